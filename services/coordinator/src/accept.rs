@@ -1,5 +1,4 @@
-//! Connections as they come: not more than there is room for, and none that
-//! says nothing.
+//! Accepts connections: at most as many as there are files for, and none that stays silent.
 
 use std::{
     io,
@@ -19,25 +18,24 @@ use tokio::{
 use tokio_stream::Stream;
 use tonic::transport::server::{Connected, TcpConnectInfo};
 
-/// How long a connection may say nothing at first.
+/// Maximum time that a new connection may be silent.
 const SILENCE_MAX: Duration = Duration::from_secs(10);
-/// What every HTTP/2 connection begins with; one that has said less has said
-/// nothing.
+/// Start of every HTTP/2 connection; a connection that has sent less has sent nothing.
 const PREFACE_BYTES: usize = 24;
-/// After the system refused a connection, for want of files as a rule: to ask
-/// again at once would fail again, and keep a core busy with it.
+/// Pause after the system refused a connection, usually for lack of files: another attempt at
+/// once would fail, too, and keep a core busy.
 const PAUSE: Duration = Duration::from_millis(100);
-/// Log lines about refused connections are at least this far apart.
+/// Minimum interval between log lines about refused connections.
 const WARN_EVERY: Duration = Duration::from_secs(10);
 
-/// The connections of a listener: as many as there is room for.
+/// The connections of a listener, up to a maximum.
 pub struct Incoming {
     listener: TcpListener,
     places: Arc<Semaphore>,
     places_max: usize,
     metrics: Arc<CoordinatorMetrics>,
     pause: Option<Pin<Box<Sleep>>>,
-    /// When refused connections were warned of last.
+    /// Time of the last warning about refused connections.
     warned: Option<Instant>,
     refused_since: u64,
 }
@@ -60,7 +58,7 @@ impl Incoming {
         }
     }
 
-    /// Counts a refused connection, and tells of it now and then.
+    /// Counts a refused connection, and logs a warning from time to time.
     fn refused(&mut self, why: &str) {
         self.metrics.connections_refused.inc();
         self.refused_since += 1;
@@ -93,7 +91,7 @@ impl Stream for Incoming {
                         let connection = Connection::new(stream, place, &this.metrics);
                         return Poll::Ready(Some(Ok(connection)));
                     }
-                    // Dropped: who connects is warned at once.
+                    // Dropped: the client is informed at once.
                     Err(_) => this.refused(
                         "as many are open as there may be; \
                          a higher limit of open files (ulimit -n) allows more",
@@ -109,7 +107,7 @@ impl Stream for Incoming {
     }
 }
 
-/// Whether an error of `accept` is of the connection, not of the listener.
+/// True if an error of `accept` belongs to the connection, not to the listener.
 fn of_one_connection(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -129,7 +127,7 @@ pub struct Connection {
     _place: OwnedSemaphorePermit,
 }
 
-/// A connection that has not said enough yet.
+/// A connection that has not sent enough yet.
 struct Silence {
     heard: usize,
     end: Pin<Box<Sleep>>,
@@ -141,7 +139,7 @@ impl Connection {
         place: OwnedSemaphorePermit,
         metrics: &Arc<CoordinatorMetrics>,
     ) -> Self {
-        // Where it cannot be set the connection is gone already.
+        // If it cannot be set, the connection is gone already.
         let _ = stream.set_nodelay(true);
         metrics.connections.inc();
         Self {

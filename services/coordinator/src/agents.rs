@@ -1,4 +1,4 @@
-//! The agents there are: registered ones, and the native bots.
+//! The agents: registered ones and built-in bots.
 
 use std::collections::BTreeMap;
 
@@ -14,15 +14,15 @@ use prost::Message;
 
 use crate::error::Error;
 
-/// Checks that a native bot plays a game, or returns why it does not. Arguments: name and
-/// options of the bot, name and options of the ruleset, seats. The coordinator itself makes
-/// no bots.
+/// Checks that a built-in bot plays a game, or returns the reason why it does not. Arguments:
+/// name and options of the bot, name and options of the ruleset, seats. The coordinator itself
+/// makes no bots.
 pub type CheckNative =
     fn(&str, &options::Options, &str, &options::Options, usize) -> Result<(), String>;
 
-/// The most bytes of one registration, description included.
+/// Maximum bytes of a registration, with its description.
 const AGENT_BYTES_MAX: usize = 1 << 20;
-/// So many digits of a digest are shown.
+/// Number of digits of a digest that are shown.
 const SHOWN: usize = 12;
 
 /// All agents by name.
@@ -32,12 +32,12 @@ pub(crate) struct Agents {
     registered: BTreeMap<String, v1::Agent>,
 }
 
-/// What a registration comes to.
+/// Result of a registration.
 #[derive(Debug)]
 pub(crate) enum Accepted {
-    /// It is there already, just so.
+    /// The same registration exists.
     Known(v1::Agent),
-    /// To be stored.
+    /// It has to be stored.
     New(v1::Agent),
 }
 
@@ -57,12 +57,12 @@ impl Agents {
         }
     }
 
-    /// What the native bots say of themselves.
+    /// What the built-in bots describe.
     pub(crate) fn native(&self) -> &v1::DescribeResponse {
         &self.native
     }
 
-    /// Checks that a native bot with these options plays a tournament's games.
+    /// Checks that a built-in bot with these options plays a tournament's games.
     pub(crate) fn check_native(
         &self,
         agent: &AgentRef,
@@ -81,7 +81,7 @@ impl Agents {
         })
     }
 
-    /// Whether an endpoint of a tournament was registered again or removed since.
+    /// True if an endpoint of a tournament was registered again or removed since its start.
     pub(crate) fn lacks_endpoint_of(&self, tournament: &Tournament) -> bool {
         let mut registrations =
             { tournament.agents.iter() }.filter_map(|it| it.registration.as_ref());
@@ -91,7 +91,7 @@ impl Agents {
         })
     }
 
-    /// The agent of a name: registered, or a native bot.
+    /// The agent of a name: registered, or a built-in bot.
     pub(crate) fn get(&self, name: &str) -> Option<v1::Agent> {
         let registered = self.registered.get(name).cloned();
         registered
@@ -99,9 +99,8 @@ impl Agents {
             .or_else(|| self.native_agent(name))
     }
 
-    /// A registration with what follows from it: what a native one offers is what
-    /// this coordinator offers now, whatever it was when it was registered; a binary
-    /// has a content.
+    /// Completes a registration: a built-in bot has the description of this coordinator, whatever
+    /// it was at registration, and a binary has a content.
     pub(crate) fn completed(&self, mut agent: v1::Agent) -> v1::Agent {
         match &mut agent.source {
             Some(Source::Native(_)) => {
@@ -135,7 +134,7 @@ impl Agents {
         })
     }
 
-    /// All agents by ascending name.
+    /// All agents in ascending order of names.
     pub(crate) fn list(&self) -> Vec<v1::Agent> {
         let native = self
             .native
@@ -149,7 +148,7 @@ impl Agents {
         all.into_values().collect()
     }
 
-    /// The known name nearest to this one.
+    /// The known name that is most similar to this one.
     pub(crate) fn nearest<'a>(
         &'a self,
         name: &str,
@@ -160,7 +159,7 @@ impl Agents {
         nearest(name, native.chain(registered).chain(more))
     }
 
-    /// That there is no such agent, and which one may be meant.
+    /// The error for an unknown agent, with the most similar name.
     pub(crate) fn not_found(&self, name: &str) -> Error {
         Error::AgentNotFound {
             name: name.to_owned(),
@@ -172,7 +171,7 @@ impl Agents {
         self.registered.insert(agent.name.clone(), agent);
     }
 
-    /// Forgets a registration; checks that there is one.
+    /// Removes a registration. Fails if there is none.
     pub(crate) fn check_remove(&self, name: &str) -> Result<(), Error> {
         if self.registered.contains_key(name) {
             Ok(())
@@ -189,8 +188,8 @@ impl Agents {
         self.registered.remove(name);
     }
 
-    /// Checks a registration against what there is, and completes it.
-    /// `uploaded` tells whether a binary is here.
+    /// Checks a registration and completes it. `uploaded` returns true if the coordinator has a
+    /// binary.
     pub(crate) fn check(
         &self,
         mut agent: v1::Agent,
@@ -229,7 +228,7 @@ impl Agents {
         let known = self.registered.get(name.as_str());
         let is_endpoint = matches!(agent.source, Some(Source::Endpoint(_)));
         if is_endpoint {
-            // Each registration is an agent of its own, whatever the clock says.
+            // Each registration of an endpoint is another agent, even within one tick of the clock.
             let before = known.map_or(0, |known| known.registered_unix_us);
             agent.registered_unix_us = now_unix_us.max(before + 1);
         }
@@ -246,7 +245,7 @@ impl Agents {
             registered_unix_us: agent.registered_unix_us,
             ..known.clone()
         };
-        // A program that cannot be asked today has not changed for that.
+        // A program that cannot be queried now has not changed because of that.
         let unasked = matches!(agent.source, Some(Source::Binary(_)))
             && agent.description.is_none()
             && known.description.is_some();
@@ -256,7 +255,7 @@ impl Agents {
         Ok(Accepted::New(agent))
     }
 
-    /// Checks that what should be a native bot is not a registered agent instead.
+    /// Fails if the name of a built-in bot is that of a registered agent.
     pub(crate) fn check_bot_name(&self, agent: &str, bot: &str) -> Result<(), Error> {
         let is_bot = self.native.bots.iter().any(|known| known.name == bot);
         if is_bot || !self.registered.contains_key(bot) {
@@ -269,8 +268,8 @@ impl Agents {
     }
 }
 
-/// Whether two registrations under one name are of the same agent: the same content
-/// or address, bot and options. What an agent says of itself is not asked.
+/// True if two registrations under one name are the same agent: the same content or address,
+/// bot and options. Descriptions are not compared.
 fn is_same(known: &v1::Agent, agent: &v1::Agent) -> bool {
     let same_source = match (&known.source, &agent.source) {
         (Some(Source::Binary(known)), Some(Source::Binary(now))) => content(known) == content(now),
@@ -302,7 +301,7 @@ fn conflict(known: &v1::Agent, agent: &v1::Agent) -> Error {
     ))
 }
 
-/// The digest that a name of 64 lower-case hex digits stands for.
+/// The digest that a name of 64 lower-case hexadecimal digits stands for.
 pub(crate) fn parse_sha256(text: &str) -> Result<[u8; 32], Error> {
     let mut digest = [0; 32];
     if text.bytes().any(|c| c.is_ascii_uppercase())
@@ -363,15 +362,15 @@ fn check_source(agent: &v1::Agent, uploaded: impl Fn(&[u8; 32]) -> bool) -> Resu
     }
 }
 
-/// The bot that an agent plays when a spec names it without more, where its process
-/// describes it.
+/// The bot that an agent plays if a spec names only the agent; none if its process does not
+/// describe it.
 pub(crate) fn chosen(agent: &v1::Agent) -> Option<&v1::Bot> {
     let bots = agent.description.iter().flat_map(|known| &known.bots);
     { bots }.find(|bot| agent.bot.is_empty() || bot.name == agent.bot)
 }
 
-/// Checks what a process says of itself, and the bot that was chosen of it; gives the
-/// options as they are kept.
+/// Checks the description of a process and the chosen bot. Returns the options in the form in
+/// which they are stored.
 fn check_bot(agent: &v1::Agent) -> Result<Vec<v1::OptionValue>, Error> {
     let bots = match &agent.description {
         Some(description) => description.bots.as_slice(),
@@ -403,9 +402,9 @@ fn check_bot(agent: &v1::Agent) -> Result<Vec<v1::OptionValue>, Error> {
     }
 }
 
-/// Checks that a bot's options may have these values on one ruleset at least:
-/// they may differ from ruleset to ruleset, and a tournament has but one. Gives them
-/// by name, each written as its type is.
+/// Checks that a bot's options accept these values on at least one ruleset; options may differ
+/// between rulesets, and a tournament has only one. Returns the options by name, in the form
+/// of their types.
 fn check_options(agent: &v1::Agent, bot: &v1::Bot) -> Result<Vec<v1::OptionValue>, Error> {
     for (place, option) in agent.options.iter().enumerate() {
         if { agent.options[..place].iter() }.any(|other| other.name == option.name) {

@@ -1,10 +1,9 @@
-//! Sums over results that are kept in the store, so that a start need not read
-//! all games again.
+//! Stored sums over results, so that a start does not have to read all games.
 //!
-//! A checkpoint says up to which place of the store's chain of results it sums
-//! up. It is used where the chain has that very place, and it and the games
-//! behind it come to as many as the store has; anything else, such as a repair
-//! or another release, makes it worthless, and all games are read.
+//! A checkpoint contains the position in the store's chain of results up to which it sums. It is
+//! valid only if the chain has that position, and if its games and those after it are all games
+//! of the store. Otherwise, for example after a repair or with another release, all games are
+//! read.
 
 use std::collections::BTreeMap;
 
@@ -15,21 +14,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::{info::Info, results::Results};
 
-/// What the numbers mean. Another number whenever a checkpoint of before would
-/// lead to other standings than reading the games.
+/// Version of the numbers. It changes whenever an older checkpoint would lead to other
+/// standings than reading the games.
 const FORMAT: u32 = 9;
-/// Sums are of use only to the release that wrote them, as another may reckon
-/// otherwise.
+/// Only the release that wrote the sums uses them, because another may compute differently.
 const RELEASE: &str = env!("CARGO_PKG_VERSION");
 
-/// Games of a tournament after which a new one is kept, unless set otherwise;
-/// few in tests.
+/// Default number of games of a tournament after which a new checkpoint is written; tests use
+/// few.
 pub(crate) const CHECKPOINT_GAMES: u64 = if cfg!(test) { 8 } else { 100_000 };
 
 #[derive(Serialize, Deserialize)]
 struct Checkpoint {
     format: u32,
-    /// Empty where the release that wrote it did not tell.
+    /// Empty if the release did not state its version.
     #[serde(default)]
     release: String,
     tournament: String,
@@ -37,7 +35,7 @@ struct Checkpoint {
     link: String,
     tally: TallyState,
     stages: StagesState,
-    /// Thinking times, and waiting times.
+    /// Thinking times and waiting times.
     latencies: Vec<[Vec<(u32, u64)>; 2]>,
     last_faults: Vec<Option<String>>,
     faults: u64,
@@ -47,12 +45,12 @@ struct Checkpoint {
     clean: u64,
 }
 
-/// The document's key.
+/// Key of the document.
 pub(crate) fn key(tournament: &str) -> String {
     format!("checkpoint/{tournament}")
 }
 
-/// The sums as a document; none where they are too large for one.
+/// The sums as a document; none if they are too large for one.
 pub(crate) fn write(info: &Info, results: &Results, position: &Position) -> Option<Vec<u8>> {
     let checkpoint = Checkpoint {
         format: FORMAT,
@@ -78,18 +76,17 @@ pub(crate) fn write(info: &Info, results: &Results, position: &Position) -> Opti
     (document.len() <= VALUE_BYTES_MAX).then_some(document)
 }
 
-/// Sums may need more than 64 bits, which `serde_json::Value` has no room for.
+/// Sums may need more than 64 bits, which `serde_json::Value` cannot hold.
 fn encode(checkpoint: &impl Serialize) -> Option<Vec<u8>> {
     serde_json::to_vec(checkpoint)
         .inspect_err(|error| tracing::error!(%error, "sums cannot be kept"))
         .ok()
 }
 
-/// The sums of a checkpoint, and where in the chain they end; none where there
-/// is none that this release can use. Whether the store's chain has that place
-/// is yet to be seen.
+/// The sums of a checkpoint and their position in the chain; none if this release cannot use
+/// them. The caller checks that the store's chain has that position.
 pub(crate) fn read(info: &Info, store: &dyn Store) -> Option<(Results, Position)> {
-    // A checkpoint that cannot be read is no loss, whyever that is.
+    // A checkpoint that cannot be read is no loss, whatever the reason.
     let document = store.get(Collection::Meta, &key(&info.key)).ok()??;
     let checkpoint: Checkpoint = serde_json::from_slice(&document).ok()?;
     let agents = info.agents.len();

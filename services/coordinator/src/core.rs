@@ -1,5 +1,5 @@
-//! The task that owns all state. It never blocks: what may wait for the disk
-//! runs on other threads, in order.
+//! The task that owns all state. It never blocks: whatever may wait for the disk runs on other
+//! threads, in order.
 
 mod agents;
 mod answers;
@@ -51,20 +51,19 @@ pub(crate) use start::load;
 use workers::{Parked, Present};
 use writer::Writer;
 
-/// How often leases are looked after while there are any.
+/// Interval at which leases are checked while there are any.
 const TICK: Duration = Duration::from_millis(100);
-/// How often metrics are brought up to date while nothing happens.
+/// Interval at which metrics are updated while nothing happens.
 const IDLE_TICK: Duration = Duration::from_secs(1);
-/// Who was stopped for longer than this, or waited for its disk, lets nobody else pay
-/// for it: its clock stands still meanwhile.
+/// If this process was stopped for longer than this, or waited for its disk, its clock stands
+/// still meanwhile, so that no worker is charged for the pause.
 const STOPPED: Duration = Duration::from_secs(3);
-/// Reports are taken after so many other requests, however many of those wait.
+/// Maximum number of other requests that are served before a waiting report.
 const COMMANDS_IN_A_ROW: u32 = 16;
-/// A stop waits for workers that hold leases until none has reported for this
-/// long.
+/// A stop waits for workers with leases until none has reported for this time.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// What comes next.
+/// The next input of the core.
 enum Turn {
     Signal(Signal),
     Drain,
@@ -76,50 +75,49 @@ enum Turn {
 pub(crate) struct Core {
     store: Arc<dyn Store>,
     metrics: Arc<CoordinatorMetrics>,
-    /// What others may read of the tournaments without asking.
+    /// The properties of tournaments that other tasks may read without a request.
     directory: Arc<Directory>,
     signals: mpsc::UnboundedSender<Signal>,
     writer: Writer,
     positions: Option<Positions>,
-    /// How far the chain of durable results is added up.
+    /// Position up to which the chain of durable results is summed.
     position: Option<Position>,
-    /// After so many games sums are kept anew.
+    /// Number of games after which a checkpoint is written.
     checkpoint_games: u64,
-    /// Sums on their way to the disk.
+    /// Checkpoints that are being written.
     keeping: Option<JoinHandle<Option<()>>>,
     stopping: watch::Sender<bool>,
     boot_epoch: u64,
     lease_deadline: Duration,
     started: Instant,
-    /// When something was done last.
+    /// Time of the newest action.
     turned: Instant,
 
     agents: Agents,
     answers: Answers,
     ledger: Ledger,
     tournaments: BTreeMap<String, TournamentEntry>,
-    /// Ids by number in the ledger.
+    /// Ids by their number in the ledger.
     numbers: BTreeMap<TournamentNo, String>,
 
-    /// Tournaments of which an agent did not start somewhere.
+    /// Tournaments with an agent that did not start somewhere.
     failing: BTreeSet<String>,
 
     workers: BTreeMap<WorkerId, Present>,
-    /// Requests for games that wait, in the order of their coming: of each
-    /// worker one.
+    /// Waiting requests for games, in the order of arrival; at most one for each worker.
     parked: BTreeMap<u64, Parked>,
     parked_ever: u64,
-    /// Games may have become free to assign.
+    /// True if games may have become free.
     unpark: bool,
-    /// Whose turn it is among those who wait, where the last round took too long.
+    /// The request that is served next, if the last round took too long.
     behind: Option<u64>,
     looked_after: Duration,
 
     reports: Reports,
-    /// Who waits for a report to be acknowledged.
+    /// Callers that wait for a report to be acknowledged.
     replies: HashMap<ReportId, Reply<Vec<u64>>>,
     batches: HashMap<ReportId, Batch>,
-    /// Who waits for a cancelled tournament's last games to be durable.
+    /// Callers that wait for the last games of a cancelled tournament to become durable.
     cancels: Vec<(String, Reply<v1::Tournament>)>,
     last_report: Duration,
 
@@ -128,8 +126,8 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    /// Serves until `drain` has come and everything open is done, at most
-    /// `drain_limit` later, or until the store fails.
+    /// Serves until `drain` has completed and all open work is done, at most `drain_limit` later,
+    /// or until the store fails.
     pub(crate) async fn run(
         mut self,
         inbox: Inbox,
@@ -151,17 +149,17 @@ impl Core {
     ) -> Result<RunSummary, RunError> {
         let mut deadline = None;
         let mut in_a_row = 0;
-        // Loading may have taken long.
+        // Loading may have taken a long time.
         self.turned = Instant::now();
         loop {
             let busy = !self.parked.is_empty() || self.ledger.leases() > 0 || deadline.is_some();
             let tick = if busy { TICK } else { IDLE_TICK };
-            // Reports may wait, but not for ever.
+            // Reports may wait, but not forever.
             let commands_first = in_a_row < COMMANDS_IN_A_ROW || inbox.reports.is_empty();
             let turn = tokio::select! {
                 biased;
                 Some(signal) = signals.recv() => Turn::Signal(signal),
-                // An end of the sender is an end as well.
+                // A dropped sender ends the service, too.
                 _ = &mut drain, if deadline.is_none() => Turn::Drain,
                 Some(command) = inbox.commands.recv(), if commands_first => {
                     in_a_row += 1;
@@ -173,7 +171,7 @@ impl Core {
                 }
                 () = tokio::time::sleep(tick) => Turn::Tick,
             };
-            // Before what is done now sees the time, and after it.
+            // Once before the work sees the time, and once after it.
             self.stand_still();
             // Before anything is leased.
             self.hold_unstartable().await;
@@ -204,7 +202,7 @@ impl Core {
         }
     }
 
-    /// Whether a stop has something to wait for.
+    /// True if a stop still has to wait.
     fn open(&self) -> bool {
         let expected = self.ledger.leases() > 0 && self.now() < self.last_report + QUIET;
         !self.replies.is_empty() || expected
@@ -226,7 +224,7 @@ impl Core {
         self.started.elapsed()
     }
 
-    /// Takes out of the time what nobody could be heard in.
+    /// Removes from the clock the time in which no message could be received.
     fn stand_still(&mut self) {
         let now = Instant::now();
         let took = now - std::mem::replace(&mut self.turned, now);
@@ -300,7 +298,7 @@ impl Core {
         }
     }
 
-    /// What has to be done now and then.
+    /// Periodic work.
     fn look_after(&mut self) {
         let now = self.now();
         let due = now >= self.looked_after + TICK;
@@ -326,8 +324,8 @@ impl Core {
         Ok(result?)
     }
 
-    /// Remembers an error of a write: but for those that refuse one request, the
-    /// store takes nothing more after it.
+    /// Remembers an error of a write. After any error that does not refuse only one request, the
+    /// store accepts nothing more.
     fn store_failed(&mut self, error: &StoreError) {
         if !matches!(error, StoreError::Busy { .. } | StoreError::TooLarge { .. }) {
             tracing::error!(%error, "the store failed, the coordinator stops");
@@ -344,7 +342,7 @@ impl Core {
         self.stopping.send_replace(true);
         self.last_report = self.now();
         for parked in std::mem::take(&mut self.parked).into_values() {
-            // The worker may be gone, which is as well.
+            // The worker may be gone.
             let _ = parked.reply.send(Ok(v1::LeaseResponse::default()));
         }
         for worker in self.workers.values() {

@@ -1,4 +1,4 @@
-//! Two records of one game that should be the same.
+//! The first difference between two records of one game.
 
 use std::sync::Arc;
 
@@ -9,26 +9,24 @@ use arena_model::{
 
 use crate::info::Info;
 
-/// Where two records part.
+/// The first difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Divergence {
-    /// First event that differs, from 0.
+    /// The first event that differs, from 0.
     pub(crate) event: u32,
-    /// The agent whose choice differs, where one does.
+    /// The agent whose choice differs, if one does.
     pub(crate) agent: Option<u16>,
-    /// A chance event differs: a defect of ours.
+    /// A chance event differs: a defect of Arena.
     pub(crate) chance: bool,
-    /// Dice of one of the records, or of both, that its seed does not draw: a
-    /// defect of what played, not of an agent.
+    /// Dice of a record do not follow from its seed: a defect of the worker, not of an agent.
     pub(crate) dice: Option<String>,
 }
 
-/// Finds where two records of a game part.
+/// Finds the first difference of two records.
 ///
-/// Which seat made a move is not in the packed events: the rules say it, so
-/// they are applied to the durable record, as far as needed. Where events are
-/// not kept, no event can be named. Where one of the records has dice that
-/// its seed does not draw, that is the reason, and no agent is named.
+/// Packed events do not contain the seats of moves, so the rules are applied to the durable
+/// record as far as needed. If events are not stored, no event can be named. If dice of a record
+/// do not follow from its seed, that is the reason, and no agent is named.
 pub(crate) fn first_divergence(
     info: &Info,
     durable: &GameRecord,
@@ -43,8 +41,7 @@ pub(crate) fn first_divergence(
     }
 }
 
-/// Dice of these records that their seed does not draw; none where events are
-/// not kept.
+/// Dice of these records that do not follow from their seed; none if events are not stored.
 fn wrong_dice(info: &Info, durable: &GameRecord, other: &GameRecord) -> Option<String> {
     let game = rules(info)?;
     let records = [("durable record", durable), ("other record", other)];
@@ -89,7 +86,7 @@ fn first_difference(info: &Info, durable: &GameRecord, other: &GameRecord) -> Di
             chance: true,
             ..nobody
         },
-        // One ended sooner, or both ended alike but for their faults.
+        // One record ended earlier, or both ended alike except for their faults.
         _ => Divergence {
             agent: faulty(durable, other).and_then(|seat| durable.seats.get(seat).copied()),
             ..nobody
@@ -97,7 +94,7 @@ fn first_difference(info: &Info, durable: &GameRecord, other: &GameRecord) -> Di
     }
 }
 
-/// The rules of a tournament, where they are kept.
+/// The rules of a tournament if its events are stored.
 fn rules(info: &Info) -> Option<Arc<dyn AnyGame>> {
     let tournament = &info.tournament;
     arena_games::build_version(
@@ -113,13 +110,13 @@ fn rules(info: &Info) -> Option<Arc<dyn AnyGame>> {
 fn seat_at(info: &Info, record: &GameRecord, event: usize) -> Option<usize> {
     let game = rules(info)?;
     let mut seats = Vec::with_capacity(record.events.len());
-    // An event that the rules refuse ends the list, which is then short.
+    // An illegal event ends the list early.
     let _ = game.replay(&record.events, &mut |described| seats.push(described.seat));
     seats.get(event).copied().flatten().map(usize::from)
 }
 
-/// Whether two records that differ tell anything of who played: not where one is
-/// void, and not where they part at a fault that hangs on time or on the host.
+/// True if a difference shows something about the agents. It shows nothing if a record is
+/// void, or if the records first differ at a fault that depends on time or on the host.
 pub(crate) fn is_evidence(durable: &GameRecord, other: &GameRecord) -> bool {
     let void = |record: &GameRecord| record.termination == Termination::Void;
     if void(durable) || void(other) {
@@ -131,8 +128,8 @@ pub(crate) fn is_evidence(durable: &GameRecord, other: &GameRecord) -> bool {
     let events = durable.events.iter().zip(&other.events);
     let same = events.take_while(|(durable, other)| durable == other);
     let plies = same.filter(|(event, _)| event.is_action()).count() as u64;
-    // Of what differs before the fault, the fault is no excuse. Where events are
-    // not kept, it is the first thing known.
+    // A fault does not excuse differences before it. If events are not stored, the fault is the
+    // first known difference.
     let has_moves = |record: &GameRecord| !record.events.is_empty() && record.is_whole();
     let kept = has_moves(durable) || has_moves(other);
     if kept && u64::from(fault.ply) > plies {
@@ -144,7 +141,7 @@ pub(crate) fn is_evidence(durable: &GameRecord, other: &GameRecord) -> bool {
     )
 }
 
-/// The first fault that only one of them has.
+/// The first fault that only one of the records has.
 fn first_fault<'a>(durable: &'a GameRecord, other: &'a GameRecord) -> Option<&'a SeatFault> {
     let faults = durable.faults.iter().zip(&other.faults);
     let same = faults
@@ -157,7 +154,7 @@ fn first_fault<'a>(durable: &'a GameRecord, other: &'a GameRecord) -> Option<&'a
         .min_by_key(|fault| fault.ply)
 }
 
-/// The seat of the first fault that only one of them has.
+/// The seat of the first fault that only one of the records has.
 fn faulty(durable: &GameRecord, other: &GameRecord) -> Option<usize> {
     first_fault(durable, other).map(|fault| usize::from(fault.seat))
 }

@@ -1,4 +1,4 @@
-//! Everything that can go wrong, and what it is called on the wire.
+//! Errors, with their status codes and reasons.
 
 use std::{collections::HashMap, io, net::SocketAddr, time::Duration};
 
@@ -11,55 +11,55 @@ use arena_wire::{convert::ConvertError, reasons};
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
-/// A coordinator that does not start.
+/// Why a coordinator does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// Something else listens there.
+    /// Another program listens on the address.
     #[error("{address} is in use: give another address with --listen, port 0 takes a free one")]
     InUse {
-        /// What was asked for.
+        /// The requested address.
         address: SocketAddr,
     },
-    /// The address cannot be listened on.
+    /// The address cannot be used.
     #[error("cannot listen on {address}: {source}")]
     Bind {
-        /// What was asked for.
+        /// The requested address.
         address: SocketAddr,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
-    /// The metrics' address cannot be listened on.
+    /// The metrics' address cannot be used.
     #[error(transparent)]
     Metrics(#[from] arena_telemetry::ServeError),
     /// The store cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A document of the store is not what this release writes.
+    /// A document of the store is not as this release writes it.
     #[error(
         "{what} in the store cannot be read: {problem}; use the release that wrote it, \
          or restore a backup (arena store restore)"
     )]
     Document {
-        /// Which document.
+        /// The document.
         what: String,
         /// What is wrong with it.
         problem: String,
     },
-    /// The system refused random numbers.
+    /// The system provided no random numbers.
     #[error("the system gives no random numbers: {0}")]
     Random(String),
-    /// The metrics could not be made.
+    /// The metrics could not be created.
     #[error("the metrics could not be registered: {0}")]
     Registry(#[from] arena_telemetry::MetricsError),
-    /// The share of games to audit is none.
+    /// The share of games to audit is invalid.
     #[error("an audit share of {0} is not possible: it is from 0 to 1")]
     AuditShare(f64),
 }
 
-/// A coordinator that stopped before it was asked to.
+/// Why a coordinator stopped by itself.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The store failed. What was acknowledged stands, and a restart goes on.
+    /// The store failed. Acknowledged results are kept, and a restart continues.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The server failed.
@@ -73,10 +73,10 @@ pub enum RunError {
     State,
 }
 
-/// How long to stay away from a store whose queue is full.
+/// Suggested delay when the store's queue is full.
 const BUSY_WAIT: Duration = Duration::from_millis(200);
 
-/// A request that is not granted.
+/// Why a request is refused.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     #[error(transparent)]
@@ -85,7 +85,7 @@ pub(crate) enum Error {
     Seed(#[from] SeedError),
     #[error(transparent)]
     Games(#[from] arena_games::GamesError),
-    /// There are no openings of the length that the spec asks for.
+    /// There are no openings of the length that the spec requires.
     #[error(transparent)]
     Book(#[from] crate::openings::BookError),
     #[error(transparent)]
@@ -180,7 +180,7 @@ pub(crate) enum Error {
     },
     #[error("the coordinator has more to do than it can queue: try again in a moment")]
     Overloaded {
-        /// How long to stay away.
+        /// The suggested delay.
         wait: Duration,
     },
     #[error("the coordinator is stopping")]
@@ -206,7 +206,7 @@ fn hint(nearest: Option<&String>, otherwise: &str) -> String {
 }
 
 impl Error {
-    /// Status code and reason: the one place where they are chosen.
+    /// Status code and reason. Only this function chooses them.
     fn kind(&self) -> (Code, &'static str) {
         use Code::{
             FailedPrecondition, Internal, InvalidArgument, NotFound, ResourceExhausted, Unavailable,
@@ -261,7 +261,7 @@ impl Error {
 }
 
 impl Error {
-    /// How long who asked is to stay away, where that helps.
+    /// Suggested delay before a retry, if a retry helps.
     fn wait(&self) -> Option<Duration> {
         match self {
             Self::Overloaded { wait } => Some(*wait),

@@ -1,10 +1,9 @@
-//! Schedules games, assigns them to workers, keeps their results and answers
-//! questions about them. It never plays.
+//! Schedules games, leases them to workers, stores their results and answers requests about
+//! them. The coordinator never plays.
 //!
-//! [`Options::build`] loads what the store has and listens; [`Service::run`]
-//! answers until it is asked to stop. Inside, one task owns all state and RPC
-//! handlers send it messages over bounded channels; [`ledger`] is its
-//! accounting, without IO or clock.
+//! [`Options::build`] loads the store and listens; [`Service::run`] answers until it is asked to
+//! stop. One task owns all state, and RPC handlers send it messages over bounded channels.
+//! [`ledger`] is its accounting, without IO or clock.
 
 mod accept;
 mod agents;

@@ -1,8 +1,8 @@
 //! The openings of tournaments whose games have no chance.
 //!
-//! Without chance, agents that do not use their seeds play the same game from the
-//! same opening again and again. So each block of a group begins with an opening of
-//! its own, from a book that follows from ruleset, options and seed.
+//! Without chance, agents that do not use their seeds repeat the game of an opening. So each
+//! block of a group starts from another opening, taken from a book that follows from ruleset,
+//! options and seed.
 
 use arena_games::GamesError;
 use arena_model::{
@@ -11,31 +11,31 @@ use arena_model::{
     format::Format,
 };
 
-/// A book has so many openings at least, where the game has as many.
+/// Minimum size of a book, if the game has as many openings.
 const BOOK_MIN: u64 = 1_000;
-/// And it has no more than so many where they are sampled.
+/// Maximum size of a sampled book.
 const BOOK_MAX: u64 = 65_536;
 
-/// A tournament for which there are no openings.
+/// Why a tournament has no openings.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum BookError {
-    /// Its ruleset or options are not known.
+    /// Its ruleset or options are unknown.
     #[error(transparent)]
     Games(#[from] GamesError),
-    /// Its games are over sooner.
+    /// Its games end earlier.
     #[error("opening_plies = {plies} in [play]: {error}; lower it")]
     Opening {
-        /// As the spec says.
+        /// The number in the spec.
         plies: u32,
-        /// What is wrong.
+        /// The cause.
         #[source]
         error: OpeningError,
     },
 }
 
-/// Fills in what a tournament without chance needs: how long its openings are, how
-/// many there are, and, where no agent uses its seed, as many blocks as there are
-/// different ones. With chance, openings are drawn for each block.
+/// Completes a tournament without chance: length and number of its openings and, if no agent
+/// uses its seed, at most as many blocks as there are openings. With chance, openings are drawn
+/// for each block. A starter drawn by chance only exchanges the seats, so it counts as none.
 ///
 /// # Errors
 /// [`BookError`].
@@ -84,8 +84,7 @@ pub fn settle(tournament: &mut Tournament) -> Result<(), BookError> {
     Ok(())
 }
 
-/// The openings of a tournament without chance, in the order in which the blocks of
-/// a group have them.
+/// The openings of a tournament without chance, in the order of a group's blocks.
 ///
 /// # Errors
 /// [`BookError`].

@@ -7,48 +7,45 @@ use arena_wire::v1;
 
 use crate::{agents::CheckNative, checkpoint::CHECKPOINT_GAMES};
 
-/// Connections where nobody says how many there may be.
+/// Default for the maximum number of connections.
 pub const CONNECTIONS_MAX: usize = 16_384;
 
-/// How a coordinator is to run.
+/// Settings of a coordinator.
 pub struct Options {
-    /// Where everything durable is kept. The caller opens and closes it.
+    /// Store of everything durable. The caller opens and closes it.
     pub store: Arc<dyn Store>,
-    /// Where gRPC listens; port 0 takes a free one.
+    /// Address for gRPC; port 0 takes a free one.
     pub listen: SocketAddr,
-    /// Where `/metrics` and `/healthz` listen; none: nowhere.
+    /// Address for `/metrics` and `/healthz`, if any.
     pub metrics: Option<SocketAddr>,
-    /// The bots built into workers. Each is an agent of its own name that is
-    /// always there.
+    /// The bots built into workers. Each is always available as an agent of its own name.
     pub native: v1::DescribeResponse,
-    /// What the native bots say of a game before it is scheduled.
+    /// Checks a game of a built-in bot before it is scheduled.
     pub check_native: CheckNative,
-    /// A lease without progress for this long is taken back. Tournaments whose
-    /// agents have to start or may think for long are given more.
+    /// A lease without progress for this time is taken back. Tournaments add to it if their agents
+    /// have to start or may think for a long time.
     pub lease_deadline: Duration,
-    /// How long hosts may take to come back before games are charged or void because
-    /// of what they lack: see `ARCHITECTURE.md`.
+    /// Time for lost workers to return before games are charged or void; see `ARCHITECTURE.md`.
     pub host_grace_period: Duration,
-    /// Share of games played again on another worker and compared, 0 to 1.
+    /// Share of games replayed on another worker and compared, from 0 to 1.
     pub audit_share: f64,
-    /// How long a stop waits for open reports.
+    /// Maximum time that a stop waits for open reports.
     pub drain_limit: Duration,
-    /// How many connections may be open at a time; more are closed as they
-    /// come. Each takes a file.
+    /// Maximum number of open connections; further ones are closed. Each needs a file.
     pub connections_max: usize,
-    /// How many reported games may wait to become durable; reports above that
-    /// are refused with RESOURCE_EXHAUSTED and a time to come again after.
+    /// Maximum number of reported games that wait for the disk; further reports are refused with
+    /// RESOURCE_EXHAUSTED and a delay.
     pub report_queue_games: u64,
-    /// After so many games of a tournament its sums are kept anew, at least 1.
-    /// Standings are the same whatever it is; a start takes longer with more.
+    /// Games of a tournament after which a checkpoint is written, at least 1. It does not change
+    /// standings; a start takes longer with more.
     pub checkpoint_games: u64,
-    /// Play only tournaments that are started or resumed by a request to this
-    /// coordinator; those of earlier starts stay as they are.
+    /// Play only tournaments that are started or resumed by a request to this coordinator; those
+    /// of earlier starts stay as they are.
     pub only_started: bool,
 }
 
 impl Options {
-    /// The defaults.
+    /// The default settings.
     #[must_use]
     pub fn new(store: Arc<dyn Store>, listen: SocketAddr, native: v1::DescribeResponse) -> Self {
         Self {

@@ -6,14 +6,14 @@ use arena_tournament::{
 };
 use arena_wire::v1;
 
-/// The verdict of standings, where it has places that games decided.
+/// The verdict of standings, if games decided its places.
 pub(crate) fn verdict(standings: &v1::Standings) -> Option<Verdict> {
     let played = standings.agents.iter().any(|agent| agent.games > 0);
     let verdict: Verdict = serde_json::from_str(&standings.verdict_json).ok()?;
     (played && !verdict.places().is_empty()).then_some(verdict)
 }
 
-/// Tells nobody's place: who is better games do not say.
+/// Removes all places: the games do not decide them.
 pub(crate) fn tell_none(standings: &mut v1::Standings) {
     for standing in &mut standings.agents {
         standing.place = None;
@@ -55,8 +55,7 @@ pub(crate) fn unrank(standings: &mut v1::Standings) {
     standings.agents = agents;
 }
 
-/// Puts the best first, and tells each its place, and what decided it where the
-/// verdict has that.
+/// Sorts agents by rank, with their places and, if the verdict has it, the deciding criterion.
 pub(crate) fn arrange(standings: &mut v1::Standings, by: By, verdict: Option<&Verdict>) {
     let places = verdict.map(Verdict::places).unwrap_or_default();
     let agents = std::mem::take(&mut standings.agents);

@@ -1,4 +1,4 @@
-//! From a spec to a tournament with everything resolved.
+//! From a spec to a tournament with all settings resolved.
 
 use arena_model::{
     AgentName, AgentRef, Registration, Tournament, TournamentSeed, canonical_json,
@@ -18,26 +18,25 @@ use crate::{
     openings,
 };
 
-/// The most games of a tournament: what is done is kept in memory, one bit
-/// each.
+/// Maximum games of a tournament: finished games are in memory, one bit each.
 const GAMES_MAX: u64 = 1_000_000_000;
 
-/// A tournament that could be started.
+/// A tournament that can be started.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) tournament: Tournament,
     /// The spec with its seed.
     pub(crate) spec_toml: String,
     pub(crate) games: Games,
-    /// Without the tournament's id.
+    /// Without the id of the tournament.
     pub(crate) setup: v1::TournamentSetup,
     /// Share of games lost without an answer above which it pauses itself.
     pub(crate) unplayed_limit: f64,
 }
 
 impl Plan {
-    /// Resolves a spec. `seed` replaces the spec's where it is not empty;
-    /// `drawn` is used where neither names one.
+    /// Resolves a spec. `seed` replaces the spec's seed unless it is empty; `drawn` is used if
+    /// neither names one.
     pub(crate) fn new(
         spec_toml: &str,
         seed: &str,
@@ -119,12 +118,12 @@ impl Plan {
         })
     }
 
-    /// Whether chance outcomes and moves are not to be kept.
+    /// True if chance outcomes and moves are not stored.
     pub(crate) fn hash_only(&self) -> bool {
         self.setup.hash_only
     }
 
-    /// The tournament as a message, of this attempt, not yet running.
+    /// The tournament as a message, for this attempt, not yet running.
     pub(crate) fn message(mut self, attempt: u32) -> v1::Tournament {
         let id = self.tournament.id(attempt);
         self.setup.tournament_id.clone_from(&id);
@@ -147,8 +146,7 @@ impl Plan {
     }
 }
 
-/// How games are played, as workers need it: openings that are the same for many
-/// games come with each game.
+/// Settings of play for workers. Openings that many games share are sent with each game.
 fn play_settings(tournament: &Tournament) -> v1::PlaySettings {
     let mut play = v1::PlaySettings::from(&tournament.play);
     if tournament.openings.is_some() {
@@ -157,7 +155,7 @@ fn play_settings(tournament: &Tournament) -> v1::PlaySettings {
     play
 }
 
-/// Whether a bot with these options uses its seed; none where it does not say.
+/// True if a bot with these options uses its seed; none if it does not declare that.
 fn uses_seed(bot: &v1::Bot, ruleset: &str, options: &Options) -> Option<bool> {
     match bot.uses_seed() {
         v1::SeedUse::Unspecified => None,
@@ -175,7 +173,7 @@ fn uses_seed(bot: &v1::Bot, ruleset: &str, options: &Options) -> Option<bool> {
     }
 }
 
-/// How the agent of a spec is reached and which bot it plays.
+/// How to reach the agent of a spec, and the bot that it plays.
 struct Chosen<'a> {
     process: String,
     source: agent_setup::Source,
@@ -244,7 +242,7 @@ fn resolve_agent(
     Ok((agent, setup))
 }
 
-/// What records say of an agent.
+/// The description of an agent in records.
 fn recorded(chosen: &Chosen<'_>, bot: &str, options: &Options) -> RecordAgent {
     let (program, sha256, args) = match &chosen.source {
         agent_setup::Source::Native(_) => (Program::Native, String::new(), Vec::new()),
@@ -263,12 +261,11 @@ fn recorded(chosen: &Chosen<'_>, bot: &str, options: &Options) -> RecordAgent {
     }
 }
 
-/// So many variants of a bot have series of their own in metrics. More of them
-/// are an evolution or a search for settings: their names mean nothing beyond
-/// their tournament, and would take the room of other agents.
+/// Maximum variants of a bot with metrics of their own. More of them are an evolution or a
+/// search for settings, whose names mean nothing outside their tournament.
 const LABELLED_VARIANTS_MAX: usize = 10;
 
-/// What metrics call an agent; empty: its name.
+/// Label of an agent in metrics; empty: its name.
 fn label<'a>(variant: Option<&Variant>, bot: &'a str, spec: &Spec) -> &'a str {
     let Some(variant) = variant else {
         return "";
@@ -316,7 +313,7 @@ fn of_variant<'a>(variant: &'a Variant, agents: &Agents) -> Result<Chosen<'a>, E
     Ok(of_process(&process, &variant.bot, options))
 }
 
-/// What an agent was registered with, where this is the bot that it plays.
+/// The registered options of an agent, if it plays the registered bot.
 fn given(agent: &v1::Agent, bot: &str) -> Options {
     let played = match agents::chosen(agent) {
         Some(chosen) => chosen.name.as_str(),
@@ -345,7 +342,7 @@ fn of_process<'a>(agent: &v1::Agent, bot: &'a str, options: Options) -> Chosen<'
     }
 }
 
-/// The bot as its process describes it; none where it describes none.
+/// The bot as its process describes it, if it does.
 fn find_bot<'a>(
     name: &AgentName,
     chosen: &'a Chosen<'_>,

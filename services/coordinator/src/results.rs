@@ -10,15 +10,15 @@ use arena_wire::v1;
 
 use crate::{error::Error, info::Info};
 
-/// The longest cause in a last fault, in bytes.
+/// Maximum length of the cause of a last fault, in bytes.
 const CAUSE_MAX: usize = 400;
-/// How much of an agent's last words is reported with its last fault.
+/// Number of an agent's last lines that are shown with its last fault.
 const LAST_WORDS_LINES: usize = 3;
 const LAST_WORDS_MAX: usize = 300;
 /// Sums over the durable games of a tournament.
 pub(crate) struct Results {
     pub(crate) tally: Tally,
-    /// How the tournament goes on.
+    /// State of the stages.
     pub(crate) stages: Stages,
     /// Games of later stages: a store may return games in any order, and damage may have
     /// lost some earlier ones.
@@ -27,11 +27,11 @@ pub(crate) struct Results {
     pub(crate) latencies: Vec<MoveLatency>,
     pub(crate) last_faults: Vec<Option<String>>,
     pub(crate) faults: u64,
-    /// By agent: games that it lost before its first answer.
+    /// For each agent, the games that it lost before its first answer.
     pub(crate) unplayed: Vec<u64>,
-    /// By agent: games that another agent's fault ended before it was asked.
+    /// For each agent, the games that another agent's fault ended before it was asked.
     pub(crate) unasked: Vec<u64>,
-    /// Games that some agent lost before its first answer.
+    /// Games that any agent lost before its first answer.
     pub(crate) unplayed_games: u64,
     /// Games played to their end without a fault.
     pub(crate) clean: u64,
@@ -279,7 +279,7 @@ impl Results {
     }
 }
 
-/// What a worker measured of an agent's decisions.
+/// Times that a worker measured for an agent's decisions.
 fn measured(latency: &v1::AgentLatency) -> Result<MoveLatency, LatencyBucketError> {
     let read = |buckets: &[u32], counts: &[u64]| {
         let pairs = buckets.iter().copied().zip(counts.iter().copied());
@@ -291,7 +291,7 @@ fn measured(latency: &v1::AgentLatency) -> Result<MoveLatency, LatencyBucketErro
     })
 }
 
-/// Whether a ruleset was asked to draw who begins.
+/// True if the ruleset draws the starter.
 fn starter_drawn(tournament: &Tournament) -> bool {
     let starter = tournament.options.get("starter");
     starter.is_some_and(|starter| starter.to_string() == "random")
@@ -309,8 +309,8 @@ fn seat_message(seat: SeatStanding) -> v1::SeatStanding {
     }
 }
 
-/// What the output of an agent says of a fault beyond the message: the line that names
-/// the error, else its last lines.
+/// What the output of an agent adds to the message of a fault: the line that names the error,
+/// else its last lines.
 fn reason(detail: &v1::FaultDetail) -> String {
     let Some(mut line) = error_line(&detail.stderr_tail) else {
         return last_words(&detail.stderr_tail).to_owned();
@@ -322,8 +322,7 @@ fn reason(detail: &v1::FaultDetail) -> String {
     line
 }
 
-/// The end of what an agent wrote to stderr: its last lines, from the left cut
-/// to what fits.
+/// The end of an agent's stderr: its last lines, cut on the left to fit.
 pub(crate) fn last_words(stderr: &str) -> &str {
     let text = stderr.trim();
     let lines = text.rmatch_indices('\n').nth(LAST_WORDS_LINES - 1);

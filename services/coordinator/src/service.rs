@@ -1,4 +1,4 @@
-//! A coordinator that listens, and its life.
+//! A coordinator that listens, from start to stop.
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -32,26 +32,26 @@ use crate::{
     rpc::{CoordinatorRpc, CountRequests, Figures, Gate, GateReports, WorkerRpc},
 };
 
-/// Streams of one connection at a time; tonic itself sets no limit.
+/// Maximum streams of one connection; tonic itself has no limit.
 const STREAMS_MAX: u32 = 128;
-/// Streams that a connection may reset before it is closed.
+/// Maximum streams that a connection may reset before it is closed.
 const RESETS_MAX: usize = 256;
-/// Largest message of a worker: some hundred games.
+/// Maximum message of a worker: several hundred games.
 const REPORT_BYTES_MAX: usize = 16 << 20;
-/// Largest message of a user: a chunk of a binary, a spec, a description.
+/// Maximum message of a user: a chunk of a binary, a spec, a description.
 const REQUEST_BYTES_MAX: usize = 2 << 20;
-/// A connection without a sign of life for so long is asked for one,
+/// A connection that is silent for this time is pinged,
 const KEEPALIVE: Duration = Duration::from_secs(5);
-/// and is closed if none comes for so long.
+/// and closed if it does not answer within this time.
 const KEEPALIVE_LIMIT: Duration = Duration::from_secs(10);
-/// How long the server may take to end its connections.
+/// Maximum time for the server to end its connections.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
 /// A coordinator that listens; `I` is the stream of its connections.
 pub struct Service<I = Incoming> {
-    /// Where gRPC listens.
+    /// Address of gRPC.
     pub listen: SocketAddr,
-    /// Where `/metrics` and `/healthz` listen.
+    /// Address of `/metrics` and `/healthz`.
     pub metrics: Option<SocketAddr>,
     incoming: I,
     metrics_server: Option<MetricsServer>,
@@ -66,8 +66,7 @@ pub struct Service<I = Incoming> {
 }
 
 impl Options {
-    /// Loads the store and begins to listen. Requests are answered
-    /// from [`Service::run`] on.
+    /// Loads the store and starts to listen. Requests are answered from [`Service::run`] on.
     ///
     /// # Errors
     /// [`StartError`] if a port is in use or the store cannot be read.
@@ -75,8 +74,8 @@ impl Options {
         build(self).await
     }
 
-    /// Loads the store. Requests come over these connections, and
-    /// are answered from [`Service::run`] on.
+    /// Loads the store. Requests arrive over these connections and are answered from
+    /// [`Service::run`] on.
     ///
     /// # Errors
     /// [`StartError`] if the store cannot be read.
@@ -85,7 +84,7 @@ impl Options {
     }
 }
 
-/// Listens, and returns the address at which connections come.
+/// Listens. Returns the address of the listener.
 async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartError> {
     let listener = TcpListener::bind(address)
         .await
@@ -100,7 +99,7 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartE
 }
 
 async fn build(mut options: Options) -> Result<Service, StartError> {
-    // Before the store is read: a wrong address is reported at once.
+    // Before the store is read, so that a wrong address is reported at once.
     let (listener, address) = listen(options.listen).await?;
     options.listen = address;
     let counters = Counters::new()?;
@@ -112,7 +111,7 @@ async fn build_on<I>(options: Options, incoming: I) -> Result<Service<I>, StartE
     build_with(options, incoming, Counters::new()?).await
 }
 
-/// What is counted, and where it is shown.
+/// The metrics, and the server that shows them.
 struct Counters {
     registry: Registry,
     metrics: Arc<CoordinatorMetrics>,
@@ -192,12 +191,11 @@ where
     I: Stream<Item = io::Result<C>> + Send + 'static,
     C: AsyncRead + AsyncWrite + Connected + Unpin + Send + 'static,
 {
-    /// Answers requests until `drain` is done, then stops: no more games are
-    /// leased, workers are reported, open reports are waited for, and the store is
-    /// flushed.
+    /// Answers requests until `drain` completes, then stops: no more games are leased, workers are
+    /// notified, open reports are completed, and the store is flushed.
     ///
     /// # Errors
-    /// [`RunError`] where it stops by itself.
+    /// [`RunError`] if it stops by itself.
     pub async fn run(self, drain: impl Future<Output = ()> + Send) -> Result<RunSummary, RunError> {
         let store = Arc::clone(&self.handle.store);
         let (drain_core, core_drains) = oneshot::channel();
@@ -222,7 +220,7 @@ where
             .core
             .run(self.inbox, self.signals, core_drains, self.drain_limit);
         let mut core = tokio::spawn(core);
-        // Whoever drops this future ends all of it.
+        // Dropping this future ends everything.
         let _tasks = AbortOnDrop([
             core.abort_handle(),
             server.abort_handle(),
@@ -233,7 +231,7 @@ where
         let outcome = loop {
             tokio::select! {
                 () = &mut drain, if drain_core.is_some() => {
-                    // Without a receiver the state has ended by itself.
+                    // Without a receiver, the state has ended by itself.
                     let _ = drain_core.take().map(|sender| sender.send(()));
                 }
                 ended = &mut core => break ended.unwrap_or(Err(RunError::State)),
@@ -278,7 +276,7 @@ async fn flush(store: Arc<dyn Store>) -> Result<(), RunError> {
     flushed.ok_or(RunError::State)?.map_err(RunError::from)
 }
 
-/// Serves metrics where there is a server for them; else waits for the end.
+/// Serves metrics if there is a server for them; else waits for the end.
 async fn serve_metrics(
     server: Option<MetricsServer>,
     registry: Registry,
@@ -287,7 +285,7 @@ async fn serve_metrics(
     end: oneshot::Receiver<()>,
 ) -> Result<(), arena_telemetry::ServeError> {
     let end = async {
-        // An end of the sender is an end as well.
+        // A dropped sender is an end, too.
         let _ = end.await;
     };
     let Some(server) = server else {
@@ -298,7 +296,7 @@ async fn serve_metrics(
         false => Ok(()),
         true => Err("the coordinator is stopping".to_owned()),
     };
-    // What ended before this start is read once, before anybody asks.
+    // Tournaments that ended before this start are read once, before the first request.
     tokio::spawn(figures.clone().refresh());
     let refresh = move || figures.clone().refresh();
     server.run(registry, refresh, ready, end).await
@@ -353,7 +351,7 @@ where
         .add_service(coordinator)
         .add_service(worker)
         .serve_with_incoming_shutdown(incoming, async {
-            // An end of the sender is an end as well.
+            // A dropped sender is an end, too.
             let _ = end.await;
         })
         .await

@@ -16,7 +16,7 @@ pub(crate) fn stored(info: &Info, mut record: v1::GameRecord, side: &v1::GameRep
     StoredGame {
         tournament: Arc::clone(&info.key),
         index: record.index,
-        // Whatever is no hash was refused when the record was read.
+        // A wrong hash was refused when the record was read.
         hash: hash.try_into().unwrap_or_default(),
         record: record.encode_to_vec(),
         side: side.encode_to_vec(),

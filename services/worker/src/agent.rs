@@ -1,8 +1,7 @@
-//! Agents as the driver sees them: asked in batches or alone, answered or not.
+//! Agents as the driver sees them: asked in batches or alone, with or without an answer.
 //!
-//! A batch charges nobody. What it leaves unanswered goes back to the driver,
-//! which asks again alone; only what happens to that solitary question is a
-//! fault.
+//! A batch charges no agent. Its unanswered questions return to the driver, which asks them
+//! again alone; only what happens to such a question is a fault.
 
 mod alone;
 mod batches;
@@ -21,56 +20,56 @@ use arena_wire::v1;
 
 use crate::native::NativeAnswer;
 
-/// A game that waits for an answer: its place among the active games, and how
-/// often that place was used.
+/// A game that waits for an answer: its place among the active games, and how often that place
+/// was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
     pub(crate) place: u32,
     pub(crate) turn: u32,
 }
 
-/// What is known of a fault.
+/// Details of a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FaultReport {
     pub(crate) kind: FaultKind,
     pub(crate) message: String,
-    /// The last the agent wrote.
+    /// The agent's last output.
     pub(crate) tail: String,
 }
 
-/// What came of a question asked alone.
+/// Result of a question asked alone.
 #[derive(Clone, Debug)]
 pub(crate) enum DecisionResult {
-    /// A move, and how long it took.
+    /// A move, and its time.
     Move(u32, Duration),
-    /// The agent's fault, and after how long.
+    /// A fault of the agent, and its time.
     Fault(FaultReport, Duration),
-    /// It does not start or cannot be reached here. Whose fault that is can only
-    /// be seen by whether it starts elsewhere.
+    /// The agent does not start or cannot be reached here. Only starts on other workers show
+    /// whether it or the host is at fault.
     Unready(FaultReport),
-    /// Ours: why the game cannot be played now.
+    /// A problem of this worker: why the game cannot be played now.
     Void(String),
 }
 
-/// What agents tell the driver.
+/// Messages of agents to the driver.
 #[derive(Debug)]
 pub(crate) enum Event {
     /// Moves of a batch.
     Moves(Vec<(Token, u32)>),
-    /// What a batch left unanswered.
+    /// Unanswered questions of a batch.
     Unanswered(Vec<Token>),
-    /// Of a solitary question.
+    /// Result of a question asked alone.
     Alone(Token, DecisionResult),
-    /// Of a native agent, each question by itself.
+    /// Result of a question to a built-in agent.
     NativeAnswers(Vec<NativeAnswer>),
-    /// Games that were played in the pool; fewer reports than games where
-    /// they are not wanted any more.
+    /// Games that were played in the pool; fewer reports than games if some are not wanted any
+    /// more.
     Games {
         tournament: String,
         lease: u64,
         count: usize,
         reports: Vec<v1::GameReport>,
     },
-    /// A defect of ours: nobody looks after an agent any more.
+    /// A defect of Arena: the task of an agent has ended.
     Panicked(Box<dyn Any + Send>),
 }

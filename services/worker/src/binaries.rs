@@ -1,5 +1,4 @@
-//! Binaries of registered agents, fetched from the coordinator, verified, and
-//! kept by their hash.
+//! Binaries of registered agents: fetched from the coordinator, verified, and kept by their hash.
 
 use std::{
     collections::BTreeSet,
@@ -22,7 +21,7 @@ use crate::{
     environment::{BinaryError, BinaryProvider, Provided},
 };
 
-/// Tries while the coordinator cannot be reached.
+/// Attempts while the coordinator cannot be reached.
 const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -31,13 +30,13 @@ const PAUSE: Duration = Duration::from_millis(500);
 pub struct CoordinatorBinaries {
     channel: Channel,
     folder: PathBuf,
-    /// Files that are there and were checked. Held while fetching.
+    /// Verified files. Locked during a fetch.
     checked: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl CoordinatorBinaries {
-    /// Binaries of a coordinator (`http://host:port`), kept in a folder that
-    /// nobody else may write to. To be called in a runtime.
+    /// Binaries of a coordinator (`http://host:port`), kept in a folder to which no other user may
+    /// write. Must be called in a runtime.
     ///
     /// # Errors
     /// [`WorkerError::Url`].
@@ -120,7 +119,7 @@ impl CoordinatorBinaries {
         file.as_file()
             .set_permissions(Permissions::from_mode(0o755))?;
         file.as_file().sync_all()?;
-        // Closed before it gets its name: a file open for writing cannot run.
+        // Closed before it gets its name, because a file that is open for writing cannot run.
         let written = file.into_temp_path();
         written.persist(path).map_err(|error| error.error)?;
         Ok(())
@@ -154,8 +153,8 @@ impl From<io::Error> for FetchError {
     }
 }
 
-/// The hash and the path in the package: nothing of the name that the file had, since
-/// that name is no part of the agent's content.
+/// The hash and the path in the package. The original file name is not used, because it is not
+/// part of the agent's content.
 fn file_name(binary: &v1::BinarySource) -> String {
     let path = Package::path(&binary.file_name);
     format!("{}-{path}", binary.sha256.to_ascii_lowercase())

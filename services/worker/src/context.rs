@@ -1,4 +1,4 @@
-//! A tournament as far as its games need it.
+//! What the games of a tournament share on a worker.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,16 +13,16 @@ use arena_wire::{
 
 use crate::meter::{Latencies, Meter};
 
-/// Time for a move where a setup tells none.
+/// Default time for a move.
 const MOVE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A tournament that this program cannot play.
+/// Why this program cannot play a tournament.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    /// Its ruleset or options are not known here.
+    /// Its ruleset or options are unknown.
     #[error(transparent)]
     Games(#[from] GamesError),
-    /// A game that does not fit the setup.
+    /// A game does not match the setup.
     #[error("game {index}: its seats are not agents of the tournament")]
     Seats {
         /// Number of the game.
@@ -30,7 +30,7 @@ pub enum SetupError {
     },
 }
 
-/// What all games of a tournament have in common.
+/// What all games of a tournament share.
 pub(crate) struct TournamentContext {
     setup: v1::TournamentSetup,
     play: v1::PlaySettings,
@@ -43,7 +43,7 @@ pub(crate) struct TournamentContext {
 impl TournamentContext {
     pub(crate) fn new(setup: v1::TournamentSetup) -> Result<Self, SetupError> {
         let given = options_from_wire(&setup.options);
-        // Text becomes what each option is.
+        // Text becomes the type of each option.
         let (ruleset, version) = (&setup.ruleset, setup.rules_version);
         let seats = Some(setup.seats as usize);
         let (options, seats) = arena_games::resolve_version(ruleset, version, &given, seats)?;
@@ -131,7 +131,7 @@ impl TournamentContext {
         self.game.open(self.setup(game))
     }
 
-    /// Fails where a game names agents that are not there.
+    /// Fails if a game names agents that do not exist.
     pub(crate) fn check(&self, game: &v1::GameAssignment) -> Result<(), SetupError> {
         let known = |&agent: &u32| (agent as usize) < self.setup.agents.len();
         if game.seats.len() == self.game.seats() && game.seats.iter().all(known) {
@@ -153,7 +153,7 @@ impl TournamentContext {
         &self.agent(index).name
     }
 
-    /// What metrics call it.
+    /// Label of an agent in metrics.
     pub(crate) fn agent_label(&self, index: u16) -> &str {
         let agent = self.agent(index);
         if agent.label.is_empty() {
@@ -163,19 +163,19 @@ impl TournamentContext {
         }
     }
 
-    /// True for an agent that this program itself can play.
+    /// True for a built-in agent.
     pub(crate) fn is_native(&self, index: u16) -> bool {
         let source = &self.agent(index).source;
         matches!(source, Some(v1::agent_setup::Source::Native(_)))
     }
 
-    /// Whether an agent is a program that is started here.
+    /// True if an agent is a program that this worker starts.
     pub(crate) fn is_program(&self, index: u16) -> bool {
         let source = &self.agent(index).source;
         matches!(source, Some(v1::agent_setup::Source::Binary(_)))
     }
 
-    /// Name and options of a native agent's bot.
+    /// Name and options of a built-in agent's bot.
     pub(crate) fn native(&self, index: u16) -> Result<(String, Options), String> {
         let agent = self.agent(index);
         match agent.source {
@@ -197,7 +197,7 @@ impl TournamentContext {
             opening: if game.opening.is_empty() {
                 Opening::Drawn(self.play.opening_plies)
             } else {
-                // What is no action is none that is legal either.
+                // An id that is no action is no legal action.
                 let actions = game.opening.iter();
                 let actions = actions.map(|&id| ActionId::try_from(id).unwrap_or(ActionId::MAX));
                 Opening::Given(actions.collect())

@@ -1,9 +1,7 @@
-//! Many games at once, each a state machine that rests while its agent is
-//! asked.
+//! Many games at once, each a state machine that waits while its agent is asked.
 //!
-//! One task owns everything here. Agents' tasks and the pool answer through
-//! one channel; what is asked while answers are handled is sent when none is
-//! left, so that it travels together.
+//! One task owns everything here. Tasks of agents and the pool answer through one channel.
+//! Questions that arise while answers are handled are sent together afterwards.
 
 mod active;
 mod agents;
@@ -44,16 +42,16 @@ use active::{Active, Games};
 use agents::TournamentAgents;
 use lease::Lease;
 
-/// Answers handled before questions are sent, where answers keep coming.
+/// Maximum answers handled before questions are sent.
 const EVENTS_MAX: usize = 64;
-/// Games looked through for one whose agents have time for it.
+/// Maximum games searched for one whose agents have time.
 const LOOK: usize = 256;
-/// So many games that cannot begin are enough to have.
+/// Number of games that cannot start after which no more are requested.
 const BLOCKED: usize = 8;
-/// How long agents may take to end.
+/// Maximum time for agents to end.
 const CLOSE: Duration = Duration::from_secs(8);
 
-/// A game that is over.
+/// A finished game.
 #[derive(Debug)]
 pub(crate) struct Done {
     pub(crate) lease: u64,
@@ -67,7 +65,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Whether it may begin. What is not asked of agents one by one always may.
+    /// True if it may start. Games without questions to agents always may.
     fn has_room(&self) -> bool {
         let played = self.game.attempts < ATTEMPTS_MAX;
         !played || self.tournament.has_room(&self.game) || self.tournament.is_native(&self.game)
@@ -89,9 +87,9 @@ pub(crate) struct Driver {
     sender: UnboundedSender<Event>,
     done: Vec<Done>,
     held: bool,
-    /// Games wait since their agents have as much to do as they can.
+    /// True if games wait because their agents are busy.
     blocked: bool,
-    /// There is no other worker at which an agent may start.
+    /// True if no other worker is connected on which an agent may start.
     alone: bool,
 }
 
@@ -116,12 +114,12 @@ impl Driver {
         }
     }
 
-    /// Whether to begin no games for now.
+    /// Sets whether no games may start for now.
     pub(crate) fn hold(&mut self, hold: bool) {
         self.held = hold;
     }
 
-    /// Nobody else plays: an agent that does not start here is charged with it.
+    /// No other worker plays: an agent that does not start here is charged.
     pub(crate) fn set_alone(&mut self) {
         self.alone = true;
     }
@@ -134,7 +132,7 @@ impl Driver {
         })
     }
 
-    /// Makes a tournament known.
+    /// Adds a tournament.
     pub(crate) fn add_tournament(&mut self, setup: v1::TournamentSetup) -> Result<(), SetupError> {
         if !self.tournaments.contains_key(&setup.tournament_id) {
             let id = setup.tournament_id.clone();
@@ -150,7 +148,7 @@ impl Driver {
         self.tournaments.contains_key(tournament)
     }
 
-    /// Ends a tournament's agents where no game of it is left.
+    /// Ends a tournament's agents if none of its games is left.
     pub(crate) fn forget_idle(&mut self, idle: Duration) {
         for lease in self.leases.values() {
             lease.tournament.touch();
@@ -159,7 +157,7 @@ impl Driver {
             .retain(|_, tournament| tournament.idle() < idle);
     }
 
-    /// Takes games; false where their tournament is not known.
+    /// Adds games. Returns false if their tournament is unknown.
     pub(crate) fn add_lease(
         &mut self,
         tournament: &str,
@@ -186,7 +184,7 @@ impl Driver {
         true
     }
 
-    /// Forgets the games of a lease, also those that are played.
+    /// Drops the games of a lease, also those in play.
     pub(crate) fn end_lease(&mut self, lease: u64) {
         if let Some(ended) = self.leases.remove(&lease) {
             ended.job.unwanted.store(true, Ordering::Relaxed);
@@ -195,25 +193,24 @@ impl Driver {
         }
     }
 
-    /// Forgets games that did not begin.
+    /// Drops games that did not start.
     pub(crate) fn drop_waiting(&mut self) {
         for game in std::mem::take(&mut self.waiting) {
             self.settle(game.lease, 1);
         }
     }
 
-    /// Games that are not over, begun or not.
+    /// Unfinished games, started or not.
     pub(crate) fn unfinished(&self) -> usize {
         self.waiting.len() + self.in_flight()
     }
 
-    /// Games that began.
+    /// Started games.
     pub(crate) fn in_flight(&self) -> usize {
         self.games.len() + self.pooled
     }
 
-    /// Whether it has games enough that cannot begin before others end: another worker
-    /// may have time for more.
+    /// True if enough games cannot start before others end: another worker may have time for more.
     pub(crate) fn is_sated(&self) -> bool {
         self.blocked && self.waiting.len() >= self.in_flight().max(BLOCKED)
     }
@@ -226,15 +223,14 @@ impl Driver {
         decisions.filter(|(_, count)| *count > 0).collect()
     }
 
-    /// True where every lease is over; a thread may still be at a game that
-    /// nobody wants.
+    /// True if every lease is over; a thread may still play a dropped game.
     pub(crate) fn is_done(&self) -> bool {
         self.leases.is_empty()
     }
 
-    /// Plies of each lease so far. Every call counts as one more for a lease that
-    /// moves now and then, since a decision has its own limit and may take longer
-    /// than a lease, and for those that wait while others move.
+    /// Plies of each lease so far. Each call adds one to a lease that moves from time to time,
+    /// because a single decision has its own time limit and may take longer than a lease. The same
+    /// holds for leases that wait while others move.
     pub(crate) fn progress(&mut self, now: time::Instant) -> Vec<Progress> {
         let mut attended: BTreeMap<u64, u64> = BTreeMap::new();
         for active in self.games.iter() {
@@ -262,7 +258,7 @@ impl Driver {
         self.leases.iter_mut().map(shown).collect()
     }
 
-    /// Begins as many games as there is room for, and sends their questions.
+    /// Starts as many games as possible, and sends their questions.
     pub(crate) fn start(&mut self) {
         self.blocked = false;
         while !self.held && self.in_flight() < self.capacity {
@@ -280,7 +276,7 @@ impl Driver {
         self.environment.metrics.games_in_flight.set(games);
     }
 
-    /// Waits for answers and handles those that are there. May be dropped.
+    /// Waits for answers and handles those that are there. The future may be dropped.
     pub(crate) async fn work(&mut self) {
         let Some(event) = self.events.recv().await else {
             return;
@@ -295,12 +291,12 @@ impl Driver {
         self.start();
     }
 
-    /// What became of games since the last call.
+    /// Results of games since the last call.
     pub(crate) fn take_done(&mut self) -> Vec<Done> {
         std::mem::take(&mut self.done)
     }
 
-    /// Ends all agents and waits until nothing of them is left.
+    /// Ends all agents and waits until they are gone.
     pub(crate) async fn close(self) {
         let Self {
             environment,
@@ -337,7 +333,7 @@ impl Driver {
         };
         let (job, given_up) = (job.clone(), given_up.clone());
         if tournament.is_native(&game) {
-            // As many as go together into the pool.
+            // As many games as are put into the pool together.
             let mut games = vec![game];
             while self.in_flight() + games.len() < self.capacity
                 && games.len() < POOLED
@@ -373,7 +369,7 @@ impl Driver {
         self.go_on(token);
     }
 
-    /// Asks the question of a game, or takes its end.
+    /// Asks the question of a game, or finishes it.
     fn go_on(&mut self, token: Token) {
         if let Some(active) = self.games.get_mut(token)
             && !active.ask(token)
@@ -416,7 +412,7 @@ impl Driver {
         self.settle(lease, 1);
     }
 
-    /// So many games of a lease are over.
+    /// This many games of a lease are over.
     fn settle(&mut self, lease: u64, games: usize) {
         if let Some(entry) = self.leases.get_mut(&lease) {
             entry.settle(games);
@@ -433,5 +429,5 @@ impl Driver {
     }
 }
 
-/// Native games handed to the pool in one go.
+/// Maximum games of built-in agents passed to the pool at once.
 const POOLED: usize = 64;

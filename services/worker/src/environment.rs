@@ -1,4 +1,4 @@
-//! What games and agents are run with.
+//! Settings for games and agents.
 
 use std::{ffi::OsString, future::Future, path::PathBuf, pin::Pin, sync::Arc};
 
@@ -7,7 +7,7 @@ use arena_wire::v1;
 
 use crate::supervise::{GuardCommand, Listen, Outputs, Supervisor};
 
-/// How the papers' agents are run; the very same bots either way.
+/// How the papers' agents are run; the bots are the same either way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Builtin {
     /// On threads of the worker.
@@ -26,24 +26,24 @@ pub struct AgentOptions {
     pub unary: bool,
     /// How to start the guard of a process.
     pub guard: GuardCommand,
-    /// A program that serves the papers' agents, and its arguments; asked for
-    /// where they run as processes.
+    /// A program that serves the papers' agents, with its arguments; needed if they run as
+    /// processes.
     pub native: (PathBuf, Vec<OsString>),
-    /// Where children are asked to listen.
+    /// Where child processes have to listen.
     pub listen: Listen,
     /// Folder for sockets and other files that live as long as a process.
     pub temp: PathBuf,
-    /// Threads for agents in process; 0: one for each core.
+    /// Threads for built-in agents; 0: one for each core.
     pub threads: usize,
-    /// Where what all processes write is kept, for those who play few games.
+    /// Keeps the output of all processes; only for callers that play few games.
     pub outputs: Option<Outputs>,
-    /// A folder in which every process gets a file with what it writes.
+    /// A folder in which every process gets a file with its output.
     pub output_folder: Option<PathBuf>,
 }
 
 impl AgentOptions {
-    /// Everything from one executable that runs [`crate::guard::main`] on
-    /// `agent guard` and serves the papers' agents on `agent serve`.
+    /// Everything from one executable that runs [`crate::guard::main`] on `agent guard` and serves
+    /// the papers' agents on `agent serve`.
     #[must_use]
     pub fn of_executable(program: PathBuf) -> Self {
         Self {
@@ -70,20 +70,20 @@ impl AgentOptions {
     }
 }
 
-/// A binary that cannot be had.
+/// Why a binary is not available.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("the binary {sha256} ({file_name}) cannot be had: {problem}")]
 pub struct BinaryError {
-    /// What was asked for.
+    /// Its hash.
     pub sha256: String,
-    /// How it is called.
+    /// Its file name.
     pub file_name: String,
     /// What happened, and what to do.
     pub problem: String,
 }
 
 impl BinaryError {
-    /// Why this binary cannot be had.
+    /// The error for this binary.
     #[must_use]
     pub fn new(binary: &v1::BinarySource, problem: String) -> Self {
         Self {
@@ -94,12 +94,12 @@ impl BinaryError {
     }
 }
 
-/// The path of a binary, in a while.
+/// A future with the path of a binary.
 pub type Provided<'a> = Pin<Box<dyn Future<Output = Result<PathBuf, BinaryError>> + Send + 'a>>;
 
-/// Where the binaries of registered agents come from.
+/// Source of the binaries of registered agents.
 pub trait BinaryProvider: Send + Sync + 'static {
-    /// A verified file with its run bit set, which stays where it is.
+    /// A verified, executable file, which stays in its place.
     fn provide<'a>(&'a self, binary: &'a v1::BinarySource) -> Provided<'a>;
 }
 
@@ -109,7 +109,7 @@ impl<P: BinaryProvider + ?Sized> BinaryProvider for Arc<P> {
     }
 }
 
-/// What is shared by all that plays.
+/// What all games share.
 pub(crate) struct Environment {
     pub(crate) supervisor: Supervisor,
     pub(crate) listen: Listen,

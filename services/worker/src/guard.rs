@@ -1,14 +1,13 @@
 //! The process between a worker and an agent.
 //!
-//! A worker starts its own executable as a guard, in a new process group. The
-//! guard starts the agent, becomes the parent of whatever the agent leaves
-//! orphaned, and ends all of it when the agent ends, when it is asked to, or
-//! when its standard input closes, which happens however the worker dies.
-//! Should the guard itself be killed, the kernel kills the agent with it, and the
-//! worker what the agent had started.
+//! A worker starts its own executable as a guard, in a new process group. The guard starts the
+//! agent and becomes the parent of all orphans of the agent. It ends all of them when the agent
+//! ends, when it is asked to, or when its standard input closes, which happens however the
+//! worker dies. If the guard is killed, the kernel kills the agent, and the worker ends what the
+//! agent had started.
 //!
-//! Agent and guard share one pipe for what the agent writes (the guard's
-//! standard error); the guard's standard output carries one [`Report`].
+//! Agent and guard share one pipe for the agent's output (the guard's standard error); the
+//! guard's standard output carries one [`Report`].
 
 mod exec;
 pub(crate) mod tree;
@@ -33,28 +32,28 @@ use nix::{
     unistd::{Pid, getpgrp, getpid},
 };
 
-/// How long an agent may take to end by itself once it is asked to.
+/// Time for an agent to end by itself after it is asked to.
 const GRACE: Duration = Duration::from_millis(300);
-/// How long the guard waits for the kernel to take away what it killed.
+/// Maximum time to wait for killed processes to disappear.
 const REAP: Duration = Duration::from_secs(5);
-/// How often the number of processes is checked.
+/// Interval at which processes are counted.
 const CHECK: Duration = Duration::from_millis(500);
 
-/// What became of an agent, as the guard tells the worker: one line.
+/// How an agent ended, as the guard reports it to the worker in one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Report {
-    /// It ended with this code.
+    /// It exited with this code.
     Exited(i32),
     /// A signal ended it.
     Signalled(i32),
-    /// It was ended because it had more processes than it may.
+    /// It was ended because it had too many processes.
     Processes(usize),
-    /// The system refused to start it, with this error number: not its fault.
+    /// The system refused to start it, with this error number: not the agent's fault.
     Refused(i32),
 }
 
 impl Report {
-    /// The line.
+    /// Formats the line.
     #[must_use]
     pub fn to_line(self) -> String {
         match self {
@@ -65,7 +64,7 @@ impl Report {
         }
     }
 
-    /// Reads [`Report::to_line`].
+    /// Parses [`Report::to_line`].
     #[must_use]
     pub fn from_line(line: &str) -> Option<Self> {
         let (word, number) = line.trim_end().split_once(' ')?;
@@ -80,12 +79,12 @@ impl Report {
     }
 }
 
-/// What the guard is asked to do.
+/// Settings of the guard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Orders {
-    /// Bytes of writable memory for each process of the agent; 0: no limit.
+    /// Maximum bytes of writable memory for each process of the agent; 0: no limit.
     memory_bytes: u64,
-    /// Processes at a time; 0: no limit.
+    /// Maximum number of processes; 0: no limit.
     processes: usize,
     /// The second stage: become the agent, as a child of this process.
     exec_under: Option<i32>,
@@ -116,10 +115,9 @@ impl Orders {
     }
 }
 
-/// Runs the guard: `[--memory-bytes N] [--processes N] -- BINARY ARGS…`. To be
-/// called before any thread or runtime is started, with what follows the
-/// subcommand on the command line; the executable and its arguments before
-/// that are used again for the second stage.
+/// Runs the guard: `[--memory-bytes N] [--processes N] -- BINARY ARGS…`. It must be called before
+/// any thread or runtime starts, with the arguments after the subcommand. The executable and the
+/// arguments before that are used again for the second stage.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
     let Some(orders) = Orders::parse(args.iter().cloned()) else {
@@ -204,12 +202,12 @@ fn guard(orders: &Orders, prefix: &[OsString]) -> io::Result<Report> {
     Ok(report.or(ended).unwrap_or(Report::Signalled(9)))
 }
 
-/// Ends every descendant, with SIGTERM first where there is time. What the
-/// agent itself ended with, if it had not before.
+/// Ends every descendant, with SIGTERM first if there is time. Returns how the agent ended, if it
+/// had not ended before.
 fn end_all(events: &mpsc::Receiver<Happened>, grace: Duration) -> Option<Report> {
     let mut report = None;
     if !grace.is_zero() {
-        // The guard is in the group too, but has the signal blocked.
+        // The guard is in the group, too, but blocks the signal.
         let _ = killpg(getpgrp(), Signal::SIGTERM);
         tree::signal(getpid(), Signal::SIGTERM);
     }
@@ -218,8 +216,7 @@ fn end_all(events: &mpsc::Receiver<Happened>, grace: Duration) -> Option<Report>
         let wait = if start.elapsed() < grace {
             grace - start.elapsed()
         } else {
-            // A process may start others while the list is read: again until
-            // nobody is left.
+            // A process may start others while the list is read, so repeat until none is left.
             tree::signal(getpid(), Signal::SIGKILL);
             Duration::from_millis(5)
         };

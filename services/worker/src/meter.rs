@@ -1,5 +1,4 @@
-//! Measures of an agent's moves: for the worker's metrics, and for the
-//! standings of its tournament.
+//! Measurements of an agent's moves, for metrics and for the standings of its tournament.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -45,8 +44,8 @@ impl Latencies {
     }
 }
 
-/// Measures the moves of one agent of a tournament; others see what was
-/// measured when it flushes.
+/// Measures the moves of one agent of a tournament. Metrics and standings get the values on a
+/// flush.
 pub(crate) struct Meter {
     moves: MoveMeter,
     latencies: Arc<Latencies>,
@@ -68,13 +67,13 @@ impl Meter {
         }
     }
 
-    /// Whether the next decision is one to be timed for others too.
+    /// True if the next decision is timed for itself and others.
     #[inline]
     pub(crate) fn due(&self) -> bool {
         self.moves.due()
     }
 
-    /// How many decisions one counts for that is timed for others.
+    /// Number of decisions that a timed decision stands for.
     pub(crate) fn weight(&self) -> u64 {
         self.moves.weight()
     }
@@ -85,7 +84,7 @@ impl Meter {
         self.moves.untimed();
     }
 
-    /// A decision that is timed for those before it too.
+    /// A decision that is timed for itself and those before it.
     pub(crate) fn sampled(&mut self, timing: MoveTiming) {
         self.moves.sampled(timing);
     }

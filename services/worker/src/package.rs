@@ -1,10 +1,9 @@
 //! Packages: agents of several files.
 //!
-//! A package has one form from its registration on: a tar of regular files and
-//! symbolic links whose first entry is the [`MANIFEST`] and whose bytes follow from
-//! paths, contents, links and run bits alone, so that its SHA-256 names the package.
-//! Whatever it was made of, it is checked again before a file of it is written: an
-//! upload may come from any program.
+//! From its registration on, a package has one form: a tar of regular files and symbolic links.
+//! Its first entry is the [`MANIFEST`], and its bytes follow only from paths, contents, links and
+//! run bits, so that its SHA-256 identifies the package. It is checked again before any of its
+//! files is written, because an upload may come from any program.
 
 mod layout;
 mod manifest;
@@ -26,13 +25,13 @@ pub use layout::{BYTES_MAX, ENTRIES_MAX};
 use layout::{Layout, Node};
 pub use manifest::{MANIFEST, Manifest};
 
-/// A package that is none, with what to do.
+/// Why something is no valid package, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum PackageError {
-    /// Something in it may not be there.
+    /// It contains something that is not allowed.
     #[error("{0}")]
     Content(String),
-    /// It cannot be read or written here.
+    /// It cannot be read or written.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -43,7 +42,7 @@ impl PackageError {
     }
 }
 
-/// The files of a package that is being made.
+/// The files of a package under construction.
 #[derive(Debug, Default)]
 pub struct Contents {
     layout: Layout,
@@ -51,7 +50,7 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// How many bytes a further file may have.
+    /// Maximum bytes of a further file.
     #[must_use]
     pub fn bytes_left(&self) -> u64 {
         self.layout.bytes_left()
@@ -60,7 +59,7 @@ impl Contents {
     /// Adds a regular file.
     ///
     /// # Errors
-    /// Where the path may not be in a package, is there already, or a bound is passed.
+    /// If the path is not allowed in a package or exists, or a limit is exceeded.
     pub fn add_file(
         &mut self,
         path: &str,
@@ -82,10 +81,10 @@ impl Contents {
         self.layout.add(path, Node::Link { target }).map(drop)
     }
 
-    /// Adds a file that is another one once more, as hard links of archives are.
+    /// Adds a copy of another file, like hard links in archives.
     ///
     /// # Errors
-    /// As [`Contents::add_file`], and where the other one is not there.
+    /// As [`Contents::add_file`], and if the other file does not exist.
     pub fn add_copy(&mut self, path: &str, of: &str) -> Result<(), PackageError> {
         let of = layout::clean(of)?;
         let (Some(Node::File { executable, .. }), Some(bytes)) =
@@ -101,8 +100,8 @@ impl Contents {
         self.add_file(path, *executable, bytes.clone())
     }
 
-    /// Takes all files out of the one folder that they are in, where the manifest is
-    /// there: archives are often made so.
+    /// If all files are in one folder and the manifest is there, moves them to the top, since
+    /// archives are often made that way.
     pub fn enter_folder(&mut self) {
         let first = self.layout.paths().next();
         let Some((folder, _)) = first.and_then(|path| path.split_once('/')) else {
@@ -122,7 +121,7 @@ impl Contents {
     /// The package, checked.
     ///
     /// # Errors
-    /// [`PackageError::Content`], where it has no manifest or may not be as it is.
+    /// [`PackageError::Content`] if it has no manifest or is not valid.
     pub fn to_tar(&self) -> Result<Vec<u8>, PackageError> {
         let manifest = self.bytes.get(MANIFEST).ok_or_else(|| {
             PackageError::content(format!(
@@ -162,11 +161,11 @@ fn mode(executable: bool) -> u32 {
     if executable { 0o755 } else { 0o644 }
 }
 
-/// Whether a file is a package, and no program to be started as it is: it begins with
-/// the name of its first entry.
+/// True if a file is a package, and no program to be started directly: it begins with the name
+/// of its first entry.
 ///
 /// # Errors
-/// Where the file cannot be read.
+/// If the file cannot be read.
 pub fn is_package(path: &Path) -> io::Result<bool> {
     let mut start = [0; MANIFEST.len() + 1];
     let mut file = File::open(path)?;
@@ -177,8 +176,8 @@ pub fn is_package(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Unpacks a package into an empty folder and gives what to start there. Nothing is
-/// written before all of it was checked.
+/// Unpacks a package into an empty folder. Returns the command to start there. Everything is
+/// checked before anything is written.
 ///
 /// # Errors
 /// [`PackageError`].
@@ -206,7 +205,7 @@ pub fn unpack(package: &Path, folder: &Path) -> Result<Manifest, PackageError> {
             .open(&to)?;
         io::copy(&mut entry.take(*size), &mut file)?;
     }
-    // Last, so that no file is written through one.
+    // Links last, so that no file is written through one.
     for path in layout.paths() {
         if let Some(Node::Link { target }) = layout.get(path) {
             let at = folder.join(path);
@@ -219,7 +218,7 @@ pub fn unpack(package: &Path, folder: &Path) -> Result<Manifest, PackageError> {
     Ok(manifest)
 }
 
-/// What is in a package, and of its contents the manifest.
+/// Checks the contents of a package. Returns the manifest.
 fn read_layout(file: &mut File) -> Result<(Layout, Manifest), PackageError> {
     let broken = |error: io::Error| PackageError::content(format!("it is no tar: {error}"));
     let mut layout = Layout::default();

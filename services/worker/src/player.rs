@@ -1,4 +1,4 @@
-//! Games without a coordinator, and one agent without a game.
+//! Games without a coordinator, and queries of an agent without a game.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -21,47 +21,47 @@ use crate::{
     runtime::on_own_thread,
 };
 
-/// How long an agent may take to describe itself.
+/// Maximum time for an agent to describe itself.
 const DESCRIBE: Duration = Duration::from_secs(10);
 
-/// A game that was played.
+/// A finished game.
 #[derive(Clone, Debug)]
 pub struct Played {
     /// Its record, with its hash.
     pub record: GameRecord,
-    /// What makes a line of it.
+    /// Writes its line.
     pub header: RecordHeader,
-    /// When and how long; latencies where timing is strict.
+    /// Start and duration; latencies if timing is strict.
     pub timing: v1::GameTiming,
-    /// What is known of its faults beside their kinds, in order.
+    /// Details of its faults, in order.
     pub fault_details: Vec<v1::FaultDetail>,
 }
 
-/// A game that could not be played.
+/// Why a game could not be played.
 #[derive(Debug, thiserror::Error)]
 pub enum PlayError {
-    /// The setup cannot be played by this program.
+    /// This program cannot play the setup.
     #[error(transparent)]
     Setup(#[from] SetupError),
-    /// Through no fault of an agent.
+    /// No agent is at fault.
     #[error("the game could not be played: {0}")]
     Void(String),
-    /// A record that this program made and cannot read.
+    /// This program made a record that it cannot read.
     #[error(transparent)]
     Convert(#[from] ConvertError),
-    /// Metrics that could not be registered.
+    /// Metrics could not be registered.
     #[error(transparent)]
     Metrics(#[from] MetricsError),
-    /// No threads.
+    /// Threads could not be started.
     #[error("cannot start threads: {0}")]
     Io(#[from] io::Error),
 }
 
-/// Plays one game. May run on any runtime; dropping the future ends the game
-/// and the agents' processes.
+/// Plays one game. It may run on any runtime; dropping the future ends the game and the agents'
+/// processes.
 ///
 /// # Errors
-/// [`PlayError`]; a fault of an agent is none.
+/// [`PlayError`]; a fault of an agent is no error.
 pub async fn play_one(
     setup: v1::TournamentSetup,
     game: v1::GameAssignment,
@@ -86,13 +86,12 @@ pub async fn play_one(
     })
 }
 
-/// Plays games, at most `at_once` at a time; gives what is reported of them,
-/// in the order in which they end. May run on any runtime; dropping the future
-/// ends the games and the agents' processes.
+/// Plays games, at most `at_once` at a time. Returns their reports in the order in which they
+/// end. It may run on any runtime; dropping the future ends the games and the agents' processes.
 ///
 /// # Errors
-/// [`PlayError`]; a fault of an agent is none, and neither is a game that could
-/// not be played: its report says why.
+/// [`PlayError`]. Neither a fault of an agent nor a game that could not be played is an error;
+/// the report of such a game names the reason.
 pub async fn play_games(
     setup: v1::TournamentSetup,
     games: Vec<v1::GameAssignment>,
@@ -127,15 +126,15 @@ pub async fn play_games(
     .await?
 }
 
-/// An agent that could not be asked what it offers.
+/// Why an agent's description could not be queried.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct DescribeError {
-    /// The fault it would be in a game; none where it is ours.
+    /// The fault that it would be in a game; none if this worker is at fault.
     pub kind: Option<FaultKind>,
     /// What happened.
     pub message: String,
-    /// The last the agent wrote.
+    /// The agent's last output.
     pub stderr_tail: String,
 }
 
@@ -162,8 +161,8 @@ impl From<Down> for DescribeError {
     }
 }
 
-/// Starts or reaches an agent as in a game, asks what it offers, and ends it. One
-/// without `Describe` offers one nameless bot.
+/// Starts or reaches an agent as in a game, queries its description, and ends it. An agent
+/// without `Describe` has one bot without a name.
 ///
 /// # Errors
 /// [`DescribeError`].

@@ -1,11 +1,10 @@
-//! What a worker says to its coordinator, and when: joining, asking for games,
-//! reporting them, telling of progress. Without IO, clock, thread or
-//! randomness of its own.
+//! What a worker sends to its coordinator, and when: joining, requesting games, reporting them
+//! and their progress. It has no IO, clock, thread or randomness of its own.
 //!
-//! Time enters as the duration since the start, what happened by the methods,
-//! and [`Protocol::next`] hands out what to do until there is nothing before
-//! [`Protocol::wake`]. The same calls give the same answers, so whole
-//! histories of losses, duplicates and restarts can be played through.
+//! Time enters as the duration since the start, and events enter through the methods.
+//! [`Protocol::next`] returns actions until there is nothing to do before [`Protocol::wake`]. The
+//! same calls give the same answers, so tests can play whole histories of losses, duplicates and
+//! restarts.
 
 mod backoff;
 mod defects;
@@ -36,44 +35,44 @@ use presence::Presence;
 use reports::{Due, Reports};
 use stale::Stale;
 
-/// The fewest and the most games of a lease.
+/// Minimum and maximum games of a request.
 const LEASE_GAMES: (usize, usize) = (8, 512);
-/// How long a request for games waits at the coordinator.
+/// Maximum time that a request for games waits at the coordinator.
 const LEASE_WAIT: Duration = Duration::from_secs(2);
-/// How much longer its answer may take.
+/// Additional timeout of its answer.
 const LEASE_SLACK: Duration = Duration::from_secs(5);
-/// After a request for games that failed: the first wait.
+/// First pause after a failed request for games.
 const LEASE_PAUSE: Duration = Duration::from_millis(200);
-/// Unanswered games for each place at which no game is begun any more.
+/// Unanswered results per place above which no game starts.
 const BACKLOG: usize = 16;
-/// And so many bytes of them: a worker has to do with 150 MB, whatever it holds.
+/// Unanswered bytes above which no game starts: a worker has to do with 150 MB in all.
 const BACKLOG_BYTES: usize = 32 << 20;
-/// The longest a report is waited for; it is sent again then.
+/// Timeout of a report; after it, the report is sent again.
 const REPORT_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long an orderly end waits for the coordinator to hear of it.
+/// Maximum time that an orderly stop waits for the coordinator to be informed.
 const LEAVE: Duration = Duration::from_secs(1);
-/// How often progress is reported at most and at least.
+/// Minimum and maximum interval of progress reports.
 const HEARTBEAT: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
 
-/// A lease whose games are not all over, or not all answered for.
+/// A lease with games that are not over or not acknowledged.
 #[derive(Debug)]
 struct Held {
     lease: Rc<Lease>,
-    /// What the coordinator was informed of it last.
+    /// Plies that the coordinator was last informed of.
     reported: u64,
-    /// Signs of life while the coordinator puts results off.
+    /// Signs of life while the coordinator postpones results.
     excuses: u64,
 }
 
-/// A worker's side of the protocol. `R` is what is reported of a game.
+/// A worker's side of the protocol. `R` is the report of a game.
 #[derive(Debug)]
 pub struct Protocol<R> {
     settings: ProtocolSettings,
     jitter: Jitter,
     presence: Presence,
-    /// When progress was reported last.
+    /// Time of the last progress report.
     beat: Duration,
-    /// The request for games that is not answered.
+    /// The open request for games.
     asking: Option<CallNo>,
     calls: CallNo,
     ask_backoff: Backoff,
@@ -83,11 +82,11 @@ pub struct Protocol<R> {
     /// Leases of earlier stays.
     stale: Stale,
     reports: Reports<R>,
-    /// What follows from what happened.
+    /// Actions that are due.
     actions: VecDeque<Action<R>>,
-    /// When the drain has to be over.
+    /// Deadline of the drain.
     drain: Option<Duration>,
-    /// Until when the answer to taking leave is waited for.
+    /// Deadline for the answer to leaving.
     leave: Option<Duration>,
 }
 
@@ -114,25 +113,25 @@ impl<R> Protocol<R> {
         }
     }
 
-    /// Whether the worker is joined.
+    /// True if the worker is joined.
     #[must_use]
     pub fn joined(&self) -> bool {
         self.presence.joined()
     }
 
-    /// Whether it says that it goes, and ends once that is heard.
+    /// True if it is leaving, and ends once the coordinator knows.
     #[must_use]
     pub fn takes_leave(&self) -> bool {
         self.leave.is_some()
     }
 
-    /// Whether no game is to be begun for now.
+    /// True if no game may start for now.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.drain.is_some() || self.backlogged()
     }
 
-    /// Games whose results are not answered for.
+    /// Games whose results are not acknowledged.
     #[must_use]
     pub fn unanswered(&self) -> usize {
         self.reports.unanswered()
@@ -143,7 +142,7 @@ impl<R> Protocol<R> {
         games > BACKLOG * self.settings.capacity || bytes > BACKLOG_BYTES
     }
 
-    /// The coordinator took the worker in.
+    /// The coordinator accepted the worker.
     pub fn welcomed(
         &mut self,
         number: StayNo,
@@ -161,7 +160,7 @@ impl<R> Protocol<R> {
         self.presence.welcome(stay);
     }
 
-    /// The coordinator of a stay stops: nothing that did not begin is wanted.
+    /// The coordinator of a stay stops: games that did not start are dropped.
     pub fn coordinator_stops(&mut self, number: StayNo) {
         if self.presence.is_current(number) {
             self.presence.stops();
@@ -169,12 +168,12 @@ impl<R> Protocol<R> {
         }
     }
 
-    /// A stay is over, or did not come about.
+    /// A stay ended, or the attempt to join failed.
     pub fn parted(&mut self, now: Duration, number: StayNo, refusal: Refusal, problem: &str) {
         if !self.presence.is_current(number) {
             return;
         }
-        // What began is played on: whoever reports a game first has it.
+        // Started games continue: the first report of a game counts.
         self.forget_what_waits();
         let end = self.presence.part(now, refusal, problem, &mut self.jitter);
         self.actions.extend(end.map(Action::End));
@@ -196,7 +195,7 @@ impl<R> Protocol<R> {
         }
     }
 
-    /// Leases of a stay that the coordinator does not have any more.
+    /// The coordinator does not have these leases of a stay any more.
     pub fn leases_ended(&mut self, number: StayNo, ended: &[u64]) {
         let ended = self.leases.iter().filter(|(_, Held { lease, .. })| {
             lease.stay.number == number && ended.contains(&lease.lease_id)
@@ -205,16 +204,16 @@ impl<R> Protocol<R> {
             .extend(ended.map(|(&number, _)| Action::Drop(number)));
     }
 
-    /// Progress was not taken.
+    /// A progress report failed.
     pub fn not_beaten(&mut self, now: Duration, number: StayNo, refusal: Refusal) {
-        // What is merely lost is reported again with the next beat.
+        // A lost report is repeated with the next one.
         if refusal == Refusal::UnknownWorker {
             self.forgotten(now, number);
         }
     }
 
-    /// A lease came: the number under which its games are to be played; none
-    /// where nobody waits for it any more.
+    /// A lease arrived. Returns the number under which its games are played; none if it is not
+    /// wanted any more.
     pub fn leased(&mut self, call: CallNo, lease_id: u64, tournament: &str) -> Option<LeaseNo> {
         if !self.answered(call) {
             return None;
@@ -256,7 +255,7 @@ impl<R> Protocol<R> {
         }
     }
 
-    /// Games came that cannot be played here: none are asked for at once.
+    /// Games arrived that cannot be played here: none are requested for a while.
     pub fn pause(&mut self, now: Duration, refusal: Refusal) {
         self.ask_from = now + self.ask_backoff.next(&mut self.jitter, refusal);
     }
@@ -269,7 +268,7 @@ impl<R> Protocol<R> {
         current
     }
 
-    /// A game of a lease is over; `bytes` is what its result takes in a report.
+    /// A game of a lease is over; `bytes` is the size of its result in a report.
     pub fn finished(&mut self, now: Duration, number: LeaseNo, result: R, bytes: usize) {
         if let Some(held) = self.leases.get(&number) {
             self.reports.add(now, (number, &held.lease), result, bytes);
@@ -281,7 +280,7 @@ impl<R> Protocol<R> {
         self.reports.settle(report);
     }
 
-    /// A report was not taken; tells what becomes of it.
+    /// A report was refused. Returns what happens to it.
     pub fn not_reported(
         &mut self,
         now: Duration,
@@ -291,20 +290,19 @@ impl<R> Protocol<R> {
         self.reports.failed(now, report, refusal, &mut self.jitter)
     }
 
-    /// Begin no more games, finish what began, stop.
+    /// Starts no more games, finishes started ones, then stops.
     pub fn drain(&mut self, now: Duration) {
         self.drain = Some(now + self.settings.drain_limit);
         self.forget_what_waits();
     }
 
-    /// What to do next; none where there is nothing before [`Self::wake`], or
-    /// before something happens.
+    /// The next action; none if there is nothing to do before [`Self::wake`] or the next event.
     pub fn next(&mut self, now: Duration, games: &mut impl Playing) -> Option<Action<R>> {
         if let Some(action) = self.actions.pop_front() {
             return Some(action);
         }
         let all = self.drain.is_some() || games.unfinished() == 0;
-        // Before the beat, which forgets leases that are over.
+        // Before the progress report, which removes finished leases.
         match self.reports.due(now, all) {
             Some(Due::New(report, lease, games)) => {
                 return Some(Action::Report {
@@ -322,7 +320,7 @@ impl<R> Protocol<R> {
         }
         if let Some(limit) = self.drain {
             let over = games.is_done() && self.reports.unanswered() == 0;
-            // Who has taken leave goes, also where its clock was set back.
+            // After leaving, the worker ends, even if its clock was set back.
             if over || !self.presence.joined() || now >= limit || self.leave.is_some() {
                 return self.end(now);
             }
@@ -348,7 +346,7 @@ impl<R> Protocol<R> {
         }
     }
 
-    /// The coordinator knows that the worker goes away, or does not listen.
+    /// The coordinator knows that the worker leaves, or does not answer.
     pub fn took_leave(&mut self, now: Duration) {
         self.leave = Some(now);
     }
@@ -367,8 +365,8 @@ impl<R> Protocol<R> {
         self.leases.retain(|number, held| {
             let unanswered = reports.holds(*number);
             let live = live.get(number);
-            // A lease must not end because the coordinator has no time for its
-            // results, or for those that games of it wait behind.
+            // A lease must not end because the coordinator postpones its results, or results that
+            // its games wait for.
             let behind = unanswered || live.is_some_and(|live| live.waits);
             held.excuses += u64::from(put_off && behind);
             if let Some(live) = live {
@@ -395,7 +393,7 @@ impl<R> Protocol<R> {
         })
     }
 
-    /// A request for games, where there is room for some.
+    /// A request for games, if there is room for some.
     fn ask(&mut self, now: Duration, games: &impl Playing) -> Option<Action<R>> {
         let stay = self.presence.stay()?.clone();
         if self.asking.is_some() || self.drain.is_some() || now < self.ask_from {
@@ -419,8 +417,7 @@ impl<R> Protocol<R> {
         })
     }
 
-    /// When to look for something to do though nothing happens, once
-    /// [`Self::next`] has nothing more.
+    /// Time of the next action if nothing happens, once [`Self::next`] returns none.
     #[must_use]
     pub fn wake(&self, now: Duration) -> Option<Duration> {
         if let Some(leave) = self.leave {

@@ -1,4 +1,4 @@
-//! From a played game to what is reported of it.
+//! From a played game to its report.
 
 use std::{
     sync::Arc,
@@ -11,7 +11,7 @@ use arena_wire::v1;
 
 use crate::context::TournamentContext;
 
-/// When a game began.
+/// Start of a game.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timed {
     unix_us: u64,
@@ -32,7 +32,7 @@ fn whole_micros(time: Duration) -> u64 {
     time.as_micros().try_into().unwrap_or(u64::MAX)
 }
 
-/// Microseconds as timings hold them.
+/// Microseconds as timings store them.
 pub(crate) fn micros(time: Duration) -> u32 {
     time.as_micros().try_into().unwrap_or(u32::MAX)
 }
@@ -53,19 +53,19 @@ impl Answered {
     }
 }
 
-/// What is known of a game beside its record.
+/// Details of a game beside its record.
 #[derive(Debug)]
 pub(crate) struct Known {
     pub(crate) timed: Timed,
-    /// In microseconds, where timing is strict.
+    /// In microseconds, if timing is strict.
     pub(crate) latencies_us: Vec<u32>,
-    /// Of its faults.
+    /// Details of its faults.
     pub(crate) details: Vec<v1::FaultDetail>,
     pub(crate) answered: Answered,
     pub(crate) outputs: Vec<v1::AgentOutput>,
 }
 
-/// Makes records and hashes them.
+/// Builds records and hashes them.
 pub(crate) struct RecordBuilder {
     context: Arc<TournamentContext>,
     lines: LineWriter,
@@ -87,7 +87,7 @@ impl RecordBuilder {
         known: Known,
     ) -> v1::GameReport {
         let timing = v1::GameTiming {
-            // Known to those who report.
+            // Set by the sender of the report.
             worker: String::new(),
             started_unix_us: known.timed.unix_us,
             duration_us: whole_micros(known.timed.start.elapsed()),

@@ -1,12 +1,10 @@
-//! A thread with a runtime of its own: what runs on it need not be `Send`,
-//! and no call of it crosses threads.
+//! A thread with a runtime of its own: its work need not be `Send`, and no call crosses threads.
 
 use std::{future::Future, io, thread};
 
 use tokio::{runtime::Builder, sync::oneshot, task::LocalSet};
 
-/// Runs work on a thread of its own. Dropping the future ends the work where
-/// it stands.
+/// Runs work on a thread of its own. Dropping the future stops the work.
 pub(crate) async fn on_own_thread<T, F>(
     name: &str,
     work: impl FnOnce() -> F + Send + 'static,
@@ -27,7 +25,7 @@ where
                     out = work() => Some(out),
                 }
             });
-            // Whoever waits for the result finds nothing running any more.
+            // When the result arrives, nothing runs any more.
             drop((local, runtime));
             if let Some(out) = out {
                 let _ = result.send(out);

@@ -1,4 +1,4 @@
-//! A worker: joins a coordinator, plays what it is leased, reports.
+//! A worker: joins a coordinator, plays leased games, reports them.
 
 mod calls;
 mod fleet;
@@ -33,46 +33,42 @@ use crate::{
     supervise::{Listen, SOCKET_PATH_BYTES, socket_path_bytes},
 };
 
-/// Games at once where the options do not say.
+/// Default number of games at once.
 const CAPACITY: usize = 512;
 
-/// What a worker is reported at its start.
+/// Settings of a worker.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// `http://host:port` of the coordinator.
     pub coordinator: String,
-    /// The executable that serves as guard and as the papers' agents, see
+    /// The executable that serves as guard and as the papers' agents; see
     /// [`AgentOptions::of_executable`].
     pub program: PathBuf,
     /// A name for people.
     pub name: String,
-    /// Where `/metrics` and `/healthz` listen; none: nowhere.
+    /// Address of `/metrics` and `/healthz`, if any.
     pub metrics: Option<SocketAddr>,
     /// Games at once.
     pub capacity: usize,
-    /// Threads for agents in process; 0: one for each core.
+    /// Threads for built-in agents; 0: one for each core.
     pub threads: usize,
     /// How the papers' agents are run.
     pub builtin: Builtin,
     /// Never ask agents in batches.
     pub unary: bool,
-    /// Where child processes are asked to listen.
+    /// Where child processes have to listen.
     pub listen: Listen,
-    /// Folder in which the worker makes one for sockets and other files.
+    /// Folder in which the worker creates one for sockets and other files.
     pub temp: PathBuf,
-    /// Where fetched binaries are kept; none: in a folder that goes with the
-    /// worker.
+    /// Folder for fetched binaries; none: in a folder that is removed with the worker.
     pub binaries: Option<PathBuf>,
-    /// A folder, made where there is none, in which every agent process gets a file
-    /// with what it writes.
+    /// A folder, created if missing, in which every agent process gets a file with its output.
     pub agent_output: Option<PathBuf>,
-    /// How long the coordinator may be out of reach before it is reached once.
+    /// How long the coordinator may be out of reach before the first contact.
     pub connect_timeout: Duration,
-    /// How long games that began may still take once the worker is asked to
-    /// stop.
+    /// Time for started games after the worker is asked to stop.
     pub drain_limit: Duration,
-    /// Of the jitter with which refused calls are tried again, and what tells
-    /// this process from others.
+    /// Seed of the jitter of retries, which also identifies this process.
     pub seed: u64,
 }
 
@@ -113,8 +109,7 @@ impl Options {
         }
     }
 
-    /// Listens for metrics. Threads start and the coordinator is reached for
-    /// from [`Service::run`] on.
+    /// Listens for metrics. [`Service::run`] starts threads and contacts the coordinator.
     ///
     /// # Errors
     /// [`WorkerError`].
@@ -159,7 +154,7 @@ impl Options {
 
 /// A worker that is ready to join.
 pub struct Service {
-    /// Where `/metrics` and `/healthz` listen.
+    /// Address of `/metrics` and `/healthz`.
     pub metrics: Option<SocketAddr>,
     options: Options,
     endpoint: Endpoint,
@@ -170,10 +165,9 @@ pub struct Service {
 }
 
 impl Service {
-    /// Plays until `drain` is done; then no game is begun any more, and those
-    /// that began are played and reported while the drain limit lasts. Nothing
-    /// is left running afterwards. Dropping the future ends everything where
-    /// it stands.
+    /// Plays until `drain` completes; then no game starts any more, and started games are played
+    /// and reported until the drain limit. Nothing is left running afterwards. Dropping the future
+    /// stops everything.
     ///
     /// # Errors
     /// [`WorkerError::Unreachable`], [`WorkerError::Threads`].
@@ -187,10 +181,9 @@ impl Service {
         until_drained(work, drain, drain_sender).await?
     }
 
-    /// As [`Service::run`], on the caller's thread, which has to be in a
-    /// [`LocalSet`](tokio::task::LocalSet): `connect` makes the way to the
-    /// coordinator, and native agents think wherever `think` does their jobs.
-    /// Where the future is dropped, the set ends what was begun.
+    /// As [`Service::run`], on the caller's thread, which must be in a
+    /// [`LocalSet`](tokio::task::LocalSet). `connect` connects to the coordinator, and `think` runs
+    /// the jobs of built-in agents. If the future is dropped, the set ends what was started.
     ///
     /// # Errors
     /// [`WorkerError::Unreachable`].
@@ -249,7 +242,7 @@ impl Service {
     }
 }
 
-/// Waits for the end of work that is reported when to drain.
+/// Waits for the end of work that is notified of the drain.
 async fn until_drained<T>(
     work: impl Future<Output = T>,
     drain: impl Future<Output = ()>,
@@ -262,7 +255,7 @@ async fn until_drained<T>(
             biased;
             ended = &mut work => return ended,
             () = &mut drain, if drain_sender.is_some() => {
-                // A worker that ended needs no telling.
+                // A worker that has ended needs no message.
                 let _ = drain_sender.take().map(|sender| sender.send(()));
             }
         }

@@ -1,5 +1,5 @@
-//! Agent processes: started under a guard, ready by health check, bounded, and
-//! ended with all they started.
+//! Agent processes: started under a guard, ready by health check, limited, and ended with
+//! everything they started.
 
 mod output;
 mod process;
@@ -23,13 +23,13 @@ pub(crate) use process::{SOCKET_PATH_BYTES, socket_path_bytes};
 /// [`crate::guard::main`], such as `arena agent guard`.
 #[derive(Clone, Debug)]
 pub struct GuardCommand {
-    /// The program; its own executable, for `arena`.
+    /// The program; for `arena`, its own executable.
     pub program: PathBuf,
-    /// What comes before the guard's own arguments.
+    /// Arguments before the guard's own arguments.
     pub args: Vec<OsString>,
 }
 
-/// Starts agent processes, and knows how many there are.
+/// Starts agent processes, and counts them.
 #[derive(Clone, Debug)]
 pub struct Supervisor {
     guard: GuardCommand,
@@ -40,7 +40,7 @@ pub struct Supervisor {
 }
 
 impl Supervisor {
-    /// One that uses this guard; agents get private folders in `temp`.
+    /// A supervisor with this guard; agents get private folders in `temp`.
     #[must_use]
     pub fn new(guard: GuardCommand, temp: PathBuf) -> Self {
         Self {
@@ -53,14 +53,14 @@ impl Supervisor {
         }
     }
 
-    /// Keeps what every process writes, also when it is gone.
+    /// Keeps the output of every process, also after its end.
     #[must_use]
     pub fn keep_outputs(mut self, outputs: Option<Outputs>) -> Self {
         self.outputs = outputs;
         self
     }
 
-    /// Writes what every process writes to a file of its own in a folder as well.
+    /// Writes the output of every process to a file of its own in a folder, too.
     #[must_use]
     pub fn output_to(mut self, folder: Option<PathBuf>) -> Self {
         self.folder = folder;
@@ -70,14 +70,13 @@ impl Supervisor {
     /// Starts an agent and waits until it is ready.
     ///
     /// # Errors
-    /// [`StartError`], and beside it the last the agent wrote. Nothing is left
-    /// running then.
+    /// [`StartError`], with the agent's last output. Nothing is left running in that case.
     pub async fn start(&self, launch: &Launch) -> Result<Process, (StartError, String)> {
         Process::start(self, launch).await
     }
 
-    /// Waits until every process that was started is gone. Ends none: that is
-    /// done by dropping or stopping each [`Process`].
+    /// Waits until every started process is gone. It ends none: dropping or stopping each
+    /// [`Process`] does.
     pub async fn all_gone(&self) {
         let _ = self.running.subscribe().wait_for(|&count| count == 0).await;
     }
@@ -99,7 +98,7 @@ impl Drop for Running {
     }
 }
 
-/// Where a child is asked to listen.
+/// Where a child process has to listen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Listen {
     /// A socket in a private folder of its own.
@@ -109,14 +108,14 @@ pub enum Listen {
     Tcp,
 }
 
-/// Bounds of an agent process.
+/// Limits of an agent process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// From the start until the health check says SERVING.
+    /// Time from the start until the health check answers SERVING.
     pub start: Duration,
     /// Bytes of writable private memory, for each of its processes.
     pub memory_bytes: u64,
-    /// Processes at a time.
+    /// Number of processes.
     pub processes: u32,
     /// Bytes written to stdout and stderr together.
     pub output_bytes: u64,
@@ -134,7 +133,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The limits of a message, where 0 or absent is the default.
+    /// The limits of a message; 0 or absent is the default.
     #[must_use]
     pub fn from_wire(limits: Option<&v1::AgentLimits>) -> Self {
         let default = Self::default();
@@ -162,20 +161,20 @@ impl Limits {
 /// What to start.
 #[derive(Clone, Debug)]
 pub struct Launch {
-    /// What it is called in names of files.
+    /// Its name in file names.
     pub name: String,
     /// The agent's executable, or its package.
     pub program: PathBuf,
     /// Its arguments; those of a package's command come before them.
     pub args: Vec<OsString>,
-    /// Its bounds.
+    /// Its limits.
     pub limits: Limits,
-    /// Where it is asked to listen.
+    /// Where it has to listen.
     pub listen: Listen,
 }
 
 impl Launch {
-    /// The agent of an executable with arguments, within the usual bounds.
+    /// The agent of an executable with arguments and default limits.
     #[must_use]
     pub fn new(program: &Path, args: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         Self {
@@ -191,10 +190,10 @@ impl Launch {
 /// How an agent process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Exit {
-    /// By itself.
+    /// It exited by itself.
     #[error("the process ended with exit code {0}")]
     Code(i32),
-    /// By a signal.
+    /// A signal ended it.
     #[error("signal {} ended the process", signal_name(*.0))]
     Signal(i32),
     /// It wrote too much.
@@ -206,7 +205,7 @@ pub enum Exit {
     /// The system could not start it; not the agent's fault.
     #[error("the system refused to start a process: {}", Errno::from_raw(*.0).desc())]
     Refused(i32),
-    /// It was stopped, or its guard ended without a word.
+    /// It was stopped, or its guard ended without a report.
     #[error("the process was stopped")]
     Stopped,
 }
@@ -227,10 +226,10 @@ pub enum StartError {
         /// What happened, and what to do.
         problem: String,
     },
-    /// Its package is none.
+    /// Its package is invalid.
     #[error("its package cannot be unpacked: {problem}")]
     Package {
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// It ended before it was ready.
@@ -247,7 +246,7 @@ pub enum StartError {
     Slow {
         /// Where it should have listened.
         listen: String,
-        /// How long it had.
+        /// Its time limit.
         limit: Duration,
         /// The last answer.
         last: String,

@@ -1,4 +1,4 @@
-//! Registering and removing agents.
+//! Registration and removal of agents.
 
 use arena_store::{Change, Collection};
 use arena_wire::v1;

@@ -1,4 +1,4 @@
-//! Answers to requests with an id, so that a retry gets the same.
+//! Answers to requests with an id, so that a retry gets the same answer.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -8,27 +8,27 @@ use sha2::{Digest, Sha256};
 
 use crate::error::Error;
 
-/// How many answers are kept; the oldest go first.
+/// Maximum number of stored answers; the oldest are removed first.
 const ANSWERS_MAX: usize = 4096;
-/// The longest request id, in bytes.
+/// Maximum length of a request id, in bytes.
 const ID_BYTES_MAX: usize = 128;
 
-/// An answer as it is stored.
+/// A stored answer.
 #[derive(Clone, PartialEq, Message)]
 struct Answer {
     #[prost(string, tag = "1")]
     method: String,
-    /// Of the request, so that an id is not taken for another one.
+    /// Hash of the request, so that an id is not mistaken for another request.
     #[prost(bytes = "vec", tag = "2")]
     request_sha256: Vec<u8>,
     #[prost(bytes = "vec", tag = "3")]
     answer: Vec<u8>,
-    /// Counts the answers, so that the oldest is known after a restart.
+    /// Counter of answers, which orders them after a restart.
     #[prost(uint64, tag = "4")]
     number: u64,
 }
 
-/// The answers that are kept.
+/// The stored answers.
 #[derive(Default)]
 pub(super) struct Answers {
     known: HashMap<String, Answer>,
@@ -37,8 +37,7 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    /// Reads what the store has; what cannot be read is forgotten, as old
-    /// answers are.
+    /// Reads the answers of the store. Unreadable ones are dropped, like old ones.
     pub(super) fn new(documents: Vec<(String, Vec<u8>)>) -> Self {
         let mut read: Vec<(String, Answer)> = documents
             .into_iter()
@@ -52,7 +51,7 @@ impl Answers {
         }
     }
 
-    /// The answer given to this very request before.
+    /// The answer that was given to this request before.
     pub(super) fn recall<A: Message + Default>(
         &self,
         id: &str,
@@ -75,7 +74,7 @@ impl Answers {
             .map_err(|_| Error::RequestId(id.to_owned()))
     }
 
-    /// Keeps an answer; what is returned is to be stored with the mutation.
+    /// Adds an answer. The returned change has to be stored together with the mutation.
     pub(super) fn remember(
         &mut self,
         id: &str,

@@ -1,5 +1,4 @@
-//! Audits that survive a restart: what came of each game that was played again
-//! is stored, a bit each for having been audited and for having differed.
+//! Audits that survive a restart: for each game, one bit for being audited and one for differing.
 
 use std::collections::BTreeSet;
 
@@ -19,11 +18,11 @@ use crate::{
     messages::{AuditStatus, Comparison, Reply},
 };
 
-/// Below it stands what was audited.
+/// Prefix of the keys of audits.
 pub(super) const PREFIX: &str = "audits/";
 
 impl AuditStatus {
-    /// Of differences alone.
+    /// Prefix of the keys of differences only.
     pub(super) fn of(differing: &Differing) -> Self {
         Self {
             unlisted: differing.unlisted(),
@@ -32,7 +31,7 @@ impl AuditStatus {
         }
     }
 
-    /// With what came of audits.
+    /// With the results of audits.
     fn and(self, audited: Audited) -> Self {
         Self {
             agreed: audited.agreed,
@@ -43,9 +42,8 @@ impl AuditStatus {
 }
 
 impl Core {
-    /// Goes on with the audits of a tournament that is in the accounts. A game
-    /// that the store has lost since its audit will have another record, which
-    /// nobody has compared.
+    /// Restores the audits of a tournament in the ledger. If the store has lost an audited game,
+    /// the game gets another record, which no audit has compared.
     pub(super) async fn restore_audits(
         &mut self,
         id: &str,
@@ -78,8 +76,8 @@ impl Core {
         }
     }
 
-    /// Takes a finished tournament into the accounts for what is left of its
-    /// audits. Its results stay where they are until somebody asks.
+    /// Adds a finished tournament to the ledger for its remaining audits. Its results stay in the
+    /// store until they are requested.
     pub(super) async fn go_on_auditing(
         &mut self,
         id: &str,
@@ -91,7 +89,7 @@ impl Core {
         if entry.document.state() != v1::TournamentState::Finished || entry.number.is_some() {
             return Ok(());
         }
-        // One that lacks games is not finished any more: see `start`.
+        // A tournament that lacks games is not finished any more; see `start`.
         let (done, progress_timeouts) = (
             Bitmap::full(entry.info.games()),
             entry.info.progress_timeouts(),
@@ -104,7 +102,7 @@ impl Core {
         self.restore_audits(id, before).await
     }
 
-    /// How far the audits of a tournament are; none where there are none.
+    /// State of the audits of a tournament; none if there are none.
     pub(super) fn audits(&self, entry: &TournamentEntry) -> Option<v1::Audits> {
         let known = self.ledger.audited(entry.number?)?;
         let status = Audited {
@@ -121,9 +119,8 @@ impl Core {
         })
     }
 
-    /// Records were compared with the durable ones: what differs and what came
-    /// of audits is stored, all at once. Answered when it is durable, and so is what
-    /// was found before.
+    /// Stores differences and results of audits after comparisons, all at once. Answers when they
+    /// and all earlier changes are durable.
     pub(super) fn compared(&mut self, compared: &Comparison, reply: Reply<()>) {
         let differences = compared.differences.iter();
         let mut changes: Vec<_> = differences
@@ -146,7 +143,7 @@ impl Core {
         self.writer.put(changes, (id.to_string(), status), reply);
     }
 
-    /// What came of comparisons is durable: it may be status.
+    /// Results of comparisons are durable: they may be shown.
     pub(super) fn compared_durably(&mut self, id: &str, status: AuditStatus) {
         let Some(entry) = self.tournaments.get_mut(id) else {
             return;
@@ -159,10 +156,10 @@ impl Core {
         entry.touch();
     }
 
-    /// Settles the audits among games that were compared: what is to be stored.
+    /// Settles the audits among compared games. Returns the changes to store.
     fn audited(&mut self, compared: &Comparison) -> Result<Vec<Change>, Error> {
         let id = &*compared.info.id;
-        // Of one that is gone, the audits wait again.
+        // If the worker is gone, its audits wait again.
         let worker = self.find_worker(&compared.worker, compared.boot_epoch);
         let (Some(number), Some(worker)) = (self.entry(id)?.number, worker) else {
             return Ok(Vec::new());
@@ -187,8 +184,7 @@ impl Core {
     }
 }
 
-/// What a tournament's audits are drawn from: FNV-1a of its id (Fowler, Noll,
-/// Vo 1991).
+/// Key of a tournament's audit sample: FNV-1a of its id (Fowler, Noll, Vo 1991).
 pub(super) fn key(id: &str) -> u64 {
     id.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -1,5 +1,4 @@
-//! Sets of games as they are stored: 4,096 games to a document, for each set a
-//! bit a game.
+//! Stored sets of games: 4,096 games in a document, one bit per game and set.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +10,7 @@ use crate::ledger::Bitmap;
 const GAMES: u64 = 4096;
 const BYTES: usize = GAMES as usize / 8;
 
-/// What is stored of one tournament, by the number of the document.
+/// Documents of one tournament, by number.
 pub(super) type Documents = BTreeMap<u64, Vec<u8>>;
 
 /// All documents below a prefix, by tournament.
@@ -31,12 +30,12 @@ pub(super) fn read(meta: &[(String, Vec<u8>)], prefix: &str) -> BTreeMap<String,
     found
 }
 
-/// One of the sets of a tournament of so many games; they are numbered from 0.
+/// One of the sets of a tournament with this many games; sets are numbered from 0.
 pub(super) fn set(documents: &Documents, number: usize, games: u64) -> Bitmap {
     set_where(documents, number, games, |_| true)
 }
 
-/// As [`set`], of those games alone.
+/// As [`set`], of these games only.
 pub(super) fn set_where(
     documents: &Documents,
     number: usize,
@@ -56,13 +55,13 @@ pub(super) fn set_where(
     set
 }
 
-/// The document that a game is in.
+/// The document of a game.
 pub(super) fn document_of(index: u64) -> u64 {
     index / GAMES
 }
 
-/// The change that stores a document of `SETS` sets; `is_in` tells in which of
-/// them a game is.
+/// The change that stores a document of `SETS` sets; `is_in` returns true for the sets that
+/// contain a game.
 pub(super) fn store<const SETS: usize>(
     prefix: &str,
     tournament: &str,

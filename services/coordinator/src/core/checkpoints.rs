@@ -1,4 +1,4 @@
-//! When sums over results are kept.
+//! When checkpoints are written.
 
 use std::sync::Arc;
 
@@ -8,9 +8,8 @@ use super::Core;
 use crate::{checkpoint, handle::with_store, messages::Signal};
 
 impl Core {
-    /// Takes note of how far the chain of durable results was when the games
-    /// that are added up next were committed. All that was committed before is
-    /// added up by now, and nothing else: so sums may be kept.
+    /// Stores the position of the chain before the next games are summed. All games committed up
+    /// to there are summed, and no other ones, so a checkpoint may be written.
     pub(super) fn passed(&mut self, position: Option<Position>) {
         let (Some(before), Some(now)) = (self.position, position) else {
             return;
@@ -34,31 +33,30 @@ impl Core {
         }
     }
 
-    /// Keeps sums.
+    /// Writes a checkpoint.
     pub(super) fn keep(&mut self, changes: Vec<Change>) {
-        // Nobody waits for it: without it the next start takes longer.
+        // No request waits for it: without it, only the next start takes longer.
         let signals = self.signals.clone();
         let keeping = tokio::spawn(with_store(Arc::clone(&self.store), move |store| {
             if let Err(error) = store.put_many(changes) {
                 tracing::warn!(%error, "sums over results could not be kept");
-                // Without a receiver the coordinator is gone as well.
+                // Without a receiver, the coordinator is gone, too.
                 let _ = signals.send(Signal::Unkept(error));
             }
         }));
         self.keeping = Some(keeping);
     }
 
-    /// Waits for sums on their way to the disk, so that none of before come
-    /// over those of the end.
+    /// Waits for checkpoints that are being written, so that they do not replace newer ones.
     pub(super) async fn kept(&mut self) {
         if let Some(keeping) = self.keeping.take() {
-            // However it went.
+            // Whether it succeeded does not matter here.
             let _ = keeping.await;
         }
     }
 
-    /// The change that keeps the sums of a tournament all of whose games are
-    /// durable and added up; none where they are kept already, or few.
+    /// The change that stores the sums of a tournament whose games are all durable and summed;
+    /// none if they are stored already, or if there are few games.
     pub(super) fn last_checkpoint(&mut self, id: &str) -> Option<Change> {
         let position = self.position?;
         let entry = self.tournaments.get_mut(id)?;

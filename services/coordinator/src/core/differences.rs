@@ -1,6 +1,5 @@
-//! Two records of one game that are not the same. Of a tournament the first
-//! thousand such differences are kept whole; of further games no more than that
-//! they differ, a bit each.
+//! Records of the same game that differ. The first thousand differences of a tournament are
+//! stored completely; for further games, one bit each.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -14,16 +13,16 @@ use super::{
 };
 use crate::ledger::Bitmap;
 
-/// Below it stand the games that differ and are not listed.
+/// Prefix of the keys of games that differ and are not listed.
 pub(super) const PREFIX: &str = "unlisted/";
-/// The most differences kept whole of a tournament.
+/// Maximum number of completely stored differences of a tournament.
 const KEPT_MAX: usize = 1000;
 
-/// What differs in a tournament.
+/// The differences of a tournament.
 pub(super) struct Differing {
-    /// Keys of those kept whole.
+    /// Keys of completely stored differences.
     kept: BTreeSet<String>,
-    /// Games that differ and of which none is kept.
+    /// Games that differ without a stored difference.
     unlisted: Bitmap,
     /// Agents that differences name, by number.
     named: BTreeSet<usize>,
@@ -38,19 +37,18 @@ impl Differing {
         }
     }
 
-    /// Takes up what an earlier start kept: the key of a difference, and the agent
-    /// it names.
+    /// Restores a stored difference: its key, and the agent that it names.
     pub(super) fn restore(&mut self, key: String, named: Option<usize>) {
         self.kept.insert(key);
         self.named.extend(named);
     }
 
-    /// Takes up which games differ beside those kept.
+    /// Restores the games that differ without a stored difference.
     pub(super) fn restore_unlisted(&mut self, documents: &Documents) {
         self.unlisted = bits::set(documents, 0, self.unlisted.bound());
     }
 
-    /// How many games differ beside those kept.
+    /// Number of games that differ without a stored difference.
     pub(super) fn unlisted(&self) -> u64 {
         self.unlisted.count()
     }
@@ -60,7 +58,7 @@ impl Differing {
         &self.named
     }
 
-    /// Adds a difference: what is to be stored, where it is new.
+    /// Adds a difference. Returns the changes to store if it is new.
     fn add(&mut self, tournament: &str, index: u64, difference: &v1::Difference) -> Option<Change> {
         let game = format!("{tournament}/{index:0>20}/");
         let key = format!("{game}{}", difference.other_hash);
@@ -87,8 +85,8 @@ impl Differing {
 }
 
 impl Core {
-    /// Takes a difference up and marks the agent it names: what is to be stored,
-    /// where it is new.
+    /// Adds a difference and marks the agent that it names. Returns the changes to store if it is
+    /// new.
     pub(super) fn differs(&mut self, difference: &v1::Difference) -> Option<Change> {
         let (id, index) = difference.game_id.rsplit_once('/')?;
         let entry = self.tournaments.get_mut(id)?;

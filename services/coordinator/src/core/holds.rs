@@ -1,5 +1,4 @@
-//! Tournaments that pause themselves: what they came to would rank agents that did
-//! not play.
+//! Tournaments that pause themselves, because their results would rank agents that did not play.
 
 use arena_model::spec::UNPLAYED_LIMIT;
 use arena_wire::v1::{self, TournamentState};
@@ -10,30 +9,30 @@ use crate::{
     results::{Results, last_words},
 };
 
-/// An agent starts at no worker.
+/// Kind of pause: an agent starts on no worker.
 pub(super) const DOES_NOT_START: &str = "agent_does_not_start";
-/// Too many games were lost by agents that never answered.
+/// Kind of pause: too many games were lost by agents that never answered.
 pub(super) const UNPLAYED: &str = "unplayed_games";
 
-/// So many games are played before their share counts.
+/// Minimum number of games before their share counts.
 const GAMES_LEAST: u64 = 20;
-/// What to do with an agent that has a defect.
+/// Advice for an agent with a defect.
 const CHANGED: &str = "if you change the agent, register it with `arena agent register --replace` \
                        and run the spec again: a changed agent starts a new tournament";
 
 impl TournamentEntry {
-    /// True if only a user can let it go on: too many games were lost without an answer.
+    /// True if only a user can resume it: too many games were lost without an answer.
     pub(super) fn is_to_be_accepted(&self) -> bool {
         let pause = self.document.pause.as_ref();
         pause.is_some_and(|pause| pause.kind == UNPLAYED) && self.is_unplayed()
     }
 
-    /// Above this share of games lost without an answer it pauses itself.
+    /// Share of games lost without an answer above which the tournament pauses itself.
     fn unplayed_limit(&self) -> f64 {
         self.document.unplayed_limit.unwrap_or(UNPLAYED_LIMIT)
     }
 
-    /// A user goes on in spite of games that agents lost without an answer.
+    /// A user resumes it in spite of games that agents lost without an answer.
     pub(super) fn accept_unplayed(&mut self) {
         if let Some(results) = &self.results {
             self.document.accepted_games = results.games();
@@ -41,7 +40,7 @@ impl TournamentEntry {
         }
     }
 
-    /// Whether too many games were lost by agents that never answered.
+    /// True if too many games were lost by agents that never answered.
     pub(super) fn is_unplayed(&self) -> bool {
         let (limit, document) = (self.unplayed_limit(), &self.document);
         self.results.as_ref().is_some_and(|results| {
@@ -54,7 +53,7 @@ impl TournamentEntry {
 
     fn unplayed(&self, results: &Results) -> v1::Pause {
         let worst = (0..self.info.agents.len()).max_by_key(|&agent| {
-            // Of those that are level, the first of the spec.
+            // Of equal agents, the first one of the spec.
             (results.unplayed[agent], std::cmp::Reverse(agent))
         });
         let worst = worst.unwrap_or_default();
@@ -116,7 +115,7 @@ impl TournamentEntry {
 }
 
 impl Core {
-    /// Pauses tournaments of which an agent starts nowhere.
+    /// Pauses tournaments with an agent that starts nowhere.
     pub(super) async fn hold_unstartable(&mut self) {
         let now = self.now();
         for id in self.failing.clone() {
@@ -139,8 +138,7 @@ impl Core {
         }
     }
 
-    /// Pauses a tournament of which too many games were lost without an answer; true
-    /// where that is so.
+    /// Pauses a tournament with too many games lost without an answer. Returns true if it did.
     pub(super) async fn hold_unplayed(&mut self, id: &str) -> Result<bool, Error> {
         let entry = self.entry(id)?;
         let state = entry.document.state();

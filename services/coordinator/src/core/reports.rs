@@ -1,4 +1,4 @@
-//! Results on their way: classified, made durable, then acknowledged.
+//! Reports: their games are classified, made durable, and acknowledged.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -15,7 +15,7 @@ use crate::{
     messages::{FailedGame, GamesReport, Reply, ReportedGame, Signal},
 };
 
-/// Games on their way to the disk.
+/// Games that are being written.
 pub(super) struct Batch {
     info: Arc<Info>,
     pub(super) games: Vec<(GameResult, v1::GameReport)>,
@@ -40,12 +40,12 @@ impl Core {
         }
     }
 
-    /// Hands what is new to the store. Tells the report's number and, where it
-    /// has nothing to wait for, which games had a record before.
+    /// Passes new games to the store. Returns the number of the report and, if nothing has to be
+    /// written, the games that had a record before.
     fn take_report(&mut self, report: GamesReport) -> Result<(ReportId, Option<Vec<u64>>), Error> {
         let entry = self.entry(&report.info.id)?;
         let Some(tournament) = entry.number else {
-            // It was over before this start: all is durable, or not wanted.
+            // The tournament was over before this start: all its games are durable or unwanted.
             let finished = entry.document.state() == v1::TournamentState::Finished;
             let indices = report.games.iter().map(|game| game.result.index);
             return Ok((0, Some(indices.filter(|_| finished).collect())));
@@ -96,12 +96,12 @@ impl Core {
         }
         if !to_store.is_empty() {
             let (signals, positions) = (self.signals.clone(), self.positions.clone());
-            // Nothing is changed here before the store has taken the games.
+            // Nothing is changed here before the store has accepted the games.
             self.store.append(
                 to_store,
                 Box::new(move |result| {
                     let position = positions.as_ref().map(Positions::now);
-                    // Without a receiver nobody waits any more.
+                    // Without a receiver, no caller waits any more.
                     let _ = signals.send(Signal::Written(id, result, position));
                 }),
             )?;
@@ -126,8 +126,7 @@ impl Core {
         Ok((id, taken.answer))
     }
 
-    /// Tells of games that could not be played, and keeps what is known of agents
-    /// that did not start.
+    /// Logs games that could not be played, and stores the details of agents that did not start.
     fn note_failed(
         &mut self,
         info: &Info,
@@ -136,7 +135,7 @@ impl Core {
         taken: &[(u64, u32)],
     ) {
         let attempts: BTreeMap<u64, u32> = taken.iter().copied().collect();
-        // The same reason is reported once, with how many games it hit.
+        // Each reason is logged once, with the number of its games.
         let mut reported: BTreeMap<String, (u64, u32, u64)> = BTreeMap::new();
         for failed in failed {
             let Some(&attempts) = attempts.get(&failed.index) else {
@@ -168,11 +167,11 @@ impl Core {
         }
     }
 
-    /// A batch is durable, or never will be.
+    /// A batch is durable, or failed.
     pub(super) async fn written(&mut self, id: ReportId, result: Result<(), StoreError>) {
         if let Err(error) = result {
             self.store_failed(&error);
-            // Whatever the error is, these games can be claimed no more.
+            // After any error, these games cannot be acknowledged any more.
             self.failed.get_or_insert_with(|| error.clone());
             for (_, reply) in self.replies.drain() {
                 let _ = reply.send(Err(Error::Store(error.clone())));
@@ -200,7 +199,7 @@ impl Core {
         }
         if let Err(error) = self.came(&tournament, written.came).await {
             tracing::error!(tournament, %error, "the end of the tournament could not be stored");
-            // The next start comes to it again.
+            // The next start continues with it.
             if let Error::Store(cause) = error {
                 self.failed.get_or_insert(cause);
             }
@@ -216,8 +215,8 @@ impl Core {
         }
     }
 
-    /// Answers a change. A cancelled tournament counts nothing after that, so
-    /// what is on the way to the disk gets there first.
+    /// Answers a change. A cancelled tournament counts no game after its answer, so games that are
+    /// being written become durable first.
     pub(super) fn answer_change(
         &mut self,
         id: String,
@@ -240,9 +239,9 @@ impl Core {
     }
 }
 
-/// The agents that one of these games shows to have started: they answered in it. Its
-/// end shows nothing: who had no choice was not asked, and a fault may have been charged
-/// without asking.
+/// The agents that answered in one of these games, which shows that they started. The end of a
+/// game shows nothing: an agent without a choice is not asked, and an agent can be charged with
+/// a fault without being asked.
 fn who_played(games: &[ReportedGame]) -> Vec<u16> {
     let mut agents = Vec::new();
     for game in games {
@@ -311,7 +310,7 @@ mod tests {
 
     use super::*;
 
-    /// A game of agents 4 and 7, of which the first made this fault.
+    /// A game of agents 4 and 7, in which the first agent made this fault.
     fn game(termination: Termination, answered: &[u32], fault: Option<FaultKind>) -> ReportedGame {
         let fault = fault.map(|kind| SeatFault {
             seat: 0,
@@ -349,11 +348,11 @@ mod tests {
         use Termination::{Forfeit, Normal, Void};
         let cases: [(_, &[u32], _, &[u16]); 10] = [
             (Normal, &[0, 1], None, &[4, 7]),
-            // Every move of the other was forced.
+            // Every move of the other agent was forced.
             (Normal, &[0], None, &[4]),
             (Forfeit, &[], Some(NotReady), &[]),
             (Forfeit, &[1], Some(NotReady), &[7]),
-            // An endpoint that nobody reached is charged so without being asked.
+            // An endpoint that cannot be reached is charged without being asked.
             (Forfeit, &[], Some(Disconnected), &[]),
             (Normal, &[1], Some(Disconnected), &[7]),
             (Forfeit, &[0, 1], Some(Crash), &[4, 7]),

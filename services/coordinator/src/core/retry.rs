@@ -1,8 +1,8 @@
-//! Games that an agent lost without ever answering, played again.
+//! Replays games that an agent lost without ever answering.
 //!
-//! A new generation begins with copies of all other games under a name of its own in
-//! the store. So the one before stays as it is, and what reads games reads a whole
-//! generation. Which games are played again follows from the records alone.
+//! A new generation starts with copies of all other games under a key of its own in the store,
+//! so the earlier generation stays as it is, and readers always read a whole generation. The
+//! records alone decide which games are replayed.
 
 use std::{
     collections::BTreeSet,
@@ -19,22 +19,22 @@ use crate::{
     error::Error, handle::with_store, info::Info, ledger::Bitmap, results::Results, stored_game,
 };
 
-/// Games handed to the store at a time.
+/// Games passed to the store at a time.
 const CHUNK: usize = 1024;
-/// How long a full store is left alone.
+/// Pause after the store was full.
 const WAIT: Duration = Duration::from_millis(20);
 
-/// A generation that begins.
+/// A generation that starts.
 struct Begun {
     info: Info,
     results: Results,
     done: Bitmap,
-    /// What became of the one before.
+    /// Final state of the previous generation.
     before: v1::Generation,
 }
 
 impl Core {
-    /// Plays the games of a tournament again that an agent lost without ever answering.
+    /// Replays the games of a tournament that an agent lost without ever answering.
     pub(super) async fn retry(
         &mut self,
         request: &v1::RetryTournamentRequest,
@@ -73,7 +73,7 @@ impl Core {
             done,
             before,
         } = begun;
-        // The copies lie behind the place to which sums were added up.
+        // The copies are behind the position up to which games are summed.
         results.kept = results.games();
         let entry = self.entry(id)?;
         let mut document = entry.document.clone();
@@ -124,7 +124,7 @@ fn entry_info(core: &Core, id: &str) -> Result<Arc<Info>, Error> {
     Ok(Arc::clone(&core.entry(id)?.info))
 }
 
-/// Copies the games that stand into the next generation.
+/// Copies the games that stay valid into the next generation.
 fn begin(info: &Info, store: &dyn Store) -> Result<Begun, Error> {
     let next = info.of_generation(info.generation + 1)?;
     let (replaced, bound) = replaced(info, store)?;
@@ -175,8 +175,8 @@ fn begin(info: &Info, store: &dyn Store) -> Result<Begun, Error> {
     })
 }
 
-/// The games that an agent lost without ever answering, and the end of the first stage
-/// that has one: what follows was played because of them.
+/// The games that an agent lost without ever answering, and the end of the first stage that
+/// has one: later stages were played because of these games.
 fn replaced(info: &Info, store: &dyn Store) -> Result<(BTreeSet<u64>, u64), Error> {
     let of = info.of_generation(info.generation)?;
     let mut results = Results::new(&of)?;
@@ -202,8 +202,8 @@ fn replaced(info: &Info, store: &dyn Store) -> Result<(BTreeSet<u64>, u64), Erro
     Ok((lost, bound.unwrap_or(u64::MAX)))
 }
 
-/// Appends games and waits until they are durable, also where the store is full at
-/// first. What is there already, from an attempt that did not come to its end, stands.
+/// Appends games and waits until they are durable, even if the store is full at first. Games
+/// of an earlier, incomplete attempt are kept.
 fn append(store: &dyn Store, games: Vec<StoredGame>) -> Result<(), StoreError> {
     if games.is_empty() {
         return Ok(());
@@ -213,7 +213,7 @@ fn append(store: &dyn Store, games: Vec<StoredGame>) -> Result<(), StoreError> {
         let appended = store.append(
             games.clone(),
             Box::new(move |result| {
-                // Without a receiver nobody waits any more.
+                // Without a receiver, no caller waits any more.
                 let _ = sender.send(result);
             }),
         );

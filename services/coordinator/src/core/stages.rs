@@ -1,5 +1,5 @@
-//! The course of a tournament that is not over: taken into the accounts, reported
-//! what follows, finished, and taken up again.
+//! Tournaments that are not over: adding them to the ledger, deciding the next stage, finishing
+//! and resuming them.
 
 use std::sync::Arc;
 
@@ -16,8 +16,7 @@ use crate::{
 const NO_LEASE: LeaseId = 0;
 
 impl Core {
-    /// Takes a running or paused tournament into the accounts, one that an earlier
-    /// start had or a new one.
+    /// Adds a running or paused tournament to the ledger, a new one or one of an earlier start.
     pub(super) async fn account(
         &mut self,
         id: &str,
@@ -62,7 +61,7 @@ impl Core {
         Ok(())
     }
 
-    /// Goes on after games of a tournament were durable, and added up.
+    /// Continues a tournament after games became durable and were summed.
     pub(super) async fn came(&mut self, id: &str, came: AfterGame) -> Result<(), Error> {
         if self.hold_unplayed(id).await? {
             return Ok(());
@@ -78,8 +77,8 @@ impl Core {
         Ok(())
     }
 
-    /// Asks a tournament all of whose known games are durable what follows; true
-    /// where that finished it.
+    /// Asks the format for the next stage if all known games are durable. Returns true if the
+    /// tournament finished.
     fn extend(&mut self, id: &str) -> Result<bool, Error> {
         let now = self.now();
         let entry = self.entry_mut(id)?;
@@ -109,7 +108,7 @@ impl Core {
         Ok(finished)
     }
 
-    /// Plays on a finished tournament of which the store has lost games.
+    /// Resumes a finished tournament whose store has lost games.
     pub(super) async fn reopen(&mut self, id: &str) -> Result<(), Error> {
         let there = self.store.count(&self.entry(id)?.info.key);
         let document = &mut self.entry_mut(id)?.document;
@@ -124,7 +123,7 @@ impl Core {
         self.set_state(id, state, Vec::new()).await.map(drop)
     }
 
-    /// Marks a tournament as finished whose games are all durable.
+    /// Marks a tournament as finished; all its games are durable.
     pub(super) async fn finish(&mut self, id: &str) -> Result<(), Error> {
         self.kept().await;
         let entry = self.entry_mut(id)?;

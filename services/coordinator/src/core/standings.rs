@@ -1,4 +1,4 @@
-//! How tournaments stand.
+//! Standings of tournaments.
 
 use std::{cmp::Reverse, collections::VecDeque, sync::Arc, time::Duration};
 
@@ -17,22 +17,21 @@ use crate::{
     results::Results,
 };
 
-/// Speed is the mean over this long.
+/// Time over which the speed is averaged.
 const PACE_WINDOW: Duration = Duration::from_secs(5);
-/// Measurements of the pace are at least this far apart.
+/// Minimum interval between two measurements of the pace.
 const PACE_STEP: Duration = Duration::from_millis(200);
 
-/// How old a standing may be that somebody watches: however many watch, it is
-/// worked out this often only.
+/// Maximum age of standings for watchers, which bounds the work for any number of watchers.
 const SHOWN_AGE_MAX: Duration = Duration::from_millis(200);
 
-/// So many tournaments that go on are in metrics, those started last,
+/// Maximum number of open tournaments in metrics, newest first.
 const LISTED_OPEN: usize = 100;
-/// and so many of those that are over, those that ended last.
+/// Maximum number of ended tournaments in metrics, newest first.
 const LISTED_OVER: usize = 20;
 
 impl Core {
-    /// The tournaments that metrics show: those that go on and those that ended last.
+    /// The tournaments that metrics show: open ones, and those that ended last.
     pub(super) fn listed(&self) -> Vec<ListedTournament> {
         let listed = |entry: &TournamentEntry| {
             let number = entry.number.filter(|_| !is_over(entry.document.state()));
@@ -58,7 +57,7 @@ impl Core {
         open.chain(over).map(listed).collect()
     }
 
-    /// How a tournament stands, or stood a moment ago.
+    /// Current standings, or those of a moment ago.
     pub(super) fn shown(&mut self, id: &str) -> Result<CurrentStandings, Error> {
         let now = self.now();
         let entry = self.entry(id)?;
@@ -77,7 +76,7 @@ impl Core {
         Ok(standing)
     }
 
-    /// How a tournament stands, and by what agents are compared.
+    /// Current standings with the evidence that compares agents.
     pub(super) fn standing_compared(&mut self, id: &str) -> Result<CurrentStandings, Error> {
         let standing = self.standing(id)?;
         let CurrentStandings::Known(message) = standing else {
@@ -109,7 +108,7 @@ impl Core {
         if let Some(verdict) = places::verdict(&standings) {
             places::arrange(&mut standings, By::Verdict, Some(&verdict));
         } else if standings.opponents_differ {
-            // Ratings place them, which are reckoned for whoever asks.
+            // Ratings decide places; they are computed on request.
             places::tell_none(&mut standings);
         }
         places::unrank(&mut standings);
@@ -136,7 +135,7 @@ impl Core {
         Ok(CurrentStandings::Known(Box::new(message)))
     }
 
-    /// Takes in the results of a tournament that was over at the start.
+    /// Adds the results of a tournament that was over at the start.
     pub(super) fn loaded(&mut self, info: &Arc<Info>, results: Results) {
         if let Some(entry) = self.tournaments.get_mut(&*info.id)
             && entry.results.is_none()
@@ -149,7 +148,7 @@ impl Core {
     }
 }
 
-/// Games and decisions a second over the last while.
+/// Games and decisions per second over the last seconds.
 fn pace(points: &mut VecDeque<(Duration, [u64; 2])>, now: Duration, counts: [u64; 2]) -> [f64; 2] {
     if points
         .back()

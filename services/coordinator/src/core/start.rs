@@ -1,4 +1,4 @@
-//! From the store to the state.
+//! Builds the state from the store.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -37,7 +37,7 @@ use crate::{
     results::Results,
 };
 
-/// What the store had.
+/// Contents of the store.
 struct Found {
     agents: Vec<v1::Agent>,
     answers: Answers,
@@ -49,11 +49,11 @@ struct Found {
 struct Open {
     results: Results,
     done: Bitmap,
-    /// It was, and the store has lost games of it since.
+    /// True if it was over, and the store has lost games since.
     again: bool,
 }
 
-/// Reads the store and makes the state.
+/// Reads the store and builds the state.
 pub(crate) async fn load(
     options: &Options,
     metrics: Arc<CoordinatorMetrics>,
@@ -136,7 +136,7 @@ pub(crate) async fn load(
                 kept = results.kept,
                 "tournament goes on"
             );
-            // Where it has its own workers alone, none of before comes back.
+            // With workers of its own only, no earlier worker can return.
             core.account(&id, (done, results), !options.only_started)
                 .await
                 .map_err(unstored)?;
@@ -153,7 +153,7 @@ pub(crate) async fn load(
     Ok(core)
 }
 
-/// Has every commit counted.
+/// Counts every commit.
 fn watch(store: &dyn Store, metrics: &Arc<CoordinatorMetrics>) {
     let metrics = Arc::clone(metrics);
     store.watch(Box::new(move |commit| {
@@ -210,7 +210,7 @@ fn read(store: &dyn Store) -> Result<Found, StartError> {
                 again,
             })
         } else {
-            // Which games one had that looks at results is reported by these alone.
+            // The games of an adaptive tournament follow only from these results.
             if entry.info.tournament.format.looks_at_results() {
                 entry.results = Some(Results::load(&entry.info, store)?.0);
             }

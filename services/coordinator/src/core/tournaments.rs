@@ -33,7 +33,7 @@ impl Core {
     }
 
     pub(super) fn entry_mut(&mut self, id: &str) -> Result<&mut TournamentEntry, Error> {
-        // Ids asked for here were found before: nobody misspelt them.
+        // These ids were found before, so they are not misspelt.
         self.tournaments
             .get_mut(id)
             .ok_or_else(|| Error::UnknownTournament {
@@ -42,7 +42,7 @@ impl Core {
             })
     }
 
-    /// Games that are durable.
+    /// Number of durable games.
     pub(super) fn games_done(&self, entry: &TournamentEntry) -> u64 {
         entry
             .number
@@ -67,7 +67,7 @@ impl Core {
         Ok(self.message(self.entry(id)?))
     }
 
-    /// All tournaments, without setups and specs, those made first first.
+    /// All tournaments without setups and specs, in order of creation.
     pub(super) fn list_tournaments(&self) -> Vec<v1::Tournament> {
         let mut all: Vec<v1::Tournament> = self
             .tournaments
@@ -157,8 +157,8 @@ impl Core {
         self.create(document, &request).await
     }
 
-    /// Fails where a tournament that is there already does not keep of its
-    /// games what is asked for now: it cannot be had afterwards.
+    /// Fails if an existing tournament does not store what is now requested of its games, because
+    /// that cannot be added later.
     fn keeps_as(&self, tournament: &str, hash_only: bool) -> Result<(), Error> {
         let kept = self.entry(tournament)?.info.hash_only();
         if kept == hash_only {
@@ -171,7 +171,7 @@ impl Core {
         })
     }
 
-    /// Starts a tournament that is there already.
+    /// Starts an existing tournament.
     async fn go_on(
         &mut self,
         tournament: &str,
@@ -185,7 +185,7 @@ impl Core {
                 )));
             }
             TournamentState::Paused if self.entry(tournament)?.is_to_be_accepted() => {
-                // What it is about is reported with it, and it is a user's to decide.
+                // The user gets the reason with the answer, and decides.
             }
             TournamentState::Paused => self.resume(tournament, Vec::new()).await?,
             TournamentState::Running | TournamentState::Finished | TournamentState::Unspecified => {
@@ -210,7 +210,7 @@ impl Core {
         self.came(id, came).await
     }
 
-    /// Assigns games of a tournament of an earlier start.
+    /// Leases games of a tournament of an earlier start.
     fn wake(&mut self, tournament: &str) -> Result<(), Error> {
         let entry = self.entry_mut(tournament)?;
         entry.dormant = false;
@@ -247,8 +247,7 @@ impl Core {
         })
     }
 
-    /// What the store has of a tournament that is new: nothing, unless damage
-    /// took its document and left its games.
+    /// Games that the store has of a new tournament: none, unless damage removed its document.
     async fn stored_results(&self, info: &Arc<Info>) -> Result<(Results, Bitmap), Error> {
         if self.store.count(&info.key) == 0 {
             return Ok((Results::new(info)?, Bitmap::new(info.games())));
@@ -340,7 +339,7 @@ impl Core {
         self.tournament(tournament)
     }
 
-    /// Stores a new state, then acts on it; tells what follows where it goes on.
+    /// Stores a new state, then applies it. Returns the consequence of a resume.
     pub(super) async fn set_state(
         &mut self,
         id: &str,
@@ -373,7 +372,7 @@ impl Core {
         Ok(came)
     }
 
-    /// Tells workers which of their leases ended.
+    /// Notifies workers of leases that ended.
     pub(super) fn tell_ended(&self, ended: &[Ended]) {
         for Ended { worker, lease } in ended {
             if let Some(worker) = self.workers.get(worker) {

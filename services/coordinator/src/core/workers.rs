@@ -1,4 +1,4 @@
-//! The fleet: joining, leases, heartbeats, leaving.
+//! The workers: joining, leases, heartbeats, leaving.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -13,28 +13,28 @@ use crate::{
     messages::{Presence, Reply},
 };
 
-/// Notices that may wait for a worker. One that reads none learns of ended
-/// leases by its heartbeats.
+/// Maximum notices that wait for a worker. A worker that reads none learns from its
+/// heartbeats that leases have ended.
 const NOTICES_MAX: usize = 64;
-/// So long those who wait are served at a time, before others are heard.
+/// Maximum time for serving waiting requests before other messages are handled.
 const SERVE_MAX: Duration = Duration::from_millis(20);
-/// The longest that a request for games waits.
+/// Maximum time that a request for games waits.
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
-/// Whether a worker that names these rulesets plays this one.
+/// True if a worker that names these rulesets plays this one.
 fn plays(rulesets: &BTreeMap<String, u32>, ruleset: &str, version: u32) -> bool {
     rulesets.get(ruleset) == Some(&version)
         || rulesets.get(&format!("{ruleset}@{version}")) == Some(&version)
 }
 
-/// A worker that is here.
+/// A connected worker.
 pub(super) struct Present {
     name: String,
     version: String,
     capacity: u32,
     rulesets: BTreeMap<String, u32>,
     notices: mpsc::Sender<v1::JoinResponse>,
-    /// Its request for games that waits.
+    /// Its waiting request for games.
     parked: Option<u64>,
     pub(super) games_reported: u64,
 }
@@ -44,12 +44,12 @@ impl Present {
         let notice = v1::JoinResponse {
             notice: Some(notice),
         };
-        // A full queue is of a worker that does not read.
+        // The queue is full because the worker does not read.
         let _ = self.notices.try_send(notice);
     }
 }
 
-/// A request for games that waits for some.
+/// A waiting request for games.
 pub(super) struct Parked {
     ask: Ask,
     known: Vec<String>,
@@ -58,7 +58,7 @@ pub(super) struct Parked {
     pub(super) reply: Reply<v1::LeaseResponse>,
 }
 
-/// What the wire calls a worker.
+/// The worker's id in messages.
 fn worker_text(worker: WorkerId) -> String {
     format!("w{worker}")
 }
@@ -68,13 +68,12 @@ fn worker_number(id: &str) -> Option<WorkerId> {
 }
 
 impl Core {
-    /// The worker of an id and boot epoch; none where it is of another start,
-    /// or gone.
+    /// The worker of an id and boot epoch; none if it joined another start or left.
     pub(super) fn find_worker(&self, id: &str, boot_epoch: u64) -> Option<WorkerId> {
         self.ledger.present(worker_number(id)?, boot_epoch)
     }
 
-    /// Who that worker is, or was before it left.
+    /// The process of that worker, even if it has left.
     pub(super) fn find_process(&self, id: &str, boot_epoch: u64) -> WorkerProcess {
         let number = worker_number(id);
         number.map_or(WorkerProcess::Unknown, |number| {
@@ -82,8 +81,7 @@ impl Core {
         })
     }
 
-    /// What people call a worker: its name, or its id where it has none or is
-    /// gone.
+    /// Name of a worker for people; its id if it has no name or has left.
     pub(super) fn worker_name(&self, id: String, boot_epoch: u64) -> String {
         self.find_worker(&id, boot_epoch)
             .and_then(|worker| self.workers.get(&worker))
@@ -127,7 +125,7 @@ impl Core {
         }));
         tracing::info!(worker, name = present.name, "worker joined");
         self.workers.insert(worker, present);
-        // One that nobody takes tells that the worker left.
+        // If the notice cannot be delivered, the worker has left.
         let signals = self.signals.clone();
         let _ = reply.send(Ok(Presence {
             notices,
@@ -153,7 +151,7 @@ impl Core {
         tracing::info!(worker, name = present.name, leases, "worker left");
     }
 
-    /// A worker goes away in order.
+    /// A worker leaves in order.
     pub(super) fn leave(&mut self, request: &v1::LeaveRequest) -> Result<(), Error> {
         let worker = self
             .find_worker(&request.worker_id, request.boot_epoch)
@@ -185,7 +183,7 @@ impl Core {
             let _ = parked.reply.send(Ok(v1::LeaseResponse::default()));
             return;
         }
-        // A worker asks once at a time: what it asked before, it gave up.
+        // A worker sends one request at a time: it has given up its earlier request.
         let before = self
             .workers
             .get_mut(&worker)
@@ -211,7 +209,7 @@ impl Core {
         }
     }
 
-    /// Serves a request, or gives it back where there is nothing to assign.
+    /// Serves a request, or returns it if no game can be leased.
     fn try_grant(&mut self, parked: Parked) -> Option<Parked> {
         if parked.reply.is_closed() {
             return None;
@@ -225,8 +223,8 @@ impl Core {
             entry.zip(rulesets).is_some_and(|(entry, rulesets)| {
                 let tournament = &entry.info.tournament;
                 let knows = plays(rulesets, &tournament.ruleset, tournament.rules_version);
-                // What is left of a finished one are audits, which an endpoint that was
-                // registered again would answer for another agent.
+                // A finished tournament has only audits left. An endpoint that was registered
+                // again would answer them as another agent.
                 let over = entry.document.state() == v1::TournamentState::Finished;
                 knows && !entry.dormant && !(over && agents.lacks_endpoint_of(tournament))
             })
@@ -239,13 +237,13 @@ impl Core {
         let lease = self.lease_message(&grant, &parked.known);
         self.metrics.lease_granted(now.saturating_sub(parked.since));
         if parked.reply.send(Ok(v1::LeaseResponse { lease })).is_err() {
-            // The deadline gives the games back.
+            // The lease's deadline returns the games.
             tracing::debug!(lease = grant.lease, "a lease found nobody");
         }
         None
     }
 
-    /// Says which agents are charged without being asked, and which are no more.
+    /// Logs which agents are charged without being asked, and which no longer are.
     fn tell_given_up(&mut self, number: TournamentNo) {
         let given_up = self.ledger.given_up(number);
         let id = self.numbers.get(&number);
@@ -305,7 +303,7 @@ impl Core {
         })
     }
 
-    /// Tries again for those who wait, and ends waits that were long enough.
+    /// Serves waiting requests again, and answers those that have waited long enough.
     pub(super) fn serve_parked(&mut self) {
         let now = self.now();
         let first = self.behind.take().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Documents that are written while the state goes on: what came of audits.
+//! Writes documents while the state continues: results of audits.
 
 use std::{mem::take, sync::Arc};
 
@@ -11,14 +11,13 @@ use crate::{
     messages::{AuditStatus, Reply, Signal},
 };
 
-/// Requests that are written at once.
+/// Maximum requests that are written at once.
 const AT_ONCE: usize = 64;
 
-/// Changes, what may be status of a tournament when they are durable, and who waits
-/// for that.
+/// Changes, results that may be shown when they are durable, and the waiting caller.
 type Waiting = (Vec<Change>, (String, AuditStatus), Reply<()>);
 
-/// Writes documents in the order in which they were put, all that wait at once.
+/// Writes documents in the order of arrival; all that wait are written at once.
 pub(super) struct Writer {
     waiting: mpsc::UnboundedSender<Waiting>,
     writing: JoinHandle<()>,
@@ -39,7 +38,7 @@ impl Writer {
                     put.await.unwrap_or(Err(StoreError::Closed))
                 };
                 if let Err(error) = &result {
-                    // Without a receiver the coordinator is gone as well.
+                    // Without a receiver, the coordinator is gone, too.
                     let _ = signals.send(Signal::Unkept(error.clone()));
                 }
                 for (_, (tournament, status), reply) in at_hand.drain(..) {
@@ -57,7 +56,7 @@ impl Writer {
         }
     }
 
-    /// Answers when the changes are durable, and all that were put before them.
+    /// Answers when these changes and all earlier ones are durable.
     pub(super) fn put(
         &self,
         changes: Vec<Change>,
@@ -70,10 +69,10 @@ impl Writer {
         }
     }
 
-    /// Waits for all that was put, and lets go of the store.
+    /// Waits for all changes, and releases the store.
     pub(super) async fn close(self) {
         drop(self.waiting);
-        // A panic was status where it happened.
+        // A panic was reported where it happened.
         let _ = self.writing.await;
     }
 }

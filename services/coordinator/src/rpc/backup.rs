@@ -1,4 +1,4 @@
-//! A backup of the store, sent while work goes on.
+//! A backup of the store, sent while the coordinator continues.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,7 @@ use crate::{error::Error, handle::Handle};
 
 /// Bytes of a message.
 const CHUNK_BYTES: usize = 256 << 10;
-/// Messages that wait for a slow reader.
+/// Maximum messages that wait for a slow reader.
 const CHUNKS_WAITING: usize = 8;
 
 type Message = Result<v1::BackupStoreResponse, Status>;
@@ -51,7 +51,7 @@ fn done(report: &BackupReport) -> v1::BackupDone {
     }
 }
 
-/// Gathers bytes into messages.
+/// Collects bytes into messages.
 struct Chunks<'a> {
     sender: &'a mpsc::Sender<Message>,
     chunk: Vec<u8>,

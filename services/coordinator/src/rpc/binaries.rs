@@ -1,4 +1,4 @@
-//! Binaries in and out, in chunks.
+//! Upload and download of binaries, in chunks.
 
 use std::{
     fs::File,
@@ -13,14 +13,14 @@ use tonic::{Status, Streaming};
 
 use crate::{agents::parse_sha256, error::Error, handle::Handle};
 
-/// The largest binary, in bytes.
+/// Maximum size of a binary, in bytes.
 const BINARY_BYTES_MAX: u64 = 1 << 30;
-/// Bytes of a chunk that is sent.
+/// Bytes of a sent chunk.
 const CHUNK_BYTES: usize = 256 << 10;
-/// Chunks that may wait for a reader.
+/// Maximum chunks that wait for a reader.
 const CHUNKS_WAITING: usize = 4;
 
-/// Takes in a binary.
+/// Receives a binary.
 pub(super) async fn upload(
     handle: &Handle,
     mut parts: Streaming<v1::UploadBinaryRequest>,
@@ -62,7 +62,7 @@ pub(super) async fn upload(
                             cause: error.to_string(),
                         })?;
                     }
-                    // A stream that broke off leaves nothing behind.
+                    // An incomplete stream leaves nothing behind.
                     if complete.blocking_recv().is_ok() {
                         upload.commit()?;
                     }
@@ -85,7 +85,7 @@ pub(super) async fn upload(
     }
     drop(sender);
     if received == size {
-        // The writer waits for it, or has failed and says why below.
+        // The writer waits for it, or has failed and reports the reason below.
         let _ = done.send(());
     } else {
         drop(done);
@@ -100,7 +100,7 @@ pub(super) async fn upload(
     Ok(answer(false))
 }
 
-/// Sends a binary out.
+/// Sends a binary.
 pub(super) fn fetch(
     handle: &Handle,
     sha256: &str,

@@ -1,4 +1,4 @@
-//! What users ask.
+//! The service for users.
 
 use std::{pin::Pin, sync::Arc};
 
@@ -214,7 +214,7 @@ impl CoordinatorService for CoordinatorRpc {
         request: Request<v1::WatchTournamentRequest>,
     ) -> Answer<Self::WatchTournamentStream> {
         let id = request.into_inner().tournament_id;
-        // Whether it exists is reported as the answer, not in the stream.
+        // An unknown id is reported as the answer, not in the stream.
         let watched = id.clone();
         let versions = self
             .handle
@@ -363,7 +363,7 @@ impl CoordinatorRpc {
     }
 }
 
-/// A page of games, cut where it becomes large.
+/// A page of games, cut if it becomes large.
 fn page_of_games(
     mut games: Vec<StoredGame>,
     size: usize,

@@ -1,4 +1,4 @@
-//! Asking endpoints, before a tournament starts, whether they are what was registered.
+//! Queries endpoints before a tournament starts.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -8,12 +8,12 @@ use tonic::{Code, transport::Endpoint};
 
 use crate::{error::Error, handle::Handle, messages::Command};
 
-/// How long an endpoint may take to connect and to describe itself.
+/// Maximum time for an endpoint to connect and to describe itself.
 const WAIT: Duration = Duration::from_secs(5);
 
-/// Asks each endpoint of a tournament that is to be started what it offers, and fails
-/// where that is not what was registered. Gives a note for each one that cannot be
-/// asked from here: workers may still reach it.
+/// Queries each endpoint of a tournament, and fails if its description is not the registered
+/// one. Returns a note for each endpoint that cannot be reached from here; workers may still
+/// reach it.
 pub(super) async fn ask(
     handle: &Handle,
     request: &v1::StartTournamentRequest,
@@ -88,7 +88,7 @@ async fn describe(url: &str) -> Result<v1::DescribeResponse, String> {
     }
 }
 
-/// An error with its causes: tonic's own text is only "transport error".
+/// An error with its causes; the text of tonic is only "transport error".
 fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,8 +1,8 @@
-//! How tournaments stand, for metrics: the very standings that are shown to whoever
-//! asks, so that a dashboard and a table agree, and a restart changes nothing.
+//! Metrics of tournaments: the same standings that users get, so that a dashboard and a table
+//! agree, also after a restart.
 //!
-//! They are reckoned while somebody scrapes, off the state's task, and only for
-//! tournaments that have changed.
+//! They are computed on a scrape, outside the core's task, and only for tournaments that have
+//! changed.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -22,14 +22,14 @@ use crate::{
     messages::{Command, ListedTournament},
 };
 
-/// A tournament that goes on is reckoned this often at most,
+/// Minimum interval between two computations for an open tournament.
 const AGE_LEAST: Duration = Duration::from_secs(1);
-/// and at most for one part in so many of the time, however large it is.
+/// Maximum share of the time spent on a tournament is one part in this many.
 const SHARE: u32 = 20;
-/// How long a scrape waits for what is not reckoned yet; then it shows what was before.
+/// Maximum time that a scrape waits for new values; then it shows the old ones.
 const WAIT: Duration = Duration::from_secs(5);
 
-/// Keeps the gauges of tournaments up to date.
+/// Updates the gauges of tournaments.
 #[derive(Clone)]
 pub(crate) struct Figures {
     handle: Handle,
@@ -37,9 +37,9 @@ pub(crate) struct Figures {
     kept: Arc<Mutex<BTreeMap<String, Kept>>>,
 }
 
-/// A tournament as it was reckoned last.
+/// The newest values of a tournament.
 struct Kept {
-    /// None where its games could not be read.
+    /// None if its games could not be read.
     figures: Option<Arc<TournamentFigures>>,
     changes: u64,
     state: TournamentState,
@@ -48,7 +48,7 @@ struct Kept {
 }
 
 impl Kept {
-    /// Whether it is to be reckoned again. The end of a tournament is shown at once.
+    /// True if it has to be computed again. The end of a tournament is shown at once.
     fn is_old(&self, now: &ListedTournament) -> bool {
         let changed = self.changes != now.changes || self.state != now.state;
         let age = AGE_LEAST.max(self.took * SHARE);
@@ -66,17 +66,17 @@ impl Figures {
         }
     }
 
-    /// Brings the gauges up to date; waits for it, but not for long. What it began goes
-    /// on, so that the next scrape has it.
+    /// Updates the gauges and waits for a short time. Computations continue afterwards, for the
+    /// next scrape.
     pub(crate) async fn refresh(self) {
         let updating = tokio::spawn(async move { self.update().await });
-        // The scrape shows what there is, whatever came of it.
+        // The scrape shows what is known, even after an error.
         let _ = tokio::time::timeout(WAIT, updating).await;
     }
 
     async fn update(&self) {
         let mut kept = self.kept.lock().await;
-        // Without an answer the coordinator is busy or stops: what is shown stays.
+        // Without an answer, the coordinator is busy or stopping: the old values stay.
         let Ok(listed) = self.handle.ask(Command::Listed).await else {
             return;
         };

@@ -1,5 +1,5 @@
-//! How many results may be on their way to the disk: what comes above it is
-//! refused before it is read, so that a refusal costs next to nothing.
+//! Limits the results that wait for the disk. Further reports are refused before they are read,
+//! so that a refusal costs almost nothing.
 
 use std::{
     pin::Pin,
@@ -20,22 +20,22 @@ use tower::Layer;
 
 use crate::{error::Error, handle::COMMANDS_MAX};
 
-/// The one method that brings results.
+/// The only method with results.
 const METHOD: &str = "/arena.v1.WorkerService/Report";
-/// Encoded bytes of reports on their way; decoded they take some times as much.
+/// Maximum encoded bytes of all open reports; decoded, they need several times as much.
 const BYTES_MAX: u64 = 32 << 20;
-/// A report that is being read is ended where all together are this much.
+/// A report is aborted while it is read if all of them exceed this.
 const BYTES_HARD_MAX: u64 = 2 * BYTES_MAX;
-/// The longest that nothing may come of a report that is being read, and that all
-/// of it may take: what stops coming holds no room.
+/// Maximum silence while a report is read, and maximum time for all of it: a stalled report
+/// must not occupy room.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 const READ_MAX: Duration = Duration::from_secs(30);
-/// The least and the most that a refused worker is asked to wait.
+/// Minimum and maximum delay for a refused worker.
 const WAIT: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
-/// One part in so many of a new measurement goes into what is usual.
+/// A new measurement has one part in this many of the weight in the average.
 const SMOOTHING: u32 = 8;
 
-/// Reports on their way.
+/// The open reports.
 pub(crate) struct Gate {
     games_max: u64,
     held: Mutex<Held>,
@@ -45,17 +45,17 @@ pub(crate) struct Gate {
 #[derive(Default)]
 struct Held {
     reports: usize,
-    /// Those of reports that are not read yet are guessed.
+    /// Reports that are not read yet are estimated.
     games: u64,
     bytes: u64,
-    /// Games of a report, lately.
+    /// Recent average of the games of a report.
     games_usual: u64,
-    /// From a report's beginning to its answer, lately.
+    /// Recent average of the time from the start of a report to its answer.
     time_usual: Duration,
 }
 
 impl Gate {
-    /// For this many games on their way.
+    /// Limit for the games of all open reports.
     pub(crate) fn new(games_max: u64, metrics: Arc<CoordinatorMetrics>) -> Arc<Self> {
         Arc::new(Self {
             games_max,
@@ -68,10 +68,10 @@ impl Gate {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a report in, or tells how long to wait.
+    /// Admits a report, or returns the delay.
     fn admit(self: &Arc<Self>) -> Result<Arc<Admitted>, Duration> {
         let mut held = self.lock();
-        // A report greater than all there is room for is taken when it is alone.
+        // A report larger than the whole limit is admitted if it is the only one.
         let full =
             held.reports >= COMMANDS_MAX || held.games >= self.games_max || held.bytes >= BYTES_MAX;
         if full && held.reports > 0 {
@@ -94,7 +94,7 @@ impl Gate {
     }
 }
 
-/// A report that was taken in; its room is free again when it is dropped.
+/// An admitted report; its room is free again when it is dropped.
 pub(crate) struct Admitted {
     gate: Arc<Gate>,
     since: Instant,
@@ -104,7 +104,7 @@ pub(crate) struct Admitted {
 struct Part {
     games: u64,
     bytes: u64,
-    /// Whether the games were counted.
+    /// True if its games were counted.
     read: bool,
 }
 
@@ -113,7 +113,7 @@ impl Admitted {
         self.part.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells how many games the report has.
+    /// Sets the number of games of the report.
     pub(crate) fn has(&self, games: u64) {
         let mut part = self.lock();
         let mut held = self.gate.lock();
@@ -123,7 +123,7 @@ impl Admitted {
         (part.games, part.read) = (games, true);
     }
 
-    /// Some more of it was read; false where that is too much.
+    /// More of the report was read. Returns false if that is too much.
     fn read(&self, bytes: u64) -> bool {
         self.lock().bytes += bytes;
         let mut held = self.gate.lock();
@@ -148,16 +148,16 @@ impl Drop for Admitted {
     }
 }
 
-/// Goes a part of the way, and all of it at last.
+/// Moves a part of the way towards a target, and finally reaches it.
 fn smooth(usual: u64, now: u64) -> u64 {
     (usual * u64::from(SMOOTHING - 1) + now).div_ceil(u64::from(SMOOTHING))
 }
 
-/// A layer that holds reports to a gate.
+/// A layer that passes reports through a gate.
 #[derive(Clone)]
 pub(crate) struct GateReports(pub(crate) Arc<Gate>);
 
-/// A service whose reports are held to a gate.
+/// A service whose reports pass through a gate.
 #[derive(Clone)]
 pub(crate) struct Gated<S> {
     inner: S,
@@ -214,7 +214,7 @@ where
     }
 }
 
-/// A body whose bytes are counted as they are read, and that has to come.
+/// A body whose bytes are counted as they are read, and that must make progress.
 struct Metered {
     body: Body,
     admitted: Arc<Admitted>,
@@ -318,7 +318,7 @@ mod tests {
     async fn a_report_that_stops_coming_or_drips_is_given_up() {
         let gate = gate(100);
         let now = Instant::now();
-        // Nothing came for too long; and all of it takes too long, though it comes.
+        // First a silence that is too long, then a body that takes too long in all.
         for (since, drops) in [(now - PAUSE_MAX, 0), (now - READ_MAX, 1)] {
             let mut admitted = gate.admit().expect("room");
             Arc::get_mut(&mut admitted).expect("alone").since = since;
@@ -347,7 +347,7 @@ mod tests {
         std::future::poll_fn(|context| HttpBody::poll_frame(Pin::new(body), context)).await
     }
 
-    /// A body that comes through a channel.
+    /// A body from a channel.
     struct Dripping(tokio::sync::mpsc::Receiver<Frame<Bytes>>);
 
     impl HttpBody for Dripping {

@@ -13,7 +13,7 @@ use tonic::{
 };
 use tower::Layer;
 
-/// A layer that counts.
+/// A layer that counts requests.
 #[derive(Clone)]
 pub(crate) struct CountRequests(pub(crate) Arc<CoordinatorMetrics>);
 
@@ -57,8 +57,7 @@ where
         Box::pin(async move {
             let answer = answering.await;
             if let Ok(response) = &answer {
-                // An error is reported in the headers; a stream that has begun
-                // counts as answered.
+                // Errors are in the headers; a stream that has started counts as answered.
                 let code = response
                     .headers()
                     .get("grpc-status")

@@ -5,12 +5,11 @@ use prost::Message;
 
 use crate::error::Error;
 
-/// Items of a page where nobody says.
+/// Default number of items of a page.
 const PAGE_DEFAULT: usize = 256;
-/// The most items of a page.
+/// Maximum number of items of a page.
 const PAGE_MAX: usize = 1024;
-/// A page ends above this many bytes, whatever the number of its items: most
-/// clients take no message above 4 MiB.
+/// A page ends above this many bytes: most clients accept no message above 4 MiB.
 const PAGE_BYTES: usize = 2 << 20;
 
 /// An item of a list that is sorted by key.
@@ -87,8 +86,7 @@ pub(super) fn index(token: &str) -> Result<u64, Error> {
     token.parse().map_err(|_| Error::PageToken)
 }
 
-/// How many of these items make a page: at least one, and no more once it is
-/// large.
+/// Number of these items that fit a page: at least one, and no more once it is large.
 pub(super) fn fitting<T>(items: &[T], bytes: impl Fn(&T) -> usize) -> usize {
     let mut total = 0;
     let large = items.iter().position(|item| {
@@ -98,7 +96,7 @@ pub(super) fn fitting<T>(items: &[T], bytes: impl Fn(&T) -> usize) -> usize {
     large.map_or(items.len(), |place| place + 1)
 }
 
-/// The page after this key, and the token of the next one.
+/// The page after this key, and the token of the next page.
 pub(super) fn after<T: Listed>(
     sorted: Vec<T>,
     key: Option<&T::Key>,

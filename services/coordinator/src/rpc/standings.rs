@@ -1,4 +1,4 @@
-//! How tournaments stand, for those who ask and those who watch.
+//! Standings for requests and for watchers.
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
@@ -22,11 +22,11 @@ use crate::{
     rpc::generations::generation,
 };
 
-/// Between two messages of a watch.
+/// Interval between two messages of a watch.
 const WATCH_STEP: Duration = Duration::from_millis(250);
-/// Pairs are reported unasked where there are at most so many agents.
+/// Maximum number of agents with which pairs are reported without being requested.
 const AGENTS_PAIRED: usize = 32;
-/// Above so many agents the pairs would not fit a message.
+/// Maximum number of agents with which the pairs fit a message.
 const AGENTS_PAIRED_MAX: usize = 200;
 
 /// The standings with all comparisons between agents.
@@ -65,8 +65,7 @@ pub(super) async fn get(
         pairs: request.pairs || agents <= AGENTS_PAIRED,
         anchor,
     };
-    // Reckoning takes a while where there are many agents, and no other
-    // request may wait for it.
+    // With many agents this takes a while, and other requests must not wait for it.
     let (compared, evidence) = handle
         .with_store(move |_| Ok((evidence.compare(wanted), evidence)))
         .await?;
@@ -82,7 +81,7 @@ pub(super) async fn get(
             places::tell_none(&mut standings);
         }
     }
-    // After places are reported, which do not depend on the anchor.
+    // After places are decided, which do not depend on the anchor.
     let unknown = |standing: &&mut v1::AgentStanding| unrated.contains(&standing.agent);
     for standing in standings.agents.iter_mut().filter(unknown) {
         standing.rating = None;
@@ -94,8 +93,7 @@ pub(super) async fn get(
     Ok(standings)
 }
 
-/// Gives a verdict whose places are ratings those of the standings, and the
-/// standings their order.
+/// Updates the places of a verdict with ratings, and sorts the standings by them.
 fn rate(standings: &mut v1::Standings) {
     let Some(mut verdict) = places::verdict(standings).filter(|_| standings.ratings.is_some())
     else {
@@ -112,7 +110,7 @@ fn rate(standings: &mut v1::Standings) {
     }
 }
 
-/// Agents of whose rating games say nothing.
+/// Agents without any information on their rating.
 fn unrated(evidence: &Evidence, compared: &Comparison) -> HashSet<String> {
     let agents = compared.ratings.iter().flat_map(|ratings| {
         let agents = 0..ratings.agents.len();
@@ -123,7 +121,7 @@ fn unrated(evidence: &Evidence, compared: &Comparison) -> HashSet<String> {
         .collect()
 }
 
-/// Puts comparisons into standings.
+/// Adds comparisons to standings.
 fn add(standings: &mut v1::Standings, evidence: &Evidence, compared: Comparison) {
     for standing in &mut standings.agents {
         let Some(agent) = evidence.agent(&standing.agent) else {
@@ -220,7 +218,7 @@ fn pair(compared: Compared) -> v1::PairStanding {
     }
 }
 
-/// How a tournament stands, for those who watch.
+/// The current standings for a watcher.
 async fn shown(handle: &Handle, id: &str) -> Result<v1::WatchTournamentResponse, Error> {
     loop {
         let asked = id.to_owned();
@@ -233,8 +231,8 @@ async fn shown(handle: &Handle, id: &str) -> Result<v1::WatchTournamentResponse,
     }
 }
 
-/// How a tournament stands, with what agents are compared by; its results are
-/// added up first where needed.
+/// The current standings with the evidence that compares agents. Results are loaded first if
+/// needed.
 async fn compared(
     handle: &Handle,
     id: &str,
@@ -251,7 +249,7 @@ async fn compared(
     }
 }
 
-/// How an earlier generation of a tournament stands, with what agents are compared by.
+/// The standings of an earlier generation, with the evidence that compares agents.
 async fn earlier(
     handle: &Handle,
     request: &v1::GetStandingsRequest,
@@ -297,8 +295,8 @@ async fn load(handle: &Handle, info: Arc<Info>) -> Result<(), Error> {
     handle.send(Command::Loaded(info, Box::new(results))).await
 }
 
-/// Sends how a tournament stands, at once and after changes, until it is over
-/// or the coordinator stops.
+/// Sends the standings at once and after changes, until the tournament is over or the
+/// coordinator stops.
 pub(super) async fn watch(
     handle: &Handle,
     id: &str,
@@ -322,13 +320,13 @@ pub(super) async fn watch(
         let mut ends = versions.clone();
         tokio::select! {
             () = tokio::time::sleep(WATCH_STEP) => {}
-            // The end is reported at once: many wait for it to go on.
+            // The end is sent at once, because callers often wait for it.
             _ = ends.wait_for(|version| version.over) => changed = true,
             _ = stopping.changed() => continue,
             () = sender.closed() => return Ok(()),
         }
-        // What was shown may have been a moment old. After the step, which is
-        // longer than that moment, it is shown once more.
+        // The message may have been slightly old. After this interval, which is longer than that,
+        // the standings are sent once more.
         if std::mem::take(&mut changed) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! What workers ask.
+//! The service for workers.
 
 use std::{
     collections::BTreeMap,
@@ -25,7 +25,7 @@ use crate::{
     stored_game,
 };
 
-/// The most games of one report.
+/// Maximum games of a report.
 const REPORT_GAMES_MAX: usize = 4096;
 
 /// The service.
@@ -128,8 +128,8 @@ impl WorkerRpc {
         }
         let info = self.handle.info(&request.tournament_id).await?;
         let boot_epoch = request.boot_epoch;
-        // A name says more than an id that a restart gives to another. Workers
-        // tell it themselves; the state is asked only where one does not.
+        // A name is clearer than an id, which a restart assigns to another worker. Workers send
+        // their name; the state is queried only for those that do not.
         let nameless = request.games.iter().any(|game| {
             let timing = game.timing.as_ref();
             timing.is_some_and(|timing| timing.worker.is_empty())
@@ -215,7 +215,7 @@ impl WorkerRpc {
         Ok(v1::ReportResponse { differing })
     }
 
-    /// What people call a worker.
+    /// Name of a worker for people.
     async fn worker_name(&self, id: &str, boot_epoch: u64) -> Result<String, Error> {
         let id = id.to_owned();
         self.handle
@@ -223,8 +223,8 @@ impl WorkerRpc {
             .await
     }
 
-    /// Holds games that had a record before against it. A record that cannot be
-    /// read holds nothing back: what it was compared with is durable, or was.
+    /// Compares games that had a record before. An unreadable record does not stop the rest, since
+    /// the durable one is kept.
     async fn compare(
         &self,
         info: &Arc<Info>,
@@ -238,7 +238,7 @@ impl WorkerRpc {
             .with_store(move |store| {
                 let mut compared = Comparison::new(info);
                 for (index, record) in records {
-                    // Else whoever brought it would bring it for ever.
+                    // Otherwise the worker would send it again forever.
                     let hold =
                         AssertUnwindSafe(|| held_against(&compared.info, &by, store, &record));
                     let held = catch_unwind(hold).unwrap_or(Err(Error::Defect));
@@ -262,11 +262,11 @@ impl WorkerRpc {
     }
 }
 
-/// What came of holding a record against the durable one of its game.
+/// Result of comparing a record with the durable one.
 enum Held {
     Alike,
     Differs(v1::Difference),
-    /// They part where one is void, or at a fault that hangs on time or host.
+    /// The difference is a void record, or a fault that depends on time or on the host.
     TellsNothing,
 }
 

@@ -1,4 +1,4 @@
-//! One question, asked while no other is: what comes of it is charged.
+//! One question while no other is open: its agent is charged for the result.
 
 use std::time::{Duration, Instant};
 
@@ -16,8 +16,8 @@ use super::{
 };
 
 impl AgentTask {
-    /// Asks one question while no other is asked. A connection that breaks may
-    /// have been broken by what was asked before: only a fresh one counts.
+    /// Asks one question while no other is open. A broken connection may be the effect of earlier
+    /// questions, so only a fresh one counts.
     pub(super) async fn ask_alone(&mut self, batch: Batch) {
         let budget = self.move_timeout.as_micros().try_into().unwrap_or(u64::MAX);
         let asked = batch.into_single(budget).next();
@@ -54,7 +54,7 @@ impl AgentTask {
             })
             .await;
             let took = start.elapsed();
-            // The last time counts: what a connection cost that broke is waiting.
+            // Only the last attempt is thinking time; time lost with broken connections is waiting.
             let measured = timing.insert(MoveTiming {
                 waiting: start.saturating_duration_since(wanted),
                 round_trip: took,
@@ -97,7 +97,7 @@ impl AgentTask {
                 let flooded = fault_report.kind == FaultKind::OutputLimit;
                 self.disconnect().await;
                 if fresh && flooded {
-                    // It explains the ends before, which need not be repeated.
+                    // It explains the earlier ends, which need not be repeated.
                     self.floods = 0;
                 }
                 let stands = fresh || flooded && self.flooded_again();
@@ -105,7 +105,7 @@ impl AgentTask {
                     continue;
                 }
             } else {
-                // An error may have left it unable to answer anything.
+                // After an error, it may be unable to answer anything.
                 self.errors += 1;
                 if !fresh && self.errors > 1 && self.errors.is_power_of_two() {
                     self.disconnect().await;

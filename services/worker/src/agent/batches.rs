@@ -1,4 +1,4 @@
-//! Batches over one stream, two on their way at a time.
+//! Batches over one stream, with two in flight.
 
 use std::{
     collections::VecDeque,
@@ -22,9 +22,9 @@ use super::{
     question::Batch,
 };
 
-/// Batches on their way at a time.
+/// Maximum batches in flight.
 const IN_FLIGHT: usize = 2;
-/// The longest a batch is waited for.
+/// Maximum time for a batch.
 const TIMEOUT_MAX: Duration = Duration::from_secs(60);
 
 type Opening = Pin<Box<dyn Future<Output = Result<Response<Streaming<Bytes>>, Status>>>>;
@@ -58,7 +58,7 @@ impl Stream {
         }
     }
 
-    /// The next message; may be dropped and called again.
+    /// The next message. The future may be dropped and the method called again.
     async fn next(&mut self) -> Result<Bytes, Status> {
         if let Some(opening) = &mut self.opening {
             let answer = opening.await;
@@ -76,19 +76,19 @@ fn ended() -> Status {
     Status::aborted("the stream ended before its last answer")
 }
 
-/// A batch on its way.
+/// A batch in flight.
 struct Sent {
     number: u64,
     batch: Batch,
     message: Bytes,
     left: usize,
-    /// When it was sent.
+    /// Time at which it was sent.
     since: Instant,
 }
 
 impl AgentTask {
-    /// Sends what waits and takes what comes until nothing is on its way, or a
-    /// question has to be asked alone.
+    /// Sends waiting questions and receives answers until nothing is in flight, or a question has
+    /// to be asked alone.
     pub(super) async fn ask_batches(&mut self) {
         let Some(connection) = &mut self.connection else {
             return;
@@ -102,7 +102,7 @@ impl AgentTask {
         let mut stream = Stream::open(&grpc, self.batch_max);
         let mut sent: VecDeque<Sent> = VecDeque::with_capacity(IN_FLIGHT);
         let mut answers = Answers::default();
-        // When the first one on its way began to be waited for.
+        // Time since which the first batch in flight is awaited.
         let mut since = Instant::now();
         let why = loop {
             while sent.len() < IN_FLIGHT
@@ -152,8 +152,8 @@ impl AgentTask {
         self.ask_again(unanswered, why).await;
     }
 
-    /// The next batch to send: whatever there is where nothing is on its way,
-    /// else one that is worth it.
+    /// The next batch to send: all waiting questions if nothing is in flight, else a batch that is
+    /// large enough.
     fn next_batch(&self, first: Option<&Sent>) -> Option<Batch> {
         let mut inbox = self.line.inbox.borrow_mut();
         if inbox.has_alone() {
@@ -170,8 +170,8 @@ impl AgentTask {
         let budget = self.batch_timeout(count).as_micros();
         let budget = budget.try_into().unwrap_or(u64::MAX);
         let message = batch.take_message(budget, self.batches);
-        // There is room for as many as may be on their way. A receiver that is
-        // gone shows as the end of the stream.
+        // The channel has room for all batches in flight. A missing receiver shows as the end of
+        // the stream.
         let _ = messages.try_send(message.clone());
         Sent {
             number: self.batches,
@@ -230,7 +230,7 @@ impl AgentTask {
                 batch.return_message(message);
                 self.line.inbox.borrow_mut().keep(batch);
             }
-            // One alone shows nothing of batches.
+            // A single question shows nothing about batches.
             if asked > 1 {
                 self.batches_failed = 0;
             }
@@ -252,7 +252,7 @@ impl AgentTask {
         }
     }
 
-    /// How long so many decisions may take together.
+    /// Maximum time for this many decisions.
     pub(super) fn batch_timeout(&self, decisions: usize) -> Duration {
         let count = u32::try_from(decisions).unwrap_or(u32::MAX);
         self.move_timeout
@@ -261,13 +261,13 @@ impl AgentTask {
     }
 }
 
-/// Divides the time in which an agent was at an answer among its decisions.
+/// Divides the time in which an agent worked on an answer among its decisions.
 struct Clock {
     now: Instant,
     busy: Duration,
-    /// What each decision has where the agent tells the time of all together.
+    /// Thinking time of each decision, if the agent states the time of all together.
     each: Option<Duration>,
-    /// What each has of the time that nobody says they thought.
+    /// Share of each decision in the time for which no thinking time is stated.
     rest: Duration,
 }
 
@@ -287,10 +287,10 @@ impl Clock {
         }
     }
 
-    /// Of a decision that was wanted then and for which the agent reported this time.
+    /// Times of a decision that was wanted then, with the thinking time that the agent states.
     fn timing(&self, wanted: Instant, thinking_us: Option<u64>) -> MoveTiming {
         let own = thinking_us.map(Duration::from_micros).or(self.each);
-        // An agent may say anything; it was not at it for longer.
+        // The agent may state anything; it did not work longer than this.
         let thinking = own.map(|own| own.min(self.busy));
         let round_trip = self.rest + thinking.unwrap_or_default();
         let total = self.now.saturating_duration_since(wanted);
@@ -328,7 +328,7 @@ mod tests {
         Duration::from_millis(millis)
     }
 
-    /// Four decisions that were wanted 200 ms ago; the agent was at them for 80 ms.
+    /// Four decisions that were wanted 200 ms ago; the agent worked on them for 80 ms.
     fn timings(answers: &Answers) -> Vec<MoveTiming> {
         let now = Instant::now();
         let clock = Clock::new(now, ms(80), answers);

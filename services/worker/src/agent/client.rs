@@ -1,5 +1,5 @@
-//! The line to one agent of a tournament: what waits for it, and the task that
-//! asks, restarts and gives up.
+//! The client of one agent of a tournament: the waiting questions, and the task that asks,
+//! restarts and gives up.
 
 use std::{
     cell::{Cell, RefCell},
@@ -24,62 +24,62 @@ use super::{
 };
 use crate::{environment::Environment, meter::Meter, supervise::Output};
 
-/// Starts in a row that may fail before an agent is given up.
+/// Failed starts in a row after which an agent is given up.
 const STARTS: u32 = 3;
-/// After a failed start, doubled each time.
+/// Pause after a failed start, doubled each time.
 const BACK_OFF: Duration = Duration::from_millis(200);
-/// The same for an endpoint: whoever runs it may be about to restart it.
+/// The same for an endpoint, which its operator may be restarting.
 const BACK_OFF_ENDPOINT: Duration = Duration::from_secs(1);
-/// Decisions of a batch where the agent does not say.
+/// Default number of decisions of a batch.
 const BATCH: usize = 256;
-/// The most decisions of a batch, whatever the agent says.
+/// Maximum decisions of a batch, whatever the agent states.
 const BATCH_MAX: usize = 4096;
-/// Batches in a row that come to nothing until single questions are asked for
-/// a while: each such batch costs a restart.
+/// Failed batches in a row after which questions are asked alone for a while: each failed batch
+/// costs a restart.
 const BATCHES_FAILED: u32 = 3;
-/// For how long.
+/// Duration of that.
 const BATCHES_REST: Duration = Duration::from_secs(30);
-/// Ends for too much output in a row, none of them explained by a question asked
-/// alone of a fresh process, until an agent is given up.
+/// Ends because of too much output in a row after which an agent is given up, if no question
+/// asked alone of a fresh process explains them.
 const FLOODS: u32 = 3;
 /// A process that lived this long before it wrote too much starts a new row.
 const FLOOD_ROW: Duration = Duration::from_secs(60);
-/// For how long an agent that failed to start so often is not tried again.
+/// Pause before an agent that failed to start this often is tried again.
 const UNREADY_REST: Duration = Duration::from_secs(5);
-/// How long nothing is tried after we could not start a process.
+/// Pause after this worker could not start a process.
 const REST: Duration = Duration::from_millis(500);
 
-/// What a line is made of.
+/// Properties of a client.
 pub(crate) struct AgentClientSetup {
     pub(crate) name: String,
-    /// What metrics call it.
+    /// Label in metrics.
     pub(crate) label: String,
     pub(crate) meter: Meter,
     pub(crate) source: Source,
     pub(crate) writer: Writer,
-    /// 0: the usual.
+    /// 0: the default.
     pub(crate) batch_size: usize,
     pub(crate) move_timeout: Duration,
 }
 
-/// The line to an agent.
+/// The client of an agent.
 pub(crate) struct AgentClient {
     pub(super) inbox: RefCell<Inbox>,
     pub(super) wake: Notify,
-    /// What the driver was reported so far.
+    /// What the driver was informed of so far.
     event_count: Cell<u64>,
-    /// Questions that are not answered.
+    /// Number of open questions.
     open: Cell<usize>,
-    /// How many are asked at a time. Where all are asked alone, it does not matter.
+    /// Number of questions at a time. It has no effect while all are asked alone.
     pub(super) window: RefCell<Window>,
     closed: Cell<bool>,
     closing: Notify,
-    /// What its process writes.
+    /// Output of its process.
     output: RefCell<Option<Arc<Output>>>,
 }
 
 impl AgentClient {
-    /// A line and the task that serves it until it is closed.
+    /// A client, and the task that serves it until it is closed.
     pub(crate) fn open(
         setup: AgentClientSetup,
         environment: Rc<Environment>,
@@ -129,31 +129,31 @@ impl AgentClient {
         (line, task.attend())
     }
 
-    /// Adds a question; nothing is sent before [`AgentClient::flush`].
+    /// Adds a question, which is sent with the next [`AgentClient::flush`].
     pub(crate) fn ask(&self, token: Token, game: &dyn AnyMatch, question: Question) {
         self.open.set(self.open.get() + 1);
         self.inbox.borrow_mut().push(token, game, question);
     }
 
-    /// Adds a question that is asked while no other is.
+    /// Adds a question that is asked while no other is open.
     pub(crate) fn ask_alone(&self, token: Token, game: &dyn AnyMatch, question: Question) {
         self.open.set(self.open.get() + 1);
         self.inbox.borrow_mut().push_alone(token, game, question);
     }
 
-    /// Nothing more can be added for now.
+    /// No question can be added for now.
     pub(crate) fn flush(&self) {
         self.inbox.borrow_mut().flush();
         self.wake.notify_one();
     }
 
-    /// Whether a game of this agent may begin, where so many are played.
+    /// True if a game of this agent may start while this many are played.
     pub(crate) fn has_room(&self, active: usize) -> bool {
         self.window.borrow().has_room(active, self.open.get())
     }
 
-    /// How often the driver was reported something: it grows as long as the agent is
-    /// served, whichever game is informed of.
+    /// Number of messages to the driver: it grows while the agent is served, whichever game is
+    /// concerned.
     pub(crate) fn event_count(&self) -> u64 {
         self.event_count.get()
     }
@@ -162,8 +162,8 @@ impl AgentClient {
         self.event_count.set(self.event_count.get() + 1);
     }
 
-    /// What its process writes, or the last one did; none before the first one and for
-    /// an endpoint.
+    /// Output of its process, or of the last one; none before the first process and for an
+    /// endpoint.
     pub(crate) fn output(&self) -> Option<Arc<Output>> {
         self.output.borrow().clone()
     }
@@ -176,41 +176,41 @@ impl AgentClient {
     }
 }
 
-/// Who serves a line.
+/// The task that serves a client.
 pub(super) struct AgentTask {
     pub(super) line: Rc<AgentClient>,
     environment: Rc<Environment>,
     events: UnboundedSender<Event>,
     pub(super) meter: Meter,
     flushed: Instant,
-    /// When an answer came last: until then the agent was at what was asked before.
+    /// Time of the newest answer: until then the agent worked on earlier questions.
     pub(super) last_answer: Instant,
     name: String,
     label: String,
     source: Source,
     pub(super) batch_max: usize,
-    /// A batch came to nothing, and no question was answered alone since: all are asked
+    /// True after a failed batch, until a question was answered alone: all questions are asked
     /// alone.
     pub(super) asks_alone: bool,
-    /// When a batch was answered in full last.
+    /// Time at which a batch was last answered completely.
     pub(super) served: Instant,
     pub(super) move_timeout: Duration,
     pub(super) connection: Option<AgentConnection>,
     up_since: Instant,
     ups: u64,
     pub(super) floods: u32,
-    /// Errors that it answered with, since the last move.
+    /// Errors that it answered with since the last move.
     pub(super) errors: u32,
-    /// Why it is given up: it answers and floods.
+    /// Reason for giving it up: it answers and floods.
     broken: Option<FaultReport>,
-    /// Why it did not start, and when that was found.
+    /// Reason why it did not start, and the time.
     pub(super) unready: Option<(FaultReport, Instant)>,
-    /// What kept us from starting it, and how often in a row.
+    /// Reason why this worker could not start it, and how often in a row.
     ours: (String, u64),
     pub(super) batches: u64,
-    /// Batches in a row that came to nothing.
+    /// Failed batches in a row.
     pub(super) batches_failed: u32,
-    /// When batches are tried again.
+    /// Time at which batches are tried again.
     pub(super) batches_again: Option<Instant>,
 }
 
@@ -275,8 +275,8 @@ impl AgentTask {
         }
     }
 
-    /// Says what kept us from starting it: the same once, and then more and more
-    /// seldom, with how often it was.
+    /// Logs the reason why this worker could not start it: a repeated reason less and less often,
+    /// with its count.
     fn tell_ours(&mut self, reason: &str) {
         let (before, times) = &mut self.ours;
         if before != reason {
@@ -288,7 +288,7 @@ impl AgentTask {
         }
     }
 
-    /// Tells the driver.
+    /// Informs the driver.
     pub(super) fn tell(&mut self, event: Event) {
         self.line.count_event();
         if matches!(
@@ -305,7 +305,7 @@ impl AgentTask {
         };
         let open = self.line.open.get().saturating_sub(answered);
         self.line.open.set(open);
-        // Without a driver nobody waits for the answer.
+        // Without a driver, nothing waits for the answer.
         let _ = self.events.send(event);
     }
 
@@ -316,7 +316,7 @@ impl AgentTask {
         }
     }
 
-    /// Shows what was measured, at most so often.
+    /// Updates the metrics, at most once per interval.
     pub(super) fn show(&mut self, every: Duration) {
         if self.flushed.elapsed() >= every {
             self.meter.flush();
@@ -324,7 +324,7 @@ impl AgentTask {
         }
     }
 
-    /// A running agent; the last failure where there is none.
+    /// A running agent; without one, the last failure.
     pub(super) async fn ensure_connected(&mut self) -> Result<(), Down> {
         if self
             .connection
@@ -376,8 +376,7 @@ impl AgentTask {
         }
     }
 
-    /// True where an agent that answers in time wrote too much so often that
-    /// restarting it leads nowhere.
+    /// True if an agent that answers in time wrote too much so often that a restart does not help.
     pub(super) fn flooded_again(&mut self) -> bool {
         if self.up_since.elapsed() > FLOOD_ROW {
             self.floods = 0;
@@ -386,13 +385,13 @@ impl AgentTask {
         self.floods >= FLOODS
     }
 
-    /// So many were asked together and answered in this time.
+    /// This many decisions were asked together and answered in this time.
     pub(super) fn answered(&mut self, decisions: usize, took: Duration) {
         self.line.window.borrow_mut().answered(decisions, took);
         self.set_room();
     }
 
-    /// A batch came to nothing.
+    /// A batch failed.
     pub(super) fn count_failed(&mut self, why: &BatchFailure) {
         if matches!(why, BatchFailure::Single) {
             return;
@@ -407,8 +406,8 @@ impl AgentTask {
         }
     }
 
-    /// What was asked together is unanswered: it is asked again alone, of a
-    /// fresh process where `again` says so, and so is what waits.
+    /// The questions of a batch are unanswered: they are asked again alone, of a fresh process if
+    /// `again` requires it, and so are the waiting ones.
     pub(super) async fn ask_again(&mut self, mut unanswered: Vec<Token>, why: BatchFailure) {
         match why {
             BatchFailure::Single => {
@@ -451,7 +450,7 @@ impl AgentTask {
     async fn restart(&mut self, unanswered: &mut Vec<Token>) {
         unanswered.extend(self.line.inbox.borrow_mut().take_batched());
         self.asks_alone = true;
-        // An agent that hangs is to be found out early.
+        // An agent that hangs has to be found early.
         *self.line.window.borrow_mut() = Window::new(self.batch_max);
         self.set_room();
         self.disconnect().await;
@@ -469,12 +468,12 @@ impl AgentTask {
     }
 }
 
-/// Why a batch is not waited for any longer.
+/// Why a batch is not awaited any longer.
 #[derive(Debug)]
 pub(super) enum BatchFailure {
     /// The agent has no `ChooseMoves`.
     Single,
-    /// The call failed, or its answer was not one.
+    /// The call failed, or its answer was invalid.
     Failed(Status),
     /// It took too long.
     Late(Duration),

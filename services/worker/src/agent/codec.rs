@@ -1,5 +1,5 @@
-//! Messages as bytes: questions are encoded where they arise, and an answer
-//! that cannot be read is distinguished from an agent's error.
+//! Messages as bytes: questions are encoded where they arise, and unreadable answers are
+//! distinguished from errors of the agent.
 
 use arena_wire::{batch::Answers, v1};
 use prost::{Message, bytes::Bytes};
@@ -12,31 +12,31 @@ pub(super) const CHOOSE_MOVE: PathAndQuery =
 pub(super) const CHOOSE_MOVES: PathAndQuery =
     PathAndQuery::from_static("/arena.v1.AgentService/ChooseMoves");
 
-/// What one answer may take, whatever it tells of its search.
+/// Maximum bytes of one answer, with details of its search.
 const ANSWER_BYTES: usize = 1 << 10;
-/// What any message may take.
+/// Maximum bytes of any message.
 const MESSAGE_BYTES: usize = 64 << 10;
 
-/// The largest answer to so many decisions. Small, since decoded messages take
-/// many times the space of their bytes.
+/// Maximum bytes of the answer to this many decisions. It is small, because decoded messages
+/// take many times the space of their bytes.
 pub(super) fn answer_bytes_max(decisions: usize) -> usize {
     MESSAGE_BYTES + decisions * ANSWER_BYTES
 }
 
-/// Reads the answer to a solitary question.
+/// Decodes the answer to a question asked alone.
 pub(super) fn read_move(bytes: Bytes) -> Result<v1::ChooseMoveResponse, String> {
     v1::ChooseMoveResponse::decode(bytes)
         .map_err(|error| format!("the answer is no ChooseMoveResponse: {error}"))
 }
 
-/// Reads answers of a batch.
+/// Decodes answers of a batch.
 pub(super) fn read_moves(bytes: &[u8], answers: &mut Answers) -> Result<(), String> {
     answers
         .read(bytes)
         .map_err(|error| format!("the answer is no ChooseMovesResponse: {error}"))
 }
 
-/// True where our side could not make out what came: tonic names it so.
+/// True if the answer could not be decoded; tonic reports that with this text.
 pub(super) fn unreadable(status: &Status) -> bool {
     match status.code() {
         Code::OutOfRange => status

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tonic::transport::{Channel, Endpoint, Error};
 
-/// How long one attempt to connect may take.
+/// Timeout of one attempt to connect.
 pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// HTTP/2 flow control: large enough that no batch waits for it.
 const WINDOW_BYTES: u32 = 4 << 20;
@@ -19,7 +19,7 @@ pub(crate) async fn open(url: &str, limit: Duration) -> Result<Channel, Error> {
         .await
 }
 
-/// An error with what caused it: tonic's own text is but "transport error".
+/// An error with its cause; the text of tonic is only "transport error".
 pub(crate) fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

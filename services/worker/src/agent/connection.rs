@@ -1,4 +1,4 @@
-//! A connection to a running agent, and what it takes to have one.
+//! A connection to a running agent, and how to get one.
 
 use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 
@@ -16,14 +16,14 @@ use crate::{
     supervise::{Exit, Launch, Limits, Output, Process, StartError},
 };
 
-/// How long after a broken connection the news of the process's end may come.
+/// Maximum delay between a broken connection and the report of the process's end.
 const NEWS: Duration = Duration::from_secs(2);
-/// The most bytes of the line that names an error.
+/// Maximum length of the line that names an error.
 const REASON_BYTES: usize = 300;
-/// How long an endpoint may take to answer the health check.
+/// Timeout of the health check of an endpoint.
 const HEALTH: Duration = Duration::from_secs(5);
 
-/// How an agent is reached.
+/// How to reach an agent.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
     /// An executable on this machine.
@@ -32,14 +32,14 @@ pub(crate) enum Source {
         args: Vec<OsString>,
         limits: Limits,
     },
-    /// An executable to be had by its hash.
+    /// An executable that is fetched by its hash.
     Binary(v1::BinarySource),
-    /// It runs elsewhere.
+    /// A process that runs elsewhere.
     Endpoint(String),
 }
 
 impl Source {
-    /// How the agent of a setup is reached where it is a process or an endpoint.
+    /// How to reach the agent of a setup, if it is a process or an endpoint.
     pub(crate) fn of(source: agent_setup::Source, environment: &Environment) -> Self {
         match source {
             agent_setup::Source::Native(_) => {
@@ -59,9 +59,9 @@ impl Source {
 /// Why there is no connection.
 #[derive(Clone, Debug)]
 pub(crate) enum Down {
-    /// It is the agent's doing.
+    /// The agent is at fault.
     Agent(FaultReport),
-    /// It is ours.
+    /// This worker is at fault.
     Ours(String),
 }
 
@@ -71,14 +71,14 @@ pub(crate) struct AgentConnection {
     pub(crate) grpc: Grpc<Channel>,
     channel: Channel,
     process: Option<Process>,
-    /// Nothing was asked yet.
+    /// True before the first question.
     pub(crate) fresh: bool,
-    /// It has no `ChooseMoves`.
+    /// True if it has no `ChooseMoves`.
     pub(crate) single: bool,
 }
 
 impl AgentConnection {
-    /// Starts or connects to the agent of this name.
+    /// Starts the agent of this name, or connects to it.
     pub(crate) async fn up(
         name: &str,
         source: &Source,
@@ -111,19 +111,19 @@ impl AgentConnection {
         })
     }
 
-    /// True for a process of ours, false for an endpoint.
+    /// True for a process of this worker, false for an endpoint.
     pub(crate) fn is_process(&self) -> bool {
         self.process.is_some()
     }
 
-    /// True where the process is known to have ended.
+    /// True if the process is known to have ended.
     pub(crate) fn is_dead(&self) -> bool {
         self.process
             .as_ref()
             .is_some_and(|process| process.exit().is_some())
     }
 
-    /// What a failed call says of the agent.
+    /// What a failed call shows about the agent.
     pub(crate) async fn fault_report(&self, status: &Status) -> FaultReport {
         let exit = match &self.process {
             Some(process) => match process.flood() {
@@ -150,7 +150,7 @@ impl AgentConnection {
         self.fault(kind, message)
     }
 
-    /// A fault with the last that the agent wrote.
+    /// A fault with the agent's last output.
     pub(crate) fn fault(&self, kind: FaultKind, message: String) -> FaultReport {
         FaultReport {
             kind,
@@ -162,7 +162,7 @@ impl AgentConnection {
         }
     }
 
-    /// What its process writes, if it is one of ours.
+    /// Output of its process, if this worker started it.
     pub(crate) fn output(&self) -> Option<&Arc<Output>> {
         self.process.as_ref().map(Process::output)
     }
@@ -180,7 +180,7 @@ impl AgentConnection {
     }
 }
 
-/// What happened, with the line of the output that names an error.
+/// Describes what happened, with the line of the output that names an error.
 fn with_reason(message: String, output: &str) -> String {
     match error_line(output) {
         Some(mut line) => {
@@ -195,12 +195,12 @@ fn status_text(status: &Status) -> String {
     format!("{:?} {:?}", status.code(), status.message())
 }
 
-/// True where the connection broke, as opposed to an answer with an error.
+/// True if the connection broke, as opposed to an answer with an error.
 fn lost(status: &Status) -> bool {
     std::error::Error::source(status).is_some()
 }
 
-/// Whether a call may have failed because the process ended.
+/// True if a call may have failed because the process ended.
 pub(super) fn may_be_dead(status: &Status) -> bool {
     lost(status) || matches!(status.code(), Code::Unavailable | Code::Cancelled)
 }
@@ -225,7 +225,7 @@ async fn start(
         .await
         .map_err(|(error, tail)| match error {
             StartError::Ours { .. } => Down::Ours(error.to_string()),
-            // Whoever took the file away, it was not the agent.
+            // The file was removed, but not by the agent.
             _ if !program.exists() => Down::Ours(format!(
                 "cannot start {}: the file is not there",
                 program.display()
@@ -248,8 +248,8 @@ async fn start(
         })
 }
 
-/// Connects to an endpoint. It need not have a health check, but if it has, it
-/// must say SERVING.
+/// Connects to an endpoint. A health check is optional, but if there is one, it must answer
+/// SERVING.
 pub(crate) async fn reach(url: &str) -> Result<Channel, Down> {
     let unreachable = |problem: String| {
         Down::Agent(FaultReport {

@@ -1,8 +1,8 @@
-//! Questions, encoded straight into the message that carries them.
+//! Questions, encoded directly into the message that carries them.
 //!
-//! `ChooseMoveRequest` and `ChooseMovesRequest` number context, decision and
-//! time budget alike, so that a batch of one decision without a batch number
-//! is a solitary request.
+//! `ChooseMoveRequest` and `ChooseMovesRequest` use the same field numbers for context, decision
+//! and time budget, so a batch of one decision without a batch number is a request for a single
+//! decision.
 
 use std::{collections::VecDeque, mem, time::Instant};
 
@@ -20,28 +20,28 @@ const DECISION: u32 = 2;
 const TIME_BUDGET: u32 = 3;
 const BATCH: u32 = 4;
 
-/// The common part of all questions to one agent, encoded.
+/// The encoded common part of all questions to one agent.
 pub(crate) fn encode_context(context: &v1::GameContext) -> Vec<u8> {
     let mut out = Vec::new();
     encoding::message::encode(CONTEXT, context, &mut out);
     out
 }
 
-/// Questions to one agent that travel together.
+/// Questions to one agent that are sent together.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     body: Vec<u8>,
-    /// Where the decisions end in `body`.
+    /// End of the decisions in `body`.
     ends: Vec<usize>,
     start: usize,
-    /// By slot; none where it was answered.
+    /// By slot; none if it was answered.
     pub(crate) tokens: Vec<Option<Token>>,
-    /// When each of them was wanted.
+    /// Time at which each of them was wanted.
     pub(crate) wanted: Vec<Instant>,
 }
 
 impl Batch {
-    /// Empties it; what room it has is kept.
+    /// Empties it and keeps its capacity.
     fn begin(&mut self, context: &[u8]) {
         self.body.clear();
         self.ends.clear();
@@ -55,7 +55,7 @@ impl Batch {
         self.tokens.len()
     }
 
-    /// Takes the message of all of it.
+    /// Takes the message with all questions.
     pub(crate) fn take_message(&mut self, time_budget_us: u64, number: u64) -> Bytes {
         let mut body = mem::take(&mut self.body);
         encoding::uint64::encode(TIME_BUDGET, &time_budget_us, &mut body);
@@ -63,7 +63,7 @@ impl Batch {
         body.into()
     }
 
-    /// Gets back what was sent, if nobody else holds it any more.
+    /// Takes the sent bytes back, if no other task holds them any more.
     pub(crate) fn return_message(&mut self, message: Bytes) {
         if message.is_unique() {
             self.body = message.into();
@@ -96,20 +96,20 @@ impl Batch {
     }
 }
 
-/// A question that travels alone.
+/// A question that is sent alone.
 #[derive(Debug)]
 pub(crate) struct Single {
     pub(crate) token: Token,
-    /// When it was wanted.
+    /// Time at which it was wanted.
     pub(crate) wanted: Instant,
     pub(crate) message: Bytes,
 }
 
-/// Writes questions into batches.
+/// Encodes questions into batches.
 #[derive(Debug)]
 pub(crate) struct Writer {
     context: Vec<u8>,
-    /// With notations, and with the moves' details in the position.
+    /// True if notations and details of moves are included.
     details: bool,
     notation: String,
 }
@@ -123,7 +123,7 @@ impl Writer {
         }
     }
 
-    /// Adds the open question of a game: all of it once and in place.
+    /// Adds the open question of a game, encoded in place.
     pub(crate) fn write(
         &mut self,
         batch: &mut Batch,
@@ -167,10 +167,10 @@ fn number(out: &mut Vec<u8>, tag: u32, value: u64) {
     }
 }
 
-/// A field whose length is known once it is written.
+/// A field whose length is known after it is written.
 fn nested(out: &mut Vec<u8>, tag: u32, write: impl FnOnce(&mut Vec<u8>)) {
     encoding::encode_key(tag, WireType::LengthDelimited, out);
-    // Most take one byte; what takes more is moved.
+    // Most lengths take one byte; longer fields are moved.
     out.push(0);
     let start = out.len();
     write(out);
@@ -183,24 +183,24 @@ fn nested(out: &mut Vec<u8>, tag: u32, write: impl FnOnce(&mut Vec<u8>)) {
     encoding::encode_varint(length as u64, &mut &mut out[start - 1..start + more]);
 }
 
-/// Batches kept for later questions: those on their way and one more.
+/// Number of batches kept for reuse: those in flight and one more.
 const SPARE: usize = 4;
 /// A larger batch is not kept.
 const SPARE_BYTES: usize = 1 << 18;
 
-/// What waits for an agent.
+/// Waiting questions of an agent.
 #[derive(Debug)]
 pub(crate) struct Inbox {
     writer: Writer,
     batches: VecDeque<Batch>,
     alone: VecDeque<Batch>,
     spare: Vec<Batch>,
-    /// The most decisions of a batch at present.
+    /// Current maximum of decisions of a batch.
     room: usize,
-    /// All are asked alone at present.
+    /// True if all questions are currently asked alone.
     all_alone: bool,
-    /// When the questions were wanted that came since the last flush: one look at the
-    /// clock for all of them.
+    /// Time at which the questions since the last flush were wanted: the clock is read once for all
+    /// of them.
     now: Option<Instant>,
 }
 
@@ -224,14 +224,14 @@ impl Inbox {
         batch
     }
 
-    /// Keeps the room of a batch that is over.
+    /// Keeps a finished batch for reuse.
     pub(crate) fn keep(&mut self, batch: Batch) {
         if self.spare.len() < SPARE && batch.body.capacity() <= SPARE_BYTES {
             self.spare.push(batch);
         }
     }
 
-    /// What comes from now on is wanted later than what came before.
+    /// Later questions have a later time.
     pub(crate) fn flush(&mut self) {
         self.now = None;
     }
@@ -240,7 +240,7 @@ impl Inbox {
         (self.room, self.all_alone) = (room, all_alone);
     }
 
-    /// Adds a question to be asked with others, unless all are asked alone.
+    /// Adds a question to a batch, unless all are asked alone.
     pub(crate) fn push(&mut self, token: Token, game: &dyn AnyMatch, question: Question) {
         if self.all_alone {
             return self.push_alone(token, game, question);
@@ -277,7 +277,7 @@ impl Inbox {
         !self.batches.is_empty()
     }
 
-    /// The first batch if it has so many, or all that it may have.
+    /// The first batch if it has this many questions, or the maximum.
     pub(crate) fn take_batch(&mut self, at_least: usize) -> Option<Batch> {
         let full = self.batches.front()?.len() >= at_least.min(self.room);
         if full { self.batches.pop_front() } else { None }
@@ -287,13 +287,13 @@ impl Inbox {
         self.alone.pop_front()
     }
 
-    /// Every game that waits to be asked with others.
+    /// All games whose questions wait for a batch.
     pub(crate) fn take_batched(&mut self) -> Vec<Token> {
         let batches = mem::take(&mut self.batches);
         tokens(batches).collect()
     }
 
-    /// Every game that waits, in whatever way.
+    /// All waiting games.
     pub(crate) fn take_all(&mut self) -> Vec<Token> {
         let mut all: Vec<Token> = tokens(mem::take(&mut self.alone)).collect();
         all.extend(self.take_batched());

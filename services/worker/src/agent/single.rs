@@ -1,4 +1,4 @@
-//! Many questions at a time to an agent that knows only single ones.
+//! Concurrent single questions, for an agent without batches.
 
 use std::{
     collections::VecDeque,
@@ -22,27 +22,27 @@ use super::{
     question::Single,
 };
 
-/// Questions on their way at a time. Also kept here and not by the server's
-/// limit, which a client may exceed before it is reported.
+/// Maximum questions in flight. It is enforced here too, because a client may exceed a
+/// server's limit before it learns of it.
 const IN_FLIGHT: usize = 64;
 
 type Answer = (Token, Result<Response<Bytes>, Status>);
 
-/// A question on its way.
+/// A question in flight.
 struct Open {
     token: Token,
     wanted: Instant,
     since: Instant,
-    /// What even an agent takes that uses its whole time for each of those that were
-    /// open then, and answers this one last.
+    /// Maximum time if the agent uses its whole time for each question that was open then and
+    /// answers this one last.
     limit: Duration,
 }
 
-/// Answers since the number at once was set last, or since none was on its way.
+/// Answers since the number in flight was last set, or since none was in flight.
 struct Round {
     since: Instant,
     answers: u32,
-    /// Sum of how many were on their way.
+    /// Sum of the numbers in flight.
     at_once: usize,
 }
 
@@ -60,8 +60,8 @@ impl Round {
         self.at_once += at_once;
     }
 
-    /// How many were on their way, and how long as many answers took, on the average,
-    /// once there are so many. What a single one took says less: it was asked when
+    /// Average number in flight, and the average time for as many answers, once there are enough.
+    /// The time of one question shows less, because others were in flight.
     /// others were on their way.
     fn take(&mut self, answers: usize) -> Option<(usize, Duration)> {
         if self.answers == 0 || (self.answers as usize) < answers {
@@ -75,7 +75,7 @@ impl Round {
 }
 
 impl AgentTask {
-    /// As [`AgentTask::ask_batches`], one question a call.
+    /// As [`AgentTask::ask_batches`], with one question per call.
     pub(super) async fn ask_single(&mut self) {
         let Some(connection) = &mut self.connection else {
             return;
@@ -152,7 +152,7 @@ impl AgentTask {
             for asked in &mut open[before..] {
                 asked.limit = limit;
             }
-            // It may think about them one after another, but not about others.
+            // The agent may work on these questions one after another, but not on others.
             let all = open.iter().map(|it| (it.since + it.limit, it.limit));
             let (due, limit) = all.fold((progress + limit, limit), Ord::min);
             let first = tokio::select! {
@@ -189,8 +189,8 @@ impl AgentTask {
             .await;
     }
 
-    /// Takes answers that came together: the agent was at them since the last one
-    /// before, or since they were asked. What was answered with an error is `refused`.
+    /// Handles answers that arrived together: the agent worked on them since the previous answers,
+    /// or since they were asked. `refused` are those answered with an error.
     fn take_singles(
         &mut self,
         came: &mut Vec<Result<Answer, JoinError>>,
@@ -233,8 +233,8 @@ impl AgentTask {
     }
 }
 
-/// Whether a call failed for what was asked: the connection is there, and the agent is
-/// not known to hang.
+/// True if a call failed because of its question: the connection works, and the agent is not
+/// known to hang.
 fn is_of_the_question(status: &Status) -> bool {
     !may_be_dead(status) && status.code() != Code::DeadlineExceeded
 }

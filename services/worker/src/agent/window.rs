@@ -1,41 +1,41 @@
-//! How many decisions an agent is asked at a time, by how long it takes.
+//! Number of decisions that an agent is asked at a time, chosen by its speed.
 //!
-//! An agent that takes 50 ms for each decision finishes no game for minutes where
-//! hundreds of games share it; one that answers a thousand together in the time of one
-//! wastes it where it is asked one by one. So the number grows while answers come
-//! quickly, or while asking for more at a time saves time, and shrinks else.
+//! If an agent takes 50 ms for each decision and hundreds of games share it, no game finishes for
+//! minutes. If an agent answers a thousand decisions in the time of one, single questions waste
+//! it. So the number grows while answers are quick, or while larger batches save time, and
+//! shrinks otherwise.
 
 use std::time::Duration;
 
-/// What is answered within this time may be asked twice as much at a time.
+/// If an answer takes less than this, the number may double.
 const QUICK: Duration = Duration::from_millis(20);
-/// What takes longer is asked less at a time, whatever that costs.
+/// If an answer takes longer than this, the number shrinks.
 const LATE: Duration = Duration::from_secs(1);
-/// What takes longer asks for more than is quick only where each decision then takes at
-/// most this part of its time.
+/// Slower answers allow a larger number only if each decision then takes at most this part of
+/// its time.
 const GAIN: f64 = 0.9;
-/// The newest answer has this part in what is known of a size.
+/// Weight of the newest answer in the average of a size.
 const SHARE: f64 = 0.5;
-/// Sizes from 1 on, each twice the one before.
+/// Sizes from 1 on, each twice the previous one.
 const SIZES: usize = 13;
-/// After so many answers larger sizes may be tried again.
+/// Number of answers after which larger sizes may be tried again.
 const FORGET: u32 = 64;
 
-/// How many decisions an agent is asked at a time.
+/// Number of decisions that an agent is asked at a time.
 #[derive(Debug)]
 pub(crate) struct Window {
     size: usize,
-    /// The largest size that is known not to be too large.
+    /// The largest size that is not known to be too large.
     proven: usize,
     max: usize,
-    /// Seconds for each decision, by size.
+    /// Average seconds per decision, by size.
     each: [Option<f64>; SIZES],
     answers: u32,
     slow: bool,
 }
 
 impl Window {
-    /// Of an agent of which nothing is known.
+    /// The window of an unknown agent.
     pub(crate) fn new(max: usize) -> Self {
         Self {
             size: 1,
@@ -51,15 +51,15 @@ impl Window {
         self.size
     }
 
-    /// Whether games may begin, by how many of the agent are played and how many
-    /// decisions it was asked that are not answered: few of an agent that is slow, so
-    /// that they end, and else so many that it never waits for more.
+    /// True if games may start, given the number of the agent's games and its open decisions. A
+    /// slow agent plays few games, so that they finish; other agents play so many that they never
+    /// wait for questions.
     pub(crate) fn has_room(&self, active: usize, open: usize) -> bool {
         let most = 2 * self.proven + self.proven.div_ceil(2);
         open < most && (!self.slow || active < most)
     }
 
-    /// So many decisions were asked together and answered in this time.
+    /// This many decisions were asked together and answered in this time.
     pub(crate) fn answered(&mut self, decisions: usize, took: Duration) {
         let Some(level) = decisions.checked_ilog2() else {
             return;
@@ -92,8 +92,7 @@ impl Window {
         self.proven = asked.min(self.size);
     }
 
-    /// Whether decisions take less time each at this size than at half of it, as far as
-    /// is known.
+    /// True if decisions take less time each at this size than at half of it, as far as known.
     fn gains(&self, level: usize) -> bool {
         match (self.each[level - 1], self.each[level]) {
             (Some(few), Some(many)) => many <= GAIN * few,

@@ -1,4 +1,4 @@
-//! Games that are played, by place.
+//! Games in play, by place.
 
 use std::{collections::BTreeMap, rc::Rc, sync::Arc, time::Duration};
 
@@ -15,10 +15,10 @@ use crate::{
     record::{Answered, Known, Timed, micros},
 };
 
-/// Agents of a lease that start nowhere, with what they are charged with.
+/// Agents of a lease that are given up, with the fault that they are charged with.
 pub(crate) type GivenUp = Rc<BTreeMap<u16, FaultReport>>;
 
-/// A game that is played.
+/// A game in play.
 pub(super) struct Active {
     pub(super) lease: u64,
     pub(super) tournament: Rc<TournamentAgents>,
@@ -31,7 +31,7 @@ pub(super) struct Active {
     latencies_us: Vec<u32>,
     details: Vec<v1::FaultDetail>,
     given_up: GivenUp,
-    /// The job of the pool that answers its open question, if one does.
+    /// The job of the pool that answers its open question, if any.
     job: Option<Arc<PlyCounter>>,
     answered: Answered,
     outputs: GameOutputs,
@@ -64,7 +64,7 @@ impl Active {
         })
     }
 
-    /// Asks its open question; false where it is over.
+    /// Asks its open question. Returns false if the game is over.
     pub(super) fn ask(&mut self, token: Token) -> bool {
         let Status::Asks(question) = self.game.status() else {
             return false;
@@ -88,8 +88,7 @@ impl Active {
         }
     }
 
-    /// How much those who are at its open question have done so far, for whatever
-    /// game; none while nobody is at it.
+    /// Progress of whatever works on its open question, for any game; none if nothing does.
     pub(super) fn attended(&self) -> Option<u64> {
         if let Some(job) = &self.job {
             return job.is_at_work().then(|| job.get());
@@ -100,7 +99,7 @@ impl Active {
         }
     }
 
-    /// Takes the answer to its open question.
+    /// Applies the answer to its open question.
     pub(super) fn answer(&mut self, action: u32) -> Result<(), IllegalAction> {
         let asked = self.game.status();
         self.game.answer(action)?;
@@ -110,7 +109,7 @@ impl Active {
         Ok(())
     }
 
-    /// Keeps the time of a move, where timing is strict.
+    /// Stores the time of a move, if timing is strict.
     pub(super) fn time(&mut self, took: Duration) {
         if self.tournament.context().strict() {
             self.latencies_us.push(micros(took));
@@ -145,8 +144,7 @@ impl Active {
         self.game.fault(fault_report.kind);
     }
 
-    /// The report of a game that could not be played because the agent that was
-    /// asked does not start here.
+    /// The report of a game that could not be played because the asked agent does not start here.
     pub(super) fn unready(&self, fault_report: FaultReport) -> v1::GameReport {
         let Status::Asks(question) = self.game.status() else {
             return self
@@ -168,7 +166,7 @@ impl Active {
         }
     }
 
-    /// The report of a game that is over.
+    /// The report of a finished game.
     pub(super) fn seal(mut self) -> v1::GameReport {
         let known = Known {
             timed: self.timed,
@@ -190,8 +188,8 @@ struct Place {
     active: Option<Active>,
 }
 
-/// All games that are played. A token names a place and how often it was
-/// used, so that a late answer finds nothing.
+/// All games in play. A token names a place and how often it was used, so that a late answer
+/// finds nothing.
 #[derive(Default)]
 pub(super) struct Games {
     places: Vec<Place>,

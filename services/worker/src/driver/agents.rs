@@ -1,4 +1,4 @@
-//! The agents of a tournament, each reached in its own way from its first
+//! The agents of a tournament, each reached in its own way from its first question on.
 //! question on.
 
 use std::{
@@ -35,7 +35,7 @@ use crate::{
 enum Reached {
     /// By a connection.
     AgentClient(Rc<AgentClient>),
-    /// On the pool.
+    /// In the pool.
     Native(RefCell<NativeClient>),
     /// Not at all.
     Nowhere,
@@ -51,19 +51,19 @@ pub(super) struct TournamentAgents {
     events: UnboundedSender<Event>,
     overhead: WeightedHistogram,
     used: Cell<Instant>,
-    /// Agents that were asked since the last flush, and for each whether it
-    /// was: a flush costs nothing for those that were not.
+    /// Agents that were asked since the last flush, and a flag for each: a flush costs nothing for
+    /// the others.
     asked: RefCell<Vec<u16>>,
     is_asked: Vec<Cell<bool>>,
-    /// For each agent, games that are played one question after the other.
+    /// For each agent, the games in play whose questions are asked one after another.
     active: Vec<Cell<usize>>,
-    /// Decisions since they were reported last.
+    /// Decisions since the last report.
     decisions: Cell<u64>,
-    /// Of each agent: the games that are played with it.
+    /// For each agent, the games in play with it.
     open: Vec<OpenGames>,
 }
 
-/// The agents of a game that is played, until it is dropped.
+/// The agents of a game in play, until it is dropped.
 pub(super) struct SeatedAgents {
     tournament: Rc<TournamentAgents>,
     agents: Vec<u16>,
@@ -120,7 +120,7 @@ impl TournamentAgents {
         &self.context
     }
 
-    /// Makes records; not to be kept.
+    /// Builds records; not to be stored.
     pub(super) fn builder(&self) -> RefMut<'_, RecordBuilder> {
         self.builder.borrow_mut()
     }
@@ -142,7 +142,7 @@ impl TournamentAgents {
         self.used.get().elapsed()
     }
 
-    /// Whether a game may begin: none of its agents has as much to do as it can.
+    /// True if a game may start: none of its agents is fully occupied.
     pub(super) fn has_room(&self, game: &v1::GameAssignment) -> bool {
         game.seats.iter().all(|&agent| {
             let agent = agent as usize;
@@ -155,7 +155,7 @@ impl TournamentAgents {
         })
     }
 
-    /// So many decisions were made.
+    /// This many decisions were made.
     pub(super) fn count_decisions(&self, count: u64) {
         self.decisions.set(self.decisions.get() + count);
     }
@@ -165,7 +165,7 @@ impl TournamentAgents {
         self.decisions.take()
     }
 
-    /// True where all seats are played on the pool.
+    /// True if all seats are played in the pool.
     pub(super) fn is_native(&self, game: &v1::GameAssignment) -> bool {
         self.environment.builtin == Builtin::InProcess
             && game
@@ -174,7 +174,7 @@ impl TournamentAgents {
                 .all(|&agent| self.context.is_native(agent as u16))
     }
 
-    /// Asks an agent; gives the count of the job that answers where the pool does.
+    /// Asks an agent. If the pool answers, returns the progress of the job.
     pub(super) fn ask(
         &self,
         agent: u16,
@@ -219,7 +219,7 @@ impl TournamentAgents {
         }
     }
 
-    /// How much an agent was served so far, where that is by a connection.
+    /// How much an agent was served so far, if it is reached by a connection.
     pub(super) fn served(&self, agent: u16) -> Option<u64> {
         match self.agents[usize::from(agent)].get() {
             Some(Reached::AgentClient(line)) => Some(line.event_count()),
@@ -227,7 +227,7 @@ impl TournamentAgents {
         }
     }
 
-    /// What the process of an agent writes, where it has one.
+    /// Output of an agent's process, if it has one.
     pub(super) fn output(&self, agent: u16) -> Option<Arc<Output>> {
         match self.agents[usize::from(agent)].get() {
             Some(Reached::AgentClient(line)) => line.output(),
@@ -235,19 +235,19 @@ impl TournamentAgents {
         }
     }
 
-    /// The games that are played with an agent.
+    /// The games in play with an agent.
     pub(super) fn open_games(&self, agent: u16) -> &OpenGames {
         &self.open[usize::from(agent)]
     }
 
-    /// Remembers an agent until the next flush.
+    /// Marks an agent for the next flush.
     fn note(&self, agent: u16) {
         if !self.is_asked[usize::from(agent)].replace(true) {
             self.asked.borrow_mut().push(agent);
         }
     }
 
-    /// Sends what was asked.
+    /// Sends the questions.
     pub(super) fn flush(&self, pool: &Pool, events: &UnboundedSender<Event>) {
         for agent in self.asked.borrow_mut().drain(..) {
             self.is_asked[usize::from(agent)].set(false);
@@ -259,7 +259,7 @@ impl TournamentAgents {
         }
     }
 
-    /// Answers for an agent that starts nowhere.
+    /// Answers for an agent that is given up.
     pub(super) fn charge(&self, token: Token, fault_report: FaultReport) {
         let verdict = DecisionResult::Fault(fault_report, Duration::ZERO);
         let _ = self.events.send(Event::Alone(token, verdict));
@@ -293,7 +293,7 @@ impl TournamentAgents {
             Some(source) => Source::of(source.clone(), &self.environment),
         };
         let context = context(self.context.wire(), agent);
-        // The papers' agents need no more than ids.
+        // The papers' agents need only ids.
         let native = matches!(agent.source, Some(WireSource::Native(_)));
         let setup = AgentClientSetup {
             name: agent.name.clone(),

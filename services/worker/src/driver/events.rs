@@ -1,4 +1,4 @@
-//! What the driver does with events of agents and of the pool.
+//! Handling of events of agents and of the pool.
 
 use super::*;
 
@@ -48,12 +48,12 @@ impl Driver {
                 let done = |report| Done { lease, report };
                 self.done.extend(reports.into_iter().map(done));
             }
-            // Games would wait for ever; the coordinator assigns them to others.
+            // Games would wait forever; the coordinator leases them to other workers.
             Event::Panicked(panic) => resume_unwind(panic),
         }
     }
 
-    /// Handles moves of one tournament, and counts what one of them costs here.
+    /// Handles moves of one tournament, and measures the worker's own time for one of them.
     fn measured(&mut self, first: Option<Token>, moves: usize, handle: impl FnOnce(&mut Self)) {
         let active = first.and_then(|token| self.games.get_mut(token));
         let tournament = active.map(|active| active.tournament.clone());
@@ -65,7 +65,7 @@ impl Driver {
         }
     }
 
-    /// An answer of a batch: one that is not legal is asked for again alone.
+    /// An answer of a batch: if it is illegal, the question is asked again alone.
     fn answer(&mut self, token: Token, action: u32) {
         let Some(active) = self.games.get_mut(token) else {
             return;
@@ -87,7 +87,7 @@ impl Driver {
         active.ask_alone(token);
     }
 
-    /// What came of a solitary question stands.
+    /// The result of a question asked alone is final.
     fn judge(&mut self, token: Token, verdict: DecisionResult) {
         let Some(active) = self.games.get_mut(token) else {
             return;

@@ -1,4 +1,4 @@
-//! A lease, and whether it goes on.
+//! A lease, and whether it makes progress.
 
 use std::{rc::Rc, sync::Arc, time::Duration};
 
@@ -7,9 +7,8 @@ use tokio::time::Instant;
 use super::{active::GivenUp, agents::TournamentAgents};
 use crate::native::{PlyCounter, PoolJob};
 
-/// How long nothing of a lease may move, beside the time for a move, before it
-/// is not kept alive any more. The coordinator waits for as long as agents may
-/// take, after that.
+/// Maximum time without progress, in addition to the time for a move, for which a lease is kept
+/// alive. After that, the coordinator waits as long as agents may take.
 pub(super) const STILL_MAX: Duration = Duration::from_secs(60);
 
 pub(super) struct Lease {
@@ -20,15 +19,14 @@ pub(super) struct Lease {
     /// Plies of its games in the pool.
     pub(super) pooled: Vec<Arc<PlyCounter>>,
     pub(super) given_up: GivenUp,
-    /// Signs of life that are no plies.
+    /// Signs of life that are not plies.
     pub(super) signs: u64,
-    /// Its plies when they were looked at last, and what was done by those who
-    /// are asked for it.
+    /// Its plies at the last check, and the progress of its open questions.
     plies: u64,
     attended: u64,
-    /// Somebody was at a game of it then.
+    /// True if something worked on a game of it then.
     at_work: bool,
-    /// When something of it moved last: it came, a ply was seen to be played, a
+    /// Time of the last progress: arrival, a ply, the end of a game.
     /// game ended.
     moved: Instant,
 }
@@ -54,15 +52,15 @@ impl Lease {
         }
     }
 
-    /// So many games are over.
+    /// This many games are over.
     pub(super) fn settle(&mut self, games: usize) {
         self.left = self.left.saturating_sub(games);
         self.moved = Instant::now();
         self.tournament.touch();
     }
 
-    /// Looks at how far it is; `attended` is what was done by those who are
-    /// asked for it, none where nobody is.
+    /// Checks its progress; `attended` is the progress of its open questions, none if nothing works
+    /// on them.
     pub(super) fn look(&mut self, now: Instant, attended: Option<u64>) {
         let pooled = self.pooled.iter().map(|plies| plies.get());
         let plies = self.job.plies.get() + pooled.sum::<u64>();
@@ -78,13 +76,12 @@ impl Lease {
         self.plies
     }
 
-    /// Nobody is at a game of it: they wait behind others.
+    /// Nothing works on its games: they wait behind others.
     pub(super) fn waits(&self) -> bool {
         !self.at_work
     }
 
-    /// Something of it moved not long ago: a decision that is late is asked for
-    /// once more before it is charged.
+    /// It made progress a short time ago: a late decision is asked again before it is charged.
     pub(super) fn moves(&self, now: Instant) -> bool {
         let time_limit = STILL_MAX + self.tournament.context().move_timeout();
         now.saturating_duration_since(self.moved) < time_limit

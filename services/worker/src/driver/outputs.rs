@@ -1,5 +1,4 @@
-//! What agents print during one game: known where their process plays no other game
-//! meanwhile.
+//! Output of agents during one game, which is known if their process plays no other game.
 
 use std::{rc::Rc, sync::Arc};
 
@@ -8,29 +7,29 @@ use arena_wire::v1;
 use super::agents::TournamentAgents;
 use crate::supervise::Output;
 
-/// The most bytes that are reported of an agent in one game.
+/// Maximum bytes reported of an agent in one game.
 const GAME_BYTES: usize = 8 << 10;
-/// The most bytes that are reported of an agent in all games of a tournament.
+/// Maximum bytes reported of an agent in all games of a tournament.
 const AGENT_BYTES: usize = 1 << 20;
 
-/// What was written before a game.
+/// Bytes written before a game.
 struct Mark {
     agent: u16,
     seat: u32,
-    /// None where another game was open already.
+    /// None if another game was already open.
     overlaps: Option<u64>,
     output: Option<Arc<Output>>,
     total: u64,
 }
 
-/// The outputs of the agents of a game that is played.
+/// The outputs of the agents of a game in play.
 pub(super) struct GameOutputs {
     tournament: Rc<TournamentAgents>,
     marks: Vec<Mark>,
 }
 
 impl GameOutputs {
-    /// A game begins.
+    /// A game starts.
     pub(super) fn begin(tournament: &Rc<TournamentAgents>, seats: &[u16]) -> Self {
         let mut marks: Vec<Mark> = Vec::new();
         for (seat, &agent) in seats.iter().enumerate() {
@@ -60,7 +59,7 @@ impl GameOutputs {
         }
     }
 
-    /// What was written since, by agents that played this game alone.
+    /// Bytes written since, by agents that played only this game.
     pub(super) fn take(&mut self) -> Vec<v1::AgentOutput> {
         let written = |mark: &Mark| {
             let games = self.tournament.open_games(mark.agent);
@@ -68,7 +67,7 @@ impl GameOutputs {
                 return None;
             }
             let output = self.tournament.output(mark.agent)?;
-            // Another process wrote all that it did in this game.
+            // Another process wrote all its output in this game.
             let same = mark
                 .output
                 .as_ref()

@@ -21,11 +21,11 @@ use nix::{
 
 use super::complain;
 
-/// How often a binary that somebody still holds open for writing is tried.
+/// Number of attempts for a binary that is still open for writing.
 const BUSY_ATTEMPTS: u32 = 100;
 
-/// Sets the limits and turns into the agent; returns only where it cannot, as
-/// a shell does: 126 where the file cannot be run, 127 where there is none.
+/// Sets the limits and becomes the agent. Returns only on failure, with the codes of a shell:
+/// 126 if the file cannot be run, 127 if it does not exist.
 pub(super) fn become_agent(parent: i32, memory_bytes: u64, command: &[OsString]) -> ExitCode {
     if let Err(error) = confine(parent, memory_bytes) {
         complain(&format!("cannot confine the agent: {error}"));
@@ -67,8 +67,8 @@ fn confine(parent: i32, memory_bytes: u64) -> Result<(), Errno> {
         return Err(Errno::ESRCH);
     }
     if memory_bytes > 0 {
-        // Writable private memory; address space would also count what
-        // runtimes such as V8 only reserve.
+        // Writable private memory. The address space would also count what runtimes such as V8 only
+        // reserve.
         setrlimit(Resource::RLIMIT_DATA, memory_bytes, memory_bytes)?;
     }
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;

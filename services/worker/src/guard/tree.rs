@@ -1,4 +1,4 @@
-//! The processes below a process, wherever they moved.
+//! The descendants of a process, whatever their session or group.
 
 use std::{collections::BTreeSet, ffi::OsStr, fs, os::unix::ffi::OsStrExt};
 
@@ -28,8 +28,7 @@ pub(super) fn signal(root: Pid, signal: Signal) {
     }
 }
 
-/// All processes whose environment at their start had a variable
-/// with this value.
+/// All processes whose environment at their start had a variable with this value.
 pub(crate) fn with_variable(name: &str, value: &OsStr) -> Vec<Pid> {
     let wanted = [name.as_bytes(), b"=", value.as_bytes()].concat();
     let has = |pid: &i32| {
@@ -47,7 +46,7 @@ fn children(pid: i32) -> Vec<i32> {
     for thread in threads.flatten() {
         match fs::read_to_string(thread.path().join("children")) {
             Ok(list) => found.extend(list.split_whitespace().filter_map(parse)),
-            // Kernels without the list: ask every process for its parent.
+            // Kernels without the list: read the parent of every process.
             Err(_) => return children_by_parent(pid),
         }
     }
@@ -67,7 +66,7 @@ fn all() -> impl Iterator<Item = i32> {
 
 fn parent_of(pid: i32) -> Option<i32> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may hold anything; state and parent follow it.
+    // The name in parentheses may contain anything; state and parent follow it.
     let (_, rest) = stat.rsplit_once(')')?;
     parse(rest.split_whitespace().nth(1)?)
 }

@@ -1,4 +1,4 @@
-//! Whole games among native agents, typed from end to end.
+//! Whole games among built-in agents, with static types throughout.
 
 use std::{
     collections::BTreeMap,
@@ -28,12 +28,12 @@ use crate::{
     record::{Answered, Known, RecordBuilder, Timed, micros},
 };
 
-/// Games of a lease that one thread plays before it looks up.
+/// Games of a lease that one thread plays without a pause.
 const CHUNK: usize = 4;
-/// Games are informed of together, but not later than this after the first one began.
+/// Games are reported together, but not later than this after the first one started.
 const EARLY: Duration = Duration::from_millis(200);
 
-/// The native agents of a tournament, and threads' sets of bots.
+/// The built-in agents of a tournament, and the sets of bots of the threads.
 pub(crate) struct NativeGames {
     context: Arc<TournamentContext>,
     metrics: Arc<WorkerMetrics>,
@@ -45,7 +45,7 @@ type Idle = (Box<dyn BotPool>, RecordBuilder);
 
 /// A set of bots that plays whole games.
 trait BotPool: Send {
-    /// Plays a game; none where it is not wanted any more.
+    /// Plays a game; none if it is not wanted any more.
     fn play(
         &mut self,
         context: &TournamentContext,
@@ -61,18 +61,18 @@ struct Ended {
     known: Known,
 }
 
-/// What several games in the pool belong to.
+/// What several games in the pool share.
 #[derive(Clone)]
 pub(crate) struct PoolJob {
     pub(crate) lease: u64,
     /// Plies played so far.
     pub(crate) plies: Arc<PlyCounter>,
-    /// The games are not wanted any more.
+    /// True if the games are not wanted any more.
     pub(crate) unwanted: Arc<AtomicBool>,
 }
 
-/// A count of plies, on cache lines of its own: a thread counts each ply, and
-/// others do so beside it.
+/// A counter of plies, on cache lines of its own: each thread counts every ply, and others
+/// count beside it.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(crate) struct PlyCounter {
@@ -81,7 +81,7 @@ pub(crate) struct PlyCounter {
 }
 
 impl PlyCounter {
-    /// One more.
+    /// Adds one.
     #[inline]
     pub(crate) fn count(&self) {
         self.count.fetch_add(1, Ordering::Relaxed);
@@ -91,12 +91,12 @@ impl PlyCounter {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// A thread begins with what is counted, or is done with it.
+    /// A thread starts to play with this counter, or ends.
     pub(crate) fn set_at_work(&self, at_work: bool) {
         self.at_work.store(at_work, Ordering::Relaxed);
     }
 
-    /// False where it waits for a thread, or is over.
+    /// False if the games wait for a thread, or are over.
     pub(crate) fn is_at_work(&self) -> bool {
         self.at_work.load(Ordering::Relaxed)
     }
@@ -111,7 +111,7 @@ impl NativeGames {
         })
     }
 
-    /// Plays games in the pool; gives what counts their plies.
+    /// Plays games in the pool. Returns the counter of their plies.
     pub(crate) fn start(
         self: &Arc<Self>,
         pool: &Pool,
@@ -132,7 +132,7 @@ impl NativeGames {
             let games = chunk.to_vec();
             pool.add(false, move || {
                 let tell = |count, reports| {
-                    // Without a driver nobody waits for them.
+                    // Without a driver, nothing waits for them.
                     let _ = events.send(Event::Games {
                         tournament: this.context.tournament_id().to_owned(),
                         lease: job.lease,
@@ -160,7 +160,7 @@ impl NativeGames {
         counts
     }
 
-    /// Plays games; those of slow bots are reported early.
+    /// Plays games; games of slow bots are reported early.
     fn play(
         &self,
         job: &PoolJob,
@@ -256,7 +256,7 @@ impl<G: Game> Seated<G> {
     }
 }
 
-/// Tells of bots that were late in a game.
+/// Reports bots that were late in a game.
 struct Late<'a> {
     context: &'a TournamentContext,
     game: u64,

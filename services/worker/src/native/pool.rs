@@ -1,4 +1,4 @@
-//! Threads that think, so that the driver never does.
+//! Threads for bots, so that the driver never computes moves.
 
 use std::{
     collections::VecDeque,
@@ -8,7 +8,7 @@ use std::{
     thread,
 };
 
-/// A piece of thinking.
+/// A piece of work.
 pub type Job = Box<dyn FnOnce() + Send>;
 
 #[derive(Default)]
@@ -29,11 +29,11 @@ impl Shared {
     }
 }
 
-/// Where native agents think.
+/// Where built-in agents compute.
 pub(crate) enum Pool {
     /// On threads.
     Own(Threads),
-    /// Wherever the caller wants: it does every job once, now or later.
+    /// Wherever the caller wants: it runs every job once, now or later.
     Given(Box<dyn Fn(Job) + Send>),
 }
 
@@ -42,7 +42,7 @@ impl Pool {
         Threads::new(threads).map(Self::Own)
     }
 
-    /// Adds work; `soon` puts it before all that waits.
+    /// Adds work; with `soon`, before all waiting work.
     pub(crate) fn add(&self, soon: bool, job: impl FnOnce() + Send + 'static) {
         match self {
             Self::Own(threads) => threads.add(soon, Box::new(job)),
@@ -51,8 +51,7 @@ impl Pool {
     }
 }
 
-/// Threads with a queue of work. Dropping it forgets what waits; what runs is
-/// not waited for.
+/// Threads with a queue of work. Dropping it drops waiting work; running work is not awaited.
 pub(crate) struct Threads(Arc<Shared>);
 
 impl Threads {
@@ -97,7 +96,7 @@ fn work(shared: &Shared) {
         }
         if let Some(job) = queue.jobs.pop_front() {
             drop(queue);
-            // Jobs answer for their own panics; a thread outlives them.
+            // Jobs handle their own panics; a thread outlives them.
             let _ = catch_unwind(AssertUnwindSafe(job));
             queue = shared.lock();
         } else {

@@ -1,5 +1,5 @@
-//! One native agent in games whose other seats are elsewhere: asked through
-//! the pool, by positions.
+//! One built-in agent in games whose other seats are elsewhere: it is asked through the pool,
+//! with encoded positions.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -23,15 +23,15 @@ use crate::{
     meter::Meter,
 };
 
-/// Questions to one native agent.
+/// Questions to one built-in agent.
 #[derive(Debug, Default)]
 struct Questions {
     positions: Vec<u8>,
     legal: Vec<ActionId>,
     asked: Vec<Asked>,
-    /// When the first of them was wanted.
+    /// Time at which the first of them was wanted.
     since: Option<Instant>,
-    /// Those that are answered.
+    /// Answered questions.
     answered: Arc<PlyCounter>,
 }
 
@@ -39,7 +39,7 @@ struct Questions {
 struct Asked {
     token: Token,
     question: Question,
-    /// Where position and legal actions end.
+    /// End of position and legal actions.
     position: usize,
     legal: usize,
 }
@@ -49,10 +49,10 @@ trait NativeRunner: Send {
     fn answer(&mut self, questions: &Questions, context: &TournamentContext) -> Vec<NativeAnswer>;
 }
 
-/// What came of a question.
+/// Result of a question.
 pub(crate) type NativeAnswer = (Token, DecisionResult);
 
-/// The bots of one native agent, one for each thread that needs one.
+/// The bots of one built-in agent, one for each thread that needs one.
 pub(crate) struct NativeRunners {
     agent: u16,
     options: Options,
@@ -62,14 +62,14 @@ pub(crate) struct NativeRunners {
     load: Mutex<Load>,
 }
 
-/// How much it is asked.
+/// Settings of its questions.
 struct Load {
     window: Window,
-    /// Questions that are not answered.
+    /// Open questions.
     open: usize,
 }
 
-/// The most questions at a time.
+/// Maximum questions at a time.
 const AT_ONCE: usize = 4096;
 
 impl NativeRunners {
@@ -179,7 +179,7 @@ impl<G: Game> NativeRunner for Seated<G> {
             let start = Instant::now();
             let thought = time_limit.ask(None, choose, again);
             let took = start.elapsed();
-            // A late one may have been asked twice: the time counts that it was given.
+            // A late question may have been asked twice: the time that the bot had counts.
             let counted = match &thought {
                 Ok(_) => Some(took),
                 Err(Stopped::Late) => Some(time_limit.limit()),
@@ -210,7 +210,7 @@ impl<G: Game> NativeRunner for Seated<G> {
     }
 }
 
-/// The way from the driver to the pool, for one native agent.
+/// The client of the driver for one built-in agent in the pool.
 pub(crate) struct NativeClient {
     runners: Arc<NativeRunners>,
     waiting: Questions,
@@ -224,14 +224,14 @@ impl NativeClient {
         }
     }
 
-    /// Whether a game of this agent may begin, where so many are played.
+    /// True if a game of this agent may start while this many are played.
     pub(crate) fn has_room(&self, active: usize) -> bool {
         let load = self.runners.load();
         load.window.has_room(active, load.open)
     }
 
-    /// Adds a question; nothing is asked before [`NativeClient::flush`]. Gives what
-    /// counts the answers of its job.
+    /// Adds a question, which is sent with the next [`NativeClient::flush`]. Returns the progress
+    /// of its job.
     pub(crate) fn ask(
         &mut self,
         token: Token,
@@ -251,7 +251,7 @@ impl NativeClient {
         waiting.answered.clone()
     }
 
-    /// Hands what waits to the pool.
+    /// Passes waiting questions to the pool.
     pub(crate) fn flush(&mut self, pool: &Pool, events: &UnboundedSender<Event>) {
         if self.waiting.asked.is_empty() {
             return;

@@ -1,8 +1,8 @@
-//! How long bots in process may think.
+//! Time limits of built-in bots.
 //!
-//! As with agent processes: what is asked among many charges nobody when it is
-//! late, and is asked again by itself; only the time of that question is
-//! charged. With strict timing every question is asked by itself.
+//! As with agent processes, a late answer among many is not charged: the question is asked again
+//! alone, and only the time of that question counts. With strict timing, every question is asked
+//! alone.
 
 use std::{
     cell::Cell,
@@ -14,7 +14,7 @@ use arena_agents::{Chosen, Stop};
 
 use crate::context::TournamentContext;
 
-/// The time that bots of a tournament have.
+/// The time limit of a tournament's bots.
 pub(super) struct TimeLimit {
     /// For one question.
     limit: Duration,
@@ -24,9 +24,9 @@ pub(super) struct TimeLimit {
 /// Why there is no choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stopped {
-    /// Its time was over.
+    /// The time was over.
     Late,
-    /// Nobody wants it any more.
+    /// The answer is not wanted any more.
     Unwanted,
 }
 
@@ -38,20 +38,20 @@ impl TimeLimit {
         }
     }
 
-    /// What a bot took that was late.
+    /// Time that a late bot took.
     pub(super) fn limit(&self) -> Duration {
         self.limit
     }
 
-    /// What is said of a bot that was late.
+    /// The message about a late bot.
     pub(super) fn message(&self) -> String {
         format!("no answer within {:?}", self.limit)
     }
 
-    /// Asks a bot. `again` is called where it was late and is asked once more.
+    /// Asks a bot. `again` is called if it was late and is asked once more.
     ///
-    /// The clock starts when a search looks up for the first time, so that
-    /// quick decisions cost no look at a clock; with strict timing at once.
+    /// The clock starts at the first check of a search, so that quick decisions never read it; with
+    /// strict timing it starts at once.
     #[inline]
     pub(super) fn ask(
         &self,
@@ -97,7 +97,7 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(3600);
 
-    /// What a search that does not end is reported, and how often it is asked.
+    /// The time reported to a search that does not end, and how often it asks.
     fn asked(limit: Duration, strict: bool, unwanted: bool) -> (Result<Chosen, Stopped>, u32) {
         let flag = AtomicBool::new(unwanted);
         let mut askings = 0;

@@ -1,17 +1,17 @@
-//! What may be in a package.
+//! What a package may contain.
 
 use std::collections::BTreeMap;
 
 use super::PackageError;
 
-/// The most files and links of a package.
+/// Maximum number of files and links in a package.
 pub const ENTRIES_MAX: usize = 50_000;
-/// The most bytes of a package, unpacked.
+/// Maximum bytes of an unpacked package.
 pub const BYTES_MAX: u64 = 512 << 20;
-/// The longest path and the longest name in it, in bytes.
+/// Maximum length of a path and of a name, in bytes.
 const PATH_BYTES_MAX: usize = 1024;
 const NAME_BYTES_MAX: usize = 255;
-/// So many links may lead to one another.
+/// Maximum length of a chain of links.
 const HOPS_MAX: usize = 40;
 
 /// A file or a link.
@@ -28,7 +28,7 @@ pub(super) struct Layout {
     bytes: u64,
 }
 
-/// A path without `.` in it, if it may be in a package.
+/// Normalises a path, if it is allowed in a package.
 pub(super) fn clean(path: &str) -> Result<String, PackageError> {
     let refused = |why: &str| {
         let shown: String = path.chars().take(200).collect();
@@ -73,12 +73,12 @@ impl Layout {
         self.nodes.get(path)
     }
 
-    /// All paths, ascending.
+    /// All paths in ascending order.
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
         self.nodes.keys().map(String::as_str)
     }
 
-    /// Adds a file or link and gives its path.
+    /// Adds a file or link. Returns its path.
     pub(super) fn add(&mut self, path: &str, node: Node) -> Result<String, PackageError> {
         let path = clean(path)?;
         if self.nodes.len() >= ENTRIES_MAX {
@@ -99,7 +99,7 @@ impl Layout {
         Ok(path)
     }
 
-    /// Takes a prefix off all paths.
+    /// Removes a prefix from all paths.
     pub(super) fn strip(&mut self, prefix: &str) {
         self.nodes = std::mem::take(&mut self.nodes)
             .into_iter()
@@ -107,7 +107,7 @@ impl Layout {
             .collect();
     }
 
-    /// Checks that what is above a path is a folder, and that links stay inside.
+    /// Checks that the parents of a path are folders, and that links stay inside.
     pub(super) fn check(&self) -> Result<(), PackageError> {
         for (path, node) in &self.nodes {
             for (end, _) in path.match_indices('/') {
@@ -125,7 +125,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Follows a link as the system does, to a file or folder of the package.
+    /// Resolves a link like the system, to a file or folder of the package.
     fn follow(&self, path: &str, target: &str) -> Result<(), PackageError> {
         let refused = |why: &str| {
             Err(PackageError::content(format!(
@@ -138,7 +138,7 @@ impl Layout {
                 .filter(|part| !part.is_empty() && *part != ".");
             parts.map(str::to_owned).rev().collect::<Vec<_>>()
         };
-        // What is to be walked, last first, from the folder where the link is.
+        // Parts still to be walked, in reverse, from the folder of the link.
         let mut todo = parts(target);
         let mut at: Vec<String> = parts(path).into_iter().rev().collect();
         at.pop();

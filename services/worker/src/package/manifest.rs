@@ -1,4 +1,4 @@
-//! The file that says how a package is started.
+//! The manifest: how a package is started.
 
 use std::{ffi::OsString, path::Path};
 
@@ -9,18 +9,18 @@ use super::{
     layout::{Layout, Node, clean},
 };
 
-/// The name of the manifest, at the top of a package.
+/// File name of the manifest, at the top of a package.
 pub const MANIFEST: &str = "arena-agent.toml";
 
-/// The most bytes of a manifest.
+/// Maximum bytes of a manifest.
 pub(super) const BYTES_MAX: usize = 64 << 10;
 
-/// What a package says of itself.
+/// Contents of the manifest.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// A program and its arguments. A relative program is looked for in the package
-    /// first and then, where it is a plain name, on `PATH`.
+    /// A program and its arguments. A relative program is searched in the package first and then,
+    /// if it is a plain name, on `PATH`.
     command: Vec<String>,
 }
 
@@ -47,14 +47,14 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The path of the program in the package, where that is where it is looked for.
+    /// The path of the program in the package, if it is searched there.
     fn inside(&self, layout: &Layout) -> Result<Option<String>, PackageError> {
         let program = &self.command[0];
         if program.starts_with('/') {
             return Ok(None);
         }
         let path = clean(program)?;
-        // A plain name that is not there is looked for on PATH.
+        // A plain name that is not in the package is searched on PATH.
         Ok((program.contains('/') || layout.get(&path).is_some()).then_some(path))
     }
 

@@ -1,17 +1,17 @@
-//! Waiting longer after each failure, and never together with everybody else.
+//! Pauses that grow with each failure, with jitter so that workers do not retry together.
 
 use std::time::Duration;
 
 use super::Refusal;
 
-/// The longest wait after something that merely failed.
+/// Maximum pause after an ordinary failure.
 const LAST: Duration = Duration::from_secs(1);
-/// The longest wait for a coordinator that has too much to do.
+/// Maximum pause for an overloaded coordinator.
 const LAST_BUSY: Duration = Duration::from_secs(8);
-/// The longest that a coordinator may ask to be left alone.
+/// Maximum pause that a coordinator may request.
 const HINT_MAX: Duration = Duration::from_secs(30);
 
-/// Draws for the jitter: the same seed gives the same waits.
+/// Source of the jitter: the same seed gives the same pauses.
 #[derive(Debug)]
 pub(super) struct Jitter(u64);
 
@@ -32,7 +32,7 @@ impl Jitter {
     }
 }
 
-/// The next wait of something that is tried again.
+/// The next pause before a retry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Backoff {
     first: Duration,
@@ -48,8 +48,7 @@ impl Backoff {
         self.wait = self.first;
     }
 
-    /// How long to wait now: twice as long as before, and not less than the
-    /// coordinator asked for.
+    /// The next pause: twice the previous one, and at least what the coordinator requested.
     pub(super) fn next(&mut self, jitter: &mut Jitter, refusal: Refusal) -> Duration {
         let (last, hint) = match refusal {
             Refusal::Busy { after } => (LAST_BUSY, after.unwrap_or_default().min(HINT_MAX)),

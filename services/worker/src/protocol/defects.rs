@@ -3,13 +3,13 @@
 /// A defect of the protocol. Only builds with the feature `defects` can inject one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Defect {
-    /// A report that failed once is forgotten.
+    /// A report that failed once is dropped.
     RetriesNothing,
-    /// A report is forgotten that is refused for one of its games.
+    /// A report that is refused because of one game is dropped.
     DropsRefused,
-    /// A request for games that failed is waited for all the same.
+    /// A failed request for games is still awaited.
     WaitsForEver,
-    /// A game of an earlier stay is kept however long it hangs.
+    /// A game of an earlier stay is kept, however long it hangs.
     KeepsStale,
 }
 

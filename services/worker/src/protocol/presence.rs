@@ -1,4 +1,4 @@
-//! Being joined, or on the way there.
+//! Being joined, or trying to join.
 
 use std::{rc::Rc, time::Duration};
 
@@ -7,20 +7,20 @@ use super::{
     backoff::{Backoff, Jitter},
 };
 
-/// After a lost connection: the first wait.
+/// First pause after a lost connection.
 const WAIT_FIRST: Duration = Duration::from_millis(50);
-/// The longest a single attempt to join is waited for.
+/// Timeout of one attempt to join.
 const ATTEMPT: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
 enum State {
-    /// To be tried again then.
+    /// Tries again at this time.
     Away { until: Duration },
-    /// Asked, and no welcome yet.
+    /// Has asked, and was not welcomed yet.
     Joining(StayNo),
     Here {
         stay: Rc<Stay>,
-        /// The coordinator stops: it assigns nothing more.
+        /// The coordinator stops: it grants no more leases.
         stopping: bool,
     },
 }
@@ -31,10 +31,10 @@ pub(super) struct Presence {
     state: State,
     stays: StayNo,
     backoff: Backoff,
-    /// How long it may be out of reach before it was reached once; after that, as long
-    /// as it takes.
+    /// How long the coordinator may be out of reach before the first contact; after that there is
+    /// no limit.
     limit: Option<Duration>,
-    /// Since when it is.
+    /// Time since which it is out of reach.
     lost: Option<Duration>,
 }
 
@@ -51,7 +51,7 @@ impl Presence {
         }
     }
 
-    /// The stay at which games are asked for and progress is reported.
+    /// The stay in which games are requested and progress is reported.
     pub(super) fn stay(&self) -> Option<&Rc<Stay>> {
         match &self.state {
             State::Here {
@@ -66,7 +66,7 @@ impl Presence {
         matches!(self.state, State::Here { .. })
     }
 
-    /// Whether this is the stay, or the attempt at one, that counts.
+    /// True if this is the current stay or attempt.
     pub(super) fn is_current(&self, number: StayNo) -> bool {
         match &self.state {
             State::Away { .. } => false,
@@ -75,7 +75,7 @@ impl Presence {
         }
     }
 
-    /// Begins an attempt that is due: its number, and how long it may take.
+    /// Starts a due attempt. Returns its number and timeout.
     pub(super) fn join(&mut self, now: Duration) -> Option<(StayNo, Duration)> {
         match self.state {
             State::Away { until } if until <= now => {}
@@ -89,7 +89,7 @@ impl Presence {
         Some((self.stays, left.min(ATTEMPT)))
     }
 
-    /// Takes the first welcome of the attempt that counts.
+    /// Handles the first welcome of the current attempt.
     pub(super) fn welcome(&mut self, stay: Stay) {
         if !matches!(self.state, State::Joining(joining) if joining == stay.number) {
             return;
@@ -108,8 +108,8 @@ impl Presence {
         }
     }
 
-    /// The stay is over, or did not come about; tells where it has been out of
-    /// reach for too long.
+    /// The stay ended, or the attempt failed. Returns true if the coordinator was out of reach for
+    /// too long.
     pub(super) fn part(
         &mut self,
         now: Duration,
@@ -117,8 +117,7 @@ impl Presence {
         problem: &str,
         jitter: &mut Jitter,
     ) -> Option<Ending> {
-        // A coordinator that says it is busy is not out of reach, however long
-        // it is to be left alone.
+        // A coordinator that reports overload is not out of reach, however long the pause.
         let busy = matches!(refusal, Refusal::Busy { .. });
         let wait = self.backoff.next(jitter, refusal);
         self.state = State::Away { until: now + wait };
@@ -134,7 +133,7 @@ impl Presence {
         })
     }
 
-    /// When an attempt is due.
+    /// Time of the next attempt.
     pub(super) fn wake(&self) -> Option<Duration> {
         match self.state {
             State::Away { until } => Some(until),

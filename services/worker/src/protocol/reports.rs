@@ -1,9 +1,8 @@
-//! Results on their way to the coordinator: in batches, again and again until
-//! they are answered.
+//! Results on their way to the coordinator: in batches, repeated until they are answered.
 //!
-//! A report that is refused for what is in it is cut in halves, and those again,
-//! until the game is alone for which it was refused: that one is reported as an
-//! attempt that failed, and costs the others nothing.
+//! A report that is refused because of its content is halved, and its halves again, until the
+//! responsible game is alone. That game is reported as a failed attempt, and costs the others
+//! nothing.
 
 use super::defects::{Defect, is_injected};
 use std::{
@@ -17,16 +16,16 @@ use super::{
     backoff::{Backoff, Jitter},
 };
 
-/// Games of one report.
+/// Maximum games of one report.
 const GAMES: usize = 256;
-/// Bytes of one report, unless a single game has more: a quarter of what the
-/// coordinator reads at most (its `REPORT_BYTES_MAX`).
+/// Maximum bytes of one report, unless a single game has more: a quarter of the coordinator's
+/// limit (`REPORT_BYTES_MAX`).
 const BYTES: usize = 4 << 20;
-/// How long a game waits for others of its lease.
+/// Maximum time that a game waits for others of its lease.
 const WAIT: Duration = Duration::from_millis(20);
-/// Reports on their way at a time.
+/// Maximum reports in flight.
 const IN_FLIGHT: usize = 4;
-/// After a report that was not taken: the first wait.
+/// First pause after a refused report.
 const RETRY_FIRST: Duration = Duration::from_millis(10);
 
 #[derive(Debug)]
@@ -39,12 +38,12 @@ struct Group<R> {
 }
 
 impl<R> Group<R> {
-    /// Whether it makes a report, however long it waited.
+    /// True if it fills a report, or has waited long enough.
     fn is_enough(&self) -> bool {
         self.games.len() >= GAMES || self.bytes >= BYTES
     }
 
-    /// Takes what one report may have, with its size.
+    /// Takes the games of one report, with its size.
     fn take(&mut self) -> (Vec<R>, usize) {
         let mut taken = Vec::with_capacity(self.games.len().min(GAMES));
         let mut bytes = 0;
@@ -61,16 +60,16 @@ impl<R> Group<R> {
     }
 }
 
-/// A report that is not answered.
+/// A report without an answer.
 #[derive(Debug)]
 struct Call {
     lease: LeaseNo,
     games: usize,
     bytes: usize,
-    /// It has an attempt that failed in the place of a game that was refused.
+    /// True if it has a failed attempt in place of a refused game.
     replaced: bool,
     backoff: Backoff,
-    /// When it is sent again; none while it is on its way.
+    /// Time at which it is sent again; none while it is in flight.
     again: Option<Duration>,
 }
 
@@ -80,7 +79,7 @@ pub(super) enum Due<R> {
     Again(ReportNo),
 }
 
-/// What was not answered for.
+/// Unacknowledged results.
 #[derive(Debug)]
 pub(super) struct Reports<R> {
     groups: BTreeMap<LeaseNo, Group<R>>,
@@ -124,28 +123,28 @@ impl<R> Reports<R> {
         group.bytes += bytes;
     }
 
-    /// Games that are not answered for.
+    /// Number of unacknowledged games.
     pub(super) fn unanswered(&self) -> usize {
         self.unanswered
     }
 
-    /// What they take in reports.
+    /// Their size in reports.
     pub(super) fn unanswered_bytes(&self) -> usize {
         self.unanswered_bytes
     }
 
-    /// Whether a lease has games that are not answered for.
+    /// True if a lease has unacknowledged games.
     pub(super) fn holds(&self, lease: LeaseNo) -> bool {
         self.groups.contains_key(&lease) || self.calls.values().any(|call| call.lease == lease)
     }
 
-    /// Until when the coordinator, having too much to do, put reports off.
+    /// Time until which the overloaded coordinator has postponed reports.
     pub(super) fn put_off(&self) -> Duration {
         self.rest
     }
 
-    /// What is to be sent now: what was not taken before, and what is enough
-    /// for a report or waited long; everything where `all` says so.
+    /// The next reports: refused ones that are due, then full or old ones; all of them if `all` is
+    /// set.
     pub(super) fn due(&mut self, now: Duration, all: bool) -> Option<Due<R>> {
         let may_call = self.may_call();
         let again = self
@@ -191,13 +190,13 @@ impl<R> Reports<R> {
         self.ever
     }
 
-    /// Whether one more may be on its way; halves of what was refused wait.
+    /// True if another report may be in flight; halves of a refused one wait.
     fn may_call(&self) -> bool {
         let calls = self.calls.values();
         calls.filter(|call| call.again.is_none()).count() < IN_FLIGHT
     }
 
-    /// A report was answered, or never will be granted.
+    /// A report was answered, or is refused forever.
     pub(super) fn settle(&mut self, report: ReportNo) {
         if let Some(call) = self.calls.remove(&report) {
             self.unanswered -= call.games;
@@ -205,7 +204,7 @@ impl<R> Reports<R> {
         }
     }
 
-    /// A report was not taken; tells what becomes of it.
+    /// A report was refused. Returns what happens to it.
     pub(super) fn failed(
         &mut self,
         now: Duration,
@@ -224,7 +223,7 @@ impl<R> Reports<R> {
                 let (lease, games, bytes) = (call.lease, call.games, call.bytes);
                 self.calls.remove(&report);
                 let first = games / 2;
-                // Which of the bytes are whose is of no matter.
+                // The assignment of bytes to halves does not matter.
                 let halves = [(first, bytes / 2), (games - first, bytes - bytes / 2)];
                 return RefusedReport::Split {
                     first,
@@ -249,7 +248,7 @@ impl<R> Reports<R> {
         RefusedReport::Dropped
     }
 
-    /// When something is due next.
+    /// Time at which something is due next.
     pub(super) fn wake(&self) -> Option<Duration> {
         let again = self.calls.values().filter_map(|call| call.again).min();
         let again = again.filter(|_| self.may_call());

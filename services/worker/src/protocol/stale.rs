@@ -1,19 +1,19 @@
-//! Leases of earlier stays. The coordinator took them back with the end of
-//! their stay, so nobody but the worker itself can end a game that hangs.
+//! Leases of earlier stays. The coordinator took them back when their stay ended, so only the
+//! worker itself can end a game that hangs.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use super::{LeaseNo, Progress};
 
-/// How long a lease of an earlier stay may go without a ply.
+/// Maximum time without a ply for a lease of an earlier stay.
 const STALL_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Since when which lease stands at how many plies.
+/// For each lease, its plies and the time since which they have not changed.
 #[derive(Debug, Default)]
 pub(super) struct Stale(BTreeMap<LeaseNo, (u64, Duration)>);
 
 impl Stale {
-    /// Takes how far the leases of earlier stays are; tells which of them hang.
+    /// Updates the progress of the leases of earlier stays. Returns those that hang.
     pub(super) fn hung<'a>(
         &mut self,
         now: Duration,

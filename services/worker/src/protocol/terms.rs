@@ -1,28 +1,28 @@
-//! What the protocol speaks of.
+//! Types of the protocol.
 
 use std::{rc::Rc, time::Duration};
 
-/// Number of an attempt to join, and of the stay that came of it.
+/// Number of an attempt to join, and of the resulting stay.
 pub type StayNo = u64;
 /// Number of a request for games.
 pub type CallNo = u64;
-/// The worker's own number of a lease: the coordinator's begin anew with each
-/// of its starts.
+/// The worker's own number of a lease; the coordinator's numbers start anew with each of its
+/// starts.
 pub type LeaseNo = u64;
 /// Number of a report.
 pub type ReportNo = u64;
 
-/// What the protocol is reported once.
+/// Settings of the protocol.
 #[derive(Clone, Copy, Debug)]
 pub struct ProtocolSettings {
-    /// Games at once.
+    /// Games played at once.
     pub capacity: usize,
-    /// How long the coordinator may be out of reach before it is reached once. One that
-    /// goes away later is waited for as long as it takes.
+    /// How long the coordinator may be out of reach before the first contact. Later, the worker
+    /// waits without a limit.
     pub connect_timeout: Duration,
-    /// How long games that began may still take after [`Protocol::drain`](super::Protocol::drain).
+    /// Time for started games after [`Protocol::drain`](super::Protocol::drain).
     pub drain_limit: Duration,
-    /// Of the jitter.
+    /// Seed of the jitter.
     pub seed: u64,
 }
 
@@ -31,141 +31,138 @@ pub struct ProtocolSettings {
 pub struct Stay {
     /// Its number here.
     pub number: StayNo,
-    /// What the coordinator calls the worker.
+    /// The coordinator's id of the worker.
     pub worker_id: String,
-    /// Which start of the coordinator that was.
+    /// The boot epoch of the coordinator.
     pub boot_epoch: u64,
-    /// How often it hears of the worker's progress.
+    /// Interval of progress reports.
     pub heartbeat: Duration,
 }
 
 /// A lease as the coordinator knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// Where it came from.
+    /// The stay in which it was granted.
     pub stay: Rc<Stay>,
     /// The coordinator's number of it.
     pub lease_id: u64,
-    /// Whose games these are.
+    /// The tournament of its games.
     pub tournament: String,
 }
 
-/// A request that was not answered as hoped.
+/// A failed request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// Nobody answered, or something went wrong: it may be asked again.
+    /// No answer, or a temporary error: it may be sent again.
     Failed,
-    /// The coordinator has too much to do (`RESOURCE_EXHAUSTED`), and may have
-    /// said for how long it wants to be left alone.
+    /// The coordinator is overloaded (`RESOURCE_EXHAUSTED`), and may have requested a pause.
     Busy {
-        /// Its `RetryInfo`.
+        /// The `RetryInfo`.
         after: Option<Duration>,
     },
-    /// It does not know the worker (any more): join again first.
+    /// The coordinator does not know the worker: join again first.
     UnknownWorker,
-    /// Something in it is not as it should be, or it is too large
-    /// (`INVALID_ARGUMENT`, `OUT_OF_RANGE`): without that it may be granted.
+    /// Its content is invalid or too large (`INVALID_ARGUMENT`, `OUT_OF_RANGE`): without that
+    /// content it may be accepted.
     Contents,
-    /// It will never be granted.
+    /// It will never be accepted.
     Never,
 }
 
-/// What becomes of a report that was not taken.
+/// What happens to a refused report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusedReport {
     /// It is sent again.
     Again,
-    /// It is two reports from now on, which are sent with
-    /// [`Action::ReportAgain`]: one with the first games, the other with the
-    /// rest.
+    /// It becomes two reports, which are sent with [`Action::ReportAgain`]: one with the first
+    /// games, the other with the rest.
     Split {
-        /// How many games the first half has.
+        /// Number of games in the first half.
         first: usize,
         /// The numbers of the halves.
         halves: [ReportNo; 2],
     },
-    /// Its one game is what is refused: in its place an attempt that failed is
-    /// to be reported under the same number, so that the game is leased again, or
-    /// is void after its cap of attempts. That is asked for with
+    /// Its only game is refused: a failed attempt is reported in its place under the same number,
+    /// so that the game is leased again, or is void after its cap of attempts. It is sent with
     /// [`Action::ReportAgain`].
     Replaced,
-    /// Nobody wants it.
+    /// It is not wanted.
     Dropped,
 }
 
-/// What to do next.
+/// The next action.
 #[derive(Debug)]
 pub enum Action<R> {
-    /// Join, then tell [`Protocol::welcomed`](super::Protocol::welcomed), what
-    /// else comes, and in the end [`Protocol::parted`](super::Protocol::parted).
+    /// Join, then call [`Protocol::welcomed`](super::Protocol::welcomed), report further events,
+    /// and finally call [`Protocol::parted`](super::Protocol::parted).
     Join {
-        /// The stay that is to come of it.
+        /// The stay that results.
         stay: StayNo,
-        /// Without a welcome for this long it failed.
+        /// Timeout of the welcome.
         timeout: Duration,
     },
     /// Close the connection of a stay: it is over.
     Leave(StayNo),
-    /// Ask for games; tell [`Protocol::leased`](super::Protocol::leased),
+    /// Request games, then call [`Protocol::leased`](super::Protocol::leased),
     /// [`Protocol::nothing_leased`](super::Protocol::nothing_leased) or
     /// [`Protocol::not_leased`](super::Protocol::not_leased).
     Ask {
         /// This request.
         call: CallNo,
-        /// Who asks.
+        /// The stay of the request.
         stay: Rc<Stay>,
-        /// The most games wanted.
+        /// Maximum number of games.
         games: usize,
-        /// How long the coordinator may wait for some.
+        /// Maximum time that the coordinator may wait for games.
         wait: Duration,
-        /// Without an answer for this long it failed.
+        /// Timeout of the answer.
         timeout: Duration,
     },
-    /// Tell that the worker goes away in order; then
-    /// [`Protocol::took_leave`](super::Protocol::took_leave), whatever came of it.
+    /// Tell the coordinator that the worker leaves in order; then call
+    /// [`Protocol::took_leave`](super::Protocol::took_leave), whatever the result.
     TakeLeave {
-        /// Who goes.
+        /// The stay that ends.
         stay: Rc<Stay>,
-        /// Nobody waits for the answer longer.
+        /// Timeout of the answer.
         timeout: Duration,
     },
-    /// Nobody waits for games any more.
+    /// The open request for games is not wanted any more.
     AskNoMore,
-    /// Forget games that did not begin.
+    /// Drop games that did not start.
     DropWaiting,
-    /// Forget the games of a lease, also those that are played.
+    /// Drop the games of a lease, also those in play.
     Drop(LeaseNo),
-    /// Report games, keep the request; tell
+    /// Report games and keep the request; call
     /// [`Protocol::reported`](super::Protocol::reported) or
     /// [`Protocol::not_reported`](super::Protocol::not_reported).
     Report {
         /// This report.
         report: ReportNo,
-        /// Under which lease.
+        /// The lease of the games.
         lease: Rc<Lease>,
-        /// What became of the games.
+        /// Reports of the games.
         games: Vec<R>,
-        /// Without an answer for this long it failed.
+        /// Timeout of the answer.
         timeout: Duration,
     },
-    /// Send a report once more.
+    /// Send a report again.
     ReportAgain {
-        /// Which.
+        /// The report.
         report: ReportNo,
-        /// Without an answer for this long it failed.
+        /// Timeout of the answer.
         timeout: Duration,
     },
-    /// Tell how far leases are; what the answer says goes to
+    /// Report the progress of leases; pass the answer to
     /// [`Protocol::leases_ended`](super::Protocol::leases_ended).
     Beat {
-        /// Who tells.
+        /// The stay of the leases.
         stay: Rc<Stay>,
-        /// The coordinator's numbers of leases, and plies played in them.
+        /// The coordinator's numbers of leases, with their plies.
         leases: Vec<(u64, u64)>,
-        /// Requests for games up to this one are not waited for any more: what
-        /// came of them is among these leases, or is not here.
+        /// Requests for games up to this one are settled: their leases are in this list, or not
+        /// here.
         settled: CallNo,
-        /// Nobody waits for the answer longer.
+        /// Timeout of the answer.
         timeout: Duration,
     },
     /// Stop.
@@ -179,39 +176,39 @@ pub enum Ending {
     Drained,
     /// The coordinator was out of reach for too long.
     Unreachable {
-        /// For how long.
+        /// The time without contact.
         waited: Duration,
         /// The last problem.
         last: String,
     },
 }
 
-/// What the protocol asks of the games at hand.
+/// What the protocol needs to know of the games.
 pub trait Playing {
-    /// Games that are not over, begun or not.
+    /// Number of unfinished games, started or not.
     fn unfinished(&self) -> usize;
 
-    /// True where every lease is over.
+    /// True if every lease is over.
     fn is_done(&self) -> bool;
 
-    /// True where agents have no time for more games than there are.
+    /// True if agents have no time for more games.
     fn is_sated(&self) -> bool {
         false
     }
 
-    /// The leases that are not over, and how far they are.
+    /// The open leases with their progress.
     fn progress(&mut self) -> Vec<Progress>;
 }
 
-/// How far a lease is.
+/// Progress of a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Which.
+    /// The lease.
     pub lease: LeaseNo,
-    /// What the coordinator is reported: plies, and signs of life between them.
+    /// Plies and signs of life, for the coordinator.
     pub reported: u64,
     /// Plies that were played.
     pub plies: u64,
-    /// Nobody is at a game of it at present.
+    /// True if nothing works on its games at present.
     pub waits: bool,
 }

@@ -1,5 +1,5 @@
-//! What the protocol has done over the network: every call is a task of its
-//! own that tells the worker's loop what came of it.
+//! The network calls of the protocol: each is a task of its own that informs the worker's loop
+//! of its result.
 
 use std::{future::Future, rc::Rc, time::Duration};
 
@@ -20,19 +20,19 @@ use crate::{
     protocol::{CallNo, Refusal, ReportNo, StayNo},
 };
 
-/// What came over the network.
+/// An event from the network.
 pub(super) enum Heard {
     Notice(StayNo, Notice),
-    /// A stay is over, or did not come about.
+    /// A stay ended, or the attempt to join failed.
     Parted(StayNo, Status),
     Lease(CallNo, Box<Result<v1::LeaseResponse, Status>>),
     Reported(ReportNo, Result<v1::ReportResponse, Status>),
     Beaten(StayNo, Result<v1::HeartbeatResponse, Status>),
-    /// The coordinator heard that the worker leaves, or did not.
+    /// The coordinator knows that the worker leaves, or does not.
     TookLeave,
 }
 
-/// The coordinator, and where what it says goes.
+/// The coordinator, and where its messages go.
 pub(super) struct Calls {
     client: WorkerServiceClient<Channel>,
     heard: Sender<Heard>,
@@ -46,7 +46,7 @@ impl Calls {
         }
     }
 
-    /// Joins, and hears the coordinator's notices until the stream ends.
+    /// Joins, and receives the coordinator's notices until the stream ends.
     pub(super) fn join(
         &self,
         stay: StayNo,
@@ -104,7 +104,7 @@ impl Calls {
         let heard = self.heard.clone();
         let call = async move {
             let answer = in_time(timeout, call).await.map(Response::into_inner);
-            // Without a loop nobody needs to know.
+            // Without a loop, no one needs to know.
             let _ = heard.send(tell(answer)).await;
         };
         task::spawn_local(call).abort_handle()
@@ -119,7 +119,7 @@ async fn in_time<T>(
     answer.unwrap_or_else(|_| Err(Status::deadline_exceeded("no answer")))
 }
 
-/// Hears notices until the stream ends; tells why it did.
+/// Receives notices until the stream ends. Returns the reason of the end.
 async fn notices(
     mut client: WorkerServiceClient<Channel>,
     stay: StayNo,
@@ -150,7 +150,7 @@ async fn notices(
     Status::unavailable("it ended the connection")
 }
 
-/// What an error is to the protocol.
+/// The failure of the protocol for an error.
 pub(super) fn refusal(status: &Status) -> Refusal {
     let details = status.get_error_details();
     let after = details.retry_info().and_then(|hint| hint.retry_delay);
@@ -170,7 +170,7 @@ pub(super) fn refusal(status: &Status) -> Refusal {
     }
 }
 
-/// What an error says, for people.
+/// The text of an error for people.
 pub(super) fn problem(status: &Status) -> String {
     let text = status.message();
     match std::error::Error::source(status) {

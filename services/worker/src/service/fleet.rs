@@ -1,4 +1,4 @@
-//! The worker's loop: tells the protocol what happened, and does what it says.
+//! The worker's loop: informs the protocol of events, and carries out its actions.
 
 use std::{
     collections::BTreeMap,
@@ -42,11 +42,11 @@ use crate::{
     },
 };
 
-/// Agents of a tournament without games are ended after this.
+/// Agents of a tournament without games are ended after this time.
 const IDLE: Duration = Duration::from_secs(15);
-/// The longest nap.
+/// Maximum sleep.
 const NAP: Duration = Duration::from_secs(1);
-/// What may wait to be heard.
+/// Capacity of the channel of events.
 const HEARD_MAX: usize = 64;
 
 pub(super) async fn play(
@@ -90,10 +90,10 @@ struct Fleet {
     metrics: Arc<WorkerMetrics>,
     joined: Arc<AtomicBool>,
     started: Instant,
-    /// The stream of the stay, and the request for games that waits.
+    /// The stream of the stay, and the open request for games.
     stay: Option<AbortHandle>,
     asking: Option<AbortHandle>,
-    /// Reports that are not answered.
+    /// Reports without an answer.
     reports: BTreeMap<ReportNo, Rc<v1::ReportRequest>>,
     setups: BTreeMap<String, v1::TournamentSetup>,
 }
@@ -130,8 +130,7 @@ impl Fleet {
             let now = self.now();
             let wake = self.protocol.wake(now).unwrap_or(now + NAP).min(now + NAP);
             tokio::select! {
-                // Games last: they always have something. Whatever happens,
-                // what is due is done above.
+                // Games come last, since they always have work. Due actions are carried out before.
                 biased;
                 drained = &mut drains, if !draining => {
                     draining = true;
@@ -163,8 +162,8 @@ impl Fleet {
         self.started.elapsed()
     }
 
-    /// Plays and does what the protocol says, until something has to happen;
-    /// tells where that is the end.
+    /// Plays and carries out actions until something has to happen. Returns the end if there is
+    /// one.
     fn go_on(&mut self) -> Option<Ending> {
         self.driver.hold(self.protocol.holds());
         self.driver.start();
@@ -221,7 +220,7 @@ impl Fleet {
                 wait,
                 timeout,
             } => {
-                // Only now: an answer on its way may rely on what was known.
+                // Only now: an answer in flight may rely on earlier knowledge.
                 self.setups.retain(|id, _| self.driver.knows(id));
                 let request = v1::LeaseRequest {
                     worker_id: stay.worker_id.clone(),
@@ -297,7 +296,7 @@ impl Fleet {
                 };
                 self.calls.beat(stay.number, request, timeout);
             }
-            // Of the loop.
+            // The end of the loop.
             Action::End(_) => {}
         }
     }
@@ -308,7 +307,8 @@ impl Fleet {
             Heard::Notice(stay, notice) => self.hear_notice(stay, notice),
             Heard::Parted(stay, status) => {
                 let problem = problem(&status);
-                // Who leaves is let go, and may see that before the answer.
+                // The coordinator releases a leaving worker, which may notice that before the
+                // answer.
                 if self.protocol.joined() && !self.protocol.takes_leave() {
                     tracing::warn!("lost the coordinator: {problem}");
                 }
@@ -366,7 +366,7 @@ impl Fleet {
         }
     }
 
-    /// A report was not taken.
+    /// A report was refused.
     fn report_again(&mut self, report: ReportNo, request: Rc<v1::ReportRequest>, status: &Status) {
         let now = self.now();
         let problem = status.message();
@@ -434,7 +434,7 @@ impl Fleet {
     }
 }
 
-/// An agent that starts nowhere, and what it is charged with.
+/// An agent that is given up, and the fault that it is charged with.
 fn given_up(unready: v1::UnreadyAgent) -> (u16, FaultReport) {
     let fault_report = FaultReport {
         kind: fault_kind(unready.kind()).unwrap_or(FaultKind::NotReady),
@@ -448,7 +448,7 @@ fn index(game: &v1::GameReport) -> Option<u64> {
     Some(game.record.as_ref()?.index)
 }
 
-/// Which games a report has records of.
+/// The games of a report that have records.
 fn indices(request: &v1::ReportRequest) -> Vec<u64> {
     let played = request
         .games
@@ -457,7 +457,7 @@ fn indices(request: &v1::ReportRequest) -> Vec<u64> {
     played.filter_map(index).collect()
 }
 
-/// A report in two.
+/// A report in two halves.
 fn split(request: Rc<v1::ReportRequest>, first: usize) -> [v1::ReportRequest; 2] {
     let mut one = Rc::unwrap_or_clone(request);
     let games = one.games.split_off(first);
@@ -483,8 +483,8 @@ fn unplayable(index: u64, why: String) -> v1::GameReport {
     }
 }
 
-/// Rulesets that are not listed, as a request to join names them: a version that is
-/// not the newest has its number in the name.
+/// Rulesets that are not listed, as a request to join names them: a version other than the newest
+/// has its number in the name.
 fn older_rules() -> impl Iterator<Item = (String, u32)> {
     arena_games::unlisted_rulesets().iter().map(|info| {
         let newest = arena_games::ruleset(info.name).is_ok_and(|it| it.version == info.version);

@@ -1,4 +1,4 @@
-//! A worker's own folder, and those of workers that were killed.
+//! A worker's own folder, and cleaning up after killed workers.
 
 use std::{
     fs::{self, File, Permissions},
@@ -11,9 +11,8 @@ use tempfile::TempDir;
 
 const PREFIX: &str = "arena-worker-";
 
-/// A folder that is locked as long as its worker lives. The folder itself is,
-/// so that none is without a lock: of a worker that is killed here as well,
-/// the next one removes what is left.
+/// A folder that is locked while its worker lives. The lock is on the folder itself, so none
+/// is without a lock: after a kill, the next worker removes the rest.
 #[derive(Debug)]
 pub(super) struct Folder {
     dir: TempDir,
@@ -21,7 +20,7 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// Makes one in `temp`, and removes what killed workers left there.
+    /// Creates a folder in `temp`, and removes those of killed workers there.
     pub(super) fn new(temp: &Path) -> io::Result<Self> {
         sweep(temp);
         loop {
@@ -40,7 +39,7 @@ impl Folder {
     }
 }
 
-/// Locks a new folder; none where another worker has swept it away before.
+/// Locks a new folder; none if another worker has removed it before.
 fn lock(dir: &Path) -> io::Result<Option<File>> {
     let lock = match File::open(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -63,7 +62,7 @@ fn sweep(temp: &Path) {
             && let Ok(lock) = File::open(entry.path())
             && lock.try_lock().is_ok()
         {
-            // What cannot be removed stays for the next time.
+            // What cannot be removed is left for the next time.
             let _ = fs::remove_dir_all(entry.path());
         }
     }

@@ -1,4 +1,4 @@
-//! What an agent process writes: the last of it kept, all of it counted.
+//! Output of an agent process: the end is kept, and everything is counted.
 
 use std::{
     collections::VecDeque,
@@ -7,12 +7,12 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// Bytes kept of what a process wrote last.
+/// Bytes of output that are kept.
 pub const KEPT_BYTES: usize = 64 << 10;
-/// Bytes of it that are reported with a fault.
+/// Bytes of output that are reported with a fault.
 const TAIL_BYTES: usize = 8 << 10;
 
-/// The end of what a process wrote to stdout and stderr, in the order in which it came.
+/// The end of a process's output, stdout and stderr in the order of arrival.
 #[derive(Debug, Default)]
 pub struct Output(Mutex<Kept>);
 
@@ -20,12 +20,12 @@ pub struct Output(Mutex<Kept>);
 struct Kept {
     last: VecDeque<u8>,
     total: u64,
-    /// Where all of it is written to as well.
+    /// A file for all output, if any.
     file: Option<File>,
 }
 
 impl Output {
-    /// One that is also written to a file.
+    /// Output that is also written to a file.
     pub(super) fn to_file(file: Option<File>) -> Self {
         Self(Mutex::new(Kept {
             file,
@@ -33,7 +33,7 @@ impl Output {
         }))
     }
 
-    /// Adds what was written, forgetting what is too long ago.
+    /// Adds output and drops the oldest.
     pub fn push(&self, bytes: &[u8]) {
         let mut kept = self.lock();
         if let Some(file) = &mut kept.file
@@ -49,25 +49,25 @@ impl Output {
         kept.last.extend(bytes);
     }
 
-    /// How many bytes were written so far.
+    /// Number of bytes written so far.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.lock().total
     }
 
-    /// All that is kept, as text; the first line may be cut.
+    /// All kept output as text; the first line may be cut.
     #[must_use]
     pub fn text(&self) -> String {
         self.since(0, KEPT_BYTES)
     }
 
-    /// The last lines, as they are reported with a fault.
+    /// The last lines, for the report of a fault.
     #[must_use]
     pub fn tail(&self) -> String {
         self.since(0, TAIL_BYTES)
     }
 
-    /// What was written after so many bytes, as text; no more than the last `most` bytes.
+    /// Output after this many bytes, as text; at most the last `most` bytes.
     #[must_use]
     pub fn since(&self, total: u64, most: usize) -> String {
         let kept = self.lock();
@@ -84,8 +84,8 @@ impl Output {
     }
 }
 
-/// The outputs of all processes that were started, in the order of their starts. For
-/// few processes only: what is in it stays.
+/// The outputs of all started processes, in the order of their starts. Only for few processes,
+/// since nothing is removed.
 #[derive(Clone, Debug, Default)]
 pub struct Outputs(Arc<Mutex<Vec<Arc<Output>>>>);
 
@@ -97,7 +97,7 @@ impl Outputs {
             .push(output);
     }
 
-    /// Those of the processes so far.
+    /// The outputs of the processes so far.
     #[must_use]
     pub fn processes(&self) -> Vec<Arc<Output>> {
         self.0

@@ -37,28 +37,27 @@ use crate::{
     package::{self, PackageError},
 };
 
-/// Between health checks: the first wait, doubled up to the last.
+/// First and last pause between health checks; it doubles in between.
 const POLL_FIRST: Duration = Duration::from_millis(4);
 const POLL_LAST: Duration = Duration::from_millis(100);
-/// How long a guard may take to end everything before it is killed itself.
+/// Time for a guard to end everything before it is killed itself.
 const END_TIMEOUT: Duration = Duration::from_secs(8);
-/// A variable that tells what an agent starts from what others do: its folder.
+/// A variable that marks everything that an agent starts: its folder.
 const MARK: &str = "ARENA_DIR";
-/// The longest path a unix socket can have.
+/// Maximum length of the path of a Unix socket.
 pub(crate) const SOCKET_PATH_BYTES: usize = 107;
-/// The name of the socket below an agent's folder, which gets six letters of its
-/// own behind this.
+/// Name of the socket below an agent's folder; six letters are appended.
 const FOLDER: &str = "arena-";
 const SOCKET: &str = "agent.sock";
-/// The folder below it that an agent is started in, empty but for its package.
+/// The folder below it in which an agent starts, empty except for its package.
 const WORK: &str = "work";
 
-/// How long the path of a socket in a folder is going to be.
+/// Length of the path of a socket in a folder.
 pub(crate) fn socket_path_bytes(temp: &Path) -> usize {
     temp.as_os_str().len() + FOLDER.len() + SOCKET.len() + 8
 }
 
-/// A running agent process. Dropping it ends it, with all it started.
+/// A running agent process. Dropping it ends it, with everything it started.
 #[derive(Debug)]
 pub struct Process {
     channel: Channel,
@@ -69,8 +68,7 @@ pub struct Process {
     _dir: Folder,
 }
 
-/// A folder that goes with its process. It may have many files, and nothing waits
-/// for their removal.
+/// A folder that is removed with its process, in the background since it may have many files.
 #[derive(Debug)]
 struct Folder(Option<TempDir>);
 
@@ -133,7 +131,7 @@ impl Process {
             .env("PWD", &work)
             .env_remove("OLDPWD")
             .env("ARENA_LISTEN", &listen)
-            // What is printed before a crash, or during a game, is seen then.
+            // Output before a crash or during a game is complete then.
             .env("PYTHONUNBUFFERED", "1")
             .env(MARK, dir.path())
             .stdin(Stdio::piped())
@@ -188,7 +186,7 @@ impl Process {
         })
     }
 
-    /// The connection that the health check was made on.
+    /// The connection of the health check.
     #[must_use]
     pub fn channel(&self) -> &Channel {
         &self.channel
@@ -200,15 +198,15 @@ impl Process {
         *self.exit.borrow()
     }
 
-    /// That it wrote too much, known before it is ended for that: its last
-    /// answers may be errors of writing.
+    /// Reports that it wrote too much, before it is ended for that: its last answers may be errors
+    /// of writing.
     #[must_use]
     pub fn flood(&self) -> Option<Exit> {
         self.flood.get().copied()
     }
 
-    /// Waits a moment for the news of its end: a connection breaks before the
-    /// guard has reported why.
+    /// Waits briefly for the report of its end: a connection breaks before the guard's report
+    /// arrives.
     pub async fn exit_within(&self, limit: Duration) -> Option<Exit> {
         let mut exit = self.exit.clone();
         match time::timeout(limit, exit.wait_for(Option::is_some)).await {
@@ -218,7 +216,7 @@ impl Process {
         }
     }
 
-    /// What it writes to stdout and stderr.
+    /// Its output to stdout and stderr.
     #[must_use]
     pub fn output(&self) -> &Arc<Output> {
         &self.output
@@ -231,12 +229,12 @@ impl Process {
     }
 }
 
-/// The command of an agent, whose package is unpacked for this process alone: what a
-/// process changes in its folder is not seen by others.
+/// The command of an agent. A package is unpacked for this process alone, so that no other one
+/// sees its changes to the folder.
 async fn unpacked(program: &Path, work: &Path) -> Result<(OsString, Vec<OsString>), PackageError> {
     let (program, work) = (program.to_owned(), work.to_owned());
     let unpacking = tokio::task::spawn_blocking(move || {
-        // What is not there is started, to be reported as that.
+        // A missing program is started, so that this is reported.
         if !package::is_package(&program).unwrap_or_default() {
             return Ok((program.into_os_string(), Vec::new()));
         }
@@ -246,7 +244,7 @@ async fn unpacked(program: &Path, work: &Path) -> Result<(OsString, Vec<OsString
     unpacking.await.map_err(io::Error::other)?
 }
 
-/// What the child is reported and what the worker connects to.
+/// The address for the child and for the worker's connection.
 fn address(listen: Listen, dir: &Path) -> Result<(String, String), String> {
     match listen {
         Listen::Unix => {
@@ -270,7 +268,7 @@ fn address(listen: Listen, dir: &Path) -> Result<(String, String), String> {
     }
 }
 
-/// Polls until the agent serves, it ended, or its time is over.
+/// Polls until the agent serves, has ended, or its time is over.
 async fn ready(
     url: &str,
     launch: &Launch,
@@ -315,7 +313,7 @@ async fn ready(
     })
 }
 
-/// A connection that answers SERVING; else what came, if anybody was there.
+/// A connection that answers SERVING; else the last answer, if any.
 async fn serving(url: &str) -> Result<Channel, Option<String>> {
     let channel = connect::open(url, connect::CONNECT_TIMEOUT)
         .await
@@ -339,7 +337,7 @@ async fn serving(url: &str) -> Result<Channel, Option<String>> {
     }
 }
 
-/// Looks after a guard until it ended: reads what comes, ends it when asked.
+/// Watches a guard until it has ended: reads its output, and ends it on request.
 async fn attend(
     mut child: Child,
     mark: PathBuf,
@@ -361,7 +359,7 @@ async fn attend(
     tokio::pin!(written, report);
 
     let mut read = false;
-    // Whichever comes first: asked to stop, too much output, or the end.
+    // Whichever comes first: a stop, too much output, or the end.
     let mut exit = tokio::select! {
         _ = stopped => Some(Exit::Stopped),
         () = &mut written => {
@@ -376,13 +374,13 @@ async fn attend(
         how = &mut report => how,
     };
     drop(input);
-    // Without a report the guard itself was ended, or is no guard: whatever the
-    // agent had started is left, and holds the pipe open.
+    // Without a report, the guard itself was ended, or is no guard: processes of the agent are
+    // left, and hold the pipe open.
     if exit.is_none() && flood.get().is_none() {
         end_marked(&mark).await;
     }
     if !read {
-        // The rest of what it wrote explains its end.
+        // The rest of its output explains its end.
         read = time::timeout(END_TIMEOUT, &mut written).await.is_ok();
     }
     if exit != Some(Exit::Stopped) {
@@ -394,7 +392,7 @@ async fn attend(
     {
         let _ = killpg(Pid::from_raw(group as i32), Signal::SIGKILL);
     }
-    // What cannot even be killed is not waited for.
+    // A process that cannot even be killed is not awaited.
     let status = time::timeout(END_TIMEOUT, child.wait()).await;
     let killed = !matches!(status, Ok(Ok(status)) if status.code().is_some());
     if killed {
@@ -411,8 +409,7 @@ async fn attend(
     drop(running);
 }
 
-/// Ends every process that has the mark of an agent, and what they start
-/// meanwhile.
+/// Ends every process with the mark of an agent, and those they start meanwhile.
 async fn end_marked(mark: &Path) {
     let deadline = Instant::now() + END_TIMEOUT;
     loop {
@@ -427,7 +424,7 @@ async fn end_marked(mark: &Path) {
     }
 }
 
-/// Reads all output; no further, and says so, where it is more than allowed.
+/// Reads all output. If there is too much, stops reading and reports that.
 async fn drain(mut output: ChildStderr, limit: u64, kept: &Output, flood: &OnceLock<Exit>) {
     let mut buffer = vec![0; 16 << 10];
     let mut total: u64 = 0;
@@ -447,7 +444,7 @@ async fn drain(mut output: ChildStderr, limit: u64, kept: &Output, flood: &OnceL
     }
 }
 
-/// What the guard says of the agent's end.
+/// The guard's report on the agent's end.
 async fn report(output: Option<ChildStdout>) -> Option<Exit> {
     let mut line = String::new();
     BufReader::new(output?)
