@@ -189,6 +189,11 @@ fn check_paused_until_repaired(hosts: usize) {
     ] {
         let output = ask(what).ok();
         let reported = format!("{}{}", output.stdout, output.stderr);
+        // The list names the command that says what to do.
+        let said = match what {
+            ["tournament", "list"] => [&said[..said.len() - 1], &["tournament show"]].concat(),
+            _ => said.to_vec(),
+        };
         for part in said {
             // A terminal's width breaks lines.
             let reported = reported.split_whitespace().collect::<Vec<_>>().join(" ");

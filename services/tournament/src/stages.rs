@@ -278,6 +278,20 @@ impl Stages {
         outcomes[got] += 1;
     }
 
+    /// True if some groups have fewer games that count than others, because others would
+    /// repeat.
+    fn is_uneven(&self) -> bool {
+        if self.schedule.games_left_out() > 0 {
+            return true;
+        }
+        let waiting = self.repeats.values().filter(|it| !it.sameness.differs);
+        let waiting = waiting.map(|it| it.agents.iter().map(|units| units.of).sum::<u64>());
+        let waiting: Vec<u64> = waiting.filter(|&units| units > 0).collect();
+        !waiting.is_empty()
+            && (waiting.len() as u64 != self.schedule.groups_listed(0)
+                || waiting.iter().any(|units| *units != waiting[0]))
+    }
+
     /// Counts the waiting blocks of groups whose agents use their seeds.
     fn count_repeats(&mut self) {
         let add = |sums: &mut [Units], waiting: &mut Vec<Units>| {
@@ -324,6 +338,7 @@ impl Stages {
 
     fn step(&mut self) -> Result<(), ScheduleError> {
         self.count_repeats();
+        self.sums.uneven = self.is_uneven();
         let next = self.planner.next(Some(&self.sums));
         self.first = self.schedule.games();
         let agents = vec![Units::default(); self.sums.agents.len()];

@@ -97,12 +97,14 @@ impl Gauntlet {
         let mut text = Vec::new();
         for &challenger in &self.challengers {
             let met = self.met(challenger, sums);
-            let mut all = Units::default();
-            met.iter().for_each(|met| all.add(met.units));
+            // Each opponent counts equally, even if games against some would repeat.
+            let scores: Vec<f64> = met.iter().filter_map(|met| met.units.score()).collect();
+            let score =
+                (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64);
             let name = self.field.name(challenger);
             let beaten = met.iter().filter(|met| 2 * met.units.got > met.units.of);
             let beaten = beaten.count();
-            text.push(match all.score() {
+            text.push(match score {
                 Some(score) => format!(
                     "{name} scores {score:.3} against the field and is ahead of {beaten} of {}.",
                     met.len()
@@ -117,7 +119,7 @@ impl Gauntlet {
             });
             rows.push(json!({
                 "agent": name,
-                "score": all.score(),
+                "score": score,
                 "ahead_of": beaten,
                 "opponents": opponents.collect::<Vec<_>>(),
             }));

@@ -1,7 +1,8 @@
 //! Every group of agents meets in `blocks` blocks.
 
 use super::{
-    Field, FormatError, FormatProgress, Games, Next, StagePlanner, StageSums, verdict::ranking,
+    Field, FormatError, FormatProgress, Games, Next, StagePlanner, StageSums,
+    verdict::{ranking, unplaced},
 };
 use crate::schedule::stage::Stage;
 
@@ -18,6 +19,7 @@ impl StagePlanner for RoundRobin {
     fn next(&mut self, ended: Option<&StageSums>) -> Next {
         match ended {
             None => Next::Stage(Stage::all(self.field.blocks)),
+            Some(sums) if sums.uneven => Next::Over(unplaced(&self.field, &sums.agents)),
             Some(sums) => Next::Over(ranking(&self.field, &sums.agents)),
         }
     }

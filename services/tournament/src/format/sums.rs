@@ -73,4 +73,8 @@ pub struct StageSums {
     pub meetings: Vec<Meeting>,
     /// Games without a placement.
     pub voids: u64,
+    /// True if some groups have fewer games that count than others, because others would
+    /// repeat. Set when the stage ends.
+    #[serde(skip)]
+    pub uneven: bool,
 }

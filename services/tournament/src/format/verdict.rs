@@ -201,8 +201,8 @@ pub(super) fn unplaced(field: &Field, units: &[Units]) -> Verdict {
     let text = if units.iter().all(|units| units.of == 0) {
         "No game was played."
     } else {
-        "Agents met different opponents, or some more often than others: ratings say who is \
-         better, scores do not."
+        "Agents met different opponents, or some more often than others, so ratings decide the \
+         places."
     };
     Verdict::new("ranking", field, text.to_owned())
         .with("winner", Value::Null)
