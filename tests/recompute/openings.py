@@ -5,7 +5,7 @@ from math import gcd
 
 from draws import SplitMix64, Stream, derive, first, tournament_seed
 from rules import RULESETS
-from rules.common import DECISION
+from rules.common import CHANCE, DECISION
 
 LISTED_MAX = 200_000
 TRIES = 20
@@ -59,6 +59,8 @@ def book(ruleset, options, seed, plies, size):
     """The openings, in the order in which the blocks of a group have them."""
     stream = Stream(derive(tournament_seed(seed), "openings"))
     start = RULESETS[ruleset](options, 2)
+    if start.node()[0] == CHANCE:  # Only the starter is drawn.
+        start.draw(0)
     level = {encoded(start): (start, [])}
     for _ in range(plies):
         following = {}
