@@ -1,4 +1,4 @@
-//! Checks a game's events against the rules and against its seed.
+//! Checks of a game's events against the rules and against its seed.
 
 use crate::{
     game::{Game, MAX_SEATS, PerSeat, Seat},
@@ -8,12 +8,12 @@ use crate::{
     replay::{Outcome, ReplayError, replay},
 };
 
-/// The keys of all chance of one game. They need its seed and nothing else.
+/// The keys of all chance of one game. They follow from its seed alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChanceKeys {
-    /// Chance that belongs to a seat.
+    /// Chance of a seat.
     pub dice: PerSeat<Key>,
-    /// Chance that belongs to no seat.
+    /// Chance of no seat.
     pub table: Key,
 }
 
@@ -26,7 +26,7 @@ impl From<&GameKeys> for ChanceKeys {
     }
 }
 
-/// A chance outcome that is not the one that the seed draws.
+/// A chance outcome that does not follow from the seed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "ply {ply} (event {event}): the seed draws \"{drawn}\" for {}, the record has \"{stated}\"",
@@ -37,15 +37,15 @@ pub struct DiceError {
     pub ply: u32,
     /// Number of the event, from 0.
     pub event: usize,
-    /// Whose chance it is; none where it belongs to no seat.
+    /// The seat of the chance event; none if it has none.
     pub seat: Option<Seat>,
-    /// Notation of what the seed draws.
+    /// Notation of the outcome that follows from the seed.
     pub drawn: String,
-    /// Notation of what the events have.
+    /// Notation of the outcome in the events.
     pub stated: String,
 }
 
-/// Events that are not a game of these rules and this seed.
+/// Events that are no game of these rules and this seed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CheckError {
     /// The rules do not allow them.
@@ -56,21 +56,20 @@ pub enum CheckError {
     Dice(#[from] DiceError),
 }
 
-/// What the rules give for checked events.
+/// Results of checked events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// What the replay ends with.
+    /// Result of the replay.
     pub outcome: Outcome,
     /// The luck of each seat, see [`crate::luck()`].
     pub luck: Vec<i32>,
 }
 
-/// Applies the events from the initial position, checks each against the rules,
-/// and each chance outcome against the keys it is drawn from.
+/// Applies the events from the initial position, and checks each against the rules and each chance
+/// outcome against its key.
 ///
 /// # Errors
-/// [`CheckError`] at the first event that cannot be, or that the keys do not
-/// draw.
+/// [`CheckError`] at the first event that is impossible or does not follow from the keys.
 pub fn check<G: Game>(
     game: &G,
     events: &[Event],
@@ -111,7 +110,7 @@ pub fn check<G: Game>(
             stated: described.name.to_owned(),
         });
     });
-    // What differs precedes an event that the rules refuse.
+    // The different outcome comes before the illegal event.
     match (differs, outcome) {
         (Some(differs), _) => Err(differs.into()),
         (None, Err(error)) => Err(error.into()),

@@ -1,4 +1,4 @@
-//! Games and matches without their type, for code that handles any ruleset.
+//! Games and matches without type parameters, for code that handles any ruleset.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ use crate::{
     replay::{Described, Outcome, ReplayError, Step, replay, resolve_steps},
 };
 
-/// A [`Game`] of any kind.
+/// A [`Game`] of any ruleset.
 pub trait AnyGame: Send + Sync {
     /// Name of the ruleset.
     fn name(&self) -> &'static str;
@@ -74,7 +74,7 @@ pub trait AnyGame: Send + Sync {
     ) -> Result<OpeningBook, OpeningError>;
 }
 
-/// A [`Match`] of any kind.
+/// A [`Match`] of any ruleset.
 pub trait AnyMatch: Send {
     /// See [`Match::status`].
     fn status(&self) -> Status;
@@ -86,7 +86,7 @@ pub trait AnyMatch: Send {
     fn events(&self) -> &[Event];
     /// See [`Match::faults`].
     fn faults(&self) -> &[SeatFault];
-    /// What each seat can expect, see [`Game::values`].
+    /// Expected score of each seat, see [`Game::values`].
     fn values(&self) -> PerSeat<i64>;
     /// See [`Match::answer`].
     ///

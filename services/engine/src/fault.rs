@@ -1,23 +1,23 @@
-//! What goes wrong in a game, and how games end.
+//! Faults of agents, and how games end.
 
 use crate::game::{Ending, Seat};
 
-/// What an agent did wrong.
+/// A fault of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FaultKind {
-    /// Answered an action that is not legal.
+    /// It answered an illegal action.
     IllegalMove,
-    /// Did not answer in time.
+    /// It did not answer in time.
     Timeout,
-    /// Died, or answered with an error.
+    /// Its process ended, or it answered with an error.
     Crash,
-    /// Never became ready.
+    /// It never became ready.
     NotReady,
-    /// Could not be reached.
+    /// It could not be reached.
     Disconnected,
-    /// Answered what cannot be read.
+    /// Its answer could not be read.
     Garbled,
-    /// Wrote more output than it may.
+    /// It wrote too much output.
     OutputLimit,
 }
 
@@ -48,14 +48,14 @@ impl FaultKind {
     }
 }
 
-/// A fault in its game.
+/// A fault with its place in the game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SeatFault {
     /// The ply that was to be played, from 0.
     pub ply: u32,
-    /// Whose fault it is.
+    /// The seat at fault.
     pub seat: Seat,
-    /// What it is.
+    /// The kind of fault.
     pub kind: FaultKind,
 }
 
@@ -66,13 +66,13 @@ pub enum Termination {
     Normal,
     /// A seat forfeited.
     Forfeit,
-    /// It could not be played; nobody's result.
+    /// It could not be played, and has no result.
     Void,
-    /// Nobody could ever move again.
+    /// No seat could ever move again.
     Deadlock,
-    /// A position came back.
+    /// A position was repeated.
     Repetition,
-    /// It grew too long.
+    /// It reached the length limit.
     Cap,
 }
 

@@ -1,19 +1,18 @@
-//! The rules' side of Arena: what a game is, how one is played from a seed, and
-//! how it is played again from its events.
+//! The engine: what a game is, how it is played from a seed, and how it is replayed from its
+//! events.
 //!
-//! There is no IO here, no clock, no thread and no floating-point arithmetic.
-//! The same [`Setup`] and the same answers give the same events, on every
-//! machine and for ever.
+//! There is no IO, clock, thread or floating-point arithmetic here. The same [`Setup`] and the
+//! same answers give the same events on every machine.
 //!
-//! - [`Game`] is what a ruleset implements; [`Node`] says what comes next.
-//! - [`Match`] is one game in progress, as a state machine: it draws chance by
-//!   itself and stops where a seat has to be asked.
-//! - [`replay()`] applies the events of a finished game again, checking each;
-//!   [`check()`] also checks that its chance outcomes are those of its seed.
-//! - [`AnyGame`] and [`AnyMatch`] are the same without the type parameter, for
-//!   code that handles any ruleset.
-//! - [`values`] says what positions are worth, in whole numbers, and [`luck()`]
-//!   what chance gave to each seat.
+//! - [`Game`] is what a ruleset implements; [`Node`] is the next event of a position.
+//! - [`Match`] is one game in progress, as a state machine: it draws chance events itself and
+//!   stops when a seat has to be asked.
+//! - [`replay()`] applies the events of a finished game again and checks each of them;
+//!   [`check()`] also checks that its chance outcomes follow from its seed.
+//! - [`AnyGame`] and [`AnyMatch`] are the same without the type parameter, for code that handles
+//!   any ruleset.
+//! - [`values`] are the values of positions in whole numbers, and [`luck()`] is the effect of
+//!   chance on each seat.
 //! - [`options`] describes and resolves the options of rulesets and of bots.
 
 #![deny(clippy::float_arithmetic)]

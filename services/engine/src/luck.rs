@@ -1,17 +1,16 @@
-//! What chance gave to each seat over a game.
+//! The effect of chance on each seat over a game.
 //!
-//! At a chance node the luck of a seat is the value of what was drawn minus the
-//! mean over what could have been drawn, see [`Game::chance_values`]. Whatever
-//! the values say, the mean of that over the outcomes is zero, so that luck
-//! explains results without bias: a control variate, as in backgammon's
-//! rollouts and in AIVAT (N. Burch, M. Schmid, M. Moravcik, D. Morrill and
-//! M. Bowling, "AIVAT: A new variance reduction technique for agent evaluation
-//! in imperfect information games", AAAI 2018, section 3).
+//! At a chance node, the luck of a seat is the value of the drawn outcome minus the mean over all
+//! outcomes, see [`Game::chance_values`]. Whatever the values are, the mean of this difference is
+//! zero, so luck explains results without bias: it is a control variate, as in the rollouts of
+//! backgammon and in AIVAT (N. Burch, M. Schmid, M. Moravcik, D. Morrill and M. Bowling, "AIVAT:
+//! A new variance reduction technique for agent evaluation in imperfect information games", AAAI
+//! 2018, section 3).
 //!
-//! Sums are exact, in parts of a millionth as fine as the weights of the
-//! outcomes, so that the mean at a node is zero without rounding. A game's sum
-//! is rounded to whole millionths once at its end, and where the sum of the
-//! weights changes: half a millionth at most each time, ties away from zero.
+//! Sums are exact: their unit is a millionth divided by the sum of the outcomes' weights, so that
+//! the mean at a node is zero without rounding. The sum of a game is rounded to whole millionths
+//! once at its end, and whenever the sum of the weights changes: by at most half a millionth each
+//! time, ties away from zero.
 
 use crate::{
     game::{Game, OutcomeId, PerSeat},
@@ -22,18 +21,18 @@ use crate::{
 /// The luck of each seat so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Luck {
-    /// Sum of the weights that `parts` are of; 0 before the first chance node.
+    /// The sum of weights that `parts` are divided by; 0 before the first chance node.
     weight: i64,
-    /// Millionths by `weight`.
+    /// Millionths times `weight`.
     parts: PerSeat<i64>,
     /// Millionths of chance nodes with other weights.
     whole: PerSeat<i64>,
-    /// Room for the values of a node.
+    /// Buffer for the values of a node.
     values: Vec<PerSeat<i64>>,
 }
 
 impl Luck {
-    /// Nothing yet.
+    /// No luck yet.
     pub(crate) fn new() -> Self {
         Self {
             values: Vec::with_capacity(8),
@@ -41,8 +40,7 @@ impl Luck {
         }
     }
 
-    /// Adds what an outcome is more worth than the mean, in the position before
-    /// it.
+    /// Adds the value of an outcome minus the mean, in the position before it.
     pub(crate) fn add<G: Game>(&mut self, game: &G, state: &G::State, outcome: OutcomeId) {
         self.values.clear();
         game.chance_values(state, &mut self.values);
@@ -55,7 +53,7 @@ impl Luck {
         let drawn = self.values[usize::from(outcome)];
         let seats = game.seats();
         let (parts, drawn) = (&mut self.parts[..seats], &drawn[..seats]);
-        // What is drawn is worth nothing more than itself.
+        // The only outcome has no luck.
         for (&weight, values) in weights.iter().zip(&self.values) {
             let weight = i64::from(weight);
             for ((part, drawn), value) in parts.iter_mut().zip(drawn).zip(values) {
@@ -74,8 +72,8 @@ impl Luck {
         }
     }
 
-    /// Millionths of a game's score for each seat; empty where there was no
-    /// chance node. What does not fit is cut off.
+    /// Millionths of a game's score for each seat; empty without a chance node. Values that do not
+    /// fit are clamped.
     pub(crate) fn finish(mut self, seats: usize) -> Vec<i32> {
         if self.weight == 0 {
             return Vec::new();
@@ -92,12 +90,12 @@ fn rounded(part: i64, weight: i64) -> i64 {
     size * part.signum()
 }
 
-/// The luck of each seat in a finished game, of its events, in millionths of a
-/// game's score; empty where there was no chance node. Luck of seats sums up to
-/// zero, up to the rounding of the values of more than two seats.
+/// The luck of each seat in a finished game, from its events, in millionths of a game's score;
+/// empty without a chance node. The luck of all seats sums to zero, up to the rounding of values
+/// with more than two seats.
 ///
 /// # Errors
-/// [`ReplayError`] at the first event that cannot be.
+/// [`ReplayError`] at the first impossible event.
 pub fn luck<G: Game>(game: &G, events: &[Event]) -> Result<Vec<i32>, ReplayError> {
     let mut luck = Luck::new();
     replay(game, events, |state, described| {

@@ -7,41 +7,41 @@ use crate::{
     random::{GameKeys, Stream},
 };
 
-/// What a game needs beside its rules.
+/// Settings of a game beside its rules.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// Where all randomness comes from.
+    /// The source of all randomness.
     pub keys: GameKeys,
     /// Actions played first, without asking.
     pub opening: Opening,
-    /// What a fault costs.
+    /// Consequence of a fault.
     pub on_fault: FaultPolicy,
-    /// Ask also where only one action is legal (never for a pass).
+    /// True to ask even if only one action is legal (never for a pass).
     pub ask_forced: bool,
 }
 
-/// The actions that a game begins with.
+/// The first actions of a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Opening {
-    /// So many, each drawn uniformly from those that are legal.
+    /// This many actions, each drawn uniformly from the legal ones.
     Drawn(u32),
-    /// These. The first that is not legal ends the opening, see [`Match::open`].
+    /// These actions. The first illegal one ends the opening, see [`Match::open`].
     Given(Vec<ActionId>),
 }
 
 impl Opening {
-    /// No actions: the game begins with its first question.
+    /// No actions: the game starts with its first question.
     pub const NONE: Self = Self::Drawn(0);
 }
 
-/// What a fault of an agent costs it.
+/// Consequence of a fault for its agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum FaultPolicy {
-    /// With two seats the game ends; with more the seat goes on with seeded
-    /// random actions, unasked, and is placed last.
+    /// With two seats, the game ends. With more, the seat continues with seeded random actions,
+    /// without being asked, and is placed last.
     #[default]
     Forfeit,
-    /// That one action is drawn at random.
+    /// This action is drawn at random.
     RandomMove,
 }
 
@@ -80,25 +80,25 @@ impl Event {
         self.0
     }
 
-    /// From [`Event::to_bits`].
+    /// The inverse of [`Event::to_bits`].
     #[must_use]
     pub fn from_bits(bits: u16) -> Self {
         Self(bits)
     }
 }
 
-/// A seat has to be asked.
+/// A question to a seat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// Whom.
+    /// The seat.
     pub seat: Seat,
-    /// How many decision nodes the seat had before, asked or not.
+    /// Number of decision nodes that the seat had before, asked or not.
     pub number: u32,
-    /// Seed for the agent's randomness.
+    /// Seed of the agent's randomness.
     pub seed: u64,
 }
 
-/// Where a match stands.
+/// State of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// It waits for [`Match::answer`] or [`Match::fault`].
@@ -107,29 +107,29 @@ pub enum Status {
     Over(Termination),
 }
 
-/// An answer that is not a legal action. The match is unchanged.
+/// An answer that is no legal action. The match is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("action {action} is not legal for seat {seat}")]
 pub struct IllegalAction {
-    /// What was answered.
+    /// The answer.
     pub action: u32,
-    /// Who answered.
+    /// The seat that answered.
     pub seat: Seat,
 }
 
-/// All that a finished game leaves.
+/// The result of a finished game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finished {
     /// Chance outcomes and actions in order.
     pub events: Vec<Event>,
-    /// How many of the first actions were the opening.
+    /// Number of actions in the opening.
     pub opening_plies: u32,
     /// 1-based rank of each seat; empty when void.
     pub placement: Vec<u8>,
     /// The ruleset's own score of each seat.
     pub scores: Vec<i64>,
-    /// What chance gave to each seat, in millionths of a game's score, see
-    /// [`crate::luck()`]; empty where there was no chance.
+    /// The effect of chance on each seat, in millionths of a game's score, see [`crate::luck()`];
+    /// empty without chance.
     pub luck: Vec<i32>,
     /// Actions played.
     pub plies: u32,
@@ -137,20 +137,19 @@ pub struct Finished {
     pub decisions: Vec<u32>,
     /// How it ended.
     pub termination: Termination,
-    /// What agents did wrong, in order.
+    /// Faults of agents, in order.
     pub faults: Vec<SeatFault>,
 }
 
 /// A game in progress.
 ///
-/// Chance, openings, forced actions and the actions of forfeited seats are
-/// played as soon as they are due; the match rests only at a question or at
-/// the end.
+/// Chance, openings, forced actions and actions of forfeited seats are played as soon as they are
+/// due; the match stops only at a question or at the end.
 #[derive(Clone, Debug)]
 pub struct Match<G: Game> {
     game: G,
     setup: Setup,
-    /// What ended a given opening.
+    /// The illegal action that ended a given opening.
     illegal: Option<IllegalAction>,
     state: G::State,
     status: Status,
@@ -198,10 +197,10 @@ impl<G: Game> Match<G> {
         this
     }
 
-    /// As [`Match::new`], where the opening may be one that the rules do not allow.
+    /// As [`Match::new`], for an opening that the rules may not allow.
     ///
     /// # Errors
-    /// [`IllegalAction`] at the first action of a given opening that is not legal.
+    /// [`IllegalAction`] at the first illegal action of a given opening.
     pub fn open(game: G, setup: Setup) -> Result<Self, IllegalAction> {
         let this = Self::new(game, setup);
         this.illegal.map_or(Ok(this), Err)
@@ -219,13 +218,13 @@ impl<G: Game> Match<G> {
         &self.state
     }
 
-    /// Where it stands.
+    /// Its state.
     #[must_use]
     pub fn status(&self) -> Status {
         self.status
     }
 
-    /// The legal actions of the question, ascending; empty when over.
+    /// The legal actions of the question, in ascending order; empty at the end.
     #[must_use]
     pub fn legal(&self) -> &[ActionId] {
         &self.legal
@@ -237,32 +236,32 @@ impl<G: Game> Match<G> {
         self.plies
     }
 
-    /// What happened so far.
+    /// The events so far.
     #[must_use]
     pub fn events(&self) -> &[Event] {
         &self.events
     }
 
-    /// What agents did wrong so far.
+    /// The faults so far.
     #[must_use]
     pub fn faults(&self) -> &[SeatFault] {
         &self.faults
     }
 
-    /// Answers the question and plays on to the next.
+    /// Answers the question and plays on to the next one.
     ///
     /// # Errors
-    /// [`IllegalAction`] where the action is not legal; nothing changed then.
+    /// [`IllegalAction`] if the action is illegal; nothing has changed then.
     ///
     /// # Panics
-    /// Where no question is open.
+    /// If no question is open.
     pub fn answer(&mut self, action: u32) -> Result<(), IllegalAction> {
         let Status::Asks(question) = self.status else {
             panic!("answer to a match that is over");
         };
         let known = ActionId::try_from(action)
             .ok()
-            // Few enough that looking at each is faster than halving.
+            // For so few actions, a linear search is faster than a binary one.
             .filter(|action| self.legal.contains(action));
         let Some(action) = known else {
             return Err(IllegalAction {
@@ -275,10 +274,10 @@ impl<G: Game> Match<G> {
         Ok(())
     }
 
-    /// Charges the asked seat with a fault and plays on as the policy says.
+    /// Charges the asked seat with a fault and continues according to the policy.
     ///
     /// # Panics
-    /// Where no question is open.
+    /// If no question is open.
     pub fn fault(&mut self, kind: FaultKind) {
         let Status::Asks(Question { seat, .. }) = self.status else {
             panic!("fault in a match that is over");
@@ -300,16 +299,16 @@ impl<G: Game> Match<G> {
         self.advance();
     }
 
-    /// Ends the match as nobody's result.
+    /// Ends the match without a result.
     pub fn void(&mut self) {
         self.legal.clear();
         self.status = Status::Over(Termination::Void);
     }
 
-    /// Takes what a finished game leaves.
+    /// Returns the result.
     ///
     /// # Panics
-    /// Where the match is not over.
+    /// If the match is not over.
     #[must_use]
     pub fn finish(self) -> Finished {
         let Status::Over(termination) = self.status else {
@@ -337,7 +336,7 @@ impl<G: Game> Match<G> {
         }
     }
 
-    /// Plays until somebody has to be asked or the game is over.
+    /// Plays until a seat has to be asked or the game is over.
     fn advance(&mut self) {
         loop {
             match self.game.node(&self.state) {
@@ -380,11 +379,11 @@ impl<G: Game> Match<G> {
         self.events.push(Event::chance(outcome));
     }
 
-    /// Plays a decision that nobody is asked for; false where the seat is.
+    /// Plays a decision without asking. Returns false if the seat has to be asked.
     fn play_unasked(&mut self, seat: Seat) -> bool {
         let index = usize::from(seat);
         let key = &self.setup.keys.agents[index];
-        // Drawn for every decision node, so that seed n belongs to node n.
+        // Drawn at every decision node, so that seed n belongs to node n.
         let seed = self.agents[index]
             .get_or_insert_with(|| Stream::new(key))
             .word();
@@ -411,7 +410,7 @@ impl<G: Game> Match<G> {
         false
     }
 
-    /// The next action of the opening; none where it is over.
+    /// The next action of the opening; none if it is over.
     fn opening_action(&mut self, seat: Seat) -> Option<ActionId> {
         match &self.setup.opening {
             Opening::Drawn(plies) if self.opened < *plies => {
@@ -449,12 +448,11 @@ impl<G: Game> Match<G> {
     }
 }
 
-/// Ranks of the seats that did not forfeit among themselves, by the ranks that
-/// the rules give; the others share the last rank. Where every seat forfeited,
-/// the last rank is the first: all share it, a draw.
+/// Ranks of the seats that did not forfeit, among themselves, in the order of the rules; the
+/// others share the last rank. If every seat forfeited, all share the first rank: a draw.
 ///
 /// # Panics
-/// Where the two slices differ in length.
+/// If the two slices differ in length.
 #[must_use]
 pub fn forfeit_placement(forfeited: &[bool], placement: &[u8]) -> Vec<u8> {
     assert_eq!(forfeited.len(), placement.len(), "one value for each seat");

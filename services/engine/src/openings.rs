@@ -1,8 +1,8 @@
-//! The openings of a game without chance: positions a few plies from the start,
-//! each with the moves that lead to it.
+//! The openings of a game without chance: positions a few plies from the start, each with moves
+//! that lead to it.
 //!
-//! Two sequences of moves that lead to one position are one opening, since all
-//! that follows is the same.
+//! Two sequences of moves that lead to one position are the same opening, because the rest of
+//! the game is the same.
 
 use std::collections::BTreeMap;
 
@@ -11,44 +11,44 @@ use crate::{
     random::{Key, Stream},
 };
 
-/// More positions than this at one length are not listed, but sampled.
+/// Maximum number of positions of one length that are enumerated; with more, they are sampled.
 const LISTED_MAX: usize = 200_000;
 
-/// Games that are played to find one position that no game before had.
+/// Maximum number of random games played to find one new position.
 const TRIES: usize = 20;
 
-/// How long the openings of a book are.
+/// Length of the openings of a book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpeningLength {
-    /// So many plies.
+    /// This many plies.
     Plies(u32),
-    /// As few plies as have the number of openings that is asked for, or those
-    /// that have the most where none has as many.
+    /// The fewest plies with the required number of openings; if no length has as many, the length
+    /// with the most.
     Shortest,
 }
 
-/// Openings in an order that a key draws.
+/// Openings in an order drawn with a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpeningBook {
-    /// Moves of each opening.
+    /// Number of moves of each opening.
     pub plies: u32,
     /// The moves of each opening, no two of which lead to the same position.
     pub openings: Vec<Vec<ActionId>>,
-    /// Whether these are all openings of that length. Else they are those that
-    /// random games reached.
+    /// True if these are all openings of that length; else they are those that random games
+    /// reached.
     pub complete: bool,
 }
 
-/// A game that has no book.
+/// Why a game has no book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OpeningError {
-    /// What follows an opening is not fixed by it.
+    /// The opening does not determine the rest of the game.
     #[error("the game has chance")]
     Chance,
-    /// Every game is over sooner.
+    /// Every game ends earlier.
     #[error("no game of these rules lasts longer than {plies} plies")]
     Over {
-        /// As asked for.
+        /// The required number.
         plies: u32,
     },
 }
@@ -58,11 +58,11 @@ struct Line<S> {
     moves: Vec<ActionId>,
 }
 
-/// Positions by their encoding, which is what makes two of them one.
+/// Positions by their encoding, which identifies them.
 type Level<S> = BTreeMap<Vec<u8>, Line<S>>;
 
-/// At least `want` openings where there are as many, in an order drawn with the
-/// key. Positions in which the game is over are none.
+/// At least `want` openings if there are as many, in an order drawn with the key. Positions in
+/// which the game is over are left out.
 ///
 /// # Errors
 /// [`OpeningError`].
@@ -92,7 +92,7 @@ pub fn opening_book<G: Game>(
             (Some(next), OpeningLength::Plies(plies)) if next.is_empty() => {
                 return Err(OpeningError::Over { plies });
             }
-            // Longer openings of games that are over soon become fewer again.
+            // In games that end early, longer openings become fewer again.
             (Some(next), OpeningLength::Shortest) if next.len() < level.len() => break,
             (Some(next), _) => level = next,
             (None, _) => {
@@ -116,7 +116,7 @@ pub fn opening_book<G: Game>(
     })
 }
 
-/// The first position. Where only the starter is drawn, openings are the same for each.
+/// The first position. If only the starter is drawn, openings are the same for each.
 fn start<G: Game>(game: &G) -> G::State {
     let mut state = game.initial();
     if game.draws_only_starter() && matches!(game.node(&state), Node::Chance(_)) {
@@ -131,8 +131,8 @@ fn encoded<G: Game>(game: &G, state: &G::State) -> Vec<u8> {
     bytes
 }
 
-/// The positions one ply further in which the game is not over; none where there
-/// are too many to list.
+/// The positions one ply further in which the game is not over; none if there are too many to
+/// enumerate.
 fn next_level<G: Game>(
     game: &G,
     level: &Level<G::State>,
@@ -157,7 +157,7 @@ fn next_level<G: Game>(
             let known = next.entry(encoded(game, &state));
             known
                 .and_modify(|line| {
-                    // Of the ways to a position the first in order of the moves.
+                    // Of several ways to a position, the one whose moves come first in order.
                     if moves < line.moves {
                         line.moves.clone_from(&moves);
                     }

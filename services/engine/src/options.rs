@@ -1,4 +1,4 @@
-//! Options of rulesets and of bots: what there is, and what was chosen.
+//! Options of rulesets and of bots: their descriptions, and chosen values.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -53,41 +53,40 @@ impl From<i64> for Value {
     }
 }
 
-/// Values by option name, ascending.
+/// Values by option name, in ascending order.
 pub type Options = BTreeMap<String, Value>;
 
-/// What an option may be.
+/// The type of an option.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// `true` or `false`.
     Bool,
     /// A whole number within inclusive bounds.
     Int {
-        /// Least value.
+        /// Minimum.
         min: i64,
-        /// Greatest value.
+        /// Maximum.
         max: i64,
     },
     /// A finite real number within inclusive bounds.
     Real {
-        /// Least value.
+        /// Minimum.
         min: f64,
-        /// Greatest value.
+        /// Maximum.
         max: f64,
     },
     /// One of some words.
     Choice(Vec<String>),
     /// Any text.
     Text,
-    /// A list of finite real numbers within inclusive bounds, or the name of
-    /// one. As text: `[0.5, -1]`, or `0.5 -1` and `0.5;-1` where brackets and
-    /// commas have a meaning already.
+    /// A list of finite real numbers within inclusive bounds, or the name of one. As text:
+    /// `[0.5, -1]`, or `0.5 -1` and `0.5;-1` where brackets and commas have another meaning.
     Numbers {
-        /// Least value of each number.
+        /// Minimum of each number.
         min: f64,
-        /// Greatest value of each number.
+        /// Maximum of each number.
         max: f64,
-        /// How many they are.
+        /// Number of numbers.
         length: usize,
         /// Names that stand for lists.
         names: Vec<String>,
@@ -131,7 +130,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What a number may be, where it is not any.
+/// Bounds of a number as text, if there are any.
 fn write_range(f: &mut fmt::Formatter<'_>, min: f64, max: f64) -> fmt::Result {
     match (min > f64::MIN, max < f64::MAX) {
         (true, true) => write!(f, " from {min} to {max}"),
@@ -146,17 +145,16 @@ fn write_range(f: &mut fmt::Formatter<'_>, min: f64, max: f64) -> fmt::Result {
 pub struct Spec {
     /// Lower-case words joined by underscores.
     pub name: String,
-    /// One line for people.
+    /// A description in one line.
     pub summary: String,
-    /// What it may be.
+    /// Its type.
     pub kind: Kind,
-    /// What it is where nobody says.
+    /// Its default.
     pub default: Value,
-    /// The rulesets it exists for; empty: all. A bot may have options of one
-    /// name that are not the same for all the rulesets it plays.
+    /// The rulesets for which it exists; empty: all. A bot may have options of one name that differ
+    /// between rulesets.
     pub rulesets: Vec<String>,
-    /// Of a bot's option: whether a value other than the default makes the bot draw
-    /// from its seed.
+    /// For a bot's option: true if a value other than the default makes the bot draw from its seed.
     pub uses_seed: bool,
 }
 
@@ -174,14 +172,14 @@ impl Spec {
         }
     }
 
-    /// The option, marked as one by which a bot draws from its seed.
+    /// The option, marked as one that makes a bot draw from its seed.
     #[must_use]
     pub fn drawing(mut self) -> Self {
         self.uses_seed = true;
         self
     }
 
-    /// The same option, for one ruleset only.
+    /// The option, for one ruleset only.
     #[must_use]
     pub fn only_for(mut self, ruleset: &str) -> Self {
         self.rulesets = vec![ruleset.to_owned()];
@@ -203,16 +201,16 @@ pub fn of_ruleset(specs: &[Spec], ruleset: &str) -> Vec<Spec> {
 pub struct Preset {
     /// Lower-case letters, digits and underscores.
     pub name: String,
-    /// One line for people.
+    /// A description in one line.
     pub summary: String,
-    /// What it sets; everything else keeps its default.
+    /// The values that it sets; other options keep their defaults.
     pub options: Options,
-    /// The number of seats it is for; none: any.
+    /// Its number of seats; none: any.
     pub seats: Option<usize>,
 }
 
 impl Preset {
-    /// A set for any number of seats.
+    /// A preset for any number of seats.
     #[must_use]
     pub fn new(name: &str, options: &[(&str, Value)], summary: &str) -> Self {
         let options = options.iter().cloned();
@@ -227,7 +225,7 @@ impl Preset {
     }
 }
 
-/// Options that do not fit.
+/// Why options are invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum OptionError {
     /// There is no option of this name.
@@ -250,17 +248,17 @@ pub enum OptionError {
         /// All known names.
         known: Vec<String>,
     },
-    /// The value is not what the option may be.
+    /// The value is invalid for the option.
     #[error("option \"{name}\": {value} is not {expected}")]
     Value {
         /// Name of the option.
         name: String,
         /// The value given.
         value: String,
-        /// What it may be.
+        /// The valid values.
         expected: String,
     },
-    /// A list has not as many numbers as it must.
+    /// A list has the wrong number of numbers.
     #[error(
         "option \"{name}\": a list of {given} numbers is not {expected}{}",
         on(rulesets)
@@ -268,11 +266,11 @@ pub enum OptionError {
     Length {
         /// Name of the option.
         name: String,
-        /// How many numbers were given.
+        /// Number of given numbers.
         given: usize,
-        /// What it may be.
+        /// The valid values.
         expected: String,
-        /// The rulesets for which it is so; empty: all.
+        /// The rulesets for which this holds; empty: all.
         rulesets: Vec<String>,
     },
     /// The number of seats is not possible.
@@ -280,12 +278,12 @@ pub enum OptionError {
     Seats {
         /// The ruleset or preset.
         what: String,
-        /// What is possible.
+        /// The possible numbers.
         allowed: String,
-        /// What was asked for.
+        /// The requested number.
         seats: usize,
     },
-    /// Options that are possible alone but not together.
+    /// Options that cannot be combined.
     #[error("{0}")]
     Together(String),
 }
@@ -306,7 +304,7 @@ fn hint(nearest: Option<&String>, known: &[String]) -> String {
     }
 }
 
-/// The name nearest to a misspelt one, if any is near.
+/// The known name that is most similar to a misspelt one, if any is similar.
 #[must_use]
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     known
@@ -317,17 +315,17 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, candidate)| candidate.to_owned())
 }
 
-/// True for words that differ only in dashes for underscores.
+/// True for words that differ only in dashes instead of underscores.
 fn same_word(known: &str, given: &str) -> bool {
     known.replace('_', "-") == given.replace('_', "-")
 }
 
-/// Brings a value to an option's own type, checking its bounds. Text is read
-/// as the type says, so that `depth=4` may come from a command line. Words may
-/// have underscores for dashes, and the other way round.
+/// Converts a value to an option's own type and checks its bounds. Text is parsed according to
+/// the type, so that `depth=4` may come from a command line. Dashes and underscores are
+/// equivalent.
 ///
 /// # Errors
-/// [`OptionError::Value`] where it does not fit.
+/// [`OptionError::Value`] if it is invalid.
 pub fn coerce(spec: &Spec, value: &Value) -> Result<Value, OptionError> {
     let fitting = match (&spec.kind, value) {
         (Kind::Bool, Value::Bool(value)) => Some(Value::Bool(*value)),
@@ -407,7 +405,7 @@ pub fn coerce(spec: &Spec, value: &Value) -> Result<Value, OptionError> {
     })
 }
 
-/// The word that a misspelt one is nearest to.
+/// The word that is most similar to a misspelt one.
 fn meant(kind: &Kind, value: &Value) -> Option<String> {
     let (Kind::Choice(words) | Kind::Numbers { names: words, .. }, Value::Text(text)) =
         (kind, value)
@@ -431,11 +429,11 @@ fn numbers(text: &str) -> Option<Vec<f64>> {
         .collect()
 }
 
-/// All options with their values: defaults, over them the preset named by
-/// `preset`, over it the single options given.
+/// All options with their values: defaults, then the preset named by `preset`, then the single
+/// options.
 ///
 /// # Errors
-/// [`OptionError`] at the first option that does not fit.
+/// [`OptionError`] at the first invalid option.
 pub fn resolve(
     specs: &[Spec],
     presets: &[Preset],

@@ -1,10 +1,9 @@
-//! Counting positions, to pin down rules.
+//! Counts of positions, which pin down rules.
 
 use crate::game::{Game, Node};
 
-/// The number of paths of `depth` events from a position. Each legal action
-/// and each possible chance outcome is one branch; a game that ends sooner
-/// counts once.
+/// The number of paths of `depth` events from a position. Each legal action and each possible
+/// chance outcome is one branch; a game that ends earlier counts once.
 pub fn perft<G: Game>(game: &G, state: &G::State, depth: u32) -> u64 {
     if depth == 0 {
         return 1;

@@ -1,7 +1,7 @@
-//! Named, portable randomness: integer thresholds over ChaCha8.
+//! Portable randomness with a name: integer thresholds over ChaCha8.
 //!
-//! Every draw takes exactly one 64-bit word, so that the k-th draw of a stream
-//! is the k-th word of its key whatever was drawn before.
+//! Every draw takes exactly one 64-bit word, so the k-th draw of a stream is the k-th word of its
+//! key, whatever was drawn before.
 
 use rand_chacha::{
     ChaCha8Rng,
@@ -10,27 +10,26 @@ use rand_chacha::{
 
 use crate::game::{MAX_SEATS, PerSeat};
 
-/// The key of a stream, derived outside (see `arena_model::seed`).
+/// The key of a stream; `arena_model::seed` derives it.
 pub type Key = [u8; 32];
 
 /// The keys of all streams of one game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GameKeys {
-    /// Chance that belongs to a seat.
+    /// Chance of a seat.
     pub dice: PerSeat<Key>,
-    /// Chance that belongs to nobody.
+    /// Chance of no seat.
     pub table: Key,
     /// Random opening moves.
     pub opening: Key,
-    /// The seeds that agents are given: word n of the stream is the seed of
-    /// the seat's n-th decision.
+    /// The seeds of agents: word n of the stream is the seed of the seat's n-th decision.
     pub agents: PerSeat<Key>,
-    /// Moves played in place of a faulty agent's.
+    /// Moves played in place of a faulty agent.
     pub substitute: PerSeat<Key>,
 }
 
 impl GameKeys {
-    /// Keys of a game that belongs to no tournament: for tests and measurements.
+    /// Keys of a game outside of tournaments, for tests and measurements.
     #[must_use]
     pub fn drawn(rng: &mut AgentRng) -> Self {
         let mut key = || {
@@ -95,8 +94,8 @@ fn scale(word: u64, bound: u32) -> u32 {
     ((u128::from(word) * u128::from(bound)) >> 64) as u32
 }
 
-/// What an agent draws from: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014),
-/// started at the seed of the request. A few lines in any language.
+/// The random numbers of agents: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), started at the
+/// seed of the request. It takes a few lines in any language.
 #[derive(Clone, Debug)]
 pub struct AgentRng(u64);
 

@@ -1,27 +1,27 @@
-//! A finished game, played again from its events alone.
+//! Replays of finished games from their events alone.
 
 use crate::{
     game::{ActionId, Ending, Game, Node, Seat},
     r#match::Event,
 };
 
-/// One event of a game, with what people call it.
+/// One event of a game, with its notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Described<'a> {
     /// The event.
     pub event: Event,
-    /// Whose it is; none for chance that belongs to nobody.
+    /// Its seat; none for chance of no seat.
     pub seat: Option<Seat>,
     /// Notation.
     pub name: &'a str,
 }
 
-/// What a replay ends with.
+/// Result of a replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// How the rules ended the game; none where the events stop before.
+    /// How the rules ended the game; none if the events stop before.
     pub ending: Option<Ending>,
-    /// Ranks by the rules; meaningful at an ending.
+    /// Ranks by the rules; only meaningful at an ending.
     pub placement: Vec<u8>,
     /// Scores by the rules.
     pub scores: Vec<i64>,
@@ -29,19 +29,19 @@ pub struct Outcome {
     pub plies: u32,
     /// Actions played by each seat.
     pub decisions: Vec<u32>,
-    /// The seat to decide, where the events stop at a decision.
+    /// The seat to decide, if the events stop at a decision.
     pub to_move: Option<Seat>,
 }
 
-/// An event that cannot follow those before it.
+/// Why an event cannot follow those before it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
-    /// An action where a chance outcome was due, or the other way round.
+    /// An action instead of a chance outcome, or the reverse.
     #[error("event {index}: the rules expect {expected} here")]
     Kind {
         /// Number of the event, from 0.
         index: usize,
-        /// What was due.
+        /// The kind of event that is expected.
         expected: &'static str,
     },
     /// An action that is not legal.
@@ -52,7 +52,7 @@ pub enum ReplayError {
         /// The action.
         action: u16,
     },
-    /// A chance outcome that cannot be.
+    /// An impossible chance outcome.
     #[error("event {index}: chance outcome {outcome} is not possible")]
     Impossible {
         /// Number of the event, from 0.
@@ -60,7 +60,7 @@ pub enum ReplayError {
         /// The outcome.
         outcome: u16,
     },
-    /// A chance outcome of this name does not exist here.
+    /// There is no chance outcome of this name.
     #[error("event {index}: there is no chance outcome \"{name}\" here")]
     Unnamed {
         /// Number of the event, from 0.
@@ -85,10 +85,10 @@ pub enum Step {
     Action(ActionId),
 }
 
-/// Finds the events that the steps name.
+/// Finds the events of these steps.
 ///
 /// # Errors
-/// [`ReplayError`] at the first step that cannot be.
+/// [`ReplayError`] at the first impossible step.
 pub fn resolve_steps<G: Game>(game: &G, steps: &[Step]) -> Result<Vec<Event>, ReplayError> {
     let mut state = game.initial();
     let mut legal = Vec::with_capacity(32);
@@ -140,11 +140,11 @@ pub fn resolve_steps<G: Game>(game: &G, steps: &[Step]) -> Result<Vec<Event>, Re
     Ok(events)
 }
 
-/// Applies the events from the initial position, checking each, and shows each
-/// to `visit` together with the position before it.
+/// Applies the events from the initial position, checks each of them, and passes each to `visit`
+/// with the position before it.
 ///
 /// # Errors
-/// [`ReplayError`] at the first event that cannot be.
+/// [`ReplayError`] at the first impossible event.
 pub fn replay<G: Game>(
     game: &G,
     events: &[Event],

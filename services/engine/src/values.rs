@@ -1,19 +1,18 @@
-//! What a position is worth to each seat, in whole numbers.
+//! Values of positions for each seat, in whole numbers.
 //!
-//! The unit is a millionth of a game's score, which is the share of the other
-//! seats that a seat beats, ties counting half. The score of a game is known
-//! from its placement; what a position is worth before that is an estimate,
-//! see [`crate::Game::values`].
+//! The unit is a millionth of a game's score, which is the share of other seats that a seat
+//! beats, ties counting half. The score of a finished game follows from its placement; before
+//! that, values are estimates, see [`crate::Game::values`].
 
 use crate::game::{MAX_SEATS, PerSeat};
 
 /// A whole score: every other seat is beaten.
 pub const POINT: i64 = 1_000_000;
 
-/// The score of each seat at the end of a game, of its placement.
+/// The score of each seat for the placement of a finished game.
 ///
-/// With two or three seats the numbers are exact, with four each is rounded to
-/// the nearest millionth.
+/// With two or three seats the numbers are exact; with four, each is rounded to the nearest
+/// millionth.
 #[must_use]
 pub fn of_placement(seats: usize, placement: &PerSeat<u8>) -> PerSeat<i64> {
     pairwise(seats, |one, other| {
@@ -25,19 +24,18 @@ pub fn of_placement(seats: usize, placement: &PerSeat<u8>) -> PerSeat<i64> {
     })
 }
 
-/// Values of what each pair of seats can expect of each other.
+/// Values from the expected result between each pair of seats.
 ///
-/// `share(one, other)`, 0 to [`POINT`], is how far seat `one` beats seat
-/// `other`, and is asked for `one < other` only: the rest of the point is the
-/// other's. The sum over the seats is [`POINT`] for each two of them; it is
-/// exact with two seats and within a millionth with more, as each value is
-/// rounded to the nearest.
+/// `share(one, other)`, from 0 to [`POINT`], is the expected share of seat `one` against seat
+/// `other`. It is called for `one < other` only; the other seat has the rest. The sum over the
+/// seats is [`POINT`] for each pair: exactly with two seats, within a millionth with more, because
+/// each value is rounded.
 #[inline]
 #[must_use]
 pub fn pairwise(seats: usize, mut share: impl FnMut(usize, usize) -> i64) -> PerSeat<i64> {
     let mut values = [0; MAX_SEATS];
     if seats == 2 {
-        // By far the most frequent, and there is nothing to round.
+        // By far the most frequent case, without rounding.
         values[0] = share(0, 1);
         values[1] = POINT - values[0];
         return values;
@@ -55,21 +53,20 @@ pub fn pairwise(seats: usize, mut share: impl FnMut(usize, usize) -> i64) -> Per
     values
 }
 
-/// The mean of what a seat has of each other, of their sum, rounded to the
-/// nearest: 0 to [`POINT`] for each of them, and at most [`MAX_SEATS`] seats.
+/// The mean of a seat's shares against each other seat, from their sum, rounded to the nearest:
+/// 0 to [`POINT`] for each of them, for at most [`MAX_SEATS`] seats.
 #[inline]
 #[must_use]
 pub fn mean(seats: usize, sum: i64) -> i64 {
-    // 2^32 by the number of others, rounded up: exact for what fits 31 bits,
-    // and faster than a division.
+    // 2^32 divided by the number of others, rounded up: exact for 31 bits, and faster than a
+    // division.
     const RECIPROCAL: [u64; MAX_SEATS] = [0, 1 << 32, 1 << 31, (1 << 32) / 3 + 1];
     let others = seats - 1;
     (((sum + others as i64 / 2) as u64 * RECIPROCAL[others]) >> 32) as i64
 }
 
-/// What scores that nobody knows anything about are worth: of each two seats
-/// each gets its share of what both have, and one more for each, so that
-/// nobody is sure of anything.
+/// Values for scores without further knowledge: in each pair, each seat gets its share of the sum
+/// of both scores, with one added to each score so that no result is certain.
 #[must_use]
 pub fn of_scores(seats: usize, scores: &PerSeat<i64>) -> PerSeat<i64> {
     let least = scores[..seats].iter().copied().min().unwrap_or(0).min(0);
@@ -88,9 +85,9 @@ const LOGISTIC: [i64; 33] = [
     999_447, 999_569, 999_665,
 ];
 
-/// The logistic function of an advantage in thousandths, in millionths: 0 is
-/// an even game, 1000 the odds of e to 1. Strictly between 0 and [`POINT`],
-/// linear between quarters, level beyond 8000.
+/// The logistic function of an advantage in thousandths, in millionths: 0 is an even game, 1000
+/// means odds of e to 1. It is strictly between 0 and [`POINT`], linear between quarters, and
+/// constant beyond 8000.
 #[inline]
 #[must_use]
 pub fn logistic(advantage: i64) -> i64 {

@@ -1,14 +1,14 @@
-//! What tells the beginnings of two games apart.
+//! Fingerprints of the first moves of games.
 
 use serde::{Deserialize, Serialize};
 
-/// After how many plies beginnings are compared.
+/// Numbers of plies after which beginnings are compared.
 pub const BEGINNING_PLIES: [u32; 16] =
     [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256];
 
-/// A number for the events of a game after each of [`BEGINNING_PLIES`], as far as it went
-/// before its first fault: the same for games that began alike, and else nearly always
-/// another one.
+/// A fingerprint of a game's events after each of [`BEGINNING_PLIES`], as far as the game went
+/// before its first fault: the same for games with the same events, and almost always another one
+/// otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Beginning {
     count: u8,
@@ -16,7 +16,7 @@ pub struct Beginning {
 }
 
 impl Beginning {
-    /// Of these numbers; more than there are plies are left out.
+    /// From these numbers; numbers in excess are dropped.
     pub fn new(numbers: impl IntoIterator<Item = u32>) -> Self {
         let mut beginning = Self::default();
         for (place, number) in beginning.numbers.iter_mut().zip(numbers) {
@@ -32,14 +32,14 @@ impl Beginning {
         &self.numbers[..usize::from(self.count)]
     }
 
-    /// Whether two games parted before a fault ended what can be compared.
+    /// True if two games differ before a fault ends the comparison.
     #[must_use]
     pub fn differs(&self, other: &Self) -> bool {
         let both = self.count.min(other.count).into();
         self.numbers[..both] != other.numbers[..both]
     }
 
-    /// The one that goes further, of two that do not differ.
+    /// The longer one of two that do not differ.
     #[must_use]
     pub fn longer(self, other: Self) -> Self {
         if other.count > self.count {

@@ -1,4 +1,4 @@
-//! What identifies a registered agent: its content, or its registration.
+//! The identity of a registered agent: its content, or its registration.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use sha2::{Digest, Sha256};
 
 use crate::canonical::canonical_json;
 
-/// The content of a registered agent and how it is started: everything outside a
-/// tournament's spec that can change how it plays.
+/// The content of a registered agent and how it is started: everything outside a tournament's
+/// spec that can change how it plays.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Package<'a> {
     /// SHA-256 of each file in lower-case hex, by its path in the package.
@@ -20,9 +20,8 @@ pub struct Package<'a> {
 }
 
 impl Package<'_> {
-    /// Where the only file of a package of one file is: `agent`, with the extension
-    /// of the file that was registered. An agent is started by this name, so that
-    /// the rest of the file's name changes nothing.
+    /// The path of the file in a package of one file: `agent` with the extension of the registered
+    /// file. An agent is started by this name, so the rest of its file name has no effect.
     #[must_use]
     pub fn path(file_name: &str) -> String {
         let extension = file_name.rsplit_once('.').map(|(_, extension)| extension);
@@ -42,15 +41,15 @@ impl Package<'_> {
     }
 }
 
-/// The registration of an endpoint. What runs there can change unseen, so each
-/// registration is an agent of its own.
+/// The registration of an endpoint. Its program can change unnoticed, so each registration is an
+/// agent of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Registration {
-    /// The name under which it was registered.
+    /// The registered name.
     pub name: String,
-    /// Where it is reached.
+    /// Its URL.
     pub url: String,
-    /// When it was registered, in microseconds since 1970.
+    /// Time of the registration, in microseconds since 1970.
     pub registered_unix_us: u64,
 }
 
@@ -84,7 +83,7 @@ mod tests {
         }
     }
 
-    /// Pinned, since tournaments that are stored are found by it. Computed with
+    /// Pinned, because stored tournaments are found by it. Computed with
     /// `printf '{"args":["--fast"],"files":{"agent.py":"aa"},"limits":{}}' | sha256sum`.
     #[test]
     fn digest_is_the_sha256_of_canonical_json() {

@@ -1,8 +1,7 @@
 //! The line of a program's output that names an error.
 
-/// The line that names the last error in what a program wrote: of a traceback of
-/// Python, an exception of Node or Java, a panic of Rust or Go. None where there is no
-/// such line.
+/// The line that names the last error in a program's output: of a Python traceback, an exception
+/// of Node or Java, or a panic of Rust or Go. None if there is no such line.
 #[must_use]
 pub fn error_line(output: &str) -> Option<String> {
     let lines: Vec<&str> = output.lines().collect();
@@ -13,7 +12,7 @@ pub fn error_line(output: &str) -> Option<String> {
             return after_frames(&lines[place..]);
         }
         if let Some((_, at)) = line.split_once("panicked at ") {
-            // The message is on the next line, or, before Rust 1.73, on the same one.
+            // The message is on the next line or, before Rust 1.73, on the same line.
             let message = next.trim();
             return Some(match at.ends_with(':') && !message.is_empty() {
                 true => format!("panicked at {at} {message}"),
@@ -32,7 +31,7 @@ fn is_python_header(line: &str) -> bool {
         .ends_with("Traceback (most recent call last):")
 }
 
-/// The first line of a Python traceback that is no frame: no deeper than its header.
+/// The first line of a Python traceback that is no frame: not indented deeper than its header.
 fn after_frames(lines: &[&str]) -> Option<String> {
     let depth = |line: &str| line.len() - line.trim_start_matches(['|', '+', ' ']).len();
     let header = depth(lines[0]);
@@ -46,8 +45,7 @@ fn is_stack(line: &str) -> bool {
     line.starts_with([' ', '\t']) && line.trim_start().starts_with("at ")
 }
 
-/// Whether a line belongs to a Python traceback that comes before it: source code may
-/// look like an error.
+/// True if a line belongs to a Python traceback before it: source code may look like an error.
 fn is_in_frames(lines: &[&str], place: usize) -> bool {
     lines[place].starts_with(' ')
         && lines[..place]
@@ -55,8 +53,8 @@ fn is_in_frames(lines: &[&str], place: usize) -> bool {
             .any(|line| is_python_header(line.trim()))
 }
 
-/// Such as `ValueError: text`, `java.io.IOException`, `TypeError [ERR_X]: text`; where
-/// frames follow, the class may have any name.
+/// Such as `ValueError: text`, `java.io.IOException`, `TypeError [ERR_X]: text`; if frames
+/// follow, the class may have any name.
 fn is_named(line: &str, has_frames: bool) -> bool {
     let (name, rest) = match line.find([':', ' ']) {
         Some(end) => line.split_at(end),

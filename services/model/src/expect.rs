@@ -1,6 +1,5 @@
-//! What a spec expects of its tournament, in sentences such as `candidate beats
-//! base by 5 elo at 95 %`. It changes no record, and so is no part of a
-//! tournament's identity.
+//! Expectations of a spec, as sentences such as `candidate beats base by 5 elo at 95 %`. They
+//! change no record, so they are not part of a tournament's identity.
 //!
 //! ```text
 //! AGENT beats AGENT [by N elo] [at C %]
@@ -13,12 +12,11 @@
 //! AGENT makes no faults|at most N faults
 //! ```
 //!
-//! With `at C %` it is an end of the C % interval that has to hold, not the
-//! value alone; `beats`, `loses` and `is rated above` are at 95 % where nothing is
-//! said. Several lines with a confidence share the error. `beats` and `loses` are about
-//! the games of the two against each other, `is rated above` about the ratings that
-//! all games give. `passes` is what the sequential test itself says of its first
-//! agent.
+//! With `at C %`, an end of the C % interval has to satisfy the claim, not the value alone. The
+//! default for `beats`, `loses` and `is rated above` is 95 %. Several expectations with a
+//! confidence share the error. `beats` and `loses` are about the games between the two agents,
+//! `is rated above` about the ratings from all games. `passes` is the verdict of the sequential
+//! test about its first agent.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -27,9 +25,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{name::AgentName, spec::SpecError};
 
-/// Sure enough where nothing is said.
+/// Default confidence.
 pub const CONFIDENCE: f64 = 0.95;
-/// The greatest difference in Elo that can be asked for.
+/// Maximum difference in Elo.
 const ELO_MAX: f64 = 2000.0;
 
 /// The key `expect` of a spec: sentences, with names or without.
@@ -52,7 +50,7 @@ impl Default for Sentences {
 }
 
 impl Sentences {
-    /// True where nothing is expected.
+    /// True without expectations.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         match self {
@@ -61,11 +59,10 @@ impl Sentences {
         }
     }
 
-    /// What they say of these agents.
+    /// Parses the sentences about these agents.
     ///
     /// # Errors
-    /// [`SpecError::Value`] with the sentence, what in it is wrong, and what to
-    /// write instead.
+    /// [`SpecError::Value`] with the sentence, its problem, and what to write instead.
     pub fn read(&self, agents: &[AgentName]) -> Result<Vec<Expectation>, SpecError> {
         match self {
             Self::List(list) => list.iter().map(|text| read(text, text, agents)).collect(),
@@ -77,84 +74,84 @@ impl Sentences {
     }
 }
 
-/// One sentence, understood.
+/// One parsed sentence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {
     /// Its name in the table, else the sentence.
     pub name: String,
-    /// As written.
+    /// The sentence.
     pub text: String,
-    /// What it says.
+    /// Its claim.
     pub claim: Claim,
 }
 
-/// What is expected.
+/// The claim of an expectation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Claim {
-    /// The agent's score against the opponent is above that of so many Elo; below
-    /// 0 it may be weaker by that much.
+    /// The agent's score against the opponent is above that of this many Elo; a negative number
+    /// allows it to be weaker by that much.
     Beats {
-        /// Who.
+        /// The agent.
         agent: String,
-        /// Whom.
+        /// The opponent.
         opponent: String,
-        /// By how much.
+        /// The difference.
         elo: f64,
-        /// How sure, from 0 to 1.
+        /// Confidence, from 0 to 1.
         confidence: f64,
     },
-    /// The ratings have the agent above the opponent by more than so many Elo.
+    /// The agent's rating is above the opponent's by more than this many Elo.
     Rated {
-        /// Who.
+        /// The agent.
         agent: String,
-        /// Above whom.
+        /// The opponent.
         opponent: String,
-        /// By how much.
+        /// The difference.
         elo: f64,
-        /// How sure, from 0 to 1.
+        /// Confidence, from 0 to 1.
         confidence: f64,
     },
     /// The agent's score, or that against one opponent.
     Scores {
-        /// Who.
+        /// The agent.
         agent: String,
-        /// Against whom; none: against all.
+        /// The opponent; none: all.
         opponent: Option<String>,
-        /// On which side of the share.
+        /// Side of the share.
         bound: Bound,
         /// From 0 to 1.
         share: f64,
-        /// How sure, from 0 to 1; none: the value alone counts.
+        /// Confidence, from 0 to 1; none: only the value counts.
         confidence: Option<f64>,
     },
     /// The agent's place in the standings.
     Ranks {
-        /// Who.
+        /// The agent.
         agent: String,
-        /// Which.
+        /// The place.
         place: Place,
     },
-    /// The sequential test takes the second of its hypotheses about the agent.
+    /// The sequential test accepts its second hypothesis about the agent.
     Passes {
-        /// Who: the first agent.
+        /// The first agent.
         agent: String,
     },
-    /// The most faults, of one agent or of all together.
+    /// Maximum number of faults, of one agent or of all together.
     Faults {
-        /// Whose; none: all agents'.
+        /// The agent; none: all agents.
         agent: Option<String>,
-        /// How many there may be.
+        /// The maximum.
         most: u64,
     },
-    /// The most games that could not be played.
+    /// Maximum number of games that could not be played.
     Voids {
-        /// How many there may be.
+        /// The maximum.
         most: u64,
     },
 }
 
 impl Claim {
-    /// How sure it is to be, from 0 to 1; none where a value alone counts.
+    /// Confidence, from 0 to 1; none if only a value counts.
     #[must_use]
     pub fn confidence(&self) -> Option<f64> {
         match self {
@@ -183,14 +180,14 @@ pub enum Place {
     Exactly(u64),
     /// This one or a better one.
     OrBetter(u64),
-    /// Behind all others.
+    /// Last.
     Last,
 }
 
 const VERBS: [&str; 7] = ["beats", "loses", "scores", "ranks", "passes", "makes", "is"];
 const COUNTED: [&str; 2] = ["faults", "voids"];
 
-/// Reads one sentence.
+/// Parses one sentence.
 ///
 /// # Errors
 /// As [`Sentences::read`].
@@ -234,7 +231,7 @@ impl<'a> Reader<'a> {
         word
     }
 
-    /// Takes the word if it is the next.
+    /// Takes the word if it is the next one.
     fn takes(&mut self, word: &str) -> bool {
         let found = self.peek() == Some(word);
         self.at += usize::from(found);
@@ -245,7 +242,7 @@ impl<'a> Reader<'a> {
         self.one_of(&[word]).map(drop)
     }
 
-    /// One of these words, which are all that can stand here.
+    /// One of these words, the only ones allowed here.
     fn one_of<'k>(&mut self, known: &[&'k str]) -> Read<&'k str> {
         let listed = known.iter().map(|word| format!("\"{word}\""));
         let listed: Vec<String> = listed.collect();
@@ -380,7 +377,7 @@ impl<'a> Reader<'a> {
         Ok(elo)
     }
 
-    /// `at 95 %`, where it stands there.
+    /// Parses `at 95 %`, if it is there.
     fn confidence(&mut self) -> Read<Option<f64>> {
         if !self.takes("at") {
             return Ok(None);
@@ -449,7 +446,7 @@ impl<'a> Reader<'a> {
         Ok(Place::Exactly(place))
     }
 
-    /// `no faults`, `at most 3 faults`; of an agent, `voids` are nobody's.
+    /// `no faults`, `at most 3 faults`; `voids` never belong to an agent.
     fn counted(&mut self, agent: Option<String>) -> Read<Claim> {
         let most = match self.one_of(&["no", "at"])? {
             "no" => 0,

@@ -1,8 +1,7 @@
-//! Tournament formats: their names, and what a spec may set of each.
+//! Tournament formats: their names and settings.
 //!
-//! A format has a table of the spec that is named after it; what a spec leaves
-//! out has a default, which [`Settings::resolve`] fills in, so that a default
-//! that is written down makes no other tournament.
+//! A format has a table of the spec that is named after it. [`Settings::resolve`] fills in the
+//! defaults, so that a spec with a default written down is the same tournament.
 
 mod reference;
 
@@ -18,7 +17,7 @@ use crate::{
 
 pub use reference::{REFERENCE, Reference, Setting};
 
-/// Which agents play each other.
+/// The format of a tournament: which agents play each other.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -26,13 +25,13 @@ pub enum Format {
     /// Every group of agents plays.
     #[default]
     RoundRobin,
-    /// Challengers against all others.
+    /// Challengers play all other agents.
     Gauntlet,
     /// A sequential test of one agent against another.
     Sprt,
-    /// Rounds that pair agents of equal points.
+    /// Rounds that pair agents with equal points.
     Swiss,
-    /// Elimination: losers are out.
+    /// Elimination.
     Knockout,
     /// Schedules the pair whose next block is most informative.
     Ladder,
@@ -41,7 +40,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// All of them.
+    /// All formats.
     pub const ALL: [Self; 7] = [
         Self::RoundRobin,
         Self::Gauntlet,
@@ -52,7 +51,7 @@ impl Format {
         Self::Fixed,
     ];
 
-    /// Whether which games it plays depends on results.
+    /// True if results decide which games are played.
     #[must_use]
     pub fn looks_at_results(self) -> bool {
         match self {
@@ -61,8 +60,8 @@ impl Format {
         }
     }
 
-    /// Whether agents meet different opponents, so that their scores do not say
-    /// who is better. Of a list of games see [`Fixed::is_even`].
+    /// True if agents meet different opponents, so that scores do not order them. For a list of
+    /// games, see [`Fixed::is_even`].
     #[must_use]
     pub fn opponents_differ(self) -> bool {
         match self {
@@ -71,7 +70,7 @@ impl Format {
         }
     }
 
-    /// As specs write it.
+    /// The name in specs.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -94,8 +93,7 @@ pub enum EloModel {
     /// A score of 1 / (1 + 10^(−elo / 400)).
     #[default]
     Logistic,
-    /// The score's distance from one half in standard deviations of a game,
-    /// times 800 / ln 10.
+    /// The score's distance from one half in standard deviations of a game, times 800 / ln 10.
     Normalized,
 }
 
@@ -148,7 +146,7 @@ pub struct Sprt {
     pub beta: f64,
     /// Meaning of the Elo differences.
     pub model: EloModel,
-    /// Blocks between two looks; default: 16, then a thirty-second more each time.
+    /// Blocks between two looks at the results; default: 16, growing by a thirty-second each time.
     #[serde(
         deserialize_with = "some_whole::<1, u64, _>",
         skip_serializing_if = "Option::is_none"
@@ -223,8 +221,8 @@ pub struct Fixed {
 }
 
 impl Fixed {
-    /// Whether all agents of the list meet each other equally often. Else who meets
-    /// the weak more often has the better score.
+    /// True if all agents of the list meet each other equally often. Otherwise, agents that meet
+    /// weaker opponents more often have better scores.
     #[must_use]
     pub fn is_even(&self) -> bool {
         let mut agents = BTreeSet::new();
@@ -286,21 +284,21 @@ pub struct Tables {
     pub fixed: Option<Fixed>,
 }
 
-/// The fewest blocks that a ladder chooses at a time by default.
+/// Minimum of the default number of blocks that a ladder chooses at a time.
 const STEP_MIN: u64 = 16;
-/// The most.
+/// Maximum of it.
 const STEP_MAX: u64 = 1024;
-/// About so often a ladder chooses by default.
+/// Approximate number of choices of a ladder by default.
 const CHOICES: u64 = 50;
-/// Beyond it a score is 0 or 1 to the last digit.
+/// Difference in Elo beyond which a score is 0 or 1 in all digits.
 const ELO_MAX: f64 = 2000.0;
-/// Hypotheses that are nearer to each other no test tells apart in a lifetime.
+/// Minimum distance of hypotheses: no test can separate closer ones in practice.
 const ELO_STEP: f64 = 0.01;
-/// The rarest error that a test may ask for.
+/// Minimum error probability of a test.
 const ERROR_MIN: f64 = 1e-6;
 
 impl Tables {
-    /// The tables that are there.
+    /// The existing tables.
     fn given(&self) -> impl Iterator<Item = &'static str> {
         let given = [
             self.gauntlet.is_some(),
@@ -318,12 +316,11 @@ impl Tables {
 }
 
 impl Settings {
-    /// What the tables of a spec come to for its format; none for a format
-    /// without settings.
+    /// Resolves the tables of a spec for its format; none for a format without settings.
     ///
     /// # Errors
-    /// [`SpecError::Value`] where a table belongs to another format, a value is
-    /// out of its range, or a name is of no agent.
+    /// [`SpecError::Value`] if a table belongs to another format, a value is out of range, or a
+    /// name is of no agent.
     pub fn resolve(
         format: Format,
         tables: &Tables,
@@ -352,7 +349,7 @@ fn fail<T>(text: String) -> Result<T, SpecError> {
     Err(SpecError::Value(text))
 }
 
-/// Fails where a name is of no agent.
+/// Fails if a name is of no agent.
 fn known(place: &str, name: &AgentName, agents: &[AgentName]) -> Result<(), SpecError> {
     if agents.contains(name) {
         return Ok(());

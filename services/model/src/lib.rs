@@ -1,5 +1,5 @@
-//! Plain data shared by all of Arena: names and ids, seeds and what derives
-//! from them, tournament specs, records of games.
+//! Plain data shared by all of Arena: names and ids, seeds and derived keys, tournament specs,
+//! and records of games.
 
 pub use arena_engine as engine;
 

@@ -1,19 +1,19 @@
-//! Names that users give, and ids made of them.
+//! Names that users choose, and ids that contain them.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-/// A name that is not allowed.
+/// An invalid name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// Not the shape of a name.
+    /// The text is no name.
     #[error(
         "\"{0}\" is not a name: use 1 to 63 lower-case letters, digits and dashes, \
          beginning with a letter or digit"
     )]
     Shape(String),
-    /// Not the shape of a game id.
+    /// The text is no game id.
     #[error("\"{0}\" is not a game id: it is TOURNAMENT/INDEX, such as demo-3f9a0c1b22/17")]
     GameId(String),
 }

@@ -1,5 +1,5 @@
-//! The record of a finished game: packed, and as the line of JSON that is its
-//! public form. The line is a contract; see `arena export`.
+//! The record of a finished game: packed, and as a line of JSON, which is its public form. The
+//! line is a contract; see `arena export`.
 
 mod agent;
 mod read;
@@ -19,28 +19,27 @@ pub use read::{LineError, ParsedRecord};
 pub use verify::VerifyError;
 pub use write::LineWriter;
 
-/// A finished game, packed: names and notations come from the tournament and
-/// the rules.
+/// A finished game, packed: names and notations come from the tournament and the rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GameRecord {
     /// Position in the schedule, from 0.
     pub index: u64,
     /// Number of its block.
     pub block: u64,
-    /// The seed of the block (of the game, unpaired).
+    /// The seed of the block (of the game if unpaired).
     pub seed: BlockSeed,
     /// Indices into the tournament's agents, in seat order.
     pub seats: Vec<u16>,
     /// Chance outcomes and actions in order.
     pub events: Vec<Event>,
-    /// How many of the first actions were the opening.
+    /// Number of actions in the opening.
     pub opening_plies: u32,
     /// 1-based rank of each seat; empty when void.
     pub placement: Vec<u8>,
     /// The ruleset's own score of each seat.
     pub scores: Vec<i64>,
-    /// What chance gave to each seat, in millionths of a game's score; empty
-    /// where there was no chance, and in records that were made without.
+    /// The effect of chance on each seat, in millionths of a game's score; empty without chance,
+    /// and in older records.
     pub luck: Vec<i32>,
     /// Actions played.
     pub plies: u32,
@@ -48,21 +47,19 @@ pub struct GameRecord {
     pub decisions: Vec<u32>,
     /// How it ended.
     pub termination: Termination,
-    /// What agents did wrong, in order.
+    /// Faults of agents, in order.
     pub faults: Vec<SeatFault>,
     /// SHA-256 of the record's line without its hash.
     pub hash: [u8; 32],
-    /// What [`GameRecord::course`] returned of the events, where those are not
-    /// kept; else 0.
+    /// The value of [`GameRecord::course`], if events are not stored; else 0.
     pub course: u64,
-    /// What [`GameRecord::beginning`] returned of the events, where those are not kept
-    /// and there was a fault; else empty.
+    /// The value of [`GameRecord::beginning`], if events are not stored and there was a fault; else
+    /// empty.
     pub beginning: Beginning,
 }
 
 impl GameRecord {
-    /// The record of a game, its hash yet to be computed by
-    /// [`LineWriter::seal`]. A void game leaves nothing of its play.
+    /// The record of a game; [`LineWriter::seal`] computes its hash. A void game has no moves.
     #[must_use]
     pub fn new(index: u64, block: u64, seed: BlockSeed, seats: Vec<u16>, game: Finished) -> Self {
         let void = game.termination == Termination::Void;
@@ -87,9 +84,8 @@ impl GameRecord {
         }
     }
 
-    /// A number for the events, the same for games that went the same way, and else
-    /// nearly always another one: FNV-1a (Fowler, Noll, Vo) of 64 bits. 0 where the
-    /// events are not known.
+    /// A fingerprint of the events: the same for games with the same events, and almost always
+    /// another one otherwise. FNV-1a (Fowler, Noll, Vo) of 64 bits; 0 if the events are unknown.
     #[must_use]
     pub fn course(&self) -> u64 {
         if self.events.is_empty() || !self.is_whole() {
@@ -103,7 +99,7 @@ impl GameRecord {
         self.events.iter().skip_while(|event| !event.is_action())
     }
 
-    /// How it began, up to its first fault; empty where the events are not known.
+    /// The fingerprint of its first moves, up to its first fault; empty if the events are unknown.
     #[must_use]
     pub fn beginning(&self) -> Beginning {
         if self.events.is_empty() || !self.is_whole() {
@@ -117,20 +113,20 @@ impl GameRecord {
             hash = fnv(hash, event);
             plies += u32::from(event.is_action());
             let is_compared = event.is_action() && plies <= clean;
-            // Both halves have a part in it.
+            // Both halves contribute.
             (is_compared && BEGINNING_PLIES.contains(&plies)).then_some((hash ^ hash >> 32) as u32)
         });
         Beginning::new(numbers)
     }
 
-    /// Whether the events are those of the whole game.
+    /// True if the events are those of the whole game.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         let actions = self.events.iter().filter(|event| event.is_action());
         actions.count() == self.plies as usize
     }
 
-    /// The actions of the opening, as far as events are kept.
+    /// The actions of the opening, as far as events are stored.
     #[must_use]
     pub fn opening(&self) -> Vec<u16> {
         let actions = self.events.iter().filter(|event| event.is_action());
@@ -138,8 +134,8 @@ impl GameRecord {
         opening.map(|event| event.id()).collect()
     }
 
-    /// Forgets all events behind the opening, which another play of the game
-    /// cannot do without, and keeps what tells one course of a game from another.
+    /// Removes all events after the opening, which is needed to replay the game, and keeps the
+    /// fingerprints.
     pub fn forget_moves(&mut self) {
         self.course = self.course();
         if !self.faults.is_empty() {
@@ -151,7 +147,7 @@ impl GameRecord {
         ));
     }
 
-    /// What statistics need of it.
+    /// The part that statistics need.
     #[must_use]
     pub fn result(&self) -> GameResult {
         GameResult {
@@ -179,8 +175,7 @@ fn fnv(hash: u64, event: &Event) -> u64 {
     })
 }
 
-/// How many events there are up to the last action of the opening, of events of
-/// which it is known whether they are actions.
+/// Number of events up to the last action of the opening; `is_action` tells which are actions.
 #[must_use]
 pub fn opening_events(opening_plies: u32, actions: impl Iterator<Item = bool>) -> usize {
     let places = actions.enumerate().filter(|(_, is_action)| *is_action);
@@ -188,7 +183,7 @@ pub fn opening_events(opening_plies: u32, actions: impl Iterator<Item = bool>) -
     last.map_or(0, |(place, _)| place + 1)
 }
 
-/// What the lines of one tournament have in common.
+/// The common part of one tournament's lines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordHeader {
     /// Id of the tournament.
@@ -201,6 +196,6 @@ pub struct RecordHeader {
     pub options: Options,
     /// Names of the tournament's agents, in the order of the spec.
     pub agents: Vec<String>,
-    /// What lines say of agents and settings; none in lines of version 1.
+    /// Descriptions of agents and settings of play; none in lines of version 1.
     pub setup: Option<RecordSetup>,
 }

@@ -1,4 +1,4 @@
-//! What statistics need of a finished game.
+//! The part of a finished game that statistics need.
 
 use arena_engine::{FaultKind, SeatFault, Termination};
 
@@ -15,18 +15,18 @@ pub struct GameResult {
     pub seats: Vec<u16>,
     /// 1-based rank of each seat; empty when void.
     pub placement: Vec<u8>,
-    /// What chance gave to each seat, in millionths of a game's score; empty
-    /// where that is not known or there was no chance.
+    /// The effect of chance on each seat, in millionths of a game's score; empty if unknown or
+    /// without chance.
     pub luck: Vec<i32>,
     /// Actions played.
     pub plies: u32,
     /// How it ended.
     pub termination: Termination,
-    /// What agents did wrong.
+    /// Faults of agents.
     pub faults: Vec<SeatFault>,
-    /// The same for games with the same events; 0 where it is not known.
+    /// Fingerprint of the events; 0 if unknown.
     pub course: u64,
-    /// How it began, up to its first fault; empty where it is not known.
+    /// Fingerprint of its first moves, up to its first fault; empty if unknown.
     pub beginning: Beginning,
 }
 

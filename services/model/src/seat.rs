@@ -1,6 +1,6 @@
-//! Agents as the command line names them for a seat.
+//! Agents of seats on the command line.
 
-/// A seat that cannot be read.
+/// An agent that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SeatError(String);
@@ -32,7 +32,7 @@ fn option_value(seat: &str, text: &str) -> Result<toml::Value, SeatError> {
 /// Returns the name, and an `[[agent]]` table unless only a name is given.
 ///
 /// # Errors
-/// [`SeatError`] with the seat and what is wrong with it.
+/// [`SeatError`] with the seat and its problem.
 pub fn parse(seat: &str) -> Result<(String, Option<toml::Table>), SeatError> {
     let Some((name, bot)) = seat.split_once('=').filter(|(name, _)| !name.contains('(')) else {
         if seat.contains('(') {

@@ -18,8 +18,8 @@
 //!   generation g `("evolution", g)`, and the seed of its tournament
 //!   `("generation", g)`, with g as 8 little-endian bytes.
 //!
-//! The seed an agent gets for a seat's n-th decision is word n of the ChaCha8
-//! stream of its agent key. Nobody can go from there to the dice.
+//! The seed of an agent for a seat's n-th decision is word n of the ChaCha8 stream of its agent
+//! key. The dice cannot be derived from it.
 
 use std::{fmt, str::FromStr};
 
@@ -28,7 +28,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
-/// Text that is not a seed.
+/// Text that is no seed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "\"{text}\" is not a seed: write 0x and 1 to {digits} hex digits, or a decimal number below 2^64"
@@ -59,8 +59,8 @@ impl TournamentSeed {
         )))
     }
 
-    /// The word by which an agent, by its place in the spec, is seeded where
-    /// seeds are drawn: the least is the best seed.
+    /// The number by which an agent, given by its place in the spec, is seeded if seeds are drawn:
+    /// the smallest is the best seed.
     #[must_use]
     pub fn seeding(&self, agent: u64) -> u64 {
         first_word(&derive(&self.0, &[b"seeding", &agent.to_le_bytes()]))
@@ -72,19 +72,19 @@ impl TournamentSeed {
         derive(&self.0, &[b"openings"])
     }
 
-    /// The word from which the order of a group's openings is drawn.
+    /// The number from which the order of a group's openings is drawn.
     #[must_use]
     pub fn opening_order(&self) -> u64 {
         first_word(&derive(&self.0, &[b"opening order"]))
     }
 
-    /// The key of what is drawn to make a generation of an evolution.
+    /// The key for drawing a generation of an evolution.
     #[must_use]
     pub fn evolution(&self, generation: u64) -> Key {
         derive(&self.0, &[b"evolution", &generation.to_le_bytes()])
     }
 
-    /// The seed of the tournament that a generation of an evolution plays.
+    /// The seed of the tournament of a generation of an evolution.
     #[must_use]
     pub fn generation(&self, generation: u64) -> Self {
         Self(derive(&self.0, &[b"generation", &generation.to_le_bytes()]))
@@ -106,8 +106,7 @@ impl FromStr for TournamentSeed {
     }
 }
 
-/// The hex digits of `0x…` or of a decimal number, padded with zeros on the
-/// left.
+/// The hexadecimal digits of `0x…` or of a decimal number, padded with zeros on the left.
 fn parse_hex(text: &str, width: usize) -> Option<String> {
     if text.bytes().all(|c| c.is_ascii_digit()) {
         return Some(format!("{:0>width$x}", text.parse::<u64>().ok()?));
@@ -147,8 +146,8 @@ impl fmt::Debug for TournamentSeed {
     }
 }
 
-/// The seed of a block (or, unpaired, of one game): 64 bits, `0x` and 16 hex
-/// digits in text.
+/// The seed of a block (or of one game, if unpaired): 64 bits, `0x` and 16 hexadecimal digits as
+/// text.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct BlockSeed(pub u64);
@@ -163,8 +162,8 @@ impl BlockSeed {
         )))
     }
 
-    /// The keys of the dice of a game for this many players: those of
-    /// [`Self::keys`], without the others.
+    /// The keys of the dice of a game for this many seats: those of [`Self::keys`], without the
+    /// others.
     #[must_use]
     pub fn chance_keys(self, seats: usize) -> ChanceKeys {
         let root = Root::new(&self.0.to_be_bytes());
@@ -249,7 +248,7 @@ fn derive(key: &[u8], labels: &[&[u8]]) -> Key {
     Root::new(key).derive(labels)
 }
 
-/// What several keys are derived from: the key is taken in once.
+/// The root of several keys: the key is absorbed once.
 #[derive(Clone)]
 struct Root(Hmac<Sha256>);
 

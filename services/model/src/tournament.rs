@@ -13,28 +13,26 @@ use crate::{
     spec::Play,
 };
 
-/// An agent as far as it can change a record. How it is reached is not part
-/// of it.
+/// An agent as far as it can change a record. How it is reached is not part of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentRef {
     /// Unique in the tournament.
     pub name: AgentName,
-    /// Which bot of its process; empty: the process has but one.
+    /// The bot of its process; empty: the process has only one.
     pub bot: String,
     /// Resolved options of the bot.
     pub options: Options,
-    /// The version that the agent claims: a label, except for a native bot, whose
-    /// identity it is.
+    /// The version that the agent states: a label, except for a built-in bot, whose identity it is.
     pub version: String,
-    /// Whether its answers depend on the seed of a request; none where that is not
-    /// known, and where the game has chance.
+    /// Whether its answers depend on the seed of a request; none if unknown, and if the game has
+    /// chance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uses_seed: Option<bool>,
-    /// Of a registered binary: its [`Package::digest`](crate::Package::digest), which
-    /// is its identity. Empty: it has none.
+    /// For a registered binary, its [`Package::digest`](crate::Package::digest), which is its
+    /// identity; else empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub content: String,
-    /// Of an endpoint: its registration, which is its identity.
+    /// For an endpoint, its registration, which is its identity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registration: Option<Registration>,
 }
@@ -50,24 +48,23 @@ pub struct Tournament {
     pub rules_version: u32,
     /// Resolved options of the ruleset.
     pub options: Options,
-    /// Where all randomness comes from.
+    /// The source of all randomness.
     pub seed: TournamentSeed,
     /// Who plays whom.
     pub format: Format,
-    /// What is set of the format; none where it has nothing to set.
+    /// The settings of the format; none if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settings: Option<Settings>,
     /// Blocks for each group.
     pub blocks: u64,
-    /// Players of a game.
+    /// Seats of a game.
     pub seats: usize,
     /// In the order of the spec.
     pub agents: Vec<AgentRef>,
-    /// How games are played.
+    /// The settings of play.
     pub play: Play,
-    /// How many openings there are; none where the game has chance, and in
-    /// tournaments of earlier releases. Each block of a group has the next one,
-    /// and the first again after the last.
+    /// The openings; none if the game has chance, and in tournaments of earlier releases. Each
+    /// block of a group has the next one, and the first again after the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub openings: Option<Openings>,
 }
@@ -75,10 +72,9 @@ pub struct Tournament {
 /// The openings of a tournament without chance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Openings {
-    /// How many.
+    /// Number of openings.
     pub size: u64,
-    /// Whether these are all openings of `opening_plies` moves; else they are a
-    /// sample.
+    /// True if these are all openings of `opening_plies` moves; else they are a sample.
     pub complete: bool,
     /// True if chance names the starter of each game, and nothing else.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -86,8 +82,8 @@ pub struct Openings {
 }
 
 impl Tournament {
-    /// Whether agents meet different opponents, or some more often than others, so
-    /// that their scores do not say who is better.
+    /// True if agents meet different opponents, or some more often than others, so that their
+    /// scores do not order them.
     #[must_use]
     pub fn opponents_differ(&self) -> bool {
         match &self.settings {
@@ -96,8 +92,8 @@ impl Tournament {
         }
     }
 
-    /// Whether the course of a group's games is fixed by their opening: there is no
-    /// chance, and no agent of the group uses its seed.
+    /// True if the opening determines the games of a group: there is no chance, and no agent of the
+    /// group uses its seed.
     #[must_use]
     pub fn is_fixed_by_opening(&self, group: &[u16]) -> bool {
         let agent = |&agent: &u16| self.agents.get(usize::from(agent));
@@ -118,7 +114,7 @@ impl Tournament {
             .flatten()
             .filter_map(|it| it.as_object_mut())
         {
-            // With an identity of its own, an agent's version is only a label.
+            // An agent with an identity of its own has a version that is only a label.
             if agent.contains_key("content") || agent.contains_key("registration") {
                 agent.remove("version");
             }

@@ -1,4 +1,4 @@
-//! Agents' binaries: files named by their SHA-256, verified on the way in.
+//! Agents' binaries: files named by their SHA-256, verified on arrival.
 
 use std::{
     fs::{self, File},
@@ -21,7 +21,7 @@ pub(crate) struct Binaries {
 }
 
 impl Binaries {
-    /// Opens or makes the folder, and removes uploads that were broken off.
+    /// Opens or creates the folder, and removes incomplete uploads.
     pub(crate) fn open(folder: PathBuf) -> Result<Self, StoreError> {
         fs::create_dir_all(&folder).map_err(|e| StoreError::io("make the folder", &folder, &e))?;
         for entry in fs::read_dir(&folder).map_err(|e| StoreError::io("list", &folder, &e))? {
@@ -82,8 +82,8 @@ impl Binaries {
     }
 }
 
-/// A binary on its way in. Write its bytes, then [`BinaryUpload::commit`];
-/// dropping it leaves nothing behind.
+/// An upload of a binary. Write its bytes, then call [`BinaryUpload::commit`]; dropping it leaves
+/// nothing behind.
 #[derive(Debug)]
 pub struct BinaryUpload {
     expected: Sha256Digest,
@@ -95,12 +95,11 @@ pub struct BinaryUpload {
 }
 
 impl BinaryUpload {
-    /// Checks the content and makes it durable under its name; the file can be
-    /// run by its owner.
+    /// Checks the content and makes it durable under its name; the owner can execute the file.
     ///
     /// # Errors
-    /// `WrongDigest` if the content is not what was announced, or an error of
-    /// the disk; nothing is kept then.
+    /// `WrongDigest` if the content is not the announced one, or an error of the disk; nothing is
+    /// kept in that case.
     pub fn commit(mut self) -> Result<PathBuf, StoreError> {
         let found: Sha256Digest = self.hasher.clone().finalize().into();
         if found != self.expected {
@@ -136,7 +135,7 @@ impl Write for BinaryUpload {
 impl Drop for BinaryUpload {
     fn drop(&mut self) {
         if !self.kept {
-            // Left behind it would be removed at the next opening.
+            // If it were left behind, the next opening would remove it.
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -153,7 +152,7 @@ fn runnable(_file: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a name in a folder durable, after a file was made or renamed there.
+/// Makes a name in a folder durable, after a file was created or renamed there.
 pub(crate) fn sync_parent(path: &Path) -> Result<(), StoreError> {
     let folder = folder_of(path);
     File::open(folder)
@@ -161,8 +160,8 @@ pub(crate) fn sync_parent(path: &Path) -> Result<(), StoreError> {
         .map_err(|e| StoreError::io("sync the folder", folder, &e))
 }
 
-/// The folder a file is in. A bare name is in the working folder, which `Path`
-/// names by an empty path that cannot be opened.
+/// The folder of a file. A bare name is in the working folder, which `Path` names by an empty path
+/// that cannot be opened.
 fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

@@ -1,8 +1,8 @@
-//! How documents lie in the database: each with its own checksum, and one
-//! summary over all of them, so that a lost one is noticed too.
+//! Documents in the database: each has its own checksum, and a summary covers all of them, so that
+//! a lost one is noticed.
 //!
-//! Key: the collection's number, then the document's key. The value says again
-//! what it is, so that it can be reported from any other bytes without the database:
+//! The key is the collection's number, then the document's key. The value repeats them, so that it
+//! can be found in the raw bytes of the database's files:
 //!
 //! ```text
 //! "ARENADOC"   u64 version: which commit of documents wrote it
@@ -10,8 +10,8 @@
 //! [32] SHA-256 of everything above
 //! ```
 //!
-//! Until format 2 it was 32 bytes of checksum over key and content, then the
-//! content. The summary lies under the key `[0]`.
+//! Until format 2, it was 32 bytes of checksum over key and content, then the content. The
+//! summary is under the key `[0]`.
 
 use std::collections::BTreeMap;
 
@@ -22,14 +22,14 @@ use crate::{
     packing::bytes::{Reader, put_varint},
 };
 
-/// Where the summary lies; no collection has number 0.
+/// Key of the summary; no collection has number 0.
 pub(crate) const SUMMARY_KEY: [u8; 1] = [0];
 
-/// What all documents come to. The digest is the exclusive or of their
-/// checksums: it follows changes one by one, in any order.
+/// Summary of all documents. The digest is the exclusive or of their checksums, so that single
+/// changes update it in any order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Summary {
-    /// Commits that changed a document.
+    /// Number of commits that changed a document.
     pub(crate) version: u64,
     pub(crate) count: u64,
     pub(crate) digest: Sha256Digest,
@@ -73,37 +73,37 @@ impl Summary {
         seal(&SUMMARY_KEY, self.version, &content).1
     }
 
-    /// Undoes [`Summary::seal`].
+    /// The inverse of [`Summary::seal`].
     pub(crate) fn open(value: &[u8]) -> Option<Self> {
         let sealed = open(&SUMMARY_KEY, value)?;
         Self::decode(&mut Reader::new(sealed.content))
     }
 }
 
-/// The database's key of a document.
+/// The key of a document in the database.
 pub(crate) fn key(collection: Collection, key: &str) -> Vec<u8> {
     let mut out = vec![collection as u8];
     out.extend(key.as_bytes());
     out
 }
 
-/// The collection and key of a database key; `None` for what is no document.
+/// The collection and key of a database key; `None` if it is no document.
 pub(crate) fn parse_key(key: &[u8]) -> Option<(Collection, &str)> {
     let (&number, name) = key.split_first()?;
     let collection = Collection::ALL.into_iter().find(|&it| it as u8 == number)?;
     Some((collection, std::str::from_utf8(name).ok()?))
 }
 
-/// What begins a value.
+/// Start of a value.
 pub(crate) const MAGIC: &[u8; 8] = b"ARENADOC";
 const CHECKSUM_BYTES: usize = 32;
 
-/// A value that is as it was written.
+/// A valid value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sealed<'a> {
-    /// The database's key.
+    /// Its key in the database.
     pub(crate) key: &'a [u8],
-    /// Which commit wrote it; 0 for a value of before format 3.
+    /// The commit that wrote it; 0 before format 3.
     pub(crate) version: u64,
     pub(crate) content: &'a [u8],
     pub(crate) checksum: Sha256Digest,
@@ -125,7 +125,7 @@ pub(crate) fn seal(key: &[u8], version: u64, content: &[u8]) -> (Sha256Digest, V
     (checksum, value)
 }
 
-/// Reads the value of a key; `None` if it is not as it was written.
+/// Parses the value of a key; `None` if it is damaged.
 pub(crate) fn open<'a>(key: &'a [u8], value: &'a [u8]) -> Option<Sealed<'a>> {
     if value.starts_with(MAGIC) {
         return find(value).filter(|it| it.key == key && it.length == value.len());
@@ -140,8 +140,7 @@ pub(crate) fn open<'a>(key: &'a [u8], value: &'a [u8]) -> Option<Sealed<'a>> {
     })
 }
 
-/// The value that begins here, if one does and is as it was written; anything
-/// may follow.
+/// The valid value at the start of these bytes, if there is one; anything may follow.
 pub(crate) fn find(bytes: &[u8]) -> Option<Sealed<'_>> {
     let mut reader = Reader::new(bytes);
     if reader.take(MAGIC.len())? != MAGIC {
@@ -172,7 +171,7 @@ fn old_checksum(key: &[u8], content: &[u8]) -> Sha256Digest {
         .into()
 }
 
-/// Changes of one commit by database key; of several to one key the last holds.
+/// Changes of one commit by database key; of several changes of a key, the last one counts.
 pub(crate) fn fold(
     changes: impl IntoIterator<Item = Change>,
 ) -> BTreeMap<Vec<u8>, Option<Vec<u8>>> {

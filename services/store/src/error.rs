@@ -2,18 +2,18 @@ use std::{io, path::Path, path::PathBuf, time::Duration};
 
 use thiserror::Error;
 
-/// Everything that can go wrong in a store. Closed on purpose: a caller maps
-/// each to an exit code or a gRPC status once.
+/// Errors of a store. The list is closed on purpose: callers map each to an exit code or a gRPC
+/// status once.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum StoreError {
-    /// The queue of the writer is full. Nothing was taken: try again later.
+    /// The queue of the writer is full. Nothing was accepted: try again later.
     #[error("the store's queue is full ({queued} games wait to be written): try again in a moment")]
     Busy {
-        /// Games that wait.
+        /// Waiting games.
         queued: usize,
     },
-    /// No room on the disk. The store takes nothing more until it is opened
-    /// again; all that was acknowledged stands.
+    /// The disk is full. The store accepts nothing more until it is opened again; acknowledged data
+    /// is kept.
     #[error(
         "no space left for the store in {path}: make room ({needed} bytes free are needed) and start again; \
          everything acknowledged so far is kept"
@@ -21,25 +21,25 @@ pub enum StoreError {
     Full {
         /// The data folder or the file being written.
         path: PathBuf,
-        /// Free bytes that the store asks for before it writes.
+        /// Free bytes that the store requires before it writes.
         needed: u64,
     },
-    /// The operating system or sled refused to read or write.
+    /// The operating system or sled could not read or write.
     #[error("could not {action} {path}: {cause}")]
     Io {
-        /// What was tried, as a verb: `write`, `open`.
+        /// The operation, as a verb: `write`, `open`.
         action: String,
-        /// To what.
+        /// Its object.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         cause: String,
     },
-    /// Something that was acknowledged is not there, or not as it was written.
+    /// Acknowledged data is missing or damaged.
     #[error("the store in {path} is damaged: {damage}; {remedy}")]
     Corrupt {
         /// The data folder.
         path: PathBuf,
-        /// Exactly what is damaged.
+        /// What exactly is damaged.
         damage: String,
         /// The command that repairs it.
         remedy: String,
@@ -52,12 +52,12 @@ pub enum StoreError {
     Locked {
         /// The data folder.
         path: PathBuf,
-        /// The holder's process id, where it could be read.
+        /// The holder's process id, if it could be read.
         holder: Option<u32>,
-        /// How long was waited for it.
+        /// Time waited for it.
         waited: Duration,
     },
-    /// The folder or backup was written by a later release.
+    /// A later release wrote the folder or backup.
     #[error(
         "{path} has format {found}, this release knows formats up to {known}: \
          use the release that wrote it, or a newer one"
@@ -70,22 +70,22 @@ pub enum StoreError {
         /// The latest format this release reads.
         known: u32,
     },
-    /// One value is larger than the store takes.
+    /// A value is too large.
     #[error("{what} has {bytes} bytes, the store takes at most {limit}")]
     TooLarge {
-        /// Which value.
+        /// The value.
         what: String,
         /// Its size in bytes.
         bytes: usize,
         /// The limit in bytes.
         limit: usize,
     },
-    /// A binary's content is not what its name says.
+    /// A binary's content does not match its name.
     #[error("the binary's content has SHA-256 {found}, {expected} was announced: send it again")]
     WrongDigest {
-        /// Announced, in hex.
+        /// Announced digest, hexadecimal.
         expected: String,
-        /// Computed, in hex.
+        /// Computed digest, hexadecimal.
         found: String,
     },
     /// A target that must be empty or absent is not.
@@ -94,7 +94,7 @@ pub enum StoreError {
         /// The target.
         path: PathBuf,
     },
-    /// The path holds no store, or no backup.
+    /// The path is no store, or no backup.
     #[error("{path} is not {expected}")]
     NotFound {
         /// The path given.

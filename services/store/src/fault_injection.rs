@@ -1,6 +1,5 @@
-//! Changes behind a store, for tests: entries are read and written as
-//! the database has them, past everything that checks them or sums them up. The
-//! database's own sums agree with what was written so.
+//! Changes behind a store, for tests: entries are read and written as in the database, without the
+//! store's checks and sums. The database's own checksums match what was written.
 
 use std::path::{Path, PathBuf};
 
@@ -17,14 +16,14 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct Entry {
     tree: Tree,
-    /// As it lies in the database.
+    /// Its key in the database.
     pub key: Vec<u8>,
-    /// As it lies in the database.
+    /// Its value in the database.
     pub value: Vec<u8>,
 }
 
 impl Entry {
-    /// The number of the results pack that it is; none for a document.
+    /// Number of the results pack; none for a document.
     #[must_use]
     pub fn pack(&self) -> Option<u64> {
         match self.tree {
@@ -44,15 +43,15 @@ impl Entry {
     }
 }
 
-/// The database under a store that nobody has open.
+/// The database of a store that is not open.
 pub struct FaultInjection {
     db: Database,
-    // Dropped last: the folder is held until the database is closed.
+    // Dropped last: the folder is locked until the database is closed.
     _folder: Folder,
 }
 
 impl FaultInjection {
-    /// Opens the database of a data folder, whatever is in it.
+    /// Opens the database of a data folder without checks.
     ///
     /// # Errors
     /// `Locked`, `NotFound`, `NewerVersion`, or an error of the database.
@@ -66,8 +65,7 @@ impl FaultInjection {
         })
     }
 
-    /// Everything that is in it: results packs, then documents and what they
-    /// come to.
+    /// All entries: results packs, then documents and their summary.
     ///
     /// # Errors
     /// An error of the database.
@@ -109,17 +107,17 @@ impl FaultInjection {
 /// A results pack or a version of a document in the bare files.
 #[derive(Debug, Clone)]
 pub struct Piece {
-    /// The games in it, by tournament and index; none of a document.
+    /// Its games, by tournament and index; none for a document.
     pub games: Vec<(String, u64)>,
-    /// The database's key of a document; none of a pack.
+    /// The document's key in the database; none for a pack.
     pub key: Vec<u8>,
-    /// Of a document, which commit wrote it.
+    /// For a document, the commit that wrote it.
     pub version: u64,
-    /// Where it lies: file, first byte, and how many.
+    /// Its place: file, first byte, and length.
     pub places: Vec<(PathBuf, u64, usize)>,
 }
 
-/// Everything that a repair could take from the bare files of a data folder.
+/// Everything that a repair could take from the raw files of a data folder.
 ///
 /// # Errors
 /// As [`FaultInjection::open`].

@@ -1,6 +1,5 @@
-//! Arena's store: durable documents, durable results of games, and agents'
-//! binaries. Durability lives here and nowhere else; nothing outside this
-//! crate names the database behind it.
+//! Arena's store: durable documents, durable results of games, and agents' binaries. All durability
+//! is here, and no other crate names the database.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -54,8 +53,8 @@ pub use store::{
 /// A SHA-256, raw.
 pub type Sha256Digest = [u8; 32];
 
-/// Free bytes on the disk below which a store refuses to write, so that the
-/// database below never meets a full disk in the middle of something.
+/// Free bytes on the disk below which a store does not write, so that the database never meets a
+/// full disk in the middle of an operation.
 pub const RESERVE_BYTES: u64 = 32 << 20;
 
 /// Longest key of a document, bytes.
@@ -64,7 +63,7 @@ pub const KEY_BYTES_MAX: usize = 1 << 10;
 /// Longest value of a document, and largest game (record and side), bytes.
 pub const VALUE_BYTES_MAX: usize = 1 << 20;
 
-/// What to do about a damaged store.
+/// What to do with a damaged store.
 pub(crate) fn remedy(data: &std::path::Path) -> String {
     let data = data.display();
     format!(

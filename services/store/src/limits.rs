@@ -1,4 +1,4 @@
-//! Bounds on what a store takes, checked before anything is taken.
+//! Limits of the store's input, checked before anything is accepted.
 
 use crate::{Change, KEY_BYTES_MAX, StoreError, StoredGame, VALUE_BYTES_MAX};
 

@@ -1,5 +1,4 @@
-//! A store that keeps everything in memory, for tests and for runs that keep
-//! nothing.
+//! A store in memory, for tests and for runs without results on disk.
 
 use std::{
     collections::BTreeMap,
@@ -14,7 +13,7 @@ use crate::{
     binary::Binaries, limits, packing::index::Index,
 };
 
-/// Documents in memory: what stores that keep nothing on a disk have of them.
+/// Documents in memory, for stores that keep nothing on a disk.
 #[derive(Debug, Clone, Default)]
 pub struct Documents(BTreeMap<(Collection, String), Vec<u8>>);
 
@@ -50,8 +49,7 @@ impl Documents {
     }
 }
 
-/// Keeps the promises of [`Store`] for as long as the process lives. Binaries
-/// lie in a temporary folder that goes with it.
+/// Keeps the promises of [`Store`] while the process lives. Binaries are in a temporary folder.
 #[derive(Debug)]
 pub struct MemoryStore {
     inner: Mutex<Inner>,
@@ -83,7 +81,7 @@ impl MemoryStore {
         })
     }
 
-    /// A panic elsewhere leaves the maps whole: every change is one step.
+    /// A panic elsewhere leaves the maps consistent: every change is one step.
     fn inner(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! What every store promises.
+//! The interface of all stores.
 
 use std::{
     fmt,
@@ -10,8 +10,7 @@ use std::{
 
 use crate::{BackupReport, BinaryUpload, Sha256Digest, StoreError};
 
-/// A kind of document. The numbers are stored: they never change, and a new
-/// kind takes the next.
+/// A kind of document. The numbers are stored: they never change, and a new kind gets the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 #[non_exhaustive]
@@ -24,7 +23,7 @@ pub enum Collection {
     Requests = 3,
     /// Reports whose hash differs from the durable game's.
     Differences = 4,
-    /// Whatever belongs to the store as a whole.
+    /// Data of the store as a whole.
     Meta = 5,
 }
 
@@ -54,15 +53,15 @@ impl fmt::Display for Collection {
 /// One change of a document, for [`Store::put_many`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Which collection.
+    /// The collection.
     pub collection: Collection,
-    /// Which document.
+    /// The key.
     pub key: String,
     /// Its new content; `None` removes it.
     pub value: Option<Vec<u8>>,
 }
 
-/// A finished game as it is kept. `record` and `side` are opaque here.
+/// A stored game. The store does not interpret `record` and `side`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredGame {
     /// The tournament's id, shared between its games.
@@ -73,13 +72,11 @@ pub struct StoredGame {
     pub hash: Sha256Digest,
     /// The packed record.
     pub record: Vec<u8>,
-    /// What stands beside the record and outside its hash: timing, worker,
-    /// details of faults.
+    /// Data beside the record and outside its hash: timing, worker, details of faults.
     pub side: Vec<u8>,
 }
 
-/// Tells where a store's chain of durable results ends, without holding the
-/// store itself.
+/// The end of a store's chain of durable results, without a reference to the store itself.
 #[derive(Debug, Clone)]
 pub struct Positions(Arc<Mutex<Position>>);
 
@@ -88,8 +85,8 @@ impl Positions {
         Self(Arc::new(Mutex::new(position)))
     }
 
-    /// Where it ends now. In a [`Done`] this is right behind the commit that is
-    /// acknowledged, and the same for all that were committed together.
+    /// The current end. In a [`Done`], this is right behind the acknowledged commit, and the same
+    /// for all games of one commit.
     #[must_use]
     pub fn now(&self) -> Position {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -100,44 +97,43 @@ impl Positions {
     }
 }
 
-/// A place in the chain of a store's results, between two commits. What was
-/// added up until there holds for as long as the chain has this place.
+/// A place in the chain of a store's results, between two commits. Sums up to this place are valid
+/// as long as the chain has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
-    /// Packs before it.
+    /// Number of packs before it.
     pub packs: u64,
     /// Checksum of the chain up to it.
     pub link: Sha256Digest,
 }
 
-/// Called once, when what was appended is durable or will never be. Runs on
-/// the writer's thread, so it must be short and must not call the store's
-/// blocking methods.
+/// Called once, when the appended games are durable or have failed. It runs on the writer's
+/// thread, so it must be short and must not call the store's blocking methods.
 pub type Done = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
-/// What one commit took. Those who wait for it have waited for all of this.
+/// Durations of one commit, which everyone who waits for it has waited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Commit {
-    /// Games in it that were new.
+    /// New games in it.
     pub games: usize,
-    /// Its first games waited so long for the commit before.
+    /// Its first games waited this long for the previous commit,
     pub waited: Duration,
-    /// And so long for others to come with them.
+    /// and this long for others to join them.
     pub gathered: Duration,
-    /// Reported apart, packed and compressed.
+    /// Deduplicating, packing and compressing.
     pub packed: Duration,
-    /// Handed to the database.
+    /// Applying to the database.
     pub applied: Duration,
-    /// Written to the database's file.
+    /// Writing the database's file.
     pub written: Duration,
     /// `fdatasync` of that file.
     pub synced: Duration,
-    /// The commit marker of what is acknowledged.
+    /// Writing the commit marker.
     pub commit_marker: Duration,
 }
 
 impl Commit {
-    /// How long it took to make it durable, once it was packed.
+    /// Duration of making it durable, after packing.
     #[must_use]
     pub fn took(&self) -> Duration {
         self.applied + self.written + self.synced + self.commit_marker
@@ -158,10 +154,10 @@ impl Commit {
     }
 }
 
-/// Is reported of every commit, on the writer's thread: it must be short.
+/// Called after every commit, on the writer's thread: it must be short.
 pub type Watcher = Box<dyn Fn(&Commit) + Send + Sync>;
 
-/// A store's figures, for metrics.
+/// Figures of a store, for metrics.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Stats {
     /// Durable games.
@@ -176,20 +172,18 @@ pub struct Stats {
     pub queued: usize,
 }
 
-/// Durable storage. All calls may block except [`Store::append`], which only
-/// hands over; use it from a blocking thread where [`Store::blocks`] says so.
+/// Durable storage. All calls may block except [`Store::append`]; if [`Store::blocks`], use it from
+/// a blocking thread.
 ///
-/// After an error of the disk ([`StoreError::Full`], [`StoreError::Io`]) a
-/// store takes no more writes and answers every one with that error; what it
-/// acknowledged before stands.
+/// After an error of the disk ([`StoreError::Full`], [`StoreError::Io`]), a store accepts no more
+/// writes and answers each with that error; acknowledged data is kept.
 pub trait Store: Send + Sync {
-    /// Whether calls may wait for something. Where they never do, they need no
-    /// thread of their own.
+    /// True if calls may block. Otherwise they need no thread of their own.
     fn blocks(&self) -> bool {
         true
     }
 
-    /// Applies all changes or none, durable before the return.
+    /// Applies all changes or none; durable before the return.
     ///
     /// # Errors
     /// `TooLarge` for a key over 1 KiB or a value over 1 MiB, or an error of the disk.
@@ -198,7 +192,7 @@ pub trait Store: Send + Sync {
     /// Reads a document.
     ///
     /// # Errors
-    /// `Corrupt` where it is not as it was written, or an error of the disk.
+    /// `Corrupt` if it is damaged, or an error of the disk.
     fn get(&self, collection: Collection, key: &str) -> Result<Option<Vec<u8>>, StoreError>;
 
     /// All documents of a collection in the order of their keys' bytes.
@@ -219,7 +213,7 @@ pub trait Store: Send + Sync {
         }])
     }
 
-    /// Removes a document, durable before the return; absent is fine.
+    /// Removes a document, durable before the return; it may be absent.
     ///
     /// # Errors
     /// As [`Store::put_many`].
@@ -231,23 +225,22 @@ pub trait Store: Send + Sync {
         }])
     }
 
-    /// Starts to take in a binary that is announced to have this SHA-256.
+    /// Starts an upload of a binary that is announced to have this SHA-256.
     ///
     /// # Errors
     /// An error of the disk.
     fn begin_binary(&self, sha256: Sha256Digest) -> Result<BinaryUpload, StoreError>;
 
-    /// Where a complete binary lies, if it is here.
+    /// Path of a complete binary, if the store has it.
     fn binary_path(&self, sha256: &Sha256Digest) -> Option<PathBuf>;
 
-    /// Hands games to the writer. `Ok` means taken: `done` will be called, once,
-    /// after they are durable. An error means nothing was taken and `done` will
-    /// not be called. Of two games with the same tournament and index the first
-    /// stands and the other is passed over.
+    /// Passes games to the writer. `Ok` means accepted: `done` is called once, after they are
+    /// durable. After an error, nothing was accepted and `done` is not called. Of two games with
+    /// the same tournament and index, the first is kept and the other ignored.
     ///
     /// # Errors
-    /// `Busy` when the queue is full, `TooLarge` for a game over 1 MiB,
-    /// `Closed`, or the error of the disk that stopped the store.
+    /// `Busy` if the queue is full, `TooLarge` for a game over 1 MiB, `Closed`, or the error of the
+    /// disk that stopped the store.
     fn append(&self, batch: Vec<StoredGame>, done: Done) -> Result<(), StoreError>;
 
     /// Appends and waits until it is durable. For tools and tests.
@@ -269,7 +262,7 @@ pub trait Store: Send + Sync {
     /// One durable game.
     ///
     /// # Errors
-    /// `Corrupt` where it is not as it was written, or an error of the disk.
+    /// `Corrupt` if it is damaged, or an error of the disk.
     fn game(&self, tournament: &str, index: u64) -> Result<Option<StoredGame>, StoreError> {
         let found = self.games(tournament, index, 1)?;
         Ok(found.into_iter().next().filter(|game| game.index == index))
@@ -286,20 +279,19 @@ pub trait Store: Send + Sync {
         limit: usize,
     ) -> Result<Vec<StoredGame>, StoreError>;
 
-    /// Every durable game of a tournament once, in the order of arrival.
+    /// Passes on every durable game of a tournament once, in the order of arrival.
     ///
     /// # Errors
     /// As [`Store::game`].
     fn scan(&self, tournament: &str, visit: &mut dyn FnMut(StoredGame)) -> Result<(), StoreError>;
 
-    /// Where the chain of durable results ends; `None` for a store that knows
-    /// no places.
+    /// The end of the chain of durable results; `None` for a store without places.
     fn positions(&self) -> Option<Positions> {
         None
     }
 
-    /// As [`Store::scan`], from a place of the chain on. False, and nothing is
-    /// visited, where the chain of this store has no such place.
+    /// As [`Store::scan`], from a place of the chain on. Returns false, without visiting anything,
+    /// if the chain has no such place.
     ///
     /// # Errors
     /// As [`Store::game`].
@@ -325,12 +317,11 @@ pub trait Store: Send + Sync {
         Ok(())
     }
 
-    /// How many games of a tournament are durable.
+    /// Number of durable games of a tournament.
     fn count(&self, tournament: &str) -> u64;
 
-    /// Writes everything to `out`, as [`restore`](crate::restore) reads it, while
-    /// work goes on: what is durable at one moment between two commits. `None` for a
-    /// store that keeps nothing.
+    /// Writes everything that is durable at one moment to `out`, in the format of
+    /// [`restore`](crate::restore), while work continues. `None` for a store that keeps nothing.
     ///
     /// # Errors
     /// As [`Store::game`], or an error of `out`.
@@ -342,13 +333,13 @@ pub trait Store: Send + Sync {
     /// Figures for metrics; cheap.
     fn stats(&self) -> Stats;
 
-    /// Tells of every commit from now on; of a store that knows none, of none.
-    /// There is one watcher: later ones are not heard.
+    /// Sets the function that is called after every commit; a store without commits never calls it.
+    /// Only the first one counts.
     fn watch(&self, watcher: Watcher) {
         drop(watcher);
     }
 
-    /// Waits until all that was handed over before is durable.
+    /// Waits until everything that was passed before is durable.
     ///
     /// # Errors
     /// The error of the disk that stopped the store, or `Closed`.

@@ -1,7 +1,6 @@
-//! Every metric there is: name, type, labels, meaning.
+//! All metrics: names, types, labels, meanings.
 //!
-//! The groups are made from these values and from nothing else, so that the
-//! list is true by construction.
+//! The metric groups are built only from these values, so the list is always complete.
 
 use std::collections::HashMap;
 
@@ -43,7 +42,7 @@ const BATCH_BUCKETS: &[f64] = &[
     1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0,
 ];
 
-/// What a metric is.
+/// The type of a metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MetricKind {
     /// Only grows.
@@ -296,7 +295,7 @@ metrics! {
         "Reports sent again because the coordinator did not answer or was full");
 }
 
-/// Names of what every process tells about itself, on Linux.
+/// Names of the metrics of every process, on Linux.
 pub const PROCESS: &[&str] = &[
     "process_cpu_seconds_total",
     "process_max_fds",

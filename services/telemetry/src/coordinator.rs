@@ -1,4 +1,4 @@
-//! What the coordinator counts.
+//! Metrics of the coordinator.
 
 use std::time::Duration;
 
@@ -46,12 +46,12 @@ const CODES: [&str; 17] = [
 const STATES: &[&str] = &["running", "paused", "finished", "cancelled"];
 const PAUSES: &[&str] = &["user", "agent_does_not_start", "unplayed_games"];
 
-/// What a game was for an agent.
+/// Result of a game for an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Sole first.
+    /// Sole first place.
     Win,
-    /// Shared first.
+    /// Shared first place.
     Draw,
     /// Neither.
     Loss,
@@ -72,16 +72,16 @@ impl Outcome {
     }
 }
 
-/// What became of a reported game.
+/// Result of reporting a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportOutcome {
-    /// The first of its game.
+    /// The first record of its game.
     New,
     /// The same record again.
     Duplicate,
-    /// Another record than the durable one.
+    /// A record that differs from the durable one.
     Differing,
-    /// Not taken: unknown, damaged, or the queue was full.
+    /// Not accepted: unknown, damaged, or the queue was full.
     Rejected,
 }
 
@@ -98,7 +98,7 @@ impl ReportOutcome {
     }
 }
 
-/// What came of playing a game again.
+/// Result of replaying a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AuditOutcome {
     /// The same record.
@@ -123,7 +123,7 @@ impl AuditOutcome {
 pub struct Seated<'a> {
     /// Its name.
     pub agent: &'a str,
-    /// What the game was for it.
+    /// Its result.
     pub outcome: Outcome,
 }
 
@@ -136,13 +136,13 @@ pub struct Finished<'a> {
     pub termination: &'a str,
     /// Actions applied.
     pub plies: u32,
-    /// Who played, in seat order.
+    /// The agents in seat order.
     pub seats: &'a [Seated<'a>],
     /// Agent and kind (`illegal_move`, `timeout`, …) of each fault.
     pub faults: &'a [(&'a str, &'a str)],
 }
 
-/// The coordinator's metrics. What has no labels is set directly.
+/// The coordinator's metrics. Metrics without labels are set directly.
 #[derive(Debug)]
 pub struct CoordinatorMetrics {
     labels: Labels,
@@ -154,7 +154,7 @@ pub struct CoordinatorMetrics {
     paused: IntGaugeVec,
     reports: IntCounterVec,
     audits: IntCounterVec,
-    /// Finished games that are to be played again.
+    /// Finished games that wait for an audit.
     pub audits_waiting: IntGauge,
     grpc_requests: IntCounterVec,
     store_commit: Histogram,
@@ -175,11 +175,11 @@ pub struct CoordinatorMetrics {
     pub reports_refused: IntCounter,
     /// Reported games that are not acknowledged yet.
     pub report_queue_games: IntGauge,
-    /// Requests that wait for the state.
+    /// Requests that wait for the core.
     pub command_queue: IntGauge,
     /// Open connections.
     pub connections: IntGauge,
-    /// Connections closed as they came.
+    /// Connections closed because of the limit.
     pub connections_refused: IntCounter,
     /// Leases taken back.
     pub leases_expired: IntCounter,
@@ -187,7 +187,7 @@ pub struct CoordinatorMetrics {
     pub store_bytes: IntGauge,
     /// Records that wait for the store's writer.
     pub store_queue_depth: IntGauge,
-    /// How tournaments stand.
+    /// Standings of tournaments.
     pub standings: TournamentGauges,
 }
 
@@ -195,7 +195,7 @@ impl CoordinatorMetrics {
     /// Registers them; `rulesets` are the names that may become labels.
     ///
     /// # Errors
-    /// Where the registry has them already.
+    /// If the registry already has them.
     pub fn new<R: Into<String>>(
         registry: &Registry,
         rulesets: impl IntoIterator<Item = R>,
@@ -247,9 +247,9 @@ impl CoordinatorMetrics {
         Ok(made)
     }
 
-    /// Makes ready for a tournament: its agents get labels, as long as there
-    /// is room, and all series start at zero, so that the first game shows in
-    /// a rate. Names that were never prepared count as `other`.
+    /// Prepares for a tournament: its agents get labels while there is room, and all series start
+    /// at zero, so that a rate shows the first game. Names that were never prepared count as
+    /// `other`.
     pub fn prepare<'a>(&self, ruleset: &str, agents: impl IntoIterator<Item = &'a str>) {
         let ruleset = self.labels.ruleset(ruleset);
         self.game_plies.with_label_values(&[ruleset]);
@@ -268,7 +268,7 @@ impl CoordinatorMetrics {
         }
     }
 
-    /// Counts a game. Call it once a game, when it is durable.
+    /// Counts a game. Must be called once per game, when it is durable.
     pub fn game_finished(&self, game: &Finished<'_>) {
         let ruleset = self.labels.ruleset(game.ruleset);
         let termination = one_of(game.termination, TERMINATIONS);
@@ -296,25 +296,25 @@ impl CoordinatorMetrics {
             .inc_by(games);
     }
 
-    /// Counts games that were played again.
+    /// Counts replayed games.
     pub fn audited(&self, outcome: AuditOutcome, games: u64) {
         let audits = self.audits.with_label_values(&[outcome.label()]);
         audits.inc_by(games);
     }
 
-    /// Counts a lease given so long after it was asked for.
+    /// Counts a lease that was granted this long after its request.
     pub fn lease_granted(&self, waited: Duration) {
         self.leases_granted.inc();
         self.lease_wait.observe(waited.as_secs_f64());
     }
 
-    /// Counts a report answered so long after it began.
+    /// Counts a report that was answered this long after its start.
     pub fn report_answered(&self, took: Duration) {
         self.report_duration.observe(took.as_secs_f64());
     }
 
-    /// How many tournaments are paused, each for a reason: `user`,
-    /// `agent_does_not_start` or `unplayed_games`.
+    /// Sets the number of paused tournaments by reason: `user`, `agent_does_not_start` or
+    /// `unplayed_games`.
     pub fn set_paused<'a>(&self, reasons: impl Iterator<Item = &'a str>) {
         let reasons: Vec<&str> = reasons.map(|reason| one_of(reason, PAUSES)).collect();
         for known in PAUSES {
@@ -323,8 +323,7 @@ impl CoordinatorMetrics {
         }
     }
 
-    /// How many tournaments are in a state: `running`, `paused`, `finished`
-    /// or `cancelled`.
+    /// Sets the number of tournaments by state: `running`, `paused`, `finished` or `cancelled`.
     pub fn set_tournaments(&self, state: &str, count: i64) {
         self.tournaments
             .with_label_values(&[one_of(state, STATES)])
@@ -337,16 +336,15 @@ impl CoordinatorMetrics {
         self.store_records.inc_by(records);
     }
 
-    /// Counts what a part of a group commit took; the catalogue names them.
+    /// Counts the duration of a part of a group commit; the catalogue names the parts.
     pub fn store_phase(&self, phase: &'static str, took: Duration) {
         self.store_commit_phase
             .with_label_values(&[phase])
             .observe(took.as_secs_f64());
     }
 
-    /// Counts a gRPC request by its path (`/package.Service/Method`) and its
-    /// status code, 0 to 16. Anybody can ask for any path: what is answered
-    /// UNIMPLEMENTED counts as the method `other`.
+    /// Counts a gRPC request by its path (`/package.Service/Method`) and its status code, 0 to 16.
+    /// Clients may request any path, so UNIMPLEMENTED counts as the method `other`.
     pub fn grpc_request(&self, path: &str, code: i32) {
         let code = usize::try_from(code)
             .ok()

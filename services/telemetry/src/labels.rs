@@ -1,17 +1,17 @@
-//! Bounds on label values: what a stranger can name must not become a series.
+//! Limits of label values: a name that a client can choose must not become a series.
 
 use std::{
     collections::BTreeSet,
     sync::{PoisonError, RwLock},
 };
 
-/// The label value of whatever is not known or above the cap.
+/// The label value of unknown names, and of those above the limit.
 pub const OTHER: &str = "other";
 
-/// The most agents that get series of their own.
+/// Maximum number of agents with series of their own.
 pub const MAX_AGENTS: usize = 200;
 
-/// Knows which agents and rulesets get series of their own.
+/// The agents and rulesets with series of their own.
 #[derive(Debug)]
 pub(crate) struct Labels {
     rulesets: BTreeSet<String>,
@@ -26,7 +26,7 @@ impl Labels {
         }
     }
 
-    /// Gives an agent series of its own, if there is room; tells its label.
+    /// Gives an agent series of its own if there is room. Returns its label.
     pub(crate) fn admit<'a>(&self, agent: &'a str) -> &'a str {
         let mut agents = self.agents.write().unwrap_or_else(PoisonError::into_inner);
         if !agents.contains(agent) {
@@ -54,7 +54,7 @@ impl Labels {
     }
 }
 
-/// The value if it is one of those, else [`OTHER`].
+/// The value if it is in the list, else [`OTHER`].
 pub(crate) fn one_of<'a>(value: &'a str, known: &[&str]) -> &'a str {
     if known.contains(&value) { value } else { OTHER }
 }

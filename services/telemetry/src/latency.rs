@@ -1,27 +1,26 @@
-//! A small histogram of latencies that can be merged and sent.
+//! A small histogram of latencies, which can be merged and sent.
 
 use std::time::Duration;
 
 /// Buckets per doubling; the middle of a bucket is at most 1/32 off.
 const PER_OCTAVE: u64 = 16;
 const OCTAVE_BITS: u32 = 4;
-/// Values are held below 2^38 ns (275 s).
+/// Values are limited to below 2^38 ns (275 s).
 const MAX_BITS: u32 = 38;
 const BUCKETS: usize = ((MAX_BITS - OCTAVE_BITS + 1) as usize) << OCTAVE_BITS;
 
-/// How long things took: counts in fixed logarithmic buckets from 1 ns to
-/// 275 s, quantiles within 3.2 %.
+/// Durations, counted in fixed logarithmic buckets from 1 ns to 275 s; quantiles are within
+/// 3.2 %.
 ///
-/// Two of them merge by adding, in any order; [`Self::buckets`] and
-/// [`Self::from_buckets`] are its form on the wire.
+/// Histograms merge by addition, in any order; [`Self::buckets`] and [`Self::from_buckets`] are
+/// their form in messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LatencyHistogram {
     counts: Box<[u64; BUCKETS]>,
     count: u64,
 }
 
-/// A bucket that does not exist; the histogram is of another version or
-/// damaged.
+/// A bucket that does not exist: the histogram is of another version or damaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("latency bucket {0} does not exist: they are numbered 0 to {max}", max = BUCKETS - 1)]
 pub struct LatencyBucketError(pub u32);
@@ -36,18 +35,18 @@ impl Default for LatencyHistogram {
 }
 
 impl LatencyHistogram {
-    /// One with nothing in it.
+    /// An empty histogram.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Counts one.
+    /// Counts one value.
     pub fn record(&mut self, latency: Duration) {
         self.record_many(latency, 1);
     }
 
-    /// Counts several that took the same time.
+    /// Counts several equal values.
     pub fn record_many(&mut self, latency: Duration, count: u64) {
         let slot = &mut self.counts[bucket(latency)];
         *slot = slot.saturating_add(count);
@@ -60,7 +59,7 @@ impl LatencyHistogram {
         self.count = 0;
     }
 
-    /// Adds another one's counts.
+    /// Adds the counts of another histogram.
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.counts.iter_mut().zip(other.counts.iter()) {
             *mine = mine.saturating_add(*theirs);
@@ -68,14 +67,13 @@ impl LatencyHistogram {
         self.count = self.count.saturating_add(other.count);
     }
 
-    /// How many were recorded.
+    /// Number of values.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The latency that a share `q` (0 to 1) of all do not exceed; none where
-    /// nothing was recorded.
+    /// The latency that a share `q` (0 to 1) of all values does not exceed; none without values.
     #[must_use]
     pub fn quantile(&self, q: f64) -> Option<Duration> {
         // Nearest rank; a share of a count needs no exactness above 2^53.
@@ -97,10 +95,10 @@ impl LatencyHistogram {
             .filter(|&(_, count)| count > 0)
     }
 
-    /// From what [`Self::buckets`] gave, in any order.
+    /// The inverse of [`Self::buckets`], in any order.
     ///
     /// # Errors
-    /// [`LatencyBucketError`] where a number is out of range.
+    /// [`LatencyBucketError`] if a number is out of range.
     pub fn from_buckets(
         buckets: impl IntoIterator<Item = (u32, u64)>,
     ) -> Result<Self, LatencyBucketError> {

@@ -23,8 +23,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Every metric is listed in [`catalogue`]: nothing is exported that is not
-//! there, and a test holds `deploy/` to it.
+//! Every metric is listed in [`catalogue`]. A test compares the list with `deploy/`.
 
 pub mod catalogue;
 mod coordinator;
@@ -47,5 +46,5 @@ pub use tournaments::{AgentFigures, Estimate, Quantiles, TournamentFigures, Tour
 pub use weighted::WeightedHistogram;
 pub use worker::{MoveLatency, MoveMeter, MoveTiming, WorkerMetrics};
 
-/// A metric that could not be registered: each group once a registry.
+/// A metric that could not be registered: each registry takes a group only once.
 pub type MetricsError = prometheus::Error;

@@ -5,10 +5,10 @@ use std::io::{self, IsTerminal};
 use tracing_subscriber::{EnvFilter, filter::ParseError, layer::SubscriberExt, util::TryInitError};
 use tracing_subscriber::{Layer, Registry, fmt, util::SubscriberInitExt};
 
-/// The environment variable that says what to log.
+/// The environment variable with the filter.
 pub const ENV: &str = "ARENA_LOG";
 
-/// What a line of the log looks like.
+/// Format of a log line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
     /// For people.
@@ -18,30 +18,31 @@ pub enum Format {
     Json,
 }
 
-/// Logs could not be set up.
+/// Logging could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
-    /// What to log is not understood.
+    /// The filter is invalid.
     #[error(
         "\"{filter}\" does not say what to log: use a level (error, warn, info, debug, trace) or directives such as arena_worker=debug,warn"
     )]
     Filter {
-        /// What was given.
+        /// The given filter.
         filter: String,
-        /// What is wrong with it.
+        /// The problem.
         #[source]
         source: ParseError,
     },
-    /// Something else has set logs up before.
+    /// Another library has started logging before.
     #[error("logs are set up already")]
     Installed(#[from] TryInitError),
 }
 
-/// Logs to stderr from now on. `filter` is a level, which holds for Arena's
-/// own lines (others': `warn`), or directives `target=level,…`. Colour only on
-/// a terminal, and never with `NO_COLOR`.
+/// Starts logging to stderr. `filter` is a level, which applies to Arena's own lines (`warn` to
+/// others), or directives `target=level,…`. Colours are used only on a terminal, and never with
+/// `NO_COLOR`.
 ///
 /// # Errors
+/// [`LogError`].
 /// [`LogError`].
 pub fn init(format: Format, filter: &str) -> Result<(), LogError> {
     let filter = parse(filter)?;

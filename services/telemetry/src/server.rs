@@ -1,4 +1,4 @@
-//! `/metrics` for Prometheus and `/healthz` for whoever restarts processes.
+//! `/metrics` for Prometheus and `/healthz` for supervisors.
 
 use std::{
     io,
@@ -14,30 +14,30 @@ use axum::{
 };
 use prometheus::{Registry, TEXT_FORMAT, TextEncoder};
 
-/// The metrics server could not start or go on.
+/// Why the metrics server did not start or stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// Something else listens there.
+    /// Another program listens on the address.
     #[error("{address} is in use: give another metrics address, port 0 picks a free one")]
     InUse {
-        /// What was asked for.
+        /// The requested address.
         address: String,
     },
-    /// The address cannot be listened on.
+    /// The address cannot be used.
     #[error("cannot listen on {address} for metrics")]
     Bind {
-        /// What was asked for.
+        /// The requested address.
         address: String,
-        /// Why not.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// Listening failed later.
+    /// The server failed later.
     #[error("the metrics server on {address} stopped")]
     Serve {
-        /// Where it listened.
+        /// Its address.
         address: SocketAddr,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
@@ -70,17 +70,18 @@ impl MetricsServer {
         })
     }
 
-    /// Where it listens, with the port that was picked.
+    /// Its address, with the chosen port.
     #[must_use]
     pub fn local_addr(&self) -> SocketAddr {
         self.local
     }
 
-    /// Answers until `shutdown` is done. `ready` is asked at each `/healthz`:
-    /// `Err` answers 503 with its reason. `refresh` is awaited before each page of
-    /// metrics: it brings up to date what nobody keeps up to date meanwhile.
+    /// Answers until `shutdown` completes. `ready` is called for each `/healthz`: `Err` answers 503
+    /// with its reason. `refresh` is awaited before each page of metrics, to update values that are
+    /// only computed on request.
     ///
     /// # Errors
+    /// [`ServeError::Serve`].
     /// [`ServeError::Serve`].
     pub async fn run<R>(
         self,

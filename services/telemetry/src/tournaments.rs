@@ -1,6 +1,5 @@
-//! How tournaments stand, as gauges. They are handed over whole by whoever reads the
-//! store, so that they are right from the first scrape of a process on, and a scrape
-//! sees all numbers of one moment.
+//! Standings of tournaments, as gauges. The reader of the store sets all of them at once, so that
+//! they are correct from the first scrape of a process on, and a scrape is consistent.
 
 use std::{
     collections::BTreeMap,
@@ -19,10 +18,10 @@ use crate::{
     labels::MAX_AGENTS,
 };
 
-/// The most agents of all tournaments together that have series.
+/// Maximum number of agents with series, over all tournaments.
 const MAX_ROWS: usize = 2_000;
 
-/// A number that may be unknown, and the ends of its interval.
+/// A number that may be unknown, with its interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Estimate {
     /// The number.
@@ -36,9 +35,9 @@ pub struct Estimate {
 /// A median and a 99th percentile, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Quantiles {
-    /// Half of all do not exceed it.
+    /// Median.
     pub p50: Option<f64>,
-    /// 99 of 100 do not exceed it.
+    /// 99th percentile.
     pub p99: Option<f64>,
 }
 
@@ -51,9 +50,9 @@ pub struct AgentFigures {
     pub rank: Option<u64>,
     /// Wins, draws, losses and voids.
     pub results: [u64; 4],
-    /// Mean score, with the interval for one look.
+    /// Mean score, with its fixed-sample interval.
     pub score: Estimate,
-    /// The interval of the score for any number of looks.
+    /// Anytime-valid interval of the score.
     pub anytime: (Option<f64>, Option<f64>),
     /// Share of games won.
     pub win_rate: Estimate,
@@ -67,7 +66,7 @@ pub struct AgentFigures {
     pub waiting: Quantiles,
 }
 
-/// A tournament as it stands.
+/// A tournament with its standings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TournamentFigures {
     /// Its id.
@@ -90,7 +89,7 @@ pub struct TournamentFigures {
     pub agents: Vec<AgentFigures>,
 }
 
-/// Shows how tournaments stand; clones show the same.
+/// Gauges of tournaments; clones share them.
 #[derive(Clone, Debug)]
 pub struct TournamentGauges {
     descs: Arc<[Desc]>,
@@ -101,7 +100,7 @@ impl TournamentGauges {
     /// Registers them, without a tournament.
     ///
     /// # Errors
-    /// Where the registry has them already.
+    /// If the registry already has them.
     pub fn new(registry: &Registry) -> Result<Self, MetricsError> {
         let descs: Result<Arc<[Desc]>, _> =
             catalogue::TOURNAMENT.iter().map(Metric::desc).collect();
@@ -113,8 +112,8 @@ impl TournamentGauges {
         Ok(made)
     }
 
-    /// Shows these tournaments, and no others any more. Where they have more agents than
-    /// there is room for, those that come last have no series.
+    /// Shows these tournaments, and no others. If they have too many agents, the last ones have no
+    /// series.
     pub fn show(&self, tournaments: Vec<Arc<TournamentFigures>>) {
         *self.shown.write().unwrap_or_else(PoisonError::into_inner) = tournaments;
     }

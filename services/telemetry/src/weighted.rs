@@ -1,5 +1,5 @@
-//! Histograms whose observations have weights: a batch of a hundred moves is one
-//! observation that counts a hundred times, and so is one of a hundred that was timed.
+//! Histograms with weighted observations: a batch of a hundred moves is one observation that
+//! counts a hundred times, and so is a timed move that stands for a hundred.
 
 use std::{
     collections::BTreeMap,
@@ -23,7 +23,7 @@ pub(crate) struct WeightedHistograms(Arc<Series>);
 
 #[derive(Debug)]
 struct Series {
-    /// The metric, and others that show the same values under another name.
+    /// The metric, and others that show the same values under other names.
     names: Vec<Metric>,
     descs: Vec<Desc>,
     bounds: &'static [f64],
@@ -39,7 +39,7 @@ pub struct WeightedHistogram {
 
 #[derive(Clone, Debug)]
 struct Cells {
-    /// Of each bucket alone; the last one has no upper bound.
+    /// Counts of each bucket alone; the last one has no upper bound.
     counts: Box<[u64]>,
     sum: f64,
 }
@@ -59,7 +59,7 @@ impl Cells {
 }
 
 impl WeightedHistograms {
-    /// Registers them under these names, of which the first one has the buckets.
+    /// Registers them under these names; the first one has the buckets.
     pub(crate) fn new(registry: &Registry, names: &[Metric]) -> Result<Self, MetricsError> {
         let bounds = names.first().map_or(&[][..], |metric| match metric.kind {
             MetricKind::Histogram(bounds) => bounds,
@@ -76,7 +76,7 @@ impl WeightedHistograms {
         Ok(made)
     }
 
-    /// The one with these label values; it is there from now on.
+    /// The histogram with these label values, created if missing.
     pub(crate) fn with(&self, labels: &[&str]) -> WeightedHistogram {
         let key: Vec<String> = labels.iter().map(ToString::to_string).collect();
         let mut series = self
@@ -142,12 +142,12 @@ impl WeightedHistogram {
         self.cells.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a value so many times.
+    /// Counts a value this many times.
     pub fn observe(&self, value: f64, weight: u64) {
         self.lock().observe(self.bounds, value, weight);
     }
 
-    /// One that others do not see before it is flushed, and that costs no lock.
+    /// A local histogram, which costs no lock; its counts appear with a flush.
     pub(crate) fn local(&self) -> LocalHistogram {
         LocalHistogram {
             cells: Cells::new(self.bounds),
@@ -161,7 +161,7 @@ impl WeightedHistogram {
 #[derive(Debug)]
 pub(crate) struct LocalHistogram {
     cells: Cells,
-    /// Something was observed since the last flush.
+    /// True if it has counts since the last flush.
     seen: bool,
     shared: WeightedHistogram,
 }

@@ -1,4 +1,4 @@
-//! What a worker counts.
+//! Metrics of a worker.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use crate::{
     weighted::{LocalHistogram, WeightedHistogram, WeightedHistograms},
 };
 
-/// One of so many decisions is timed where timing costs more than deciding; it counts
-/// for those before it.
+/// If timing costs more than deciding, one decision in this many is timed, and counts for those
+/// before it.
 const SAMPLED: u64 = 64;
 
-/// A worker's metrics. What has no labels is set directly.
+/// A worker's metrics. Metrics without labels are set directly.
 #[derive(Debug)]
 pub struct WorkerMetrics {
     labels: Labels,
@@ -30,11 +30,11 @@ pub struct WorkerMetrics {
     games: IntCounterVec,
     agent_processes: IntGaugeVec,
     agent_restarts: IntCounterVec,
-    /// Games played at the moment.
+    /// Games in play.
     pub games_in_flight: IntGauge,
     /// Decisions sent to an agent in one message.
     pub batch_size: Histogram,
-    /// Reports sent again.
+    /// Repeated reports.
     pub report_retries: IntCounter,
 }
 
@@ -42,7 +42,7 @@ impl WorkerMetrics {
     /// Registers them; `rulesets` are the names that may become labels.
     ///
     /// # Errors
-    /// Where the registry has them already.
+    /// If the registry already has them.
     pub fn new<R: Into<String>>(
         registry: &Registry,
         rulesets: impl IntoIterator<Item = R>,
@@ -67,10 +67,9 @@ impl WorkerMetrics {
         })
     }
 
-    /// A meter for the moves of an agent, to be kept by whoever plays its
-    /// games: counting costs no look-up and no atomics until it flushes. The
-    /// agent must be one that the coordinator named; it gets a label as long
-    /// as there is room, else `other`.
+    /// A meter for the moves of an agent, for the code that plays its games: counting needs no
+    /// lookup and no atomics until it flushes. The coordinator must have named the agent. It gets a
+    /// label while there is room, else `other`.
     #[must_use]
     pub fn meter(&self, agent: &str, ruleset: &str) -> MoveMeter {
         let agent = self.labels.admit(agent);
@@ -90,8 +89,8 @@ impl WorkerMetrics {
         }
     }
 
-    /// For the time, in seconds, that a move costs outside of the agent: rules,
-    /// chance, recording, the next question.
+    /// A meter for the seconds that a move costs outside of the agent: rules, chance, recording,
+    /// the next question.
     #[must_use]
     pub fn overhead(&self, ruleset: &str) -> WeightedHistogram {
         self.move_overhead.with(&[self.labels.ruleset(ruleset)])
@@ -104,34 +103,33 @@ impl WorkerMetrics {
             .inc_by(games);
     }
 
-    /// So many more processes of an agent are running, or fewer. The series
-    /// exist from the first call on.
+    /// This many more processes of an agent run, or fewer. The first call creates the series.
     pub fn add_agent_processes(&self, agent: &str, more: i64) {
         let agent = self.labels.admit(agent);
         self.agent_processes.with_label_values(&[agent]).add(more);
         self.agent_restarts.with_label_values(&[agent]);
     }
 
-    /// Counts a start of an agent's process that was not its first.
+    /// Counts a restart of an agent's process.
     pub fn agent_restarted(&self, agent: &str) {
         let agent = self.labels.admit(agent);
         self.agent_restarts.with_label_values(&[agent]).inc();
     }
 }
 
-/// How long a move took.
+/// Times of a move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MoveTiming {
-    /// From the moment it was wanted until the agent was at it.
+    /// From the moment it was wanted until the agent worked on it.
     pub waiting: Duration,
-    /// Its share of the time in which the agent was at it, as seen from here.
+    /// Its share of the time in which the agent worked on it, as measured here.
     pub round_trip: Duration,
-    /// The agent's own thinking, where it reports it; else all of the round trip.
+    /// The agent's thinking time if it states one; else the whole round trip.
     pub thinking: Option<Duration>,
 }
 
 impl MoveTiming {
-    /// Of a bot in process: all of it is thinking.
+    /// For a bot in process, all of it is thinking.
     #[must_use]
     pub fn in_process(waiting: Duration, took: Duration) -> Self {
         Self {
@@ -142,7 +140,7 @@ impl MoveTiming {
     }
 }
 
-/// Thinking and waiting of moves, finely, to be merged with what others measured.
+/// Thinking and waiting times of moves, in fine buckets, to be merged with those of others.
 #[derive(Clone, Debug, Default)]
 pub struct MoveLatency {
     /// Thinking times.
@@ -152,13 +150,13 @@ pub struct MoveLatency {
 }
 
 impl MoveLatency {
-    /// How many moves.
+    /// Number of moves.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.thinking.count()
     }
 
-    /// Adds another one's moves.
+    /// Adds the moves of another one.
     pub fn merge(&mut self, other: &Self) {
         self.thinking.merge(&other.thinking);
         self.waiting.merge(&other.waiting);
@@ -170,16 +168,15 @@ impl MoveLatency {
     }
 }
 
-/// Counts the moves of one agent in one ruleset; shows them when it flushes.
+/// Counts the moves of one agent in one ruleset; they appear with a flush.
 ///
-/// Flush about ten times a second, or at the end of each batch of games: until
-/// then nobody sees them. Dropping flushes. Every move that is counted has a time:
-/// its own, or that of the one of many that was timed for it.
+/// Flush about ten times a second, or at the end of each batch of games; dropping flushes, too.
+/// Every counted move has a time: its own, or that of the timed move that stands for it.
 #[derive(Debug)]
 pub struct MoveMeter {
     decisions: IntCounter,
     decided: u64,
-    /// Decisions that the next one that is timed counts for.
+    /// Number of decisions that the next timed one stands for.
     untimed: u64,
     /// The last one that was timed for others.
     last: Option<MoveTiming>,
@@ -192,15 +189,14 @@ pub struct MoveMeter {
 }
 
 impl MoveMeter {
-    /// Whether the next decision is one to be timed, where timing costs more than
-    /// deciding.
+    /// True if the next decision has to be timed, when timing costs more than deciding.
     #[inline]
     #[must_use]
     pub fn due(&self) -> bool {
         self.untimed + 1 >= SAMPLED || self.last.is_none()
     }
 
-    /// How many decisions the next one counts for that is timed for others.
+    /// Number of decisions that the next timed one stands for.
     #[must_use]
     pub fn weight(&self) -> u64 {
         self.untimed + 1
@@ -212,7 +208,7 @@ impl MoveMeter {
         self.untimed += 1;
     }
 
-    /// Counts a decision that is timed for those before it too.
+    /// Counts a decision that is timed for those before it, too.
     pub fn sampled(&mut self, timing: MoveTiming) {
         let weight = self.weight();
         self.untimed = 0;
@@ -220,14 +216,14 @@ impl MoveMeter {
         self.timed(timing, weight);
     }
 
-    /// Counts decisions that took the same time.
+    /// Counts decisions with the same time.
     pub fn timed(&mut self, timing: MoveTiming, decisions: u64) {
         let MoveTiming {
             waiting,
             round_trip,
             thinking: reported,
         } = timing;
-        // An agent may say anything; it cannot have thought for longer.
+        // The agent may state anything; it cannot have thought longer than this.
         let thinking = reported.unwrap_or(round_trip).min(round_trip);
         self.decided += decisions;
         let observe = |histogram: &mut LocalHistogram, time: Duration| {
@@ -244,7 +240,7 @@ impl MoveMeter {
         self.latency.waiting.record_many(waiting, decisions);
     }
 
-    /// Shows everything counted so far.
+    /// Publishes all counts.
     pub fn flush(&mut self) {
         let rest = std::mem::take(&mut self.untimed);
         if let Some(last) = self.last.filter(|_| rest > 0) {
@@ -266,8 +262,7 @@ impl MoveMeter {
         }
     }
 
-    /// Adds what was counted since the last time, up to the last flush, to what others
-    /// counted.
+    /// Adds the counts between the last call and the last flush to those of others.
     pub fn drain(&mut self, into: &mut MoveLatency) {
         if self.latency.count() > 0 {
             into.merge(&self.latency);
@@ -275,7 +270,7 @@ impl MoveMeter {
         }
     }
 
-    /// Whether anything was timed since the last [`Self::drain`].
+    /// True if any decision was timed since the last [`Self::drain`].
     #[must_use]
     pub fn has_latency(&self) -> bool {
         self.latency.count() > 0

@@ -1,9 +1,8 @@
-//! Questions and answers in place: they pass by the million, so that nothing
-//! may be allocated for one decision. What is kept here is used again.
+//! Questions and answers, read and written in place: there are millions of them, so nothing is
+//! allocated for a decision, and buffers are reused.
 //!
-//! `ChooseMoveRequest` and `ChooseMovesRequest` number context, decision and
-//! time budget alike, `ChooseMoveResponse` and `Choice` differ in their slot
-//! alone.
+//! `ChooseMoveRequest` and `ChooseMovesRequest` use the same field numbers for context, decision
+//! and time budget; `ChooseMoveResponse` and `Choice` differ only in the slot.
 
 use std::ops::Range;
 
@@ -18,20 +17,19 @@ use crate::{
     v1,
 };
 
-/// A `ChooseMovesRequest`, or a `ChooseMoveRequest`, as the places of its
-/// parts.
+/// A `ChooseMovesRequest`, or a `ChooseMoveRequest`, as the positions of its parts.
 #[derive(Clone, Debug, Default)]
 pub struct Questions {
     contexts: Vec<Range<usize>>,
     decisions: Vec<Range<usize>>,
-    /// As the message says it; 0: no limit.
+    /// The value in the message; 0: no limit.
     pub time_budget_us: u64,
-    /// Number of the batch; 0 for a solitary question.
+    /// Number of the batch; 0 for a single question.
     pub batch: u64,
 }
 
 impl Questions {
-    /// Takes a message apart; its contexts and decisions are not looked at.
+    /// Finds the parts of a message; its contexts and decisions are not read.
     ///
     /// # Errors
     /// [`FieldError`].
@@ -55,27 +53,27 @@ impl Questions {
         Ok(())
     }
 
-    /// Where the encoded contexts are.
+    /// Positions of the encoded contexts.
     #[must_use]
     pub fn contexts(&self) -> &[Range<usize>] {
         &self.contexts
     }
 
-    /// Where the encoded decisions are.
+    /// Positions of the encoded decisions.
     #[must_use]
     pub fn decisions(&self) -> &[Range<usize>] {
         &self.decisions
     }
 }
 
-/// What one decision was answered with, as far as the asking side needs it.
+/// The answer to one decision, as far as the asking side needs it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
     /// Slot of the decision.
     pub slot: u32,
     /// The chosen move.
     pub move_id: u32,
-    /// The agent's own time for it, if reported.
+    /// The agent's thinking time, if it states one.
     pub thinking_us: Option<u64>,
 }
 
@@ -86,14 +84,14 @@ pub struct Answers {
     pub batch: u64,
     /// In the order of the message.
     pub choices: Vec<Answer>,
-    /// The agent's own time for all of them, if reported.
+    /// The agent's thinking time for all of them, if it states one.
     pub thinking_us: Option<u64>,
-    /// Nothing more comes for the batch.
+    /// True if nothing more follows for the batch.
     pub last: bool,
 }
 
 impl Answers {
-    /// Reads a message, all of it.
+    /// Decodes a whole message.
     ///
     /// # Errors
     /// [`FieldError`].
@@ -119,7 +117,7 @@ fn choice(bytes: &[u8]) -> Result<Answer, FieldError> {
     let mut answer = Answer::default();
     for field in Fields::of(bytes) {
         match field? {
-            // As protobuf has it, larger numbers lose their upper half.
+            // As in protobuf, larger numbers lose their upper half.
             (1, value) => answer.slot = value.number()? as u32,
             (2, value) => answer.move_id = value.number()? as u32,
             (3, value) => {
@@ -132,7 +130,7 @@ fn choice(bytes: &[u8]) -> Result<Answer, FieldError> {
     Ok(answer)
 }
 
-/// Begins a `ChooseMovesResponse`.
+/// Starts a `ChooseMovesResponse`.
 pub fn write_batch(out: &mut impl BufMut, batch: u64) {
     write_number(out, 1, batch);
 }
@@ -215,7 +213,7 @@ mod tests {
     fn answers_are_read_as_their_message_is() {
         let message = sample();
         let mut answers = Answers::default();
-        // Twice, as what is kept is used again.
+        // Twice, because buffers are reused.
         for _ in 0..2 {
             answers.read(&message.encode_to_vec()).expect("answers");
             assert_eq!(answers.batch, message.batch);

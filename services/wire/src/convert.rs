@@ -1,4 +1,4 @@
-//! Plain data to messages and back.
+//! Conversions between plain data and messages.
 
 use arena_model::{
     Beginning, BlockSeed, GameRecord, Package,
@@ -12,16 +12,16 @@ use arena_model::{
 
 use crate::v1;
 
-/// How long a binary may take to start where nothing else is said.
+/// Default start timeout of a binary.
 const START_TIMEOUT_US: u64 = 10_000_000;
 
-/// A message that does not say what it must.
+/// A message with a missing or invalid field.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}: {problem}")]
 pub struct ConvertError {
     /// Name of the message.
     pub message: &'static str,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: String,
 }
 
@@ -32,7 +32,7 @@ fn wrong<T>(message: &'static str, problem: impl Into<String>) -> Result<T, Conv
     })
 }
 
-/// Options as messages, by ascending name.
+/// Options as messages, in ascending order of names.
 #[must_use]
 pub fn options_to_wire(options: &Options) -> Vec<v1::OptionValue> {
     options
@@ -44,8 +44,8 @@ pub fn options_to_wire(options: &Options) -> Vec<v1::OptionValue> {
         .collect()
 }
 
-/// Options whose values are text, whatever they were. Resolving them against
-/// their specs (`arena_engine::options::resolve`) gives the types back.
+/// Options with their values as text. Resolving them against their specs
+/// (`arena_engine::options::resolve`) restores the types.
 #[must_use]
 pub fn options_from_wire(options: &[v1::OptionValue]) -> Options {
     options
@@ -54,7 +54,7 @@ pub fn options_from_wire(options: &[v1::OptionValue]) -> Options {
         .collect()
 }
 
-/// What identifies a registered binary: the digest of its file, arguments and limits.
+/// The identity of a registered binary: the digest of its file, arguments and limits.
 #[must_use]
 pub fn content(binary: &v1::BinarySource) -> String {
     let limits = binary.limits.unwrap_or_default();
@@ -122,11 +122,10 @@ pub fn option_spec_to_wire(spec: &Spec) -> v1::BotOption {
     }
 }
 
-/// An option from its description. A type that is not reported is text.
+/// An option from its description. A missing type means text.
 ///
 /// # Errors
-/// [`ConvertError`] where bounds are no numbers or the default is none of its
-/// own values.
+/// [`ConvertError`] if bounds are no numbers or the default is invalid.
 pub fn option_spec_from_wire(option: &v1::BotOption) -> Result<Spec, ConvertError> {
     const MESSAGE: &str = "BotOption";
     fn bound<T: std::str::FromStr>(
@@ -219,7 +218,7 @@ impl From<&GamePlay> for v1::PlaySettings {
     }
 }
 
-/// The policy of a message; what is not reported is the default.
+/// The policy of a message, with the default if it is missing.
 #[must_use]
 pub fn fault_policy(play: &v1::PlaySettings) -> FaultPolicy {
     match play.on_fault() {
@@ -228,7 +227,7 @@ pub fn fault_policy(play: &v1::PlaySettings) -> FaultPolicy {
     }
 }
 
-/// What lines say of agents and settings; none where they are of version 1.
+/// The descriptions of agents and play in lines; none in version 1.
 #[must_use]
 pub fn record_setup(setup: &v1::TournamentSetup) -> Option<RecordSetup> {
     let agents = setup.agents.iter().map(|agent| agent.record_json.clone());
@@ -252,7 +251,7 @@ impl From<FaultKind> for v1::FaultKind {
     }
 }
 
-/// A kind of fault; none where it is unknown here.
+/// A kind of fault; none if it is unknown here.
 #[must_use]
 pub fn fault_kind(kind: v1::FaultKind) -> Option<FaultKind> {
     Some(match kind {

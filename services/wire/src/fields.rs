@@ -1,21 +1,20 @@
-//! Fields of a message one by one, for what is read too often to build the
-//! message.
+//! Reads the fields of a message one by one, where building the message would be too slow.
 
 use prost::{
     DecodeError,
     encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field},
 };
 
-/// Bytes that are not the message they should be.
+/// Bytes that are not the expected message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FieldError {
-    /// No protobuf at all.
+    /// The bytes are no protobuf.
     #[error(transparent)]
     Message(#[from] DecodeError),
     /// The bytes end within a field.
     #[error("the bytes end within a field")]
     Short,
-    /// A field that is encoded as one of its type cannot be.
+    /// The field has another wire type.
     #[error("a field is not of its type")]
     Type,
 }
@@ -54,7 +53,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Shows each number of a repeated field, packed or not.
+    /// Passes on each number of a repeated field, packed or not.
     ///
     /// # Errors
     /// [`FieldError`].
@@ -72,7 +71,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Goes through the fields of an encoded message: numbers of fields and values.
+/// Iterates over the fields of an encoded message: field numbers and values.
 #[derive(Clone, Debug)]
 pub struct Fields<'a>(&'a [u8]);
 
@@ -83,7 +82,7 @@ impl<'a> Fields<'a> {
         Self(bytes)
     }
 
-    /// Bytes that were not looked at yet.
+    /// Bytes that were not read yet.
     #[must_use]
     pub fn left(&self) -> usize {
         self.0.len()

@@ -1,5 +1,4 @@
-//! The protobuf messages of Arena, their conversions from and to plain data,
-//! and, with the feature `grpc`, the gRPC stubs.
+//! The protobuf messages of Arena, their conversions, and, with the feature `grpc`, the gRPC stubs.
 
 pub mod batch;
 pub mod convert;
@@ -8,7 +7,7 @@ pub mod fields;
 pub mod raw;
 pub mod reasons;
 
-/// What agents draw from, for those who write them.
+/// The random numbers of agents, for authors of agents.
 pub use arena_model::engine::AgentRng;
 
 /// Package `arena.v1`: agents, workers, coordinator, records.
@@ -26,9 +25,9 @@ pub mod games {
     include!(concat!(env!("OUT_DIR"), "/arena.games.v1.rs"));
 }
 
-/// The encoded `FileDescriptorSet` of all of it, for server reflection.
+/// The encoded `FileDescriptorSet` of all files, for server reflection.
 pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
 
-/// How often a game is tried at least before it is void. A worker does not play an
-/// assignment with so many `attempts`: it reports it as a void game.
+/// Minimum number of failed attempts before a game is void. A worker does not play a game with
+/// this many `attempts`: it reports the game as void.
 pub const ATTEMPTS_MAX: u32 = 5;

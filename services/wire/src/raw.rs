@@ -1,5 +1,4 @@
-//! A codec that leaves messages as they are, for those who read and write the
-//! bytes themselves.
+//! A codec that passes messages as bytes, for code that encodes and decodes them itself.
 
 use prost::bytes::{Buf, BufMut, Bytes};
 use tonic::{

@@ -1,5 +1,5 @@
-//! Stable reasons of `google.rpc.ErrorInfo`, domain [`DOMAIN`]. Clients may
-//! rely on them; messages may change.
+//! Stable reasons of `google.rpc.ErrorInfo`, domain [`DOMAIN`]. Clients may rely on them; messages
+//! may change.
 
 /// The domain of all reasons.
 pub const DOMAIN: &str = "arena";
@@ -8,7 +8,7 @@ pub const DOMAIN: &str = "arena";
 pub const SPEC_INVALID: &str = "SPEC_INVALID";
 /// No ruleset of this name.
 pub const UNKNOWN_RULESET: &str = "UNKNOWN_RULESET";
-/// An option does not exist, is out of range, or does not go with others.
+/// An option does not exist, is out of range, or cannot be combined with others.
 pub const OPTION_INVALID: &str = "OPTION_INVALID";
 /// No agent of this name.
 pub const UNKNOWN_AGENT: &str = "UNKNOWN_AGENT";
@@ -18,7 +18,7 @@ pub const UNKNOWN_BOT: &str = "UNKNOWN_BOT";
 pub const RULESET_UNSUPPORTED: &str = "RULESET_UNSUPPORTED";
 /// The name is taken, or the version is known with another binary.
 pub const AGENT_CONFLICT: &str = "AGENT_CONFLICT";
-/// Not a name.
+/// The text is no name.
 pub const NAME_INVALID: &str = "NAME_INVALID";
 /// The binary was not uploaded, or its bytes do not hash to its name.
 pub const BINARY_INVALID: &str = "BINARY_INVALID";
@@ -30,11 +30,11 @@ pub const UNKNOWN_TOURNAMENT: &str = "UNKNOWN_TOURNAMENT";
 pub const UNKNOWN_GAME: &str = "UNKNOWN_GAME";
 /// The tournament's state does not allow it.
 pub const STATE_CONFLICT: &str = "STATE_CONFLICT";
-/// The page token is not one of this list.
+/// The page token does not belong to this list.
 pub const PAGE_TOKEN_INVALID: &str = "PAGE_TOKEN_INVALID";
-/// A request id was used before for something else.
+/// A request id was already used for another request.
 pub const REQUEST_ID_CONFLICT: &str = "REQUEST_ID_CONFLICT";
-/// A field is missing or makes no sense.
+/// A field is missing or invalid.
 pub const REQUEST_INVALID: &str = "REQUEST_INVALID";
 /// The worker has to join (again) first.
 pub const UNKNOWN_WORKER: &str = "UNKNOWN_WORKER";
@@ -46,5 +46,5 @@ pub const OVERLOADED: &str = "OVERLOADED";
 pub const DRAINING: &str = "DRAINING";
 /// The disk is full, or the store failed.
 pub const STORE_FAILED: &str = "STORE_FAILED";
-/// A defect or a failure of the coordinator's machine.
+/// A defect, or a failure of the coordinator's machine.
 pub const INTERNAL: &str = "INTERNAL";

@@ -1,4 +1,4 @@
-//! What users read of each format: what it does, its settings, and an example.
+//! The reference of formats for users: description, settings, and an example.
 
 use super::Format;
 
@@ -7,26 +7,26 @@ use super::Format;
 pub struct Setting {
     /// Its key.
     pub key: &'static str,
-    /// As a spec writes it where nothing is set; words where it follows from others.
+    /// Its default as a spec writes it, or words if it follows from other settings.
     pub default: &'static str,
-    /// What it may be.
+    /// Its valid values.
     pub values: &'static str,
-    /// What it does.
+    /// Its effect.
     pub summary: &'static str,
 }
 
-/// A format as `arena formats` shows it.
+/// A format in `arena formats`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reference {
-    /// Which.
+    /// The format.
     pub format: Format,
     /// Who plays whom, and how it ends.
     pub summary: &'static str,
-    /// What `blocks` counts.
+    /// Meaning of `blocks`.
     pub blocks: &'static str,
-    /// What its table has.
+    /// Settings of its table.
     pub settings: &'static [Setting],
-    /// The lines of a spec that choose it.
+    /// Lines of a spec that choose it.
     pub example: &'static str,
 }
 

@@ -1,39 +1,38 @@
-//! What a record says of its agents and of how its game was played, so that its
-//! line alone is enough to play the game again.
+//! The descriptions of agents and play in a record, which make its line sufficient to replay the
+//! game with its agents.
 
 use arena_engine::options::Options;
 use serde::{Deserialize, Serialize};
 
 use crate::{canonical::canonical_json, spec::GamePlay};
 
-/// The version of lines that name their agents' bots, options and programs.
-/// Lines of before have no `"record"`.
+/// The version of lines that name their agents' bots, options and programs. Older lines have no
+/// `"record"`.
 pub const RECORD_VERSION: u32 = 2;
 
-/// How the program of an agent is had.
+/// Origin of an agent's program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Program {
-    /// A bot of `arena` itself, in the version named.
+    /// A bot of `arena` itself, in this version.
     Native,
-    /// A registered package, known by its SHA-256.
+    /// A registered package, identified by its SHA-256.
     Package,
-    /// A registered endpoint, of which no content is known.
+    /// A registered endpoint, whose content is unknown.
     Endpoint,
 }
 
-/// An agent of one game, as far as it can change the game. Its name is in the
-/// record's seats.
+/// An agent of one game, as far as it can change the game. Its name is in the record's seats.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordAgent {
-    /// Which bot of its process; empty: the process has but one.
+    /// The bot of its process; empty: the process has only one.
     pub bot: String,
     /// Resolved options of the bot.
     pub options: Options,
-    /// What the program says of its version.
+    /// The version that the program states.
     pub version: String,
-    /// How the program is had.
+    /// Origin of the program.
     pub program: Program,
     /// SHA-256 of the package, lower-case hex.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -44,25 +43,24 @@ pub struct RecordAgent {
 }
 
 impl RecordAgent {
-    /// As lines write it.
+    /// Its JSON in lines.
     #[must_use]
     pub fn to_json(&self) -> String {
         canonical_json(self)
     }
 }
 
-/// What records say of agents and settings, ready to be written: JSON without
-/// spaces, keys ascending.
+/// Descriptions of agents and play, ready to be written: JSON without spaces, keys ascending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordSetup {
     /// Each agent of the tournament, in the order of the spec.
     pub agents: Vec<String>,
-    /// How games are played.
+    /// The settings of play.
     pub play: String,
 }
 
 impl RecordSetup {
-    /// From what lines say.
+    /// From the data in lines.
     #[must_use]
     pub fn new(agents: &[RecordAgent], play: &GamePlay) -> Self {
         Self {

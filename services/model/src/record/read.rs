@@ -1,4 +1,4 @@
-//! Reading the line of JSON back, and holding it against the rules.
+//! Parses the line of a record and checks it against the rules.
 
 use arena_engine::{AnyGame, Event, FaultKind, SeatFault, Step, Termination, options::Options};
 use serde::Deserialize;
@@ -11,17 +11,17 @@ use super::{
 };
 use crate::{beginning::Beginning, canonical::canonical_json, seed::BlockSeed, spec::GamePlay};
 
-/// Text that is not a record.
+/// Text that is no record.
 #[derive(Debug, thiserror::Error)]
 #[error("not a record: {0}")]
 pub struct LineError(#[from] serde_json::Error);
 
-/// A line of JSON, read back.
+/// A parsed line of JSON.
 #[derive(Clone, Debug)]
 pub struct ParsedRecord {
     line: Line,
-    /// Hash of the text without its hash, where it is a line as exports write
-    /// it; none where a record was laid out anew, with spaces or line breaks.
+    /// Hash of the text without its hash, if it is a line as exports write it; none if it has
+    /// another layout, with spaces or line breaks.
     text_hash: Option<[u8; 32]>,
 }
 
@@ -42,9 +42,9 @@ struct Line {
     seats: Vec<String>,
     agents: Option<Vec<RecordAgent>>,
     play: Option<GamePlay>,
-    /// None where they are not kept.
+    /// None if they are not stored.
     events: Option<Vec<LineEvent>>,
-    /// Actions of the opening, where events are not kept.
+    /// Actions of the opening, if events are not stored.
     opening: Option<Vec<u16>>,
     placement: Option<Vec<u8>>,
     scores: Vec<i64>,
@@ -93,8 +93,7 @@ struct LineFault {
     kind: FaultKind,
 }
 
-/// A seed exactly as records write it: another text for the same number is
-/// another record.
+/// A seed exactly as records write it: another text for the same number is another record.
 fn seed<'de, D: serde::Deserializer<'de>>(from: D) -> Result<BlockSeed, D::Error> {
     let text = String::deserialize(from)?;
     text.parse::<BlockSeed>()
@@ -103,8 +102,7 @@ fn seed<'de, D: serde::Deserializer<'de>>(from: D) -> Result<BlockSeed, D::Error
         .ok_or_else(|| serde::de::Error::custom(format!("\"{text}\" is not a record's seed")))
 }
 
-/// A name as records write it: one that JSON has to escape would make two
-/// records of one hash.
+/// A name as records write it: a name that JSON has to escape would give two records one hash.
 fn plain<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let text = String::deserialize(from)?;
     let escaped = |letter: char| letter < ' ' || letter == '"' || letter == '\\';
@@ -160,10 +158,10 @@ fn fault_kind<'de, D: serde::Deserializer<'de>>(from: D) -> Result<FaultKind, D:
 }
 
 impl ParsedRecord {
-    /// Reads a line.
+    /// Parses a line.
     ///
     /// # Errors
-    /// [`LineError`] where it is not a record.
+    /// [`LineError`] if it is no record.
     pub fn parse(text: &str) -> Result<Self, LineError> {
         let line: Line = serde_json::from_str(text)?;
         line.check_version()
@@ -174,13 +172,13 @@ impl ParsedRecord {
         })
     }
 
-    /// False for a line that has `null` in the place of its events.
+    /// False if a line has `null` instead of its events.
     #[must_use]
     pub fn has_events(&self) -> bool {
         self.line.events.is_some()
     }
 
-    /// Its place in the schedule, the number of its block, and its seed.
+    /// Its position in the schedule, the number of its block, and its seed.
     #[must_use]
     pub fn place(&self) -> (u64, u64, BlockSeed) {
         (self.line.index, self.line.block, self.line.seed)
@@ -192,8 +190,7 @@ impl ParsedRecord {
         self.line.rules_version
     }
 
-    /// Its agents in seat order and the settings of play; none where it is of
-    /// version 1, which does not say.
+    /// Its agents in seat order and the settings of play; none in version 1.
     #[must_use]
     pub fn setup(&self) -> Option<(&[RecordAgent], &GamePlay)> {
         self.line.agents.as_deref().zip(self.line.play.as_ref())
@@ -214,14 +211,13 @@ impl ParsedRecord {
         }
     }
 
-    /// The hash that it says it has.
+    /// The hash that it states.
     #[must_use]
     pub fn stated_hash(&self) -> &str {
         &self.line.hash
     }
 
-    /// What its line has in common with others of its tournament. In it the agents
-    /// are the seats.
+    /// The common part of its tournament's lines. Its agents are the seats.
     #[must_use]
     pub fn header(&self) -> RecordHeader {
         let line = &self.line;
@@ -271,11 +267,11 @@ impl ParsedRecord {
         &self.line.seats
     }
 
-    /// Checks hash, events and result against the rules, and gives the header
-    /// and the packed record. In the header the agents are the seats.
+    /// Checks hash, events and result against the rules. Returns the header, whose agents are the
+    /// seats, and the packed record.
     ///
     /// # Errors
-    /// [`VerifyError`] at the first thing that does not hold.
+    /// [`VerifyError`] at the first contradiction.
     pub fn verify(&self, game: &dyn AnyGame) -> Result<(RecordHeader, GameRecord), VerifyError> {
         let line = &self.line;
         let Some(events) = &line.events else {
@@ -343,7 +339,7 @@ impl ParsedRecord {
         }
     }
 
-    /// The hash of what the line says, in canonical form.
+    /// The hash of the line's content in canonical form.
     fn content_hash(&self) -> [u8; 32] {
         let line = &self.line;
         let record = self.packed(Vec::new(), [0; 32]);
@@ -394,8 +390,8 @@ impl ParsedRecord {
         Sha256::digest(out.as_bytes()).into()
     }
 
-    /// Seats and notations of the events, as the rules give them, and an opening
-    /// that is the first actions.
+    /// Checks seats and notations of the events against the rules, and that the opening consists of
+    /// the first actions.
     fn check_events(&self, record: &GameRecord, game: &dyn AnyGame) -> Result<(), VerifyError> {
         let tell = |name: &str, seat: Option<u8>, opening| {
             let opening = if opening { " in the opening" } else { "" };
@@ -428,7 +424,7 @@ impl ParsedRecord {
 }
 
 impl Line {
-    /// A version is known by what a line has, and the other way round.
+    /// Checks that a line has exactly the fields of its version.
     fn check_version(&self) -> Result<(), String> {
         let agents = self.agents.as_ref().map(Vec::len);
         match (self.record, agents, &self.play) {

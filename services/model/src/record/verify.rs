@@ -1,4 +1,4 @@
-//! Holding a record against the rules.
+//! Checks of records against the rules.
 
 use std::fmt::Debug;
 
@@ -10,15 +10,15 @@ use arena_engine::{
 use super::{GameRecord, LineWriter, RecordHeader};
 use crate::spec::GamePlay;
 
-/// A record that does not hold.
+/// Why a record is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
     /// The content was changed.
     #[error("the record does not hash to {stated} as it says, but to {computed}")]
     Hash {
-        /// What the record says.
+        /// The hash in the record.
         stated: String,
-        /// What its content gives.
+        /// The hash of its content.
         computed: String,
     },
     /// There are no events to apply.
@@ -35,9 +35,9 @@ pub enum VerifyError {
     Differs {
         /// Key of the record.
         key: &'static str,
-        /// What the record says.
+        /// The value in the record.
         stated: String,
-        /// What the rules give.
+        /// The value by the rules.
         computed: String,
     },
     /// A fault that cannot have happened.
@@ -59,7 +59,7 @@ pub enum VerifyError {
         ruleset: String,
         /// The record's version.
         stated: u32,
-        /// This program's.
+        /// This program's version.
         known: u32,
     },
 }
@@ -74,12 +74,11 @@ impl From<CheckError> for VerifyError {
 }
 
 impl GameRecord {
-    /// Applies the events again: the rules have to allow them, the seed has to
-    /// draw their dice, and result and luck have to be what follows. The hash is
-    /// left alone.
+    /// Replays the events: the rules have to allow them, the seed has to draw their dice, and
+    /// result and luck have to follow from them. The hash is not checked.
     ///
     /// # Errors
-    /// [`VerifyError`] at the first thing that is wrong.
+    /// [`VerifyError`] at the first contradiction.
     pub fn check(&self, game: &dyn AnyGame) -> Result<(), VerifyError> {
         self.check_luck(game, !self.luck.is_empty(), None)
     }
@@ -231,10 +230,10 @@ fn same<T: PartialEq + Debug>(
 }
 
 impl RecordHeader {
-    /// Applies a packed record's events again and checks result and hash.
+    /// Replays a packed record's events and checks result and hash.
     ///
     /// # Errors
-    /// [`VerifyError`] at the first thing that does not hold.
+    /// [`VerifyError`] at the first contradiction.
     pub fn verify(&self, record: &GameRecord, game: &dyn AnyGame) -> Result<(), VerifyError> {
         if self.rules_version != game.version() {
             return Err(VerifyError::Version {

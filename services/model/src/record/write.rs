@@ -1,5 +1,5 @@
-//! Writing the line of JSON: by hand, since its bytes are hashed and every game
-//! of every tournament passes here.
+//! Writes the line of a record, without a JSON library, because its bytes are hashed and every
+//! game of every tournament passes here.
 
 use std::fmt::Write;
 
@@ -9,11 +9,10 @@ use sha2::{Digest, Sha256};
 use super::{GameRecord, RECORD_VERSION, RecordHeader, RecordSetup};
 use crate::canonical::canonical_json;
 
-/// Writes the lines of one tournament: what they have in common is made once,
-/// and the room for a line is kept.
+/// Writes the lines of one tournament: the common part is built once, and buffers are reused.
 #[derive(Clone, Debug)]
 pub struct LineWriter {
-    /// All before the game's number.
+    /// The text before the game's number.
     opening: String,
     /// See [`write_common`].
     common: String,
@@ -44,11 +43,10 @@ impl LineWriter {
         }
     }
 
-    /// Writes the line, without a newline, and without `"hash"` where `hash`
-    /// is none. Appends to `out`.
+    /// Appends the line to `out`, without a newline, and without `"hash"` if `hash` is none.
     ///
     /// # Errors
-    /// [`ReplayError`] where the rules do not allow the record's events.
+    /// [`ReplayError`] if the rules do not allow the record's events.
     pub fn write(
         &self,
         record: &GameRecord,
@@ -104,7 +102,7 @@ impl LineWriter {
     }
 }
 
-/// What all lines have in common between a game's block and its seed.
+/// The common part of all lines between a game's block and its seed.
 pub(super) fn write_common(
     out: &mut String,
     ruleset: &str,
@@ -122,10 +120,10 @@ pub(super) fn write_common(
     );
 }
 
-/// What begins the events.
+/// The start of the events.
 pub(super) const EVENTS: &str = ",\"events\":[";
 
-/// What a line says of its agents, in seat order, and of how it was played.
+/// Descriptions of agents in seat order, and of play.
 pub(super) fn write_setup<'a>(out: &mut String, agents: impl Iterator<Item = &'a str>, play: &str) {
     for (place, agent) in agents.enumerate() {
         out.push_str(if place > 0 { "," } else { ",\"agents\":[" });
@@ -135,7 +133,7 @@ pub(super) fn write_setup<'a>(out: &mut String, agents: impl Iterator<Item = &'a
     out.push_str(play);
 }
 
-/// What follows the game's id, up to the names of the seats.
+/// The part after the game's id, up to the names of the seats.
 pub(super) fn write_head<'a>(
     out: &mut String,
     record: &GameRecord,

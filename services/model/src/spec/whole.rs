@@ -1,4 +1,4 @@
-//! Whole numbers of a spec, whose users need not know what a u64 is.
+//! Whole numbers of a spec, with errors for people who do not know what a u64 is.
 
 use std::{fmt, marker::PhantomData};
 
@@ -7,18 +7,18 @@ use serde::{
     de::{Error, Unexpected, Visitor},
 };
 
-/// Reads a whole number; what is asked to be its least is checked with the rest of
-/// the spec, where it is not negative.
+/// Parses a whole number that is not negative; other minimums are checked with the rest of the
+/// spec.
 ///
 /// # Errors
-/// Where it is something else, or does not fit its type.
+/// If it is something else, or does not fit its type.
 pub fn whole<'de, const LEAST: u64, T: TryFrom<u64>, D: Deserializer<'de>>(
     from: D,
 ) -> Result<T, D::Error> {
     from.deserialize_u64(Whole::<LEAST, T>(PhantomData))
 }
 
-/// The same of what need not be there.
+/// The same for an optional key.
 ///
 /// # Errors
 /// As [`whole`].

@@ -1,5 +1,5 @@
-//! Reading and writing of the store's own formats: little endian, LEB128
-//! lengths. Reading never panics; what does not fit is `None`.
+//! The store's own formats: little endian, LEB128 lengths. Reading never panics; bytes that do not
+//! fit give `None`.
 
 /// Appends an unsigned LEB128 number.
 pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
@@ -15,7 +15,7 @@ pub(crate) fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }
 
-/// Undoes [`zigzag`].
+/// The inverse of [`zigzag`].
 pub(crate) fn unzigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }

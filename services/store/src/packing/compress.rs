@@ -1,5 +1,5 @@
-//! Compression of packs, bounded in both directions: nothing is allocated for
-//! a length that no pack has.
+//! Compression of packs, with limits in both directions: nothing is allocated for a length that no
+//! pack has.
 
 use std::{cell::RefCell, io};
 
@@ -7,17 +7,17 @@ use zstd::bulk::{Compressor, Decompressor};
 
 use crate::VALUE_BYTES_MAX;
 
-/// Beyond the lowest level a tenth is gained at half as much time again.
+/// Higher levels save a tenth more, at half as much time again.
 const LEVEL: i32 = 1;
-/// What compression has to save, as a part of the whole: one in eight. Below,
-/// the time to read it again is not worth it.
+/// Minimum saving of compression, as a part of the whole: one in eight. Below that, it is not worth
+/// the time of reading.
 const LEAST_SAVED: usize = 8;
-/// Less than this is not tried.
+/// Smaller inputs are not compressed.
 const LEAST_BYTES: usize = 256;
-/// The most that is compressed at once: a pack's bodies, or one large game.
+/// Maximum input: a pack's bodies, or one large game.
 pub(crate) const RAW_BYTES_MAX: usize = VALUE_BYTES_MAX;
 
-/// Compresses, where that pays.
+/// Compresses if that saves enough.
 pub(crate) struct PackCompressor(Compressor<'static>);
 
 impl PackCompressor {
@@ -25,7 +25,7 @@ impl PackCompressor {
         Compressor::new(LEVEL).map(Self)
     }
 
-    /// The bytes compressed; none where they had better stay as they are.
+    /// The compressed bytes; none if compression does not pay.
     pub(crate) fn compress(&mut self, raw: &[u8]) -> Option<Vec<u8>> {
         if !(LEAST_BYTES..=RAW_BYTES_MAX).contains(&raw.len()) {
             return None;
@@ -35,16 +35,15 @@ impl PackCompressor {
     }
 }
 
-/// How many bytes are compressed ones, of bytes that begin with such.
+/// Length of the compressed part, if the bytes start with one.
 pub(crate) fn compressed_length(bytes: &[u8]) -> Option<usize> {
     zstd::zstd_safe::find_frame_compressed_size(bytes).ok()
 }
 
-/// Undoes [`PackCompressor::compress`]; none where it is not exactly `length` bytes
-/// that were compressed.
+/// The inverse of [`PackCompressor::compress`]; none unless the result has exactly `length` bytes.
 pub(crate) fn decompress(compressed: &[u8], length: usize) -> Option<Vec<u8>> {
     thread_local! {
-        /// Making one costs as much as using it a few times.
+        /// Creating one costs as much as using it several times.
         static CONTEXT: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
     }
     if length > RAW_BYTES_MAX {

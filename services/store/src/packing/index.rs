@@ -1,13 +1,11 @@
-//! Where each game lies: tournament and index to a place, in about four bytes
-//! a game.
+//! The place of each game: tournament and index to a place, in about four bytes per game.
 
 use std::{collections::BTreeMap, collections::HashMap, sync::Arc};
 
-/// Games of one page; indices of a tournament are dense but for the few that
-/// are under way.
+/// Games of one page; the indices of a tournament are dense except for a few games in progress.
 const PAGE: u64 = 1024;
 const NONE: u32 = u32::MAX;
-/// How much is informed of what is missing: tournaments, and ranges of each.
+/// Maximum tournaments, and ranges of each, that are named as missing.
 const TOURNAMENTS_SHOWN: usize = 10;
 const GAPS_SHOWN: usize = 20;
 
@@ -56,8 +54,8 @@ impl Places {
 }
 
 impl Index {
-    /// Notes a game's place; false, and nothing changed, if it has one already.
-    /// `place` must be less than `u32::MAX`.
+    /// Sets a game's place. Returns false, without a change, if it has one. `place` must be less
+    /// than `u32::MAX`.
     pub(crate) fn insert(&mut self, tournament: &Arc<str>, index: u64, place: u32) -> bool {
         debug_assert_ne!(place, NONE);
         if !self.tournaments.contains_key(tournament) {
@@ -106,8 +104,8 @@ impl Index {
             .collect()
     }
 
-    /// The indices from `from` on that have a place, in pages: the first page
-    /// that has any, and where the next one begins if there can be one.
+    /// The indices from `from` on that have a place, in pages: the first page with any, and the
+    /// start of the next one if there can be one.
     pub(crate) fn page(&self, tournament: &str, from: u64) -> Option<(Vec<u64>, Option<u64>)> {
         let places = self.tournaments.get(tournament)?;
         let (number, page) = places.pages.range(from / PAGE..).next()?;
@@ -120,7 +118,7 @@ impl Index {
         Some((held.collect(), (number + 1).checked_mul(PAGE)))
     }
 
-    /// Which places hold games of a tournament, ascending, each once.
+    /// Places with games of a tournament, in ascending order, each once.
     pub(crate) fn places(&self, tournament: &str) -> Vec<u32> {
         let Some(places) = self.tournaments.get(tournament) else {
             return Vec::new();
@@ -147,8 +145,8 @@ impl Index {
         self.games
     }
 
-    /// The games that are not there below the last one that is, of each
-    /// tournament, for people: some of them where there are many.
+    /// The missing games below the last existing one of each tournament, as text; only some of them
+    /// if there are many.
     pub(crate) fn gaps_text(&self) -> String {
         let mut names: Vec<_> = self.tournaments.keys().collect();
         names.sort();

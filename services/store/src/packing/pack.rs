@@ -13,10 +13,9 @@
 //! [32] link: SHA-256 of everything above
 //! ```
 //!
-//! The link is the pack's own checksum and the next pack's `link before`, so a
-//! pack that was changed, lost, added or moved breaks the chain. It is taken
-//! over the bytes as they are stored. A pack that would save little compressed
-//! is of version 1.
+//! The link is the pack's own checksum and the next pack's `link before`, so a pack that was
+//! changed, lost, added or moved breaks the chain. It covers the bytes as they are stored. A pack
+//! that would hardly be smaller with compression has version 1.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -33,7 +32,7 @@ const VERSION_COMPRESSED: u8 = 2;
 const LINK_BYTES: usize = 32;
 const HASH_BYTES: usize = 32;
 
-/// A position in the chain: what the next pack builds on.
+/// A position in the chain, where the next pack is appended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Tip {
     /// Packs so far, which is the next pack's sequence number.
@@ -45,7 +44,7 @@ pub(crate) struct Tip {
 }
 
 impl Tip {
-    /// As asked to others.
+    /// The position for other modules.
     pub(crate) fn position(&self) -> Position {
         Position {
             packs: self.packs,
@@ -54,7 +53,7 @@ impl Tip {
     }
 }
 
-/// A pack's header, read without its records.
+/// A pack's header, without its records.
 #[derive(Debug)]
 pub(crate) struct Pack {
     pub(crate) sequence: u64,
@@ -65,30 +64,30 @@ pub(crate) struct Pack {
     bodies: Bodies,
 }
 
-/// Where the records lie in a pack's bytes.
+/// Place of the records in a pack's bytes.
 #[derive(Debug, Clone, Copy)]
 enum Bodies {
     /// As they are.
     Raw,
-    /// Compressed, from this offset on, and how long they are without that.
+    /// Compressed, from this offset on, with the uncompressed length.
     Compressed { offset: usize, length: usize },
 }
 
-/// One game of a pack: what it is and where its bytes lie.
+/// One game of a pack, with the place of its bytes.
 #[derive(Debug, Clone)]
 pub(crate) struct PackEntry {
     pub(crate) tournament: Arc<str>,
     pub(crate) index: u64,
     hash: Sha256Digest,
-    /// Of its record, in the pack's bodies.
+    /// Place of its record in the pack's bodies.
     offset: usize,
     record: usize,
     side: usize,
 }
 
 impl Pack {
-    /// The records of all games; `bytes` are what this pack was decoded from.
-    /// `None` where they cannot be had.
+    /// The records of all games; `bytes` are those that this pack was decoded from. `None` if they
+    /// cannot be decompressed.
     pub(crate) fn bodies<'a>(&self, bytes: &'a [u8]) -> Option<Cow<'a, [u8]>> {
         match self.bodies {
             Bodies::Raw => Some(Cow::Borrowed(bytes)),
@@ -129,12 +128,12 @@ impl PackEntry {
     }
 }
 
-/// The database's key of a pack; its order is the order of arrival.
+/// The key of a pack in the database; its order is the order of arrival.
 pub(crate) fn key(sequence: u64) -> [u8; 8] {
     sequence.to_be_bytes()
 }
 
-/// Bytes that a game takes beside its record and side, about.
+/// Approximate bytes of a game beside its record and side.
 pub(crate) const ENTRY_BYTES: usize = 40;
 
 /// Bytes of a game's record and side.
@@ -142,7 +141,7 @@ pub(crate) fn body(game: &StoredGame) -> usize {
     game.record.len() + game.side.len()
 }
 
-/// Bytes that a game takes, about.
+/// Approximate bytes of a game.
 pub(crate) fn size(game: &StoredGame) -> usize {
     body(game) + ENTRY_BYTES
 }
@@ -151,7 +150,7 @@ pub(crate) fn size(game: &StoredGame) -> usize {
 #[derive(Debug)]
 pub(crate) struct Encoded {
     pub(crate) bytes: Vec<u8>,
-    /// Where the chain is with it.
+    /// The end of the chain with this pack.
     pub(crate) tip: Tip,
     /// Bytes of its bodies as they are stored.
     pub(crate) stored: usize,
@@ -232,14 +231,14 @@ fn put_header(out: &mut Vec<u8>, version: u8, games: &[StoredGame], tip: &Tip) {
     }
 }
 
-/// Whether the bytes are as they were written.
+/// True if the bytes are unchanged.
 pub(crate) fn intact(bytes: &[u8]) -> bool {
     bytes
         .split_last_chunk::<LINK_BYTES>()
         .is_some_and(|(content, link)| <[u8; 32]>::from(Sha256::digest(content)) == *link)
 }
 
-/// Reads the header of a pack that is [`intact`]. `None` where it makes no sense.
+/// Parses the header of a pack that is [`intact`]. `None` if it is invalid.
 pub(crate) fn decode(bytes: &[u8]) -> Option<Pack> {
     let (content, link) = bytes.split_last_chunk::<LINK_BYTES>()?;
     let mut header = Reader::new(content);
@@ -279,14 +278,13 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Pack> {
     })
 }
 
-/// The pack that begins here, if one does and is as it was written; anything may
-/// follow.
+/// The valid pack at the start of these bytes, if there is one; anything may follow.
 pub(crate) fn find(bytes: &[u8]) -> Option<&[u8]> {
     let pack = bytes.get(..length(bytes)?)?;
     intact(pack).then_some(pack)
 }
 
-/// Bytes of what may be a pack that begins here.
+/// Length of what may be a pack at the start of these bytes.
 fn length(bytes: &[u8]) -> Option<usize> {
     let mut pack = Reader::new(bytes);
     let version = pack.u8()?;
@@ -310,18 +308,17 @@ fn length(bytes: &[u8]) -> Option<usize> {
     (bytes.len() - pack.left()).checked_add(LINK_BYTES)
 }
 
-/// Whether a pack may begin here, at a glance: no chain is so long that the
-/// upper bytes of what is counted are used.
+/// Quick check whether a pack may start here: the upper bytes of its counters are never used.
 pub(crate) fn may_begin(bytes: &[u8]) -> bool {
     matches!(bytes.first(), Some(&(VERSION_RAW | VERSION_COMPRESSED)))
         && bytes.get(5..9) == Some(&[0; 4])
         && bytes.get(14..17) == Some(&[0; 3])
 }
 
-/// What a pack begins with.
+/// Start of a pack.
 pub(crate) const FIRST_BYTES: [u8; 2] = [VERSION_RAW, VERSION_COMPRESSED];
 
-/// The games of a header, where their bytes lie yet unknown.
+/// The games of a header, before the place of their bytes is known.
 fn entries(header: &mut Reader<'_>) -> Option<Vec<PackEntry>> {
     let names = (0..bounded(header.length()?, header)?)
         .map(|_| {
@@ -349,8 +346,7 @@ fn entries(header: &mut Reader<'_>) -> Option<Vec<PackEntry>> {
         .collect()
 }
 
-/// A count that cannot be true (each thing counted takes a byte) is refused
-/// before anything is allocated for it.
+/// An impossible count (each counted item takes a byte) is refused before anything is allocated.
 fn bounded(count: usize, reader: &Reader<'_>) -> Option<usize> {
     (count <= reader.left()).then_some(count)
 }

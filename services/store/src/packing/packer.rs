@@ -1,4 +1,4 @@
-//! How many games make a pack.
+//! Number of games in a pack.
 
 use std::io;
 
@@ -8,20 +8,18 @@ use crate::{
     packing::pack::{self, ENTRY_BYTES, Encoded, Tip},
 };
 
-/// Games in one pack at most.
+/// Maximum games of a pack.
 const PACK_GAMES_MAX: usize = 256;
 
-/// Bytes, as they are stored, at which a pack is closed. A leaf of the database
-/// holds up to 27 packs before it splits; together they stay below the size
-/// (512 KiB) from which sled moves a leaf to a file of its own, and sled's
-/// cache, which keeps at least one leaf in each of its 256 shards, stays small.
+/// Stored bytes at which a pack is closed. A leaf of the database holds up to 27 packs before it
+/// splits. Together they stay below the size (512 KiB) from which sled moves a leaf to a file of
+/// its own, and sled's cache, which keeps at least one leaf in each of its 256 shards, stays small.
 pub(crate) const PACK_BYTES: usize = 16 << 10;
 
-/// What a pack may have beyond that before it is packed anew with fewer games.
+/// Maximum excess of a pack before it is packed again with fewer games.
 const PACK_BYTES_OVER: usize = 1 << 10;
 
-/// Bytes of records in a pack at most, before they are compressed: who reads
-/// one game reads all of its pack.
+/// Maximum bytes of records in a pack before compression: reading one game means reading its pack.
 const PACK_RAW_BYTES: usize = 64 << 10;
 
 /// The whole of [`Packer::share`].
@@ -30,8 +28,8 @@ const WHOLE: usize = 1 << 10;
 /// Cuts games into packs.
 pub(crate) struct Packer {
     compressor: PackCompressor,
-    /// What was left of the last pack's bodies when they were compressed, in
-    /// parts of [`WHOLE`]: the games of a store are much alike.
+    /// Compression ratio of the last pack's bodies, in parts of [`WHOLE`]: the games of a store are
+    /// similar.
     share: usize,
 }
 
@@ -43,7 +41,7 @@ impl Packer {
         })
     }
 
-    /// Packs games from the front of `games`; tells how many. There must be one.
+    /// Packs games from the front of `games`, which must not be empty. Returns their number.
     pub(crate) fn pack(&mut self, games: &[StoredGame], tip: &Tip) -> (usize, Encoded) {
         let mut count = self.fits(games);
         loop {
@@ -57,7 +55,7 @@ impl Packer {
         }
     }
 
-    /// How many games are likely to make a pack; one at least.
+    /// Estimated number of games for a pack; at least one.
     fn fits(&self, games: &[StoredGame]) -> usize {
         let (mut raw, mut stored) = (0, 0);
         let fits = games.iter().take(PACK_GAMES_MAX).take_while(|game| {

@@ -1,12 +1,12 @@
-//! Which of several checksums make up an exclusive or: a system of linear
-//! equations over one bit, solved by elimination.
+//! Finds which checksums make up an exclusive or: a system of linear equations over one bit, solved
+//! by elimination.
 
 use crate::Sha256Digest;
 
-/// The places of the checksums whose exclusive or is `sum`; `None` where there
-/// are none such, or where others could be meant as well.
+/// The places of the checksums whose exclusive or is `sum`; `None` if there are none, or if the
+/// solution is not unique.
 pub(crate) fn subset(checksums: &[Sha256Digest], sum: &Sha256Digest) -> Option<Vec<usize>> {
-    // Each row has a bit of its own, and tells what it was made of.
+    // Each row has a leading bit of its own, and the set of its sources.
     let mut rows: Vec<(Sha256Digest, Vec<bool>)> = Vec::new();
     let none = vec![false; checksums.len()];
     for (place, checksum) in checksums.iter().enumerate() {
@@ -29,7 +29,7 @@ pub(crate) fn subset(checksums: &[Sha256Digest], sum: &Sha256Digest) -> Option<V
     )
 }
 
-/// Takes out of a value every row whose own bit it has.
+/// Eliminates the leading bits of all rows from a value.
 fn reduce(
     rows: &[(Sha256Digest, Vec<bool>)],
     mut value: Sha256Digest,

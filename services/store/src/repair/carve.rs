@@ -1,9 +1,8 @@
-//! Packs and documents in the bare bytes of a database's files. Each says what
-//! it is, where it ends, and carries a SHA-256 of itself, so that they are found
-//! whatever became of the database around them.
+//! Finds packs and documents in the raw bytes of a database's files. Each has its type, its length
+//! and a SHA-256 of itself, so they are found whatever happened to the database around them.
 //!
-//! A file has old versions of documents too, removed ones, and packs that lie
-//! there more than once or were never acknowledged.
+//! A file also has old versions of documents, removed ones, and packs that are there several times
+//! or were never acknowledged.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -18,22 +17,21 @@ use crate::{
     packing::pack,
 };
 
-/// The most that a pack or a document takes: the largest game or value, a few
-/// names, and lengths.
+/// Maximum size of a pack or a document: the largest game or value, a few names, and lengths.
 const PIECE_BYTES_MAX: usize = VALUE_BYTES_MAX + (64 << 10);
-/// Bytes that are looked at together.
+/// Bytes that are searched at a time.
 const WINDOW_BYTES: usize = 8 << 20;
 
-/// Where something lies.
+/// The place of a piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// Which of the files.
+    /// Number of the file.
     pub(crate) file: usize,
     pub(crate) offset: u64,
     pub(crate) length: usize,
 }
 
-/// A pack that lies somewhere, perhaps at several places.
+/// A pack, perhaps at several places.
 #[derive(Debug)]
 pub(crate) struct FoundPack {
     pub(crate) sequence: u64,
@@ -50,7 +48,7 @@ pub(crate) struct FoundDocument {
     pub(crate) places: Vec<Place>,
 }
 
-/// All that lies in a database's files.
+/// Everything found in a database's files.
 #[derive(Debug, Default)]
 pub(crate) struct Carved {
     files: Vec<PathBuf>,
@@ -58,12 +56,12 @@ pub(crate) struct Carved {
     pub(crate) packs: HashMap<Sha256Digest, FoundPack>,
     /// By key, then by checksum.
     pub(crate) documents: BTreeMap<Vec<u8>, HashMap<Sha256Digest, FoundDocument>>,
-    /// The newest.
+    /// The newest one.
     pub(crate) summary: Option<Summary>,
 }
 
 impl Carved {
-    /// Looks through a database's files, before anything opens it.
+    /// Searches a database's files, before anything opens it.
     pub(crate) fn of(sled: &Path) -> Result<Self, StoreError> {
         let mut carved = Self::default();
         for folder in [sled.to_owned(), sled.join("blobs")] {
@@ -94,12 +92,12 @@ impl Carved {
     fn look_through(&mut self, file: usize, path: &Path) -> io::Result<()> {
         let mut bytes = File::open(path)?;
         let mut window = Vec::with_capacity(WINDOW_BYTES);
-        // Where the window begins, and up to where pieces are known.
+        // Start of the window, and end of the known pieces.
         let (mut begin, mut known) = (0, 0);
         loop {
             let wanted = (WINDOW_BYTES - window.len()) as u64;
             let last = (&mut bytes).take(wanted).read_to_end(&mut window)? as u64 == 0;
-            // A piece that begins later may not end in this window.
+            // A piece that starts later may not end in this window.
             let until = match last {
                 true => window.len(),
                 false => window.len().saturating_sub(PIECE_BYTES_MAX),
@@ -125,7 +123,7 @@ impl Carved {
         }
     }
 
-    /// Takes what begins here; tells how long it is.
+    /// Handles the piece that starts here. Returns its length.
     fn take(&mut self, bytes: &[u8], place: impl Fn(usize) -> Place) -> usize {
         if bytes.starts_with(documents::MAGIC)
             && let Some(found) = documents::find(bytes)

@@ -1,11 +1,11 @@
-//! Copying into another store.
+//! Copies a store.
 
 use super::walk::Item;
 use crate::{Change, StoreError, StoredGame, documents, sled::core::Core};
 
-/// Games handed over at once when a store is copied.
+/// Games copied at once.
 const COPY_GAMES: usize = 1_024;
-/// Documents handed over at once, by count and by bytes.
+/// Documents copied at once, by number and by bytes.
 const COPY_DOCUMENTS: usize = 256;
 const COPY_BYTES: usize = 4 << 20;
 
@@ -31,7 +31,7 @@ impl<'a> StoreCopy<'a> {
         }
     }
 
-    /// Takes an item. After an error it takes nothing more, until [`StoreCopy::finish`].
+    /// Adds an item. After an error it ignores further ones, until [`StoreCopy::finish`].
     pub(crate) fn take(&mut self, item: &Item<'_>) {
         if self.result.is_err() {
             return;
@@ -48,7 +48,7 @@ impl<'a> StoreCopy<'a> {
         }
     }
 
-    /// Takes a document by the database's key.
+    /// Adds a document by its key in the database.
     pub(crate) fn document(&mut self, key: &[u8], content: &[u8]) {
         if self.result.is_err() {
             return;

@@ -1,20 +1,20 @@
-//! Damage in words: what happened to neighbouring packs is one line.
+//! Damage as text: neighbouring packs with the same damage are one line.
 
 use std::{fmt, ops::Range};
 
-/// DamageReport that are listed one by one.
+/// Maximum damage listed one by one.
 const LISTED_MAX: usize = 20;
 
-/// What is wrong with a pack.
+/// Damage of a pack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fault {
     Missing,
     Changed,
-    /// With what the system said, if anything.
+    /// With the error of the system, if any.
     Unreadable(String),
     Misplaced,
     NotAcknowledged,
-    /// Its checksum holds, and its records cannot be had.
+    /// Its checksum matches, and its records cannot be decompressed.
     LockedUp,
 }
 
@@ -59,7 +59,7 @@ impl fmt::Display for Damage {
     }
 }
 
-/// Everything that is not as it was acknowledged.
+/// All differences from the acknowledged state.
 #[derive(Debug, Default)]
 pub(crate) struct DamageReport {
     listed: Vec<Damage>,
@@ -75,7 +75,7 @@ impl DamageReport {
         self.packs(sequence..sequence + 1, fault);
     }
 
-    /// The same of several packs; of none it is no damage.
+    /// The same for several packs; none is no damage.
     pub(crate) fn packs(&mut self, packs: Range<u64>, fault: Fault) {
         if packs.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! Rebuilding a damaged store from all that can be read of it.
+//! Rebuilds a damaged store from everything that can be read.
 
 use std::{fs, io, path::Path};
 
@@ -15,18 +15,17 @@ use crate::{
     sled::{commit_marker::CommitMarker, core::Core, folder::Folder, scratch::Scratch},
 };
 
-/// Builds a new database from all that can be read of a damaged one, and
-/// switches to it at one stroke. What the database itself cannot give any more
-/// is taken from the bare bytes of its files. The damaged one stays, and so do
-/// binaries. Games that are lost are played again when their tournament goes on.
+/// Builds a new database from everything that can be read of a damaged one, and switches to it
+/// atomically. What the database cannot return is taken from the raw bytes of its files. The
+/// damaged database and the binaries stay. Lost games are replayed when their tournament resumes.
 ///
 /// # Errors
-/// `Locked`, `NotFound`, `NewerVersion`, `Full` (a second copy of the database
+/// `Locked`, `NotFound`, `NewerVersion`, `Full` (a second copy of the database must fit), or
+/// another error of the disk; the store is unchanged in that case.
 /// must fit), or another error of the disk; the store is unchanged then.
 pub fn repair(data: impl AsRef<Path>) -> Result<RepairReport, StoreError> {
     let folder = Folder::open(data.as_ref(), LOCK_WAIT, false)?;
-    // Before the database is opened, which changes it where there is no room for
-    // a copy.
+    // Before the database is opened, which changes it if there is no room for a copy.
     let carved = Carved::of(&folder.database(folder.generation).join("sled"))?;
     let report = check(&folder, None)?;
     let mut repaired = RepairReport {
@@ -49,8 +48,8 @@ pub fn repair(data: impl AsRef<Path>) -> Result<RepairReport, StoreError> {
         }
     }
     let generation = folder.newest()?.unwrap_or(0) + 1;
-    // Without a label the newest database is the one in use, so that one which
-    // is being built must not have a name of theirs.
+    // Without a label, the newest database is the current one, so a database under construction
+    // must have another kind of name.
     let unfinished = folder.unfinished();
     remove(&unfinished)?;
     let built = build(&folder, &unfinished, &carved, &mut repaired).and_then(|()| {
@@ -58,7 +57,7 @@ pub fn repair(data: impl AsRef<Path>) -> Result<RepairReport, StoreError> {
         folder.write_label(generation)
     });
     if let Err(error) = built {
-        // It is in nobody's way, but takes space.
+        // It does no harm, but takes space.
         let _ = fs::remove_dir_all(&unfinished);
         return Err(error);
     }
@@ -66,7 +65,7 @@ pub fn repair(data: impl AsRef<Path>) -> Result<RepairReport, StoreError> {
     Ok(repaired)
 }
 
-/// Copies what can be read of the folder's generation to a new one.
+/// Copies everything readable of the folder's generation to a new one.
 fn build(
     folder: &Folder,
     target: &Path,

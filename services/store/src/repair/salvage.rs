@@ -1,5 +1,5 @@
-//! What a repair takes from the bare bytes of a database's files, where the
-//! database has it no more.
+//! Data that a repair takes from the raw bytes of a database's files, because the database does not
+//! return it any more.
 
 use std::{
     cmp::Reverse,
@@ -17,7 +17,7 @@ use crate::{
     sled::commit_marker::{Acknowledged, Found},
 };
 
-/// Names of documents that are reported one by one.
+/// Maximum names of documents that are listed.
 const NAMES_SHOWN: usize = 20;
 
 /// A document of the repaired store.
@@ -26,15 +26,15 @@ struct Kept {
     checksum: Sha256Digest,
 }
 
-/// Keeps account of what the database still gave.
+/// Records what the database still returned.
 pub(crate) struct Salvage<'a> {
     carved: &'a Carved,
-    /// Links of packs that it gave.
+    /// Links of the packs that it returned.
     packs: HashSet<Sha256Digest>,
-    /// By the database's key.
+    /// By key in the database.
     documents: BTreeMap<Vec<u8>, Kept>,
     documents_whole: bool,
-    /// What all documents should come to, and how many games there should be.
+    /// The expected summary of all documents, and the expected number of games.
     summary: Summary,
     games: u64,
     salvaged: Vec<Vec<u8>>,
@@ -53,7 +53,7 @@ impl<'a> Salvage<'a> {
         }
     }
 
-    /// The database gave this.
+    /// The database returned this.
     pub(crate) fn saw(&mut self, item: &Item<'_>) {
         match item {
             Item::Pack { pack, .. } => {
@@ -71,7 +71,7 @@ impl<'a> Salvage<'a> {
         }
     }
 
-    /// The database could be walked through.
+    /// The database could be read to its end.
     pub(crate) fn walked(&mut self, walk: &Walk) {
         self.documents_whole = walk.documents_whole;
         self.newer(walk.documents);
@@ -83,7 +83,7 @@ impl<'a> Salvage<'a> {
         }
     }
 
-    /// Hands over what the database did not give.
+    /// Returns what the database did not.
     pub(crate) fn bring(
         &mut self,
         commit_marker: Found,
@@ -120,8 +120,8 @@ impl<'a> Salvage<'a> {
         Ok(())
     }
 
-    /// Packs that the database did not give. Of two in the same place of the
-    /// chain the one that others build on was acknowledged, and comes first.
+    /// Packs that the database did not return. Of two in the same place of the chain, the one that
+    /// others build on was acknowledged, and comes first.
     fn packs_in_order(&self, tip: &Sha256Digest) -> Vec<&'a FoundPack> {
         let previous = self.carved.packs.values().map(|pack| pack.previous);
         let built_on: HashSet<Sha256Digest> = previous.chain([*tip]).collect();
@@ -135,7 +135,7 @@ impl<'a> Salvage<'a> {
 
     fn bring_documents(&mut self, copy: &mut StoreCopy<'_>) -> Result<(), StoreError> {
         let carved = self.carved;
-        // Those under keys that the database no longer has may have been removed.
+        // Documents whose keys the database does not have may have been removed.
         let mut doubtful = Vec::new();
         for (key, versions) in &carved.documents {
             let newest = versions.iter().max_by_key(|(_, it)| it.version);
@@ -172,11 +172,11 @@ impl<'a> Salvage<'a> {
         Ok(())
     }
 
-    /// Which of these had been removed: exactly those without which the rest
-    /// adds up. None where that cannot be reported.
+    /// Which of these had been removed: exactly those without which the summary matches. None if
+    /// that cannot be decided.
     fn removed<'k>(&self, doubtful: &[(&'k Vec<u8>, Sha256Digest)]) -> Vec<&'k Vec<u8>> {
         let mut over = self.sum();
-        // Exclusive or: what is left is what is too much.
+        // By exclusive or: what remains is what is in excess.
         over.remove(&self.summary.digest);
         let checksums: Vec<_> = doubtful.iter().map(|(_, checksum)| *checksum).collect();
         let count = (self.documents.len() as u64).checked_sub(self.summary.count);
@@ -222,7 +222,7 @@ impl<'a> Salvage<'a> {
         }
     }
 
-    /// Whether the documents kept are exactly those that were there.
+    /// True if the kept documents are exactly the expected ones.
     fn documents_add_up(&self) -> bool {
         if self.documents_whole {
             return true;
@@ -231,7 +231,7 @@ impl<'a> Salvage<'a> {
         (sum.count, sum.digest) == (self.summary.count, self.summary.digest)
     }
 
-    /// What the documents kept come to.
+    /// The summary of the kept documents.
     fn sum(&self) -> Summary {
         let mut sum = Summary::default();
         for kept in self.documents.values() {
@@ -241,7 +241,7 @@ impl<'a> Salvage<'a> {
     }
 }
 
-/// What lies at one of these places, if it still does.
+/// The piece at one of these places, if it is still there.
 fn read(
     carved: &Carved,
     places: &[Place],

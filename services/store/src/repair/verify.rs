@@ -1,4 +1,4 @@
-//! Checking a whole store.
+//! Verification of a whole store.
 
 use std::{
     fs::File,
@@ -27,21 +27,19 @@ use crate::{
     },
 };
 
-/// How long a tool waits for the folder.
+/// Time that a tool waits for the folder.
 pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(5);
 
-/// What looks at the content of a store that is being verified, see
-/// [`verify_with`].
+/// Receives the content of a store under verification, see [`verify_with`].
 pub trait Examine {
-    /// A whole document. All of them come before the games.
+    /// An intact document. All of them come before the games.
     fn document(&mut self, collection: Collection, key: &str, value: &[u8]);
-    /// A whole game.
+    /// An intact game.
     fn game(&mut self, game: &StoredGame);
 }
 
-/// Checks everything in a data folder: every result, document and binary.
-/// Damage is in the report, not an error. The database is checked on a copy,
-/// unless there is no room for one.
+/// Checks everything in a data folder: every result, document and binary. Damage is in the report,
+/// not an error. The check runs on a copy of the database, unless there is no room for one.
 ///
 /// # Errors
 /// `Locked`, `NotFound`, `NewerVersion`, or an error of the disk.
@@ -49,7 +47,7 @@ pub fn verify(data: impl AsRef<Path>) -> Result<VerifyReport, StoreError> {
     check(&Folder::open(data.as_ref(), LOCK_WAIT, false)?, None)
 }
 
-/// As [`verify`], and shows every whole document and game.
+/// As [`verify`], and passes on every intact document and game.
 ///
 /// # Errors
 /// As there.
@@ -109,13 +107,13 @@ pub(super) fn check(
         Err(error) => return Err(error),
     }
     if let Some(examine) = examine {
-        // Games mean something once the documents are known, which come last.
+        // Games can be interpreted only with the documents, which come last.
         let walked = read(folder, scratch.database(), |item| {
             let games = item.games().unwrap_or_default();
             games.iter().for_each(|game| examine.game(game));
         });
         match walked {
-            // What is damaged was found before.
+            // Damage was found before.
             Ok(_) | Err(StoreError::Corrupt { .. }) => {}
             Err(error) => return Err(error),
         }
@@ -136,11 +134,11 @@ pub(super) fn check(
     Ok(report)
 }
 
-/// Looks at a database before it is opened in place, where sled would cut off
-/// what follows the first damage in its log. After a crash that is a torn end,
-/// which nobody was promised; otherwise a repair is to find it as it is.
+/// Checks a database before it is opened in place, when sled would cut off everything after the
+/// first damage in its log. After a crash that is a torn, unacknowledged end; otherwise a repair
+/// needs the data.
 ///
-/// Without room for a copy there is no such look.
+/// Without room for a copy, this check is skipped.
 pub(crate) fn beware(folder: &Folder) -> Result<(), StoreError> {
     let sled = folder.database(folder.generation).join("sled");
     if log::is_whole(&sled).map_err(|e| StoreError::io("read", &sled, &e))? {
@@ -169,8 +167,8 @@ pub(crate) fn beware(folder: &Folder) -> Result<(), StoreError> {
     }
 }
 
-/// Walks a generation of a folder, or a copy of it. Returns what the walk found, and
-/// the database's bytes on disk.
+/// Walks a generation of a folder, or a copy of it. Returns the findings, and the size of the
+/// database on disk.
 pub(crate) fn read(
     folder: &Folder,
     database: &Path,

@@ -1,6 +1,6 @@
-//! Walking everything a database holds: the chain of packs from its first to
-//! its last, all documents, and both against the commit marker. Used for opening,
-//! verifying, backing up and repairing.
+//! Reads everything in a database: the chain of packs from its first to its last, all documents,
+//! and checks both against the commit marker. Used for opening, verifying, backing up and
+//! repairing.
 
 use crate::{
     StoreError, StoredGame,
@@ -12,29 +12,29 @@ use crate::{
     sled::database::{Database, Tree},
 };
 
-/// Reads that fail one after the other before the rest is given up.
+/// Failed reads in a row after which the rest is given up.
 const FAILURES_MAX: u32 = 1_000;
 
-/// What a walk found.
+/// Findings of a walk.
 #[derive(Debug, Default)]
 pub(crate) struct Walk {
     pub(crate) tip: Tip,
     pub(crate) index: Index,
     pub(crate) documents: Summary,
-    /// Whether the documents are all that was stored and acknowledged.
+    /// True if the documents are exactly the acknowledged ones.
     pub(crate) documents_whole: bool,
     pub(crate) damage_report: DamageReport,
 }
 
-/// Something readable that the walk came by, as it lies in the database.
+/// A readable item, as it is in the database.
 pub(crate) enum Item<'a> {
     Pack { bytes: &'a [u8], pack: &'a Pack },
     Document(Sealed<'a>),
 }
 
 impl Item<'_> {
-    /// The games of a pack, none of a document; `None` for a pack that does
-    /// not come out although its checksum holds, which is a defect of ours.
+    /// The games of a pack, none for a document; `None` for a pack that cannot be decoded although
+    /// its checksum matches, which is a defect of Arena.
     pub(crate) fn games(&self) -> Option<Vec<StoredGame>> {
         match self {
             Self::Pack { bytes, pack } => pack.games(bytes),
@@ -43,10 +43,9 @@ impl Item<'_> {
     }
 }
 
-/// Walks packs in the order of arrival, then documents. `each` gets all that
-/// is readable and as it was written.
+/// Walks packs in the order of arrival, then documents. `each` gets everything that is intact.
 ///
-/// A `new` store need not have a commit marker, as long as it is empty.
+/// A `new` store may lack a commit marker if it is empty.
 pub(crate) fn walk(
     db: &Database,
     commit_marker: Found,
@@ -176,12 +175,12 @@ impl Walk {
         stored
     }
 
-    /// Whether nothing was ever stored.
+    /// True if nothing was ever stored.
     pub(crate) fn is_empty(&self) -> bool {
         self.tip == Tip::default() && self.documents == Summary::default()
     }
 
-    /// Compares what was found with what was stored and acknowledged.
+    /// Compares the findings with what was acknowledged.
     fn compare(&mut self, commit_marker: Found, stored: Option<Summary>, new: bool) {
         let found = self.documents;
         let stored = stored.unwrap_or_default();
@@ -236,8 +235,7 @@ fn unreadable(error: &StoreError) -> Fault {
     Fault::Unreadable(because(error))
 }
 
-/// What the system said; of what the database says of itself there is nothing
-/// that helps.
+/// The error of the system; errors of the database itself do not help.
 fn because(error: &StoreError) -> String {
     match error {
         StoreError::Corrupt { .. } => String::new(),

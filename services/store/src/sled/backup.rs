@@ -40,15 +40,14 @@ const KIND_END: u8 = 0;
 const KIND_PACK: u8 = 1;
 const KIND_DOCUMENT: u8 = 2;
 const KIND_BINARY: u8 = 3;
-/// Keys and packs beyond this are no entries of ours; so nothing large is
-/// allocated for a damaged length.
+/// Keys and packs beyond this are damaged lengths, for which nothing is allocated.
 const KEY_MAX: u32 = 1 << 16;
 const CONTENT_MAX: u64 = 64 << 20;
 
-/// What a backup holds.
+/// Contents of a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BackupReport {
-    /// Where the backup is, or what was restored.
+    /// The backup's file, or the restored folder.
     pub path: PathBuf,
     /// Games in it.
     pub games: u64,
@@ -60,12 +59,12 @@ pub struct BackupReport {
     pub bytes: u64,
 }
 
-/// Writes everything in a data folder to one file, durable before the return.
-/// The store must not be open elsewhere.
+/// Writes everything in a data folder to one file, which is durable before the return. The store
+/// must not be open elsewhere.
 ///
 /// # Errors
-/// `NotEmpty` if there is a file already, `Corrupt` for a damaged store (no
-/// backup is kept then), `Locked`, `NotFound`, or an error of the disk.
+/// `NotEmpty` if the file exists, `Corrupt` for a damaged store (no backup is kept in that case),
+/// `Locked`, `NotFound`, or an error of the disk.
 pub fn backup(data: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<BackupReport, StoreError> {
     let (folder, to) = (Folder::open(data.as_ref(), LOCK_WAIT, false)?, to.as_ref());
     match folder.label {
@@ -81,7 +80,7 @@ pub fn backup(data: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<BackupRepo
     let unfinished = PathBuf::from(format!("{}.unfinished", to.display()));
     let report = write(&folder, &unfinished, to);
     if report.is_err() {
-        // Nobody shall take it for a backup.
+        // An incomplete file must not look like a backup.
         let _ = fs::remove_file(&unfinished);
     }
     report
@@ -118,12 +117,12 @@ fn write(folder: &Folder, unfinished: &Path, to: &Path) -> Result<BackupReport, 
     Ok(report)
 }
 
-/// Ends a backup that came from elsewhere: checks it as a whole, and gives the file
-/// its name, durable before the return.
+/// Completes a received backup: checks it as a whole, and gives the file its name, durable before
+/// the return.
 ///
 /// # Errors
-/// `NotEmpty` if there is a file of that name, `Corrupt` where it is not whole, or an
-/// error of the disk.
+/// `NotEmpty` if a file of that name exists, `Corrupt` if it is incomplete, or an error of the
+/// disk.
 pub fn keep_backup(unfinished: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<u64, StoreError> {
     let (unfinished, to) = (unfinished.as_ref(), to.as_ref());
     if to.exists() {
@@ -181,7 +180,7 @@ pub(crate) fn write_snapshot(
     Ok(report)
 }
 
-/// A backup that is being written.
+/// A backup under construction.
 struct Backup<W: Write> {
     out: Hashed<W>,
     report: BackupReport,
@@ -258,15 +257,13 @@ fn entry(out: &mut impl Write, kind: u8, key: &[u8], content: &[u8]) -> io::Resu
     out.write_all(content)
 }
 
-/// Makes a data folder from a backup. The backup is checked as a whole before
-/// anything is written. Where a restore into the same folder was interrupted it
-/// begins anew; until it ends nobody can open the folder.
+/// Creates a data folder from a backup. The whole backup is checked before anything is written. A
+/// restore that was interrupted starts again; until it is complete, the folder cannot be opened.
 ///
 /// # Errors
-/// `NotEmpty` if the target holds anything else, `Locked` while another restores
-/// into it, `NotFound` if `from` is no backup,
-/// `NewerVersion`, `Corrupt` for a damaged backup, or an error of the disk
-/// (what was written is removed again).
+/// `NotEmpty` if the target contains anything else, `Locked` while another process restores into
+/// it, `NotFound` if `from` is no backup, `NewerVersion`, `Corrupt` for a damaged backup, or an
+/// error of the disk (what was written is removed again).
 pub fn restore(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<BackupReport, StoreError> {
     let (from, to) = (from.as_ref(), to.as_ref());
     if is_occupied(to) || to.is_file() {
@@ -284,7 +281,7 @@ pub fn restore(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<BackupRep
     restored
 }
 
-/// Reads the whole backup against its checksum. Returns its bytes.
+/// Reads the whole backup and checks it. Returns its size.
 fn check(from: &Path) -> Result<u64, StoreError> {
     let error = |e: io::Error| StoreError::io("read", from, &e);
     let no_backup = || StoreError::NotFound {
@@ -422,7 +419,7 @@ fn damaged(backup: &Path, how: &str) -> StoreError {
     }
 }
 
-/// Counts and hashes what passes through.
+/// Counts and hashes the bytes that pass through.
 struct Hashed<W> {
     inner: W,
     hasher: Sha256,

@@ -1,12 +1,11 @@
-//! The commit marker: a small file beside the database that says how far the store
-//! has acknowledged. sled drops a torn end of its log without a word; the
-//! commit marker is how lost acknowledged data is noticed.
+//! The commit marker: a small file beside the database that says how far the store has
+//! acknowledged. sled drops a torn end of its log silently; the commit marker shows lost
+//! acknowledged data.
 //!
-//! It is written after the database is durable and before the acknowledgement,
-//! so it is never ahead of the database and a killed process leaves it exact.
-//! It is synced once a second only, which halves the cost of a commit: after a
-//! power cut it may be behind, which is no damage. Two slots, each with its own
-//! checksum: the one synced last is not written to, so one is always whole.
+//! It is written after the database is durable and before the acknowledgement, so it is never ahead
+//! of the database, and exact after a killed process. It is synced only once a second, which halves
+//! the cost of a commit: after a power cut it may be behind, which is no damage. It has two slots,
+//! each with a checksum. The slot that was synced last is not overwritten, so one is always valid.
 
 use std::{
     fs::{self, File},
@@ -23,9 +22,9 @@ use crate::{
 };
 
 const MAGIC: &[u8; 8] = b"ARENAACK";
-/// One slot in each sector of 4 KiB, so that a torn write hits one only.
+/// One slot in each sector of 4 KiB, so that a torn write damages only one.
 const SLOT_BYTES: u64 = 4096;
-/// How far behind the commit marker may be after a power cut.
+/// Maximum age of the commit marker after a power cut.
 const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 const FILE_BYTES: usize = 2 * SLOT_BYTES as usize;
 
@@ -42,10 +41,10 @@ pub(crate) struct CommitMarker {
     file: File,
     path: PathBuf,
     number: u64,
-    /// The slot that is not written to, because it is safely on the disk.
+    /// The slot that is not overwritten, because it is safe on the disk.
     slot_synced: u64,
     synced: Instant,
-    /// Whether something was written since.
+    /// True if it was written since the last sync.
     written: bool,
 }
 
@@ -64,7 +63,7 @@ impl CommitMarker {
         )
     }
 
-    /// Opens a whole commit marker to go on with it.
+    /// Opens a valid commit marker for writing.
     pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
         let error = |e: io::Error| StoreError::io("open", path, &e);
         let mut file = File::options()
@@ -87,8 +86,8 @@ impl CommitMarker {
         })
     }
 
-    /// Makes the commit marker of a store that has acknowledged nothing yet, all at
-    /// once, so that it is never found half made.
+    /// Creates the commit marker of an empty store atomically, so that it is never found half
+    /// written.
     pub(crate) fn create(path: &Path) -> Result<Self, StoreError> {
         let new = path.with_extension("new");
         let mut bytes = vec![0; FILE_BYTES];
@@ -105,7 +104,7 @@ impl CommitMarker {
         Self::open(path)
     }
 
-    /// Writes a new commit marker beside the one synced last.
+    /// Writes a new commit marker beside the one that was synced last.
     pub(crate) fn write(&mut self, acknowledged: &Acknowledged) -> Result<(), StoreError> {
         self.number += 1;
         let slot = encode(self.number, acknowledged);
@@ -121,7 +120,7 @@ impl CommitMarker {
         }
     }
 
-    /// Makes what was written last survive a power cut.
+    /// Makes the last written one survive a power cut.
     pub(crate) fn sync(&mut self) -> Result<(), StoreError> {
         if !self.written {
             return Ok(());
@@ -136,7 +135,7 @@ impl CommitMarker {
     }
 }
 
-/// What a commit marker's file said.
+/// Contents of a commit marker's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
     Missing,
@@ -144,7 +143,7 @@ pub(crate) enum Found {
     Whole(Acknowledged),
 }
 
-/// The newest whole slot: which it is, its number and content.
+/// The newest valid slot: its place, number and content.
 fn newest(bytes: &[u8]) -> Option<(u64, u64, Acknowledged)> {
     [0, 1]
         .into_iter()

@@ -1,4 +1,4 @@
-//! The database of one generation: its writer, and reading it.
+//! The database of one generation: its writer, and reading from it.
 
 use std::{
     collections::HashMap,
@@ -24,7 +24,7 @@ use crate::{
     sled::writer::{Job, Shared, Writer},
 };
 
-/// Jobs that may wait for the writer; games are bounded by [`Options`] too.
+/// Jobs that may wait for the writer; games are also limited by [`Options`].
 const QUEUE_JOBS: usize = 4_096;
 
 /// The database of one generation with its writer.
@@ -34,7 +34,7 @@ pub(crate) struct Core {
     thread: Mutex<Option<JoinHandle<()>>>,
     queue_games: usize,
     queue_bytes: usize,
-    /// Whether there was nothing in it when it was opened.
+    /// True if it was empty when it was opened.
     pub(crate) empty: bool,
 }
 
@@ -71,7 +71,7 @@ impl Core {
             index,
             tip,
         ));
-        // It can be read all the same.
+        // It can still be read.
         if let Err(error) = shared.check_space() {
             tracing::warn!("nothing can be written: {error}");
         }
@@ -110,7 +110,7 @@ impl Core {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands over a job that is waited for.
+    /// Passes a job to the writer and waits for it.
     pub(crate) fn ask(
         &self,
         job: impl FnOnce(SyncSender<Result<(), StoreError>>) -> Job,
@@ -123,7 +123,7 @@ impl Core {
         answer.recv().unwrap_or(Err(StoreError::Closed))
     }
 
-    /// What a backup needs of one moment.
+    /// The state of one moment, for a backup.
     pub(crate) fn snapshot(&self) -> Result<Snapshot, StoreError> {
         self.shared.check()?;
         let (reply, answer) = mpsc::sync_channel(1);
@@ -162,7 +162,7 @@ impl Core {
             self.shared.queued_games.fetch_sub(games, Ordering::Relaxed);
             self.shared.queued_bytes.fetch_sub(bytes, Ordering::Relaxed);
         };
-        // A batch larger than the whole queue is taken when nothing waits.
+        // A batch larger than the whole queue is accepted if nothing waits.
         let over = waiting + games > self.queue_games || waiting_bytes + bytes > self.queue_bytes;
         if over && waiting > 0 {
             give_back();
@@ -192,7 +192,7 @@ impl Core {
         self.shared.queued_bytes.fetch_add(bytes, Ordering::Relaxed);
         self.ask(|reply| {
             let done = Box::new(move |result| {
-                // The one who waits for it is below in `ask`.
+                // The caller waits below, in `ask`.
                 let _ = reply.send(result);
             });
             Job::Games {
@@ -209,7 +209,7 @@ impl Core {
         self.index().games()
     }
 
-    /// Which games are not there, for people.
+    /// The missing games, as text.
     pub(crate) fn gaps_text(&self) -> String {
         self.index().gaps_text()
     }
@@ -236,7 +236,7 @@ impl Core {
         limit: usize,
     ) -> Result<Vec<StoredGame>, StoreError> {
         let wanted = self.index().range(tournament, from, limit);
-        // One pack at a time is held, however the games are spread over packs.
+        // One pack at a time is in memory, however the games are spread over packs.
         let mut by_pack: HashMap<u32, Vec<usize>> = HashMap::new();
         for (slot, &(_, place)) in wanted.iter().enumerate() {
             by_pack.entry(place).or_default().push(slot);
@@ -246,7 +246,7 @@ impl Core {
             let (bytes, pack) = self.pack(place)?;
             let bodies = pack.bodies(&bytes).ok_or_else(|| self.damaged(place))?;
             for entry in pack.of(tournament) {
-                // Slots ascend, and so do their indices.
+                // Slots are in ascending order, and so are their indices.
                 if let Ok(at) = slots.binary_search_by_key(&entry.index, |&slot| wanted[slot].0) {
                     found[slots[at]] = entry.game(&bodies);
                 }
@@ -263,7 +263,7 @@ impl Core {
             })
     }
 
-    /// Whether the chain has this place.
+    /// True if the chain has this place.
     pub(crate) fn has(&self, position: &Position) -> Result<bool, StoreError> {
         let now = self.shared.positions.now();
         if position.packs == 0 || position.packs >= now.packs {
@@ -281,7 +281,7 @@ impl Core {
         Ok(pack.link == position.link)
     }
 
-    /// Visits the games of a tournament that lie in this pack or a later one.
+    /// Visits the games of a tournament in this pack or a later one.
     pub(crate) fn scan(
         &self,
         tournament: &str,
@@ -313,7 +313,7 @@ impl Core {
             .unwrap_or_else(PoisonError::into_inner)
             .take();
         if let Some(thread) = thread {
-            // The writer ends when all that was sent is written.
+            // The writer ends when all sent jobs are written.
             let _ = thread.join();
         }
         self.shared.check()
@@ -322,7 +322,7 @@ impl Core {
 
 impl Drop for Core {
     fn drop(&mut self) {
-        // Whoever wants to know the error calls `close`.
+        // Callers that need the error call `close`.
         let _ = self.close();
     }
 }

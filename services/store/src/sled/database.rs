@@ -1,5 +1,5 @@
-//! sled, and nothing but sled: opened with care, its errors and panics turned
-//! into ours, its file synced for real.
+//! The only module that calls sled: opens it with care, turns its errors and panics into errors,
+//! and really syncs its file.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -11,20 +11,20 @@ use std::{
 
 use crate::{StoreError, binary::sync_parent, remedy};
 
-/// sled keeps items above a quarter of a segment in files of their own, which
-/// it never syncs; with 2 MiB a leaf full of packs stays below that.
+/// sled stores items above a quarter of a segment in files of their own, which it never syncs; with
+/// 2 MiB, a leaf full of packs stays below that.
 pub(crate) const SEGMENT_BYTES: usize = 2 << 20;
 
-/// sled thinks of evicting only after 64 accesses to one of 256 shards of its
-/// cache, whatever their size. Reading a pack this often instead of once keeps
-/// the cache near its capacity; a repeated read costs under a microsecond.
+/// sled considers eviction only after 64 accesses to one of 256 shards of its cache, whatever their
+/// size. Reading a pack this often instead of once keeps the cache near its capacity; a repeated
+/// read costs less than a microsecond.
 const TOUCHES: usize = 8;
 
-/// How long an opener waits for a database of before to let go of its file.
+/// Maximum time for an earlier database of this process to release its file.
 const RELEASE_WAIT: Duration = Duration::from_secs(10);
 const RELEASE_RETRY: Duration = Duration::from_millis(5);
 
-/// A key or value as the database hands it out.
+/// A key or value of the database.
 pub(crate) type Bytes = sled::IVec;
 
 /// The two trees of a database, and the handle that makes it durable.
@@ -32,17 +32,17 @@ pub(crate) struct Database {
     db: sled::Db,
     packs: sled::Tree,
     documents: sled::Tree,
-    /// sled's own file, opened once more: `flush` alone leaves data in the
-    /// drive's cache and the file's length in the journal.
+    /// sled's own file, opened once more: `flush` alone leaves data in the drive's cache and the
+    /// file's length in the journal.
     file: File,
     file_path: PathBuf,
     blobs: PathBuf,
-    /// Name (a log position) of the newest blob that is synced.
+    /// Name (a log position) of the newest synced blob.
     blobs_synced: AtomicI64,
     data: PathBuf,
 }
 
-/// Which tree.
+/// The tree.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Tree {
     Packs,
@@ -50,8 +50,7 @@ pub(crate) enum Tree {
 }
 
 impl Database {
-    /// Opens or makes the database in `folder`. `data` is the data folder named
-    /// in errors.
+    /// Opens or creates the database in `folder`. `data` is the data folder named in errors.
     pub(crate) fn open(folder: &Path, data: &Path, cache_bytes: u64) -> Result<Self, StoreError> {
         fs::create_dir_all(folder).map_err(|e| StoreError::io("make the folder", folder, &e))?;
         remove_unfinished_snapshots(folder)?;
@@ -105,8 +104,8 @@ impl Database {
         })
     }
 
-    /// Visits entries from `from` on, in the order of keys, until one cannot be
-    /// read or `visit` says stop by `false`.
+    /// Visits entries from `from` on, in the order of keys, until one cannot be read or `visit`
+    /// returns false.
     pub(crate) fn visit(
         &self,
         tree: Tree,
@@ -132,8 +131,7 @@ impl Database {
         }
     }
 
-    /// Applies a batch to one tree, whole or not at all. Not durable before
-    /// [`Database::sync`].
+    /// Applies a batch to one tree atomically. It is durable after [`Database::sync`].
     pub(crate) fn apply(
         &self,
         tree: Tree,
@@ -149,8 +147,8 @@ impl Database {
         guarded(&self.data, "write", || self.tree(tree).apply_batch(applied))
     }
 
-    /// Makes everything applied before survive a power cut. Tells how long it
-    /// took to write it, and to sync what was written.
+    /// Makes everything applied before survive a power cut. Returns the durations of writing and of
+    /// syncing.
     pub(crate) fn sync(&self) -> Result<[Duration; 2], StoreError> {
         let started = Instant::now();
         guarded(&self.data, "write", || self.db.flush())?;
@@ -162,12 +160,12 @@ impl Database {
         Ok([written, started.elapsed() - written])
     }
 
-    /// Whether the disk takes what is still to be written to the file.
+    /// True if the disk has room for what is still to be written.
     pub(crate) fn is_synced(&self) -> bool {
         self.file.sync_all().is_ok()
     }
 
-    /// Syncs values that sled put in files of their own, which it does not do.
+    /// Syncs values that sled put in files of their own, since sled does not.
     fn sync_blobs(&self) -> Result<(), StoreError> {
         let error = |e: std::io::Error| StoreError::io("sync", &self.blobs, &e);
         let synced = self.blobs_synced.load(Ordering::Relaxed);
@@ -200,7 +198,7 @@ impl Database {
         Ok(())
     }
 
-    /// Bytes on disk; zero where that cannot be read.
+    /// Bytes on disk; zero if unknown.
     pub(crate) fn size(&self) -> u64 {
         guarded(&self.data, "read", || self.db.size_on_disk()).unwrap_or(0)
     }
@@ -208,16 +206,16 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        // sled syncs its file when its last handle goes, and panics where the
-        // disk does not let it. Then that handle stays until the process ends.
+        // sled syncs its file when its last handle is dropped, and panics if the disk fails. In
+        // that case the handle is leaked until the process ends.
         if self.file.sync_all().is_err() {
             std::mem::forget(self.db.clone());
         }
     }
 }
 
-/// sled writes a snapshot under this name before it renames it; killed in
-/// between, it never opens again while the file is there.
+/// sled writes a snapshot under this name before it renames it. If it is killed in between, it
+/// never opens again while the file is there.
 fn remove_unfinished_snapshots(folder: &Path) -> Result<(), StoreError> {
     let error = |e: std::io::Error| StoreError::io("list", folder, &e);
     for entry in fs::read_dir(folder).map_err(error)? {
@@ -232,9 +230,9 @@ fn remove_unfinished_snapshots(folder: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// sled lets go of its file from a thread of its own, a moment after it was
-/// dropped, and gives up at once where the file is still held. Nobody else can
-/// take it in between: the data folder has a lock of its own.
+/// sled releases its file in a thread of its own, shortly after it was dropped, and gives up at
+/// once if the file is still locked. No other process can take it in between: the data folder has a
+/// lock of its own.
 fn await_release(folder: &Path, data: &Path) -> Result<(), StoreError> {
     let path = folder.join("db");
     let file = match File::options().read(true).write(true).open(&path) {
@@ -245,7 +243,7 @@ fn await_release(folder: &Path, data: &Path) -> Result<(), StoreError> {
     let started = Instant::now();
     loop {
         match file.try_lock() {
-            // Unlocked by name: a process being forked just now has the file too.
+            // Unlocked explicitly: a process that is being forked just now has the file, too.
             Ok(()) => {
                 return file
                     .unlock()
@@ -266,8 +264,8 @@ fn await_release(folder: &Path, data: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Calls sled. It panics on some damage and on some errors of the disk; a
-/// panic must not take the process with it before the user was reported.
+/// Calls sled. It panics on some damage and on some errors of the disk; the process must survive to
+/// inform the user.
 fn guarded<T>(
     data: &Path,
     action: &str,

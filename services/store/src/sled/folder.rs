@@ -1,4 +1,4 @@
-//! The data folder: who holds it, which format it has, where its database is.
+//! The data folder: its lock, its format, and its current database.
 //!
 //! ```text
 //! store.json        format and generation
@@ -9,8 +9,8 @@
 //! binaries/         agents' binaries, named by their SHA-256
 //! ```
 //!
-//! A repair builds a new generation and switches to it by renaming
-//! `store.json`; the one before is left as it was.
+//! A repair builds a new generation and switches to it by renaming `store.json`; the earlier
+//! generation stays unchanged.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -25,14 +25,14 @@ use sha2::{Digest, Sha256};
 
 use crate::{StoreError, binary::sync_parent};
 
-/// The format this release writes, and the latest it reads. 2: packs may be
-/// compressed. 3: documents say what they are.
+/// The format that this release writes, and the newest it reads. 2: packs may be compressed. 3:
+/// documents contain their keys.
 pub(crate) const FORMAT: u32 = 3;
 
 const LABEL: &str = "store.json";
 const LOCK: &str = "lock";
 pub(crate) const LABEL_MISSING: &str = "store.json is missing";
-/// While it is there nobody takes the folder for a store, however empty.
+/// While this file exists, the folder is no store, even if it is empty.
 const RESTORING: &str = "arena-restore.unfinished";
 pub(crate) const LABEL_DAMAGED: &str = "store.json is not as it was written";
 
@@ -44,25 +44,25 @@ pub(crate) struct Folder {
     pub(crate) path: PathBuf,
     pub(crate) generation: u32,
     pub(crate) label: LabelState,
-    /// Whether it is of an earlier format, all of which this release reads.
+    /// True if it has an earlier format; this release reads all of them.
     pub(crate) outdated: bool,
-    /// Held until dropped; the system lets go of it when the process dies.
+    /// Locked until dropped; the system releases it when the process dies.
     lock: File,
-    /// Whether a disk has refused to keep what was written.
+    /// True if a disk has failed to keep something that was written.
     unsettled: AtomicBool,
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
         if !self.unsettled.load(Ordering::Relaxed) {
-            // Where it stays, the next opening takes longer.
+            // If it stays, the next opening takes longer.
             let _ = self.lock.set_len(0);
         }
     }
 }
 
-/// What `store.json` was like. It is written after the first database was made,
-/// so a store without it is new, unless its database holds something.
+/// State of `store.json`. It is written after the first database was created, so a store without
+/// it is new, unless its database contains something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LabelState {
     Whole,
@@ -90,8 +90,8 @@ impl Label {
 }
 
 impl Folder {
-    /// Locks a data folder and reads its label. Without a whole one the newest
-    /// database there is taken. `create` makes the folder where there is none.
+    /// Locks a data folder and reads its label. Without a valid one, the newest database is used.
+    /// `create` creates the folder if it is missing.
     pub(crate) fn open(path: &Path, wait: Duration, create: bool) -> Result<Self, StoreError> {
         if create {
             fs::create_dir_all(path).map_err(|e| StoreError::io("make the folder", path, &e))?;
@@ -136,14 +136,14 @@ impl Folder {
         Ok(folder)
     }
 
-    /// The disk has refused to keep something: what the system's cache has of
-    /// the files may be on no disk, and the next holder is not to believe it.
+    /// The disk has failed to keep something: the system's cache of the files may not be on the
+    /// disk, and the next holder must not trust it.
     pub(crate) fn refused(&self) {
         self.unsettled.store(true, Ordering::Relaxed);
     }
 
-    /// Locks a folder for a restore, marks it durably as such and removes what an
-    /// interrupted restore left in it. [`Folder::restored`] ends this.
+    /// Locks a folder for a restore, marks it durably, and removes the rest of an interrupted
+    /// restore. [`Folder::restored`] ends this.
     pub(crate) fn restoring(path: &Path, wait: Duration) -> Result<Self, StoreError> {
         fs::create_dir_all(path).map_err(|e| StoreError::io("make the folder", path, &e))?;
         let (lock, _) = lock(path, wait)?;
@@ -180,7 +180,7 @@ impl Folder {
         })
     }
 
-    /// Makes a folder that was filled by a restore a store, durably.
+    /// Turns a restored folder into a store, durably.
     pub(crate) fn restored(&self) -> Result<(), StoreError> {
         self.write_label(self.generation)?;
         let marker = self.path.join(RESTORING);
@@ -193,12 +193,12 @@ impl Folder {
         self.path.join(format!("database-{generation}"))
     }
 
-    /// Where a generation is built that nobody shall open yet.
+    /// Folder of a generation under construction, which must not be opened yet.
     pub(crate) fn unfinished(&self) -> PathBuf {
         self.path.join("database.unfinished")
     }
 
-    /// Gives what was built its name, durably.
+    /// Gives the new generation its name, durably.
     pub(crate) fn finish(&self, generation: u32) -> Result<(), StoreError> {
         let (from, to) = (self.unfinished(), self.database(generation));
         fs::rename(&from, &to).map_err(|e| StoreError::io("rename", &from, &e))?;
@@ -209,7 +209,7 @@ impl Folder {
         self.path.join("binaries")
     }
 
-    /// Makes a generation the one in use, at one stroke.
+    /// Makes a generation the current one, atomically.
     pub(crate) fn write_label(&self, generation: u32) -> Result<(), StoreError> {
         let (path, new) = (self.path.join(LABEL), self.path.join("store.json.new"));
         let text = serde_json::to_string(&Label::new(FORMAT, generation))
@@ -231,7 +231,7 @@ impl Folder {
     }
 }
 
-/// Whether a folder holds anything but a lock and an unfinished restore.
+/// True if a folder contains anything but a lock and an unfinished restore.
 pub(crate) fn is_occupied(path: &Path) -> bool {
     let others = |entry: std::io::Result<fs::DirEntry>| {
         entry.map_or(true, |entry| entry.file_name() != LOCK)
@@ -239,7 +239,7 @@ pub(crate) fn is_occupied(path: &Path) -> bool {
     !is_restoring(path) && fs::read_dir(path).is_ok_and(|mut entries| entries.any(others))
 }
 
-/// Whether a restore into this folder has not ended.
+/// True if a restore into this folder has not ended.
 fn is_restoring(path: &Path) -> bool {
     path.join(RESTORING).exists()
 }
@@ -290,16 +290,16 @@ fn read_label(folder: &Path) -> Result<(Option<Label>, LabelState), StoreError> 
     Ok((whole, state))
 }
 
-/// How the holder before this one let go of a folder.
+/// How the previous holder of a folder ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Before {
-    /// It closed what it had, and all of that is on the disk.
+    /// It closed everything, and all data is on the disk.
     Closed,
     /// It died, or met an error of the disk.
     Ended,
 }
 
-/// Takes the folder's lock, waiting a while for a holder that is ending.
+/// Locks the folder, and waits a while for a holder that is ending.
 fn lock(folder: &Path, wait: Duration) -> Result<(File, Before), StoreError> {
     let path = folder.join(LOCK);
     let mut file = File::options()
@@ -343,9 +343,9 @@ fn lock(folder: &Path, wait: Duration) -> Result<(File, Before), StoreError> {
     Ok((file, before))
 }
 
-/// Has the files below a folder read from the disk from now on. A system that
-/// could not write a page may drop it from those to be written and keep it for
-/// reading: what is read then is on no disk, and no later sync tells.
+/// Makes the system read the files below a folder from the disk again. A system that could not
+/// write a page may drop it from those to be written and keep it for reading: such data is on no
+/// disk, and later syncs do not report it.
 fn settle(folder: &Path) -> Result<(), StoreError> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -370,7 +370,7 @@ fn settle(folder: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Takes a file whose pages are all written out of the system's cache.
+/// Removes a file from the system's cache; all of its pages must be written.
 #[cfg(target_os = "linux")]
 fn forget(file: &File) -> std::io::Result<()> {
     use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};

@@ -1,9 +1,9 @@
-//! sled's log, read without sled: whether anything that was written to it is
-//! damaged where sled would look when it opens it.
+//! Reads sled's log without sled: is anything damaged at a place that sled reads when it opens the
+//! database?
 //!
-//! sled takes the first damaged message for the torn end of its log and writes
-//! zeros over what follows, packs that are whole among it. That is right after a
-//! crash, and after damage destroys what a repair could still have found.
+//! sled treats the first damaged message as the torn end of its log and overwrites everything after
+//! it with zeros, even intact packs. That is right after a crash; after other damage, it destroys
+//! what a repair could still find.
 //!
 //! The format is that of sled 0.34.7, `src/pagecache` there:
 //!
@@ -29,9 +29,9 @@ use crc32fast::Hasher;
 use crate::{packing::bytes::Reader, sled::database::SEGMENT_BYTES};
 
 const SEGMENT_HEADER_BYTES: usize = 20;
-/// What is left of a segment for less than this is not used.
+/// A shorter rest of a segment is not used.
 const MESSAGE_HEADER_BYTES_MAX: usize = 32;
-/// What positions in a segment's header are combined with.
+/// Positions in a segment's header are combined with this.
 const MASK: u64 = i64::MAX as u64;
 
 const KIND_NONE: u8 = 0;
@@ -39,14 +39,14 @@ const KIND_CAP: u8 = 2;
 const KIND_BATCH: u8 = 3;
 const KINDS_BLOB: [u8; 3] = [7, 9, 11];
 
-/// Whether sled comes to the end of all that was written when it opens this
-/// database. Where it does not, that is the torn end of a crash, or damage.
+/// True if sled reaches the end of everything that was written when it opens this database. If not,
+/// there is the torn end of a crash, or damage.
 pub(crate) fn is_whole(sled: &Path) -> io::Result<bool> {
     let mut file = match File::open(sled.join("db")) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(true),
         file => file?,
     };
-    // sled begins with the segment where its last snapshot ends.
+    // sled starts with the segment where its last snapshot ends.
     let first = snapshot(sled)?.unwrap_or(0) / SEGMENT_BYTES as u64 * SEGMENT_BYTES as u64;
     let mut segments = BTreeMap::new();
     let mut stable = first;
@@ -65,7 +65,7 @@ pub(crate) fn is_whole(sled: &Path) -> io::Result<bool> {
             None => return Ok(false),
         }
     }
-    // Before that, segments may have been freed.
+    // Earlier segments may have been freed.
     let unstable = segments.range(stable / SEGMENT_BYTES as u64 * SEGMENT_BYTES as u64..);
     let mut next = None;
     for (&position, _) in unstable {
@@ -84,11 +84,11 @@ pub(crate) fn is_whole(sled: &Path) -> io::Result<bool> {
         };
         end = position + used as u64;
     }
-    // The last batch ends where it says.
+    // The last batch ends at its stated length.
     Ok(batch < end.max(1))
 }
 
-/// Where the newest snapshot ends, by its name.
+/// End of the newest snapshot, from its name.
 fn snapshot(sled: &Path) -> io::Result<Option<u64>> {
     let mut newest = None;
     for entry in fs::read_dir(sled)? {
@@ -100,7 +100,7 @@ fn snapshot(sled: &Path) -> io::Result<Option<u64>> {
     Ok(newest)
 }
 
-/// The position and the stable position of a segment's header that is whole.
+/// Position and stable position in a valid header of a segment.
 fn segment(header: &[u8]) -> Option<(u64, u64)> {
     let mut reader = Reader::new(header);
     let sum = u32::from_le_bytes(reader.array()?);
@@ -109,7 +109,7 @@ fn segment(header: &[u8]) -> Option<(u64, u64)> {
     whole.then_some(positions)
 }
 
-/// Up to where messages of a segment go; `None` where something else follows.
+/// End of the messages of a segment; `None` if something else follows.
 fn messages(
     bytes: &[u8],
     position: u64,
@@ -149,7 +149,7 @@ struct Message<'a> {
     length: usize,
 }
 
-/// The message that begins here, if it is whole.
+/// The valid message at this place, if there is one.
 fn message(bytes: &[u8]) -> Option<Message<'_>> {
     let mut reader = Reader::new(bytes);
     let sum = u32::from_le_bytes(reader.array()?);
@@ -182,7 +182,7 @@ fn varint(reader: &mut Reader<'_>) -> Option<u64> {
     })
 }
 
-/// One that is gone was replaced by a newer one.
+/// A missing blob was replaced by a newer one.
 fn is_blob_whole(path: &Path) -> io::Result<bool> {
     match fs::read(path) {
         Ok(bytes) => Ok(bytes
@@ -203,7 +203,7 @@ fn is_empty(bytes: &[u8]) -> bool {
     bytes.iter().all(|&byte| byte == 0)
 }
 
-/// So many bytes of a file, or up to its end.
+/// This many bytes of a file, or all up to its end.
 fn read(file: &mut File, offset: u64, count: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(count);
     file.seek(SeekFrom::Start(offset))?;

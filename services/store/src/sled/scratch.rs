@@ -1,5 +1,5 @@
-//! A copy of a database to look at: sled changes what it opens, and cuts a torn
-//! end of its log off, which nobody wants of a look.
+//! A copy of a database for reading: sled changes what it opens, and cuts off a torn end of its
+//! log.
 
 use std::{
     fs, io,
@@ -13,8 +13,8 @@ use crate::{RESERVE_BYTES, StoreError, sled::folder::Folder};
 const REMOVALS: u32 = 50;
 const REMOVAL_WAIT: Duration = Duration::from_millis(10);
 
-/// A copy of the generation in use, removed when dropped. Where the disk has no
-/// room for one, the generation itself.
+/// A copy of the current generation, removed when dropped. If the disk has no room for one, the
+/// generation itself.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     database: PathBuf,
@@ -60,8 +60,7 @@ impl Drop for Scratch {
     }
 }
 
-/// sled may still write a file a moment after it was dropped. What stays is
-/// removed the next time.
+/// sled may still write a file shortly after it was dropped. Remains are removed the next time.
 fn remove(copy: &Path) {
     for _ in 0..REMOVALS {
         if fs::remove_dir_all(copy).is_ok() || !copy.exists() {

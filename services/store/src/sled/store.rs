@@ -20,16 +20,16 @@ use crate::{
     sled::writer::Job,
 };
 
-/// How a store is opened.
+/// Options for opening a store.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// How long to wait for another process to let go of the folder.
+    /// Maximum time to wait for another process to release the folder.
     pub lock_wait: Duration,
-    /// Whether a new store is made where there is none.
+    /// True to create a new store if there is none.
     pub create: bool,
     /// Bytes of the database's cache.
     pub cache_bytes: u64,
-    /// Games that may wait for the writer before `append` answers `Busy`.
+    /// Games that may wait for the writer; with more, `append` answers `Busy`.
     pub queue_games: usize,
     /// Bytes of games that may wait for the writer.
     pub queue_bytes: usize,
@@ -54,17 +54,16 @@ impl Default for Options {
 pub struct SledStore {
     core: Core,
     binaries: Binaries,
-    // Dropped last: the folder is held until the database is closed.
+    // Dropped last: the folder is locked until the database is closed.
     folder: Folder,
 }
 
 impl SledStore {
-    /// Opens the store in a data folder and checks all of it: the chain of
-    /// results, the documents, and that nothing acknowledged is missing.
+    /// Opens the store in a data folder and checks all of it: the chain of results, the documents,
+    /// and that nothing acknowledged is missing.
     ///
     /// # Errors
-    /// `Locked`, `NewerVersion`, `Corrupt`, `NotFound` (unless `create`), or an
-    /// error of the disk.
+    /// `Locked`, `NewerVersion`, `Corrupt`, `NotFound` (unless `create`), or an error of the disk.
     pub fn open(data: impl AsRef<Path>, options: &Options) -> Result<Self, StoreError> {
         let folder = Folder::open(data.as_ref(), options.lock_wait, options.create)?;
         let binaries = Binaries::open(folder.binaries())?;
@@ -93,7 +92,7 @@ impl SledStore {
         Ok(store)
     }
 
-    /// Documents of before format 3 come to say what they are.
+    /// Documents of earlier formats are rewritten with their keys.
     fn seal_again(&self) -> Result<(), StoreError> {
         for collection in Collection::ALL {
             let change = |(key, value)| Change {
@@ -112,7 +111,7 @@ impl SledStore {
 
 impl Drop for SledStore {
     fn drop(&mut self) {
-        // Whoever wants to know the error calls `close`.
+        // Callers that need the error call `close`.
         if self.core.close().is_err() || !self.core.shared.db.is_synced() {
             self.folder.refused();
         }
@@ -227,7 +226,7 @@ impl Store for SledStore {
     }
 
     fn watch(&self, watcher: Watcher) {
-        // The first one stays.
+        // The first one is kept.
         let _ = self.core.shared.watcher.set(watcher);
     }
 

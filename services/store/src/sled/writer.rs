@@ -1,5 +1,5 @@
-//! The one thread that writes. It gathers what is waiting into one commit,
-//! packs the games, makes all of it durable, and only then acknowledges.
+//! The only thread that writes. It collects waiting jobs into one commit, packs the games, makes
+//! everything durable, and only then acknowledges.
 
 use std::{
     collections::BTreeMap,
@@ -23,17 +23,17 @@ use crate::{
     sled::snapshot::Snapshot,
 };
 
-/// Games after which a commit waits for no more.
+/// Number of games at which a commit waits for no more.
 const COMMIT_GAMES: usize = 1_024;
-/// How long a commit waits for more games.
+/// Maximum time that a commit waits for more games.
 const COMMIT_WAIT: Duration = Duration::from_millis(2);
 
-/// Work for the writer.
+/// A job for the writer.
 pub(crate) enum Job {
     Games {
         batch: Vec<StoredGame>,
         bytes: usize,
-        /// When it was handed over.
+        /// Time at which it was sent.
         handed: Instant,
         done: Done,
     },
@@ -44,18 +44,18 @@ pub(crate) enum Job {
     Flush {
         reply: SyncSender<Result<(), StoreError>>,
     },
-    /// What a backup needs of one moment between two commits.
+    /// The state between two commits, for a backup.
     Snapshot {
         reply: SyncSender<Result<Snapshot, StoreError>>,
     },
 }
 
-/// What the writer shares with everybody who reads or hands over.
+/// State shared with readers and senders.
 pub(crate) struct Shared {
     pub(crate) db: Database,
     pub(crate) data: PathBuf,
     pub(crate) reserve_bytes: u64,
-    /// Durable games only: what is not in it cannot be read.
+    /// Durable games only: other games cannot be read.
     pub(crate) index: RwLock<Index>,
     /// The end of the chain of durable packs.
     pub(crate) positions: Positions,
@@ -65,7 +65,7 @@ pub(crate) struct Shared {
     pub(crate) queued_bytes: AtomicUsize,
     pub(crate) syncs: AtomicU64,
     pub(crate) last_sync_nanos: AtomicU64,
-    /// Who is informed of every commit.
+    /// Called after every commit.
     pub(crate) watcher: OnceLock<Watcher>,
 }
 
@@ -106,7 +106,7 @@ impl Shared {
         stopped.get_or_insert_with(|| error.clone());
     }
 
-    /// Writing begins only with room to spare: sled must not meet a full disk.
+    /// Writing starts only with room to spare: sled must not meet a full disk.
     pub(crate) fn check_space(&self) -> Result<(), StoreError> {
         let free = fs4::available_space(&self.data)
             .map_err(|e| StoreError::io("ask for the free space of", &self.data, &e))?;
@@ -120,7 +120,7 @@ impl Shared {
     }
 }
 
-/// The writer's own state: the end of the chain and what was acknowledged.
+/// The writer's own state: the end of the chain, and how far it has acknowledged.
 pub(crate) struct Writer {
     pub(crate) shared: Arc<Shared>,
     pub(crate) commit_marker: CommitMarker,
@@ -129,7 +129,7 @@ pub(crate) struct Writer {
     pub(crate) documents: Summary,
 }
 
-/// What goes into one commit, and who waits for it.
+/// One commit, and its waiting callers.
 #[derive(Default)]
 struct Group {
     games: Vec<StoredGame>,
@@ -138,12 +138,12 @@ struct Group {
     done: Vec<Done>,
     replies: Vec<SyncSender<Result<(), StoreError>>>,
     snapshots: Vec<SyncSender<Result<Snapshot, StoreError>>>,
-    /// What it took so far.
+    /// Its contents so far.
     took: Commit,
 }
 
 impl Group {
-    /// Takes a job in; whether the commit may wait for more.
+    /// Adds a job. Returns true if the commit may wait for more.
     fn take(&mut self, job: Job) -> bool {
         match job {
             Job::Games {
@@ -178,7 +178,7 @@ impl Group {
 }
 
 impl Writer {
-    /// Runs until every sender is gone and all they sent is written.
+    /// Runs until every sender is gone and all jobs are written.
     pub(crate) fn run(mut self, jobs: &Receiver<Job>) {
         while let Ok(job) = jobs.recv() {
             let began = Instant::now();
@@ -220,7 +220,7 @@ impl Writer {
             done(result.clone());
         }
         for reply in replies {
-            // Who asked may have gone.
+            // The caller may be gone.
             let _ = reply.send(result.clone());
         }
         for reply in snapshots {
@@ -228,7 +228,7 @@ impl Writer {
         }
     }
 
-    /// All documents as they are now, and where the chain ends.
+    /// All current documents, and the end of the chain.
     fn snapshot(&self) -> Result<Snapshot, StoreError> {
         let mut documents = Vec::new();
         let mut whole = true;
@@ -299,7 +299,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Tells of a commit.
+    /// Reports a commit.
     fn record_commit(&self, took: &Commit) {
         let nanos = u64::try_from(took.took().as_nanos()).unwrap_or(u64::MAX);
         self.shared.last_sync_nanos.store(nanos, Ordering::Relaxed);
@@ -309,8 +309,8 @@ impl Writer {
         }
     }
 
-    /// Keeps of each game the first, and none that is durable already. Games
-    /// that are read together come to lie together.
+    /// Keeps the first of equal games, and none that is durable already. Games that are read
+    /// together are stored together.
     fn only_new(&self, games: &mut Vec<StoredGame>) {
         let index = self
             .shared
@@ -388,11 +388,11 @@ impl Writer {
     }
 }
 
-/// Where one part of the work ends, the next begins.
+/// Where one part of the work ends, the next one starts.
 struct Step(Instant);
 
 impl Step {
-    /// How long the part took that ends now.
+    /// Duration of the part that ends now.
     fn next(&mut self) -> Duration {
         let now = Instant::now();
         now - std::mem::replace(&mut self.0, now)
@@ -408,7 +408,7 @@ struct Packed {
 }
 
 impl Packed {
-    /// Hands out the bytes.
+    /// Returns the bytes.
     fn entry(&mut self) -> (Vec<u8>, Option<Vec<u8>>) {
         let bytes = std::mem::take(&mut self.bytes);
         (pack::key(self.sequence).to_vec(), Some(bytes))
