@@ -1,7 +1,6 @@
-//! Writing protobuf fields straight into a buffer, and room for those read.
+//! Writing protobuf fields directly into a buffer, and buffers for parsed ones.
 //!
-//! Fields come out as `prost` would write the message: ascending, defaults
-//! left out, repeated numbers packed.
+//! Fields are as `prost` writes them: ascending, defaults left out, repeated numbers packed.
 
 use prost::encoding::{WireType, encode_key, encode_varint};
 
@@ -11,7 +10,7 @@ pub(crate) fn number(tag: u32, value: u32, out: &mut Vec<u8>) {
         return;
     }
     if tag < 16 && value < 128 {
-        // Key and value take a byte each.
+        // Key and value take one byte each.
         out.extend_from_slice(&[(tag << 3) as u8, value as u8]);
     } else {
         encode_key(tag, WireType::Varint, out);
@@ -54,7 +53,7 @@ pub(crate) fn message(tag: u32, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u
     set_length(body, out);
 }
 
-/// Leaves one byte for a length and tells where what it measures begins.
+/// Reserves one byte for a length. Returns the start of the measured part.
 fn reserve_length(out: &mut Vec<u8>) -> usize {
     out.push(0);
     out.len()
@@ -66,7 +65,7 @@ fn set_length(body: usize, out: &mut [u8]) {
     out[body - 1] = length as u8;
 }
 
-/// The numbers of a repeated field that never has many.
+/// The numbers of a repeated field that is always short.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Few<const N: usize> {
     kept: [u32; N],
@@ -83,7 +82,7 @@ impl<const N: usize> Default for Few<N> {
 }
 
 impl<const N: usize> Few<N> {
-    /// One more; beyond `N` they are only counted.
+    /// Adds one; beyond `N` they are only counted.
     pub(crate) fn add(&mut self, number: u32) {
         if let Some(place) = self.kept.get_mut(self.count) {
             *place = number;
@@ -91,12 +90,12 @@ impl<const N: usize> Few<N> {
         self.count += 1;
     }
 
-    /// How many there were.
+    /// Number of added ones.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// Those that were kept.
+    /// The stored ones.
     pub(crate) fn iter(&self) -> std::slice::Iter<'_, u32> {
         self.kept[..self.count.min(N)].iter()
     }

@@ -1,8 +1,8 @@
-//! Reading resolved options.
+//! Parsing of resolved options.
 
 use arena_engine::options::{OptionError, Options, Value};
 
-/// Reads options that are there and of their kind, as resolving leaves them.
+/// Reads options that exist and have the right type, as resolving leaves them.
 pub(crate) struct Reader<'a>(pub(crate) &'a Options);
 
 impl<'a> Reader<'a> {

@@ -1,4 +1,4 @@
-//! The list of rulesets, and ways to get from a name to a game.
+//! The list of rulesets, and getting a game from a name.
 
 use std::{
     collections::BTreeSet,
@@ -18,7 +18,7 @@ use crate::{
     ruleset::{Ruleset, RulesetInfo},
 };
 
-/// A ruleset or its options that cannot be had.
+/// Why a ruleset or its options are not available.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum GamesError {
     /// There is no ruleset of this name.
@@ -37,7 +37,7 @@ pub enum GamesError {
         /// All known names.
         known: Vec<String>,
     },
-    /// Its rules of this version are not kept.
+    /// This version of its rules is not kept.
     #[error(
         "{ruleset} is asked for in rules version {version}, this program has {}; \
          use the arena that played it",
@@ -46,40 +46,39 @@ pub enum GamesError {
     Version {
         /// Name of the ruleset.
         ruleset: &'static str,
-        /// What was asked for.
+        /// The requested version.
         version: u32,
-        /// All versions that there are.
+        /// All available versions.
         known: Vec<u32>,
     },
-    /// Its options do not fit.
+    /// Its options are invalid.
     #[error("ruleset {ruleset}: {error}")]
     Options {
         /// Name of the ruleset.
         ruleset: &'static str,
-        /// What does not fit.
+        /// The problem.
         #[source]
         error: OptionError,
     },
 }
 
-/// Something to do with a game of any type.
+/// A function of a game of any type.
 pub trait Visitor {
-    /// What comes of it.
+    /// Its result.
     type Out;
 
-    /// Does it.
+    /// Calls it.
     fn visit<G: Game>(self, game: G) -> Self::Out;
 }
 
-/// Something to do with every ruleset's type, without a game.
+/// A function of every ruleset's type, without a game.
 pub trait EachRuleset {
-    /// Does it for one.
+    /// Calls it for one.
     fn ruleset<G: Ruleset>(&mut self);
 }
 
-/// Makes the list: one line a ruleset, by ascending name. Behind the semicolon are
-/// rulesets that are found and not listed: versions of before, each behind its
-/// newer one.
+/// Makes the list: one line per ruleset, in ascending order of names. After the semicolon are
+/// rulesets that are available and not listed: older versions, each after its newer one.
 macro_rules! rulesets {
     ($($game:ty,)* ; $($unlisted:ty,)*) => {
         static RULESETS: LazyLock<Vec<RulesetInfo>> =
@@ -88,8 +87,8 @@ macro_rules! rulesets {
         static UNLISTED: LazyLock<Vec<RulesetInfo>> =
             LazyLock::new(|| vec![$(<$unlisted as Ruleset>::info(),)*]);
 
-        /// Calls the visitor with each ruleset's type, by ascending name, then with
-        /// those that are not listed.
+        /// Calls the visitor with each ruleset's type, in ascending order of names, then with those
+        /// that are not listed.
         pub fn each_ruleset(visitor: &mut impl EachRuleset) {
             $(visitor.ruleset::<$game>();)*
             $(visitor.ruleset::<$unlisted>();)*
@@ -98,8 +97,8 @@ macro_rules! rulesets {
         /// Calls the visitor with the game of this name and version of its rules.
         ///
         /// # Errors
-        /// [`GamesError`] where there is no such ruleset, or the options,
-        /// which must be resolved, do not go together.
+        /// [`GamesError`] if there is no such ruleset, or the options, which must be resolved,
+        /// contradict each other.
         pub fn visit_version<V: Visitor>(
             name: &str,
             version: u32,
@@ -149,13 +148,13 @@ rulesets! {
     crate::trial::Trial<1>,
 }
 
-/// All rulesets in the newest versions of their rules, by ascending name.
+/// All rulesets in the newest versions of their rules, in ascending order of names.
 #[must_use]
 pub fn rulesets() -> &'static [RulesetInfo] {
     &RULESETS
 }
 
-/// Rulesets that are found by name and version, and not listed: versions of before.
+/// Older versions of rulesets, which are available and not listed.
 #[must_use]
 pub fn unlisted_rulesets() -> &'static [RulesetInfo] {
     &UNLISTED
@@ -198,12 +197,11 @@ pub fn ruleset(name: &str) -> Result<&'static RulesetInfo, GamesError> {
         })
 }
 
-/// All options with their values, and the number of seats: what was asked for,
-/// else the preset's, else the least the ruleset has.
+/// All options with their values, and the number of seats: the given one, else the preset's, else
+/// the minimum of the ruleset.
 ///
 /// # Errors
-/// [`GamesError`] where something does not exist, does not fit, or does not go
-/// together.
+/// [`GamesError`] if something does not exist, is invalid, or cannot be combined.
 pub fn resolve(
     name: &str,
     given: &Options,
@@ -212,7 +210,7 @@ pub fn resolve(
     resolve_version(name, ruleset(name)?.version, given, seats)
 }
 
-/// As [`resolve`], by a version of the rules.
+/// As [`resolve`], for a version of the rules.
 ///
 /// # Errors
 /// As there.
@@ -295,7 +293,7 @@ pub fn build(name: &str, options: &Options, seats: usize) -> Result<Arc<dyn AnyG
     build_version(name, ruleset(name)?.version, options, seats)
 }
 
-/// As [`build`], by a version of the rules.
+/// As [`build`], for a version of the rules.
 ///
 /// # Errors
 /// As [`visit_version`].

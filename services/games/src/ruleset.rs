@@ -22,20 +22,20 @@ pub trait Ruleset: Game {
 /// The description of a ruleset.
 #[derive(Clone, Debug)]
 pub struct RulesetInfo {
-    /// Such as `cowry`.
+    /// Name, such as `cowry`.
     pub name: &'static str,
     /// Version of the rules.
     pub version: u32,
     /// One-line description.
     pub summary: &'static str,
-    /// Least and greatest number of players.
+    /// Minimum and maximum number of players.
     pub seats: (usize, usize),
     /// Its options, without `preset`.
     pub options: Vec<Spec>,
     /// Named sets of options.
     pub presets: Vec<Preset>,
-    /// Sets the options whose values follow from other options. It gets all options
-    /// with their values so far, and the names of the options that the user chose,
-    /// singly or by a preset. Calling it twice changes nothing.
+    /// Sets the options whose values follow from other options. It gets all options with their
+    /// values so far, and the names of the options that the user chose, directly or by a preset.
+    /// Calling it twice has no further effect.
     pub settle: fn(&mut Options, &BTreeSet<&str>),
 }

@@ -1,8 +1,8 @@
-//! A small race in two versions of its rules, for tests of what a change of rules
-//! leaves readable. Programs that are released do not have it.
+//! A small race in two versions of its rules, for tests of a change of rules. Released programs do
+//! not have it.
 //!
-//! Two seats throw a die in turn and add the throw, once or twice. Version 1 has a
-//! die of four sides, version 2 one of six, other notations, and an option more.
+//! Two seats throw a die in turn and add the throw, once or twice. Version 1 has a die of four
+//! sides; version 2 has one of six, other notations, and one more option.
 
 use std::fmt::Write;
 
@@ -16,13 +16,13 @@ use crate::{
     ruleset::{Ruleset, RulesetInfo},
 };
 
-/// The race, of a version of its rules.
+/// The race, in one version of its rules.
 #[derive(Clone, Debug)]
 pub struct Trial<const V: u32> {
     turns: u8,
 }
 
-/// Where both are.
+/// The position of both.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Race {
     totals: [u8; 2],

@@ -1,22 +1,22 @@
-//! Squares, paths and what follows from them, as tables.
+//! Tables of squares and paths.
 
-/// The most squares a board has.
+/// Maximum number of squares of a board.
 pub(super) const SQUARES_MAX: usize = 121;
 
-/// How the inner rings run.
+/// Direction of the inner rings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Inner {
-    /// Each ring against the one around it.
+    /// Each ring runs against the ring around it.
     Alternate,
     /// All inner rings clockwise.
     Spiral,
 }
 
-/// A square as row from the top and column from the left.
+/// A square: row from the top, column from the left.
 pub type Square = (u8, u8);
 
-/// The path of the player who sits South: from the starting square round each
-/// ring to the centre. None where the rings cannot be joined that way.
+/// The path of the player who sits South: from the starting square around each ring to the centre.
+/// None if the rings cannot be joined that way.
 pub(super) fn south_path(size: u8, inner: Inner) -> Option<Vec<Square>> {
     let (last, middle) = (size - 1, (size - 1) / 2);
     let mut path = Vec::with_capacity(usize::from(size).pow(2));
@@ -67,26 +67,26 @@ fn quarter(size: u8, (row, column): Square) -> Square {
     (size - 1 - column, row)
 }
 
-/// The tables of one board with some seats around it.
+/// The tables of one board with its seats.
 #[derive(Debug)]
 pub(super) struct Board {
     /// Squares along a side.
     pub(super) size: u8,
     /// Index of the centre on every path.
     pub(super) goal: u8,
-    /// Length of the outer ring: indices below it lie there.
+    /// Length of the outer ring: lower indices are on it.
     pub(super) outer: u8,
-    /// Bit i is set where index i is safe, the same for every seat.
+    /// Bit i is set if index i is safe, the same for every seat.
     pub(super) safe: u128,
-    /// For each seat the square of each index.
+    /// For each seat, the square of each index.
     paths: Vec<Vec<Square>>,
-    /// `cross[seat][other][index]`: the index on `other`'s path of the square
-    /// that has `index` on `seat`'s.
+    /// `cross[seat][other][index]`: the index on `other`'s path of the square with `index` on
+    /// `seat`'s.
     cross: [[[u8; SQUARES_MAX]; 4]; 4],
 }
 
 impl Board {
-    /// None where the inner rings cannot be joined that way.
+    /// None if the inner rings cannot be joined that way.
     pub(super) fn new(size: u8, inner: Inner, safe_corners: bool, seats: usize) -> Option<Self> {
         let south = south_path(size, inner)?;
         let sides: &[usize] = match seats {
@@ -113,7 +113,7 @@ impl Board {
         let goal = size * size - 1;
         let outer = 4 * (size - 1);
         let side = size - 1;
-        // Starts lie a side apart on the outer ring, corners half way between.
+        // Starts are a side apart on the outer ring, and corners are half way between.
         let starts = (0..4).map(|corner| corner * side);
         let corners = (0..4).map(|corner| corner * side + side / 2);
         let mut safe = 1 << goal;
@@ -135,19 +135,19 @@ impl Board {
         self.paths[seat][usize::from(index)]
     }
 
-    /// The index on `other`'s path of the square that has `index` on `seat`'s.
+    /// The index on `other`'s path of the square with `index` on `seat`'s.
     #[inline]
     pub(super) fn cross(&self, seat: usize, other: usize, index: u8) -> u8 {
         self.cross[seat][other][usize::from(index)]
     }
 
-    /// What [`Self::cross`] gives for each index.
+    /// [`Self::cross`] for each index.
     #[inline]
     pub(super) fn crossing(&self, seat: usize, other: usize) -> &[u8; SQUARES_MAX] {
         &self.cross[seat][other]
     }
 
-    /// True where nobody can be hit.
+    /// True if no piece can be hit there.
     #[inline]
     pub(super) fn is_safe(&self, index: u8) -> bool {
         self.safe >> index & 1 == 1

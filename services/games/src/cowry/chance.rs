@@ -1,11 +1,10 @@
-//! What a throw of cowry is worth before it is played, for luck.
+//! Values of throws before they are played, for luck.
 //!
-//! The value of a throw lies half-way between that of the position after its
-//! best use and the mean over all its uses, as nobody plays what is best here
-//! alone: by what squares are worth, what a hit takes from others and what it
-//! opens. Doubles that block the way are heeded, steps that combine several
-//! throws are not. What is left out makes luck explain less, never wrongly. The
-//! numbers are in [`super::fitted`].
+//! The value of a throw is half-way between that of the position after its best use and the mean
+//! over all its uses, since no agent always plays the best use by this model: the values of
+//! squares, what a hit takes from others, and what it opens. Doubles that block the way are
+//! considered, moves that combine several throws are not. Omissions make luck explain less, but
+//! never bias it. The numbers are in [`super::fitted`].
 
 use arena_engine::{MAX_SEATS, PerSeat, values};
 
@@ -17,13 +16,13 @@ use super::{
     state::{Phase, State},
 };
 
-/// Room for each index that a value can lead to from a path, or beyond.
+/// Room for each index that a value can reach from a path, or beyond.
 const REACH: usize = 129;
-/// Worth of a square where nobody may go.
+/// Value of a square that no piece may enter.
 const NEVER: i32 = -(1 << 24);
-/// Worth of bringing the last piece home, beyond what squares are worth.
+/// Value of bringing the last piece home, beyond the values of squares.
 const WIN: i32 = 1 << 14;
-/// 2^32 by each number of pieces, rounded up: faster than a division.
+/// 2^32 divided by each number of pieces, rounded up: faster than a division.
 const RECIPROCAL: [u64; PIECES_MAX + 1] = {
     let mut table = [0; PIECES_MAX + 1];
     let mut count = 1;
@@ -33,50 +32,50 @@ const RECIPROCAL: [u64; PIECES_MAX + 1] = {
     }
     table
 };
-/// The furthest that a value leads.
+/// The furthest move of a value.
 const FURTHEST: u8 = VALUES[VALUES.len() - 1];
 
-/// What squares and rights are worth, in thousandths of a logit.
+/// Values of squares and rights, in thousandths of a logit.
 #[derive(Debug)]
 pub(super) struct Chances {
-    /// Of pieces whose seat has hit.
+    /// For pieces whose seat has hit.
     open: Places,
-    /// Of the others.
+    /// For other pieces.
     closed: Places,
     /// Where pieces can be hit.
     exposed: [bool; REACH],
-    /// Where no second piece of a seat may stand.
+    /// Where a second piece of a seat is not allowed.
     single: [bool; REACH],
-    /// Of the right to enter the inner rings.
+    /// For the right to enter the inner rings.
     gate: i32,
-    /// Of the turn.
+    /// For the turn.
     turn: i32,
-    /// Of another throw.
+    /// For another throw.
     extra: i32,
 }
 
-/// What a piece is worth by its index.
+/// Values of a piece by its index.
 #[derive(Debug)]
 struct Places {
     /// To its seat.
     worth: [i32; REACH],
-    /// To one of the others, if it hits the piece there.
+    /// To one of the others, if it hits a piece there.
     stake: [i32; REACH],
 }
 
-/// What the mover finds on each index of its path.
+/// Contents of each index of the mover's path.
 struct Targets {
-    /// What it is worth to it to go there, with what it hits.
+    /// Value of moving there, with what it hits.
     worth: [i32; REACH],
     /// Where it hits.
     prey: [bool; REACH],
 }
 
-/// What single uses of each value are worth.
+/// Values of single uses of each value.
 struct Singles {
     best: [i32; VALUES.len()],
     to: [u8; VALUES.len()],
-    /// Sum and number of all that may be done.
+    /// Sum and number of all possible uses.
     sum: [i32; VALUES.len()],
     count: [usize; VALUES.len()],
 }
@@ -91,8 +90,8 @@ impl Singles {
         }
     }
 
-    /// Weighs what a piece gains by each value, and whether it may; without a
-    /// branch, as dice make them unpredictable.
+    /// Computes what a piece gains by each value, and whether it may move; without branches, which
+    /// dice make unpredictable.
     #[inline]
     fn weigh(&mut self, from: u8, gains: &[i32; VALUES.len()], legal: &[bool; VALUES.len()]) {
         for (index, &value) in VALUES.iter().enumerate() {
@@ -106,17 +105,17 @@ impl Singles {
         }
     }
 
-    /// What can be expected of whoever does not always play what is best here.
+    /// Expected value for an agent that does not always play the best use.
     #[inline]
     fn expected(&self) -> [i32; VALUES.len()] {
         let mut gains = [0; VALUES.len()];
         for (index, gain) in gains.iter_mut().enumerate() {
             let (best, sum) = (self.best[index], self.sum[index]);
-            // Rounded towards nothing, exact for what fits 24 bits.
+            // Rounded towards zero, exact for 24 bits.
             let mean = (u64::from(sum.unsigned_abs()) * RECIPROCAL[self.count[index]]) >> 32;
             let mean = if sum < 0 { -(mean as i32) } else { mean as i32 };
             *gain = match self.count[index] {
-                // With nothing to be done a throw is lost.
+                // Without any use, a throw is lost.
                 0 if best <= NEVER / 2 => 0,
                 0 => best,
                 _ => (best + mean) / 2,
@@ -163,12 +162,12 @@ impl Chances {
     }
 }
 
-/// The part of what a seat loses that one of the others gains.
+/// The part of a seat's loss that one of the others gains.
 fn share_of(loss: i32, seats: usize) -> i32 {
     loss / (seats as i32 - 1)
 }
 
-/// Worth of an index, by that of the nearest places of the fitted board.
+/// Value of an index, from the nearest places of the fitted board.
 fn place(fit: &Fit, outer: &[i32], index: u8, board: &Board) -> i32 {
     let (table, from, span) = if index < board.outer {
         (outer, 0, i32::from(board.outer))
@@ -234,7 +233,7 @@ impl Cowry {
         }
     }
 
-    /// Appends the value of each seat's being the first to throw.
+    /// Appends the value of each seat's throwing first.
     fn list_starters(&self, state: &State, out: &mut Vec<PerSeat<i64>>) {
         let mut strength = [0; MAX_SEATS];
         for (seat, strength) in strength.iter_mut().enumerate().take(self.seats) {
@@ -247,7 +246,7 @@ impl Cowry {
         }
     }
 
-    /// What a seat's pieces are worth.
+    /// Value of a seat's pieces.
     #[inline]
     fn places(&self, state: &State, seat: usize) -> &Places {
         if self.has_way_in(state, seat) {
@@ -262,7 +261,7 @@ impl Cowry {
         !self.rules.gate || state.has_hit(seat)
     }
 
-    /// What a seat's pieces and rights are worth.
+    /// Value of a seat's pieces and rights.
     fn strength(&self, state: &State, seat: usize) -> i32 {
         let worth = &self.places(state, seat).worth;
         let pieces = &state.pieces[seat][..self.rules.pieces];
@@ -279,8 +278,7 @@ impl Cowry {
         }
     }
 
-    /// What the mover finds on its path; and what each seat's pieces and
-    /// rights are worth.
+    /// Contents of the mover's path, and the values of each seat's pieces and rights.
     #[inline]
     fn survey(
         &self,
@@ -333,7 +331,7 @@ impl Cowry {
         }
     }
 
-    /// For each value what single uses of it are worth.
+    /// For each value, the values of its single uses.
     #[inline]
     fn uses(&self, state: &State, mover: usize, there: &[i32; REACH]) -> Singles {
         let here = &self.places(state, mover).worth;
@@ -355,7 +353,7 @@ impl Cowry {
         singles
     }
 
-    /// As [`Self::uses`], where doubles stand in the way and go together.
+    /// As [`Self::uses`], with doubles that block or move together.
     fn weigh_doubles(
         &self,
         state: &State,
@@ -393,7 +391,7 @@ impl Cowry {
         }
     }
 
-    /// Takes from the others what a hit on the mover's index costs them.
+    /// Subtracts from the others what a hit on the mover's index costs them.
     fn take_hit(&self, state: &State, mover: usize, to: u8, strength: &mut PerSeat<i32>) {
         for &other in self.others(mover) {
             let there = self.board.cross(mover, other, to);
@@ -408,8 +406,8 @@ impl Cowry {
         }
     }
 
-    /// Each seat's share of a game's score, by what they are worth; who has
-    /// finished is ahead of all who have not.
+    /// Each seat's share of a game's score, from its value; a seat that has finished is ahead of
+    /// those that have not.
     fn shares(&self, state: &State, strength: &PerSeat<i32>) -> PerSeat<i64> {
         values::pairwise(self.seats, |one, other| {
             match (state.finished[one], state.finished[other]) {
@@ -422,8 +420,8 @@ impl Cowry {
         })
     }
 
-    /// As [`Self::shares`] while nobody has finished, of what the others have
-    /// of each other, see [`Self::rest`].
+    /// As [`Self::shares`] while no seat has finished, for the others among each other, see
+    /// [`Self::rest`].
     #[inline]
     fn share_with(
         &self,
@@ -441,7 +439,7 @@ impl Cowry {
         values[mover] = values::mean(self.seats, sum);
     }
 
-    /// For each seat but the mover the sum of its shares of those but the mover.
+    /// For each seat except the mover, the sum of its shares against the others except the mover.
     #[inline]
     fn rest(&self, mover: usize, strength: &PerSeat<i32>) -> PerSeat<i64> {
         let mut rest = [0; MAX_SEATS];

@@ -1,19 +1,18 @@
-//! What places of cowry are worth, as `agents/native/examples/fit` found it.
+//! Values of cowry's squares, fitted by `agents/native/examples/fit`.
 //!
-//! `cargo run --release -p arena-agents --example fit -- 20000` prints these
-//! tables again. They are those of greatest likelihood of who comes before
-//! whom, in games of `mixed`, `aggressive`, `move-first`, `greedy` and
-//! `expectimax` (200 nodes) among themselves on a board of 5, each seat drawn
-//! from them; a logistic model, linear in what each seat has on the board.
+//! `cargo run --release -p arena-agents --example fit -- 20000` prints these tables. They maximise
+//! the likelihood of the order of finishing in games of `mixed`, `aggressive`, `move-first`,
+//! `greedy` and `expectimax` (200 nodes) on a board of 5, with agents drawn for each seat; the
+//! model is logistic and linear in what each seat has on the board.
 
 use super::options::{CowryRules, ThrowMode};
 
-/// Worth of places and rights, in thousandths of a logit, on a board of 5.
+/// Values of squares and rights, in thousandths of a logit, on a board of 5.
 #[derive(Debug)]
 pub(super) struct Fit {
-    /// Of a piece on the outer ring, once its seat has hit; the start is 0.
+    /// Of a piece on the outer ring, after its seat has hit; the start is 0.
     pub(super) open: [i32; 16],
-    /// The same before that.
+    /// The same before.
     pub(super) closed: [i32; 16],
     /// Of a piece on the inner rings and in the centre.
     pub(super) inner: [i32; 9],
@@ -25,7 +24,7 @@ pub(super) struct Fit {
     pub(super) extra: i32,
 }
 
-/// The numbers that are nearest to the rules.
+/// The table for the most similar rules.
 pub(super) fn of(rules: &CowryRules, seats: usize) -> &'static Fit {
     match (rules.doubles, rules.throw_mode, seats) {
         (true, _, 2) if rules.gate => &DOUBLES_2,

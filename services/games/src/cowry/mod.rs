@@ -1,5 +1,5 @@
-//! Cowry, also known as Chowka Bhara: a race on a square board with shells for
-//! dice, for two to four players.
+//! Cowry, also known as Chowka Bhara: a race on a square board, with shells as dice, for two to
+//! four players.
 //!
 //! Nagabhushan and Davoudian describe it without doubles and for four players,
 //! the Chowka Bhara paper with doubles and for two; both are options here.
@@ -42,13 +42,13 @@ pub struct Cowry {
     rules: Arc<CowryRules>,
     board: Arc<Board>,
     seats: usize,
-    /// What each action is called.
+    /// Notations of the actions.
     notations: Arc<[String]>,
     worth: Arc<Worth>,
     chances: Arc<Chances>,
 }
 
-/// Each seat is as likely to start.
+/// Each seat is equally likely to start.
 const STARTERS: [u32; MAX_SEATS] = [1; MAX_SEATS];
 
 impl Cowry {
@@ -76,8 +76,8 @@ impl Cowry {
         self.board.outer
     }
 
-    /// True for starts, the centre, and where the options say so corners; a
-    /// square has the same safety on every seat's path.
+    /// True for starts, the centre and, with some options, corners; a square has the same safety on
+    /// every seat's path.
     #[must_use]
     pub fn is_safe(&self, index: u8) -> bool {
         self.board.is_safe(index)
@@ -101,25 +101,25 @@ impl Cowry {
         &self.rules.dice
     }
 
-    /// True where own pieces share squares and make doubles.
+    /// True if own pieces share squares and form doubles.
     #[must_use]
     pub fn has_doubles(&self) -> bool {
         self.rules.doubles
     }
 
-    /// True where doubles on safe squares block as well.
+    /// True if doubles on safe squares block as well.
     #[must_use]
     pub fn blocks_on_safe(&self) -> bool {
         self.rules.block_on_safe
     }
 
-    /// True where a piece that was blocked once may pass doubles for ever.
+    /// True if a piece that was blocked once may always pass doubles.
     #[must_use]
     pub fn blocks_once_for_all(&self) -> bool {
         self.rules.block_forever
     }
 
-    /// True where a player enters the inner rings only after a hit.
+    /// True if a player enters the inner rings only after a hit.
     #[must_use]
     pub fn has_gate(&self) -> bool {
         self.rules.gate
@@ -140,8 +140,7 @@ impl Cowry {
         }
     }
 
-    /// Ranks: those who finished in their order, then the others, by progress
-    /// or together.
+    /// Ranks: players who finished in their order, then the others, by progress or together.
     fn ranks(&self, state: &State, together: bool) -> PerSeat<u8> {
         let mut ranks = [0; MAX_SEATS];
         let scores = self.scores(state);

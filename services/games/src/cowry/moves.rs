@@ -1,4 +1,4 @@
-//! What a seat may do with its pool, and what comes of it.
+//! The moves of a seat with its pool, and their effects.
 
 use arena_engine::ActionId;
 
@@ -8,31 +8,31 @@ use super::{
     state::State,
 };
 
-/// An action taken apart.
+/// A decoded action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move {
     /// Index into [`VALUES`].
     pub value_index: usize,
     /// The value played.
     pub value: u8,
-    /// Which of the mover's pieces.
+    /// The mover's piece.
     pub piece: usize,
-    /// True where a second piece of the same square goes along.
+    /// True if a second piece of the same square moves along.
     pub together: bool,
 }
 
-/// What a move does.
+/// Effect of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Landing {
     /// Path index before.
     pub from: u8,
-    /// Path index after; as before where a double makes the move void.
+    /// Path index after; equal to before if a double makes the move void.
     pub to: u8,
     /// Opponent pieces sent back.
     pub hits: u8,
 }
 
-/// Whether a step can be made.
+/// Whether a step is possible.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
     Illegal,
@@ -40,22 +40,22 @@ enum Step {
     Free,
 }
 
-/// Doubles of opponents on the outer ring, bits by the mover's index.
+/// Doubles of opponents on the outer ring, one bit per index of the mover.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Doubles {
-    /// Those that stop pieces from passing.
+    /// Doubles that stop pieces from passing.
     pub(super) blocking: u64,
-    /// Those on squares where pieces are hit.
+    /// Doubles on squares where pieces can be hit.
     vulnerable: u64,
 }
 
 impl Doubles {
-    /// True where a double stands strictly between two indices.
+    /// True if a double is strictly between two indices.
     pub(super) fn bars(self, from: u8, to: u8) -> bool {
         self.blocking & between(from, to) != 0
     }
 
-    /// True where a double stands on this index and could be hit.
+    /// True if a double is on this index and could be hit.
     pub(super) fn holds(self, index: u8) -> bool {
         index < 64 && self.vulnerable >> index & 1 == 1
     }
@@ -69,7 +69,7 @@ impl Cowry {
         (VALUES.len() * self.rules.pieces * 2) as ActionId
     }
 
-    /// An action taken apart; none for a pass.
+    /// A decoded action; none for a pass.
     #[must_use]
     #[inline]
     pub fn parse(&self, action: ActionId) -> Option<Move> {
@@ -93,7 +93,7 @@ impl Cowry {
         ((value_index * self.rules.pieces + piece) * 2 + usize::from(together)) as ActionId
     }
 
-    /// What a legal move of the seat to move does; none for a pass.
+    /// Effect of a legal move of the seat to move; none for a pass.
     #[must_use]
     pub fn landing(&self, state: &State, action: ActionId) -> Option<Landing> {
         let step = self.parse(action)?;
@@ -112,7 +112,7 @@ impl Cowry {
         Some(Landing { from, to, hits })
     }
 
-    /// How far a value takes a piece.
+    /// Distance of a value for a piece.
     #[inline]
     fn reach(&self, value: u8, together: bool) -> u8 {
         if together && self.rules.double_move == DoubleMove::Half {
@@ -122,7 +122,7 @@ impl Cowry {
         }
     }
 
-    /// True where landing on this index sends opponents back.
+    /// True if landing on this index sends opponents back.
     #[must_use]
     #[inline]
     pub fn hits_at(&self, index: u8) -> bool {
@@ -168,7 +168,7 @@ impl Cowry {
         }
     }
 
-    /// Own pieces on squares where no second may stand.
+    /// Own pieces on squares that allow no second one.
     #[inline]
     fn own_block(&self, state: &State, seat: usize) -> u128 {
         if self.rules.doubles {
@@ -181,8 +181,8 @@ impl Cowry {
         own & !self.board.safe
     }
 
-    /// The piece that goes along with this one, which is the lowest of its
-    /// square; a double moves together on the outer ring only.
+    /// The piece that moves along with this one, which is the lowest of its square; doubles move
+    /// together on the outer ring only.
     #[inline]
     pub(super) fn partner(&self, pieces: &[u8], piece: usize) -> Option<usize> {
         let here = pieces[piece];
@@ -195,8 +195,8 @@ impl Cowry {
             .map(|position| piece + 1 + position)
     }
 
-    /// Calls `visit` with each step that a seat could make with these values,
-    /// ascending, until it returns true; tells whether it did.
+    /// Calls `visit` with each step that a seat could make with these values, in ascending order,
+    /// until it returns true. Returns whether it did.
     #[inline]
     fn any_step(
         &self,
@@ -263,8 +263,7 @@ impl Cowry {
         false
     }
 
-    /// Calls `visit` with each move that the seat to move may choose,
-    /// ascending.
+    /// Calls `visit` with each move of the seat to move, in ascending order.
     #[inline]
     pub(super) fn each_move(&self, state: &State, mut visit: impl FnMut(ActionId)) {
         let void = self.rules.block == Block::VoidTurn;
@@ -291,8 +290,8 @@ impl Cowry {
         }
     }
 
-    /// What [`Self::each_move`] lists without doubles, without a branch that
-    /// depends on where the pieces stand: dice make those unpredictable.
+    /// As [`Self::each_move`] without doubles, and without branches that depend on the pieces,
+    /// which dice make unpredictable.
     #[inline]
     fn list_single_steps(&self, state: &State, out: &mut Vec<ActionId>) {
         let seat = usize::from(state.to_move);
@@ -311,7 +310,7 @@ impl Cowry {
                 } else {
                     self.board.goal
                 };
-                // Beyond the limit the shift wraps, and counts for nothing.
+                // Beyond the limit the shift wraps, and has no effect.
                 let free = own.wrapping_shr(u32::from(to)) & 1 == 0;
                 buffer[length] = self.action(value_index, piece, false);
                 length += usize::from((to <= limit) & free);
@@ -320,7 +319,7 @@ impl Cowry {
         out.extend_from_slice(&buffer[..length]);
     }
 
-    /// Beyond this index a piece on the outer ring may not go.
+    /// A piece on the outer ring may not go beyond this index.
     #[inline]
     fn outer_limit(&self, state: &State, seat: usize) -> u8 {
         if self.rules.gate && !state.has_hit(seat) {
@@ -330,8 +329,7 @@ impl Cowry {
         }
     }
 
-    /// True where no value would move any piece of the seat, now or, where a
-    /// double blocks once, later.
+    /// True if no value moves any piece of the seat, now or, if doubles block only once, later.
     pub(super) fn is_stuck(&self, state: &State, seat: usize) -> bool {
         !self.any_step(state, seat, [true; VALUES.len()], |_, _, _| true)
     }
@@ -357,7 +355,7 @@ impl Cowry {
         blocked
     }
 
-    /// True where a move may be chosen but does nothing, as a double blocks it.
+    /// True if a move may be chosen but has no effect, because a double blocks it.
     fn is_void(&self, state: &State, step: Move) -> bool {
         if !self.rules.doubles || self.rules.block != Block::VoidTurn {
             return false;
@@ -370,7 +368,7 @@ impl Cowry {
             && self.doubles(state, seat).blocking & between(from, to) != 0
     }
 
-    /// The pieces that a move takes along.
+    /// The pieces that a move moves.
     fn crew(&self, state: &State, step: Move) -> u16 {
         let mut crew = 1 << step.piece;
         if step.together {
@@ -382,8 +380,8 @@ impl Cowry {
         crew
     }
 
-    /// Makes a step of the seat to move and tells where it ends; none where it
-    /// costs the turn instead.
+    /// Makes a step of the seat to move. Returns the final index; none if the step costs the turn
+    /// instead.
     #[inline]
     pub(super) fn make(&self, state: &mut State, step: Move) -> Option<u8> {
         let seat = usize::from(state.to_move);
@@ -416,7 +414,7 @@ impl Cowry {
         Some(to)
     }
 
-    /// Sends all opponents on a square back; tells whether there were any.
+    /// Sends all opponents on a square back. Returns true if there were any.
     #[inline]
     fn send_back(&self, state: &mut State, seat: usize, index: u8) -> bool {
         let mut any = false;

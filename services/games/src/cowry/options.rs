@@ -1,4 +1,4 @@
-//! The options of cowry, their presets, and the rules they amount to.
+//! The options of cowry, their presets, and the rules that follow from them.
 
 use std::collections::BTreeSet;
 
@@ -10,30 +10,30 @@ use crate::read::Reader;
 /// The values of a throw, by value index.
 pub const VALUES: [u8; 5] = [1, 2, 3, 4, 8];
 
-/// The most pieces of a player.
+/// Maximum number of pieces of a player.
 pub const PIECES_MAX: usize = 10;
 
-/// How throws and moves follow each other.
+/// Order of throws and moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThrowMode {
     /// All throws first, then their values in any order.
     Accumulate,
-    /// Each throw is played before the next.
+    /// Each throw is played before the next one.
     Immediate,
-    /// One throw a turn.
+    /// One throw per turn.
     Single,
 }
 
-/// What a double does to a piece that would pass it.
+/// Effect of a double on a piece that would pass it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Block {
     /// The step is illegal until the owner's next turn.
     IllegalOnce,
-    /// The step may be chosen, does nothing, and ends the turn.
+    /// The step may be chosen, has no effect, and ends the turn.
     VoidTurn,
 }
 
-/// How a double moves together.
+/// How doubles move together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DoubleMove {
     /// Both pieces by the whole value.
@@ -52,7 +52,7 @@ pub(super) enum End {
     All,
 }
 
-/// What a deadlock leads to.
+/// Result of a deadlock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Deadlock {
     Draw,
@@ -60,14 +60,14 @@ pub(super) enum Deadlock {
     OpenGate,
 }
 
-/// The options as the rules use them.
+/// The options in the form of the rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CowryRules {
     pub(super) board: u8,
     pub(super) pieces: usize,
     pub(super) inner: Inner,
     pub(super) safe_corners: bool,
-    /// Own pieces share squares, and two of them make a double.
+    /// True if own pieces share squares, and two of them form a double.
     pub(super) doubles: bool,
     /// Weights of the values of a throw.
     pub(super) dice: [u32; 5],
@@ -88,7 +88,7 @@ pub(super) struct CowryRules {
     pub(super) random_starter: bool,
 }
 
-/// All options with their kinds and defaults.
+/// All options with their types and defaults.
 pub(super) fn specs() -> Vec<Spec> {
     let int = |min, max| Kind::Int { min, max };
     let choice = Kind::choice;
@@ -270,7 +270,7 @@ pub(super) fn presets() -> Vec<Preset> {
     ]
 }
 
-/// Gives what nobody chose the value that follows from what was chosen.
+/// Sets the options that follow from chosen ones.
 pub(super) fn settle(options: &mut Options, chosen: &BTreeSet<&str>) {
     let is = |options: &Options, name: &str, value: &str| options[name] == Value::from(value);
     let board = match options["board"] {
@@ -307,10 +307,10 @@ pub(super) fn settle(options: &mut Options, chosen: &BTreeSet<&str>) {
 }
 
 impl CowryRules {
-    /// Reads resolved options.
+    /// Parses resolved options.
     ///
     /// # Errors
-    /// [`OptionError`] where they do not go together.
+    /// [`OptionError`] if they contradict each other.
     pub(super) fn new(options: &Options) -> Result<Self, OptionError> {
         let read = Reader(options);
         let board = read.int("board")?;

@@ -4,7 +4,7 @@ use arena_engine::{Ending, MAX_SEATS, OutcomeId};
 
 use super::options::{PIECES_MAX, VALUES};
 
-/// What is due.
+/// The next event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
     /// The starter is drawn.
@@ -13,16 +13,16 @@ pub enum Phase {
     Throw,
     /// The seat to move plays a value of its pool.
     Move,
-    /// Nobody has anything to do.
+    /// The game is over.
     Over(Finish),
 }
 
-/// How it ended.
+/// How the game ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Finish {
-    /// As many as have to have brought all pieces home.
+    /// The required number of seats has brought all pieces home.
     Normal,
-    /// Nobody could ever move again.
+    /// No seat can ever move again.
     Deadlock,
     /// Too many throws.
     Cap,
@@ -38,41 +38,40 @@ impl From<Finish> for Ending {
     }
 }
 
-/// A position: plain data, 64 bytes and a few. Whoever changes it by hand sees
-/// to it that it makes sense; the rules check nothing.
+/// A position: plain data of about 64 bytes. Code that changes it directly has to keep it valid;
+/// the rules do not check it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct State {
-    /// Path index of each piece of each seat; beyond the game's seats and
-    /// pieces 0.
+    /// Path index of each piece of each seat; 0 for seats and pieces that the game does not have.
     pub pieces: [[u8; PIECES_MAX]; MAX_SEATS],
-    /// For each seat the pieces that were blocked once and may pass doubles.
+    /// For each seat, the pieces that were blocked once and may pass doubles.
     pub may_pass: [u16; MAX_SEATS],
     /// Pieces of the seat to move that were blocked in this turn.
     pub blocked_now: u16,
-    /// Bit s is set where seat s has hit and may enter the inner rings.
+    /// Bit s is set if seat s has hit and may enter the inner rings.
     pub hit_mask: u8,
-    /// How many throws of each value wait to be played.
+    /// Numbers of throws of each value that wait to be played.
     pub pool: [u8; VALUES.len()],
     /// Extra throws earned and not yet thrown.
     pub pending_throws: u8,
     /// Whose turn it is.
     pub to_move: u8,
-    /// What is due.
+    /// The next event.
     pub phase: Phase,
-    /// For each seat when it finished, from 1; 0: not yet.
+    /// For each seat, its place of finishing from 1; 0: not yet.
     pub finished: [u8; MAX_SEATS],
     /// Throws so far.
     pub throws: u32,
 }
 
 impl State {
-    /// True where the seat may enter the inner rings, if there is a gate.
+    /// True if the seat may enter the inner rings, if there is a gate.
     #[must_use]
     pub fn has_hit(&self, seat: usize) -> bool {
         self.hit_mask >> seat & 1 == 1
     }
 
-    /// How many throws wait to be played.
+    /// Number of throws that wait to be played.
     #[must_use]
     pub fn pool_size(&self) -> u32 {
         self.pool.iter().map(|&count| u32::from(count)).sum()

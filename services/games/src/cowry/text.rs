@@ -1,4 +1,4 @@
-//! Cowry for people: notation and the board.
+//! Notation and board of cowry.
 
 use std::{
     fmt::{self, Write},
@@ -13,7 +13,7 @@ use super::{
     state::{Phase, State},
 };
 
-/// One letter a seat, by the sides that the seats sit on.
+/// One letter per seat, after the sides of the board.
 const LETTERS: [&[u8]; 3] = [b"SN", b"SEN", b"SENW"];
 const SIDES: [(u8, &str); 4] = [
     (b'S', "South"),
@@ -22,11 +22,11 @@ const SIDES: [(u8, &str); 4] = [
     (b'W', "West"),
 ];
 
-/// What a throw is called, by its outcome.
+/// Names of throws, by outcome.
 const THROWS: [&str; VALUES.len()] = ["1", "2", "3", "4", "8"];
 
-/// What the actions are called, by their ids: `3:p1` plays a 3 with piece 1,
-/// `8:p0+` takes a second piece along. The last is the pass.
+/// Names of actions, by id: `3:p1` plays a 3 with piece 1, `8:p0+` takes a second piece along. The
+/// last one is the pass.
 pub(super) fn notations(pieces: usize) -> Arc<[String]> {
     let moves = VALUES.iter().flat_map(|value| {
         (0..pieces)
@@ -38,7 +38,7 @@ pub(super) fn notations(pieces: usize) -> Arc<[String]> {
 impl Cowry {
     pub(super) fn name_action(&self, action: ActionId, out: &mut dyn Write) {
         let last = self.notations.len() - 1;
-        // Writing fails only where the buffer does, and that is the caller's.
+        // Writing fails only if the buffer does, which is the caller's.
         let _ = out.write_str(&self.notations[usize::from(action).min(last)]);
     }
 
@@ -54,8 +54,8 @@ impl Cowry {
         let _ = self.try_draw(state, out);
     }
 
-    /// A grid: `.` a square, `x` a safe square; a piece is its side's letter
-    /// and its number. Below it a line for each seat.
+    /// A grid: `.` is a square, `x` a safe square; a piece is its side's letter and its number.
+    /// Below it is a line for each seat.
     fn try_draw(&self, state: &State, out: &mut dyn Write) -> fmt::Result {
         let size = usize::from(self.board.size);
         let letters = LETTERS[self.seats - 2];
@@ -67,7 +67,7 @@ impl Cowry {
         }
         for (seat, &letter) in letters.iter().enumerate() {
             for (piece, &index) in state.pieces[seat][..self.rules.pieces].iter().enumerate() {
-                // Pieces at the start and at home stand in the seat's line.
+                // Pieces at the start and at home are in the seat's line.
                 if index > 0 && index < self.board.goal {
                     let (row, column) = self.board.square(seat, index);
                     let cell = &mut cells[usize::from(row)][usize::from(column)];

@@ -1,4 +1,4 @@
-//! Throws, turns and the end.
+//! Throws, turns and the end of the game.
 
 use arena_engine::OutcomeId;
 
@@ -36,7 +36,7 @@ impl Cowry {
         }
     }
 
-    /// Nothing in the pool can be played: what is left is lost.
+    /// Nothing in the pool can be played: the rest is lost.
     pub(super) fn forfeit_pool(&self, state: &mut State) {
         state.pool = [0; VALUES.len()];
         self.after_pool(state);
@@ -86,7 +86,7 @@ impl Cowry {
         }
     }
 
-    /// True where the game ends when this many seats have finished.
+    /// True if the game ends when this many seats have finished.
     pub(super) fn is_decided(&self, finished: usize) -> bool {
         finished
             >= match self.rules.end {
@@ -118,7 +118,7 @@ impl Cowry {
         }
     }
 
-    /// True where no seat could move with any value, now or ever.
+    /// True if no seat could move with any value, now or later.
     #[inline]
     pub(super) fn is_deadlocked(&self, state: &State) -> bool {
         (0..self.seats)
@@ -126,9 +126,9 @@ impl Cowry {
             .all(|seat| !self.has_free_runner(state, seat) && self.is_stuck(state, seat))
     }
 
-    /// True where the foremost piece on its way can surely move by 1; cheaper
-    /// than looking at every step. Without doubles nothing but the gate stops
-    /// it, and on the inner rings nothing does at all.
+    /// True if the foremost piece that is not home can surely move by 1, which is faster than
+    /// looking at every step. Without doubles, only the gate stops it, and on the inner rings
+    /// nothing does.
     #[inline]
     fn has_free_runner(&self, state: &State, seat: usize) -> bool {
         let gated = self.rules.gate && !state.has_hit(seat);
@@ -138,8 +138,8 @@ impl Cowry {
                 .any(|&piece| piece >= self.board.outer && piece < self.board.goal)
     }
 
-    /// Lets everybody into the inner rings, if the options say so; tells
-    /// whether that lets anybody move.
+    /// Lets all seats into the inner rings, if the options say so. Returns true if a seat can move
+    /// then.
     fn open_gates(&self, state: &mut State) -> bool {
         if self.rules.deadlock != Deadlock::OpenGate {
             return false;
@@ -149,7 +149,7 @@ impl Cowry {
     }
 }
 
-/// Ends the game, leaving nothing to be thrown or played.
+/// Ends the game, with nothing left to throw or play.
 fn end(state: &mut State, finish: Finish) {
     state.phase = Phase::Over(finish);
     state.pool = [0; VALUES.len()];

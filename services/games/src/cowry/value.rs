@@ -1,4 +1,4 @@
-//! What a position of cowry is worth.
+//! Values of positions of cowry.
 
 use arena_engine::{Game, PerSeat, values};
 
@@ -9,7 +9,7 @@ use super::{
     state::{Phase, State},
 };
 
-/// What places and rights are worth, in thousandths of a logit.
+/// Values of squares and rights, in thousandths of a logit.
 #[derive(Debug)]
 pub(super) struct Worth {
     /// Of a piece by its index.
@@ -41,9 +41,9 @@ impl Worth {
 }
 
 impl Cowry {
-    /// A logistic model of where the pieces stand, of the gate and of whose
-    /// turn it is. Who has finished is ahead of all who have not. Its numbers
-    /// are fitted to games of `expectimax` with itself in preset `doubles`.
+    /// A logistic model of the pieces, the gate and the turn. A seat that has finished is ahead of
+    /// those that have not. Its numbers are fitted to games of `expectimax` against itself in
+    /// preset `doubles`.
     #[inline]
     pub(super) fn value(&self, state: &State) -> PerSeat<i64> {
         if let Phase::Over(_) = state.phase {

@@ -1,4 +1,4 @@
-//! Cowry's position as a message.
+//! The message of cowry's position.
 
 use arena_engine::MAX_SEATS;
 use arena_wire::{
@@ -13,8 +13,7 @@ use super::{
 };
 use crate::proto::{self, Few};
 
-/// A `CowryPosition` as it was raw: agents read one for every decision, so
-/// that nothing is allocated for it.
+/// A parsed `CowryPosition`. Agents parse one for every decision, so nothing is allocated for it.
 #[derive(Default)]
 struct RawPosition<'a> {
     board: u32,
@@ -36,7 +35,7 @@ impl<'a> RawPosition<'a> {
         let mut raw = Self::default();
         for field in Fields::of(bytes) {
             let (tag, value) = field?;
-            // As protobuf has it, larger numbers lose their upper half.
+            // As in protobuf, larger numbers lose their upper half.
             let number = || value.number().map(|number| number as u32);
             match tag {
                 1 => raw.board = number()?,
@@ -197,7 +196,7 @@ impl Cowry {
         Ok(state)
     }
 
-    /// That what is due goes with the pool, the throws and who has finished.
+    /// Checks the phase against the pool, the throws and the finished seats.
     fn check_phase(&self, state: &State) -> Result<(), String> {
         let mover_is_home = state.finished[usize::from(state.to_move)] > 0;
         let finished = state.finished.iter().filter(|&&rank| rank > 0).count();
@@ -229,7 +228,7 @@ impl Cowry {
         }
     }
 
-    /// That the pieces stand where pieces can stand.
+    /// Checks that the pieces are where pieces can be.
     fn check_pieces(&self, state: &State) -> Result<(), String> {
         let pieces = self.rules.pieces;
         for seat in 0..self.seats {

@@ -1,24 +1,24 @@
-//! Boards of up to 16 cells as one number, a byte a cell, so that a sowing is
-//! an addition and an empty row a comparison.
+//! Boards of up to 16 cells as one number, one byte per cell: sowing is an addition, and an empty
+//! row a comparison.
 
 use std::sync::Arc;
 
 use super::CELLS_MAX;
 
-/// Cells that fit.
+/// Maximum number of cells.
 const LANES: usize = 16;
 
-/// Stones up to which sowings are looked up; more are sown one by one.
+/// Maximum number of stones with a table entry; more are sown one by one.
 const STONES_MAX: usize = 15;
 
-/// What a sowing adds to the cells and where its last stone falls.
+/// The numbers that a sowing adds to the cells, and the cell of its last stone.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Added {
     pub(super) cells: u128,
     pub(super) last: u8,
 }
 
-/// The sowings of a board, for each pit and number of stones.
+/// The sowings of a board, by pit and number of stones.
 #[derive(Clone, Debug)]
 pub(super) struct Lanes {
     /// `STONES_MAX + 1` for each cell.
@@ -28,7 +28,7 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// For boards of this many pits a side; none where the cells do not fit.
+    /// For boards with this many pits per side; none if the cells do not fit.
     pub(super) fn new(pits: usize) -> Option<Self> {
         let cells = 2 * pits + 2;
         if cells > LANES {
@@ -62,14 +62,14 @@ impl Lanes {
         })
     }
 
-    /// Sowing this many stones from a cell; none where they are too many.
+    /// The sowing of this many stones from a cell; none if they are too many.
     #[inline]
     pub(super) fn sowing(&self, from: usize, stones: u8) -> Option<Added> {
         let stones = usize::from(stones);
         (stones <= STONES_MAX).then(|| self.sowings[from * (STONES_MAX + 1) + stones])
     }
 
-    /// True where neither row is empty.
+    /// True if neither row is empty.
     #[inline]
     pub(super) fn both_rows_hold(&self, board: &[u8; CELLS_MAX]) -> bool {
         let cells = load(board);

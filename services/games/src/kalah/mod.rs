@@ -1,6 +1,6 @@
-//! Kalah: sowing stones round two rows of pits, for two players.
+//! Kalah: sowing stones around two rows of pits, for two players.
 //!
-//! After the Kalah project paper, with the usual answers where it is silent.
+//! After the paper of the Kalah project, with the usual rules where it is silent.
 
 mod lanes;
 mod options;
@@ -24,10 +24,10 @@ use crate::{
     ruleset::{Ruleset, RulesetInfo},
 };
 
-/// The most pits of a side.
+/// Maximum number of pits per side.
 pub const PITS_MAX: usize = 8;
 
-/// Cells of the greatest board: both rows and both stores.
+/// Cells of the largest board: both rows and both stores.
 pub const CELLS_MAX: usize = 2 * PITS_MAX + 2;
 
 /// The rules with their options.
@@ -41,24 +41,24 @@ pub struct Kalah {
 /// A position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct State {
-    /// Stones, counter-clockwise: the pits of seat 0, its store, the pits of
-    /// seat 1, its store; 0 beyond.
+    /// Stones, counter-clockwise: the pits of seat 0, its store, the pits of seat 1, its store;
+    /// then 0.
     pub board: [u8; CELLS_MAX],
     /// The seat to move.
     pub to_move: u8,
-    /// True where nothing can be played any more.
+    /// True at the end of the game.
     pub over: bool,
     /// Sowings so far.
     pub plies: u32,
 }
 
-/// What a sowing does.
+/// Effect of a sowing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sowing {
-    /// Stones banked in the mover's store, by sowing and by capture, but not
-    /// by the sweep at the end.
+    /// Stones banked in the mover's store, by sowing and by capture, but not by the sweep at the
+    /// end.
     pub banked: u8,
-    /// True where the last stone fell into the mover's store.
+    /// True if the last stone fell into the mover's store.
     pub again: bool,
 }
 
@@ -90,8 +90,7 @@ impl Kalah {
         &state.board[self.pit(seat, 0)..self.store(seat)]
     }
 
-    /// Sows a pit of the seat to move and captures; leaves whose turn it is
-    /// and the end alone.
+    /// Sows a pit of the seat to move and captures. Does not change the turn or end the game.
     #[inline]
     pub fn sow(&self, state: &mut State, offset: usize) -> Sowing {
         let (seat, pits) = (usize::from(state.to_move), self.rules.pits);
@@ -104,7 +103,7 @@ impl Kalah {
             .as_ref()
             .and_then(|it| it.sowing(from, board[from]));
         let cell = if let Some(added) = looked_up {
-            // No cell can overflow into the next: all stones together fit a byte.
+            // No cell can overflow into the next one: all stones together fit a byte.
             board[from] = 0;
             lanes::store(lanes::load(board) + added.cells, board);
             usize::from(added.last)
@@ -131,7 +130,7 @@ impl Kalah {
         }
     }
 
-    /// Sweeps what is left and ends the game, where a row is empty.
+    /// Sweeps the remaining stones and ends the game, if a row is empty.
     #[inline]
     fn check_end(&self, state: &mut State) {
         let both_hold = match &self.lanes {
@@ -161,7 +160,7 @@ impl Kalah {
         }
     }
 
-    /// True where the game ended before its time.
+    /// True if the game reached its length limit.
     fn is_capped(&self, state: &State) -> bool {
         let rows_left = (0..2).all(|seat| self.row(state, seat).iter().any(|&pit| pit > 0));
         let half = (self.rules.pits * usize::from(self.rules.stones)) as u8;
@@ -170,7 +169,7 @@ impl Kalah {
     }
 }
 
-/// Sows the stones of a cell one by one; gives the cell of the last.
+/// Sows the stones of a cell one by one. Returns the cell of the last.
 fn sow_singly(board: &mut [u8; CELLS_MAX], from: usize, cells: usize, their_store: usize) -> usize {
     let mut cell = from;
     for _ in 0..std::mem::take(&mut board[from]) {
@@ -179,7 +178,7 @@ fn sow_singly(board: &mut [u8; CELLS_MAX], from: usize, cells: usize, their_stor
             cell += 1;
         }
         if cell >= cells {
-            // Past seat 1's store lies seat 0's first pit.
+            // After seat 1's store comes seat 0's first pit.
             cell = 0;
         }
         board[cell] += 1;
@@ -270,7 +269,7 @@ impl Game for Kalah {
     }
 
     fn write_action(&self, _: &State, action: ActionId, out: &mut dyn Write) {
-        // Writing fails only where the buffer does, and that is the caller's.
+        // Writing fails only if the buffer does, which is the caller's.
         let _ = write!(out, "{action}");
     }
 

@@ -1,4 +1,4 @@
-//! The options of Kalah and the rules they amount to.
+//! The options of Kalah and the rules that follow from them.
 
 use arena_engine::options::{Kind, OptionError, Options, Spec};
 
@@ -13,7 +13,7 @@ pub(super) enum EmptyCapture {
     Never,
 }
 
-/// Who gets the stones left at the end.
+/// Who gets the remaining stones at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Remaining {
     Owner,
@@ -21,7 +21,7 @@ pub(super) enum Remaining {
     None,
 }
 
-/// The options as the rules use them.
+/// The options in the form of the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct KalahRules {
     pub(super) pits: usize,
@@ -32,7 +32,7 @@ pub(super) struct KalahRules {
     pub(super) plies_max: u32,
 }
 
-/// All options with their kinds and defaults.
+/// All options with their types and defaults.
 pub(super) fn specs() -> Vec<Spec> {
     let int = |min, max| Kind::Int { min, max };
     vec![
@@ -68,10 +68,10 @@ pub(super) fn specs() -> Vec<Spec> {
 }
 
 impl KalahRules {
-    /// Reads resolved options.
+    /// Parses resolved options.
     ///
     /// # Errors
-    /// [`OptionError`] where one is missing or of another kind.
+    /// [`OptionError`] if one is missing or has another type.
     pub(super) fn new(options: &Options) -> Result<Self, OptionError> {
         let read = Reader(options);
         Ok(Self {

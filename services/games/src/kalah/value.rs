@@ -1,20 +1,19 @@
-//! What a position of Kalah is worth.
+//! Values of positions of Kalah.
 
 use arena_engine::{Game, PerSeat, values};
 
 use super::{Kalah, State};
 
-/// What it is worth to have a pit to choose, in thousandths of a logit.
+/// Value of each pit that can be played, in thousandths of a logit.
 const CHOICE: i64 = 250;
-/// What it is worth to be on move.
+/// Value of the turn.
 const TEMPO: i64 = 110;
 
 impl Kalah {
-    /// A logistic model of the lead in banked stones, of the stones of one's
-    /// own row, of the pits that can be played and of whose turn it is. Stones
-    /// weigh more the fewer are left; those of one's own row first burden, as
-    /// they are in reach, and at the end are what one takes. Its numbers are
-    /// fitted to games of `expectimax` with itself on six pits of four stones.
+    /// A logistic model of the lead in banked stones, the stones of the own row, the pits that can
+    /// be played, and the turn. Stones weigh more the fewer are left. Stones of the own row first
+    /// count against a seat, because they can be captured, and at the end for it. The numbers are
+    /// fitted to games of `expectimax` against itself on six pits of four stones.
     #[inline]
     pub(super) fn value(&self, state: &State) -> PerSeat<i64> {
         if state.over {

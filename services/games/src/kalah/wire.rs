@@ -1,4 +1,4 @@
-//! Kalah's position as a message.
+//! The message of Kalah's position.
 
 use arena_wire::games::KalahPosition;
 use prost::Message;

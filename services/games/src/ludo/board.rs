@@ -1,45 +1,43 @@
-//! The way of a plane, and what each roll does to it, as tables.
+//! The way of a plane, and the effect of each roll, as tables.
 //!
-//! Squares are reported by progress on a plane's own way, which is the same for
-//! both seats: the ring has 52 squares, and seat 1 enters it 26 after seat 0.
+//! Squares are given by progress on a plane's own way, which is the same for both seats: the ring
+//! has 52 squares, and seat 1 enters it 26 squares after seat 0.
 
 use super::options::{Finish, Launch, LudoRules};
 
 /// Planes of each player.
 pub const PLANES: usize = 4;
-/// Progress of a plane that waits to be launched.
+/// Progress of a plane that is not launched.
 pub const HANGAR: i8 = -1;
-/// Progress of a plane that is launched and not yet on the ring.
+/// Progress of a plane that is launched and not on the ring yet.
 pub const PAD: i8 = 0;
-/// Progress on the last square of the ring that a plane visits; the home
-/// column follows.
+/// Progress on the last ring square of a plane's way, before the home column.
 pub const RING_LAST: i8 = 50;
 /// Progress of a plane that is home.
 pub const HOME: i8 = 56;
 
-/// Squares of the ring; two of them no plane of a given seat ever visits.
+/// Squares of the ring; a given seat's planes never visit two of them.
 const RING: i8 = 52;
-/// Progress between two squares of one's own colour, and of a jump.
+/// Progress between two squares of the same colour, and of a jump.
 const JUMP: i8 = 4;
 /// From the hangar to home.
 const WAY: usize = 58;
 /// Faces of the die.
 pub(super) const FACES: usize = 6;
 
-/// What a roll does to a plane.
+/// Effect of a roll on a plane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Landing {
     /// Progress after it.
     pub to: i8,
-    /// Bit r is set where opponents on the ring square of progress r are hit.
+    /// Bit r is set if opponents on the ring square of progress r are hit.
     pub squares: u64,
-    /// The same by the progress of the planes that are hit, on their own way.
+    /// The same by the progress of the hit planes on their own way.
     pub hits: u64,
 }
 
-/// The progress that a ring square has on the other seat's way, given that on
-/// one's own. None off the ring, and for the two squares that the other seat
-/// never visits.
+/// The progress of a ring square on the other seat's way, from that on one's own. None off the
+/// ring, and for the two squares that the other seat never visits.
 #[must_use]
 pub fn across(progress: i8) -> Option<i8> {
     let there = (1..=RING_LAST)
@@ -54,10 +52,10 @@ pub fn is_own_colour(progress: i8) -> bool {
     (1..=RING_LAST).contains(&progress) && progress % JUMP == 2
 }
 
-/// The tables of the rules with their options.
+/// Tables of the rules with their options.
 #[derive(Debug)]
 pub(super) struct Board {
-    /// By progress + 1: bit d is set where a roll of d can be played.
+    /// By progress + 1: bit d is set if a roll of d can be played.
     playable: [u8; WAY],
     /// By progress + 1 and roll - 1.
     landings: [[Landing; FACES]; WAY],
@@ -85,13 +83,13 @@ impl Board {
         board
     }
 
-    /// True where a plane can play a roll.
+    /// True if a plane can play a roll.
     #[inline]
     pub(super) fn is_playable(&self, from: i8, die: u8) -> bool {
         self.playable[index(from)] >> die & 1 == 1
     }
 
-    /// What a roll that can be played does.
+    /// Effect of a roll that can be played.
     #[inline]
     pub(super) fn landing(&self, from: i8, die: u8) -> &Landing {
         &self.landings[index(from)][usize::from(die) - 1]
@@ -114,8 +112,8 @@ fn bit(square: i8) -> u64 {
     1 << square
 }
 
-/// Where a roll takes a plane, and the squares it hits; none where it cannot
-/// be played. Han and Zhou, section 2 and section 3.2.1.
+/// Destination of a plane for a roll, and the squares that it hits; none if the roll cannot be
+/// played. Han and Zhou, section 2 and section 3.2.1.
 fn land(rules: &LudoRules, from: i8, die: i8) -> Option<(i8, u64)> {
     if from == HANGAR {
         let launches = match rules.launch {
@@ -146,8 +144,7 @@ fn land(rules: &LudoRules, from: i8, die: i8) -> Option<(i8, u64)> {
     let (take_off, touch_down) = rules.flight;
     let own = is_own_colour(reached);
     let mut path = 0;
-    // Both ways onto the dotted line take one jump and one flight; nothing
-    // else is chained.
+    // Both ways onto the dotted line combine one jump and one flight; nothing else is chained.
     let (to, between) = if reached == take_off {
         path = flown_over(take_off, touch_down);
         (touch_down + JUMP, touch_down)

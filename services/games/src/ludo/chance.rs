@@ -1,8 +1,7 @@
-//! What a roll of Chinese Ludo is worth before it is played, for luck.
+//! Values of rolls of Chinese Ludo before they are played, for luck.
 //!
-//! The value of a roll is that of the position after its best use: the plane
-//! that comes nearest to home by it, with what it hits. What is left out makes
-//! luck explain less, never wrongly.
+//! The value of a roll is that of the position after its best use: the plane that comes nearest to
+//! home, with what it hits. Omissions make luck explain less, but never bias it.
 
 use arena_engine::{
     PerSeat,
@@ -17,33 +16,33 @@ use super::{
     state::{Phase, State},
 };
 
-/// Worth of bringing the last plane home, beyond what places are worth.
+/// Value of bringing the last plane home, beyond the values of squares.
 const WIN: i32 = 1 << 16;
-/// Worth of all planes at home.
+/// Value of all planes at home.
 const ALL: i32 = PLANES as i32 * PLACES[PLACES.len() - 1];
-/// Worth of a roll that cannot be played.
+/// Value of a roll that cannot be played.
 const NEVER: i32 = i32::MIN;
 
-/// Bits that [`Chances::scales`] leaves out of what is left.
+/// Bits of the remaining distance that [`Chances::scales`] ignores.
 const COARSE: u32 = 8;
-/// Worth of all planes of both seats at home, in those steps.
+/// Value of all planes of both seats at home, in those steps.
 const STEPS: usize = ((2 * ALL) >> COARSE) as usize + 1;
 
-/// What rolls are worth, as tables.
+/// Values of rolls, as tables.
 #[derive(Debug)]
 pub(super) struct Chances {
     /// To a plane, by its place.
     rolls: [Rolls; PLACES.len()],
-    /// What a lead counts, in thousandths of a logit by 2^16, by what both
-    /// seats together have to go, in steps.
+    /// Effect of a lead, in thousandths of a logit times 2^16, by the distance that both seats
+    /// together have left, in steps.
     scales: [i64; STEPS],
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Rolls {
-    /// What the plane gains of each roll, but for what it hits.
+    /// Gain of the plane for each roll, without hits.
     gains: [i32; FACES],
-    /// Bit r is set where some roll hits a plane of progress r.
+    /// Bit r is set if some roll hits a plane of progress r.
     hits: u64,
 }
 
@@ -65,8 +64,8 @@ impl Chances {
         let mut scales = [0; STEPS];
         for (step, scale) in scales.iter_mut().enumerate() {
             let middle = (step << COARSE) + (1 << COARSE) / 2;
-            // 64 times the root, so that rounding it down costs little; 64
-            // times the root of 1000 is 2024.
+            // 64 times the root, so that rounding it down costs little; 64 times the root of 1000
+            // is 2024.
             *scale = (2024 << 16) / (middle << 12).isqrt() as i64;
         }
         Self { rolls, scales }
@@ -77,7 +76,7 @@ impl ChineseLudo {
     /// Appends the value of each outcome of the chance node that is due.
     pub(super) fn list_chances(&self, state: &State, out: &mut Vec<PerSeat<i64>>) {
         let worth = [worth(&state.r[0]), worth(&state.r[1])];
-        // Both have some way to go, or the game would be over.
+        // Both have some distance left, or the game would be over.
         let left = (2 * ALL - worth[0] - worth[1]).max(0) as usize;
         let scale = self.chances.scales[left >> COARSE];
         let mut push = |seat: usize, lead: i32| {
@@ -113,7 +112,7 @@ impl ChineseLudo {
         }
     }
 
-    /// What the best use of each roll gains on the other seat.
+    /// Gain of the best use of each roll over the other seat.
     #[inline]
     fn best_uses(&self, state: &State, seat: usize) -> [i32; FACES] {
         let (own, others) = (&state.r[seat], &state.r[1 - seat]);
@@ -139,7 +138,7 @@ impl ChineseLudo {
         best
     }
 
-    /// Adds what a plane hits, and what it is worth to bring home the last.
+    /// Adds the value of a plane's hits, and of bringing home the last plane.
     fn add_ends(&self, plane: i8, others: &[i8; PLANES], last: bool, gains: &mut [i32; FACES]) {
         for (gain, die) in gains.iter_mut().zip(1..) {
             if *gain == NEVER {
@@ -168,7 +167,7 @@ fn worth(planes: &[i8; PLANES]) -> i32 {
     planes.iter().map(|&plane| at(plane)).sum()
 }
 
-/// Worth of a seat's planes where those that are not home start again.
+/// Value of a seat's planes if those that are not home start again.
 fn grounded(planes: &[i8; PLANES]) -> i32 {
     worth(&planes.map(|plane| if plane == HOME { HOME } else { HANGAR }))
 }

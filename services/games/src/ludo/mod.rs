@@ -1,8 +1,8 @@
-//! Chinese Ludo, also known as Aeroplane chess: a race of two players round a
-//! ring, with jumps and flights.
+//! Chinese Ludo, also known as Aeroplane chess: a race of two players around a ring, with jumps and
+//! flights.
 //!
-//! After Han and Zhou, "Threat Matrix" (Electronics 2022, 11, 1699), with the
-//! usual answers where it is silent.
+//! After Han and Zhou, "Threat Matrix" (Electronics 2022, 11, 1699), with the usual rules where it
+//! is silent.
 
 mod board;
 mod chance;
@@ -35,13 +35,13 @@ use crate::{
     ruleset::{Ruleset, RulesetInfo},
 };
 
-/// The id of the action that is nobody's choice.
+/// The id of the pass.
 pub const PASS: ActionId = PLANES as ActionId;
 
-/// The roll that earns another.
+/// The roll that gives another roll.
 const SIX: u8 = 6;
 
-/// Each seat is as likely to start, each face of the die to show.
+/// Each seat is equally likely to start, and each face of the die to appear.
 const EVEN: [u32; 6] = [1; 6];
 
 /// The rules with their options.
@@ -53,7 +53,7 @@ pub struct ChineseLudo {
 }
 
 impl ChineseLudo {
-    /// What a roll of 1 to 6 does to a plane; none where it cannot be played.
+    /// Effect of a roll of 1 to 6 on a plane; none if it cannot be played.
     #[must_use]
     #[inline]
     pub fn landing(&self, from: i8, die: u8) -> Option<&Landing> {
@@ -62,13 +62,13 @@ impl ChineseLudo {
             .then(|| self.board.landing(from, die))
     }
 
-    /// True where the third six in a row is not played.
+    /// True if the third six in a row is not played.
     #[must_use]
     pub fn punishes_third_six(&self) -> bool {
         self.rules.three_sixes != ThreeSixes::Nothing
     }
 
-    /// A position with a roll to be played, after as few rolls as may be.
+    /// A position with a roll to be played, after as few rolls as possible.
     #[must_use]
     pub fn position(&self, r: [[i8; PLANES]; 2], to_move: Seat, die: u8) -> State {
         State {
@@ -81,8 +81,8 @@ impl ChineseLudo {
         }
     }
 
-    /// A mask of the planes that can play the roll; of planes with the same
-    /// progress, which are interchangeable, the lowest.
+    /// A mask of the planes that can play the roll; of interchangeable planes with the same
+    /// progress, the lowest.
     #[must_use]
     #[inline]
     pub fn movable(&self, state: &State) -> u8 {
@@ -104,7 +104,7 @@ impl ChineseLudo {
         state.sixes == 3
     }
 
-    /// Flies a plane and sends back what it hits.
+    /// Moves a plane and sends back what it hits.
     #[inline]
     fn fly(&self, state: &mut State, plane: usize) {
         let seat = usize::from(state.to_move & 1);
@@ -160,13 +160,13 @@ impl ChineseLudo {
     }
 }
 
-/// One bit for each progress, the hangar's above all others.
+/// One bit for each progress; the hangar's is above all others.
 #[inline]
 fn progress_bit(progress: i8) -> u64 {
     1 << (progress as u8 & 63)
 }
 
-/// Ends the game, leaving nothing to be played.
+/// Ends the game, with nothing left to play.
 fn end(state: &mut State, phase: Phase) {
     state.phase = phase;
     state.die = 0;
@@ -247,8 +247,7 @@ impl Game for ChineseLudo {
         }
     }
 
-    /// Whoever is home has all the progress there is, so that progress ranks
-    /// the seats at every end.
+    /// A seat that is home has the maximum progress, so progress ranks the seats at every end.
     fn placement(&self, state: &State) -> PerSeat<u8> {
         placement::of_two([0, 1].map(|seat| state.progress(seat)))
     }

@@ -1,4 +1,4 @@
-//! The options of Chinese Ludo, their presets, and the rules they amount to.
+//! The options of Chinese Ludo, their presets, and the rules that follow from them.
 
 use arena_engine::options::{Kind, OptionError, Options, Preset, Spec};
 
@@ -12,7 +12,7 @@ pub(super) enum Launch {
     FiveSix,
 }
 
-/// What a roll does that is more than a plane has left.
+/// Effect of a roll that is larger than a plane's remaining distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Finish {
     Exact,
@@ -20,7 +20,7 @@ pub(super) enum Finish {
     Over,
 }
 
-/// What the third six in a row costs.
+/// Penalty for the third six in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ThreeSixes {
     Nothing,
@@ -28,16 +28,16 @@ pub(super) enum ThreeSixes {
     Hangar,
 }
 
-/// The options as the rules use them.
+/// The options in the form of the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LudoRules {
     pub(super) launch: Launch,
-    /// A launched plane stands on the first square of the ring, not on the pad.
+    /// A launched plane is on the first square of the ring, not on the pad.
     pub(super) launches_onto_ring: bool,
     pub(super) finish: Finish,
-    /// Progress where the dotted line begins and ends.
+    /// Progress of the start and end of the dotted line.
     pub(super) flight: (i8, i8),
-    /// Of a jump or a flight only the first and the last square are hit.
+    /// True if a jump or a flight hits only on its first and last square.
     pub(super) hits_ends_only: bool,
     /// Squares under the dotted line are hit by a flight.
     pub(super) hits_path: bool,
@@ -46,7 +46,7 @@ pub(super) struct LudoRules {
     pub(super) random_starter: bool,
 }
 
-/// All options with their kinds and defaults.
+/// All options with their types and defaults.
 pub(super) fn specs() -> Vec<Spec> {
     let choice = Kind::choice;
     vec![
@@ -136,10 +136,10 @@ pub(super) fn presets() -> Vec<Preset> {
 }
 
 impl LudoRules {
-    /// Reads resolved options.
+    /// Parses resolved options.
     ///
     /// # Errors
-    /// [`OptionError`] where one is missing or of another kind.
+    /// [`OptionError`] if one is missing or has another type.
     pub(super) fn new(options: &Options) -> Result<Self, OptionError> {
         let read = Reader(options);
         Ok(Self {

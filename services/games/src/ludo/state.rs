@@ -4,7 +4,7 @@ use arena_engine::Ending;
 
 use super::board::{HANGAR, PLANES};
 
-/// What is due.
+/// The next event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Phase {
@@ -21,7 +21,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// How the game ended, if it has.
+    /// How the game ended, if it did.
     #[inline]
     pub(super) fn ending(self) -> Option<Ending> {
         match self {
@@ -32,8 +32,8 @@ impl Phase {
     }
 }
 
-/// A position: plain data, 14 bytes. Whoever changes it by hand sees to it
-/// that it makes sense; the rules check nothing.
+/// A position: plain data of 14 bytes. Code that changes it directly has to keep it valid; the
+/// rules do not check it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct State {
     /// Progress of each plane of each seat, from [`super::HANGAR`] to
@@ -41,13 +41,13 @@ pub struct State {
     pub r: [[i8; PLANES]; 2],
     /// The seat to move.
     pub to_move: u8,
-    /// What was rolled; 0 where nothing is to be played.
+    /// The roll; 0 if none is to be played.
     pub die: u8,
     /// Rolls so far.
     pub rolls: u16,
-    /// Sixes in a row in this turn, where the rules care.
+    /// Sixes in a row in this turn, if the rules use them.
     pub sixes: u8,
-    /// What is due.
+    /// The next event.
     pub phase: Phase,
 }
 
@@ -63,7 +63,7 @@ impl State {
         }
     }
 
-    /// Progress of all planes of a seat, summed up: at most 224.
+    /// Sum of the progress of a seat's planes: at most 224.
     #[must_use]
     pub fn progress(&self, seat: usize) -> i32 {
         self.r[seat].iter().map(|&plane| i32::from(plane)).sum()

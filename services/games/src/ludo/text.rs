@@ -1,4 +1,4 @@
-//! Chinese Ludo for people: notation and the board.
+//! Notation and board of Chinese Ludo.
 
 use std::fmt::{self, Write};
 
@@ -11,16 +11,16 @@ use super::{
     state::{Phase, State},
 };
 
-/// Squares along a side of the ring as it is drawn.
+/// Squares along a side of the drawn ring.
 const SIDE: usize = 14;
 const LETTERS: [char; 2] = ['R', 'B'];
 const COLOURS: [&str; 2] = ["Red", "Blue"];
 
 impl ChineseLudo {
-    /// `p1:5-12` flies plane 1 from progress 5 to 12, with an `x` behind where
-    /// it hits; `p2:launch`; `pass`.
+    /// `p1:5-12` moves plane 1 from progress 5 to 12, with an `x` after it if it hits; `p2:launch`;
+    /// `pass`.
     pub(super) fn name_action(&self, state: &State, action: ActionId, out: &mut dyn Write) {
-        // Writing fails only where the buffer does, and that is the caller's.
+        // Writing fails only if the buffer does, which is the caller's.
         let _ = self.try_name(state, action, out);
     }
 
@@ -53,10 +53,9 @@ impl ChineseLudo {
         let _ = self.try_draw(state, out);
     }
 
-    /// The ring clockwise from square 1 of seat 0 in the upper left corner,
-    /// with the home columns inside: `.` a square, `r` and `b` those of one
-    /// colour; a plane is its seat's letter and its number. Below it a line
-    /// for each seat.
+    /// The ring clockwise from square 1 of seat 0 in the upper left corner, with the home columns
+    /// inside: `.` is a square, `r` and `b` are squares of one colour; a plane is its seat's letter
+    /// and its number. Below it is a line for each seat.
     fn try_draw(&self, state: &State, out: &mut dyn Write) -> fmt::Result {
         let mut cells = vec![vec![String::new(); SIDE]; SIDE];
         for (seat, letter) in LETTERS.into_iter().enumerate() {
@@ -121,9 +120,8 @@ fn draw_seat(state: &State, seat: usize, out: &mut dyn Write) -> fmt::Result {
     writeln!(out)
 }
 
-/// Row and column of a square on a seat's way, where the other seat's is the
-/// same turned by half. The home column runs inwards from the last square of
-/// the ring.
+/// Row and column of a square on a seat's way; the other seat's way is the same, turned by half.
+/// The home column runs inwards from the last square of the ring.
 fn place(seat: usize, progress: i8) -> (usize, usize) {
     let last = SIDE - 1;
     let inwards = (progress - RING_LAST).max(0) as usize;
@@ -141,5 +139,5 @@ fn place(seat: usize, progress: i8) -> (usize, usize) {
     }
 }
 
-/// The pass is what is left where no plane has the id.
+/// Only the pass is left if no plane has the id.
 const _: () = assert!(PASS as usize == PLANES);

@@ -1,4 +1,4 @@
-//! Chinese Ludo's position as a message.
+//! The message of Chinese Ludo's position.
 
 use arena_wire::{
     fields::{FieldError, Fields},
@@ -13,8 +13,8 @@ use super::{
 };
 use crate::proto::{self, Few};
 
-/// A `ChineseLudoPosition` as it was raw: agents read one for every decision,
-/// so that nothing is allocated for it.
+/// A parsed `ChineseLudoPosition`. Agents parse one for every decision, so nothing is allocated for
+/// it.
 #[derive(Default)]
 struct RawPosition {
     to_move: u32,
@@ -30,7 +30,7 @@ impl RawPosition {
         let mut raw = Self::default();
         for field in Fields::of(bytes) {
             let (tag, value) = field?;
-            // As protobuf has it, larger numbers lose their upper half.
+            // As in protobuf, larger numbers lose their upper half.
             let number = || value.number().map(|number| number as u32);
             match tag {
                 1 => raw.to_move = number()?,
@@ -52,7 +52,7 @@ fn zigzag(progress: i8) -> u32 {
     (wide << 1 ^ wide >> 31) as u32
 }
 
-/// The progress of a `sint32`, if it is one.
+/// The progress of a `sint32`, if it is valid.
 fn progress(raw: u32) -> Option<i8> {
     let wide = (raw >> 1) as i32 ^ -((raw & 1) as i32);
     let progress = i8::try_from(wide).ok()?;
@@ -131,7 +131,7 @@ impl ChineseLudo {
         Ok(state)
     }
 
-    /// That what is due goes with the die, the rolls and who is home.
+    /// Checks the phase against the die, the rolls and the planes at home.
     fn check_phase(&self, state: &State) -> Result<(), String> {
         let home = state.r.map(|planes| planes == [HOME; PLANES]);
         let over = home.contains(&true);
@@ -156,7 +156,7 @@ impl ChineseLudo {
         }
     }
 
-    /// That the planes stand where planes can stand together.
+    /// Checks that the planes are where planes can be together.
     fn check_planes(&self, state: &State) -> Result<(), String> {
         let [red, blue] = &state.r;
         if self.rules.launches_onto_ring && state.r.iter().flatten().any(|&plane| plane == PAD) {

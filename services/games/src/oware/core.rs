@@ -1,5 +1,4 @@
-//! What both games share: the board, whose turn it is, and how seeds are sown
-//! and counted many pits at a time.
+//! The common part of both games: the board, the turn, and sowing and counting many pits at a time.
 
 use arena_engine::{ActionId, Ending, MAX_SEATS, Node, PerSeat};
 
@@ -14,26 +13,26 @@ pub const PITS: usize = 2 * ROW;
 /// Seeds of the game.
 pub const SEEDS: u8 = 48;
 
-/// Half of the seeds: who banks more has won.
+/// Half of the seeds: a player who banks more has won.
 pub(super) const HALF: u8 = SEEDS / 2;
 
-/// What is due.
+/// The next event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
     /// The starter is drawn.
     Start,
     /// The seat to move sows.
     Move,
-    /// Nobody has anything to do.
+    /// The game is over.
     Over(Finish),
 }
 
-/// How it ended.
+/// How the game ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Finish {
-    /// Somebody has more than half of the seeds, or nothing can be won any more.
+    /// A player has more than half of the seeds, or nothing can be won any more.
     Normal,
-    /// A position came back.
+    /// A position was repeated.
     Repetition,
     /// Too many plies, or too many without a capture.
     Cap,
@@ -49,23 +48,22 @@ impl From<Finish> for Ending {
     }
 }
 
-/// A position without its past: three machine words, which a search copies for
-/// every ply.
+/// A position without its history: three machine words, which a search copies for every ply.
 ///
-/// Whoever changes it by hand keeps all pits and scores together at [`SEEDS`]
-/// or below; the rules check nothing.
+/// Code that changes it directly keeps the sum of pits and scores at [`SEEDS`] or below; the rules
+/// do not check it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Core {
-    /// Seeds, counter-clockwise, in the direction of sowing: 0 to 5 are seat
-    /// 0's row (South) from its left, 6 to 11 seat 1's (North) from its left.
+    /// Seeds, counter-clockwise, in the direction of sowing: 0 to 5 are seat 0's row (South) from
+    /// its left, 6 to 11 seat 1's (North) from its left.
     pub pits: [u8; PITS],
     /// Seeds that each seat has banked.
     pub score: [u8; 2],
     /// The seat to move.
     pub to_move: u8,
-    /// What is due.
+    /// The next event.
     pub phase: Phase,
-    /// True where the ply before was a pass (Anan-anan alone has passes).
+    /// True if the previous ply was a pass (only Anan-anan has passes).
     pub passed: bool,
     /// Plies since seeds were banked.
     pub since_capture: u16,
@@ -97,14 +95,14 @@ impl Core {
         &self.pits[seat * ROW..][..ROW]
     }
 
-    /// True where there is nothing more to do.
+    /// True at the end of the game.
     #[must_use]
     #[inline]
     pub fn is_over(&self) -> bool {
         matches!(self.phase, Phase::Over(_))
     }
 
-    /// Seeds that are in nobody's score.
+    /// Seeds that are not banked.
     #[must_use]
     #[inline]
     pub fn left(&self) -> u8 {
@@ -128,7 +126,7 @@ impl Core {
         self.pits = [0; PITS];
     }
 
-    /// Ends the ply; whether the game goes on is for the rules to say.
+    /// Ends the ply; the rules decide whether the game continues.
     #[inline]
     pub(super) fn end_ply(&mut self, banked: bool) {
         self.plies += 1;
@@ -136,7 +134,7 @@ impl Core {
         self.to_move ^= 1;
     }
 
-    /// True where a score is above half of the seeds.
+    /// True if a score is above half of the seeds.
     #[inline]
     pub(super) fn is_won(&self) -> bool {
         self.score[0] > HALF || self.score[1] > HALF
@@ -176,7 +174,7 @@ impl Core {
     }
 }
 
-/// What a sowing did.
+/// Effect of a sowing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sown {
     /// Seeds that each seat banked by it, without a sweep at the end.
@@ -185,16 +183,16 @@ pub struct Sown {
     pub pits: [u16; 2],
     /// The pit of the last seed.
     pub last: u8,
-    /// What that pit held with the last seed in it, before any capture.
+    /// Seeds in that pit with the last seed, before any capture.
     pub held: u8,
-    /// How often seeds were lifted: 1 in Abapa, 0 for a pass.
+    /// Number of lifts: 1 in Abapa, 0 for a pass.
     pub lifts: u16,
-    /// True where the sowing would never have ended.
+    /// True if the sowing would never have ended.
     pub endless: bool,
 }
 
 impl Sown {
-    /// True where anybody banked anything.
+    /// True if a player banked anything.
     #[must_use]
     #[inline]
     pub fn banks(&self) -> bool {
@@ -202,18 +200,18 @@ impl Sown {
     }
 }
 
-/// The most seeds in one pit, and one more: lengths of the tables of sowings.
+/// Maximum seeds of one pit, plus one: lengths of the tables of sowings.
 const HANDS: usize = SEEDS as usize + 1;
 
-/// What sowing from a pit drops where, and where it ends.
+/// Seeds that a sowing from a pit drops, and its last pit.
 pub(super) struct Laps {
-    /// Seeds dropped, a byte for each pit, by pit and seeds in the hand.
+    /// Dropped seeds, one byte per pit, by pit and number of seeds.
     pub(super) dropped: [[u128; HANDS]; PITS],
     /// The pit of the last seed.
     pub(super) last: [[u8; HANDS]; PITS],
 }
 
-/// Sowings that pass over the pit they began at, and those that do not.
+/// Sowings that skip the pit they began at, and those that do not.
 pub(super) static SKIPPING: Laps = Laps::new(true);
 pub(super) static FILLING: Laps = Laps::new(false);
 
@@ -251,7 +249,7 @@ impl Laps {
     }
 }
 
-/// The pit after this one for a hand lifted at `origin`.
+/// The pit after this one, for seeds lifted at `origin`.
 pub(super) const fn next_pit(pit: usize, origin: usize, skip_origin: bool) -> usize {
     let next = (pit + 1) % PITS;
     if skip_origin && next == origin {
@@ -276,22 +274,22 @@ pub(super) fn sum(row: u64) -> u8 {
 /// The top bit of each pit of a row.
 const TOPS: u64 = 0x8080_8080_8080;
 
-/// What brings a pit that has one seed to its top bit.
+/// Addend that brings a pit with one seed to its top bit.
 pub(super) const ANY: u64 = 0x7f7f_7f7f_7f7f;
 
-/// What brings a pit that reaches the other row to its top bit: the pit at
-/// offset i needs 6 - i seeds.
+/// Addend that brings a pit that reaches the other row to its top bit: the pit at offset i needs 6
+/// - i seeds.
 pub(super) const REACHING: u64 = 0x7f7e_7d7c_7b7a;
 
-/// Bit i where the pit at offset i has as many seeds as it takes.
+/// Bit i is set if the pit at offset i has enough seeds.
 #[inline]
 pub(super) fn pits_with(row: u64, takes: u64) -> u8 {
-    // No pit has more than 48 seeds, so that nothing is carried to the next.
+    // No pit has more than 48 seeds, so nothing is carried to the next one.
     let tops = ((row + takes) & TOPS) >> 7;
     (tops.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
 }
 
-/// The actions of each set of pits, and how many.
+/// The actions of each set of pits, and their number.
 static LISTS: [([ActionId; ROW], u8); 1 << ROW] = lists();
 
 const fn lists() -> [([ActionId; ROW], u8); 1 << ROW] {
@@ -317,7 +315,7 @@ const fn lists() -> [([ActionId; ROW], u8); 1 << ROW] {
 pub(super) fn list(mask: u8, out: &mut Vec<ActionId>) {
     let (actions, count) = &LISTS[usize::from(mask) % LISTS.len()];
     out.clear();
-    // Always the same number is cheaper to copy than the right one.
+    // A fixed number is faster to copy than the exact one.
     out.extend_from_slice(actions);
     out.truncate(usize::from(*count));
 }

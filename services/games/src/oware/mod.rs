@@ -1,13 +1,12 @@
-//! Oware: sowing and capturing seeds round two rows of six pits, for two
-//! players, in the two forms that Ainooson's paper plays.
+//! Oware: sowing and capturing seeds around two rows of six pits, for two players, in the two forms
+//! of Ainooson's paper.
 //!
-//! - [`Abapa`] sows once a ply and captures twos and threes;
+//! - [`Abapa`] sows once per ply and captures twos and threes;
 //! - [`AnanAnan`] sows in relays and banks fours.
 //!
-//! Both play on a [`Core`], which is `Copy` and knows nothing of the past, and
-//! both are an [`Oware`]: what a search needs. [`AnanAnan`]'s state is a core;
-//! [`Abapa`]'s is a core and the positions since the last capture, because a
-//! position that comes back ends the game ([`abapa::State`]).
+//! Both play on a [`Core`], which is `Copy` and has no history, and both are an [`Oware`], which is
+//! what a search needs. [`AnanAnan`]'s state is a core; [`Abapa`]'s is a core and the positions
+//! since the last capture, because a repeated position ends the game ([`abapa::State`]).
 
 pub mod abapa;
 pub mod anan_anan;
@@ -24,32 +23,30 @@ pub use self::{
     core::{Core, Finish, PITS, Phase, ROW, SEEDS, Sown},
 };
 
-/// Either form, for those who search it: no method looks at the past, so that
-/// what they do to a position may be done to a copy of its [`Core`].
+/// Either form, for searches: no method uses the history, so they work on a copy of the [`Core`].
 ///
 /// As with [`Game`], nothing is checked.
 pub trait Oware: Game {
-    /// The part of a position that has no past.
+    /// The part of a position without its history.
     fn core<'a>(&self, state: &'a Self::State) -> &'a Core;
 
-    /// The legal actions: bit k for action k, offsets of pits in the mover's
-    /// row and after them the pass. Never 0 where somebody is to move.
+    /// The legal actions: bit k for action k, offsets of pits in the mover's row and after them the
+    /// pass. Never 0 if a player has to move.
     fn legal_mask(&self, core: &Core) -> u8;
 
-    /// Sows a pit of the mover's row and banks what comes of it; leaves whose
-    /// turn it is and the counters alone. The game may be over by it, where the
-    /// rules end it in the middle of a sowing.
+    /// Sows a pit of the mover's row and banks; does not change the turn or the counters. The game
+    /// may be over afterwards, if the rules end it in the middle of a sowing.
     fn sow(&self, core: &mut Core, offset: usize) -> Sown;
 
-    /// Plays a legal action to its end: turn, counters and the end of the game,
-    /// but for a position that came back, which only [`Game::apply`] can tell.
+    /// Plays a legal action completely: turn, counters and the end of the game, except for a
+    /// repeated position, which only [`Game::apply`] detects.
     fn play(&self, core: &mut Core, action: ActionId) -> Sown;
 }
 
-/// Either seat is as likely to start.
+/// Either seat is equally likely to start.
 const STARTERS: [u32; 2] = [1; 2];
 
-/// Draws who begins.
+/// Sets the starter.
 fn start(core: &mut Core, outcome: OutcomeId) {
     core.to_move = outcome as u8;
     core.phase = Phase::Move;

@@ -1,4 +1,4 @@
-//! Both games for people.
+//! Notation and board of both games.
 
 use std::fmt::{self, Write};
 
@@ -6,9 +6,9 @@ use arena_engine::OutcomeId;
 
 use super::core::{Core, Phase, ROW};
 
-/// What a drawn starter is called.
+/// Names of the drawn starter.
 pub(super) fn name_starter(outcome: OutcomeId, out: &mut dyn Write) {
-    // Writing fails only where the buffer does, and that is the caller's.
+    // Writing fails only if the buffer does, which is the caller's.
     let _ = write!(out, "seat{outcome}");
 }
 

@@ -1,29 +1,28 @@
-//! What a position of Oware is worth.
+//! Values of positions of Oware.
 
 use arena_engine::{PerSeat, values};
 
 use super::{Core, Phase, core::HALF};
 
-/// The numbers of a logistic model, in thousandths of a logit, fitted to games
-/// of `expectimax` with itself by a program that was not kept, and rounded.
-/// `cargo run --release -p arena-agents --example fit -- 1500 OWARE` fits the same
-/// form to games of our own: of Abapa it comes to like numbers (a lead of 89 and
-/// 3757, pits of 289, 264, 271, …, 670, 740), of Anan-anan to others for the lead
-/// and for pits of one and two.
+/// The numbers of a logistic model, in thousandths of a logit, fitted to games of `expectimax`
+/// against itself by a program that was not kept, and rounded. `cargo run --release -p arena-agents
+/// --example fit -- 1500 OWARE` fits the same form to Arena's own games: for Abapa it gives similar
+/// numbers (a lead of 89 and 3757, pits of 289, 264, 271, …, 670, 740), for Anan-anan different
+/// ones for the lead and for pits of one and two.
 pub(super) struct Model {
     /// A seed of lead.
     pub(super) lead: i64,
-    /// What it weighs more the fewer seeds are left, divided by those and 12.
+    /// Additional weight of it the fewer seeds are left, divided by those and 12.
     pub(super) late: i64,
-    /// A pit of the own row by its seeds; the last number is for all above.
+    /// A pit of the own row by its seeds; the last number is for all higher ones.
     pub(super) pits: [i64; 17],
     /// The turn.
     pub(super) tempo: i64,
 }
 
 impl Core {
-    /// What each seat can expect by a model of the lead in banked seeds, of
-    /// what lies in the rows and of whose turn it is.
+    /// Expected score of each seat by a model of the lead in banked seeds, the seeds in the rows,
+    /// and the turn.
     #[inline]
     pub(super) fn values(&self, model: &Model) -> PerSeat<i64> {
         let tempo = match self.phase {

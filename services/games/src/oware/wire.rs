@@ -1,11 +1,11 @@
-//! What the messages of both positions have in common: fields 1 to 6.
+//! The common part of both messages: fields 1 to 6.
 
 use arena_wire::fields::{FieldError, Value};
 
 use super::core::{Core, Finish, PITS, Phase, SEEDS};
 use crate::proto::{self, Few};
 
-/// Fields of a position as they were raw.
+/// Parsed fields of a position.
 #[derive(Default)]
 pub(super) struct RawPosition {
     pits: Few<PITS>,
@@ -16,7 +16,7 @@ pub(super) struct RawPosition {
     phase: u32,
 }
 
-/// Numbers of what is due, the same in both messages.
+/// Numbers of the phases, the same in both messages.
 const PHASES: [(u32, Phase); 5] = [
     (1, Phase::Move),
     (2, Phase::Start),
@@ -25,7 +25,7 @@ const PHASES: [(u32, Phase); 5] = [
     (5, Phase::Over(Finish::Cap)),
 ];
 
-/// Refuses with a reason what does not hold.
+/// Refuses with a reason unless the condition is true.
 pub(super) fn expect(holds: bool, what: &str) -> Result<(), String> {
     if holds { Ok(()) } else { Err(what.to_owned()) }
 }
@@ -42,9 +42,9 @@ pub(super) fn write(core: &Core, out: &mut Vec<u8>) {
 }
 
 impl RawPosition {
-    /// Takes a field, if it is a common one.
+    /// Handles a field, if it is a common one.
     pub(super) fn take(&mut self, tag: u32, value: Value<'_>) -> Result<(), FieldError> {
-        // As protobuf has it, larger numbers lose their upper half.
+        // As in protobuf, larger numbers lose their upper half.
         let number = || value.number().map(|number| number as u32);
         match tag {
             1 => value.numbers(|pit| self.pits.add(pit as u32))?,
@@ -58,7 +58,7 @@ impl RawPosition {
         Ok(())
     }
 
-    /// The position, where it is one by what both games have in common.
+    /// The position, if the common fields are valid.
     pub(super) fn core(&self, random_starter: bool, plies_max: u16) -> Result<Core, String> {
         expect(self.pits.count() == PITS, "pits are not twelve")?;
         expect(self.score.count() == 2, "scores are not two")?;

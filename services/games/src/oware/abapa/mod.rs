@@ -1,22 +1,20 @@
-//! Oware, Abapa: a sowing ends with its last seed, and captures twos and threes
-//! on the opponent's row.
+//! Oware, Abapa: a sowing ends with its last seed, and captures twos and threes in the opponent's
+//! row.
 //!
-//! After the paper's section 2 (Ainooson), with the unified rules where it is
-//! silent, as OpenSpiel plays them; the options name the others.
+//! After the paper's section 2 (Ainooson), with the unified rules where it is silent, as OpenSpiel
+//! plays them; options select other rules.
 //!
 //! # Repetition
 //!
-//! With `repetition = first` a position that comes back since the last capture
-//! ends the game, so a position has a past: [`State`] is a [`Core`], which is
-//! `Copy`, and the boards since the last capture. They are compared as they
-//! are, so that nothing is ever mistaken for a repetition, and they are part of
-//! the encoded position: whoever reads it plays on exactly as the original.
-//! Two plies lie between boards with the same player to move, so that whose
-//! turn it was need not be kept.
+//! With `repetition = first`, a position that was there since the last capture ends the game, so a
+//! position has a history: [`State`] is a [`Core`], which is `Copy`, and the boards since the last
+//! capture. They are compared completely, so nothing is mistaken for a repetition, and they are
+//! part of the encoded position: a reader continues exactly like the original. Two plies lie
+//! between boards with the same player to move, so the turn need not be stored.
 //!
-//! A search copies [`State::core`] and calls [`Oware::play`], which knows the
-//! counters and no repetition; its line is then as good as the game where no
-//! position comes back, and the caps bound it where one does.
+//! A search copies [`State::core`] and calls [`Oware::play`], which knows the counters and no
+//! repetition. Its lines are exact if no position is repeated; otherwise the length limits bound
+//! them.
 
 mod options;
 mod sowing;
@@ -38,7 +36,7 @@ use super::{
 };
 use crate::ruleset::{Ruleset, RulesetInfo};
 
-/// What a position is worth.
+/// Model of the values of positions.
 const MODEL: Model = Model {
     lead: 131,
     late: 2700,
@@ -54,18 +52,18 @@ pub struct Abapa {
     rules: AbapaRules,
 }
 
-/// A position with its past.
+/// A position with its history.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct State {
     /// The position.
     pub core: Core,
-    /// The boards before this one since the last capture, oldest first; empty
-    /// where `repetition = off` and where the game is over.
+    /// The boards before this one since the last capture, oldest first; empty with `repetition =
+    /// off` and at the end of the game.
     pub seen: Vec<[u8; PITS]>,
 }
 
 impl State {
-    /// A position whose past nobody knows.
+    /// A position without known history.
     #[must_use]
     pub fn without_history(core: Core) -> Self {
         Self {
@@ -75,12 +73,11 @@ impl State {
     }
 }
 
-/// Boards that there is room for at first: most games never need more.
+/// Initial capacity for boards: most games never need more.
 const ROOM: usize = 64;
 
 impl Abapa {
-    /// The pits that may be played, one bit for each offset; none where the
-    /// game is over by that.
+    /// The pits that may be played, one bit for each offset; none if that ends the game.
     #[inline]
     fn moves(&self, core: &Core) -> u8 {
         let mover = usize::from(core.to_move);
@@ -93,7 +90,7 @@ impl Abapa {
         }
     }
 
-    /// Hands the turn over and ends the game where the board says so.
+    /// Passes the turn and ends the game if the board requires it.
     #[inline]
     fn end_turn(&self, core: &mut Core, sown: Sown) {
         core.end_ply(sown.banks());
@@ -107,7 +104,7 @@ impl Abapa {
         }
     }
 
-    /// Ends a game that grew too long.
+    /// Ends a game that reached a length limit.
     #[inline]
     fn check_caps(&self, core: &mut Core) {
         let rules = &self.rules;
@@ -117,13 +114,12 @@ impl Abapa {
         }
     }
 
-    /// Remembers the board before a ply, and ends the game where the one after
-    /// it is known.
+    /// Stores the board before a ply, and ends the game if the board after it is known.
     #[inline]
     fn check_repetition(state: &mut State, before: [u8; PITS], sown: Sown) {
         let State { core, seen } = state;
         if sown.banks() {
-            // Captured seeds do not come back, nor does any board with them.
+            // Captured seeds never return, so no earlier board can be repeated.
             seen.clear();
             return;
         }
@@ -239,7 +235,7 @@ impl Game for Abapa {
     }
 
     fn write_action(&self, _: &State, action: ActionId, out: &mut dyn Write) {
-        // Writing fails only where the buffer does, and that is the caller's.
+        // Writing fails only if the buffer does, which is the caller's.
         let _ = write!(out, "{action}");
     }
 

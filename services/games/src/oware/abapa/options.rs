@@ -1,4 +1,4 @@
-//! The options of Abapa and the rules they amount to.
+//! The options of Abapa and the rules that follow from them.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +6,10 @@ use arena_engine::options::{Kind, OptionError, Options, Preset, Spec, Value};
 
 use crate::read::Reader;
 
-/// The most plies a game may be given: bounds the boards that a position
-/// carries.
+/// Maximum for the length limit of a game, which bounds the boards in a position.
 const PLIES_MAX: i64 = 10_000;
 
-/// What a capture of all seeds of the opponent's row does.
+/// Effect of capturing all seeds of the opponent's row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GrandSlam {
     NoCapture,
@@ -20,22 +19,22 @@ pub(super) enum GrandSlam {
     OpponentKeeps,
 }
 
-/// The options as the rules use them.
+/// The options in the form of the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct AbapaRules {
     pub(super) skip_origin: bool,
     pub(super) grand_slam: GrandSlam,
     pub(super) must_feed: bool,
-    /// Each player takes the own row where nobody can move.
+    /// True if each player takes the own row when no move is possible.
     pub(super) sweeps: bool,
     pub(super) repetition: bool,
-    /// Plies without a capture; the greatest number where there is no limit.
+    /// Maximum plies without a capture; the maximum of the type for no limit.
     pub(super) quiet_max: u16,
     pub(super) random_starter: bool,
     pub(super) plies_max: u16,
 }
 
-/// All options with their kinds and defaults.
+/// All options with their types and defaults.
 pub(super) fn specs() -> Vec<Spec> {
     let choice = Kind::choice;
     let int = |min, max| Kind::Int { min, max };
@@ -117,7 +116,7 @@ pub(super) fn presets() -> Vec<Preset> {
     ]
 }
 
-/// Gives what nobody chose the value that follows from what was chosen.
+/// Sets the options that follow from chosen ones.
 pub(super) fn settle(options: &mut Options, chosen: &BTreeSet<&str>) {
     let off = options["repetition"] == Value::from("off");
     if off && !chosen.contains("no_capture_limit") {
@@ -126,10 +125,10 @@ pub(super) fn settle(options: &mut Options, chosen: &BTreeSet<&str>) {
 }
 
 impl AbapaRules {
-    /// Reads resolved options.
+    /// Parses resolved options.
     ///
     /// # Errors
-    /// [`OptionError`] where one is missing or of another kind.
+    /// [`OptionError`] if one is missing or has another type.
     pub(super) fn new(options: &Options) -> Result<Self, OptionError> {
         let read = Reader(options);
         Ok(Self {

@@ -6,14 +6,14 @@ use super::{
     options::GrandSlam,
 };
 
-/// What a last seed on the opponent's row would capture.
+/// What a last seed in the opponent's row would capture.
 struct Capture {
     seeds: u8,
     /// Bit p for pit p.
     pits: u16,
     /// The pit captured last, the lowest of them.
     final_pit: usize,
-    /// True where the opponent's row would be empty.
+    /// True if the opponent's row would be empty.
     slams: bool,
 }
 
@@ -48,7 +48,7 @@ impl Abapa {
     fn drop_seeds(&self, core: &mut Core, mover: usize, offset: usize) -> usize {
         let (lanes, last) = self.laps().sow(core.lanes(), mover * ROW + offset);
         core.set_lanes(lanes);
-        // Which the table says too, but not to the compiler.
+        // The table implies it, but the compiler does not know.
         last % PITS
     }
 
@@ -57,7 +57,7 @@ impl Abapa {
         let mut taken = capture_from(core, mover, last);
         if taken.slams {
             match self.rules.grand_slam {
-                // Nobody plays an illegal one.
+                // Illegal moves are never passed.
                 GrandSlam::NoCapture | GrandSlam::Illegal => return,
                 GrandSlam::Allow => {}
                 GrandSlam::KeepLast => {
@@ -74,7 +74,7 @@ impl Abapa {
         bank(core, mover, taken.seeds, taken.pits, sown);
     }
 
-    /// Those of the moves that do not capture every seed of the other row.
+    /// The moves that do not capture every seed of the other row.
     pub(super) fn without_slams(&self, core: &Core, moves: u8) -> u8 {
         let mover = usize::from(core.to_move);
         let slams = |offset: usize| {
@@ -91,13 +91,13 @@ impl Abapa {
     }
 }
 
-/// A pit of so many seeds is captured.
+/// A pit with this many seeds is captured.
 #[inline]
 fn captures(held: u8) -> bool {
     held & !1 == 2
 }
 
-/// Walks back from the last pit while there are twos and threes.
+/// Goes back from the last pit while there are twos and threes.
 #[inline]
 fn capture_from(core: &Core, mover: usize, last: usize) -> Capture {
     let first = (1 - mover) * ROW;

@@ -1,4 +1,4 @@
-//! Abapa's position as a message.
+//! The message of Abapa's position.
 
 use std::{borrow::Cow, iter};
 
@@ -48,7 +48,7 @@ impl Abapa {
                     if seen.is_empty() {
                         seen = Cow::from(bytes);
                     } else {
-                        // As protobuf has it, a list may come in pieces.
+                        // As in protobuf, a list may come in pieces.
                         seen.to_mut().extend_from_slice(bytes);
                     }
                 }),
@@ -81,7 +81,7 @@ impl Abapa {
         Ok(state)
     }
 
-    /// That what is due goes with the rest.
+    /// Checks the phase against the rest.
     fn check_phase(&self, state: &State) -> Result<(), String> {
         let State { core, seen } = state;
         let capped =

@@ -1,16 +1,15 @@
-//! Oware, Anan-anan ("four-four"): sowing goes on from where the last seed
-//! falls, and pits of four are banked.
+//! Oware, Anan-anan ("four-four"): sowing continues from the pit of the last seed, and pits of four
+//! are banked.
 //!
-//! After the paper's section 2 (Ainooson) and the same author's rules page and
-//! early framework. A position has no past that matters: [`Core`] is all of it.
+//! After the paper's section 2 (Ainooson) and the same author's page of rules and early framework.
+//! A position has no relevant history: [`Core`] is all of it.
 //!
 //! # Sowings without end
 //!
-//! A relay that banks nothing depends on the board and the pit alone, so that
-//! it stops or comes round. Relays of ordinary length are only counted; a
-//! longer one is searched for a cycle by Brent's method, once, which is exact
-//! whatever the count. A position is compared as it stands when seeds are about
-//! to be lifted: all seeds lie on the board.
+//! A relay that banks nothing depends only on the board and the pit, so it stops or repeats. Relays
+//! of ordinary length are only counted; a longer one is searched once for a cycle by Brent's
+//! method, which is exact whatever the count. Positions are compared when seeds are about to be
+//! lifted: all seeds are on the board then.
 
 mod options;
 mod relay;
@@ -32,18 +31,16 @@ use super::{
 };
 use crate::ruleset::{Ruleset, RulesetInfo};
 
-/// The id of the pass, the highest there is.
+/// The id of the pass, the highest one.
 pub const PASS: ActionId = ROW as ActionId;
 
-/// Seeds left on the board when the game stops with `remaining =
-/// stop-at-four`.
+/// Seeds on the board at which the game stops with `remaining = stop-at-four`.
 const LAST_FOUR: u8 = 4;
 
-/// Seeds left on the board that go to who banked last with `remaining =
-/// last-eight`.
+/// Seeds on the board that go to the player who banked last with `remaining = last-eight`.
 const LAST_EIGHT: u8 = 8;
 
-/// What a position is worth.
+/// Model of the values of positions.
 const MODEL: Model = Model {
     lead: 30,
     late: 0,
@@ -58,8 +55,7 @@ pub struct AnanAnan {
 }
 
 impl AnanAnan {
-    /// The pits that may be played, one bit for each offset; where there is
-    /// none the player has to pass.
+    /// The pits that may be played, one bit for each offset; without one, the player has to pass.
     #[inline]
     fn moves(&self, core: &Core) -> u8 {
         let moves = pits_with(core.row_lanes(usize::from(core.to_move)), ANY);
@@ -79,7 +75,7 @@ impl AnanAnan {
             .sum()
     }
 
-    /// True where so few seeds are left that the rules end the game.
+    /// True if so few seeds are left that the rules end the game.
     #[inline]
     fn runs_out(&self, core: &Core) -> bool {
         match self.rules.remaining {
@@ -89,8 +85,7 @@ impl AnanAnan {
         }
     }
 
-    /// Ends the game where the rules say so at the end of a ply that is not
-    /// the last by what was banked.
+    /// Ends the game if the rules say so at the end of a ply that did not end it by its banks.
     #[inline]
     fn check_end(&self, core: &mut Core) {
         let rules = &self.rules;
@@ -215,7 +210,7 @@ impl Game for AnanAnan {
     }
 
     fn write_action(&self, _: &Core, action: ActionId, out: &mut dyn Write) {
-        // Writing fails only where the buffer does, and that is the caller's.
+        // Writing fails only if the buffer does, which is the caller's.
         let _ = if action == PASS {
             out.write_str("pass")
         } else {

@@ -1,4 +1,4 @@
-//! The options of Anan-anan and the rules they amount to.
+//! The options of Anan-anan and the rules that follow from them.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use arena_engine::options::{Kind, OptionError, Options, Preset, Spec, Value};
 
 use crate::read::Reader;
 
-/// The most plies a game may be given.
+/// Maximum for the length limit of a game.
 const PLIES_MAX: i64 = 10_000;
 
-/// What a sowing without end does.
+/// Effect of an endless sowing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Infinite {
     EndGame,
@@ -25,23 +25,23 @@ pub(super) enum Remaining {
     None,
 }
 
-/// The options as the rules use them.
+/// The options in the form of the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct AnanAnanRules {
     pub(super) skip_origin: bool,
     pub(super) last_four_to_mover: bool,
     pub(super) infinite: Infinite,
-    /// More than half of the seeds win in the middle of a sowing.
+    /// True if more than half of the seeds win in the middle of a sowing.
     pub(super) checks_at_once: bool,
     pub(super) remaining: Remaining,
     pub(super) empty_row_ends: bool,
-    /// Plies without a bank; the greatest number where there is no limit.
+    /// Maximum plies without a bank; the maximum of the type for no limit.
     pub(super) quiet_max: u16,
     pub(super) random_starter: bool,
     pub(super) plies_max: u16,
 }
 
-/// All options with their kinds and defaults.
+/// All options with their types and defaults.
 pub(super) fn specs() -> Vec<Spec> {
     let choice = Kind::choice;
     let int = |min, max| Kind::Int { min, max };
@@ -135,9 +135,9 @@ pub(super) fn presets() -> Vec<Preset> {
     ]
 }
 
-/// Gives what nobody chose the value that follows from what was chosen: where
-/// the last seeds are played for they may go round for ever. The rule file names
-/// 100 for `none`; its figures for `stop-at-four` come out with 200.
+/// Sets the options that follow from chosen ones: if the last seeds are played for, they may go
+/// round forever. The page of the rules has 100 for `none`; its figures for `stop-at-four` are
+/// reproduced with 200.
 pub(super) fn settle(options: &mut Options, chosen: &BTreeSet<&str>) {
     let limit: i64 = match &options["remaining"] {
         Value::Text(word) if word == "none" => 100,
@@ -150,10 +150,10 @@ pub(super) fn settle(options: &mut Options, chosen: &BTreeSet<&str>) {
 }
 
 impl AnanAnanRules {
-    /// Reads resolved options.
+    /// Parses resolved options.
     ///
     /// # Errors
-    /// [`OptionError`] where one is missing or of another kind.
+    /// [`OptionError`] if one is missing or has another type.
     pub(super) fn new(options: &Options) -> Result<Self, OptionError> {
         let read = Reader(options);
         Ok(Self {

@@ -5,8 +5,8 @@ use super::{
     AnanAnan, Core, Finish, Infinite, Phase, Remaining, Sown,
 };
 
-/// Lifts without a bank after which a relay is searched for a cycle. The
-/// longest finite turn of 69 million at random had 26.
+/// Lifts without a bank after which a relay is searched for a cycle. The longest finite turn of 69
+/// million random ones had 26.
 const ORDINARY: u16 = 32;
 
 /// A board and the pit that is about to be lifted.
@@ -15,10 +15,10 @@ type Lift = (u128, usize);
 /// Top bits of all pits.
 const TOPS: u128 = 0x8080_8080_8080_8080_8080_8080;
 
-/// What brings a pit of four to its top bit.
+/// Addend that brings a pit of four to its top bit.
 const FOURS: u128 = 0x7c7c_7c7c_7c7c_7c7c_7c7c_7c7c;
 
-/// The pits, by their top bits, that hold four seeds or more.
+/// The pits with four seeds or more, by their top bits.
 #[inline]
 fn fours(lanes: u128) -> u128 {
     (lanes + FOURS) & TOPS
@@ -72,20 +72,18 @@ impl AnanAnan {
         }
     }
 
-    /// A whole lap at once, where it makes no four: the board after it and the
-    /// pit of its last seed.
+    /// A whole lap at once, if it makes no four: the board after it and the pit of its last seed.
     #[inline]
     fn quiet_lap(&self, (lanes, pit): Lift) -> Option<Lift> {
         let (after, last) = self.laps().sow(lanes, pit);
         let emptied = lanes & !(0xff << (8 * pit));
-        // Pits only grow, so that whatever is four or more now and was less
-        // before has been four.
+        // Pits only grow, so a pit that has four or more now and had fewer before has had four.
         let banks = fours(after) & !fours(emptied);
         (banks == 0).then_some((after, last))
     }
 
-    /// A lap seed by seed, with what it banks. False where the turn is over by
-    /// it; the last seed's pit is reported in `sown`.
+    /// A lap seed by seed, with its banks. Returns false if it ends the turn; the last seed's pit
+    /// is in `sown`.
     fn drop_each(&self, core: &mut Core, mover: usize, origin: usize, sown: &mut Sown) -> bool {
         let hand = std::mem::take(&mut core.pits[origin]);
         let mut pit = origin;
@@ -107,12 +105,12 @@ impl AnanAnan {
             }
         }
         sown.last = pit as u8;
-        // A last four was banked, a last single seed fell into an empty pit.
+        // A last four was banked, or a last single seed fell into an empty pit.
         !matches!(sown.held, 1 | 4)
     }
 
-    /// Banks a four; true where that ends the game. What is still in the hand
-    /// is put down in the pit just emptied, or goes to who takes the rest.
+    /// Banks a four. Returns true if that ends the game: the remaining seeds in hand are put into
+    /// the pit that was just emptied, or go to the player who takes the rest.
     fn bank(&self, core: &mut Core, heir: usize, pit: usize, left: u8, sown: &mut Sown) -> bool {
         let seeds = std::mem::take(&mut core.pits[pit]);
         core.score[heir] += seeds;
@@ -133,8 +131,8 @@ impl AnanAnan {
         true
     }
 
-    /// Where a relay that banks nothing comes round: the first position that it
-    /// reaches for the second time. None where it stops, or banks.
+    /// The first position that a relay without a bank reaches for the second time. None if it stops
+    /// or banks.
     fn first_repeated(&self, start: Lift) -> Option<Lift> {
         let next = |lift| {
             self.quiet_lap(lift)

@@ -1,4 +1,4 @@
-//! Anan-anan's position as a message.
+//! The message of Anan-anan's position.
 
 use arena_wire::fields::Fields;
 
@@ -64,7 +64,7 @@ impl AnanAnan {
         Ok(core)
     }
 
-    /// That what is due goes with the rest.
+    /// Checks the phase against the rest.
     fn check_phase(&self, core: &Core) -> Result<(), String> {
         let capped =
             core.plies >= self.rules.plies_max || core.since_capture >= self.rules.quiet_max;
