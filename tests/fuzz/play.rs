@@ -1,5 +1,5 @@
 //! Bytes as games. An input is the number of a table, six bytes of setup and
-//! of tampering, then what the agents do.
+//! of fault injection, then what the agents do.
 
 use arena_engine::{
     AgentRng, Event, FaultKind, FaultPolicy, Finished, Game, GameKeys, Match, Setup, Status, Step,

@@ -9,7 +9,7 @@ use arena_tournament::{Stages, Tally, ratings::expected_score};
 
 use super::field::{Field, Random, World};
 
-/// From and to, of intervals for one look where nothing depends on results.
+/// Ends of fixed-sample intervals, if results decide nothing.
 const FIXED: (f64, f64) = (0.94, 0.965);
 /// At least, of those that hold at any time.
 const ANYTIME: f64 = 0.95;

@@ -31,9 +31,9 @@ const COARSE_99: f64 = 0.014_460 / 0.058_445;
 /// What an interval promises.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
-    /// 95 % for one look.
+    /// Fixed-sample 95 % interval.
     Once,
-    /// 99 % for one look.
+    /// Fixed-sample 99 % interval.
     Once99,
     /// 95 % at all looks.
     Always,

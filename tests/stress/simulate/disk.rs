@@ -70,7 +70,7 @@ pub(super) struct Disk {
     queue: VecDeque<Job>,
     /// Jobs of the commit that goes on.
     committing: usize,
-    /// What befalls the next commit.
+    /// What happens to the next commit.
     pub(super) failure: Option<Failure>,
     pub(super) slow: bool,
     pub(super) crash_in_write: bool,

@@ -258,7 +258,7 @@ mod tests {
     /// One change made behind the store's back.
     type Change = (Tree, Vec<u8>, Option<Vec<u8>>);
 
-    /// Makes a store of four packs and two documents, tampers with its
+    /// Makes a store of four packs and two documents, changes its
     /// database, and returns what opening it says.
     fn after(inject: impl FnOnce(&Database) -> Vec<Change>) -> String {
         let folder = tempfile::tempdir().unwrap();
