@@ -347,13 +347,19 @@ fn dashboards_show_what_standings_and_exports_say() {
         let of = format!("tournament=\"{id}\"");
         let labels = ["state=\"in_flight\"", of.as_str()];
         let idle = coordinator.metric("arena_tournament_games", &labels) == 0.0;
+        // Workers report what they had begun, even after a pause.
+        let of_workers = workers.iter().map(|it| {
+            it.metric("arena_worker_games_total", &[])
+                + 1e9 * it.metric("arena_worker_games_in_flight", &[])
+        });
+        let all_came = of_workers.sum::<f64>() == coordinator.metric("arena_games_total", &[]);
         // Standings are computed from time to time only; games are counted at once.
         let done = coordinator.metric("arena_tournament_games", &["state=\"done\"", &of]);
         let counted = coordinator.metric("arena_tournament_agent_games", &[&of]);
         let before = standing(&coordinator);
         thread::sleep(LOOK);
         let is_still = standing(&coordinator) == before;
-        (idle && counted == 2.0 * done && is_still).then_some(before)
+        (idle && all_came && counted == 2.0 * done && is_still).then_some(before)
     });
     coordinator.kill();
     let again = [
