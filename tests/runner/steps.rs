@@ -104,6 +104,13 @@ pub(crate) const STEPS: &[Step] = &[
         },
         ..CHECK
     },
+    // Files of GitHub and Docker, by the schemas that the program has built in.
+    Step {
+        name: "workflows",
+        after: &["setup"],
+        work: workflows,
+        ..CHECK
+    },
     Step {
         name: "licenses",
         work: |context| match context.finds("cargo-deny") {
@@ -285,6 +292,32 @@ fn in_background(words: &[&str]) -> Command {
     let mut command = command(&["nice", "-n", "19"]);
     command.args(words);
     command
+}
+
+fn workflows(_: &Context) -> Work {
+    let check = |schema: &str, files: &[&str]| {
+        let mut check = command(&["check-jsonschema", "--builtin-schema", schema]);
+        check.args(files);
+        check
+    };
+    Work::Run(vec![
+        check(
+            "vendor.github-workflows",
+            &[
+                ".github/workflows/release.yml",
+                ".github/workflows/test.yml",
+                "deploy/github/arena.yml",
+            ],
+        ),
+        check(
+            "vendor.github-issue-forms",
+            &[
+                ".github/ISSUE_TEMPLATE/bug.yml",
+                ".github/ISSUE_TEMPLATE/feature.yml",
+            ],
+        ),
+        check("vendor.compose-spec", &["deploy/compose.yaml"]),
+    ])
 }
 
 fn cargo_build() -> Command {
