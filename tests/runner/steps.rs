@@ -148,6 +148,13 @@ pub(crate) const STEPS: &[Step] = &[
         work: doc,
         ..TESTS
     },
+    // Promises under faults; `tests/stress/run --help` runs one of the tests.
+    Step {
+        name: "stress",
+        can_filter: false,
+        work: |context| stress(context, "others"),
+        ..TESTS
+    },
     // Dice, games and figures again, computed from exports and the documentation alone.
     Step {
         name: "recompute",
@@ -165,12 +172,12 @@ pub(crate) const STEPS: &[Step] = &[
         work: |context| context.pytest(PYTHON_SDK),
         ..TESTS
     },
-    // Promises under faults; `tests/stress/run --help` runs one of the tests.
+    // Promises about rates.
     Step {
-        name: "stress",
+        name: "rates",
         load: Load::Alone,
         can_filter: false,
-        work: stress,
+        work: |context| stress(context, "rates"),
         ..TESTS
     },
 ];
@@ -403,14 +410,17 @@ fn doc(context: &Context) -> Work {
     Work::Run(vec![tests, pages])
 }
 
-fn stress(context: &Context) -> Work {
+fn stress(context: &Context, part: &str) -> Work {
     if context.arguments.quick {
         return Work::Skip("--quick");
     }
-    if context.arguments.long {
-        return Work::Run(vec![command(&["tests/stress/run", "all"])]);
-    }
-    let mut tests = Command::new(context.target.join("debug/arena-stress"));
-    tests.args(["all", "--quick"]);
+    let mut tests = if context.arguments.long {
+        command(&["tests/stress/run"])
+    } else {
+        let mut tests = Command::new(context.target.join("debug/arena-stress"));
+        tests.arg("--quick");
+        tests
+    };
+    tests.args(["all", "--part", part]);
     Work::Run(vec![tests])
 }

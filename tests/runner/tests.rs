@@ -138,9 +138,9 @@ fn steps_start_when_they_disturb_no_running_step() {
         (&["python"], &["recompute", "reports"], None),
         (&["rust"], &[], Some("rust")),
         // The step that measures runs alone.
-        (&["stress"], &["spelling"], None),
-        (&["stress"], &[], Some("stress")),
-        (&["spelling"], &["stress"], None),
+        (&["rates"], &["spelling"], None),
+        (&["rates"], &[], Some("rates")),
+        (&["spelling"], &["rates"], None),
     ] {
         let waiting = steps(waiting);
         let found = next(&waiting, &steps(running), 2).map(|index| waiting[index].name);

@@ -40,6 +40,8 @@ impl StressTest for Scale {
     const PROMISE: &'static str = "a coordinator holds a thousand workers that lease and report as \
         fast as it answers: none loses a lease or its connection, no report is refused for good";
 
+    const MEASURES_RATES: bool = true;
+
     fn quick() -> Self {
         Self {
             workers: vec![10, 50],

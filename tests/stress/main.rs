@@ -48,12 +48,27 @@ enum Format {
     Json,
 }
 
+/// A part of the stress tests.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// Every test
+    All,
+    /// Tests that compare rates, and need an idle machine
+    Rates,
+    /// All other tests
+    Others,
+}
+
 #[derive(Subcommand)]
 enum What {
     /// List the stress tests with their promises
     List,
     /// Run every stress test
-    All,
+    All {
+        /// Which of the tests
+        #[arg(long, default_value = "all")]
+        part: Part,
+    },
     /// A process that some stress tests start
     #[command(subcommand, hide = true)]
     StoreProcess(Appender),
@@ -80,7 +95,12 @@ fn main() -> ExitCode {
                 }
             };
         }
-        What::All => Command::all(cli.quick),
+        What::All { part } => {
+            let mut tests = Command::all(cli.quick);
+            tests
+                .retain(|test| part == Part::All || test.measures_rates() == (part == Part::Rates));
+            tests
+        }
         What::One(test) if cli.quick => vec![test.quick()],
         What::One(test) => vec![test],
     };

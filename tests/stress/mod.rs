@@ -38,6 +38,9 @@ pub trait StressTest: clap::Args {
     /// What is promised, in one sentence.
     const PROMISE: &'static str;
 
+    /// Whether it compares rates, and therefore needs an idle machine.
+    const MEASURES_RATES: bool = false;
+
     /// Settings for every run of the tests: at most about twenty seconds.
     fn quick() -> Self;
 
@@ -135,6 +138,14 @@ macro_rules! stress_tests {
             #[must_use]
             pub fn promise(&self) -> &'static str {
                 match self { $(Self::$name(_) => <$module::$settings as StressTest>::PROMISE),+ }
+            }
+
+            /// Whether it compares rates, and therefore needs an idle machine.
+            #[must_use]
+            pub fn measures_rates(&self) -> bool {
+                match self {
+                    $(Self::$name(_) => <$module::$settings as StressTest>::MEASURES_RATES),+
+                }
             }
 
             /// The same proof in its quick version.

@@ -87,6 +87,8 @@ impl StressTest for Overload {
         refuses with RESOURCE_EXHAUSTED and a time to come again, stays within its memory, lets no \
         lease expire, answers questions, loses nothing acknowledged, and is as fast again after";
 
+    const MEASURES_RATES: bool = true;
+
     fn quick() -> Self {
         Self {
             workers: 25,
