@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use arena_engine::Termination;
+use arena_engine::{AgentRng, Termination};
 use arena_model::{AgentRef, Tournament, result::GameResult, spec::Play};
 use arena_tournament::{Schedule, ScheduledGame, Tally};
 use serde::Deserialize;
@@ -70,20 +70,18 @@ pub(super) struct Truth {
     pub(super) wins: f64,
 }
 
-/// SplitMix64 (Steele, Lea, Flood 2014).
-pub(crate) struct Random(u64);
+/// Draws for simulated games.
+pub(crate) struct Random(AgentRng);
 
 impl Random {
     pub(crate) fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ 0x5eed)
+        Self(AgentRng::new(
+            seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ 0x5eed,
+        ))
     }
 
     pub(super) fn word(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0.word()
     }
 
     /// From 0 to 1, without 1.
