@@ -12,7 +12,7 @@ use arena_tests::stress::{Broken, Command, Outcome, appender::Appender};
 use clap::{Parser, Subcommand, ValueEnum};
 use serde_json::json;
 
-/// Prints a line; who reads may have gone, as `head` does.
+/// Prints a line. A reader that has gone, such as `head`, is no error.
 macro_rules! say {
     ($($line:tt)*) => {
         let _ = writeln!(io::stdout(), $($line)*);
@@ -107,7 +107,7 @@ fn main() -> ExitCode {
     let (mut held, mut broken, mut skipped, mut unknown) = (0, 0, 0, 0);
     for test in &tests {
         let started = Instant::now();
-        // What a test starts may fail by a panic, as it does in tests.
+        // A test fails by a panic if a process that it starts does.
         let outcome = catch_unwind(AssertUnwindSafe(|| test.run()))
             .unwrap_or_else(|panic| Err(Broken::new(said(&*panic))));
         let seconds = started.elapsed().as_secs_f64();
