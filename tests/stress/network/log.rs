@@ -15,8 +15,8 @@ use tracing::{
 /// The target of turmoil's events, and the span of a host.
 const NETWORK: &str = "turmoil";
 const HOST_SPAN: &str = "node";
-/// Events of the network whose details are left out: when a program ends, its listener is dropped
-/// before or after its sockets. Time shows the steps.
+/// Events of the network that are left out, because their order varies: when a program ends, its
+/// listener is dropped before or after its sockets.
 const UNORDERED: [&str; 1] = ["Unbind"];
 /// The largest length of a network field, which would otherwise show all bytes.
 const FIELD_MAX: usize = 24;

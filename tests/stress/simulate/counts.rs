@@ -1,8 +1,8 @@
-//! What really happened: a disturbance that never does proves nothing.
+//! Counts of what happened: a failure that never occurs is not tested.
 
 macro_rules! happenings {
     ($($name:ident: $text:literal),+ $(,)?) => {
-        /// Something that a schedule may run into.
+        /// An event that a schedule may have.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(super) enum Happening { $($name),+ }
 
@@ -75,7 +75,7 @@ happenings! {
     UserRetry: "users that had to ask again",
 }
 
-/// How often each happened.
+/// The count of each event.
 #[derive(Clone)]
 pub(super) struct Counts {
     pub(super) of: [u64; Happening::ALL.len()],

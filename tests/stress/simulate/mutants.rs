@@ -1,5 +1,4 @@
-//! Defects put into the real code, one at a time: the simulation has to find
-//! each.
+//! Defects in the real code, one at a time: the simulation has to find each.
 
 use arena_coordinator::ledger;
 use arena_worker::protocol;
@@ -14,7 +13,7 @@ pub(super) enum Mutant {
 }
 
 impl Mutant {
-    /// Plays one schedule with the defect; returns what the simulation found.
+    /// Plays one schedule with the defect, and returns what the simulation found.
     fn play(self, seed: u64) -> Option<String> {
         match self {
             Self::Ledger(defect) => ledger::inject(Some(defect)),
@@ -27,7 +26,7 @@ impl Mutant {
     }
 }
 
-/// Every defect, with what it does.
+/// Every defect, with its effect.
 pub(super) const ALL: &[(&str, Mutant)] = {
     use Mutant::{Ledger, Protocol};
     use arena_coordinator::ledger::Defect as L;
@@ -119,7 +118,7 @@ pub(super) const ALL: &[(&str, Mutant)] = {
     ]
 };
 
-/// The seed that finds a mutant, and what it found.
+/// The seed that finds a mutant, and its finding.
 pub(super) fn hunt(mutant: Mutant, seed: u64, seeds: u64) -> Option<(u64, String)> {
     (seed..seed + seeds).find_map(|seed| mutant.play(seed).map(|found| (seed, found)))
 }
@@ -130,7 +129,7 @@ mod tests {
 
     #[test]
     fn every_defect_is_found_within_a_thousand_schedules() {
-        // Whatever the first of the thousand seeds is.
+        // The first seed of the thousand is arbitrary.
         for first in [1, 1001, 7_000_001] {
             for (text, mutant) in ALL {
                 let found = hunt(*mutant, first, 1000);

@@ -1,4 +1,4 @@
-//! Draws: the same seed gives the same schedule.
+//! Random draws: the same seed gives the same schedule.
 
 use arena_engine::AgentRng;
 
@@ -22,17 +22,17 @@ impl Random {
         self.0.word()
     }
 
-    /// Below a bound above 0.
+    /// Returns a number below a bound above 0.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// From `low` to `high`, both included.
+    /// Returns a number from `low` to `high`, both included.
     pub(super) fn between(&mut self, low: u64, high: u64) -> u64 {
         low + self.below(high - low + 1)
     }
 
-    /// True so many times in a thousand.
+    /// Returns true this many times in a thousand.
     pub(super) fn permille(&mut self, times: u64) -> bool {
         times > 0 && self.below(1000) < times
     }
