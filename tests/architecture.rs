@@ -98,7 +98,7 @@ fn rules_and_statistics_are_built_without_io() {
         for dependency in dependencies(package) {
             let to = name(dependency);
             assert!(!io.contains(&to), "{} must not have {to}", name(package));
-            // The messages alone: the stubs bring a server and a client along.
+            // Only the messages: the stubs bring a server and a client.
             let features = dependency["features"].as_array().expect("a list");
             let stubs = features.iter().any(|feature| feature == "grpc");
             assert!(!stubs, "{} must not have {to} with grpc", name(package));

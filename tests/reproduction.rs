@@ -4,7 +4,7 @@ use arena_engine::AgentRng;
 use arena_tests::{World, spec};
 use serde_json::Value;
 
-/// Tournaments of both rulesets, two to four seats.
+/// Tournaments of both rulesets with two to four seats.
 fn specs() -> Vec<String> {
     vec![
         spec("duel", "cowry", 4, &["random", "aggressive", "mixed"], ""),
@@ -55,7 +55,7 @@ fn a_record_with_one_byte_changed_does_not_replay() {
         let world = World::new();
         let (_, _, games) = world.tournament(&spec, "data", &[]);
         let line = games.text.lines().next().expect("a game");
-        // Anywhere, and in the seed, where other letters mean the same number.
+        // At any place, and in the seed, where other letters can mean the same number.
         let seed = line.find("\"seed\":").expect("a seed");
         let anywhere = (0..25).map(|_| (rng.word() % line.len() as u64) as usize);
         let places: Vec<usize> = anywhere.chain(seed..seed + 26).collect();
@@ -156,7 +156,7 @@ fn a_game_is_played_again_from_ruleset_options_seed_seats_and_opening_alone() {
             }
             let mut played = world.arena(&arguments).ok().json();
             let mut expected = game.clone();
-            // Where it stands in a tournament is no part of the game itself.
+            // The game's index in the tournament is not part of the game itself.
             for record in [&mut played, &mut expected] {
                 let record = record.as_object_mut().expect("a record");
                 for key in ["game_id", "index", "block", "hash"] {
@@ -222,8 +222,8 @@ fn the_rerun_of_an_agent_that_is_not_deterministic_says_so() {
     world.nothing_runs();
 }
 
-/// An agent that takes the least or the greatest id, as the file `pick` beside
-/// the data folder says.
+/// An agent that chooses the least or the greatest id, as the file `pick` beside the data folder
+/// says.
 fn picks(world: &World) -> String {
     let source = format!(
         "#!/usr/bin/env python3\n\
