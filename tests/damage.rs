@@ -17,7 +17,7 @@ fn turn(piece: &Piece) {
 
 /// The largest pack of a store.
 fn largest_pack(data: &Path) -> Piece {
-    let pieces = pieces(data).expect("nobody has it open");
+    let pieces = pieces(data).expect("no process uses the store");
     let largest = pieces.into_iter().max_by_key(|piece| piece.games.len());
     largest.expect("a pack")
 }

@@ -63,7 +63,7 @@ pub fn cheap_spec(name: &str, blocks: u64) -> String {
 #[derive(Debug, thiserror::Error)]
 pub enum FleetError {
     /// The coordinator's address is invalid, or a request to it failed.
-    #[error("the coordinator cannot be asked: {0}")]
+    #[error("cannot query the coordinator: {0}")]
     Coordinator(String),
     /// Simulated workers cannot play the tournament.
     #[error("simulated workers cannot play {tournament}: {why}")]
@@ -332,7 +332,7 @@ pub fn tournament(url: &str, id: &str) -> Result<v1::Tournament, FleetError> {
         let answer = client.get_tournament(request).await?.into_inner();
         answer
             .tournament
-            .ok_or_else(|| FleetError::Coordinator(format!("it has no {id}")))
+            .ok_or_else(|| FleetError::Coordinator(format!("no tournament {id}")))
     })
 }
 

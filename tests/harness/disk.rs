@@ -95,7 +95,10 @@ impl Disk {
 
     /// Sends the watching process the setting to restore.
     fn tell_watch(&mut self, line: &str) -> Result<(), String> {
-        let (_, input) = self.watch.as_mut().ok_or("nobody watches the disk")?;
+        let (_, input) = self
+            .watch
+            .as_mut()
+            .ok_or("the process that watches the disk is missing")?;
         writeln!(input, "{line}").map_err(|e| e.to_string())
     }
 
@@ -219,7 +222,10 @@ impl Disk {
     }
 
     fn mount_again(&mut self, how: &str) -> Result<(), String> {
-        let image = self.image.as_ref().ok_or("memory does not come back")?;
+        let image = self
+            .image
+            .as_ref()
+            .ok_or("a disk in memory cannot be mounted again")?;
         ran(Command::new("mount")
             .args(["-t", "ext4", "-o", &format!("loop,{how}")])
             .args([image, &self.mount]))

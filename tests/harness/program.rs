@@ -23,7 +23,7 @@ pub fn arena() -> PathBuf {
         let path = PathBuf::from(path);
         assert!(
             path.is_file(),
-            "ARENA_BIN is {}, where there is no file",
+            "ARENA_BIN is {}, which is not a file",
             path.display()
         );
         return path;
@@ -38,7 +38,7 @@ pub fn arena() -> PathBuf {
     let beside = folder.join("arena");
     assert!(
         beside.is_file(),
-        "there is no {}: run `cargo build` first, or say where it is with ARENA_BIN",
+        "there is no {}: run `cargo build` first, or set ARENA_BIN",
         beside.display()
     );
     beside

@@ -24,8 +24,8 @@ pub struct Audit {
 }
 
 impl StressTest for Audit {
-    const PROMISE: &'static str = "games played again on another worker agree, whatever is \
-                                   restarted, and an agent that is not deterministic is named";
+    const PROMISE: &'static str = "replayed games agree on another worker, after any \
+                                   restart, and an agent that is not deterministic is named";
 
     fn quick() -> Self {
         Self {

@@ -56,8 +56,8 @@ struct Opponent {
 }
 
 impl StressTest for Baselines {
-    const PROMISE: &'static str = "on each game the baseline scores more than a half against \
-                                   every agent of the papers, by the whole of a 95 % interval";
+    const PROMISE: &'static str = "on each game the baseline scores more than half against \
+                                   every agent of the papers, with a whole 95 % interval";
 
     fn quick() -> Self {
         Self {

@@ -113,9 +113,9 @@ struct Others {
 
 impl StressTest for Comparisons {
     const PROMISE: &'static str = "ratings are within 0.5 Elo of choix and of an independent fit \
-                                   with ties, running ratings those of trueskill and openskill, \
-                                   the ratio of a test what fishtest published, and ratings what \
-                                   Ordo was published to give";
+                                   with ties; running ratings equal those of trueskill and openskill, \
+                                   likelihood ratios equal those that fishtest published, and \
+                                   ratings equal Ordo's";
 
     fn quick() -> Self {
         Self { blocks: 5, seed: 1 }

@@ -37,8 +37,8 @@ pub struct Scale {
 }
 
 impl StressTest for Scale {
-    const PROMISE: &'static str = "a coordinator holds a thousand workers that lease and report as \
-        fast as it answers: none loses a lease or its connection, no report is refused for good";
+    const PROMISE: &'static str = "a coordinator serves a thousand workers that lease and report as \
+        fast as it answers: none loses a lease or its connection, no report is refused permanently";
 
     const MEASURES_RATES: bool = true;
 
@@ -105,11 +105,11 @@ impl Scale {
             "nothing was reported".to_owned()
         } else if lost > 0 || !measured.rejected.is_empty() {
             format!(
-                "{} leases were taken back, {} connections lost, refused for good: {:?}",
+                "{} leases were revoked, {} connections lost, refused permanently: {:?}",
                 measured.leases_ended, measured.rejoins, measured.rejected
             )
         } else if rss > self.rss_mib_max << 20 {
-            format!("the coordinator held {} MiB", rss >> 20)
+            format!("the coordinator used {} MiB", rss >> 20)
         } else {
             return Ok(());
         };

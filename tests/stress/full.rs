@@ -50,7 +50,7 @@ pub struct Full {
 
 impl StressTest for Full {
     const PROMISE: &'static str = "on a disk that is full or read-only a coordinator stops with \
-                                   a clear message, and goes on from what it acknowledged";
+                                   a clear message, and later continues without a loss";
 
     fn quick() -> Self {
         Self {
@@ -153,15 +153,15 @@ impl Full {
         // Less than the store's reserve; nothing at all; and nothing for a store that checks no
         // reserve, as if another program had filled the disk in between.
         for (left, reserve) in [(RESERVE - (1 << 20), RESERVE), (0, RESERVE), (0, 0)] {
-            figures.acknowledged += self.full(&disk, left, reserve, seed).map_err(|broken| {
-                broken.of(&format!("{left} bytes are left, {reserve} are asked for"))
-            })?;
+            figures.acknowledged += self
+                .full(&disk, left, reserve, seed)
+                .map_err(|broken| broken.of(&format!("{left} bytes free, {reserve} required")))?;
         }
         for _ in 0..self.vanish {
             let left = rng.below(LEFT_MAX);
             let lines = 1 + rng.below(60) as usize;
             figures.stored += vanish(world, &disk, left.into(), lines)
-                .map_err(|broken| broken.of(&format!("all room but {left} bytes vanishes")))?;
+                .map_err(|broken| broken.of(&format!("only {left} bytes remain free")))?;
             figures.vanished += 1;
         }
         if kind == "ext4" {
@@ -217,7 +217,7 @@ fn vanish(world: &World, disk: &Disk, left: u64, lines: usize) -> Result<u64, Br
     if within(USED_UP, || process.ended().then_some(())).is_none() {
         process.signal(Signal::SIGKILL);
         return Err(Broken::new(format_args!(
-            "the store goes on without room: {}",
+            "the store continues on a full disk: {}",
             process.output().transcript()
         )));
     }
@@ -266,7 +266,7 @@ fn unsynced(world: &World, lines: usize) -> Result<Option<u64>, Broken> {
     if within(USED_UP, || process.ended().then_some(())).is_none() {
         process.signal(Signal::SIGKILL);
         return Err(Broken::new(format_args!(
-            "the store goes on where nothing reaches the disk: {}",
+            "the store continues although no data reaches the disk: {}",
             process.output().transcript()
         )));
     }

@@ -66,9 +66,7 @@ impl Outcome {
     /// No item has this name; lists the known ones.
     fn unknown(wanted: &str, known: impl IntoIterator<Item = String>) -> Self {
         let known: String = known.into_iter().map(|name| format!("\n{name}")).collect();
-        Self::Unknown(format!(
-            "nothing here is named by \"{wanted}\"; there are{known}"
-        ))
+        Self::Unknown(format!("unknown name \"{wanted}\"; known names:{known}"))
     }
 }
 

@@ -93,7 +93,7 @@ impl OnDisk {
             return Ok(());
         }
         Err(Broken::new(format_args!(
-            "it starts, or is refused without {words:?}:\n{}",
+            "it starts, or fails without the words {words:?}:\n{}",
             output.transcript()
         )))
     }

@@ -95,8 +95,8 @@ struct Finding {
 }
 
 impl StressTest for Papers {
-    const PROMISE: &'static str = "published figures that can be expected come out within their \
-                                   bounds, but for a list of those that do not, each with its \
+    const PROMISE: &'static str = "reproducible published figures are within their \
+                                   bounds, except for a list of figures, each with its \
                                    reason";
 
     fn quick() -> Self {
@@ -233,7 +233,7 @@ fn otherwise<'a>(
     differ.map(move |(one, other)| {
         let (name, verdict) = (one.name(), &one.verdict);
         let (now, shown) = (&other.verdict, other.shown());
-        format!("{name} is {verdict}, and with seed {seed:#x} {now}: {shown}")
+        format!("{name} is {verdict}, but {now} with seed {seed:#x}: {shown}")
     })
 }
 
@@ -255,11 +255,11 @@ fn unlike(tables: &[Table], known: &Known, all_games: bool) -> Vec<String> {
         match (finding.verdict == "outside", listed.contains(&name)) {
             // Times on a busy machine show nothing.
             (true, false) if !finding.timed => broken.push(format!(
-                "{name} is outside and not in tests/data/papers.json: {}",
+                "{name} is outside, but not in tests/data/papers.json: {}",
                 finding.shown()
             )),
             (false, true) if all_games => broken.push(format!(
-                "{name} is in tests/data/papers.json and not outside: {}",
+                "{name} is in tests/data/papers.json, but not outside: {}",
                 finding.shown()
             )),
             _ => {}
@@ -272,7 +272,7 @@ fn unlike(tables: &[Table], known: &Known, all_games: bool) -> Vec<String> {
         let name = exception.name();
         if played.contains(&*exception.table) && !seen.contains(&name) {
             broken.push(format!(
-                "{name} is in tests/data/papers.json and in no table"
+                "{name} is in tests/data/papers.json, but in no table"
             ));
         }
     }
@@ -323,7 +323,7 @@ impl Summary {
         let all = self.lines.get("all");
         if all != Some(&sum) {
             broken.push(format!(
-                "tests/RESULTS.md has {all:?} of all tables, not {sum:?}"
+                "tests/RESULTS.md has the sum {all:?}, expected {sum:?}"
             ));
         }
         let [_, sampled, exact, ordinal, ..] = sum;

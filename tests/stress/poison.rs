@@ -33,8 +33,8 @@ pub struct Poison {
 const SEED: &str = "POISON_SEED";
 
 impl StressTest for Poison {
-    const PROMISE: &'static str = "a game that kills its worker each time is void after its cap \
-                                   of attempts and named, and all others are played";
+    const PROMISE: &'static str = "a game that kills each of its workers is void after the limit \
+                                   of attempts, and is named; all other games are played";
 
     fn quick() -> Self {
         Self { blocks: 6, game: 5 }

@@ -154,7 +154,7 @@ async fn heartbeat(url: &str, tournament: &str) -> Result<Result<Seen, Broken>, 
             break;
         }
         if since.elapsed() > DEADLINE {
-            return Ok(Err(Broken::new("the lease is never taken back")));
+            return Ok(Err(Broken::new("the lease is never revoked")));
         }
         sleep(Duration::from_millis(50)).await;
     }

@@ -35,9 +35,9 @@ pub struct Agents {
 }
 
 impl StressTest for Agents {
-    const PROMISE: &'static str = "whatever agents do, each fault is named and charged to whom it \
-                                   belongs, tournaments finish, memory stays bounded and no \
-                                   process stays";
+    const PROMISE: &'static str = "each fault of an agent is named and charged to the responsible \
+                                   party, tournaments finish, memory stays bounded and no \
+                                   process remains";
 
     fn quick() -> Self {
         Self {

@@ -34,10 +34,10 @@ pub struct Calibration {
 }
 
 impl StressTest for Calibration {
-    const PROMISE: &'static str = "95 % intervals hold the truth in at least 94 % of simulated \
+    const PROMISE: &'static str = "95 % intervals contain the truth in at least 94 % of simulated \
                                    tournaments, and in at most 96.5 % where outcomes are fine \
-                                   enough, or in at least 95 % at all looks at once; sequential tests \
-                                   of 5 % err in at most 6 %";
+                                   enough; anytime-valid ones in at least 95 %; sequential tests \
+                                   at 5 % are wrong in at most 6 %";
 
     fn quick() -> Self {
         Self {

@@ -49,9 +49,9 @@ pub struct Damage {
 }
 
 impl StressTest for Damage {
-    const PROMISE: &'static str = "whatever is cut off or turned in a store's files, or wrong in \
-                                   its database, it opens whole, or names the damage and repairs \
-                                   it, and loses no more than the packs that are hit";
+    const PROMISE: &'static str = "with truncated files, flipped bits or wrong database \
+                                   entries, a store opens undamaged, or names the damage and repairs \
+                                   it, and loses only the damaged packs";
 
     fn quick() -> Self {
         Self {
@@ -193,7 +193,7 @@ impl<'a> Trial<'a> {
         let copy = self.copy.clone();
         let verified = within(move || arena_store::verify(copy))?;
         if contents(&self.copy).map_err(Broken::new)? != before {
-            return Err(Broken::new("verifying changed the store"));
+            return Err(Broken::new("verification changed the store"));
         }
         let report = match verified {
             Ok(report) => report,
@@ -212,7 +212,7 @@ impl<'a> Trial<'a> {
                 .any(|damage| change::names(damage, &name))
             {
                 return Err(Broken::new(format_args!(
-                    "verify names no {name:?}: {report:?}"
+                    "verify does not name {name:?}: {report:?}"
                 )));
             }
         }
@@ -228,20 +228,20 @@ impl<'a> Trial<'a> {
             Ok(found) if found == self.holding => {
                 if !report.is_sound() {
                     return Err(Broken::new(format_args!(
-                        "it opens, and verify says {report:?}"
+                        "it opens, but verify reports {report:?}"
                     )));
                 }
                 self.survived += 1;
                 Ok(())
             }
-            Ok(_) => Err(Broken::new("it opens, and something is lost in silence")),
+            Ok(_) => Err(Broken::new("it opens, but data is lost without an error")),
             Err(StoreError::Corrupt { damage, remedy, .. }) => {
                 if damage.is_empty() || !remedy.contains("arena store verify --repair") {
                     return Err(Broken::new(format_args!("named as {damage:?}, {remedy:?}")));
                 }
                 if report.is_sound() {
                     return Err(Broken::new(format_args!(
-                        "verify calls it sound, opening says {damage}"
+                        "verify finds no damage, but opening reports {damage}"
                     )));
                 }
                 self.named += 1;
@@ -290,14 +290,14 @@ impl<'a> Trial<'a> {
     fn count(&mut self, change: &Change, found: &Holding, lost: bool) -> Result<(), Broken> {
         for (index, game) in &found.games {
             if self.holding.games.get(index) != Some(game) {
-                return Err(Broken::new(format_args!("a repair made game {index} up")));
+                return Err(Broken::new(format_args!("a repair invented game {index}")));
             }
         }
         let whole = |piece: &&Piece| !piece.places.iter().all(|place| change.spoils(place));
         for (_, index) in self.pieces.iter().filter(whole).flat_map(|it| &it.games) {
             if !found.games.contains_key(index) {
                 return Err(Broken::new(format_args!(
-                    "a repair lost game {index}, whose pack is whole"
+                    "a repair lost game {index}, whose pack is intact"
                 )));
             }
         }
@@ -313,7 +313,7 @@ impl<'a> Trial<'a> {
             let there = newest.get(&*key).is_some_and(&whole);
             if there && !found.documents.contains(document) {
                 return Err(Broken::new(format_args!(
-                    "a repair lost the document {}, which is whole",
+                    "a repair lost the document {}, which is intact",
                     document.1
                 )));
             }
@@ -322,7 +322,7 @@ impl<'a> Trial<'a> {
         let documents = self.holding.documents.iter();
         let less = games > 0 || !documents.clone().all(|it| found.documents.contains(it));
         if less && !lost {
-            return Err(Broken::new("a repair lost something in silence"));
+            return Err(Broken::new("a repair lost data without a message"));
         }
         self.kept += found.games.len() as u64;
         self.lost += games as u64;

@@ -94,7 +94,7 @@ impl Round {
             return Ok(());
         }
         Err(Broken::new(format_args!(
-            "{} {}: the standings are\n{found}\nand were undisturbed\n{}",
+            "{} {}: the standings are\n{found}\nand without disturbance\n{}",
             self.id, access[0], self.standings
         )))
     }
@@ -154,7 +154,7 @@ impl Kills {
             round.stands(&world, ["--data", "data"])?;
         }
         if known == 0 {
-            return Err(Broken::new("the witness was never acknowledged anything"));
+            return Err(Broken::new("the witness received no acknowledgement"));
         }
         let games: usize = rounds.iter().map(|round| round.expected.games.len()).sum();
         let shas: Vec<_> = rounds.iter().map(|it| sha256(&it.expected.text)).collect();

@@ -157,12 +157,12 @@ impl Witness {
             }
             let Some(kept) = durable.get(index) else {
                 return Err(Broken::new(format_args!(
-                    "{tournament}/{index} was acknowledged and is gone"
+                    "{tournament}/{index} was acknowledged, but is missing"
                 )));
             };
             if !reported.is(kept) {
                 return Err(Broken::new(format_args!(
-                    "{tournament}/{index} was acknowledged as {reported:?} and is now {kept:?}"
+                    "{tournament}/{index} was acknowledged as {reported:?}, but is now {kept:?}"
                 )));
             }
             same += u64::from(reported.played.is_some());
@@ -401,7 +401,7 @@ impl Stay {
             if let Err(status) = &game
                 && status.code() == Code::NotFound
             {
-                let lost = format!("{game_id} was acknowledged and is not there: {status}");
+                let lost = format!("{game_id} was acknowledged, but is missing: {status}");
                 lock(&self.shared.lost).get_or_insert(lost);
             }
             let timing = game?.into_inner().timing.unwrap_or_default();

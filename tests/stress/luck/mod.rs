@@ -72,8 +72,8 @@ impl Match {
 }
 
 impl StressTest for Luck {
-    const PROMISE: &'static str = "luck has mean zero whatever it is measured with, scores \
-                                   without it are unbiased and their intervals hold";
+    const PROMISE: &'static str = "luck has mean zero with any value function, luck-adjusted \
+                                   scores are unbiased and their intervals hold";
 
     fn quick() -> Self {
         Self {
@@ -170,7 +170,7 @@ impl Luck {
             let (least, most) = COVERAGE;
             if enough && !(least..=most).contains(&agent.coverage) {
                 wrong.push(format!(
-                    "{who}: {:.2} % of the intervals hold the score",
+                    "{who}: {:.2} % of the intervals contain the score",
                     100.0 * agent.coverage
                 ));
             }

@@ -127,14 +127,17 @@ impl User {
             TournamentState::Paused | TournamentState::Finished
         ) {
             return Err(format!(
-                "a pause was acknowledged, and then it was {reported:?}"
+                "a pause was acknowledged, but then the state was {reported:?}"
             ));
         }
         time::sleep(lasting).await;
         // The state shows whether it has finished in the meantime.
         let still = self.tournament(id).await?.state();
         if reported == TournamentState::Paused && still == TournamentState::Running {
-            return Err("a pause was acknowledged, and it runs again by itself".to_owned());
+            return Err(
+                "a pause was acknowledged, but the tournament runs again without a request"
+                    .to_owned(),
+            );
         }
         let request = v1::ResumeTournamentRequest {
             request_id: "resume".to_owned(),
@@ -166,7 +169,7 @@ impl User {
         answer
             .into_inner()
             .tournament
-            .ok_or_else(|| "a tournament came without itself".to_owned())
+            .ok_or_else(|| "an answer has no tournament".to_owned())
     }
 
     /// Watches until the tournament ends, and starts again if the stream ends earlier.
@@ -185,7 +188,9 @@ impl User {
             while let Ok(Some(reported)) = stream.message().await {
                 if reported.games_done < most {
                     let done = reported.games_done;
-                    return Err(format!("{most} games were done, and then {done}"));
+                    return Err(format!(
+                        "the number of finished games fell from {most} to {done}"
+                    ));
                 }
                 most = reported.games_done;
                 match reported.state() {
@@ -256,7 +261,7 @@ impl User {
         if let Some(audits) = export.standings.audits.take()
             && audits.differing > 0
         {
-            return Err(format!("games played again differ: {audits:?}"));
+            return Err(format!("audited games differ: {audits:?}"));
         }
         for agent in &mut export.standings.agents {
             // Measured times always differ.

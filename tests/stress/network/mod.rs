@@ -267,7 +267,7 @@ fn same_log(one: &[String], other: &[String]) -> Result<(), String> {
             .unwrap_or_else(|| "its end".to_owned())
     };
     Err(format!(
-        "run twice, the logs part at line {place}:\n  {}\n  {}",
+        "the logs of two runs differ at line {place}:\n  {}\n  {}",
         line(one),
         line(other)
     ))

@@ -156,7 +156,7 @@ impl<'a> Trial<'a> {
         }
         self.ran.took = self.sim.elapsed();
         let outcome = self.outcome.take();
-        self.ran.export = outcome.ok_or("the user ended without a word")??;
+        self.ran.export = outcome.ok_or("the user ended without a result")??;
         let twice = self.disk.twice();
         if !twice.is_empty() {
             return Err(format!("games were stored twice: {twice:?}"));
@@ -221,7 +221,7 @@ impl<'a> Trial<'a> {
                 let tournament = &acknowledged.tournament;
                 if !self.disk.has(tournament, game) {
                     return Err(format!(
-                        "game {tournament}/{game} was acknowledged and is not durable"
+                        "game {tournament}/{game} was acknowledged, but is not durable"
                     ));
                 }
             }

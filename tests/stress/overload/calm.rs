@@ -74,14 +74,14 @@ impl Calm {
             // A few games may take less than one tick.
             (None, _) | (_, None) if !steady => {}
             (before, after) => wrong.push(format!(
-                "CPU µs a game before the crowd {before:?}, after it {after:?}: more than {most} \
+                "CPU µs a game before the overload {before:?}, after it {after:?}: more than {most} \
                  times"
             )),
         }
         let rate = after.rate() / self.rate();
         if rate.is_nan() || rate < least {
             wrong.push(format!(
-                "games a second before the crowd {}, after it {}: {rate:.2} of the rate, less \
+                "games a second before the overload {}, after it {}: {rate:.2} of the rate, less \
                  than {least}",
                 self.transcript(),
                 after.transcript()

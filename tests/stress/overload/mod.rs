@@ -81,9 +81,9 @@ pub struct Overload {
 }
 
 impl StressTest for Overload {
-    const PROMISE: &'static str = "a coordinator that is asked for ten times what it can take \
-        refuses with RESOURCE_EXHAUSTED and a time to come again, stays within its memory, lets no \
-        lease expire, answers questions, loses nothing acknowledged, and is as fast again after";
+    const PROMISE: &'static str = "a coordinator with ten times its possible load \
+        refuses with RESOURCE_EXHAUSTED and a time to retry, stays within its memory, lets no \
+        lease expire, answers requests, loses no acknowledged result, and is as fast again afterwards";
 
     const MEASURES_RATES: bool = true;
 
@@ -111,7 +111,7 @@ impl StressTest for Overload {
         let before = self.calm(&world, &coordinator, "before", &mut acknowledged)?;
         match fleet::huge_report(&coordinator.url(), bounds.too_large_bytes) {
             Ok(Some(status)) if status.message().contains("too large") => {}
-            other => wrong.push(format!("a message too large: {other:?}")),
+            other => wrong.push(format!("an oversized message: {other:?}")),
         }
         let beside = self.beside_stalled(&world, &coordinator, &mut wrong)?;
         acknowledged.add(&beside);
@@ -132,7 +132,7 @@ impl StressTest for Overload {
             .rss_peak_bytes
             >> 20;
         if peak > bounds.rss_mib_max {
-            wrong.push(format!("the coordinator held {peak} MiB"));
+            wrong.push(format!("the coordinator used {peak} MiB"));
         }
         let expired = coordinator.metric("arena_leases_expired_total", &[]);
         if expired > 0.0 {
@@ -234,7 +234,7 @@ impl Overload {
                 .iter()
                 .filter(|status| codes.contains(&status.code()));
             if fine.count() != self.stalled {
-                wrong.push(format!("reports that never came: {given_up:?}"));
+                wrong.push(format!("stalled reports: {given_up:?}"));
             }
             Ok(measured)
         })
@@ -377,15 +377,15 @@ fn judge_crowd(crowd: &Measured, wrong: &mut Vec<String>) {
     }
     if crowd.refusals_with_hint < crowd.refusals {
         wrong.push(format!(
-            "of {} refusals only {} said when to retry",
-            crowd.refusals, crowd.refusals_with_hint
+            "only {} of {} refusals had a time to retry",
+            crowd.refusals_with_hint, crowd.refusals
         ));
     }
     let lost = (crowd.leases_ended, crowd.rejoins, crowd.retries);
     if lost != (0, 0, 0) || !crowd.rejected.is_empty() {
         wrong.push(format!(
-            "overloaded: {} leases were taken back, {} connections lost, {} calls failed \
-             otherwise, refused for good: {:?}",
+            "overloaded: {} leases were revoked, {} connections lost, {} calls failed \
+             otherwise, refused permanently: {:?}",
             lost.0, lost.1, lost.2, crowd.rejected
         ));
     }

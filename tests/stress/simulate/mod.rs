@@ -72,7 +72,7 @@ impl StressTest for Simulate {
             for &happening in Happening::ALL {
                 if counts.get(happening) == 0 {
                     let name = happening.name();
-                    return Err(Broken::new(format!("nothing was shown for: {name}")));
+                    return Err(Broken::new(format!("never happened: {name}")));
                 }
             }
         }

@@ -133,7 +133,7 @@ impl World {
                 user.go_on(&mut self.net, self.events, self.calm.is_some());
             }
             let Some(event) = self.net.next() else {
-                return Err(format!("nothing happens any more: {}", self.transcript()));
+                return Err(format!("no event is left: {}", self.transcript()));
             };
             // Most ticks have nothing to do.
             self.events += u64::from(!matches!(event, Event::Tick(_)));
@@ -144,7 +144,7 @@ impl World {
             let since = self.calm.map_or(u64::MAX, |since| since + END);
             let late = self.net.now > since && self.net.now > since + self.all_attempts();
             if late || self.events > EVENTS_MAX {
-                return Err(format!("it comes to no end: {}", self.transcript()));
+                return Err(format!("it does not end: {}", self.transcript()));
             }
         }
         self.check()?;

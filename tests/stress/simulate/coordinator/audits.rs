@@ -135,7 +135,9 @@ impl Coordinator {
             trace_event!(net, "game {place}/{index} was audited: differs {differs}");
             net.counts.add(Happening::Audited);
             if account.by[index as usize] == Some(caller.who.process()) {
-                return Err(format!("game {place}/{index} was audited by who played it"));
+                return Err(format!(
+                    "game {place}/{index} was audited by the worker that played it"
+                ));
             }
             settled.push((index, differs));
         }

@@ -64,7 +64,7 @@ impl Coordinator {
     pub(super) fn find(&self, (worker, epoch): Known) -> Result<Option<WorkerId>, Wrong> {
         let found = self.ledger.present(worker, epoch);
         if found.is_some() && epoch != self.epoch {
-            return Err("a worker of another start was taken for one of this".to_owned());
+            return Err("a worker of another start was accepted as one of this start".to_owned());
         }
         Ok(found)
     }
@@ -181,7 +181,7 @@ impl Coordinator {
             .missing(who.process(), settled, leases)
         {
             if self.ledger.own(Some(worker), lease) == lease {
-                return Err(format!("lease {lease} is kept, and nobody has it"));
+                return Err(format!("lease {lease} is kept, but no worker has it"));
             }
         }
         Ok(())

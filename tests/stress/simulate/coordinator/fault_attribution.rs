@@ -124,7 +124,7 @@ impl FaultAttribution {
             let (count, at) = failures.map_or((0, 0), |it| (it.count, it.at.len()));
             if assigned.attempts > count {
                 return Err(format!(
-                    "game {game:?} is said to have failed {} times and did {count} times",
+                    "game {game:?} failed {count} times, but {} are counted",
                     assigned.attempts
                 ));
             }
@@ -139,7 +139,7 @@ impl FaultAttribution {
                 };
                 if failures.is_some_and(|it| !enough(it)) {
                     return Err(format!(
-                        "game {game:?} is void, and its agent that starts nowhere was not charged"
+                        "game {game:?} is void, but its agent, which starts on no worker, is not charged"
                     ));
                 }
                 self.void.insert(game);
@@ -150,16 +150,16 @@ impl FaultAttribution {
             let here = |here: &Present| runs.is_some_and(|it| it.contains(&here.who.process()));
             if present.iter().any(here) {
                 return Err(format!(
-                    "agent {agent} of tournament {tournament} is charged, and starts at a \
-                     process that is here"
+                    "agent {agent} of tournament {tournament} is charged, but starts on a \
+                     connected process"
                 ));
             }
             let gone = self.gone.get(&(tournament, agent)).copied();
             let start = self.resumed.contains(&tournament) && now < REJOIN;
             if start || gone.is_some_and(|since| now < since + HOST_GRACE_PERIOD) {
                 return Err(format!(
-                    "agent {agent} of tournament {tournament} is charged before those can be back \
-                     at which it ran"
+                    "agent {agent} of tournament {tournament} is charged before the processes \
+                     that ran it can return"
                 ));
             }
             let tried = self.fails.get(&(tournament, agent));
@@ -173,7 +173,7 @@ impl FaultAttribution {
             };
             if tried.is_none_or(|(_, tried)| !tried.contains(&process)) {
                 return Err(format!(
-                    "agent {agent} of tournament {tournament} is charged by who has not tried it"
+                    "agent {agent} of tournament {tournament} is charged by a process that has not tried it"
                 ));
             }
             let of = (tournament, agent);
@@ -181,13 +181,13 @@ impl FaultAttribution {
             let here = |tried: &BTreeSet<u64>| ran.is_some_and(|ran| !ran.is_disjoint(tried));
             if gone.is_some() && !tried.is_some_and(|(_, tried)| here(tried)) {
                 return Err(format!(
-                    "agent {agent} of tournament {tournament} ran elsewhere, and is charged where \
-                     it never did"
+                    "agent {agent} of tournament {tournament} ran elsewhere, but is charged by \
+                     processes on which it never ran"
                 ));
             }
             if self.able(tournament, present).any(untried) {
                 return Err(format!(
-                    "agent {agent} of tournament {tournament} is charged, and somebody has not \
+                    "agent {agent} of tournament {tournament} is charged, but a process has not \
                      tried it"
                 ));
             }

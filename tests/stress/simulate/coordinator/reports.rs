@@ -120,7 +120,7 @@ impl Coordinator {
                 };
                 if !excused {
                     return Err(format!(
-                        "game {tournament}/{index} came to {hash:x} without a reason"
+                        "game {tournament}/{index} has the result {hash:x} without a reason"
                     ));
                 }
                 disk.kept[tournament].excused.insert(index, hash);
