@@ -1,5 +1,5 @@
-//! `arena agent check` and play agree: each agent of `data/check_and_play.toml` is
-//! checked, registered and played.
+//! `arena agent check` and play agree: each agent of `data/check_and_play.toml` is checked,
+//! registered and played.
 
 use std::{
     collections::BTreeMap,
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields, default)]
 struct Agent {
     name: String,
-    /// Lines at the start of its program, and before it serves.
+    /// Lines at the start of its program, before it serves.
     top: String,
     start: String,
     /// The body of its `choose`, where `ids` are the legal moves.
@@ -27,23 +27,23 @@ struct Agent {
     deterministic: bool,
     /// Files beside its program, by path.
     files: BTreeMap<String, String>,
-    /// What is registered: the program (`file`), the `folder` with all files, or an
-    /// archive of the folder, by the end of its name.
+    /// What to register: the program (`file`), the `folder` with all files, or an archive of the
+    /// folder with this suffix.
     form: String,
-    /// One more entry of the archive, as none should be.
+    /// One more entry of the archive, which should not be there.
     entry: Option<Entry>,
-    /// A folder of `tests/agents` that is the agent, and the program that runs it: it
-    /// is not tested where there is none.
+    /// A folder of `tests/agents` with the agent, and the program that runs it. If the program is
+    /// missing, the agent is not tested.
     folder: String,
     needs: String,
     /// Further arguments of `check` and `register`.
     arguments: Vec<String>,
-    /// A version that is registered before, under the same name.
+    /// A version that is registered before, with the same name.
     before: String,
-    /// What the check says; it fails where this is not empty.
+    /// What the check reports; it fails if this is not empty.
     says: Vec<String>,
-    /// What becomes of it in play: `plays`, `refused`, `differs` (a rerun is another
-    /// game), or the kind of its faults.
+    /// Its outcome in play: `plays`, `refused`, `differs` (a rerun is another game), or the kind of
+    /// its faults.
     play: String,
 }
 
@@ -113,7 +113,7 @@ impl Agent {
         )
     }
 
-    /// Writes it where a user would have it; gives its path.
+    /// Writes the agent's files, and returns the path to register.
     fn write(&self, world: &World, version: &str) -> String {
         if !self.folder.is_empty() {
             let folder = repository().join("tests/agents").join(&self.folder);
@@ -179,7 +179,7 @@ impl Agent {
         world.arena(&arguments)
     }
 
-    /// What becomes of it in a tournament, and all that was printed.
+    /// Its outcome in a tournament, and the whole output.
     fn play(&self, world: &World, path: &str) -> (String, String) {
         let registered = self.register(world, path, &["--replace"]);
         if registered.code != Some(0) {
@@ -198,7 +198,7 @@ impl Agent {
         if ran.code == Some(2) {
             return ("refused".to_owned(), ran.transcript());
         }
-        // A tournament of faults alone has standings too, and fails.
+        // A tournament with only faults has standings too, and fails.
         let standings = ran.json();
         let agents = standings["agents"].as_array().expect("agents");
         let mine = agents.iter().find(|agent| agent["agent"] == "mine");
@@ -252,7 +252,7 @@ fn agree(name: &str) {
             "\"{word}\" is missing in {all}"
         );
     }
-    // Nothing was written but where it belongs.
+    // No file was written elsewhere.
     let evil = |folder: &Path| folder.join("evil").exists();
     assert!(!evil(world.folder()) && !evil(Path::new("/tmp")), "{all}");
     world.nothing_runs();
@@ -346,7 +346,7 @@ fn every_form_of_a_package_is_one_agent() {
         if form != "folder" {
             continue;
         }
-        // What tools leave is not of it, and neither is when a file was written.
+        // Files that tools leave and file times are not part of the content.
         let folder = Path::new(&path);
         for left in [".git/HEAD", "parts/__pycache__/helper.pyc"] {
             let left = folder.join(left);

@@ -1,14 +1,17 @@
-use std::{collections::BTreeMap, process::Command};
+use std::{collections::BTreeMap, fs, path::Path, process::Command};
 
 use arena_tests::repository;
 use serde_json::Value;
 
-/// Who may depend on whom, development dependencies excepted; `*` is anybody.
+/// Dependencies that only generated code uses.
+const GENERATED: [(&str, &str); 1] = [("arena-wire", "tonic-prost")];
+
+/// The crates that each crate may depend on, without development dependencies; `*` allows all.
 fn allowed() -> BTreeMap<String, Vec<String>> {
     serde_json::from_str(include_str!("data/edges.json")).expect("the list of edges")
 }
 
-/// The packages of the workspace, as cargo tells.
+/// The packages of the workspace, from `cargo metadata`.
 fn packages() -> Vec<Value> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let output = Command::new(cargo)
@@ -28,7 +31,7 @@ fn packages() -> Vec<Value> {
     metadata["packages"].as_array().expect("packages").clone()
 }
 
-/// The dependencies a package is shipped or built with.
+/// The dependencies of a package, without development dependencies.
 fn dependencies(package: &Value) -> Vec<&Value> {
     let all = package["dependencies"].as_array().expect("a list");
     all.iter().filter(|one| one["kind"] != "dev").collect()
@@ -95,7 +98,7 @@ fn rules_and_statistics_are_built_without_io() {
         for dependency in dependencies(package) {
             let to = name(dependency);
             assert!(!io.contains(&to), "{} must not have {to}", name(package));
-            // The messages alone: the stubs bring a server and a client along.
+            // Only the messages: the stubs bring a server and a client.
             let features = dependency["features"].as_array().expect("a list");
             let stubs = features.iter().any(|feature| feature == "grpc");
             assert!(!stubs, "{} must not have {to} with grpc", name(package));
@@ -107,9 +110,68 @@ fn rules_and_statistics_are_built_without_io() {
 fn every_crate_follows_the_lints_of_the_workspace() {
     for package in packages() {
         let manifest = package["manifest_path"].as_str().expect("a path");
-        let text = std::fs::read_to_string(manifest).expect("a manifest");
+        let text = fs::read_to_string(manifest).expect("a manifest");
         let manifest: toml::Table = text.parse().expect("TOML");
         let shared = manifest["lints"].get("workspace") == Some(&true.into());
         assert!(shared, "{} has lints of its own", name(&package));
     }
+}
+
+#[test]
+fn every_dependency_is_used() {
+    for package in packages() {
+        let manifest = package["manifest_path"].as_str().expect("a path");
+        let folder = Path::new(manifest).parent().expect("a folder");
+        let sources = sources(folder);
+        for dependency in package["dependencies"].as_array().expect("a list") {
+            let edge = (name(&package), name(dependency));
+            let path = format!("{}::", edge.1.replace('-', "_"));
+            assert!(
+                names_path(&sources, &path) || GENERATED.contains(&edge),
+                "{} does not use {}: remove it from {manifest}",
+                edge.0,
+                edge.1
+            );
+        }
+    }
+}
+
+#[test]
+fn every_shared_dependency_has_a_user() {
+    let text = fs::read_to_string(repository().join("Cargo.toml")).expect("a manifest");
+    let manifest: toml::Table = text.parse().expect("TOML");
+    let shared = manifest["workspace"]["dependencies"]
+        .as_table()
+        .expect("a table");
+    let packages = packages();
+    let used = |library: &str| {
+        packages.iter().any(|package| {
+            let all = package["dependencies"].as_array().expect("a list");
+            all.iter().any(|one| name(one) == library)
+        })
+    };
+    let unused: Vec<&String> = shared.keys().filter(|library| !used(library)).collect();
+    assert!(unused.is_empty(), "remove {unused:?} from Cargo.toml");
+}
+
+/// The Rust sources below a package's folder, without those of packages inside it.
+fn sources(folder: &Path) -> String {
+    let mut text = String::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() && !path.join("Cargo.toml").exists() {
+            text += &sources(&path);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            text += &fs::read_to_string(&path).expect("a source");
+        }
+    }
+    text
+}
+
+/// Whether a text has a path that starts with `start`, such as `serde::`.
+fn names_path(text: &str, start: &str) -> bool {
+    text.match_indices(start).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        before.is_none_or(|letter| !letter.is_alphanumeric() && !"_:".contains(letter))
+    })
 }

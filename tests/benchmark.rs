@@ -3,10 +3,10 @@ use std::{fs::Permissions, os::unix::fs::PermissionsExt};
 use arena_tests::World;
 use serde_json::Value;
 
-/// Numbers of a figure that must be there and above nothing.
+/// Numbers of a figure that must be present and positive.
 const NUMBERS: [&str; 2] = ["per_second", "cpu_us"];
 
-/// What it measures is no matter here: speed is never asserted.
+/// The values do not matter: tests assert no speed.
 #[test]
 fn the_benchmark_measures_every_figure_of_the_path_of_a_decision() {
     let world = World::new();
@@ -99,7 +99,7 @@ fn what_cannot_be_measured_is_said_before_or_instead() {
     world.nothing_runs();
 }
 
-/// True where a text is what formatting this one could give: `a.{b}-c`.
+/// Whether formatting this pattern, such as `a.{b}-c`, can give a text.
 fn made_of(text: &str, format: &str) -> bool {
     let fixed = format.split('{').map(|part| {
         let (_, fixed) = part.split_once('}').unwrap_or(("", part));

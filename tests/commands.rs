@@ -1,4 +1,4 @@
-//! Games, tournaments and tables are found by what people know of them.
+//! Users find games, tournaments and tables by their properties.
 
 use arena_tests::{World, spec};
 use serde_json::Value;
@@ -45,7 +45,7 @@ fn listed(world: &World, more: &[&str]) -> Vec<u64> {
     lines(&list.stdout).iter().map(index).collect()
 }
 
-/// What is listed is what the records say.
+/// The list agrees with the records.
 #[test]
 fn games_are_listed_by_agent_result_and_length() {
     let world = world();
@@ -175,7 +175,7 @@ fn every_table_says_which_tournament_a_row_is_of() {
         let (id, seed) = (column("tournament_id"), column("tournament_seed"));
         let _ = column("spec_sha256");
         if table != "standings" {
-            // Standings end with the spec, which has commas.
+            // Standings end with the spec, which contains commas.
             let mut tournaments: Vec<String> = rows
                 .map(|row| format!("{} {}", row[id], row[seed]))
                 .collect();
@@ -231,7 +231,7 @@ fn health_is_what_a_coordinator_says_of_itself() {
         .fails(4, &["nobody answers", &address]);
 }
 
-/// Without a terminal a watched game is printed as a whole.
+/// Without a terminal, the whole watched game is printed.
 #[test]
 fn a_watched_game_shows_the_board_before_every_move() {
     let world = World::new();

@@ -1,5 +1,4 @@
-//! Damage takes games from a store: what is lost is said, played again, and
-//! comes to the same records.
+//! Damage removes games from a store: they are reported, played again, and have the same records.
 
 use std::{fs, path::Path};
 
@@ -7,7 +6,7 @@ use arena_store::fault_injection::{Piece, pieces};
 use arena_tests::{World, spec};
 use serde_json::Value;
 
-/// Turns a bit in the middle of wherever a piece lies.
+/// Flips a bit in the middle of every place where an entry is.
 fn turn(piece: &Piece) {
     for (file, offset, length) in &piece.places {
         let mut bytes = fs::read(file).expect("it was read before");
@@ -18,12 +17,12 @@ fn turn(piece: &Piece) {
 
 /// The largest pack of a store.
 fn largest_pack(data: &Path) -> Piece {
-    let pieces = pieces(data).expect("nobody has it open");
+    let pieces = pieces(data).expect("no process uses the store");
     let largest = pieces.into_iter().max_by_key(|piece| piece.games.len());
     largest.expect("a pack")
 }
 
-/// What a format and its statistics make of the records.
+/// The standings of a format, computed from the records.
 fn outcome(standings: &Value) -> Value {
     let agents = standings["agents"].as_array().expect("agents");
     let reported = [

@@ -16,7 +16,7 @@ elites = 2
 generations = 40
 ";
 
-/// Lines of generations so far.
+/// Lines of the generations so far.
 fn generations(stdout: &str) -> usize {
     stdout.matches("\"tournament_id\":\"small-g").count()
 }
@@ -37,7 +37,7 @@ fn a_killed_evolution_goes_on_and_comes_to_the_same_champion() {
     };
     assert!((1..=40).all(text), "{}", first.transcript());
     let whole = first.stdout;
-    // 40 generations, and the champion with the last one's tournament.
+    // 40 generations, and the champion with the last tournament.
     assert_eq!(generations(&whole), 41, "{whole}");
     for lines in [2, 9] {
         let data = format!("killed-{lines}");
@@ -53,7 +53,7 @@ fn a_killed_evolution_goes_on_and_comes_to_the_same_champion() {
         world.nothing_runs();
         assert_eq!(run(&data, &["--workers", "2"]).stdout, whole);
     }
-    // What is finished is not played again.
+    // Finished tournaments are not played again.
     assert_eq!(run("whole", &["--workers", "0"]).stdout, whole);
     world.nothing_runs();
 }
@@ -91,7 +91,7 @@ fn a_champion_is_registered_and_plays_as_it_does_in_a_spec() {
         let registered = world.arena(&register).ok();
         assert!(registered.stdout.contains("plays as oware-minimax with"));
     }
-    // Of another name where one is given, and gone when it is removed.
+    // With another name if one is given; missing after it is removed.
     let _ = world
         .arena(&[&register[..], &["other", "--replace"]].concat())
         .ok();

@@ -1,10 +1,10 @@
 use arena_tests::{Games, World, spec};
 use serde_json::Value;
 
-/// The decision, of the agent's own, that sets a fault off.
+/// The agent's decision at which it misbehaves.
 const DUE: usize = 5;
 
-/// A tournament of an agent that misbehaves against one that does not.
+/// A tournament of a misbehaving agent against a correct one.
 struct Played {
     world: World,
     standings: Value,
@@ -62,8 +62,8 @@ impl Played {
         found.unwrap_or_else(|| panic!("{name} is not in {}", self.standings))
     }
 
-    /// Kinds and places of all faults in the records: game, seat's name, kind,
-    /// and how many decisions of that seat came before.
+    /// Kinds and places of all faults in the records: game, seat's name, kind, and the number of
+    /// earlier decisions of that seat.
     fn faults(&self) -> Vec<(String, String, usize)> {
         let mut found = Vec::new();
         for game in &self.games.games {
@@ -85,8 +85,8 @@ impl Played {
     }
 }
 
-/// An agent of this mode is charged with faults of this kind and of no other,
-/// in standings, records and metrics; its opponent with none.
+/// An agent of this mode is charged only with faults of this kind, in standings, records and
+/// metrics. Its opponent has no faults.
 #[track_caller]
 fn check(mode: &str, kind: &str) -> Played {
     let played = play(mode, "");
@@ -107,7 +107,7 @@ fn check(mode: &str, kind: &str) -> Played {
         "{line} is not in {}",
         played.metrics
     );
-    // A forfeit, and nothing else, ends a game of two that had a fault.
+    // A game of two with a fault ends by forfeit.
     for game in &played.games.games {
         let forfeit = game["termination"] == "forfeit";
         assert_eq!(forfeit, !game["fault"].is_null(), "{game}");
@@ -115,7 +115,7 @@ fn check(mode: &str, kind: &str) -> Played {
     played
 }
 
-/// As [`check`], where the fault comes with a decision: no earlier one is charged.
+/// Like [`check`], for a fault at a decision: no earlier decision is charged.
 #[track_caller]
 fn check_at_decision(mode: &str, kind: &str) {
     for (_, _, before) in check(mode, kind).faults() {
@@ -123,7 +123,7 @@ fn check_at_decision(mode: &str, kind: &str) {
     }
 }
 
-/// An agent of this mode is charged with nothing.
+/// An agent of this mode has no faults.
 #[track_caller]
 fn check_innocent(mode: &str) {
     let played = play(mode, "");

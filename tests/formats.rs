@@ -1,10 +1,9 @@
-//! Each format on real agents: its games and its verdict are the same whoever
-//! plays them, and whatever is killed on the way.
+//! Each format with real agents: the fleet and kills change neither its games nor its verdict.
 
 use arena_tests::{Games, PAPER_000, Server, World, spec, until};
 use serde_json::Value;
 
-/// Runs a spec of a format in several ways and compares what is left.
+/// Runs a spec of a format in several ways and compares the results.
 fn holds(agents: &[&str], blocks: u64, format: &str) {
     let spec = spec("formats", "cowry", blocks, agents, format);
     let world = World::new();
@@ -39,7 +38,7 @@ fn holds(agents: &[&str], blocks: u64, format: &str) {
     world.nothing_runs();
 }
 
-/// The coordinator is killed twice, in the middle.
+/// Kills the coordinator twice during the tournament.
 fn killed(world: &World, spec: &str, left: (&Games, &Value), format: &str) {
     let mut coordinator = world.coordinator("killed", &[]);
     let listen = coordinator.listen().to_owned();

@@ -3,7 +3,7 @@ use serde_json::Value;
 
 const AGENTS: [&str; 3] = ["random", "aggressive", "mixed"];
 
-/// Standings without what depends on time.
+/// Standings without values that depend on time.
 fn timeless(mut standings: Value) -> Value {
     for agent in standings["agents"].as_array_mut().expect("agents") {
         let agent = agent.as_object_mut().expect("an agent");

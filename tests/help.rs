@@ -2,7 +2,7 @@ use std::{fmt::Write, fs};
 
 use arena_tests::{World, repository};
 
-/// Where the reference of commands is.
+/// The path of the reference of commands.
 const REFERENCE: &str = "services/cli/README.md";
 const INTRODUCTION: &str = "\
 # Commands

@@ -7,11 +7,10 @@ use serde_json::Value;
 
 /// The variable without which the agent starts.
 const LACKS: &str = "TEST_HOST_LACKS_SOMETHING";
-/// How many seconds it takes to start, where that is set.
+/// The variable with the seconds that the agent needs to start.
 const SLOW: &str = "TEST_HOST_TAKES";
 
-/// A coordinator with an agent that is a process of its own, and starts only on
-/// hosts that lack nothing.
+/// A coordinator with an agent that is a process, and starts only on hosts that have everything.
 fn coordinator(world: &World) -> Server {
     let coordinator = world.coordinator("data", &["--audit-share", "0"]);
     let arena = arena_tests::arena();
@@ -30,7 +29,7 @@ fn coordinator(world: &World) -> Server {
     coordinator
 }
 
-/// Plays a tournament of that agent, and gives what the standings say.
+/// Plays a tournament of that agent, and returns the standings.
 fn play(world: &World, coordinator: &Server) -> Value {
     let text = spec("hosts", "cowry", 60, &["hosted", "aggressive"], "");
     let url = coordinator.url();
@@ -50,7 +49,7 @@ fn played_some(world: &World, id: &str, url: &str) {
     until("games to be played", || some().then_some(()));
 }
 
-/// Waits until each of these has tried to start the agent.
+/// Waits until each of these workers has tried to start the agent.
 fn tried(workers: &[Server]) {
     until("hosts that lack the agent to try it", || {
         let tried = |worker: &Server| worker.log().contains("hosted");
@@ -144,8 +143,8 @@ fn an_opponent_that_forfeits_every_game_hides_no_host_that_plays() {
     coordinator.stop();
 }
 
-/// A tournament of an agent that starts on none of these workers pauses itself, and
-/// goes on where it is resumed after the hosts are repaired.
+/// A tournament whose agent starts on none of these workers pauses, and continues if it is resumed
+/// after the hosts are repaired.
 #[track_caller]
 fn check_paused_until_repaired(hosts: usize) {
     let world = World::new();
@@ -189,13 +188,13 @@ fn check_paused_until_repaired(hosts: usize) {
     ] {
         let output = ask(what).ok();
         let reported = format!("{}{}", output.stdout, output.stderr);
-        // The list names the command that says what to do.
+        // The list names the command that explains the pause.
         let said = match what {
             ["tournament", "list"] => [&said[..said.len() - 1], &["tournament show"]].concat(),
             _ => said.to_vec(),
         };
         for part in said {
-            // A terminal's width breaks lines.
+            // Lines wrap at the width of the terminal.
             let reported = reported.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(reported.contains(part), "{part} is missing in {reported}");
         }
@@ -319,7 +318,7 @@ fn retry_plays_what_a_bad_host_lost_and_leaves_what_an_undisturbed_run_leaves() 
     good.stop();
     coordinator.stop();
     let _ = world.arena(&["store", "verify", "--data", "data"]).ok();
-    // The id is that of the content, which is the same elsewhere.
+    // The id is that of the content, which is the same on every host.
     let elsewhere = world.coordinator("elsewhere", &[]);
     let program = world.folder().join("agent.sh");
     let program = program.to_str().expect("UTF-8");
@@ -381,7 +380,7 @@ fn a_host_at_which_everything_fails_makes_no_game_void() {
     fs::create_dir(&temp).expect("a folder");
     let bad = world.worker_with(&coordinator, "TMPDIR", temp.to_str().expect("UTF-8"));
     joined(&coordinator, 1.0);
-    // From now on it has no folder for anything.
+    // From now on it has no folder for temporary files.
     fs::remove_dir_all(&temp).expect("a folder of ours");
     let _ = world.write("temp", "");
     let good = world.worker(&coordinator, &[]);

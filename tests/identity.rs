@@ -5,7 +5,7 @@ use serde_json::Value;
 
 const EXAMPLE: &str = "agents/sdk/python/examples/greedy.py";
 
-/// An agent called `picks 1`, whatever it is: `pick` of all ids of moves.
+/// An agent called `picks 1`, which chooses `pick` of all legal ids.
 fn picks(pick: &str) -> String {
     format!(
         "#!/usr/bin/env python3\n\
@@ -18,8 +18,7 @@ fn picks(pick: &str) -> String {
     )
 }
 
-/// An agent that takes the greatest id where its arguments are `max` and something,
-/// and else the least.
+/// An agent that chooses the greatest id if its first argument is `max`, otherwise the least.
 fn picks_by_argument() -> String {
     picks("(max if sys.argv[1] == \"max\" else min)").replace("\nfrom", "\nimport sys\nfrom")
 }
@@ -43,8 +42,7 @@ fn content(agent: &Value) -> String {
     content
 }
 
-/// Runs a tournament of `mine` against `random`; gives its id, its standings and what
-/// it wrote to stderr.
+/// Runs a tournament of `mine` against `random`. Returns its id, its standings and its stderr.
 fn run(world: &World, more: &[&str]) -> (String, Value, String) {
     let text = spec("edited", "cowry", 10, &["mine", "random"], "");
     let path = world.write("spec.toml", text);
@@ -87,7 +85,7 @@ fn edited_agent_under_one_version_plays_a_new_tournament() {
     assert_eq!(of(&edited, "random")["content"], Value::Null);
     assert_ne!(export(&world, &other).text, games.text);
 
-    // What was played stands, is asked of what played it, and says which that was.
+    // Old results stay, use the content that played, and name it.
     assert_eq!(games.difference(&export(&world, &id)), None);
     let game = format!("{id}/0");
     let rerun = ["game", "rerun", &game, "--data", "data"];
@@ -101,7 +99,7 @@ fn edited_agent_under_one_version_plays_a_new_tournament() {
     let list = world.arena(&["agent", "list", "--data", "data"]).ok();
     assert!(list.stdout.contains(&after[..12]), "{}", list.transcript());
 
-    // The old content is the old agent, also from another path or by a link.
+    // The old content is the old agent, also from another path or through a link.
     let copy = executable(&world, "copy.py", &picks("min"));
     let _ = register(&world, "mine", &copy, &["--replace"]).ok();
     let (again, _, reported) = run(&world, &[]);
@@ -118,7 +116,7 @@ fn edited_agent_under_one_version_plays_a_new_tournament() {
         of(&standings, "mine")["score"]
     );
 
-    // Its content gone, it is not asked in another one's place.
+    // If its content is missing, no other content replaces it.
     for entry in fs::read_dir(world.folder().join("data/binaries")).expect("a folder") {
         fs::remove_file(entry.expect("an entry").path()).expect("a file");
     }
@@ -181,7 +179,7 @@ fn arguments_and_limits_are_part_of_an_agent() {
     assert_ne!(ids[0].1, ids[1].1, "the order of arguments counts");
     let names: std::collections::BTreeSet<_> = ids.iter().map(|(id, _)| id).collect();
     assert_eq!(names.len(), cases.len(), "{ids:?}");
-    // A variant of the process has its content.
+    // A variant of a process has the content of the process.
     let variant = "[[agent]]\nname = \"variant\"\nbot = \"picks\"\nfrom = \"mine\"";
     let text = spec("from", "cowry", 2, &["variant", "random"], variant);
     let (first, ..) = world.tournament(&text, "data", &[]);
@@ -208,13 +206,13 @@ fn paused_tournament_goes_on_with_the_content_it_was_started_with() {
     let _ = register(&world, "mine", &path, &["--replace"]).ok();
     let coordinator = world.coordinator("data", &[]);
     let url = coordinator.url();
-    // The same spec now means the new content, which is another tournament.
+    // The same spec now refers to the new content, which makes another tournament.
     let other = world.start_tournament("edited", &text, &url);
     assert_ne!(other, id);
     let _ = world
         .arena(&["tournament", "resume", &id, "--coordinator", &url])
         .ok();
-    // One worker plays both at once, each agent under the same name.
+    // One worker plays both at the same time, with agents of the same name.
     let worker = world.worker(&coordinator, &[]);
     let games = [&id, &other].map(|id| {
         world.finish_tournament(id, &url);
@@ -253,7 +251,7 @@ fn agent_that_describes_itself_otherwise_each_time_is_the_same_agent() {
 #[test]
 fn file_that_changes_while_it_is_registered_is_described_as_it_was_read() {
     let world = World::with_python();
-    // Asked what it offers, it replaces the file that the user named.
+    // To describe the agent, the registered file is used.
     let path = world.folder().join("picks.py");
     let swap = format!(
         "\nopen({path:?}, \"w\").write(\"changed\")\nfrom",
@@ -334,11 +332,11 @@ fn endpoint_is_asked_at_each_start_whether_it_is_what_was_registered() {
     let _ = world.arena(&register).ok();
     let (id, ..) = run(&world, &[]);
     endpoint.stop();
-    // That nobody answers says nothing of how the agent plays.
+    // An unreachable agent does not show how it plays.
     let _ = world
         .arena(&["game", "rerun", &format!("{id}/0"), "--data", "data"])
         .fails(4, &["mine could not be asked", "cannot be reached"]);
-    // Old figures are shown, with the word that the agent was not asked.
+    // Old results are shown, with a note that the agent was not queried.
     let (same, _, reported) = run(&world, &[]);
     assert_eq!(same, id);
     assert!(reported.contains("could not ask endpoint"), "{reported}");

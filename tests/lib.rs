@@ -1,10 +1,10 @@
-//! What tests that cross processes share: a [`World`] is one test's own folder
-//! and all processes it starts there. They end with it, however the test ends.
+//! Shared code of tests across processes. A [`World`] is the folder of one test with all processes
+//! that it starts there. They end with it, however the test ends.
 
 /// Simulated workers.
 pub mod fleet;
 
-/// Promises under stress, each shown by a command.
+/// Stress tests, each with a command.
 #[path = "stress/mod.rs"]
 pub mod stress;
 

@@ -38,7 +38,7 @@ fn a_paused_tournament_plays_nothing_until_it_is_resumed_even_across_a_kill() {
     let coordinator = world.coordinator("data", &[]);
     let url = coordinator.url();
     let _worker = world.worker(&coordinator, &[]);
-    // Another tournament is played meanwhile, so the worker had its chance.
+    // The worker plays another tournament in the meantime, so it could have played this one.
     let other = world.start_tournament("other", &duel("other", 5), &url);
     world.finish_tournament(&other, &url);
     let held = show(&world, &id, &url);
@@ -69,13 +69,13 @@ fn a_cancelled_tournament_ends_and_keeps_what_was_played() {
     assert_eq!(show(&world, &id, &url)["state"], "cancelled");
     let games = world.export(&id, ["--coordinator", &url]);
     assert!(!games.games.is_empty());
-    // The worker is free for others.
+    // The worker is free for other tournaments.
     let other = world.start_tournament("other", &duel("other", 2), &url);
     world.finish_tournament(&other, &url);
 }
 
-/// Interrupts a run, types what it said, and compares with an undisturbed one.
-/// `typed` finds in the last words what has to be added to the command.
+/// Interrupts a run, runs the command that it printed, and compares the result with an undisturbed
+/// run. `typed` returns what to add to the command, given the printed words.
 fn check_interrupted(text: &str, typed: impl Fn(&str) -> Vec<String>) {
     let world = World::new();
     let spec = world.write("spec.toml", text);
@@ -154,7 +154,7 @@ fn run_plays_its_own_tournament_alone() {
         (&shown["state"], &shown["games"]),
         (&"running".into(), &0.into())
     );
-    // Its own spec goes on with it.
+    // Its own spec continues it.
     let spec = world.write("other.toml", duel("other", 3));
     let output = world.arena(&["run", &spec, "--data", "data"]).ok();
     assert!(
@@ -174,7 +174,7 @@ fn the_same_spec_again_shows_what_is_finished_or_plays_a_new_attempt() {
     assert_eq!((&same_id, &same), (&id, &standings));
     let (new_id, _, new) = world.tournament(&text, "data", &["--again"]);
     assert_eq!(new_id, format!("{id}-2"));
-    // Only the ids differ, and with them the hashes.
+    // Only the ids differ, and therefore the hashes.
     let played = |game: &Value| (game["seed"].clone(), game["events"].clone());
     let played = |games: &[Value]| games.iter().map(played).collect::<Vec<_>>();
     assert_eq!(played(&games.games), played(&new.games));
@@ -216,7 +216,7 @@ fn a_request_for_what_does_not_exist_is_refused() {
 #[test]
 fn who_cannot_be_reached_is_named() {
     let world = World::new();
-    // A port that was free a moment ago, and that nobody listens on.
+    // A port that was free just now, without a listener.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address").to_string();
     drop(listener);

@@ -1,56 +1,56 @@
-//! Tests that cross processes, in one binary. Each makes a folder of its own,
-//! starts what it needs on free ports, and leaves nothing running.
+//! Tests across processes, in one binary. Each test uses its own folder and free ports, and leaves
+//! no process running.
 
-/// What `agent check` says holds in play.
+/// `agent check` agrees with play.
 mod agreement;
-/// Crates depend on each other only as the design says.
+/// Crates have only the dependencies that the design allows.
 mod architecture;
-/// The benchmark measures what it says.
+/// The benchmark measures its documented figures.
 mod benchmark;
-/// Games, tournaments and tables are found by what people know of them.
+/// Users find games, tournaments and tables by their properties.
 mod commands;
-/// What damage takes from a store is played again.
+/// Games that damage removed are played again.
 mod damage;
-/// Evolution goes on after a kill, and what it makes plays.
+/// Evolution continues after a kill, and its agents play.
 mod evolve;
-/// Agents that misbehave, each named by its fault and by no other.
+/// Each misbehaviour of an agent is charged with its own fault.
 mod faults;
-/// Every format is the same whoever plays it.
+/// Every format gives the same results with any fleet.
 mod formats;
-/// Tournaments that keep hashes alone.
+/// Tournaments that keep only hashes.
 mod hashes;
-/// Help texts, which change only where somebody reads the change.
+/// Help texts are as reviewed.
 mod help;
-/// One bad host spoils no tournament.
+/// One bad host does not disturb a tournament.
 mod hosts;
-/// A tournament is played by the content that was registered, and by no other.
+/// A tournament uses exactly the registered content.
 mod identity;
 /// Pause, resume, cancel, Ctrl-C and restarts.
 mod lifecycle;
-/// Any fleet, killed or not, leaves the same records.
+/// Any fleet, killed or not, produces the same records.
 mod one_result;
-/// What agents print is kept, and an error is named by its line.
+/// The output of agents is kept, and the line of an error is shown.
 mod outputs;
 /// Metrics, dashboards, rules, and all of `deploy/`.
 mod prometheus;
-/// An agent in Python at a board of four.
+/// A Python agent in a game of four.
 mod python;
-/// The commands of the README, as they stand there.
+/// The commands of the README work as written.
 mod readme;
-/// Dice are those of the seed, a line alone plays its game again, and older rules
-/// stay readable.
+/// Dice follow from the seed, one line is enough to play its game again, and older rules stay
+/// readable.
 mod records;
 /// Games that repeat count once.
 mod repeats;
-/// Reports, tables and claims say the same, and a report stays small.
+/// Reports, tables and claims agree, and reports stay small.
 mod reports;
-/// Every game replays, reruns and plays again; a changed record does not.
+/// Every game replays and reruns; a changed record does not.
 mod reproduction;
-/// Agents that take long for a decision end games early.
+/// Slow agents end games early.
 mod slow;
-/// Standings add up.
+/// Standings agree with the games.
 mod standings;
 /// Names and texts have no retired words.
 mod vocabulary;
-/// Wrong input is named, ends with the right code and loses nothing.
+/// Wrong input is reported with the right exit code, and loses no data.
 mod wrong_input;

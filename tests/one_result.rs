@@ -4,7 +4,7 @@ fn paper_spec(blocks: u64) -> String {
     spec("fleet", "cowry", blocks, &PAPER_000, "")
 }
 
-/// Fails where two fleets left different records of one tournament.
+/// Fails if two fleets left different records of one tournament.
 #[track_caller]
 fn same(what: &str, expected: &Games, found: &Games) {
     if let Some(difference) = expected.difference(found) {
@@ -12,12 +12,12 @@ fn same(what: &str, expected: &Games, found: &Games) {
     }
 }
 
-/// What one worker leaves of the spec, in a world of its own.
+/// The results of the spec with one worker, in its own world.
 fn reference(spec: &str) -> Games {
     World::new().tournament(spec, "one", &[]).2
 }
 
-/// Waits until this many games are durable.
+/// Waits until this number of games is durable.
 fn durable(coordinator: &Server, games: f64) {
     until("games to be durable", || {
         (coordinator.metric("arena_games_total", &[]) >= games).then_some(())
@@ -49,7 +49,7 @@ fn a_worker_killed_half_way_changes_no_record_and_leaves_no_agent_behind() {
     let coordinator = world.coordinator("data", &[]);
     let url = coordinator.url();
     let id = world.start_tournament("fleet", &spec, &url);
-    // Agents as processes, so that it takes a while and children must end too.
+    // Agents as processes, so that the run takes some time and has children to end.
     let doomed = world.worker(&coordinator, &["--builtin", "process"]);
     durable(&coordinator, 100.0);
     doomed.kill();
@@ -106,7 +106,7 @@ fn another_seed_plays_other_games() {
     assert!(games.difference(&other).is_some());
 }
 
-/// The bots that play a ruleset, on a variant that they all play.
+/// The bots that play a ruleset, on a variant that they all support.
 fn everybody(ruleset: &str) -> String {
     let plays =
         |bot: &&arena_agents::BotInfo| bot.rulesets.is_empty() || bot.rulesets.contains(&ruleset);
@@ -120,11 +120,11 @@ fn everybody(ruleset: &str) -> String {
     spec("everybody", ruleset, 1, &names, variant)
 }
 
-/// Bots and their options.
+/// Bots with their options.
 type Bots = &'static [(&'static str, &'static str)];
 
-/// Options that make a bot draw, think or count otherwise than it does by default,
-/// with the rules they are tried on.
+/// Options that make a bot draw, search or evaluate differently from its defaults, with the rules
+/// for each.
 const OTHERWISE: &[(&str, &str, Bots)] = &[
     (
         "cowry",

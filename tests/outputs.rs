@@ -5,8 +5,8 @@ use std::{
 
 use arena_tests::{World, spec};
 
-/// An agent for Kalah that prints at the first decision of each game and, where it has
-/// an argument, ends with a traceback at the fourth.
+/// An agent for Kalah that prints at the first decision of each game. With an argument, it ends
+/// with a traceback at the fourth.
 const LOUD: &str = r#"#!/usr/bin/env python3
 import os
 import sys
@@ -45,7 +45,7 @@ fn loud(world: &World) -> String {
     path
 }
 
-/// Plays a tournament of `loud` against `random`, one game at a time; gives its id.
+/// Plays a tournament of `loud` against `random`, one game at a time, and returns its id.
 fn play(world: &World, data: &str, argument: &[&str], worker: &[&str]) -> String {
     let coordinator = world.coordinator(data, &[]);
     let url = coordinator.url();
@@ -113,7 +113,7 @@ fn output_of_games_that_are_played_alone_is_kept_by_game() {
     let wrong = output_of(&world, "alone", &format!("{id}/0"), "2");
     let _ = wrong.fails(2, &["no seat or agent 2", "0 to 1"]);
 
-    // Nothing of it is in the records.
+    // The records contain no output.
     let same = play(&world, "together", &[], &["--capacity", "64"]);
     let games =
         [("alone", &id), ("together", &same)].map(|(data, id)| world.export(id, ["--data", data]));
@@ -167,7 +167,7 @@ fn check_shows_output_by_process_and_by_game() {
         .stderr
         .split_once("a game against itself: printed")
         .expect("the games of the second process");
-    // Five seats of three games, together.
+    // Five seats of three games together.
     assert_eq!(
         process.matches("to stdout").count(),
         5,
@@ -198,8 +198,8 @@ fn check_shows_output_by_process_and_by_game() {
     world.nothing_runs();
 }
 
-/// Games of a process that plays many at a time are not distinguished, but all that it
-/// prints is in its file.
+/// The output of a process with many simultaneous games is not separated by game, but its file has
+/// all of it.
 #[test]
 fn all_that_a_process_prints_is_in_its_file() {
     let world = World::with_python();
@@ -225,7 +225,7 @@ fn all_that_a_process_prints_is_in_its_file() {
         "{name}"
     );
     let printed = fs::read_to_string(file).expect("text");
-    // One line of each kind a game.
+    // One line of each kind for each game.
     assert_eq!(printed.matches("to stdout, first move").count(), 40);
     assert_eq!(printed.matches("to stderr, seat").count(), 40);
     let nowhere = ["worker", "--agent-output", &spec];

@@ -1,19 +1,19 @@
-//! The metrics, the dashboards and rules made of them, and all of `deploy/`.
+//! Metrics, their dashboards and rules, and all of `deploy/`.
 #![expect(clippy::print_stdout, reason = "what is skipped and seen is printed")]
 
-/// The real Prometheus on played tournaments: dashboards show what standings say.
+/// The real Prometheus on played tournaments: dashboards agree with standings.
 mod agree;
-/// Dashboards: shape, variables, and metrics that exist.
+/// Dashboards: structure, variables, and existing metrics.
 mod dashboards;
 /// Compose, Kubernetes, systemd, Grafana's provisioning, the table of metrics.
 mod deploy;
-/// Arena as a gate of pull requests, as its example says.
+/// Arena as a check of pull requests, as in its example.
 mod gate;
-/// The real Prometheus on a running tournament: every query has an answer.
+/// The real Prometheus on a running tournament: every query has a result.
 mod live;
-/// Reads queries as far as their metrics.
+/// Reads the metrics of a query.
 mod promql;
-/// Rules: checked and tried by promtool.
+/// Rules: checked and tested by promtool.
 mod rules;
 
 use std::{
@@ -52,7 +52,7 @@ fn yamls(path: &str) -> Vec<Value> {
         .collect()
 }
 
-/// The elements of a list; none where it is absent.
+/// The elements of a list; none if it is missing.
 fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
@@ -63,7 +63,7 @@ fn text(value: &Value) -> &str {
         .unwrap_or_else(|| panic!("{value} is not a text"))
 }
 
-/// Runs a tool that a machine may lack; says so and gives none where it does.
+/// Runs a tool that a machine may not have. Prints a message and returns `None` if it is missing.
 fn tool(name: &str, arguments: &[&str], stdin: &str) -> Option<Output> {
     use std::{io::Write, process::Stdio};
     let started = Command::new(name)
@@ -80,13 +80,13 @@ fn tool(name: &str, arguments: &[&str], stdin: &str) -> Option<Output> {
         }
     };
     let mut pipe = child.stdin.take().expect("stdin is piped");
-    // A tool that needs no input may be gone already.
+    // A tool that needs no input may have ended already.
     pipe.write_all(stdin.as_bytes()).ok();
     drop(pipe);
     Some(child.wait_with_output().expect("its output can be read"))
 }
 
-/// Runs a tool and fails where it finds fault.
+/// Runs a tool, and fails if it reports an error.
 fn tool_agrees(name: &str, arguments: &[&str], stdin: &str) {
     if let Some(output) = tool(name, arguments, stdin) {
         let said = [output.stdout, output.stderr].concat();

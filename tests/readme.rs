@@ -36,7 +36,7 @@ fn journeys(readme: &str) -> Vec<Journey> {
     found
 }
 
-/// Ports that are free now, for those that the README writes out.
+/// Free ports instead of the ports in the README.
 fn free_ports(count: usize) -> Vec<u16> {
     let listeners: Vec<TcpListener> = (0..count)
         .map(|_| TcpListener::bind("127.0.0.1:0").expect("a port"))
@@ -62,7 +62,7 @@ fn the_commands_of_the_readme_work_in_their_order() {
     for journey in &journeys {
         script += &format!("echo '== {}' >&2\n", journey.name);
         for line in journey.commands.lines() {
-            // What needs more than Arena; the files it uses have tests of their own.
+            // Commands that need other programs; their files have their own tests.
             if !line.starts_with("docker ") {
                 script += line;
                 script.push('\n');
@@ -103,8 +103,8 @@ fn readmes() -> Vec<String> {
     files.map(read).to_vec()
 }
 
-/// Whatever a README writes as `arena …`, run here or not: the command is there, and
-/// has the options.
+/// Every `arena …` in a README, even if the test does not run it, is an existing command with
+/// existing options.
 #[test]
 fn every_command_of_a_readme_exists_with_its_options() {
     let world = World::new();
@@ -127,7 +127,7 @@ fn every_command_of_a_readme_exists_with_its_options() {
                 .take(2)
                 .collect();
             let Some(first) = words.first() else { continue };
-            // A command has sub-commands, or its second word is an argument.
+            // A command may have sub-commands, or its second word is an argument.
             let groups = ["agent", "tournament", "game", "audit", "paper", "store"];
             let depth = if groups.contains(first) { 2 } else { 1 };
             let path: Vec<String> = words.iter().take(depth).map(|&it| it.to_owned()).collect();
@@ -136,7 +136,7 @@ fn every_command_of_a_readme_exists_with_its_options() {
                 arguments.push("--help");
                 world.arena(&arguments).ok().stdout
             });
-            // What follows `--` is the agent's.
+            // The words after `--` are for the agent.
             let options = command.split_whitespace().take_while(|word| *word != "--");
             for option in options.filter(|word| word.starts_with("--")) {
                 let name = option.split('=').next().unwrap_or(option);
@@ -148,7 +148,7 @@ fn every_command_of_a_readme_exists_with_its_options() {
     assert!(helps.len() > 10, "{:?}", helps.keys());
 }
 
-/// The first agent of the Python README, typed as it stands there.
+/// The first agent of the Python README, exactly as written.
 #[test]
 fn the_commands_of_the_python_readme_work() {
     let readme = repository().join("agents/sdk/python/README.md");

@@ -1,5 +1,5 @@
-//! Records: their dice are checked against their seed, and a line alone is enough to
-//! play its game again.
+//! Records: their dice are checked against their seed, and one line is enough to play its game
+//! again.
 
 use std::{path::Path, sync::Arc};
 
@@ -11,7 +11,7 @@ use arena_worker::{AgentOptions, NoBinaries, play_games};
 use prost::Message;
 use serde_json::Value;
 
-/// The line with the hash of what it says.
+/// The line with the hash of its content.
 fn sealed(line: &str) -> String {
     let (content, _) = line.rsplit_once(",\"hash\":").expect("a hash");
     format!(
@@ -24,8 +24,7 @@ fn text(value: &Value) -> &str {
     value.as_str().expect("text")
 }
 
-/// The line of a game, said to be another one: dice and moves are those of the
-/// first, index, block and seed those of the second.
+/// The line of a game with the index, the block and the seed of another game.
 fn renamed(line: &str, of: &Value, to: &Value) -> String {
     let head = |game: &Value| {
         format!(
@@ -40,7 +39,7 @@ fn renamed(line: &str, of: &Value, to: &Value) -> String {
     sealed(&line)
 }
 
-/// Copies a store, with tournaments and games as these functions make them.
+/// Copies a store, and changes its tournaments and games with these functions.
 fn copy_store(
     from: &Path,
     to: &Path,
@@ -77,7 +76,7 @@ fn copy_store(
     }
 }
 
-/// Each change keeps the line well-formed, and has the hash of what it says.
+/// Each change keeps the line well-formed, and gives it the hash of its content.
 #[test]
 fn faults_ends_and_places_that_cannot_be_are_refused() {
     let world = World::new();
@@ -156,7 +155,7 @@ fn dice_that_the_seed_does_not_draw_are_refused() {
         world
             .arena(&["game", "replay", "--file", &file])
             .fails(3, &said);
-        // The same text unchanged has the hash that it says, and replays.
+        // The unchanged text has its hash, and replays.
         let file = world.write("same.json", sealed(lines[0]));
         let _ = world.arena(&["game", "replay", "--file", &file]).ok();
 
@@ -258,14 +257,14 @@ fn a_line_alone_plays_its_game_again() {
     let kept = ["export", &id, "--data", "short", "--records", "hash"];
     assert_eq!(world.arena(&kept).ok().stdout, short, "an opening is kept");
 
-    // Elsewhere, where there is no store and no coordinator.
+    // In another folder, without a store or a coordinator.
     let elsewhere = World::new();
     for lines in [&games.text, &short] {
         let file = elsewhere.write("games.jsonl", lines);
         let again = ["game", "rerun", "--file", &file, "--output", "jsonl"];
         assert_eq!(elsewhere.arena(&again).ok().stdout, games.text);
     }
-    // With another search depth, the same line says another game.
+    // With another search depth, the same line gives another game.
     let found = games.text.lines().any(|line| {
         let line = sealed(&line.replacen("\"depth\":3", "\"depth\":1", 1));
         let file = elsewhere.write("other.jsonl", line);
@@ -273,7 +272,7 @@ fn a_line_alone_plays_its_game_again() {
         again.code == Some(3) && again.stderr.contains("differs: expected")
     });
     assert!(found, "depth 1 plays all games as depth 3 does");
-    // Another opening is another game, and known by its hash alone.
+    // Another opening makes another game, which only its hash shows.
     let line = short.lines().next().expect("a game");
     let (head, opening) = line.split_once("\"opening\":[").expect("an opening");
     let (_, tail) = opening.split_once(']').expect("a list");
@@ -319,7 +318,7 @@ fn the_program_of_a_registered_agent_is_known_by_its_content() {
     world.nothing_runs();
 }
 
-/// The line as programs wrote it before records named their agents.
+/// The line in the format before records named their agents.
 fn of_version_1(line: &str) -> String {
     let (head, tail) = line.split_once(",\"agents\":[").expect("agents");
     let (_, tail) = tail.split_once(",\"events\":").expect("events");
@@ -365,7 +364,7 @@ fn a_tournament_of_before_keeps_its_lines_and_goes_on_with_them() {
     world.nothing_runs();
 }
 
-/// A store with the tournament that a spec made, played by version 1 of its rules.
+/// A store with the tournament of a spec, played with version 1 of its rules.
 fn of_rules_1(world: &World, id: &str, games: &[Value], to: &str) -> String {
     let open = |name: &str| {
         let path = world.folder().join(name);
@@ -484,7 +483,7 @@ fn tournaments_of_older_rules_are_read_by_the_rules_that_played_them() {
     ] {
         let _ = world.arena(&[arguments, &at[..]].concat()).ok();
     }
-    // A tournament that is started now is played by the newest rules.
+    // A tournament that is started now uses the newest rules.
     let (started, _, again) = world.tournament(&asked, "old", &[]);
     assert_eq!(started, new);
     assert_eq!(again.difference(&games), None);
@@ -492,7 +491,7 @@ fn tournaments_of_older_rules_are_read_by_the_rules_that_played_them() {
     let verified = world.arena(&verified).ok().json();
     assert_eq!(verified["records"]["records"], 2 * games.games.len());
 
-    // Rules that are kept no more: results stay, what needs the rules is refused.
+    // Removed rules: results stay, and commands that need the rules fail with a message.
     let (from, to) = (world.folder().join("old"), world.folder().join("gone"));
     let forget = |document: &mut v1::Tournament| {
         if document.tournament_id == old {

@@ -1,4 +1,4 @@
-//! Games that repeat count once, and games without chance begin from openings.
+//! Games that repeat count once, and games without chance start from openings.
 
 use arena_tests::{World, repository};
 use serde_json::Value;
@@ -73,7 +73,7 @@ fn a_drawn_starter_makes_no_new_games() {
     assert_eq!(found, [Some(1), Some(2)], "{pair}");
 }
 
-/// The plan says from which openings games begin, and that blocks were lowered.
+/// The plan names the openings, and shows that blocks were lowered.
 #[test]
 fn a_plan_names_its_openings() {
     let world = World::new();
@@ -98,7 +98,7 @@ fn a_plan_names_its_openings() {
     assert_eq!(start["blocks_asked"], 400);
 }
 
-/// An agent that answers the same whatever the seed, and does not say so.
+/// An agent that ignores its seed without declaring it.
 #[test]
 fn games_of_an_agent_that_hides_that_it_ignores_its_seed_count_once() {
     let world = World::with_python();
@@ -118,7 +118,7 @@ fn games_of_an_agent_that_hides_that_it_ignores_its_seed_count_once() {
     let standings = run(&world, spec, "silent", 0);
     let pair = &standings["pairs"][0];
     let found = ["blocks", "blocks_played", "distinct_games"].map(|key| pair[key].as_u64());
-    // Both choose alike, so that it is the same game whoever begins.
+    // Both choose the same moves, so that the game does not depend on the starter.
     assert_eq!(found, [Some(1), Some(20), Some(1)], "{pair}");
     assert_eq!(standings["agents"][0]["games_repeated"], 38);
     assert_eq!(
@@ -132,7 +132,7 @@ fn games_of_an_agent_that_hides_that_it_ignores_its_seed_count_once() {
     assert_eq!(standings["verdict"]["kind"], "inconclusive", "{standings}");
 }
 
-/// Blocks are not lowered where an agent uses its seed: its games do not repeat.
+/// Blocks are not lowered if an agent uses its seed: its games do not repeat.
 #[test]
 fn games_of_an_agent_that_draws_count_beside_pairs_that_repeat() {
     let world = World::new();
@@ -152,7 +152,7 @@ fn games_of_an_agent_that_draws_count_beside_pairs_that_repeat() {
     assert_eq!(blocks("random", "d2"), Some(30), "{standings}");
     assert_eq!(blocks("random", "d3"), Some(30), "{standings}");
     assert_eq!(blocks("d2", "d3"), Some(1), "{standings}");
-    // And what is known to repeat is not played again.
+    // Blocks that are known to repeat are not played again.
     assert_eq!(standings["games"], 2 * (30 + 30 + 1), "{standings}");
     let path = world.write("plan.toml", spec);
     let plan = ["tournament", "plan", &path, "--output", "json"];
@@ -161,7 +161,8 @@ fn games_of_an_agent_that_draws_count_beside_pairs_that_repeat() {
     assert_eq!(plan["games_left_out"], 58, "{plan}");
 }
 
-/// Pairs that repeat count one block, others all of theirs, so scores mix opponents unequally.
+/// Pairs that repeat count one block and others count all, so that scores weight opponents
+/// differently.
 #[test]
 fn places_follow_ratings_where_some_pairs_repeat() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! Tables, headlines, claims and exit codes say the same of a tournament.
+//! Tables, headlines, claims and exit codes agree.
 
 use arena_tests::{PAPER_000, World, repository, spec};
 use serde_json::Value;
@@ -8,7 +8,7 @@ fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     text.unwrap_or_else(|| panic!("no {key} in {value}"))
 }
 
-/// Names in the order of the standings, each with its place.
+/// Names in the order of the standings, with their places.
 fn placed(standings: &Value) -> Vec<(u64, &str)> {
     let agents = standings["agents"].as_array().expect("agents").iter();
     let place = |agent: &Value| agent["place"].as_u64().expect("a place");
@@ -17,7 +17,7 @@ fn placed(standings: &Value) -> Vec<(u64, &str)> {
         .collect()
 }
 
-/// Whether the scores say otherwise than the order.
+/// Whether the scores are not in the order of the standings.
 fn scores_differ(standings: &Value) -> bool {
     let agents = standings["agents"].as_array().expect("agents");
     let scores = agents.iter().map(|agent| agent["score"].as_f64());
@@ -28,7 +28,7 @@ fn scores_differ(standings: &Value) -> bool {
 fn order_headline_and_claims_are_those_of_the_verdict() {
     let mut reversed = PAPER_000;
     reversed.reverse();
-    // Their winners do not have the best score.
+    // In these formats, the winner may not have the best score.
     for (format, agents, blocks, headline) in [
         ("knockout", &reversed[..], 1, "wins the knockout"),
         ("swiss", &PAPER_000[..5], 5, "is first, "),
@@ -79,7 +79,7 @@ fn a_gauntlet_is_ordered_by_ratings_since_its_agents_meet_different_opponents() 
     assert!(scores_differ(&standings), "nothing is shown by this");
     let agents = standings["agents"].as_array().expect("agents");
     let ratings = agents.iter().filter_map(|agent| agent["rating"].as_f64());
-    // Equal ones come by name, and are equal but for rounding.
+    // Equal agents are sorted by name, and equal except for rounding.
     assert!(ratings.is_sorted_by(|a, b| *a > b - 1e-6), "{standings}");
     let claim = format!("{} ranks first", placed(&standings)[0].1);
     let expect = ["standings", &id, "--data", "data", "--expect", &claim];
@@ -128,7 +128,7 @@ fn a_tournament_that_goes_on_passes_no_gate() {
         "{}",
         xml.transcript()
     );
-    // To look at it is no mistake.
+    // Showing the standings is no error.
     let _ = report(&["--markdown"]).ok();
     let claims = ["no faults", "random ranks first", "at most 3 voids"];
     for claim in claims {

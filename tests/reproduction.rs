@@ -1,18 +1,10 @@
 use std::{fs, os::unix::fs::PermissionsExt};
 
+use arena_engine::AgentRng;
 use arena_tests::{World, spec};
 use serde_json::Value;
 
-/// Splitmix64 (S. Vigna, public domain), to choose what is damaged.
-fn next(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
-/// Tournaments of both rulesets, two to four seats.
+/// Tournaments of both rulesets with two to four seats.
 fn specs() -> Vec<String> {
     vec![
         spec("duel", "cowry", 4, &["random", "aggressive", "mixed"], ""),
@@ -58,14 +50,14 @@ fn every_record_replays_from_the_store_and_from_its_line() {
 
 #[test]
 fn a_record_with_one_byte_changed_does_not_replay() {
-    let mut state = 0x5eed;
+    let mut rng = AgentRng::new(0x5eed);
     for spec in specs() {
         let world = World::new();
         let (_, _, games) = world.tournament(&spec, "data", &[]);
         let line = games.text.lines().next().expect("a game");
-        // Anywhere, and in the seed, where other letters mean the same number.
+        // At any place, and in the seed, where other letters can mean the same number.
         let seed = line.find("\"seed\":").expect("a seed");
-        let anywhere = (0..25).map(|_| (next(&mut state) % line.len() as u64) as usize);
+        let anywhere = (0..25).map(|_| (rng.word() % line.len() as u64) as usize);
         let places: Vec<usize> = anywhere.chain(seed..seed + 26).collect();
         for (place, mask) in places.into_iter().zip([1, 0x20, 0x80].into_iter().cycle()) {
             let mut bytes = line.as_bytes().to_vec();
@@ -164,7 +156,7 @@ fn a_game_is_played_again_from_ruleset_options_seed_seats_and_opening_alone() {
             }
             let mut played = world.arena(&arguments).ok().json();
             let mut expected = game.clone();
-            // Where it stands in a tournament is no part of the game itself.
+            // The game's index in the tournament is not part of the game itself.
             for record in [&mut played, &mut expected] {
                 let record = record.as_object_mut().expect("a record");
                 for key in ["game_id", "index", "block", "hash"] {
@@ -230,8 +222,8 @@ fn the_rerun_of_an_agent_that_is_not_deterministic_says_so() {
     world.nothing_runs();
 }
 
-/// An agent that takes the least or the greatest id, as the file `pick` beside
-/// the data folder says.
+/// An agent that chooses the least or the greatest id, as the file `pick` beside the data folder
+/// says.
 fn picks(world: &World) -> String {
     let source = format!(
         "#!/usr/bin/env python3\n\

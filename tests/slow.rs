@@ -1,14 +1,14 @@
-//! Agents that take long for a decision.
+//! Slow agents.
 
 use arena_tests::{World, repository, spec, until};
 use nix::sys::signal::Signal;
 
 const GAMES: u64 = 400;
-/// Decisions of the slow agent in which a few games end, and hundreds played at the
-/// same time do not: each takes dozens.
+/// The limit of decisions of the slow agent until a few games end. Hundreds of simultaneous games
+/// would need dozens each.
 const FEW: f64 = 2_000.0;
 
-/// The arguments that register an agent of so many milliseconds a decision.
+/// The arguments that register an agent with this many milliseconds per decision.
 fn register<'a>(agent: &'a str, millis: &'a str, access: [&'a str; 2]) -> Vec<&'a str> {
     let register = ["agent", "register", "slow", "--binary", agent];
     [&register[..], &access, &["--", millis]].concat()
@@ -18,7 +18,7 @@ fn slow_spec(more: &str) -> String {
     spec("slow", "cowry", GAMES / 2, &["slow", "random"], more)
 }
 
-/// Of hundreds of games the first ones end long before each had many decisions.
+/// Of hundreds of games, the first end before the others have many decisions.
 #[track_caller]
 fn check_first_games_end_early(worker: &[&str], more: &str) {
     let world = World::with_python();

@@ -48,7 +48,7 @@ fn games_are_blocks_times_rotations_times_pairings_and_standings_add_up() {
         assert!(score <= last, "not in order of score");
         last = score;
         scores += score;
-        // The same, from the exported games.
+        // The same figures, computed from the exported games.
         let name = agent["agent"].as_str().expect("a name");
         let played = games.games.iter().filter_map(|game| {
             let seats = game["seats"].as_array()?;

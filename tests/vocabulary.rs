@@ -39,7 +39,7 @@ const PHRASES: [(&str, &str); 4] = [
 /// Former names that still work.
 const FORMER: [&str; 2] = ["host-patience", "HOST_PATIENCE"];
 
-/// Folders with generated files, and with expected values, which are no prose.
+/// Folders without prose: generated files and expected values.
 const SKIPPED: [&str; 7] = [
     "target",
     "data",
@@ -50,7 +50,7 @@ const SKIPPED: [&str; 7] = [
     "arena_agent.egg-info",
 ];
 
-/// The words of a line, in lower case; `BotPool` and `bot_pool` have two.
+/// The words of a line in lower case; `BotPool` and `bot_pool` each have two.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = ' ';
@@ -67,7 +67,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// What of a line is retired, with its replacement.
+/// The retired words of a line, with their replacements.
 fn retired(line: &str) -> Vec<(&'static str, &'static str)> {
     if FORMER.iter().any(|name| line.contains(name)) {
         return Vec::new();
@@ -95,7 +95,7 @@ fn check(folder: &Path, findings: &mut Vec<String>) {
         if path.is_dir() {
             check(&path, findings);
         } else if !path.ends_with("tests/vocabulary.rs") {
-            // Images and archives are no text.
+            // Images and archives have no text.
             let text = fs::read_to_string(&path).unwrap_or_default();
             for (number, line) in text.lines().enumerate() {
                 findings.extend(retired(line).iter().map(|(word, replacement)| {

@@ -46,7 +46,7 @@ fn errors_read_as_reviewed(test: &str, world: &World) {
     insta::assert_snapshot!(test, words.collect::<String>());
 }
 
-/// A data folder with a finished tournament, to see that nothing of it is lost.
+/// A data folder with a finished tournament, which no error may change.
 fn kept(world: &World) -> (String, Games) {
     let (id, _, games) = world.tournament(SPEC, "data", &[]);
     (id, games)
@@ -307,7 +307,7 @@ fn a_data_folder_held_by_another_process_is_named_and_left_alone() {
     let _ = world
         .arena(&["run", &spec, "--data", "data"])
         .fails(1, &["data", coordinator.listen()]);
-    // Commands that only read ask the coordinator that holds it.
+    // Commands that only read query the coordinator that uses the folder.
     let now = world.export(&id, ["--data", "data"]);
     assert_eq!(games.difference(&now), None);
     coordinator.stop();

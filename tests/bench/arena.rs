@@ -1,5 +1,4 @@
-//! `arena bench` as a child: it measures whole tournaments, here they are
-//! repeated and compared.
+//! Runs `arena bench` as a child process, repeats it, and compares its measurements.
 
 use anyhow::{Context, bail};
 use arena_tests::World;
@@ -24,7 +23,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Its decisions.
+    /// The line as a figure in decisions.
     pub(crate) fn decisions(&self, id: &str, what: &str) -> Figure {
         let memory = [
             ("coordinator", self.coordinator_mb),
@@ -46,7 +45,7 @@ impl Line {
         }
     }
 
-    /// Its games.
+    /// The line as a figure in games.
     pub(crate) fn games(&self, id: &str, what: &str) -> Figure {
         let decisions_a_game = self.decisions as f64 / self.games.max(1) as f64;
         Figure {
@@ -73,7 +72,7 @@ pub(crate) fn bench(world: &World, arguments: &[&str], seconds: f64) -> anyhow::
     serde_json::from_str(&output.stdout).context("the JSON of arena bench")
 }
 
-/// The lines of `arena bench rules`, each the one in the middle of its runs.
+/// The lines of `arena bench rules`, each the median of its runs.
 pub(crate) fn rules(world: &World, settings: &Settings) -> anyhow::Result<Vec<Line>> {
     let mut runs = Vec::new();
     for _ in 0..settings.runs() {
@@ -88,15 +87,15 @@ pub(crate) fn rules(world: &World, settings: &Settings) -> anyhow::Result<Vec<Li
         .collect()
 }
 
-/// The run whose rate is in the middle.
+/// The run with the median rate.
 fn middle(mut runs: Vec<Line>) -> Option<Line> {
     runs.sort_by(|a, b| a.decisions_per_second.total_cmp(&b.decisions_per_second));
     let middle = runs.len() / 2;
     runs.into_iter().nth(middle)
 }
 
-/// Runs `arena bench` for one line as often as the settings say, and gives the
-/// run in the middle.
+/// Runs `arena bench` for one line as often as the settings say, and returns the run with the
+/// median rate.
 pub(crate) fn one(
     world: &World,
     settings: &Settings,

@@ -1,10 +1,10 @@
-//! Where it was measured.
+//! The machine of a measurement.
 
 use std::fs;
 
 use serde::Serialize;
 
-/// The machine, as Linux tells it.
+/// The machine, as Linux describes it.
 #[derive(Debug, Serialize)]
 pub(crate) struct Machine {
     /// Year, month and day in UTC.
@@ -15,7 +15,7 @@ pub(crate) struct Machine {
     pub(crate) kernel: String,
     /// `release` or `debug`, of this program.
     pub(crate) build: &'static str,
-    /// Processes that wanted to run in the last minute, before and after.
+    /// Load average of the last minute, before and after.
     pub(crate) load_start: f64,
     pub(crate) load_end: f64,
 }
@@ -36,7 +36,7 @@ impl Machine {
             cpu: value("/proc/cpuinfo", "model name").unwrap_or_else(|| "unknown".to_owned()),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             memory_gb: memory_kb.unwrap_or(0.0) / 1024.0 / 1024.0,
-            // Without what a distribution adds.
+            // Without the suffix of the distribution.
             kernel: text("/proc/sys/kernel/osrelease")
                 .split(['-', '\n'])
                 .next()

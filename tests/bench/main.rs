@@ -1,6 +1,5 @@
-//! `tests/bench/run`: measures Arena on this machine, beside what the machine
-//! itself can do and beside its peers. `README.md` in this folder says what
-//! each section measures and what is not comparable.
+//! `tests/bench/run`: measures Arena on this machine, together with what the machine itself can do
+//! and with its peers. `README.md` in this folder explains each section and its limits.
 
 mod arena;
 mod machine;
@@ -27,42 +26,42 @@ use crate::{report::Report, sections::Section};
                   tests/bench/run large --games 10000000 --records hash"
 )]
 struct Cli {
-    /// What to measure [default: all of it].
+    /// Sections to measure [default: all]
     #[arg(value_enum)]
     sections: Vec<Section>,
 
     #[command(flatten)]
     settings: Settings,
 
-    /// How the figures are printed.
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     output: Format,
 
-    /// Also writes the figures into a Markdown file, between its lines
-    /// `<!-- results -->` and `<!-- end of results -->`.
+    /// Also write the figures into a Markdown file, between its lines `<!-- results -->` and `<!--
+    /// end of results -->`
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
 
-    /// The other side of a floor.
+    /// The server process of a floor
     #[arg(long, hide = true)]
     serve_floor: Option<String>,
 }
 
 #[derive(clap::Args)]
 struct Settings {
-    /// Once instead of the median of three, a third of a second each.
+    /// Measure once for a third of a second, instead of the median of three runs
     #[arg(long)]
     quick: bool,
 
-    /// Games of the tournament of `large`.
+    /// Games of the tournament of `large`
     #[arg(long, default_value_t = 1_000_000, value_name = "N")]
     games: u64,
 
-    /// What the tournament of `large` keeps of its games.
+    /// `records` of the tournament of `large`
     #[arg(long, value_enum, default_value = "full")]
     records: Records,
 
-    /// Where `tests/bench/run` installs peers.
+    /// Folder in which `tests/bench/run` installs peers
     #[arg(long, default_value = "target/tools", value_name = "DIR")]
     tools: PathBuf,
 }
@@ -89,7 +88,7 @@ impl Settings {
         if self.quick { 0.3 } else { 3.0 }
     }
 
-    /// How often each is measured; the median counts.
+    /// How often each figure is measured; the median counts.
     fn runs(&self) -> usize {
         if self.quick { 1 } else { 3 }
     }
@@ -97,7 +96,7 @@ impl Settings {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// For people.
+    /// Text
     Table,
     /// One JSON value.
     Json,
@@ -121,14 +120,14 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(page) = &cli.write {
-        // Before anything is measured in vain.
+        // Checks the page before any measurement.
         print::replace(page, "")?;
     }
     let mut wanted = cli.sections;
     if wanted.is_empty() {
         wanted = Section::value_variants().to_vec();
     }
-    // Others are reported as multiples of these.
+    // Other figures are multiples of these.
     wanted.push(Section::Floors);
     wanted.sort_unstable();
     wanted.dedup();
@@ -146,7 +145,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(u8::from(failed)))
 }
 
-/// A line for people, on stderr.
+/// Prints a line to stderr.
 #[expect(clippy::print_stderr, reason = "progress of a program for people")]
 fn note(text: impl std::fmt::Display) {
     eprintln!("{text}");

@@ -1,4 +1,4 @@
-//! The figures as a table, as JSON, as Markdown.
+//! Prints figures as a table, as JSON, or as Markdown.
 
 use std::{
     fs,
@@ -26,11 +26,11 @@ const HEADER: [&str; 9] = [
     "bars",
 ];
 
-/// Between these a page has its results.
+/// The marks around the results of a page.
 const BEGIN: &str = "<!-- results -->";
 const END: &str = "<!-- end of results -->";
 
-/// A rule below the header and nothing else, so that rows can be grepped.
+/// A table with one rule below the header, so that rows work with grep.
 const STYLE: TableStyle =
     TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
@@ -44,7 +44,7 @@ pub(crate) fn print(report: &Report, format: Format) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The text of a page with other results between its marks.
+/// Returns the text of a page with new results between its marks.
 pub(crate) fn replace(page: &Path, results: &str) -> anyhow::Result<String> {
     let text = fs::read_to_string(page).with_context(|| page.display().to_string())?;
     let parts = text.split_once(BEGIN).and_then(|(before, rest)| {
@@ -159,7 +159,7 @@ fn cells(figure: &Figure) -> Vec<String> {
     ]
 }
 
-/// What does not fit into a column.
+/// Values without a column of their own.
 fn below(section: &crate::report::Measured) -> Vec<String> {
     let mut lines = Vec::new();
     for figure in &section.figures {
@@ -184,7 +184,7 @@ fn below(section: &crate::report::Measured) -> Vec<String> {
     lines
 }
 
-/// Three digits that matter, or all before the point.
+/// Three significant digits, or all digits before the point.
 fn significant(value: f64) -> String {
     let places = match value.abs() {
         size if size >= 1000.0 => return thousands(value),

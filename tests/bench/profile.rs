@@ -1,9 +1,8 @@
-//! Where the time of results goes that become durable, as the coordinator's own
-//! metrics tell it.
+//! Time spent to make results durable, from the coordinator's metrics.
 
 use serde::Serialize;
 
-/// What it takes to answer a report, all in all.
+/// The metric of the whole time to answer a report.
 const REPORT: (&str, &str) = ("report", "arena_report_duration_seconds");
 /// The parts of a commit.
 const COMMIT: &str = "arena_store_commit_phase_seconds";
@@ -22,7 +21,7 @@ struct Part {
     name: &'static str,
     count: u64,
     sum_s: f64,
-    /// Seconds, and how many took at most that.
+    /// Upper bounds in seconds with cumulative counts.
     buckets: Vec<(f64, u64)>,
 }
 
@@ -31,7 +30,7 @@ impl Profile {
         self.0.is_empty()
     }
 
-    /// Of a page of metrics.
+    /// Reads a histogram from a page of metrics.
     pub(crate) fn read(page: &str) -> Self {
         let (name, metric) = REPORT;
         let mut parts = vec![Part::read(page, name, metric, "")];
@@ -42,7 +41,7 @@ impl Profile {
         Self(parts)
     }
 
-    /// What came to it since an earlier page.
+    /// The difference to an earlier page.
     pub(crate) fn since(mut self, before: &Self) -> Self {
         self.each(before, |own, other| own.saturating_sub(other), -1.0);
         self
@@ -56,7 +55,7 @@ impl Profile {
         for (own, other) in self.0.iter_mut().zip(&other.0) {
             own.count = count(own.count, other.count);
             own.sum_s += sign * other.sum_s;
-            // Before its first measurement a part has no buckets.
+            // A part has no buckets before its first measurement.
             if own.buckets.is_empty() {
                 own.buckets = other.buckets.iter().map(|&(bound, _)| (bound, 0)).collect();
             }
@@ -66,7 +65,7 @@ impl Profile {
         }
     }
 
-    /// Each part for people.
+    /// Each part as text.
     pub(crate) fn lines(&self) -> Vec<String> {
         self.0.iter().map(Part::line).collect()
     }
@@ -101,7 +100,7 @@ impl Part {
     fn bucket(&mut self, labels: &str, count: u64) {
         let bound = labels.split("le=\"").nth(1);
         let bound = bound.and_then(|rest| rest.split('"').next()?.parse().ok());
-        // All that were measured are in the last one, without a bound.
+        // The last bucket has no bound and counts all measurements.
         let Some(bound) = bound.filter(|bound: &f64| bound.is_finite()) else {
             return;
         };
@@ -111,7 +110,7 @@ impl Part {
         }
     }
 
-    /// The bound that a share of all did not exceed, for people.
+    /// The bound of the bucket that has a share of all measurements, as text.
     fn within(&self, share: f64) -> String {
         let least = share * self.count as f64;
         let bucket = self.buckets.iter().find(|(_, sum)| *sum as f64 >= least);

@@ -1,4 +1,4 @@
-//! What was measured, how it compares, and which bars it meets.
+//! Measurements, their comparison, and the bars that they meet.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{machine::Machine, profile::Profile};
 
-/// Everything one run measured.
+/// All measurements of one run.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
     pub(crate) machine: Machine,
-    /// Measured once and shortly.
+    /// Whether each figure was measured once and briefly.
     pub(crate) quick: bool,
     pub(crate) sections: Vec<Measured>,
     /// Bars of figures that this run did not measure.
@@ -25,47 +25,47 @@ pub(crate) struct Measured {
     pub(crate) missing: Vec<Missing>,
 }
 
-/// Something measured.
+/// A measured figure.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Figure {
     /// Section and name: `path.batched`.
     pub(crate) id: String,
     pub(crate) what: String,
-    /// What is counted: decisions, games, round trips.
+    /// The unit: decisions, games, round trips.
     pub(crate) unit: &'static str,
     pub(crate) per_second: f64,
-    /// CPU time of one unit, of all processes together.
+    /// CPU time of one unit, summed over all processes.
     pub(crate) cpu_us: Option<f64>,
-    /// What it is compared with: figures of the same section, group and unit.
+    /// The group of comparable figures, within the same section and unit.
     #[serde(skip)]
     pub(crate) group: &'static str,
-    /// CPU time as a multiple of the first one of its kind in the section; of
-    /// the rate where CPU time is not known.
+    /// CPU time as a multiple of the first figure of its group; the ratio of rates if CPU time is
+    /// unknown.
     pub(crate) ratio_first: Option<f64>,
-    /// The figure that is the machine's floor under this one.
+    /// The id of its floor, which is what the machine itself can do.
     pub(crate) floor: Option<&'static str>,
     /// CPU time as a multiple of the floor's.
     pub(crate) ratio_floor: Option<f64>,
     /// Peak memory of the largest process of each kind.
     pub(crate) memory_mb: BTreeMap<&'static str, f64>,
-    /// Milliseconds: p50, p99, and the longest where it is reported.
+    /// Milliseconds: p50, p99, and the maximum if it is known.
     pub(crate) latency_ms: BTreeMap<&'static str, f64>,
-    /// Other figures, by name with unit.
+    /// Other values, by name with unit.
     pub(crate) more: BTreeMap<String, f64>,
-    /// What it does, and what is not comparable.
+    /// What the figure measures, and what is not comparable.
     pub(crate) note: Option<String>,
-    /// Where the coordinator's time went; reported beside a bar that is missed.
+    /// How the coordinator spent its time; shown if a bar is missed.
     #[serde(skip_serializing_if = "Profile::is_empty")]
     pub(crate) profile: Profile,
     pub(crate) bars: Vec<Judged>,
 }
 
-/// What could not be measured.
+/// A figure that could not be measured.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Missing {
     pub(crate) what: String,
     pub(crate) reason: String,
-    /// It should have worked here.
+    /// Whether this machine should have been able to measure it.
     pub(crate) failed: bool,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct Judged {
     pub(crate) met: bool,
 }
 
-/// A bar of `tests/data/bars.json`: met where any of its limits holds.
+/// A bar of `tests/data/bars.json`, which is met if any of its limits holds.
 #[derive(Debug, Deserialize)]
 struct Bar {
     figure: String,
@@ -86,8 +86,7 @@ struct Bar {
 
 #[derive(Debug, Deserialize)]
 struct Limit {
-    /// `per_second`, `cpu_us`, `ratio_first`, or a name of memory, latency or
-    /// others.
+    /// `per_second`, `cpu_us`, `ratio_first`, or a name in memory, latency or others.
     measure: String,
     at_least: Option<f64>,
     at_most: Option<f64>,
@@ -117,7 +116,7 @@ impl Report {
             .flat_map(|section| &mut section.figures)
     }
 
-    /// Works out ratios and bars.
+    /// Computes ratios and bars.
     pub(crate) fn finish(&mut self) {
         let costs: BTreeMap<String, f64> = self
             .figures_mut()
@@ -186,7 +185,7 @@ impl Measured {
         }
     }
 
-    /// Takes what was measured, or why it could not be.
+    /// Adds a figure, or the reason why it is missing.
     pub(crate) fn take(&mut self, what: &str, result: anyhow::Result<Vec<Figure>>) {
         match result {
             Ok(figures) => self.figures.extend(figures),
@@ -206,12 +205,12 @@ impl Measured {
     }
 }
 
-/// Something that is not on this machine, and why.
+/// Something that this machine does not have, and why.
 #[derive(Debug, thiserror::Error)]
 #[error("not installed, {0}")]
 pub(crate) struct Absent(pub(crate) String);
 
-/// The run whose rate is in the middle.
+/// The run with the median rate.
 pub(crate) fn median(mut runs: Vec<Figure>) -> Option<Figure> {
     runs.sort_by(|a, b| a.per_second.total_cmp(&b.per_second));
     let middle = runs.len() / 2;

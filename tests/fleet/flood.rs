@@ -1,4 +1,4 @@
-//! What crowds do beside working: say nothing, say too much, or watch.
+//! Load beside work: silent connections, oversized and stalled reports, watchers.
 
 use std::{
     io::{ErrorKind, Read},
@@ -17,10 +17,10 @@ use tonic_prost::ProstCodec;
 
 use super::{FleetError, endpoint};
 
-/// Streams of one connection: a coordinator allows so many.
+/// Streams of one connection, which is the limit of a coordinator.
 const STREAMS_OF_ONE: usize = 100;
 
-/// Connections that say nothing; they end when dropped.
+/// Connections that send nothing. Dropping them closes them.
 #[derive(Debug, Default)]
 pub struct Silent {
     connections: Vec<TcpStream>,
@@ -29,10 +29,10 @@ pub struct Silent {
 }
 
 impl Silent {
-    /// Connects so many times to `HOST:PORT`.
+    /// Opens a number of connections to `HOST:PORT`.
     ///
     /// # Errors
-    /// Where a connection cannot be set up here.
+    /// If a connection cannot be created on this machine.
     pub fn connect(address: &str, connections: usize) -> Result<Self, FleetError> {
         super::raise_file_limit();
         let mut silent = Self::default();
@@ -48,7 +48,7 @@ impl Silent {
         Ok(silent)
     }
 
-    /// How many of them the other side has not closed.
+    /// How many of them the server has not closed.
     #[must_use]
     pub fn open(&self) -> usize {
         self.connections
@@ -63,18 +63,18 @@ fn still_open(mut connection: &TcpStream) -> bool {
     loop {
         match connection.read(&mut buffer) {
             Ok(0) => return false,
-            // A greeting of the server.
+            // The server sends its settings first.
             Ok(_) => {}
             Err(error) => return error.kind() == ErrorKind::WouldBlock,
         }
     }
 }
 
-/// Sends a report of this many bytes, and gives what it was refused with; none
-/// where it was taken.
+/// Sends a report of this many bytes. Returns the status with which the coordinator refused it, or
+/// `None` if the coordinator accepted it.
 ///
 /// # Errors
-/// Where the coordinator cannot be reached.
+/// If the coordinator cannot be reached.
 pub fn huge_report(url: &str, bytes: usize) -> Result<Option<Status>, FleetError> {
     let runtime = runtime::Builder::new_current_thread()
         .enable_all()
@@ -93,11 +93,11 @@ pub fn huge_report(url: &str, bytes: usize) -> Result<Option<Status>, FleetError
     })
 }
 
-/// Begins so many reports of which nothing comes, and waits until each was given
-/// up; tells with what.
+/// Begins a number of reports without sending their content. Waits until the coordinator has given
+/// up each of them, and returns the status of each.
 ///
 /// # Errors
-/// Where the coordinator cannot be reached.
+/// If the coordinator cannot be reached.
 pub fn stalled_reports(url: &str, reports: usize) -> Result<Vec<Status>, FleetError> {
     let runtime = runtime::Builder::new_current_thread()
         .enable_all()
@@ -126,11 +126,11 @@ pub fn stalled_reports(url: &str, reports: usize) -> Result<Vec<Status>, FleetEr
     })
 }
 
-/// Watches a tournament with so many streams until it is asked to end; tells
-/// how many messages the one that got fewest got.
+/// Watches a tournament with a number of streams until `end` is set. Returns the smallest number of
+/// messages that a stream received.
 ///
 /// # Errors
-/// Where a stream fails.
+/// If a stream fails.
 pub fn watch(
     url: &str,
     tournament: &str,
@@ -161,7 +161,7 @@ pub fn watch(
                             Some(_) => got += 1,
                             None => return Ok::<u64, Status>(got),
                         },
-                        // One message at least is waited for.
+                        // The loop ends after at least one message.
                         _ = ends.wait_for(|ended| *ended), if got > 0 => return Ok(got),
                     }
                 }

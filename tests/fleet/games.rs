@@ -1,5 +1,5 @@
-//! Games that are really played, once each, so that a simulated worker can
-//! report true records and spend nothing on playing while it is measured.
+//! Games that are played once, so that a simulated worker reports real records and spends no time
+//! on playing while it is measured.
 
 use std::{
     collections::BTreeMap,
@@ -20,29 +20,29 @@ use prost::{Message, bytes::Bytes};
 
 use super::FleetError;
 
-/// When every game of a book says that it began.
+/// The start time in the report of every game.
 const STARTED_UNIX_US: u64 = 1_700_000_000_000_000;
-/// How long every game of a book says that it took.
+/// The duration in the report of every game.
 const DURATION_US: u64 = 1_000;
 
-/// A game as it is reported.
+/// A game with its encoded report.
 #[derive(Clone, Debug)]
 pub struct Played {
     /// An encoded `arena.v1.GameReport`.
     pub report: Bytes,
-    /// Of its record.
+    /// Hash of the record.
     pub hash: [u8; 32],
     /// Actions played.
     pub plies: u32,
 }
 
-/// The games of one tournament among native agents, each played when it is
-/// asked for first, and kept.
+/// The games of one tournament between built-in agents. Each is played when it is first requested,
+/// and kept.
 pub struct Book {
     setup: v1::TournamentSetup,
     schedule: Schedule,
     header: RecordHeader,
-    /// Boxed: a tournament may have many more games than are ever played.
+    /// Boxed, because a tournament may have many more games than are played.
     games: Vec<OnceLock<Box<Played>>>,
     tables: Mutex<Vec<Box<dyn Table>>>,
 }
@@ -54,11 +54,10 @@ impl std::fmt::Debug for Book {
 }
 
 impl Book {
-    /// A book of a tournament as the coordinator tells it. Nothing is played
-    /// yet.
+    /// An empty book of a tournament, as the coordinator describes it.
     ///
     /// # Errors
-    /// [`FleetError::Unplayable`] where it cannot be played here.
+    /// [`FleetError::Unplayable`] if this process cannot play the tournament.
     pub fn new(tournament: &v1::Tournament) -> Result<Self, FleetError> {
         let id = &tournament.tournament_id;
         let unplayable = |why: String| FleetError::Unplayable {
@@ -106,7 +105,7 @@ impl Book {
         &self.header.tournament_id
     }
 
-    /// Plays the first games beforehand, on this many threads.
+    /// Plays the first games on a number of threads.
     ///
     /// # Errors
     /// As [`Book::game`].
@@ -130,11 +129,10 @@ impl Book {
         })
     }
 
-    /// A game of the tournament.
+    /// Returns a game of the tournament.
     ///
     /// # Errors
-    /// [`FleetError::Unplayable`] where its agents are no native ones, or there
-    /// is no such game.
+    /// [`FleetError::Unplayable`] if an agent is not built in, or the tournament has no such game.
     pub fn game(&self, index: u64) -> Result<&Played, FleetError> {
         let place = usize::try_from(index)
             .ok()
@@ -213,7 +211,7 @@ impl Book {
     }
 }
 
-/// A game of any type with all its players.
+/// A match of any game, with its players.
 trait Table: Send {
     fn play(&mut self, seats: &[u16], setup: Setup) -> Finished;
     fn seal(&mut self, record: &mut GameRecord) -> Result<(), String>;

@@ -1,13 +1,13 @@
-//! What a fleet measured.
+//! The measurements of a fleet.
 
 use std::{collections::BTreeMap, io, time::Duration};
 
 use super::Usage;
 
-/// Times from question to answer.
+/// Times from request to answer.
 #[derive(Clone, Debug, Default)]
 pub struct Latencies {
-    /// Ascending.
+    /// In ascending order.
     micros: Vec<u32>,
 }
 
@@ -17,19 +17,19 @@ impl Latencies {
         Self { micros }
     }
 
-    /// Those of several runs as if of one.
+    /// The times of several runs as one set.
     #[must_use]
     pub fn together<'a>(all: impl IntoIterator<Item = &'a Self>) -> Self {
         Self::new(all.into_iter().flat_map(|one| one.micros.clone()).collect())
     }
 
-    /// How many were measured.
+    /// The number of measurements.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.micros.len() as u64
     }
 
-    /// The least time that this share (0 to 1) did not exceed.
+    /// The smallest time that a share (0 to 1) of the times does not exceed.
     #[must_use]
     pub fn quantile(&self, share: f64) -> Duration {
         let rank = (share * self.micros.len() as f64).ceil() as usize;
@@ -43,7 +43,7 @@ impl Latencies {
         self.quantile(0.5)
     }
 
-    /// What one in a hundred exceeded.
+    /// The 99th percentile.
     #[must_use]
     pub fn p99(&self) -> Duration {
         self.quantile(0.99)
@@ -56,31 +56,30 @@ impl Latencies {
     }
 }
 
-/// What a fleet measured, from when all its workers had joined.
+/// The measurements of a fleet, which start when all its workers have joined.
 #[derive(Clone, Debug)]
 pub struct Measured {
     /// Workers.
     pub workers: usize,
-    /// Until all had joined.
+    /// Time until all workers had joined.
     pub joining: Duration,
-    /// How long was measured, seconds.
+    /// Length of the measurement, in seconds.
     pub seconds: f64,
-    /// Until the last report was acknowledged, seconds: an end is noticed later.
+    /// Seconds until the last report was acknowledged, which is before the end of the measurement.
     pub seconds_busy: f64,
-    /// CPU time of the fleet's own thread meanwhile.
+    /// CPU time of the fleet's thread during the measurement.
     pub own_cpu: Duration,
-    /// Requests that were answered with a lease; each waited for its answer.
+    /// Times of requests that were answered with a lease.
     pub lease: Latencies,
-    /// Requests for games that were answered without one.
+    /// Requests for games that were answered without a lease.
     pub leases_empty: u64,
-    /// Reports that were acknowledged, each timed from its last sending. Where a
-    /// pace is kept, from when it was due, and those that were due and not
-    /// acknowledged at the end are in it with the time until then.
+    /// Times of acknowledged reports, from the last attempt to send them. With a pace, times count
+    /// from when the report was due, and include reports that were due but not acknowledged at the
+    /// end.
     pub report: Latencies,
-    /// How many of these were not acknowledged.
+    /// How many reports of these times were not acknowledged.
     pub overdue: u64,
-    /// How long after they were due reports were sent first, where a pace is
-    /// kept.
+    /// With a pace: how long after they were due reports were first sent.
     pub late: Latencies,
     /// Games of acknowledged reports.
     pub games: u64,
@@ -88,45 +87,44 @@ pub struct Measured {
     pub games_leased: u64,
     /// Heartbeats that were answered.
     pub heartbeat: Latencies,
-    /// Leases that were taken back while their worker was there.
+    /// Leases that were revoked while their worker was connected.
     pub leases_ended: u64,
-    /// Answers RESOURCE_EXHAUSTED.
+    /// Answers with RESOURCE_EXHAUSTED.
     pub refusals: u64,
-    /// Refusals that reported how long to wait.
+    /// Refusals with a time to wait.
     pub refusals_with_hint: u64,
-    /// Calls that failed otherwise and were repeated.
+    /// Calls that failed with another status and were repeated.
     pub retries: u64,
-    /// Reports that were refused for good, and how.
+    /// Reports that were refused permanently, with the reason.
     pub rejected: BTreeMap<String, u64>,
-    /// Times that a worker lost its stream and joined again.
+    /// How often a worker lost its stream and joined again.
     pub rejoins: u64,
-    /// The coordinator's process, where it was asked for.
+    /// The coordinator's process, if the fleet measures it.
     pub process: Option<Process>,
-    /// Acknowledged games and their hashes by tournament, where they were to
-    /// be remembered.
+    /// Acknowledged games and their hashes by tournament, if the fleet remembers them.
     pub acknowledged: BTreeMap<String, BTreeMap<u64, [u8; 32]>>,
 }
 
 impl Measured {
-    /// Games acknowledged a second.
+    /// Acknowledged games per second.
     #[must_use]
     pub fn games_per_s(&self) -> f64 {
         self.games as f64 / self.seconds
     }
 
-    /// Reports acknowledged a second.
+    /// Acknowledged reports per second.
     #[must_use]
     pub fn reports_per_s(&self) -> f64 {
         (self.report.count() - self.overdue) as f64 / self.seconds
     }
 
-    /// Leases given a second.
+    /// Granted leases per second.
     #[must_use]
     pub fn leases_per_s(&self) -> f64 {
         self.lease.count() as f64 / self.seconds
     }
 
-    /// The coordinator's CPU time in µs for each of so many things.
+    /// The coordinator's CPU time in µs divided by a count.
     #[must_use]
     pub fn cpu_us_per(&self, things: u64) -> Option<f64> {
         let cpu = self.process.as_ref()?.cpu();
@@ -134,7 +132,7 @@ impl Measured {
     }
 }
 
-/// The coordinator's process while a fleet worked.
+/// The coordinator's process during a measurement.
 #[derive(Clone, Debug)]
 pub struct Process {
     id: u32,
@@ -155,7 +153,7 @@ impl Process {
     }
 
     pub(super) fn sample(&mut self) {
-        // It may be down for a while.
+        // The coordinator may be down for some time.
         if let Ok(usage) = Usage::of(self.id) {
             self.rss_bytes_max = self.rss_bytes_max.max(usage.rss_bytes);
         }
@@ -167,19 +165,19 @@ impl Process {
         Ok(())
     }
 
-    /// CPU time it used meanwhile.
+    /// CPU time used during the measurement.
     #[must_use]
     pub fn cpu(&self) -> Duration {
         self.end.cpu.saturating_sub(self.joined.cpu)
     }
 
-    /// Memory when all had joined and nothing was asked yet, bytes.
+    /// Memory in bytes when all workers had joined, before the first request.
     #[must_use]
     pub fn rss_bytes_joined(&self) -> u64 {
         self.joined.rss_bytes
     }
 
-    /// The most memory of all samples, bytes.
+    /// The largest memory of all samples, in bytes.
     #[must_use]
     pub fn rss_bytes_max(&self) -> u64 {
         self.rss_bytes_max

@@ -1,6 +1,5 @@
-//! Simulated workers: each joins a coordinator over a connection of its own,
-//! leases, heartbeats and reports true records, as real workers do, and plays
-//! nothing meanwhile. One thread drives all of them.
+//! Simulated workers. Each joins a coordinator over its own connection, leases games, sends
+//! heartbeats and reports real records, but plays nothing. One thread drives all of them.
 //!
 //! ```no_run
 //! use std::{sync::Arc, time::Duration};
@@ -49,8 +48,8 @@ pub use usage::Usage;
 use tally::Tally;
 use worker::Worker;
 
-/// A cheap tournament: its games take microseconds, its records are a few
-/// dozen bytes. Of `blocks` blocks with two games each.
+/// A cheap tournament of `blocks` blocks with two games each. A game takes microseconds, and its
+/// record has a few dozen bytes.
 #[must_use]
 pub fn cheap_spec(name: &str, blocks: u64) -> String {
     let players =
@@ -60,30 +59,29 @@ pub fn cheap_spec(name: &str, blocks: u64) -> String {
     crate::spec(name, "kalah", blocks, &["a", "b"], &more)
 }
 
-/// What can go wrong with a fleet itself; what the coordinator answers is
-/// counted, not an error.
+/// Failures of the fleet itself. Answers of the coordinator are counted and are no errors.
 #[derive(Debug, thiserror::Error)]
 pub enum FleetError {
-    /// The coordinator's address is none, or a question to it failed.
-    #[error("the coordinator cannot be asked: {0}")]
+    /// The coordinator's address is invalid, or a request to it failed.
+    #[error("cannot query the coordinator: {0}")]
     Coordinator(String),
-    /// A tournament that simulated workers cannot play.
+    /// Simulated workers cannot play the tournament.
     #[error("simulated workers cannot play {tournament}: {why}")]
     Unplayable {
-        /// Its id.
+        /// The tournament's id.
         tournament: String,
-        /// Why not.
+        /// The reason.
         why: String,
     },
-    /// Something of the system.
+    /// A system call failed.
     #[error("{0}")]
     System(#[from] io::Error),
-    /// What was waited for did not come.
+    /// A condition did not hold in time.
     #[error("after {waited:?}: {what}")]
     Late {
-        /// What was waited for.
+        /// The condition.
         what: String,
-        /// For how long.
+        /// How long the fleet waited.
         waited: Duration,
     },
 }
@@ -103,20 +101,20 @@ impl From<tonic::transport::Error> for FleetError {
 /// When a fleet ends.
 #[derive(Clone, Debug)]
 pub enum Until {
-    /// After this long, counted from when all had joined.
+    /// After this time, counted from when all workers had joined.
     Elapsed(Duration),
-    /// When the tournament is finished; too late after this long.
+    /// When the tournament is finished, or with an error after a limit.
     Finished {
-        /// Its id.
+        /// The tournament's id.
         tournament: String,
-        /// The longest it may take.
+        /// The limit.
         limit: Duration,
     },
-    /// When somebody sets it.
+    /// When the flag is set.
     Flagged(Arc<AtomicBool>),
 }
 
-/// Simulated workers, to be configured and run.
+/// The configuration of a fleet.
 #[derive(Clone, Debug)]
 pub struct Fleet {
     url: String,
@@ -133,15 +131,15 @@ struct Settings {
     report_games: usize,
     reports_in_flight: usize,
     play_time: Duration,
-    /// From when a report is due to when the next is.
+    /// Time between two due reports of a worker.
     pace: Option<Duration>,
     obedient: bool,
     remember: bool,
 }
 
 impl Fleet {
-    /// Ten workers that ask for 512 games, report 100 at a time, one report
-    /// after the other, and take no time to play.
+    /// Ten workers without play time. Each leases 512 games and reports 100 at a time, one report
+    /// after another.
     #[must_use]
     pub fn new(url: &str) -> Self {
         Self {
@@ -161,84 +159,83 @@ impl Fleet {
         }
     }
 
-    /// How many workers.
+    /// Sets the number of workers.
     #[must_use]
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = workers;
         self
     }
 
-    /// How many games each asks for at a time, 8 to 512.
+    /// Sets the number of games that a worker requests at a time, 8 to 512.
     #[must_use]
     pub fn lease_games(mut self, games: u32) -> Self {
         self.settings.lease_games = games;
         self
     }
 
-    /// How many games go into a report.
+    /// Sets the number of games in a report.
     #[must_use]
     pub fn report_games(mut self, games: usize) -> Self {
         self.settings.report_games = games.max(1);
         self
     }
 
-    /// How many reports of a worker may wait for their answers.
+    /// Sets how many reports of a worker may wait for their answers.
     #[must_use]
     pub fn reports_in_flight(mut self, reports: usize) -> Self {
         self.settings.reports_in_flight = reports.max(1);
         self
     }
 
-    /// How long each pretends to play the games of a lease.
+    /// Sets the simulated time to play the games of a lease.
     #[must_use]
     pub fn play_time(mut self, time: Duration) -> Self {
         self.settings.play_time = time;
         self
     }
 
-    /// How many reports of each are due in a second, whether those before were
-    /// answered in time or not. Times count from when a report was due.
+    /// Sets how many reports of each worker are due per second, even if earlier reports have no
+    /// answer yet. Times count from when a report was due.
     #[must_use]
     pub fn reports_per_second(mut self, reports: f64) -> Self {
         self.settings.pace = Some(Duration::from_secs_f64(1.0 / reports));
         self
     }
 
-    /// Workers that come again at once, whatever they are reported.
+    /// Lets refused workers retry immediately and ignore the time to wait.
     #[must_use]
     pub fn rude(mut self) -> Self {
         self.settings.obedient = false;
         self
     }
 
-    /// Keeps every acknowledged game and its hash.
+    /// Keeps every acknowledged game with its hash.
     #[must_use]
     pub fn remember(mut self) -> Self {
         self.settings.remember = true;
         self
     }
 
-    /// Games that were played beforehand.
+    /// Adds games that are already played.
     ///
-    /// Tournaments without a book get one when they are leased first.
+    /// Other tournaments get a book when they are first leased.
     #[must_use]
     pub fn book(mut self, book: Arc<Book>) -> Self {
         self.books.insert(book.tournament().to_owned(), book);
         self
     }
 
-    /// The coordinator's process: its CPU time and memory are measured.
+    /// Measures CPU time and memory of the coordinator's process.
     #[must_use]
     pub fn process(mut self, id: u32) -> Self {
         self.process = Some(id);
         self
     }
 
-    /// Runs them on the calling thread.
+    /// Runs the fleet on the calling thread.
     ///
     /// # Errors
-    /// [`FleetError`] where it cannot be run; refusals and lost connections
-    /// are what it is there to count.
+    /// [`FleetError`] if the fleet cannot run. Refusals and lost connections are counted instead.
     pub fn run(self, until: &Until) -> Result<Measured, FleetError> {
         raise_file_limit();
         let runtime = runtime::Builder::new_current_thread()
@@ -276,7 +273,7 @@ impl Fleet {
     }
 }
 
-/// Waits for the end, and looks at the coordinator's process meanwhile.
+/// Waits for the end, and samples the coordinator's process.
 async fn wait(
     until: &Until,
     started: Instant,
@@ -300,7 +297,7 @@ async fn wait(
                 let request = v1::GetTournamentRequest {
                     tournament_id: tournament.clone(),
                 };
-                // The coordinator may be down for a while.
+                // The coordinator may be down for some time.
                 let asked = client.get_tournament(request).await.ok();
                 let state = asked
                     .and_then(|answer| answer.into_inner().tournament)
@@ -319,7 +316,7 @@ async fn wait(
     }
 }
 
-/// Asks a coordinator for a tournament.
+/// Requests a tournament from a coordinator.
 ///
 /// # Errors
 /// [`FleetError::Coordinator`].
@@ -335,11 +332,11 @@ pub fn tournament(url: &str, id: &str) -> Result<v1::Tournament, FleetError> {
         let answer = client.get_tournament(request).await?.into_inner();
         answer
             .tournament
-            .ok_or_else(|| FleetError::Coordinator(format!("it has no {id}")))
+            .ok_or_else(|| FleetError::Coordinator(format!("no tournament {id}")))
     })
 }
 
-/// As a real worker connects.
+/// Connects like a real worker.
 fn endpoint(url: &str) -> Result<Endpoint, FleetError> {
     Ok(Endpoint::from_shared(url.to_owned())?
         .connect_timeout(Duration::from_secs(30))
@@ -348,12 +345,12 @@ fn endpoint(url: &str) -> Result<Endpoint, FleetError> {
         .keep_alive_while_idle(true))
 }
 
-/// Takes as many files as this process may have: each worker needs one.
+/// Raises the limit of open files to its maximum: each worker needs one.
 pub fn raise_file_limit() {
     if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE)
         && soft < hard
     {
-        // Where it is refused, connections fail and say so.
+        // If the system refuses, connections fail with an error.
         let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
     }
 }

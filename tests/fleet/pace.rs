@@ -6,15 +6,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// When reports are due, whatever became of those before: a coordinator that
-/// stalls makes every report late that was due meanwhile, not only those on
-/// their way.
+/// When reports are due. The times do not depend on earlier reports, so that a stalled coordinator
+/// delays every report that is due during the stall.
 #[derive(Debug)]
 pub(super) struct Pace {
     every: Duration,
-    /// The first turn that nobody took.
+    /// The first turn that is not taken.
     next: Cell<Instant>,
-    /// Turns that were taken and not answered.
+    /// Turns that are taken and not answered.
     open: RefCell<BTreeSet<Instant>>,
 }
 
@@ -27,7 +26,7 @@ impl Pace {
         }
     }
 
-    /// The next turn, which may be long past.
+    /// Takes the next turn, which may be long past.
     pub(super) fn take(&self) -> Instant {
         let turn = self.next.get();
         self.next.set(turn + self.every);
@@ -39,7 +38,7 @@ impl Pace {
         self.open.borrow_mut().remove(&turn);
     }
 
-    /// For how long reports have been due by now that were not answered.
+    /// How long unanswered reports have been due.
     pub(super) fn overdue(&self, now: Instant) -> Vec<Duration> {
         let open = self.open.borrow();
         let not_begun =

@@ -1,4 +1,4 @@
-//! What all workers of a fleet share: settings, books, and counts.
+//! State that all workers of a fleet share: settings, books and counts.
 
 use std::{
     cell::{Cell, RefCell},
@@ -14,7 +14,7 @@ use tonic_types::StatusExt;
 
 use super::{Book, FleetError, Latencies, Measured, Process, Settings, endpoint};
 
-/// The longest that joining may take.
+/// The limit for all workers to join.
 const JOINING_MAX: Duration = Duration::from_secs(120);
 
 pub(super) struct Tally {
@@ -75,7 +75,7 @@ impl Tally {
         change(&mut self.counts.borrow_mut());
     }
 
-    /// Counts a refusal; how long it asks to wait.
+    /// Counts a refusal, and returns the time to wait.
     pub(super) fn refused(&self, status: &Status) -> Option<Duration> {
         if status.code() != Code::ResourceExhausted {
             self.count(|counts| counts.retries += 1);
@@ -105,7 +105,7 @@ impl Tally {
         }
     }
 
-    /// Counts reports that are due and not answered when all is over.
+    /// Counts reports that are due and not answered at the end.
     pub(super) fn overdue(&self, times: &[Duration]) {
         self.count(|counts| {
             counts.overdue += times.len() as u64;
@@ -113,7 +113,7 @@ impl Tally {
         });
     }
 
-    /// The book of a tournament; asks the coordinator for what is not known.
+    /// Returns the book of a tournament. Requests an unknown tournament from the coordinator.
     pub(super) async fn book(&self, tournament: &str) -> Result<Arc<Book>, FleetError> {
         if let Some(book) = self.books.borrow().get(tournament) {
             return Ok(book.clone());
@@ -125,19 +125,19 @@ impl Tally {
         let found = answer.into_inner().tournament.unwrap_or_default();
         let book = Arc::new(Book::new(&found)?);
         let mut books = self.books.borrow_mut();
-        // Another worker may have been faster.
+        // Another worker may have added it in the meantime.
         Ok(books.entry(tournament.to_owned()).or_insert(book).clone())
     }
 
-    /// Tournaments whose setup a worker needs no more.
+    /// Tournaments whose setup workers know.
     pub(super) fn known(&self) -> Vec<String> {
         self.books.borrow().keys().cloned().collect()
     }
 
-    /// A number from 0 to below 1: so that workers that were refused together
-    /// do not come again together.
+    /// Returns a number from 0 to below 1, so that workers that were refused together do not retry
+    /// together.
     pub(super) fn draw(&self) -> f64 {
-        // Steps of the golden ratio lie evenly, however many there are.
+        // Multiples of the golden ratio are spread evenly for any count.
         let next = self.drawn.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
         self.drawn.set(next);
         (next >> 11) as f64 / (1_u64 << 53) as f64
@@ -152,7 +152,7 @@ impl Tally {
         let started = Instant::now();
         while self.joined.get() < workers {
             let another = tokio::time::timeout(Duration::from_secs(1), self.another.notified());
-            // Looked at again in either case.
+            // The loop checks again after the event and after the timeout.
             let _ = another.await;
             if started.elapsed() > JOINING_MAX {
                 return Err(FleetError::Late {
@@ -164,7 +164,7 @@ impl Tally {
         Ok(())
     }
 
-    /// Lets them work. What was counted until now is forgotten.
+    /// Lets the workers work, and resets all counts.
     pub(super) fn begin(&self) {
         self.counts.replace(Counts::default());
         self.started.set(Instant::now());

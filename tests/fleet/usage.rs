@@ -1,4 +1,4 @@
-//! What a process has used, as `/proc` tells.
+//! CPU time and memory of a process, from `/proc`.
 
 use std::{fs, io, time::Duration};
 
@@ -9,22 +9,22 @@ use nix::unistd::{SysconfVar, sysconf};
 pub struct Usage {
     /// User and system time of all its threads since its start.
     pub cpu: Duration,
-    /// The same of its children that have ended and were waited for.
+    /// User and system time of its ended children.
     pub cpu_ended_children: Duration,
-    /// Memory it holds, bytes.
+    /// Resident memory in bytes.
     pub rss_bytes: u64,
-    /// The most it ever held, bytes.
+    /// Peak resident memory in bytes.
     pub rss_peak_bytes: u64,
 }
 
 impl Usage {
-    /// Of a process that runs.
+    /// Reads the usage of a running process.
     ///
     /// # Errors
-    /// Where there is no such process.
+    /// If there is no such process.
     pub fn of(process: u32) -> io::Result<Self> {
         let stat = fs::read_to_string(format!("/proc/{process}/stat"))?;
-        // The name before it, in parentheses, may have spaces.
+        // The process name in parentheses may contain spaces.
         let fields: Vec<&str> = stat
             .rsplit_once(')')
             .map_or("", |(_, rest)| rest)

@@ -30,16 +30,15 @@ use super::{
 
 /// How long a request for games waits at the coordinator.
 const LEASE_WAIT: Duration = Duration::from_secs(2);
-/// After an answer that was none: the first wait, doubled up to the last.
+/// The first pause after a failed call; it doubles up to a maximum.
 const RETRY_FIRST: Duration = Duration::from_millis(10);
 const RETRY_LAST: Duration = Duration::from_secs(1);
-/// As for workers that do not do what they are reported.
+/// The pause of workers that ignore the time to wait.
 const RETRY_RUDE: Duration = Duration::from_millis(2);
-/// The longest that an answer is waited for.
+/// The timeout of a call.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// `arena.v1.ReportRequest`, whose games are encoded already: a message is
-/// length and bytes, as `bytes` are.
+/// `arena.v1.ReportRequest` with encoded games: a message has the wire format of `bytes`.
 #[derive(Clone, PartialEq, Message)]
 struct RawReport {
     #[prost(string, tag = "1")]
@@ -54,7 +53,7 @@ struct RawReport {
     games: Vec<Bytes>,
 }
 
-/// A report, and what its games are to have.
+/// A report, and the games and hashes in it.
 struct Prepared {
     message: RawReport,
     hashes: Vec<(u64, [u8; 32])>,
@@ -85,7 +84,7 @@ impl Prepared {
     }
 }
 
-/// A stay with the coordinator.
+/// A session with the coordinator.
 #[derive(Clone, PartialEq)]
 struct Session {
     worker_id: String,
@@ -93,7 +92,7 @@ struct Session {
     heartbeat: Duration,
 }
 
-/// A simulated worker. Ends when dropped.
+/// A simulated worker. Dropping it ends it.
 pub(super) struct Worker {
     inner: Rc<Inner>,
     tasks: [AbortHandle; 2],
@@ -126,8 +125,7 @@ impl Worker {
         }
     }
 
-    /// For how long reports have been due that were not answered yet; none
-    /// where it keeps no pace.
+    /// How long unanswered reports have been due; none without a pace.
     pub(super) fn overdue(&self, now: Instant) -> Vec<Duration> {
         let pace = self.inner.pace.get();
         pace.map(|pace| pace.overdue(now)).unwrap_or_default()
@@ -139,9 +137,9 @@ struct Inner {
     channel: Channel,
     tally: Rc<Tally>,
     session: watch::Receiver<Option<Session>>,
-    /// Plies reported so far, by lease.
+    /// Reported plies by lease.
     progress: RefCell<BTreeMap<u64, u64>>,
-    /// When its reports are due, where it keeps a pace; from the beginning on.
+    /// When its reports are due, if it has a pace.
     pace: OnceCell<Pace>,
 }
 
@@ -150,7 +148,7 @@ impl Inner {
         WorkerServiceClient::new(self.channel.clone())
     }
 
-    /// Joins, heartbeats, and joins again, for ever.
+    /// Joins, sends heartbeats, and joins again, until it is dropped.
     async fn stay(self: Rc<Self>, current: watch::Sender<Option<Session>>) {
         let mut first = true;
         let mut wait = RETRY_FIRST;
@@ -169,7 +167,7 @@ impl Inner {
         }
     }
 
-    /// One stay, from joining to the end of the stream.
+    /// One session, from joining to the end of the stream.
     async fn visit(
         &self,
         current: &watch::Sender<Option<Session>>,
@@ -221,8 +219,8 @@ impl Inner {
         }
     }
 
-    /// Tells how far its leases are. They all are some plies further: whoever
-    /// waits for an answer has played meanwhile.
+    /// Reports the progress of its leases. Each advances by some plies, as if the worker had
+    /// played.
     async fn beat(&self, session: &Session) {
         let leases: Vec<v1::LeaseProgress> = self
             .progress
@@ -250,8 +248,7 @@ impl Inner {
             Ok(Ok(answer)) => {
                 let took = micros(asked.elapsed());
                 self.tally.count(|counts| counts.heartbeat_us.push(took));
-                // A lease that was reported meanwhile is over as well: only
-                // notices tell of those that were taken back.
+                // A lease that was reported is over, too. Only notices name revoked leases.
                 let mut progress = self.progress.borrow_mut();
                 for ended in answer.into_inner().ended_leases {
                     progress.remove(&ended);
@@ -269,13 +266,13 @@ impl Inner {
         self.tally.count(|counts| counts.leases_ended += known);
     }
 
-    /// Leases and reports, for ever.
+    /// Leases and reports, until it is dropped.
     async fn work(self: Rc<Self>) {
         let mut begun = self.tally.begun.subscribe();
-        // Without a tally this task is gone as well.
+        // If the tally is gone, this task ends, too.
         let _ = begun.wait_for(|begun| *begun).await;
         if let Some(every) = self.tally.settings.pace {
-            // Workers do not begin all at once.
+            // Workers do not start at the same time.
             let first = Instant::now() + every.mul_f64(self.tally.draw());
             self.pace.get_or_init(|| Pace::new(first, every));
         }
@@ -347,7 +344,7 @@ impl Inner {
             let message = Prepared::new(session, &lease, &book, games)?;
             let (worker, places) = (self.clone(), places.clone());
             reports.spawn_local(async move {
-                // It is closed never.
+                // The semaphore is never closed.
                 let _place = places.acquire().await;
                 let due = worker.turn().await;
                 worker.report(message, due).await;
@@ -363,7 +360,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Waits for the turn of its next report, where it keeps a pace.
+    /// Waits until its next report is due, if it has a pace.
     async fn turn(&self) -> Option<Instant> {
         let due = self.pace.get()?.take();
         time::sleep_until(due.into()).await;
@@ -372,8 +369,8 @@ impl Inner {
         Some(due)
     }
 
-    /// Reports games until there is an answer, and times it: from when it was
-    /// due, so that waiting for its turn to come counts, else from its sending.
+    /// Reports games until there is an answer, and measures the time: with a pace from when the
+    /// report was due, else from sending it.
     async fn report(&self, report: Prepared, due: Option<Instant>) {
         let Prepared { message, hashes } = report;
         let mut wait = RETRY_FIRST;
@@ -423,8 +420,8 @@ impl Inner {
         Ok(answer.into_inner())
     }
 
-    /// Waits before the next try: longer each time, never less than asked, and
-    /// not all workers alike.
+    /// Pauses before the next attempt: longer each time, never less than the coordinator asks, and
+    /// different for each worker.
     async fn rest(&self, wait: &mut Duration, hint: Option<Duration>) {
         if !self.tally.settings.obedient {
             time::sleep(RETRY_RUDE).await;

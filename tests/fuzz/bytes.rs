@@ -1,17 +1,17 @@
-//! An input, read from its front.
+//! Reads an input from its start.
 
-/// What is left of an input.
+/// The rest of an input.
 pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
 impl Bytes<'_> {
-    /// The next byte, if one is left.
+    /// The next byte, if there is one.
     pub(crate) fn next(&mut self) -> Option<u8> {
         let (&first, rest) = self.0.split_first()?;
         self.0 = rest;
         Some(first)
     }
 
-    /// The next byte; 0 behind the end, so that short inputs mean something.
+    /// The next byte, or 0 after the end, so that short inputs are meaningful.
     pub(crate) fn byte(&mut self) -> u8 {
         self.next().unwrap_or(0)
     }

@@ -4,8 +4,8 @@ use arena_engine::{AgentRng, Game, Node, Stream};
 
 use crate::{bytes::Bytes, cases::Case, nodes, positions, tables};
 
-/// A position is refused with a reason, or it holds: written again it is the
-/// same, prost reads the same from its bytes, and the rules can play on from it.
+/// A position is refused with a reason, or is valid: it encodes to the same bytes, prost decodes
+/// the same message, and the rules can play on from it.
 pub fn check(data: &[u8]) {
     let mut bytes = Bytes(data);
     let table = tables::at(bytes.short());
@@ -23,7 +23,7 @@ pub(crate) fn read<G: Game>(game: &G, case: &Case, bytes: &[u8]) {
         }
     };
     positions::check(game, &state, label);
-    // Moves are not read: what is wrong with them need not be noticed.
+    // Moves are not read, so errors in them need not be noticed.
     if let Ok((rewritten, _)) = positions::canonical(G::NAME, bytes) {
         let by_prost = game.decode(&rewritten);
         assert_eq!(by_prost, Ok(state.clone()), "{label}: prost reads other");
@@ -35,8 +35,7 @@ pub(crate) fn read<G: Game>(game: &G, case: &Case, bytes: &[u8]) {
     nodes::play_on(game, state, &mut Stream::new(&[bytes.len() as u8; 32]));
 }
 
-/// Some positions of a game that is played at random, each with and without
-/// its moves.
+/// Some positions of a random game, each with and without its moves.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for number in 0..tables::count() {
@@ -47,7 +46,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// The positions before a game begins, within it, and behind its end.
+/// Positions before a game begins, during it, and after its end.
 pub(crate) fn messages<G: Game>(game: &G) -> Vec<Vec<u8>> {
     const EVERY: usize = 40;
     const MOST: usize = 400;

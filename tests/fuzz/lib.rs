@@ -1,6 +1,6 @@
-//! What the fuzz targets do with bytes, and inputs from real games to begin with.
+//! The code of the fuzz targets, and inputs from real games.
 //!
-//! Nothing here needs libFuzzer; each file of `targets` hands its bytes on.
+//! It does not need libFuzzer; each file of `targets` passes its bytes to it.
 
 #![forbid(unsafe_code)]
 
@@ -12,7 +12,7 @@ mod seeds;
 mod bytes;
 mod tables;
 
-// What the rules' own tests check in every position is checked here too.
+// The checks of every position in the rules' own tests are used here, too.
 #[path = "../../services/games/tests/suite/cases.rs"]
 mod cases;
 #[path = "../../services/games/tests/suite/nodes.rs"]

@@ -1,4 +1,4 @@
-//! Bytes as records. An input is a byte that says whether to seal, then a line.
+//! Bytes as records. An input is a byte that says whether to add a correct hash, then a line.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use arena_model::{
 };
 use sha2::{Digest, Sha256};
 
-/// Inputs that begin with it are tried as they are.
+/// Inputs with this first byte are used unchanged.
 const AS_IT_IS: u8 = b'!';
 
 const HASH_KEY: &str = ",\"hash\":\"";
 
-/// A line is refused by name, or it holds: written again it is a record with
-/// the same hash, that holds and says the same.
+/// A line is refused with a reason, or is valid: written again, it is a valid record with the same
+/// hash and content.
 pub fn check(data: &[u8]) {
     let Some((&how, line)) = data.split_first() else {
         return;
@@ -29,8 +29,8 @@ pub fn check(data: &[u8]) {
         try_line(&line);
         return;
     }
-    // Sealed, so that the hash does not hide the rest; once more where the line
-    // is laid out in a way that has another hash.
+    // With a correct hash, so that other errors are found; again if the layout of the line gives
+    // another hash.
     let sealed = sealed(&line);
     if let Some(VerifyError::Hash { stated, computed }) = try_line(&sealed)
         && !stated.is_empty()
@@ -39,7 +39,7 @@ pub fn check(data: &[u8]) {
     }
 }
 
-/// The line with the hash of what it says in place of its own.
+/// The line with the hash of its content.
 fn sealed(line: &str) -> String {
     let body = match line.rfind(HASH_KEY) {
         Some(end) => &line[..end],
@@ -49,7 +49,7 @@ fn sealed(line: &str) -> String {
     format!("{body}{HASH_KEY}{}\"}}", hex::encode(hash))
 }
 
-/// As `arena game replay FILE` reads a line; what does not hold of a record.
+/// Reads a line like `arena game replay FILE`. Returns the error of an invalid record.
 fn try_line(line: &str) -> Option<VerifyError> {
     let record = match ParsedRecord::parse(line) {
         Ok(record) => record,
@@ -82,7 +82,7 @@ fn game_of(ruleset: &str, options: &Options, seats: usize) -> Result<Arc<dyn Any
     build(ruleset, &options, seats)
 }
 
-/// A record that holds does so in every form, and is what the rules play.
+/// A valid record is valid in every form, and agrees with the rules.
 fn check_again(header: &RecordHeader, packed: &GameRecord, game: &dyn AnyGame) {
     let outcome = game
         .replay(&packed.events, &mut |_| {})
@@ -112,8 +112,8 @@ fn check_again(header: &RecordHeader, packed: &GameRecord, game: &dyn AnyGame) {
     assert_eq!(&other_header, header, "{line}");
 }
 
-/// Short games of every ruleset: ended by a fault, by a cap, by nobody, and with
-/// faults that cost a move.
+/// Short games of every ruleset: ended by a fault, by a cap or as void, and with faults that cost a
+/// move.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for info in rulesets() {
@@ -130,14 +130,14 @@ pub fn seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// How a seed's game goes.
+/// The plan of a seed's game.
 struct Play {
     opening_plies: u32,
-    /// Actions before the fault or the end as nobody's result.
+    /// Actions before the fault, or before the game is made void.
     actions: usize,
     on_fault: FaultPolicy,
     void: bool,
-    /// With the least cap that the options allow beyond a dozen.
+    /// With the smallest cap above a dozen that the options allow.
     capped: bool,
 }
 

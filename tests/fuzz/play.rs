@@ -1,5 +1,5 @@
-//! Bytes as games. An input is the number of a table, six bytes of setup and
-//! of fault injection, then what the agents do.
+//! Bytes as games. An input is the number of a table, six bytes of setup and of fault injection,
+//! then the actions of the agents.
 
 use arena_engine::{
     AgentRng, Event, FaultKind, FaultPolicy, Finished, Game, GameKeys, Match, Setup, Status, Step,
@@ -8,24 +8,24 @@ use arena_engine::{
 
 use crate::{bytes::Bytes, cases::Case, nodes, rules, tables};
 
-/// A game is played by its rules whatever agents answer: what is illegal is
-/// refused and changes nothing, the game ends within its cap, every event
-/// changes what it may, and a replay of its events gives the same.
+/// A game follows its rules whatever agents answer: illegal actions are refused and change nothing,
+/// the game ends within its cap, every event changes only what it may, and a replay of the events
+/// gives the same game.
 pub fn check(data: &[u8]) {
     let mut bytes = Bytes(data);
     let table = tables::at(bytes.short());
     table.play(bytes);
 }
 
-/// What is done at a question.
+/// The reaction to a question.
 enum Deed {
-    /// A legal answer, by its place.
+    /// A legal answer, by its index.
     Legal(u8),
     /// Any answer.
     Any(u32),
     /// A fault.
     Fault(FaultKind),
-    /// The end of the game as nobody's result.
+    /// The end of the game as void.
     Void,
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn play<G: Game>(game: &G, case: &Case, mut bytes: Bytes<'_>) {
         },
         ask_forced: flags & 16 != 0,
     };
-    // Whole games are long: most inputs stop where their bytes do.
+    // Whole games are long: most inputs stop at the end of their bytes.
     let to_the_end = flags >= 0xe0;
     let mut further = Stream::new(&[seed; 32]);
     let mut play = Match::new(game.clone(), setup);
@@ -81,7 +81,7 @@ pub(crate) fn play<G: Game>(game: &G, case: &Case, mut bytes: Bytes<'_>) {
     check_changed(game, &finished.events, usize::from(place), bits);
 }
 
-/// Answers whatever it is.
+/// Answers with any number.
 fn answer<G: Game>(play: &mut Match<G>, action: u32) {
     let legal = play.legal().to_vec();
     if legal.iter().any(|&id| u32::from(id) == action) {
@@ -110,15 +110,15 @@ fn check_cap(finished: &Finished, case: &Case) {
         assert!(plies <= most, "{label}: {plies} plies");
     }
     if let Some(most) = cap("max_throws").or(cap("max_rolls")) {
-        // One more may have drawn who begins.
+        // One more event may have drawn the starter.
         assert!(chances <= most + 1, "{label}: {chances} throws");
-        // At most one for each throw, and a pass for each turn.
+        // At most one event for each throw, and a pass for each turn.
         assert!(plies <= 2 * chances, "{label}: {plies} plies");
     }
 }
 
-/// The events alone give the same game. Most of an input's time would go to what
-/// is checked at its nodes: it is some of them, others with other seeds.
+/// The events alone give the same game. Checking all nodes would take most of an input's time, so
+/// only some are checked, depending on the seed.
 fn check_replay<G: Game>(game: &G, case: &Case, finished: &Finished, seed: u8) {
     let label = &case.label;
     let mut next = usize::from(seed % 4);
@@ -160,8 +160,8 @@ fn check_replay<G: Game>(game: &G, case: &Case, finished: &Finished, seed: u8) {
     }
 }
 
-/// One event changed, at any place or behind the last: refused by its number, or
-/// another game.
+/// One event is changed, at any place or after the last. The replay refuses it by its number, or
+/// gives another game.
 fn check_changed<G: Game>(game: &G, events: &[Event], place: usize, bits: u16) {
     let place = place % (events.len() + 1);
     let mut events = events.to_vec();
@@ -181,8 +181,8 @@ fn check_changed<G: Game>(game: &G, events: &[Event], place: usize, bits: u16) {
     }
 }
 
-/// For each table a game that agents end early, one with faults and illegal
-/// answers, and one to the end.
+/// For each table: a game that ends early as void, one with faults and illegal answers, and one to
+/// the end.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut rng = AgentRng::new(2);
     let mut seeds = Vec::new();

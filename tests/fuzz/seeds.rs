@@ -2,11 +2,10 @@
 
 use std::{env, fs, path::Path};
 
-/// Writes inputs from real games to the folder that `ARENA_FUZZ_SEEDS` names,
-/// before libFuzzer reads it.
+/// Writes inputs from real games to the folder in `ARENA_FUZZ_SEEDS`, before libFuzzer reads it.
 ///
 /// # Panics
-/// Where a file cannot be written.
+/// If a file cannot be written.
 pub fn write_if_asked(seeds: fn() -> Vec<Vec<u8>>) {
     let Some(folder) = env::var_os("ARENA_FUZZ_SEEDS") else {
         return;

@@ -1,5 +1,5 @@
-//! Every ruleset with every preset and a spread of options, as the rules' own
-//! tests have them; the first two bytes of an input choose one.
+//! Every ruleset with every preset and a range of options, as in the rules' own tests. The first
+//! two bytes of an input choose one.
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -12,11 +12,11 @@ use crate::{
     decode, play,
 };
 
-/// A game of any ruleset that takes bytes.
+/// A game of any ruleset, with bytes as input.
 pub(crate) trait Table: Send + Sync {
-    /// Reads them as a position.
+    /// Decodes bytes as a position.
     fn read(&self, bytes: &[u8]);
-    /// Plays by them.
+    /// Plays a game from bytes.
     fn play(&self, bytes: Bytes<'_>);
     /// Messages from a real game.
     fn messages(&self) -> Vec<Vec<u8>>;
@@ -53,16 +53,16 @@ impl Visitor for Hold {
 
 static CASES: LazyLock<Vec<Case>> = LazyLock::new(cases);
 
-/// Each is made once: that takes longer than to try an input.
+/// Each table is made once, because that takes longer than an input.
 static TABLES: LazyLock<Vec<OnceLock<Box<dyn Table>>>> =
     LazyLock::new(|| CASES.iter().map(|_| OnceLock::new()).collect());
 
-/// How many there are.
+/// The number of tables.
 pub(crate) fn count() -> u16 {
     u16::try_from(CASES.len()).expect("no more than two bytes can choose")
 }
 
-/// The table that a number chooses, whatever the number is.
+/// The table of a number, which may be any number.
 pub(crate) fn at(number: u16) -> &'static dyn Table {
     let place = usize::from(number % count());
     let table = TABLES[place].get_or_init(|| {

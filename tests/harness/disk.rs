@@ -1,4 +1,4 @@
-//! Small disks of a test's own: a file with ext4 on it, or memory with a limit.
+//! Small disks for one test: a file with ext4 on it, or memory with a limit.
 
 use std::{
     fs::{self, File},
@@ -14,33 +14,32 @@ use nix::sys::statvfs::statvfs;
 /// How a disk loses its power.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// What the file system has in memory is lost, its journal's included.
+    /// Data in memory is lost, including the journal.
     Everything,
-    /// The journal reaches the disk, data that is only in memory does not.
+    /// The journal reaches the disk, data in memory does not.
     AllButJournal,
-    /// Everything reaches the disk, and nothing after.
+    /// Everything up to now reaches the disk, and nothing later.
     Nothing,
 }
 
-/// A mounted disk. Taken down when dropped, and also when this process is
-/// killed: a small process holds the other end of a pipe.
+/// A mounted disk. It is unmounted when dropped, and also if this process is killed, by a small
+/// process at the other end of a pipe.
 #[derive(Debug)]
 pub struct Disk {
     mount: PathBuf,
-    /// The file below an ext4; none for memory.
+    /// The image of an ext4; none for memory.
     image: Option<PathBuf>,
-    /// The setting of the loop device that limits its requests, and what it was.
+    /// The setting that limits requests of the loop device, with its previous value.
     limited: Option<(PathBuf, String)>,
     watch: Option<(Child, ChildStdin)>,
 }
 
-/// What a request to a loop device may have, KiB: one page of the file below.
+/// The largest request to a loop device in KiB: one page of the image.
 const REQUEST_KIB: &str = "4";
 
-/// Ends when its input does, and takes the disk down: the image's loop device
-/// goes with the mount. Its input's last line, if it is not empty, is a setting
-/// of that device and its value before, which outlive the mount. Deaf to what
-/// ends the rest of its terminal's group.
+/// Ends when its input ends, and unmounts the disk, which also removes the loop device of the
+/// image. The last line of its input, if any, is a setting of that device with its previous value,
+/// which lives longer than the mount. It ignores signals to its terminal's process group.
 const WATCH: &str = r#"trap '' INT TERM HUP
 while read -r line; do last=$line; done
 [ -z "$last" ] || echo "${last#* }" > "${last% *}"
@@ -57,26 +56,25 @@ const SHUTDOWN: &str = "import fcntl, os, struct, sys
 fcntl.ioctl(os.open(sys.argv[1], os.O_RDONLY), 0x8004587D, struct.pack('I', int(sys.argv[2])))";
 
 impl Disk {
-    /// Makes an ext4 of so many MiB in `folder` and mounts it.
+    /// Makes an ext4 of a number of MiB in `folder` and mounts it.
     ///
     /// # Errors
-    /// Why this machine cannot.
+    /// The reason why this machine cannot.
     pub fn ext4(folder: &Path, mebibytes: u64) -> Result<Self, String> {
-        // Without room that only root may use.
+        // Without space that is reserved for root.
         Self::ext4_made(folder, mebibytes, &["-m", "0"], "rw")
     }
 
-    /// Makes an ext4 without a journal, which goes on after errors. Its blocks
-    /// take room in `folder` when they are written: where there is none, writes
-    /// fail that the system has taken already.
+    /// Makes an ext4 without a journal, which continues after errors. Its blocks use space in
+    /// `folder` when they are written. Without space, writes fail that the system has already
+    /// accepted.
     ///
-    /// Linux's loop device calls a request done of which the file below took the
-    /// first part only (seen with 6.18): room for one page of several, and a sync
-    /// succeeds without the others. So no request has more than one page, and
-    /// none lies across two.
+    /// Linux's loop device reports a request as done if the image took only its first part (seen
+    /// with 6.18): with space for one page of several, a sync succeeds without the others.
+    /// Therefore no request has more than one page, and none crosses a page boundary.
     ///
     /// # Errors
-    /// Why this machine cannot.
+    /// The reason why this machine cannot.
     pub fn thin(folder: &Path, mebibytes: u64) -> Result<Self, String> {
         let how = ["-m", "0", "-b", "4096", "-O", "^has_journal"];
         let mut disk = Self::ext4_made(folder, mebibytes, &how, "errors=continue")?;
@@ -95,9 +93,12 @@ impl Disk {
         Ok(())
     }
 
-    /// Tells the watch what to set back.
+    /// Sends the watching process the setting to restore.
     fn tell_watch(&mut self, line: &str) -> Result<(), String> {
-        let (_, input) = self.watch.as_mut().ok_or("nobody watches the disk")?;
+        let (_, input) = self
+            .watch
+            .as_mut()
+            .ok_or("the process that watches the disk is missing")?;
         writeln!(input, "{line}").map_err(|e| e.to_string())
     }
 
@@ -121,10 +122,10 @@ impl Disk {
         Ok(disk)
     }
 
-    /// Mounts memory of so many MiB in `folder`.
+    /// Mounts memory of a number of MiB in `folder`.
     ///
     /// # Errors
-    /// Why this machine cannot.
+    /// The reason why this machine cannot.
     pub fn memory(folder: &Path, mebibytes: u64) -> Result<Self, String> {
         let disk = Self::at(folder.join("memory"), None)?;
         let size = format!("size={mebibytes}m");
@@ -153,7 +154,7 @@ impl Disk {
         })
     }
 
-    /// Where it is mounted.
+    /// The mount point.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.mount
@@ -172,7 +173,7 @@ impl Disk {
     /// Cuts the power of an ext4: every access fails from now on.
     ///
     /// # Errors
-    /// Where the system refuses.
+    /// If the system refuses.
     pub fn cut(&self, cut: Cut) -> Result<(), String> {
         let flags = match cut {
             Cut::Nothing => "0",
@@ -185,10 +186,10 @@ impl Disk {
             .arg(flags))
     }
 
-    /// Lets an ext4 find an error in itself, after which it is read-only.
+    /// Makes an ext4 find an error, after which it is read-only.
     ///
     /// # Errors
-    /// Where the system has no such switch.
+    /// If the system has no such switch.
     pub fn fail(&self) -> Result<(), String> {
         self.remount("errors=remount-ro")?;
         fs::write(
@@ -211,26 +212,29 @@ impl Disk {
         Ok(device.to_owned())
     }
 
-    /// Takes an ext4 down and mounts it again, which plays its journal.
+    /// Unmounts an ext4 and mounts it again, which replays its journal.
     ///
     /// # Errors
-    /// Where something still uses it, or the file system is broken.
+    /// If it is still in use, or the file system is broken.
     pub fn power_on(&mut self) -> Result<(), String> {
         self.unmount()?;
         self.mount_again("rw")
     }
 
     fn mount_again(&mut self, how: &str) -> Result<(), String> {
-        let image = self.image.as_ref().ok_or("memory does not come back")?;
+        let image = self
+            .image
+            .as_ref()
+            .ok_or("a disk in memory cannot be mounted again")?;
         ran(Command::new("mount")
             .args(["-t", "ext4", "-o", &format!("loop,{how}")])
             .args([image, &self.mount]))
     }
 
-    /// Mounts it anew with other options: `ro`, `rw`, `size=…`.
+    /// Remounts it with other options: `ro`, `rw`, `size=…`.
     ///
     /// # Errors
-    /// Where the system refuses.
+    /// If the system refuses.
     pub fn remount(&self, options: &str) -> Result<(), String> {
         ran(Command::new("mount")
             .args(["-o", &format!("remount,{options}")])
@@ -238,7 +242,7 @@ impl Disk {
     }
 
     fn unmount(&mut self) -> Result<(), String> {
-        // While the device is still this disk's and nobody else's.
+        // The device still belongs to this disk.
         if let Some((limit, before)) = self.limited.take() {
             fs::write(limit, before).map_err(|e| e.to_string())?;
             self.tell_watch("")?;
@@ -249,7 +253,7 @@ impl Disk {
             if result.is_ok() {
                 break;
             }
-            // Whoever used it is just ending.
+            // A process that used it is just ending.
             thread::sleep(Duration::from_millis(50));
         }
         result
@@ -258,7 +262,7 @@ impl Disk {
     /// Free bytes.
     ///
     /// # Errors
-    /// Where it cannot be asked.
+    /// If it cannot be asked.
     pub fn free(&self) -> Result<u64, String> {
         let it = statvfs(&self.mount).map_err(|e| e.to_string())?;
         Ok(it.blocks_available() * it.fragment_size())
@@ -269,7 +273,7 @@ impl Drop for Disk {
     fn drop(&mut self) {
         if let Some((mut watch, input)) = self.watch.take() {
             drop(input);
-            // It has nobody to tell an error to.
+            // An error cannot be reported here.
             let _ = watch.wait();
         }
     }
@@ -297,11 +301,11 @@ mod tests {
 
     const PAGE: usize = 4096;
 
-    /// The proof `full` believes a sync on such a disk that succeeds.
+    /// The stress test `full` relies on this: a successful sync means that the data is on the disk.
     #[test]
     fn a_thin_disk_owns_up_to_every_page_it_had_no_room_for() {
         let folder = tempfile::tempdir().unwrap();
-        // Only root may mount, and not everywhere.
+        // Only root may mount, and not on every machine.
         let Ok(below) = Disk::memory(folder.path(), 16) else {
             return;
         };
@@ -314,7 +318,7 @@ mod tests {
         file.sync_all().unwrap();
         let mut filler = File::create(below.path().join("filler")).unwrap();
         while filler.write_all(&[1; PAGE]).is_ok() {}
-        // The first page has its room already.
+        // The first page has its space already.
         file.write_all_at(&[2; 4 * PAGE], 0).unwrap();
         assert!(file.sync_all().is_err());
         drop((file, filler));

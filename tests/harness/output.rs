@@ -1,4 +1,4 @@
-//! What a finished command left.
+//! The result of a finished command.
 
 use std::cell::RefCell;
 
@@ -8,7 +8,7 @@ thread_local! {
     static ERRORS: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Exit code and stderr of every command that failed as this test expected, so far.
+/// Exit code and stderr of every expected failure of this test so far.
 #[must_use]
 pub fn errors() -> String {
     ERRORS.with_borrow(String::clone)
@@ -19,16 +19,16 @@ pub fn errors() -> String {
 pub struct Output {
     /// The command line, for messages.
     pub command: String,
-    /// The exit code; none where a signal ended it.
+    /// The exit code; none if a signal ended it.
     pub code: Option<i32>,
-    /// All of stdout.
+    /// The whole stdout.
     pub stdout: String,
-    /// All of stderr.
+    /// The whole stderr.
     pub stderr: String,
 }
 
 impl Output {
-    /// Everything of it, for the message of a failed test.
+    /// The whole result, for the message of a failed test.
     #[must_use]
     pub fn transcript(&self) -> String {
         let shown: String = self.stdout.chars().take(2000).collect();
@@ -38,10 +38,10 @@ impl Output {
         )
     }
 
-    /// The same, where it ended with 0.
+    /// Returns itself if it ended with 0.
     ///
     /// # Panics
-    /// Where it did not.
+    /// If it did not.
     #[track_caller]
     #[must_use]
     pub fn ok(self) -> Self {
@@ -49,11 +49,11 @@ impl Output {
         self
     }
 
-    /// The same, where it ended with this code and stderr has all these words,
-    /// and no trace of a crash.
+    /// Returns itself if it ended with this code, without a crash, and with all these words in
+    /// stderr.
     ///
     /// # Panics
-    /// Where it did not.
+    /// If it did not.
     #[track_caller]
     pub fn fails(self, code: i32, words: &[&str]) -> Self {
         assert_eq!(self.code, Some(code), "{}", self.transcript());
@@ -71,7 +71,7 @@ impl Output {
     /// Stdout as one JSON value.
     ///
     /// # Panics
-    /// Where it is none.
+    /// If it is not one JSON value.
     #[track_caller]
     #[must_use]
     pub fn json(&self) -> Value {
@@ -82,7 +82,7 @@ impl Output {
     /// The tournament's id in the JSON on stdout.
     ///
     /// # Panics
-    /// Where there is none.
+    /// If there is none.
     #[track_caller]
     #[must_use]
     pub fn tournament_id(&self) -> String {

@@ -1,4 +1,4 @@
-//! Where the programs are that the tests start.
+//! The paths of the programs that tests start.
 
 use std::{
     env,
@@ -13,17 +13,17 @@ pub fn repository() -> &'static Path {
         .expect("tests/ is in the repository")
 }
 
-/// The `arena` binary: ARENA_BIN, else the one built beside the tests.
+/// The `arena` binary: ARENA_BIN, or else the one that was built with the tests.
 ///
 /// # Panics
-/// Where there is none.
+/// If there is none.
 #[must_use]
 pub fn arena() -> PathBuf {
     if let Some(path) = env::var_os("ARENA_BIN") {
         let path = PathBuf::from(path);
         assert!(
             path.is_file(),
-            "ARENA_BIN is {}, where there is no file",
+            "ARENA_BIN is {}, which is not a file",
             path.display()
         );
         return path;
@@ -38,17 +38,16 @@ pub fn arena() -> PathBuf {
     let beside = folder.join("arena");
     assert!(
         beside.is_file(),
-        "there is no {}: run `cargo build` first, or say where it is with ARENA_BIN",
+        "there is no {}: run `cargo build` first, or set ARENA_BIN",
         beside.display()
     );
     beside
 }
 
-/// A Python that has the SDK: that of ARENA_PYTHON, else the one that
-/// `tests/setup` makes.
+/// A Python with the SDK: ARENA_PYTHON, or else the one from `tests/setup`.
 ///
 /// # Errors
-/// What to do where there is none.
+/// What to do if there is none.
 pub fn python() -> Result<PathBuf, String> {
     let python = env::var_os("ARENA_PYTHON").map_or_else(
         || repository().join("target/tools/python/bin/python"),
@@ -66,7 +65,7 @@ pub fn python() -> Result<PathBuf, String> {
 /// PATH with [`python`] in front.
 ///
 /// # Panics
-/// Where there is none.
+/// If there is none.
 #[must_use]
 pub fn python_path() -> String {
     let python = python().unwrap_or_else(|reported| panic!("{reported}"));

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::{http, wait::until};
 
-/// Lines of a log that are shown where a test fails.
+/// Lines of a log that a failed test shows.
 const LINES_SHOWN: usize = 40;
 
 /// A running coordinator or worker. Killed when dropped.
@@ -27,7 +27,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Waits for the line that tells where it listens.
+    /// Waits for the line with its address.
     pub(crate) fn new(child: Child, stdout: PathBuf, stderr: PathBuf) -> Self {
         let mut server = Self {
             child,
@@ -46,16 +46,16 @@ impl Server {
         server
     }
 
-    /// What it wrote to stderr so far.
+    /// Its stderr so far.
     #[must_use]
     pub fn log(&self) -> String {
         fs::read_to_string(&self.stderr).unwrap_or_default()
     }
 
-    /// Where the coordinator is reached.
+    /// The coordinator's URL.
     ///
     /// # Panics
-    /// For a worker, which listens nowhere.
+    /// If it is a worker, which has no address.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.listen())
@@ -64,7 +64,7 @@ impl Server {
     /// `HOST:PORT` of the coordinator.
     ///
     /// # Panics
-    /// For a worker, which listens nowhere.
+    /// If it is a worker, which has no address.
     #[must_use]
     pub fn listen(&self) -> &str {
         self.addresses["listen"].as_str().expect("a coordinator")
@@ -73,7 +73,7 @@ impl Server {
     /// `HOST:PORT` of the metrics.
     ///
     /// # Panics
-    /// Where it has none.
+    /// If it has none.
     #[must_use]
     pub fn metrics_address(&self) -> &str {
         self.addresses["metrics"].as_str().expect("metrics")
@@ -82,14 +82,14 @@ impl Server {
     /// The page of metrics.
     ///
     /// # Panics
-    /// Where it does not answer.
+    /// If it does not answer.
     #[must_use]
     pub fn metrics(&self) -> String {
         http::get(self.metrics_address(), "/metrics")
             .unwrap_or_else(|| panic!("no metrics: {}", self.log()))
     }
 
-    /// Sum of the samples of a metric whose labels contain all these.
+    /// Sum of the samples of a metric whose labels contain all of these.
     #[must_use]
     pub fn metric(&self, name: &str, labels: &[&str]) -> f64 {
         self.metrics()
@@ -103,7 +103,7 @@ impl Server {
             .sum()
     }
 
-    /// The id of its process.
+    /// Its process id.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.child.id()
@@ -112,32 +112,31 @@ impl Server {
     /// Sends a signal.
     ///
     /// # Panics
-    /// Where the process is gone.
+    /// If the process has ended.
     pub fn signal(&self, signal: Signal) {
         kill(Pid::from_raw(self.child.id() as i32), signal).expect("it runs");
     }
 
-    /// Ends it without warning, as a power cut would.
+    /// Kills it without warning, like a power cut.
     ///
     /// # Panics
-    /// Where the process cannot be waited for.
+    /// If the process cannot be waited for.
     pub fn kill(mut self) {
         self.child.kill().expect("it runs");
         self.child.wait().expect("a child");
     }
 
-    /// Asks it to end and waits for it.
+    /// Sends it SIGTERM and waits for its end.
     ///
     /// # Panics
-    /// Where it does not end, or not well.
+    /// If it does not end, or ends with an error.
     pub fn stop(mut self) {
         self.signal(Signal::SIGTERM);
         let status = self.wait();
         assert!(status.success(), "{status}: {}", self.log());
     }
 
-    /// Shows why a test may have failed: how the server fares, and the end of its
-    /// log.
+    /// Shows why a test may have failed: the state of the server and the end of its log.
     #[expect(clippy::print_stderr, reason = "nothing else of it is left")]
     fn tell(&mut self) {
         let state = match self.child.try_wait() {
@@ -157,7 +156,7 @@ impl Server {
     /// Waits for its end.
     ///
     /// # Panics
-    /// Where it does not end.
+    /// If it does not end.
     pub fn wait(&mut self) -> ExitStatus {
         until("a server to end", || {
             self.child.try_wait().expect("a child")
@@ -170,7 +169,7 @@ impl Drop for Server {
         if std::thread::panicking() {
             self.tell();
         }
-        // An error means that it is gone already.
+        // An error means that it has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

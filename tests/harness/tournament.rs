@@ -1,4 +1,4 @@
-//! Specs, and what tournaments leave.
+//! Specs, and the results of tournaments.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -15,7 +15,7 @@ pub const PAPER_000: [&str; 6] = [
     "mixed",
 ];
 
-/// A spec with the seed 0x5eed; `more` is TOML that goes below it.
+/// A spec with the seed 0x5eed; `more` is TOML that is appended.
 #[must_use]
 pub fn spec(name: &str, ruleset: &str, blocks: u64, agents: &[&str], more: &str) -> String {
     format!(
@@ -33,17 +33,17 @@ pub fn sha256(text: &str) -> String {
 /// The exported games of a tournament.
 #[derive(Clone, Debug)]
 pub struct Games {
-    /// As exported.
+    /// The export as text.
     pub text: String,
     /// Each line.
     pub games: Vec<Value>,
 }
 
 impl Games {
-    /// The games of an export.
+    /// Parses an export.
     ///
     /// # Panics
-    /// Where they are not all JSON.
+    /// If a line is not JSON.
     #[must_use]
     pub fn of(export: &Output) -> Self {
         let games = export
@@ -57,7 +57,7 @@ impl Games {
         }
     }
 
-    /// What differs between two exports of the same tournament, or nothing.
+    /// The difference between two exports of the same tournament, or an empty text.
     #[must_use]
     pub fn difference(&self, other: &Self) -> Option<String> {
         if sha256(&self.text) == sha256(&other.text) {
@@ -76,7 +76,7 @@ impl World {
     /// Exports a tournament; `access` is `--data DIR` or `--coordinator URL`.
     ///
     /// # Panics
-    /// Where it cannot be exported.
+    /// If it cannot be exported.
     #[track_caller]
     #[must_use]
     pub fn export(&self, id: &str, access: [&str; 2]) -> Games {
@@ -85,11 +85,11 @@ impl World {
         Games::of(&output.ok())
     }
 
-    /// How a tournament stands, without what depends on time: latencies, and
-    /// how far audits are. `access` as in [`World::export`].
+    /// The standings of a tournament without values that depend on time: latencies and the progress
+    /// of audits. `access` as in [`World::export`].
     ///
     /// # Panics
-    /// Where nobody can say.
+    /// If the standings cannot be read.
     #[track_caller]
     #[must_use]
     pub fn standings(&self, id: &str, access: [&str; 2]) -> Value {
@@ -106,10 +106,10 @@ impl World {
         standings
     }
 
-    /// Runs a spec on a data folder, and gives its id, standings and games.
+    /// Runs a spec on a data folder, and returns its id, standings and games.
     ///
     /// # Panics
-    /// Where it does not finish.
+    /// If it does not finish.
     #[track_caller]
     #[must_use]
     pub fn tournament(&self, spec: &str, data: &str, more: &[&str]) -> (String, Value, Games) {
@@ -122,10 +122,10 @@ impl World {
         (id, output.json(), games)
     }
 
-    /// Starts a tournament at a coordinator and gives its id.
+    /// Starts a tournament on a coordinator, and returns its id.
     ///
     /// # Panics
-    /// Where it is refused.
+    /// If it is refused.
     #[track_caller]
     #[must_use]
     pub fn start_tournament(&self, name: &str, spec: &str, url: &str) -> String {
@@ -143,10 +143,10 @@ impl World {
         .tournament_id()
     }
 
-    /// Follows a tournament to its end, though all of its games may end with faults.
+    /// Watches a tournament to its end, even if all of its games end with faults.
     ///
     /// # Panics
-    /// Where it does not finish.
+    /// If it does not finish.
     #[track_caller]
     pub fn end_tournament(&self, id: &str, url: &str) {
         let watched = self.arena(&["tournament", "watch", id, "--coordinator", url]);
@@ -154,10 +154,10 @@ impl World {
         assert!(ended, "{}", watched.transcript());
     }
 
-    /// Follows a tournament to its end.
+    /// Watches a tournament to its end.
     ///
     /// # Panics
-    /// Where it does not finish.
+    /// If it does not finish.
     #[track_caller]
     pub fn finish_tournament(&self, id: &str, url: &str) {
         let _ = self

@@ -1,23 +1,22 @@
-//! Waiting with an end.
+//! Waiting with a timeout.
 
 use std::{
     thread,
     time::{Duration, Instant},
 };
 
-/// After this long a test fails instead of waiting on: many times what anything
-/// takes on a slow machine.
+/// The timeout of tests: many times longer than anything takes on a slow machine.
 pub const DEADLINE: Duration = Duration::from_secs(120);
 
 /// Waits until there is a value.
 ///
 /// # Panics
-/// After [`DEADLINE`], with what was waited for.
+/// After [`DEADLINE`], with the name of the condition.
 pub fn until<T>(what: &str, ready: impl FnMut() -> Option<T>) -> T {
     within(DEADLINE, ready).unwrap_or_else(|| panic!("waited {} s for {what}", DEADLINE.as_secs()))
 }
 
-/// Waits until there is a value, but no longer than so long.
+/// Waits until there is a value, but at most for this long.
 pub fn within<T>(timeout: Duration, mut ready: impl FnMut() -> Option<T>) -> Option<T> {
     let started = Instant::now();
     loop {

@@ -1,4 +1,4 @@
-//! One test's own folder, and all processes that it starts.
+//! The folder of one test, and all processes that it starts.
 
 use std::{
     env, fs,
@@ -18,11 +18,11 @@ use tempfile::TempDir;
 
 use crate::{Output, Server, program, wait::DEADLINE};
 
-/// Names the world a process was started in; every child inherits it.
+/// The variable with the world of a process, which every child inherits.
 const MARK: &str = "ARENA_TEST_WORLD";
 
-/// One test's own folder, and all processes that it starts. When dropped, what
-/// still runs is killed and the folder removed.
+/// The folder of one test, and all processes that it starts. Dropping it kills running processes
+/// and removes the folder.
 #[derive(Debug)]
 pub struct World {
     folder: TempDir,
@@ -53,7 +53,7 @@ impl World {
         }
     }
 
-    /// An empty folder, whose processes find a Python with the SDK.
+    /// An empty folder, with a Python with the SDK in the search path.
     #[must_use]
     pub fn with_python() -> Self {
         let mut world = Self::new();
@@ -61,16 +61,16 @@ impl World {
         world
     }
 
-    /// The folder, which is where commands run.
+    /// The folder, which is the working directory of commands.
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Writes a file into the folder and gives its path.
+    /// Writes a file into the folder and returns its path.
     ///
     /// # Panics
-    /// Where it cannot be written.
+    /// If it cannot be written.
     #[must_use]
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         let path = self.folder().join(name);
@@ -78,12 +78,12 @@ impl World {
         path.to_str().expect("a path in UTF-8").to_owned()
     }
 
-    /// A program to be started in the folder, with none of the user's settings.
+    /// A command in the folder, without the user's settings.
     #[must_use]
     pub fn command(&self, program: impl AsRef<Path>) -> Command {
         let mut command = Command::new(program.as_ref());
         for (name, _) in env::vars_os() {
-            // Without cargo's, so that a program does not think that cargo runs it.
+            // Without cargo's variables, so that a program does not assume that cargo runs it.
             let text = name.to_string_lossy();
             if text.starts_with("ARENA_") || text.starts_with("CARGO") {
                 command.env_remove(name);
@@ -98,11 +98,11 @@ impl World {
         command
     }
 
-    /// Makes one file of the agent in `tests/agents/misbehave`, as a binary that
-    /// is registered has to be, and gives its path.
+    /// Makes one file from the agent in `tests/agents/misbehave`, because registered binaries are
+    /// files, and returns its path.
     ///
     /// # Panics
-    /// Where it cannot be made.
+    /// If it cannot be made.
     #[track_caller]
     #[must_use]
     pub fn misbehave(&self) -> String {
@@ -125,7 +125,7 @@ impl World {
     /// Runs `arena` to its end.
     ///
     /// # Panics
-    /// Where it does not end.
+    /// If it does not end.
     #[track_caller]
     pub fn arena(&self, arguments: &[&str]) -> Output {
         let mut command = self.command(program::arena());
@@ -136,7 +136,7 @@ impl World {
     /// Runs a command to its end.
     ///
     /// # Panics
-    /// Where it does not end.
+    /// If it does not end.
     #[track_caller]
     pub fn run(&self, command: Command) -> Output {
         let shown = show(&command);
@@ -164,8 +164,8 @@ impl World {
         output
     }
 
-    /// Runs `arena` to its end, and takes stdout line by line: there may be more
-    /// of it than fits into memory.
+    /// Runs `arena` to its end, and handles stdout line by line, because it may not fit into
+    /// memory.
     ///
     /// # Panics
     /// Where it does not end with 0.
@@ -187,10 +187,10 @@ impl World {
         self.start_program(&program::arena(), arguments)
     }
 
-    /// Starts this very program once more, as [`World::start`] does.
+    /// Starts this program again, as [`World::start`] does.
     ///
     /// # Panics
-    /// Where the system does not tell its path.
+    /// If the system does not tell its path.
     pub fn start_own(&self, arguments: &[&str]) -> Started {
         let own = env::current_exe().expect("this program's own path");
         self.start_program(&own, arguments)
@@ -222,11 +222,10 @@ impl World {
         (child, stdout, stderr)
     }
 
-    /// Starts a coordinator on a data folder, on ports of its own unless the
-    /// further arguments say otherwise.
+    /// Starts a coordinator on a data folder, on free ports unless the further arguments set them.
     ///
     /// # Panics
-    /// Where it does not come up.
+    /// If it does not come up.
     #[must_use]
     pub fn coordinator(&self, data: &str, more: &[&str]) -> Server {
         let mut arguments = vec!["coordinator", "--data", data];
@@ -242,7 +241,7 @@ impl World {
     /// Starts a worker.
     ///
     /// # Panics
-    /// Where it does not come up.
+    /// If it does not come up.
     #[must_use]
     pub fn worker(&self, coordinator: &Server, more: &[&str]) -> Server {
         let url = coordinator.url();
@@ -251,10 +250,10 @@ impl World {
         self.server(&arguments)
     }
 
-    /// Starts a worker on a host that has a variable set.
+    /// Starts a worker with a variable in its environment.
     ///
     /// # Panics
-    /// Where it does not come up.
+    /// If it does not come up.
     #[must_use]
     pub fn worker_with(&self, coordinator: &Server, name: &str, value: &str) -> Server {
         let mut command = self.command(program::arena());
@@ -265,10 +264,10 @@ impl World {
         self.serve(command)
     }
 
-    /// Starts `arena` with these arguments, as what serves until it is stopped.
+    /// Starts `arena` with these arguments, as a server that runs until it is stopped.
     ///
     /// # Panics
-    /// Where it does not come up.
+    /// If it does not come up.
     #[must_use]
     pub fn server(&self, arguments: &[&str]) -> Server {
         let mut command = self.command(program::arena());
@@ -281,7 +280,7 @@ impl World {
         Server::new(child, stdout, stderr)
     }
 
-    /// The processes of this world that still run, each with its command line.
+    /// The running processes of this world with their command lines.
     #[must_use]
     pub fn processes(&self) -> Vec<(i32, String)> {
         let mark = format!("{MARK}={}", self.folder().display());
@@ -298,7 +297,7 @@ impl World {
                     .any(|variable| variable == mark.as_bytes())
                     .then_some(())?;
                 let line = fs::read(entry.path().join("cmdline")).ok()?;
-                // A zombie has no command line, and runs no more.
+                // A zombie has no command line, and does not run.
                 let words: Vec<_> = line
                     .split(|&byte| byte == 0)
                     .filter(|word| !word.is_empty())
@@ -309,10 +308,10 @@ impl World {
             .collect()
     }
 
-    /// Waits until no process of this world runs any more.
+    /// Waits until no process of this world runs.
     ///
     /// # Panics
-    /// Where one stays.
+    /// If a process remains.
     #[track_caller]
     pub fn nothing_runs(&self) {
         let started = Instant::now();
@@ -336,7 +335,7 @@ impl Drop for World {
     }
 }
 
-/// A command that runs.
+/// A running command.
 #[derive(Debug)]
 pub struct Started {
     command: String,
@@ -346,13 +345,13 @@ pub struct Started {
 }
 
 impl Started {
-    /// What it wrote to stdout so far.
+    /// Its stdout so far.
     #[must_use]
     pub fn stdout(&self) -> String {
         read(&self.stdout)
     }
 
-    /// What it wrote to stderr so far.
+    /// Its stderr so far.
     #[must_use]
     pub fn stderr(&self) -> String {
         read(&self.stderr)
@@ -361,7 +360,7 @@ impl Started {
     /// Whether it has ended.
     ///
     /// # Panics
-    /// Where it cannot be asked.
+    /// If it cannot be asked.
     pub fn ended(&mut self) -> bool {
         self.child.try_wait().expect("a child").is_some()
     }
@@ -369,7 +368,7 @@ impl Started {
     /// Sends a signal.
     ///
     /// # Panics
-    /// Where it has ended.
+    /// If it has ended.
     pub fn signal(&self, signal: Signal) {
         kill(Pid::from_raw(self.child.id() as i32), signal).expect("it runs");
     }
@@ -377,7 +376,7 @@ impl Started {
     /// Waits for its end.
     ///
     /// # Panics
-    /// Where it does not end.
+    /// If it does not end.
     #[track_caller]
     pub fn output(mut self) -> Output {
         let status = crate::until("a command to end", || {

@@ -1,4 +1,4 @@
-"""Steps OpenSpiel beside games that were played elsewhere, and tells where they differ.
+"""Plays given games with OpenSpiel, and prints where they differ.
 
     compare.py oware|mancala < GAMES
 
@@ -66,7 +66,7 @@ def placement(returns):
 
 
 def difference(rules, state, played):
-    """Where the game differs first, or None."""
+    """The first difference, or None."""
     for step, player in enumerate(played["players"]):
         over = player < 0
         there = {

@@ -1,6 +1,6 @@
-//! What dashboards show of tournaments is what standings and exports say: before a
-//! restart, right after it, of a tournament shorter than the interval of scrapes, and with
-//! two workers. The panels' own expressions are asked of the real Prometheus.
+//! Dashboards agree with standings and exports: before a restart, right after it, for a tournament
+//! shorter than the scrape interval, and with two workers. The real Prometheus evaluates the
+//! panels' own expressions.
 
 mod exports;
 
@@ -19,21 +19,21 @@ use super::{
     text,
 };
 
-/// Longer than the shortest tournament takes.
+/// Longer than the shortest tournament.
 const INTERVAL: &str = "2s";
-/// How often a number is looked at until it is taken for wrong.
+/// How often a value is read before it counts as wrong.
 const LOOKS: u32 = 60;
-/// Between two looks.
+/// The pause between two reads.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// A tournament that was played.
+/// A finished tournament.
 struct Played {
-    /// What it is an example of.
+    /// The case that it represents.
     of: &'static str,
     id: String,
 }
 
-/// A number on a dashboard, and what it has to be.
+/// A value on a dashboard, and the expected value.
 struct Number {
     panel: &'static str,
     /// The query of the panel: its letter.
@@ -48,7 +48,7 @@ fn find(name: &str) -> Dashboard {
     all.find(|it| it.name == name).expect("a dashboard")
 }
 
-/// The numbers of all panels that show how a tournament stands.
+/// The values of all panels that show standings.
 fn numbers(standings: &Value) -> Vec<(&'static str, Number)> {
     let mut numbers = Vec::new();
     let mut add = |dashboard, panel, query, labels: &[(&'static str, &str)], expected| {
@@ -150,7 +150,7 @@ fn numbers(standings: &Value) -> Vec<(&'static str, Number)> {
     numbers
 }
 
-/// Asks for a panel's number of a tournament.
+/// Evaluates a panel for a tournament.
 fn ask(prometheus: &Prometheus, dashboard: &Dashboard, number: &Number, id: &str) -> Option<f64> {
     let variables = [
         ("cluster", "here"),
@@ -177,7 +177,7 @@ fn ask(prometheus: &Prometheus, dashboard: &Dashboard, number: &Number, id: &str
     found.map(|(_, value)| value.parse().expect("a number"))
 }
 
-/// Compares all numbers of a tournament with its standings; gives the table's rows.
+/// Compares all values of a tournament with its standings, and returns the rows of the table.
 fn compare(
     prometheus: &Prometheus,
     world: &World,
@@ -222,7 +222,7 @@ fn compare(
     rows
 }
 
-/// The same without windows: what a counter came to since its process began.
+/// The same without windows: the increase of a counter since its process started.
 fn whole(expression: &str) -> String {
     let mut whole = expression.to_owned();
     for call in ["(rate(", "(increase("] {
@@ -254,7 +254,7 @@ fn windows_are_taken_out_of_expressions() {
     }
 }
 
-/// Variants of the bot `random`, so that each name plays in one tournament alone.
+/// Variants of the bot `random`, so that each name plays in only one tournament.
 fn variants(names: &[&str]) -> String {
     let mut tables = "[play]\nask_forced = true\n".to_owned();
     for name in names {
@@ -264,7 +264,7 @@ fn variants(names: &[&str]) -> String {
     tables
 }
 
-/// The lines of a page that say how tournaments stand.
+/// The lines of a page with standings.
 fn standing(coordinator: &Server) -> Vec<String> {
     let page = coordinator.metrics();
     let lines = page
@@ -330,7 +330,7 @@ fn dashboards_show_what_standings_and_exports_say() {
     let draws = |agent: &Value| agent["draws"].as_u64() > Some(0);
     assert!(list(&standings["agents"]).iter().any(draws), "{standings}");
 
-    // One that is killed half way.
+    // A tournament that is killed half way.
     let long = ["random-f", "move-last-f"];
     let long = spec("long", "cowry", 3_000, &long, &variants(&long));
     let id = world.start_tournament("long", &long, &url);
@@ -347,13 +347,13 @@ fn dashboards_show_what_standings_and_exports_say() {
         let of = format!("tournament=\"{id}\"");
         let labels = ["state=\"in_flight\"", of.as_str()];
         let idle = coordinator.metric("arena_tournament_games", &labels) == 0.0;
-        // Workers report what they had begun, even after a pause.
+        // Workers report games that they had begun, even after a pause.
         let of_workers = workers.iter().map(|it| {
             it.metric("arena_worker_games_total", &[])
                 + 1e9 * it.metric("arena_worker_games_in_flight", &[])
         });
         let all_came = of_workers.sum::<f64>() == coordinator.metric("arena_games_total", &[]);
-        // Standings are computed from time to time only; games are counted at once.
+        // Standings are computed periodically, games are counted immediately.
         let done = coordinator.metric("arena_tournament_games", &["state=\"done\"", &of]);
         let counted = coordinator.metric("arena_tournament_agent_games", &[&of]);
         let before = standing(&coordinator);
@@ -371,7 +371,7 @@ fn dashboards_show_what_standings_and_exports_say() {
         "0",
     ];
     let coordinator = world.coordinator("data", &again);
-    // Nobody has asked it for anything yet.
+    // No request has reached it yet.
     assert_eq!(standing(&coordinator), half);
     for played in &all {
         table += &compare(&prometheus, &world, &url, played, "right after it");

@@ -1,4 +1,4 @@
-//! Grafana's dashboards, held to a shape and to the metrics that exist.
+//! Grafana's dashboards: their structure, and the metrics that they use.
 
 use std::{collections::BTreeSet, fs};
 
@@ -14,7 +14,7 @@ use super::{
     text, yaml,
 };
 
-/// File and uid: links and bookmarks go by the uid, so it never changes.
+/// File and uid: links and bookmarks use the uid, so it never changes.
 const DASHBOARDS: [(&str, &str); 3] = [
     ("overview", "arena-overview"),
     ("agents", "arena-agents"),
@@ -29,9 +29,9 @@ const VARIABLES: [&str; 7] = [
     "tournament",
     "agent",
 ];
-/// What Grafana fills in by itself.
+/// Variables that Grafana provides.
 const BUILT_IN: [&str; 2] = ["__rate_interval", "__interval"];
-/// Prometheus' own; it has labels of whatever an alert is about.
+/// Prometheus' own metric, which has the labels of each alert.
 const ALERTS: &str = "ALERTS";
 
 pub(super) struct Dashboard {
@@ -42,7 +42,7 @@ pub(super) struct Dashboard {
 
 /// A query of a panel.
 pub(super) struct Query {
-    /// Dashboard, panel and letter, for people.
+    /// Dashboard, panel and letter, for messages.
     pub(super) of: String,
     pub(super) expression: String,
 }
@@ -82,7 +82,7 @@ impl Dashboard {
             .collect()
     }
 
-    /// What marks a moment on all panels.
+    /// Annotations on all panels.
     pub(super) fn annotations(&self) -> Vec<Query> {
         list(&self.body["annotations"]["list"])
             .iter()
@@ -103,7 +103,7 @@ impl Dashboard {
         targets.map(|it| text(&it["expr"]).to_owned()).collect()
     }
 
-    /// Name and query of the variables that are filled by a query.
+    /// Names and queries of the variables that a query fills.
     pub(super) fn variables(&self) -> Vec<(&str, &str)> {
         list(&self.body["templating"]["list"])
             .iter()
@@ -225,12 +225,12 @@ fn every_variable_is_used_and_every_use_has_a_variable() {
     }
 }
 
-/// Whether a selector goes by the variable of this name.
+/// Whether a selector uses the variable of this name.
 fn chooses(selector: &str, label: &str) -> bool {
     selector.contains(&format!("{label}=~\"${label}\""))
 }
 
-/// The labels that a series has of its metric.
+/// The labels of a series that come from its metric.
 fn labels(series: &str) -> &'static [&'static str] {
     catalogue::ALL
         .into_iter()
@@ -258,8 +258,8 @@ fn queries_use_metrics_that_exist_and_choose_by_the_variables() {
                     assert!(is, "{of}: {text} is not of the {label}");
                 }
             }
-            // Faults know no ruleset: what is set against them must not be
-            // narrowed to one either.
+            // Faults have no ruleset, so values that are compared with them must not be limited to
+            // one.
             for label in ["agent", "ruleset", "tournament"] {
                 let all_have = selectors
                     .iter()
@@ -268,7 +268,7 @@ fn queries_use_metrics_that_exist_and_choose_by_the_variables() {
                     assert_eq!(chooses(text, label), all_have, "{of}: {text} by {label}");
                 }
             }
-            // The other `rate(` ends a name, such as that of a gauge.
+            // The other `rate(` is the end of a name, such as that of a gauge.
             for rate in expression.split("(rate(").skip(1) {
                 assert!(
                     rate.contains("[$__rate_interval]"),
@@ -299,8 +299,8 @@ fn what_is_counted_by_the_minute_is_counted_once() {
             let expressions: Vec<&str> = targets.map(|it| text(&it["expr"])).collect();
             let counts = |it: &&str| it.contains("increase(");
             for expression in expressions.iter().copied().filter(counts) {
-                // Its window is the step, so that neighbours share nothing, and a step
-                // has scrapes enough.
+                // Its window is the step, so that neighbouring points share no samples and a step
+                // has enough scrapes.
                 let windows = expression.split("increase(").skip(1);
                 for window in windows {
                     assert!(window.contains("[$__interval]"), "{title}: {expression}");
@@ -313,7 +313,7 @@ fn what_is_counted_by_the_minute_is_counted_once() {
     }
 }
 
-/// Colours that a panel fixes, by the name or the end of the name of a series.
+/// Fixed colours of a panel, by the name or the end of the name of a series.
 fn fixed(panel: &Value) -> BTreeSet<&str> {
     let overrides = list(&panel["fieldConfig"]["overrides"]).iter();
     overrides
@@ -374,7 +374,7 @@ fn tournaments_are_marked_where_they_began_and_ended() {
             .map(|what| format!("arena_tournament_{what}_timestamp_seconds"));
         assert_eq!(metrics, expected, "{}", dashboard.name);
         for annotation in annotations {
-            // The time of the mark is the value, not that of the scrape.
+            // The value is the time of the event, not that of the scrape.
             assert_eq!(annotation["useValueForTime"], true);
             assert!(text(&annotation["expr"]).ends_with(" * 1000"));
         }

@@ -16,7 +16,7 @@ const UNITS: [&str; 2] = [
     "systemd/arena-worker.service",
 ];
 
-/// A command line of ours in a file of `deploy/`.
+/// An Arena command line in a file of `deploy/`.
 struct Use {
     file: &'static str,
     arguments: Vec<String>,
@@ -101,7 +101,7 @@ fn every_file_is_one_that_a_test_looks_at() {
             .strip_prefix("grafana/dashboards/")
             .and_then(|name| name.strip_suffix(".json"));
         let name = dashboard.unwrap_or(file);
-        // Generated, and checked by the command line.
+        // Generated, and checked by the command line's tests.
         assert!(
             name == "SETTINGS.md" || tests.contains(&format!("\"{name}\"")),
             "no test looks at {file}"
@@ -292,7 +292,7 @@ fn the_operator_finds_dashboards_rules_and_an_alertmanager() {
     for resource in ["rules.yaml", "alertmanager.yaml", "../../grafana"] {
         assert!(resources.contains(&resource), "{resource}");
     }
-    // A folder outside of another one's needs a kustomization of its own.
+    // A folder outside of another one needs its own kustomization.
     let grafana = yaml("grafana/kustomization.yaml");
     assert_eq!(
         grafana["generatorOptions"]["labels"]["grafana_dashboard"],
@@ -312,7 +312,7 @@ fn the_operator_finds_dashboards_rules_and_an_alertmanager() {
         let [file] = list(&map["files"]) else {
             panic!("one file each: {map}");
         };
-        // `kubectl apply` keeps all of it once more in an annotation of 256 KiB.
+        // `kubectl apply` stores a copy in an annotation, which is limited to 256 KiB.
         let content = json!(read(&deploy("grafana").join(text(file)))).to_string();
         assert!(content.len() < 200 << 10, "{file}: {} bytes", content.len());
     }
@@ -335,7 +335,7 @@ fn the_image_is_built_of_what_is_copied_with_the_pinned_toolchain() {
     assert!(dockerfile.contains("--locked --package arena-cli --bin arena --features parquet"));
     assert!(dockerfile.contains("\nUSER 10001:10001\n"));
     assert!(dockerfile.contains("strip -o /usr/local/bin/arena"));
-    // Workers get the stage with interpreters, which exists.
+    // Workers use the image stage with interpreters, which has to exist.
     let worker = &yaml("compose.yaml")["services"]["worker"]["build"];
     let stage = format!("\nFROM plain AS {}\n", text(&worker["target"]));
     assert!(dockerfile.contains(&stage), "{stage}");

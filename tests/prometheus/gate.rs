@@ -1,4 +1,4 @@
-//! The example of Arena as a gate: what its steps say is run as it stands.
+//! The example of Arena as a check of pull requests: its steps run as written.
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
@@ -80,7 +80,7 @@ fn a_pull_request_that_keeps_what_is_expected_passes_and_another_one_fails() {
     }
 }
 
-/// A workflow may keep its data folder between runs, and authors forget versions.
+/// A workflow may keep its data folder between runs, and authors forget to change versions.
 #[test]
 fn an_edited_candidate_of_the_same_version_is_judged_by_its_own_games() {
     let world = World::with_python();
@@ -90,7 +90,7 @@ fn an_edited_candidate_of_the_same_version_is_judged_by_its_own_games() {
     sides(&world, &spec);
     let candidate = world.folder().join("candidate/agent");
     let source = read(&candidate);
-    // The same, worse, and the same again.
+    // The same agent, a weaker one, and the same again.
     let worse = source.replace("best = max(", "best = min(");
     assert_ne!(worse, source);
     let mut ids = Vec::new();

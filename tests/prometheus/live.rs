@@ -1,6 +1,5 @@
-//! A tournament with a coordinator, a worker and agents, one of them bad; the
-//! real Prometheus scrapes it; every query of every panel and every rule is
-//! asked.
+//! A tournament with a coordinator, a worker and agents, of which one misbehaves. The real
+//! Prometheus scrapes it, and evaluates every query of every panel and rule.
 
 use std::{
     io::{self, BufRead, BufReader},
@@ -20,13 +19,13 @@ use super::{
     text, tool_agrees, yaml,
 };
 
-/// How long a query may go without an answer before it is taken for empty.
+/// How long a query may have no result before it counts as empty.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Panels that show what does not happen here, and leave it out.
+/// Panels about events that do not happen here.
 const QUIET: [&str; 1] = ["agents: Restarts A"];
 
-/// More blocks than are played before every query was asked.
+/// More blocks than are played until every query is evaluated.
 const BLOCKS: u64 = 1_000_000;
 
 /// A running Prometheus; it ends when dropped.
@@ -43,8 +42,8 @@ impl Drop for Prometheus {
 }
 
 impl Prometheus {
-    /// Starts it with the project's configuration, on these targets and with this
-    /// interval. None where the machine has none.
+    /// Starts it with the project's configuration, with these targets and this interval. `None` if
+    /// the machine has no Prometheus.
     pub(super) fn start(
         world: &World,
         interval: &str,
@@ -111,7 +110,7 @@ impl Prometheus {
         answer["data"].clone()
     }
 
-    /// The series that answer a query now: labels and value.
+    /// The current series of a query: labels and value.
     pub(super) fn query(&self, query: &str) -> Vec<(Value, String)> {
         let encoded: String = query.bytes().map(|byte| format!("%{byte:02X}")).collect();
         let answer = self.api(&format!("query?query={encoded}"));
@@ -122,8 +121,7 @@ impl Prometheus {
             .collect()
     }
 
-    /// How many series have a number for an answer; asks again until there is
-    /// one.
+    /// The number of series with a number; repeats the query until there is one.
     fn answers(&self, query: &str) -> usize {
         let asked = Instant::now();
         loop {
@@ -144,7 +142,7 @@ impl Prometheus {
 fn every_panel_and_rule_has_an_answer_while_a_tournament_runs() {
     let world = World::with_python();
     let coordinator = world.coordinator("data", &[]);
-    // As processes, so that the time of transport is seen too.
+    // As processes, so that transport times are measured too.
     let worker = world.worker(&coordinator, &["--builtin", "process"]);
     let addresses = [coordinator.metrics_address(), worker.metrics_address()];
     let started = Prometheus::start(&world, "500ms", addresses[0], &addresses[1..]);
@@ -152,7 +150,7 @@ fn every_panel_and_rule_has_an_answer_while_a_tournament_runs() {
         return;
     };
     let url = coordinator.url();
-    // One that is over, too.
+    // A finished tournament, too.
     let over = spec("over", "cowry", 1, &["random", "aggressive"], "");
     let over = world.start_tournament("over", &over, &url);
     world.finish_tournament(&over, &url);
@@ -203,8 +201,8 @@ fn every_panel_and_rule_has_an_answer_while_a_tournament_runs() {
     }
     for rule in rules() {
         if rule.alert {
-            // A healthy fleet gives an alert no answer, so what it looks at
-            // must be there instead.
+            // Without problems, alerts have no result, so the metrics in their expressions have to
+            // exist instead.
             for selector in promql::selectors(&rule.query) {
                 ask(&format!("{} is quiet, but sees", rule.name), &selector.text);
             }

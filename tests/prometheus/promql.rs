@@ -1,4 +1,4 @@
-//! Reads PromQL as far as is needed to name the metrics in a query.
+//! Finds the metrics in PromQL queries.
 
 const KEYWORDS: [&str; 12] = [
     "and",
@@ -14,7 +14,7 @@ const KEYWORDS: [&str; 12] = [
     "offset",
     "atan2",
 ];
-/// Keywords with a list of labels behind them.
+/// Keywords that are followed by a list of labels.
 const LISTS: [&str; 6] = [
     "by",
     "without",
@@ -62,7 +62,7 @@ pub(super) fn selectors(query: &str) -> Vec<Selector> {
                 rest = &behind[matchers..];
             }
         } else if first == '{' {
-            // A selector that names its metrics in a matcher.
+            // A selector with the metric's name in a matcher.
             rest = after_matchers(rest);
         } else if first.is_ascii_digit() {
             // A number, or a duration such as 5m.
@@ -74,17 +74,17 @@ pub(super) fn selectors(query: &str) -> Vec<Selector> {
     found
 }
 
-/// Whether what precedes this is a function or an aggregation.
+/// Whether the preceding text is a function or an aggregation.
 fn calls(next: &str) -> bool {
     next.starts_with('(') || next.starts_with("by (") || next.starts_with("without (")
 }
 
-/// What follows the first `end`.
+/// The text after the first `end`.
 fn after(text: &str, end: char) -> &str {
     text.find(end).map_or("", |at| &text[at + end.len_utf8()..])
 }
 
-/// What follows the matchers in braces; braces within quotes do not end them.
+/// The text after the matchers in braces; braces in quotes do not count.
 fn after_matchers(text: &str) -> &str {
     let mut quoted = false;
     for (at, c) in text.char_indices() {
@@ -97,7 +97,7 @@ fn after_matchers(text: &str) -> &str {
     ""
 }
 
-/// Replaces `$name` and `${name}`; the longest name that fits wins.
+/// Replaces `$name` and `${name}`; the longest matching name wins.
 pub(super) fn substitute(query: &str, variables: &[(&str, &str)]) -> String {
     let mut by_length = variables.to_vec();
     by_length.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));

@@ -9,7 +9,7 @@ use super::{deploy, list, promql, read, text, tool_agrees, yaml, yamls};
 
 /// A rule of `rules.yml`.
 pub(super) struct Rule {
-    /// What it records or alerts.
+    /// The series that it records, or its alert.
     pub(super) name: String,
     pub(super) alert: bool,
     pub(super) query: String,

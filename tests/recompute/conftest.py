@@ -16,7 +16,7 @@ ARENA = os.environ.get("ARENA_BIN", str(ROOT / "target/debug/arena"))
 
 @dataclass
 class Tournament:
-    """What Arena leaves of a tournament."""
+    """The results of a tournament."""
 
     id: str
     spec: dict
@@ -29,14 +29,14 @@ class Tournament:
 
 
 def toml(value):
-    """A value as TOML writes it."""
+    """A value in TOML."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{key} = {toml(one)}" for key, one in value.items()) + " }"
     return json.dumps(value)
 
 
 class Arena:
-    """The program, in a folder of its own."""
+    """The program, in its own folder."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -87,7 +87,7 @@ class Arena:
         return Tournament(found, spec, json.loads(shown), lines)
 
     def register(self, name, program, *arguments):
-        """Registers a call of a program under a name."""
+        """Registers a program with arguments."""
         wrapper = self.folder / name
         call = [sys.executable, str(program), *map(str, arguments)]
         wrapper.write_text(f"#!/usr/bin/env python3\nimport os\nos.execv({call[0]!r}, {call!r})\n")

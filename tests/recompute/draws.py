@@ -11,7 +11,7 @@ WORD = (1 << 64) - 1
 
 
 def derive(key, *labels):
-    """The 32 bytes that a key and labels give."""
+    """The 32 bytes that a key and labels derive."""
     message = b""
     for label in labels:
         label = label if isinstance(label, bytes) else label.encode("ascii")
@@ -36,7 +36,7 @@ def block_seed(seed, block):
 
 
 def rotation_seed(seed, rotation):
-    """The seed of a rotation that has dice of its own, as a number."""
+    """The seed of a rotation with its own dice, as a number."""
     return first(derive(seed.to_bytes(8, "big"), "rotation", rotation.to_bytes(4, "little")))
 
 
@@ -106,13 +106,13 @@ class GameStreams:
         self.agents = [Stream(derive(key, "agent", *names, bytes([seat]))) for seat in seats]
 
     def chance(self, seat, weights):
-        """The outcome of a chance event of a seat, or of none."""
+        """The outcome of a chance event, of a seat or of no seat."""
         stream = self.table if seat is None else self.dice[seat]
         return stream.weighted(weights)
 
 
 class SplitMix64:
-    """What a native agent draws from, seeded for one decision."""
+    """The draws of a built-in agent, seeded for one decision."""
 
     def __init__(self, seed):
         self.state = seed

@@ -47,7 +47,7 @@ def after(game, action):
 
 
 def number_of(seed, group, block, size):
-    """Which opening of the book a group's block has."""
+    """The index of the opening of a group's block."""
     draws = SplitMix64(first(derive(tournament_seed(seed), "opening order")) ^ group)
     start, step = draws.word() % size, draws.word() % size
     while gcd(step, size) != 1:

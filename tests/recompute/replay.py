@@ -1,4 +1,4 @@
-"""Plays exported records again, from services/model and services/games alone.
+"""Replays exported records, using only services/model and services/games.
 
 `check_dice` needs the seed and the events; `check_game` plays by the rules:
 every draw, legal move, notation, the result, luck and the hash.
@@ -48,13 +48,13 @@ def content_hash(line):
 
 
 def throws(ruleset, options):
-    """Notations and weights of what seats throw, without playing."""
+    """Notations and weights of the throws of seats, without playing."""
     game = RULESETS[ruleset](dict(options, starter="seat0"), 2)
     return game.outcomes() if hasattr(game, "outcomes") else []
 
 
 def check_dice(record):
-    """Every chance event from seed and seat alone. Returns how many there were."""
+    """Checks every chance event, given only seed and seat. Returns their number."""
     seats = len(record["seats"])
     streams = GameStreams(record["seed"], record["seats"])
     known = throws(record["ruleset"], record["options"])
@@ -83,7 +83,7 @@ def forfeit_placement(placement, gone):
 
 def check_game(line, record, play, opening=None):
     """Plays a record by the rules; `play` is the spec's [play]. `opening` has the moves
-    that it begins with, where they come from a book."""
+    of its opening, if it comes from a book."""
     here = record["game_id"]
     assert content_hash(line) == record["hash"], f"{here}: hash"
     seats = len(record["seats"])

@@ -1,4 +1,4 @@
-"""1,000 games of each ruleset with dice: every draw from seed and seat alone.
+"""1,000 games of each ruleset with dice: every draw follows from seed and seat.
 
 The program reads services/model/README.md's derivation and the weights on the
 rulesets' pages; it uses the standard library only.
@@ -143,7 +143,7 @@ def test_dice_of_another_seed_are_noticed(arena):
         other["seed"] = "0x0000000000000001"
         with pytest.raises(AssertionError, match="the seed gives"):
             replay.check_dice(other)
-        # The hash made again hides nothing from it.
+        # Replay notices it although the hash is correct.
         line = line.replace(record["seed"], other["seed"])
         text = re.sub(r',"hash":"[0-9a-f]*"', "", line)
         other["hash"] = hashlib.sha256(text.encode()).hexdigest()

@@ -24,7 +24,7 @@ def kalah(**bots):
 
 
 SMALL = {"pits": 3, "stones": 2}
-# Name: ruleset, agents, blocks, and what else the spec has.
+# Name: ruleset, agents, blocks, and other keys of the spec.
 FIELDS = {
     "round-robin-2": ("cowry", FIELD[:4], 40, {}),
     "round-robin-3": ("cowry", FIELD[:4], 20, {"seats": 3}),
@@ -141,7 +141,7 @@ FIELDS = {
 
 
 def differences(path, ours, theirs):
-    """Where two values are not the same, as text."""
+    """The differences between two values, as text."""
     if isinstance(ours, dict):
         for key, value in ours.items():
             if key not in theirs:
@@ -161,7 +161,7 @@ def differences(path, ours, theirs):
 
 
 class Checked:
-    """What Arena says of a field, and what its records say."""
+    """The standings of a field from Arena, and from its records."""
 
     def __init__(self, played):
         openings = (played.standings.get("openings") or {}).get("size")
@@ -195,7 +195,7 @@ class Checked:
             self.check(f"seat {row['seat']}", self.ours.seat(row["seat"]), row)
 
     def field(self):
-        """What is informed of all agents together."""
+        """The values for all agents together."""
         ratings, reported = self.ours.ratings, self.reported["ratings"]
         sets = {ratings.linked[agent] for agent in ratings.played}
         self.check("ratings", {"ties": ratings.weights, "components": len(sets)}, reported)
@@ -228,7 +228,7 @@ class Checked:
         return True
 
     def places(self):
-        """Places by what the format places by."""
+        """Places by the criteria of the format."""
         rows = dict(self.rows())
         verdict = {self.index(row["agent"]): row["place"] for row in self.verdict.get("places", [])}
         by_rating = self.t.format in ("gauntlet", "ladder") or (
@@ -297,7 +297,7 @@ class Checked:
         ours = {"llr_low": low, "llr_high": high, "score": score, "kind": kind}
         ours |= {"blocks": int(counts.sum()), "outcomes": list(counts)}
         self.check("verdict", ours, verdict)
-        # By a general optimiser where the mean is in standard deviations.
+        # By a general optimiser if the mean is in standard deviations.
         tolerance = 1e-4 if verdict["model"] == "normalized" else TOLERANCE
         assert abs(llr - verdict["llr"]) <= tolerance * max(1, abs(llr))
 

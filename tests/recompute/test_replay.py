@@ -9,7 +9,7 @@ import pytest
 import replay
 from conftest import ROOT
 
-# Option sets for each ruleset, and blocks of each: drawn from what `arena rulesets` lists.
+# Option sets for each ruleset, and blocks of each, drawn from the list of `arena rulesets`.
 DRAWN, BLOCKS = 10, 2
 NATIVE = {"cowry": ["random", "aggressive", "defensive", "mixed"]}
 
@@ -40,7 +40,7 @@ def listed(arena, ruleset):
 
 
 def drawn_options(rng, ruleset, options):
-    """A set of option values that go together and keep games short."""
+    """A valid set of option values that keeps games short."""
     chosen = {}
     for option in options:
         name = option["name"]
@@ -79,7 +79,7 @@ def test_games_with_any_options_are_played_by_the_page(arena, ruleset):
         if ruleset in ("cowry", "chinese-ludo"):
             play["opening_plies"] = rng.choice([0, 0, 3, 30])
         elif rng.random() < 0.5:
-            # No game may be over by then.
+            # No game may end before this.
             play["opening_plies"] = rng.choice([0, 2]) if chosen.get("pits", 6) > 3 else 0
         played = arena.tournament(
             f"options-{number}",
@@ -153,7 +153,7 @@ def test_forfeits_and_substituted_moves_are_those_of_the_page(arena, seats, poli
     name = f"illegal-{seats}-{policy}"
     arena.misbehave(name, "illegal", 3)
     names = [name, "random", "aggressive", "mixed"][:seats]
-    # 1: where no game is without a fault.
+    # 1: if every game has a fault.
     play = {"on_fault": policy, "opening_plies": 2}
     played = arena.tournament("faults", "cowry", names, 2, seats=seats, play=play, codes=(0, 1))
     check(played)

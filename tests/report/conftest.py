@@ -1,4 +1,4 @@
-"""A small tournament with an agent that crashes, and what is reported of it."""
+"""A small tournament with an agent that crashes, and its reports."""
 
 import os
 import pathlib
@@ -12,7 +12,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ARENA = os.environ.get("ARENA_BIN", str(ROOT / "target/debug/arena"))
 
-# What users write, and what must come out as text everywhere.
+# Text of users, which must be shown as text everywhere.
 HOSTILE = '<script>document.title = "taken"</script></pre><img src=x onerror=alert(1)>&"\'`|'
 
 SPEC = f"""\
@@ -27,7 +27,7 @@ agents = [{{agents}}]
 
 
 class Arena:
-    """The program, in a folder of its own."""
+    """The program, in its own folder."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -50,7 +50,7 @@ class Arena:
         return done
 
     def tournament(self, ruleset, agents, blocks=4, more=""):
-        """Plays a tournament and gives its id."""
+        """Plays a tournament and returns its id."""
         names = ", ".join(f'"{name}"' for name in agents)
         spec = self.folder / f"{ruleset}.toml"
         spec.write_text(SPEC.format(ruleset=ruleset, blocks=blocks, agents=names, more=more))
@@ -74,7 +74,7 @@ def faulty(arena):
     zipapp.create_archive(
         ROOT / "tests/agents/misbehave", agent, interpreter="/usr/bin/env python3"
     )
-    # A name of its own for the process, so that what it writes is known.
+    # Its own process name, so that its output is known.
     wrapper = arena.folder / "hostile"
     wrapper.write_text(
         "#!/usr/bin/env python3\n"

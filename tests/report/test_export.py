@@ -1,4 +1,4 @@
-"""The example of `deploy/notebook`, and that every format says the same."""
+"""The example of `deploy/notebook`; every format has the same data."""
 
 import io
 import json

@@ -9,7 +9,7 @@ from conftest import HOSTILE
 
 @pytest.fixture(scope="module")
 def gate(arena):
-    """A tournament of which one expectation does not hold."""
+    """A tournament with an expectation that does not hold."""
     expect = """
 [expect]
 clean = "no faults"

@@ -19,7 +19,7 @@ LOOKS = [(400, "light"), (400, "dark"), (1400, "light"), (1400, "dark")]
 
 
 class Page:
-    """A page that is open, with all that went wrong in it."""
+    """An open page, with its errors."""
 
     def __init__(self, browser, file, width=1400, scheme="light", **more):
         self.page = browser.new_page(
@@ -219,7 +219,7 @@ CLIPPED = """() => [...document.querySelectorAll('th, td, figcaption, .key span,
     .filter(node => node.clientWidth > 0 && node.scrollWidth > node.clientWidth + 1)
     .filter(node => !node.closest('pre') && !node.querySelector('svg, .wide'))
     .map(node => node.textContent.slice(0, 60))"""
-# Words that stand in two lines: a range over one word has two rectangles.
+# Words on two lines: a range over one word has two rectangles.
 BROKEN = """() => {
     const broken = [];
     for (const cell of document.querySelectorAll('thead th, td.num')) {

@@ -47,7 +47,7 @@ def test_rounds_can_be_read_and_stick_out_nowhere(browser, played, name, width, 
         assert open_page.page.evaluate("document.documentElement.scrollWidth") <= width
         result = open_page.page.evaluate((HERE / "contrast.js").read_text())
         assert result["found"] == []
-        # What scrolls, scrolls in itself, can be reached by keys and has a name.
+        # Scrolling regions scroll alone, are reachable by keyboard, and have a name.
         wide = open_page.page.locator("section[aria-labelledby=rounds] .wide")
         assert wide.get_attribute("tabindex") == "0" and wide.get_attribute("aria-label")
 
@@ -66,7 +66,7 @@ def test_a_bracket_is_a_list_of_rounds_with_everybody_in_it(browser, played, nam
             on = [table["agents"][: table["go_on"]] for table in reported["tables"]]
             on = sorted(sum(on, []) + reported["byes"])
             assert sorted(column.locator(".on .who").all_text_contents()) == on
-            # A screen reader hears it, since bold is nothing to it.
+            # For screen readers, which ignore bold text.
             said = column.locator(".on", has_text="goes on").count()
             assert said == len(on) - len(reported["byes"])
             level = sum(table["by_seed"] for table in reported["tables"])
@@ -124,7 +124,7 @@ def test_standings_of_a_swiss_tournament_have_what_decides_places(arena, played,
     theirs = [(row["agent"], row["points"], row["buchholz"], row["byes"]) for row in places]
     assert sorted(ours) == sorted(theirs)
     assert ours == sorted(ours, key=lambda row: (-row[1], -row[2]))
-    # Points of an agent are of its games: a bye is none.
+    # An agent's points come from its games: a bye has none.
     whole = 2 * 2
     for agent in standings["agents"]:
         assert agent["swiss_points"] == agent["points"] + whole * agent["byes"]

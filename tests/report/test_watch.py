@@ -1,4 +1,4 @@
-"""`arena tournament watch` on a terminal, as the terminal shows it."""
+"""`arena tournament watch` on a terminal."""
 
 import fcntl
 import os
@@ -25,7 +25,7 @@ agents = ["random", "aggressive", "mixed"]
 
 
 class Terminal:
-    """A program on a terminal, and what can be seen there."""
+    """A program on a terminal, and the visible text."""
 
     def __init__(self, command, folder, **more):
         self.screen = pyte.Screen(COLUMNS, ROWS)
@@ -51,7 +51,7 @@ class Terminal:
         self.screen.resize(rows, columns)
 
     def read(self, seconds):
-        """Takes in what comes within so long, or until the end."""
+        """Reads output for this long, or until the end."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             if not select.select([self.fd], [], [], left)[0]:
@@ -81,7 +81,7 @@ class Terminal:
 
 @pytest.fixture
 def coordinator(arena):
-    """A coordinator without workers, and the id of a tournament that waits there."""
+    """A coordinator without workers, and the id of its waiting tournament."""
     command = [ARENA, "coordinator", "--data", "watch", "--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0"]
     process = subprocess.Popen(command, cwd=arena.folder, stdout=subprocess.PIPE, text=True)
     import json
@@ -118,7 +118,7 @@ def test_it_is_drawn_in_place_and_ends_with_the_standings(arena, coordinator):
         playing.terminate()
         playing.wait(30)
     text = terminal.text()
-    # Drawn again and again, and there once.
+    # Drawn repeatedly, but visible once.
     assert text.count("1,200 of 1,200 games, 100%") == 1, text
     assert text.count("nobody plays") == 0, text
     assert text.count("finished: 1,200/1,200 games") == 1, text

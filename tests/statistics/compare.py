@@ -1,4 +1,4 @@
-"""Ratings by other people's programs, for tests/stress/comparisons.rs.
+"""Ratings of other programs, for tests/stress/comparisons.rs.
 
 Reads one JSON object from stdin and writes one to stdout: log strengths by
 choix (two seats, and four) and by a fit of its own with ties, and running
@@ -27,7 +27,7 @@ def tiers(placement):
 
 def with_ties(agents, games, precision):
     """Davidson-Luce by a general optimiser: log strengths, then log weights of
-    ties of two, three and four, as far as they came."""
+    ties of two, three and four, if they occurred."""
     sizes = sorted({len(t) for g in games for t in tiers(g["placement"]) if len(t) > 1})
     steps = []
     for game in games:

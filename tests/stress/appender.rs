@@ -1,6 +1,5 @@
-//! A process that fills a store and tells what was acknowledged, and one that
-//! tells what a store holds: what is on trial is on a disk that loses its
-//! power, what is remembered is not.
+//! Processes that fill a store and check its content. The store is on a disk that loses its power;
+//! the acknowledgements are kept outside of it.
 
 use std::{
     io::{self, Write},
@@ -17,15 +16,15 @@ use crate::{Output, Started, World};
 
 const TOURNAMENT: &str = "power-0123456789";
 const DOCUMENT: &str = "written";
-/// Games handed over at once.
+/// Games of one batch.
 const BATCH: u64 = 10;
 /// Batches between two changes of the document.
 const DOCUMENT_EVERY: u64 = 20;
 
-/// What a proof starts as a process of its own.
+/// A process that a stress test starts.
 #[derive(Debug, clap::Subcommand)]
 pub enum Appender {
-    /// Appends games until the store fails; a line for all that is acknowledged
+    /// Appends games until the store fails, and prints a line for each acknowledgement
     Append {
         /// The data folder
         data: PathBuf,
@@ -33,40 +32,38 @@ pub enum Appender {
         #[arg(long, default_value_t = RESERVE_BYTES)]
         reserve: u64,
     },
-    /// Tells what a store holds
+    /// Prints what a store contains
     Read {
         /// The data folder
         data: PathBuf,
     },
 }
 
-/// What a store holds.
+/// The content of a store.
 #[derive(Debug, Serialize, Deserialize)]
 struct Holding {
-    /// Games, from the first on.
+    /// The number of games, from the first on.
     games: u64,
-    /// Indices of games that are not as they were handed over, or missing
-    /// before the last.
+    /// Indices of games that differ from what was appended, or are missing before the last one.
     wrong: Vec<u64>,
-    /// The document: a number that only grows.
+    /// The document: a number that only increases.
     document: u64,
 }
 
-/// What is known of a store outside of it.
+/// What was acknowledged, which is kept outside of the store.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
-    /// Games acknowledged: all below this.
+    /// Acknowledged games: all with a smaller index.
     pub(super) games: u64,
-    /// The document's value that was acknowledged last.
+    /// The last acknowledged value of the document.
     pub(super) document: u64,
 }
 
 impl Known {
-    /// Takes in what a process that appended was reported; tells of how many games
-    /// that was.
+    /// Reads the acknowledgements of an appending process, and returns the number of games in them.
     pub(super) fn remember(&mut self, output: &Output) -> Result<u64, Broken> {
         let mut acknowledged = 0;
-        // The last line may be torn by a kill.
+        // A kill may have cut the last line.
         let whole = output.stdout.rsplit_once('\n');
         for line in whole.map_or("", |(whole, _)| whole).lines() {
             let number = |text: &str| text.parse::<u64>().map_err(Broken::new);
@@ -80,8 +77,8 @@ impl Known {
         Ok(acknowledged)
     }
 
-    /// Whether a store opens and holds all that was acknowledged. What was
-    /// written and not acknowledged may be there, and stays.
+    /// Checks that a store opens and contains everything that was acknowledged. It may also contain
+    /// data that was written without an acknowledgement.
     pub(super) fn held(&mut self, world: &World, data: &str) -> Result<(), Broken> {
         let read = world.start_own(&["store-process", "read", data]);
         let output = read.output();
@@ -102,12 +99,12 @@ impl Known {
     }
 }
 
-/// Starts this very program as the process that appends.
+/// Starts this program as the appending process.
 pub(super) fn append_to(world: &World, data: &str, more: &[&str]) -> Started {
     world.start_own(&[&["store-process", "append", data][..], more].concat())
 }
 
-/// Nothing may panic.
+/// Checks that no process panicked.
 pub(super) fn quiet(output: &Output) -> Result<(), Broken> {
     match output.stderr.contains("panicked") {
         true => Err(Broken::new(output.transcript())),
@@ -116,10 +113,10 @@ pub(super) fn quiet(output: &Output) -> Result<(), Broken> {
 }
 
 impl Appender {
-    /// Does it.
+    /// Runs the process.
     ///
     /// # Errors
-    /// What the store said.
+    /// The error of the store.
     pub fn run(&self) -> Result<(), StoreError> {
         match self {
             Self::Append { data, reserve } => {
@@ -156,7 +153,7 @@ fn append(store: &SledStore) -> Result<(), StoreError> {
         let sender = sender.clone();
         let done = Box::new(move |result: Result<(), StoreError>| {
             if result.is_ok() {
-                // The teller outlives the store.
+                // The printing thread lives longer than the store.
                 let _ = sender.send(start);
             }
         });
@@ -174,7 +171,7 @@ fn append(store: &SledStore) -> Result<(), StoreError> {
         }
     }
     drop(sender);
-    // It ends with its channel.
+    // The thread ends with its channel.
     let _ = teller.join();
     Ok(())
 }
@@ -195,7 +192,7 @@ fn read(store: &SledStore) -> Result<Holding, StoreError> {
     })
 }
 
-/// A game that nobody can mistake for another: part of it does not compress.
+/// A game that differs from every other; part of it cannot be compressed.
 fn game(index: u64) -> StoredGame {
     let mut rng = arena_wire::AgentRng::new(index);
     let bytes = (0..64 + rng.below(300)).map(|_| rng.below(7) as u8);
@@ -208,7 +205,7 @@ fn game(index: u64) -> StoredGame {
     }
 }
 
-/// A line on stdout, at once. Who reads it may be gone.
+/// Prints a line to stdout immediately. The reader may have gone.
 fn say(line: &str) {
     let mut out = io::stdout().lock();
     let _ = out.write_all(format!("{line}\n").as_bytes());

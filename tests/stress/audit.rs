@@ -1,5 +1,4 @@
-//! Games that are played again on another worker, and an agent that does not
-//! do the same thing twice.
+//! Games that are replayed on another worker, and an agent that is not deterministic.
 
 use std::{thread::sleep, time::Duration};
 
@@ -8,9 +7,9 @@ use serde_json::Value;
 use super::{Broken, Figure, Outcome, StressTest};
 use crate::{Server, World, program, repository, spec, until};
 
-/// All games, not a share of them.
+/// Audits every game.
 const ALL: [&str; 2] = ["--audit-share", "1"];
-/// Long enough for a worker to be leased whatever there is.
+/// Long enough for a worker to get a lease, if there is one.
 const A_WHILE: Duration = Duration::from_millis(500);
 
 /// Settings.
@@ -25,8 +24,8 @@ pub struct Audit {
 }
 
 impl StressTest for Audit {
-    const PROMISE: &'static str = "games played again on another worker agree, whatever is \
-                                   restarted, and an agent that is not deterministic is named";
+    const PROMISE: &'static str = "replayed games agree on another worker, after any \
+                                   restart, and an agent that is not deterministic is named";
 
     fn quick() -> Self {
         Self {
@@ -47,7 +46,7 @@ impl StressTest for Audit {
 }
 
 impl Audit {
-    /// Deterministic agents: all agree, once each, with a restart on the way.
+    /// Deterministic agents: each game is audited once and agrees, also after a restart.
     fn steady(&self) -> Result<Vec<Figure>, Broken> {
         let world = World::new();
         let coordinator = world.coordinator("data", &ALL);
@@ -59,7 +58,7 @@ impl Audit {
         let id = world.start_tournament("steady", &spec, &url);
         world.finish_tournament(&id, &url);
         sleep(A_WHILE);
-        // Whoever played a game does not audit it.
+        // A worker does not audit a game that it played.
         let reported = audits(&world, &id, &url);
         let games = reported["due"].as_u64().unwrap_or(0);
         if games == 0 || reported["waiting"] != games || reported["agreed"] != 0 {
@@ -98,7 +97,7 @@ impl Audit {
         }
         coordinator.stop();
 
-        // What was audited is known, and not audited again.
+        // Audited games are stored, and not audited again.
         let coordinator = world.coordinator("data", &again);
         let worker = world.worker(&coordinator, &[]);
         sleep(A_WHILE);
@@ -117,7 +116,7 @@ impl Audit {
         )])
     }
 
-    /// An agent that is not what it says.
+    /// An agent that falsely claims to be deterministic.
     fn unsteady(&self, records: &str) -> Result<Vec<Figure>, Broken> {
         let world = World::with_python();
         let coordinator = world.coordinator("data", &ALL);
@@ -166,7 +165,7 @@ impl Audit {
             .filter_map(|agent| agent["agent"].as_str())
             .collect();
         let prefix = format!("{id}/");
-        // Of hashes it is known only that they differ.
+        // With hashes only, the difference has no details.
         let whole = records.is_empty();
         for row in &listed {
             let named = row["agent"] == "unsteady" && row["event"].is_u64();
@@ -208,7 +207,7 @@ fn audits(world: &World, id: &str, url: &str) -> Value {
     world.arena(&shown).ok().json()["audits"].clone()
 }
 
-/// How the audits stand when none waits any more.
+/// The state of the audits when none is waiting.
 fn settled(world: &World, id: &str, url: &str) -> Value {
     until("the audits to be done", || {
         let reported = audits(world, id, url);

@@ -1,4 +1,4 @@
-//! The opponents for every game against the agents of the papers.
+//! The baselines against the agents of the papers, on every game.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::{Broken, Figure, Outcome, StressTest};
 use crate::{World, spec};
 
-/// Who plays whom.
+/// The matches of a game.
 const MATCHES: &str = include_str!("../data/baselines.toml");
 
-/// From so many blocks on every match has to show who is stronger.
+/// From this number of blocks on, every match has to show which agent is stronger.
 const BLOCKS_MIN: u64 = 100;
 
 /// Settings.
@@ -20,13 +20,13 @@ pub struct Baselines {
     /// Blocks of each match, of two games each.
     #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..))]
     blocks: u64,
-    /// The baseline.
+    /// The baseline
     #[arg(long, default_value = "expectimax", value_parser = ["greedy", "expectimax", "mcts"])]
     bot: String,
-    /// Its nodes or iterations; its default where none are given.
+    /// Its nodes or iterations; default: those of the baseline
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     budget: Option<u64>,
-    /// This ruleset only.
+    /// Only this ruleset
     #[arg(long)]
     ruleset: Option<String>,
 }
@@ -56,8 +56,8 @@ struct Opponent {
 }
 
 impl StressTest for Baselines {
-    const PROMISE: &'static str = "on each game the baseline scores more than a half against \
-                                   every agent of the papers, by the whole of a 95 % interval";
+    const PROMISE: &'static str = "on each game the baseline scores more than half against \
+                                   every agent of the papers, with a whole 95 % interval";
 
     fn quick() -> Self {
         Self {
@@ -79,7 +79,7 @@ impl StressTest for Baselines {
             for opponent in &game.opponents {
                 let played = self.play(game, opponent)?;
                 let name = format!("{}: {}", game.ruleset, opponent.shown());
-                // A few games show that all can be played, and who is far ahead.
+                // A few games only show that all agents play, and large differences.
                 let shows = self.blocks >= BLOCKS_MIN || opponent.bot == "random";
                 if played.high < 0.5 || shows && played.low <= 0.5 {
                     lost.push(format!("{name}: {}", played.shown()));

@@ -1,4 +1,4 @@
-//! Ratings beside those of other people's programs, on the same games.
+//! Ratings compared with those of other programs, on the same games.
 
 use std::{
     collections::BTreeMap,
@@ -25,16 +25,16 @@ use super::{
 };
 use crate::{program, repository};
 
-/// Fits may differ by so many Elo.
+/// The largest accepted difference between fits, in Elo.
 const ELO_MAX: f64 = 0.5;
-/// Running ratings may differ by so much, of a scale on which 25 is the mean.
+/// The largest accepted difference between running ratings, on a scale with the mean 25.
 const RUNNING_MAX: f64 = 0.01;
 /// Log-likelihood ratios are published with two decimals.
 const LLR_MAX: f64 = 0.01;
 
-/// Tests of fishtest as M. Lohne's racetrack has them (`src/tests/sprt_tests.rs`
-/// of github.com/MortenLohne/racetrack): pairs lost, lost and drawn, even, won
-/// and drawn, won; the bounds in normalised Elo; the ratio.
+/// Tests of fishtest, from M. Lohne's racetrack (`src/tests/sprt_tests.rs` of
+/// github.com/MortenLohne/racetrack): pairs lost, lost and drawn, even, won and drawn, won; the
+/// bounds in normalised Elo; the ratio.
 const PUBLISHED: [([u64; 5], f64, f64, f64); 4] = [
     ([440, 2910, 5170, 2888, 455], 0.0, 5.0, -2.27),
     ([142, 620, 1122, 699, 188], 0.0, 5.0, 2.99),
@@ -42,9 +42,9 @@ const PUBLISHED: [([u64; 5], f64, f64, f64); 4] = [
     ([98, 382, 674, 369, 71], -5.0, 0.0, -1.11),
 ];
 
-/// Ordo's ratings of eight chess engines, rounded to fifties, the first one's
-/// given, with the points of each against those below it, of ten games (D.
-/// Dekker in github.com/jromang/picochess, issue 187, 2016).
+/// Ordo's ratings of eight chess engines, rounded to fifties and anchored at the first one, with
+/// the points of each against those below it in ten games (D. Dekker in
+/// github.com/jromang/picochess, issue 187, 2016).
 const ORDO: [(f64, &[f64]); 8] = [
     (3100.0, &[8.0, 9.5, 9.0, 10.0, 10.0, 10.0, 9.5]),
     (2850.0, &[6.5, 8.5, 9.5, 9.0, 10.0, 10.0]),
@@ -55,7 +55,7 @@ const ORDO: [(f64, &[f64]); 8] = [
     (1900.0, &[8.5]),
     (1650.0, &[]),
 ];
-/// Half of what they are rounded to.
+/// Half of the rounding step.
 const ORDO_MAX: f64 = 25.0;
 
 /// Settings.
@@ -64,12 +64,12 @@ pub struct Comparisons {
     /// Blocks of each group.
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     blocks: u64,
-    /// Where all randomness comes from.
+    /// Seed of all randomness
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
-/// What the other programs are reported.
+/// The games in the format of the other programs.
 #[derive(Serialize)]
 struct Given {
     precision: f64,
@@ -83,7 +83,7 @@ struct Given {
 struct Games {
     agents: usize,
     games: Vec<PlayedGame>,
-    /// Elo by our own fit.
+    /// Elo from our own fit.
     #[serde(skip)]
     ours: Vec<f64>,
 }
@@ -94,7 +94,7 @@ struct PlayedGame {
     placement: Vec<u8>,
 }
 
-/// What they answer: log strengths.
+/// The answer of the other programs: log strengths.
 #[derive(Deserialize)]
 struct Found {
     two: Vec<f64>,
@@ -113,9 +113,9 @@ struct Others {
 
 impl StressTest for Comparisons {
     const PROMISE: &'static str = "ratings are within 0.5 Elo of choix and of an independent fit \
-                                   with ties, running ratings those of trueskill and openskill, \
-                                   the ratio of a test what fishtest published, and ratings what \
-                                   Ordo was published to give";
+                                   with ties; running ratings equal those of trueskill and openskill, \
+                                   likelihood ratios equal those that fishtest published, and \
+                                   ratings equal Ordo's";
 
     fn quick() -> Self {
         Self { blocks: 5, seed: 1 }
@@ -171,7 +171,7 @@ impl StressTest for Comparisons {
 }
 
 impl Comparisons {
-    /// A tournament of five, of strengths up to 300 Elo apart.
+    /// A tournament of five agents with strengths up to 300 Elo apart.
     fn games(&self, seats: usize, tie: f64) -> Games {
         let world = World::new(Field {
             name: String::new(),
@@ -207,7 +207,7 @@ impl Comparisons {
     }
 }
 
-/// Asks the other programs.
+/// Runs the other programs.
 fn ask(python: &std::path::Path, given: &Given) -> Result<Found, Broken> {
     let mut child = Command::new(python)
         .arg(repository().join("tests/statistics/compare.py"))
@@ -227,7 +227,7 @@ fn ask(python: &std::path::Path, given: &Given) -> Result<Found, Broken> {
     serde_json::from_slice(&output.stdout).map_err(Broken::new)
 }
 
-/// The largest difference in Elo, both with the mean at 0.
+/// The largest difference in Elo, both with the mean 0.
 fn ratings(name: &str, ours: &[f64], logs: &[f64]) -> Result<Figure, Broken> {
     let mean = logs.iter().sum::<f64>() / logs.len() as f64;
     let away = ours
@@ -274,7 +274,7 @@ fn running(
     ))
 }
 
-/// Ratios of published tests.
+/// Likelihood ratios of published tests.
 fn published() -> Result<Figure, Broken> {
     let mut most: f64 = 0.0;
     for (counts, elo0, elo1, expected) in PUBLISHED {
@@ -298,9 +298,9 @@ fn published() -> Result<Figure, Broken> {
     ))
 }
 
-/// Ratings of games that others rated with Ordo, to which a draw is half a win:
-/// each game stands twice here, and a draw is won once by each. (By Davidson's
-/// model, which tells draws apart, the same score is a greater lead.)
+/// Ratings of games that were rated with Ordo, which counts a draw as half a win. Here each game
+/// counts twice, and each side wins a drawn game once. (Davidson's model has a parameter for draws;
+/// with it, the same score is a greater lead.)
 fn ordo() -> Result<Figure, Broken> {
     let world = World::new(Field {
         name: String::new(),
@@ -313,7 +313,7 @@ fn ordo() -> Result<Figure, Broken> {
         first: 0.0,
         beyond: Vec::new(),
     });
-    // By pair: what the first has still to win.
+    // For each pair: the wins that the first still needs.
     let mut left: BTreeMap<(u16, u16), u32> = BTreeMap::new();
     for (one, (_, row)) in (0..).zip(ORDO) {
         for (other, points) in (one + 1..).zip(row) {

@@ -1,4 +1,4 @@
-//! Ever more workers at one coordinator.
+//! Increasing numbers of workers with one coordinator.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,37 +8,39 @@ use crate::{
     fleet::{self, Book, Fleet, FleetError, Measured, Until},
 };
 
-/// Games played beforehand for each second that a fleet works; more are played
-/// when they are leased, at the fleet's expense.
+/// Games that are played in advance for each second of a fleet. Further games are played when they
+/// are leased, which slows the fleet down.
 const GAMES_PER_SECOND: u64 = 60_000;
 
-/// How many workers, and for how long.
+/// The fleets.
 #[derive(Debug, clap::Args)]
 pub struct Scale {
-    /// Numbers of workers, one fleet after the other.
+    /// Numbers of workers, one fleet after another
     #[arg(long, value_delimiter = ',', default_values_t = [10, 100, 1_000])]
     workers: Vec<usize>,
-    /// How long each fleet works, in seconds.
+    /// Seconds that each fleet works
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
     seconds: u64,
-    /// Games in a report.
+    /// Games in a report
     #[arg(long, default_value_t = 100)]
     report_games: usize,
-    /// Games of a lease, 8 to 512.
+    /// Games of a lease, 8 to 512
     #[arg(long, default_value_t = 512)]
     lease_games: u32,
-    /// How long a worker pretends to play a lease, in milliseconds: 0 asks as
-    /// much of the coordinator as it can give.
+    /// Simulated time to play a lease, in milliseconds; 0 requests as much as the coordinator can
+    /// grant
     #[arg(long, default_value_t = 0)]
     play_ms: u64,
-    /// Most memory of the coordinator, in MiB.
+    /// The largest accepted memory of the coordinator, in MiB
     #[arg(long, default_value_t = 350)]
     rss_mib_max: u64,
 }
 
 impl StressTest for Scale {
-    const PROMISE: &'static str = "a coordinator holds a thousand workers that lease and report as \
-        fast as it answers: none loses a lease or its connection, no report is refused for good";
+    const PROMISE: &'static str = "a coordinator serves a thousand workers that lease and report as \
+        fast as it answers: none loses a lease or its connection, no report is refused permanently";
+
+    const MEASURES_RATES: bool = true;
 
     fn quick() -> Self {
         Self {
@@ -74,7 +76,7 @@ impl Scale {
         let coordinator = world.coordinator("data", &[]);
         let url = coordinator.url();
         let games = GAMES_PER_SECOND * (self.seconds + 1);
-        // More than are played: the end of a tournament is not what is measured.
+        // More games than are played, because the end of a tournament is not measured.
         let spec = fleet::cheap_spec("fleet", 2 * games);
         let id = world.start_tournament("fleet", &spec, &url);
         let book = fleet::tournament(&url, &id).map_err(broken)?;
@@ -103,11 +105,11 @@ impl Scale {
             "nothing was reported".to_owned()
         } else if lost > 0 || !measured.rejected.is_empty() {
             format!(
-                "{} leases were taken back, {} connections lost, refused for good: {:?}",
+                "{} leases were revoked, {} connections lost, refused permanently: {:?}",
                 measured.leases_ended, measured.rejoins, measured.rejected
             )
         } else if rss > self.rss_mib_max << 20 {
-            format!("the coordinator held {} MiB", rss >> 20)
+            format!("the coordinator used {} MiB", rss >> 20)
         } else {
             return Ok(());
         };
@@ -118,7 +120,7 @@ impl Scale {
     }
 }
 
-/// What is informed of each fleet.
+/// The figures of a fleet.
 fn named_figures(measured: &Measured) -> Vec<(&'static str, String)> {
     let per = |things: u64| {
         let cpu = measured.cpu_us_per(things).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Disks without room, and disks that take no more writes.
+//! Full disks, and disks that become read-only.
 
 use std::{
     fs::{self, File},
@@ -17,40 +17,40 @@ use super::{
 };
 use crate::{Disk, Started, World, until, within};
 
-/// Size of a disk in MiB: twice what the store keeps free, and some.
+/// Size of a disk in MiB: a little more than twice the reserve of the store.
 const DISK_MIB: u64 = 96;
-/// What the store keeps free, bytes.
+/// The reserve of the store, in bytes.
 const RESERVE: u64 = arena_store::RESERVE_BYTES;
 /// Results acknowledged before the disk fails.
 const BEFORE: usize = 12;
-/// What a store says of a disk without room, whoever notices first.
+/// The store's error on a full disk.
 const NO_ROOM: &str = "no space left for the store in";
-/// The most that is left where room vanishes under a store, bytes.
+/// The largest free space when a store unexpectedly meets a full disk, in bytes.
 const LEFT_MAX: u32 = 6 << 20;
-/// How long a store takes at most to use up what is left.
+/// The limit for a store to use up this space.
 const USED_UP: Duration = Duration::from_secs(60);
 
 /// Settings.
 #[derive(Debug, clap::Args)]
 pub struct Full {
-    /// How often each kind of disk fails.
+    /// How often each kind of disk fails
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
-    /// Blocks of the tournament, of six games each.
+    /// Blocks of the tournament, of six games each
     #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u64).range(1..))]
     blocks: u64,
-    /// How often in each round room vanishes after the store has made sure of
-    /// it, so that the database itself meets a full disk.
+    /// How often in each round the space vanishes after the store has checked it, so that the
+    /// database meets a full disk
     #[arg(long, default_value_t = 10)]
     vanish: u32,
-    /// How much room is left then, and when it vanishes.
+    /// Seed of the free space and of the time when it vanishes
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
 impl StressTest for Full {
     const PROMISE: &'static str = "on a disk that is full or read-only a coordinator stops with \
-                                   a clear message, and goes on from what it acknowledged";
+                                   a clear message, and later continues without a loss";
 
     fn quick() -> Self {
         Self {
@@ -104,7 +104,7 @@ impl StressTest for Full {
     }
 }
 
-/// What the figures say.
+/// The numbers for the figures.
 #[derive(Default)]
 struct Figures {
     acknowledged: u64,
@@ -150,18 +150,18 @@ impl Full {
         figures: &mut Figures,
     ) -> Result<(), Broken> {
         let seed = rng.word();
-        // Less than the store wants; nothing at all; and nothing for a store
-        // that does not ask, as if another had taken it in between.
+        // Less than the store's reserve; nothing at all; and nothing for a store that checks no
+        // reserve, as if another program had filled the disk in between.
         for (left, reserve) in [(RESERVE - (1 << 20), RESERVE), (0, RESERVE), (0, 0)] {
-            figures.acknowledged += self.full(&disk, left, reserve, seed).map_err(|broken| {
-                broken.of(&format!("{left} bytes are left, {reserve} are asked for"))
-            })?;
+            figures.acknowledged += self
+                .full(&disk, left, reserve, seed)
+                .map_err(|broken| broken.of(&format!("{left} bytes free, {reserve} required")))?;
         }
         for _ in 0..self.vanish {
             let left = rng.below(LEFT_MAX);
             let lines = 1 + rng.below(60) as usize;
             figures.stored += vanish(world, &disk, left.into(), lines)
-                .map_err(|broken| broken.of(&format!("all room but {left} bytes vanishes")))?;
+                .map_err(|broken| broken.of(&format!("only {left} bytes remain free")))?;
             figures.vanished += 1;
         }
         if kind == "ext4" {
@@ -170,7 +170,7 @@ impl Full {
         Ok(())
     }
 
-    /// Leaves so many bytes free to a store that wants so many.
+    /// Leaves a number of free bytes to a store with a given reserve.
     fn full(&self, disk: &Disk, left: u64, reserve: u64, seed: u64) -> Result<u64, Broken> {
         let data = disk.join(&format!("full-{left}-{reserve}"));
         let tournament = OnDisk::new(data, self.blocks, seed);
@@ -181,7 +181,7 @@ impl Full {
         let filler = Filler::fill(disk, left)?;
         tournament.ends(&mut server, &[NO_ROOM, "make room"])?;
         let held = tournament.acknowledged();
-        // Without room it does not open, or stops as soon as it is to write.
+        // On a full disk the store does not open, or stops at its first write.
         tournament.refused(&asked, &[NO_ROOM])?;
         if tournament.acknowledged() > held {
             return Err(Broken::new("a result was acknowledged on a full disk"));
@@ -202,8 +202,8 @@ impl Full {
     }
 }
 
-/// Another writer takes all but so many bytes, while a store writes that has
-/// made sure of room before: the database itself meets a full disk.
+/// Another program takes all but a number of bytes while a store writes that has already checked
+/// its reserve, so that the database meets a full disk.
 fn vanish(world: &World, disk: &Disk, left: u64, lines: usize) -> Result<u64, Broken> {
     let data = disk.join("vanish");
     let mut known = Known::default();
@@ -217,7 +217,7 @@ fn vanish(world: &World, disk: &Disk, left: u64, lines: usize) -> Result<u64, Br
     if within(USED_UP, || process.ended().then_some(())).is_none() {
         process.signal(Signal::SIGKILL);
         return Err(Broken::new(format_args!(
-            "the store goes on without room: {}",
+            "the store continues on a full disk: {}",
             process.output().transcript()
         )));
     }
@@ -233,7 +233,7 @@ fn vanish(world: &World, disk: &Disk, left: u64, lines: usize) -> Result<u64, Br
         return Err(Broken::new(verified.transcript()));
     }
     known.held(world, &data)?;
-    // With room it goes on.
+    // With free space the store continues.
     let process = append();
     until("games to be acknowledged", || {
         written(&process).then_some(())
@@ -245,9 +245,9 @@ fn vanish(world: &World, disk: &Disk, left: u64, lines: usize) -> Result<u64, Br
     Ok(stored)
 }
 
-/// A write that the system has taken cannot be brought to the disk: the sync
-/// fails, and from then on the system's cache has what no disk has. Who opens
-/// the store next must not believe it. None where the machine has no such disk.
+/// A write is in the system's cache but cannot reach the disk. The sync fails, and the cache has
+/// data that the disk does not have. The next process that opens the store must not trust the
+/// cache. `None` if the machine has no such disk.
 fn unsynced(world: &World, lines: usize) -> Result<Option<u64>, Broken> {
     let Ok(below) = Disk::memory(world.folder(), DISK_MIB) else {
         return Ok(None);
@@ -266,7 +266,7 @@ fn unsynced(world: &World, lines: usize) -> Result<Option<u64>, Broken> {
     if within(USED_UP, || process.ended().then_some(())).is_none() {
         process.signal(Signal::SIGKILL);
         return Err(Broken::new(format_args!(
-            "the store goes on where nothing reaches the disk: {}",
+            "the store continues although no data reaches the disk: {}",
             process.output().transcript()
         )));
     }
@@ -289,7 +289,8 @@ fn unsynced(world: &World, lines: usize) -> Result<Option<u64>, Broken> {
             )));
         }
     }
-    // It goes on with what the disk has, and all it acknowledges stays.
+    // The store continues with the data on the disk, and keeps everything that it acknowledges from
+    // now on.
     let process = append_to(world, &data, &[]);
     until("games to be acknowledged", || {
         written(&process).then_some(())
@@ -301,11 +302,11 @@ fn unsynced(world: &World, lines: usize) -> Result<Option<u64>, Broken> {
     Ok(Some(stored))
 }
 
-/// A file that takes the room of a disk until it is dropped.
+/// A file that occupies the space of a disk until it is dropped.
 struct Filler(PathBuf);
 
 impl Filler {
-    /// Fills a disk up, but for so many bytes.
+    /// Fills a disk, except for a number of bytes.
     fn fill(disk: &Disk, left: u64) -> Result<Self, Broken> {
         let filler = Self(disk.path().join("filler"));
         take(disk, &filler.0, left).map_err(Broken::new)?;
@@ -315,7 +316,7 @@ impl Filler {
 
 impl Drop for Filler {
     fn drop(&mut self) {
-        // A disk without the file has the room all the same.
+        // If the file is gone, its space is free as well.
         let _ = fs::remove_file(&self.0);
     }
 }

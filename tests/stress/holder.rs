@@ -9,7 +9,7 @@ pub struct Holder {}
 
 impl StressTest for Holder {
     const PROMISE: &'static str =
-        "a second coordinator on a store ends with 1 and says which process holds it";
+        "a second coordinator on a store ends with 1 and names the process that uses it";
 
     fn quick() -> Self {
         Self {}

@@ -12,7 +12,7 @@ use arena_tests::stress::{Broken, Command, Outcome, appender::Appender};
 use clap::{Parser, Subcommand, ValueEnum};
 use serde_json::json;
 
-/// Prints a line; who reads may have gone, as `head` does.
+/// Prints a line. A reader that has gone, such as `head`, is no error.
 macro_rules! say {
     ($($line:tt)*) => {
         let _ = writeln!(io::stdout(), $($line)*);
@@ -48,12 +48,27 @@ enum Format {
     Json,
 }
 
+/// A part of the stress tests.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// Every test
+    All,
+    /// Tests that compare rates, and need an idle machine
+    Rates,
+    /// All other tests
+    Others,
+}
+
 #[derive(Subcommand)]
 enum What {
     /// List the stress tests with their promises
     List,
     /// Run every stress test
-    All,
+    All {
+        /// Which of the tests
+        #[arg(long, default_value = "all")]
+        part: Part,
+    },
     /// A process that some stress tests start
     #[command(subcommand, hide = true)]
     StoreProcess(Appender),
@@ -80,14 +95,19 @@ fn main() -> ExitCode {
                 }
             };
         }
-        What::All => Command::all(cli.quick),
+        What::All { part } => {
+            let mut tests = Command::all(cli.quick);
+            tests
+                .retain(|test| part == Part::All || test.measures_rates() == (part == Part::Rates));
+            tests
+        }
         What::One(test) if cli.quick => vec![test.quick()],
         What::One(test) => vec![test],
     };
     let (mut held, mut broken, mut skipped, mut unknown) = (0, 0, 0, 0);
     for test in &tests {
         let started = Instant::now();
-        // What a test starts may fail by a panic, as it does in tests.
+        // A test fails by a panic if a process that it starts does.
         let outcome = catch_unwind(AssertUnwindSafe(|| test.run()))
             .unwrap_or_else(|panic| Err(Broken::new(said(&*panic))));
         let seconds = started.elapsed().as_secs_f64();

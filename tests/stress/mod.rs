@@ -5,7 +5,7 @@
 //! the long version) that implements `StressTest`, a file or folder here with its
 //! `mod` line, and a line in `stress_tests!`. `tests/run` runs the quick version of each.
 
-/// Stores as processes of their own.
+/// Stores in their own processes.
 pub mod appender;
 
 mod agents;
@@ -33,53 +33,54 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// A promise, and how it is tried.
+/// A promise with its test.
 pub trait StressTest: clap::Args {
-    /// What is promised, in one sentence.
+    /// The promise in one sentence.
     const PROMISE: &'static str;
 
-    /// Settings for every run of the tests: at most about twenty seconds.
+    /// Whether it compares rates, and therefore needs an idle machine.
+    const MEASURES_RATES: bool = false;
+
+    /// Settings for `tests/run`: at most about twenty seconds.
     fn quick() -> Self;
 
-    /// Tries it. Progress goes to stderr.
+    /// Runs the test. Progress goes to stderr.
     ///
     /// # Errors
-    /// [`Broken`] where the promise did not hold.
+    /// [`Broken`] if the promise does not hold.
     fn run(&self) -> Result<Outcome, Broken>;
 }
 
 /// The result of a stress test that did not fail.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// The promise held; what was measured.
+    /// The promise holds, with measurements.
     Holds(Vec<Figure>),
-    /// This machine cannot run it, and why.
+    /// This machine cannot run the test, for a reason.
     Skipped(String),
-    /// It was asked for something that it has not.
+    /// A setting names something that does not exist.
     Unknown(String),
 }
 
 impl Outcome {
-    /// Nothing has this in its name; and what there is.
+    /// No item has this name; lists the known ones.
     fn unknown(wanted: &str, known: impl IntoIterator<Item = String>) -> Self {
         let known: String = known.into_iter().map(|name| format!("\n{name}")).collect();
-        Self::Unknown(format!(
-            "nothing here is named by \"{wanted}\"; there are{known}"
-        ))
+        Self::Unknown(format!("unknown name \"{wanted}\"; known names:{known}"))
     }
 }
 
-/// Something counted or measured.
+/// A count or a measurement.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figure {
-    /// What it is, with its unit.
+    /// The name with its unit.
     pub name: String,
-    /// How much.
+    /// The value.
     pub value: serde_json::Value,
 }
 
 impl Figure {
-    /// A figure.
+    /// Creates a figure.
     #[must_use]
     pub fn new(name: &str, value: impl Into<serde_json::Value>) -> Self {
         Self {
@@ -89,37 +90,36 @@ impl Figure {
     }
 }
 
-/// A promise that did not hold: what was seen, and the command that shows it
-/// again.
+/// A promise that does not hold: what was observed, and the command that shows it again.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Broken(pub String);
 
 impl Broken {
-    /// From what was seen.
+    /// Creates it from an observation.
     pub fn new(seen: impl fmt::Display) -> Self {
         Self(seen.to_string())
     }
 
-    /// The same, with when or where it was seen in front.
+    /// Puts the place or the time of the observation in front.
     #[must_use]
     pub fn of(self, case: &str) -> Self {
         Self(format!("{case}: {}", self.0))
     }
 }
 
-/// The list of stress tests: the name on the command line (that of the variant, in
-/// kebab case) and the settings.
+/// The list of stress tests: the name on the command line (the variant in kebab case) and the
+/// settings.
 macro_rules! stress_tests {
     ($($(#[doc = $doc:literal])+ $name:ident($module:ident::$settings:ident)),+ $(,)?) => {
-        /// A proof with its settings.
+        /// A stress test with its settings.
         #[derive(Debug, clap::Subcommand)]
         pub enum Command {
             $($(#[doc = $doc])+ $name($module::$settings)),+
         }
 
         impl Command {
-            /// Every proof in its quick or its long version.
+            /// Every test in its quick or its long version.
             #[must_use]
             pub fn all(quick: bool) -> Vec<Self> {
                 vec![$(Self::$name(settings(quick))),+]
@@ -131,22 +131,30 @@ macro_rules! stress_tests {
                 match self { $(Self::$name(_) => kebab(stringify!($name))),+ }
             }
 
-            /// What it shows.
+            /// The promise.
             #[must_use]
             pub fn promise(&self) -> &'static str {
                 match self { $(Self::$name(_) => <$module::$settings as StressTest>::PROMISE),+ }
             }
 
-            /// The same proof in its quick version.
+            /// Whether it compares rates, and therefore needs an idle machine.
+            #[must_use]
+            pub fn measures_rates(&self) -> bool {
+                match self {
+                    $(Self::$name(_) => <$module::$settings as StressTest>::MEASURES_RATES),+
+                }
+            }
+
+            /// The same test in its quick version.
             #[must_use]
             pub fn quick(self) -> Self {
                 match self { $(Self::$name(_) => Self::$name(StressTest::quick())),+ }
             }
 
-            /// Tries it.
+            /// Runs the test.
             ///
             /// # Errors
-            /// [`Broken`] where the promise did not hold.
+            /// [`Broken`] if the promise does not hold.
             pub fn run(&self) -> Result<Outcome, Broken> {
                 match self { $(Self::$name(test) => test.run()),+ }
             }
@@ -155,11 +163,11 @@ macro_rules! stress_tests {
 }
 
 stress_tests! {
-    /// Let ever more workers lease and report.
+    /// Lease and report with increasing numbers of workers.
     Fleet(fleet::Scale),
     /// Play with agents that crash, hang, flood, fork and lie.
     Agents(agents::Agents),
-    /// Ask far more of a coordinator than it can take.
+    /// Send a coordinator far more requests than it can answer.
     Overload(overload::Overload),
     /// Start a second coordinator on a store.
     Holder(holder::Holder),
@@ -167,23 +175,23 @@ stress_tests! {
     Kills(kills::Kills),
     /// Cut the power of the store's disk at random.
     Power(power::Power),
-    /// Fill the store's disk up, and make it read-only.
+    /// Fill the store's disk, and make it read-only.
     Full(full::Full),
-    /// Cut the store's files short, and turn bits in them.
+    /// Truncate the store's files, and flip bits in them.
     Damage(damage::Damage),
-    /// Run the real services over a simulated network that breaks at random.
+    /// Run the real services over a simulated network with random failures.
     Network(network::Network),
-    /// Have a game kill each worker that plays it.
+    /// Play a game that kills each of its workers.
     Poison(poison::Poison),
-    /// Have workers hold games and play none.
+    /// Let workers keep leases without playing.
     Stuck(stuck::Stuck),
-    /// Play games again, of agents that are deterministic and of one that is not.
+    /// Replay games of agents that are deterministic, and of one that is not.
     Audit(audit::Audit),
-    /// Play random games with OpenSpiel stepping beside them.
+    /// Compare random games with OpenSpiel, step by step.
     Openspiel(openspiel::OpenSpiel),
-    /// Simulate schedules of everything that can go wrong, by the million.
+    /// Simulate millions of schedules with all kinds of failures.
     Simulate(simulate::Simulate),
-    /// Take luck out of thousands of tournaments.
+    /// Compare luck-adjusted scores of thousands of tournaments.
     Luck(luck::Luck),
     /// Play the published tables again.
     Papers(papers::Papers),
@@ -191,11 +199,11 @@ stress_tests! {
     Baselines(baselines::Baselines),
     /// Simulate tournaments whose truth is known.
     Calibration(calibration::Calibration),
-    /// Rate the same games by other people's programs.
+    /// Compare ratings with those of other programs.
     Comparisons(comparisons::Comparisons),
 }
 
-/// The quick settings, or those that the flags have as defaults.
+/// The quick settings, or the defaults of the flags.
 fn settings<P: StressTest>(quick: bool) -> P {
     if quick {
         return P::quick();

@@ -1,5 +1,5 @@
-//! A tournament whose coordinator keeps its data on a disk that will fail, and
-//! a worker that remembers what it was acknowledged.
+//! A tournament with the coordinator's data on a disk that fails, and a worker that remembers the
+//! acknowledgements.
 
 use std::time::Duration;
 
@@ -11,8 +11,7 @@ use super::{
 };
 use crate::{Games, Server, World, spec, until, within};
 
-/// How long a coordinator has to notice that its disk takes no more: it writes
-/// many times a second.
+/// How long a coordinator may take to notice a failed disk, to which it writes many times a second.
 const NOTICE: Duration = Duration::from_secs(15);
 
 pub(super) struct OnDisk {
@@ -26,8 +25,7 @@ pub(super) struct OnDisk {
 }
 
 impl OnDisk {
-    /// Plays a tournament undisturbed elsewhere, so that it is known what it
-    /// should come to.
+    /// Plays the tournament elsewhere without disturbance, to know the expected records.
     pub(super) fn new(data: String, blocks: u64, seed: u64) -> Self {
         let world = World::new();
         let spec = spec(
@@ -72,8 +70,8 @@ impl OnDisk {
         self.world.coordinator(&self.data, &arguments)
     }
 
-    /// Starts the coordinator where it cannot: it has to end with 1, these
-    /// words, and no trace of a crash.
+    /// Starts a coordinator that cannot work: it has to end with 1 and with these words, without a
+    /// crash.
     pub(super) fn refused(&self, more: &[&str], words: &[&str]) -> Result<(), Broken> {
         let arguments = [
             "coordinator",
@@ -95,15 +93,14 @@ impl OnDisk {
             return Ok(());
         }
         Err(Broken::new(format_args!(
-            "it starts, or is refused without {words:?}:\n{}",
+            "it starts, or fails without the words {words:?}:\n{}",
             output.transcript()
         )))
     }
 
-    /// Starts the tournament, and waits until so many results of it are
-    /// acknowledged. Of what is left then, half is reported only when the
-    /// coordinator is to end: before that, however slowly the disk fails, the
-    /// tournament must not be over.
+    /// Starts the tournament, and waits for a number of acknowledged results. The worker reports
+    /// half of the rest only when the coordinator is about to end, so that the tournament cannot
+    /// finish before the disk fails.
     pub(super) fn begin(&self, server: &Server, acknowledged: usize) -> Result<(), Broken> {
         let left = self.expected.games.len().saturating_sub(acknowledged);
         self.witness.pause_at(acknowledged + left / 2);
@@ -119,7 +116,7 @@ impl OnDisk {
         Ok(())
     }
 
-    /// Waits until the coordinator has ended by itself, with 1 and these words.
+    /// Waits until the coordinator ends by itself, with 1 and with these words.
     pub(super) fn ends(&self, server: &mut Server, words: &[&str]) -> Result<(), Broken> {
         self.witness.pause_at(usize::MAX);
         let status = within(NOTICE, || server.child.try_wait().expect("a child"));
@@ -140,8 +137,8 @@ impl OnDisk {
         }
     }
 
-    /// Goes on and plays to the end; nothing acknowledged may be missing, and
-    /// the records are those of the undisturbed run.
+    /// Continues to the end. No acknowledged result may be missing, and the records equal those of
+    /// the undisturbed run.
     pub(super) fn finish(mut self) -> Result<u64, Broken> {
         let server = self.coordinator();
         let url = server.url();

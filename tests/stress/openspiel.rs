@@ -1,4 +1,4 @@
-//! Games beside OpenSpiel, an implementation that shares nothing with ours.
+//! Games compared with OpenSpiel, an independent implementation.
 
 use std::{
     collections::BTreeMap,
@@ -19,22 +19,22 @@ use crate::{World, program, repository};
 /// Settings.
 #[derive(Debug, clap::Args)]
 pub struct OpenSpiel {
-    /// Games of each ruleset.
+    /// Games of each ruleset
     #[arg(long, default_value_t = 5_000, value_parser = clap::value_parser!(u64).range(1..))]
     games: u64,
-    /// What the random moves follow from: games have the numbers from here on.
+    /// Seed of the random moves: the number of the first game
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
-/// A ruleset, its name there, and an option there is no counterpart for: the
-/// comparison has to see the difference.
+/// A ruleset, its name in OpenSpiel, and an option that OpenSpiel does not have: the comparison has
+/// to notice the difference.
 const RULESETS: [(&str, &str, (&str, &str)); 2] = [
     ("oware-abapa", "oware", ("grand_slam", "allow")),
     ("kalah", "mancala", ("empty_capture", "always")),
 ];
 
-/// Games with that option: slams are rare.
+/// Games with that option, because grand slams are rare.
 const OTHERS: u64 = 500;
 
 impl StressTest for OpenSpiel {
@@ -99,7 +99,7 @@ impl StressTest for OpenSpiel {
     }
 }
 
-/// What `compare.py` prints.
+/// The output of `compare.py`.
 #[derive(Deserialize)]
 struct Printed {
     games: u64,
@@ -108,7 +108,7 @@ struct Printed {
     first: Vec<serde_json::Value>,
 }
 
-/// A game as `compare.py` reads it.
+/// A game in the format of `compare.py`.
 #[derive(Serialize, Default)]
 struct Played {
     seed: u64,
@@ -122,8 +122,8 @@ struct Played {
 }
 
 impl OpenSpiel {
-    /// Plays games and has OpenSpiel step beside them: what it reported, and how
-    /// many games ended in which way.
+    /// Plays games and compares them with OpenSpiel. Returns its output, and how many games ended
+    /// in which way.
     fn compare(
         &self,
         ruleset: &str,
@@ -157,7 +157,7 @@ impl OpenSpiel {
     }
 }
 
-/// Plays one game at random.
+/// Plays one random game.
 struct Play(u64);
 
 impl Visitor for Play {
@@ -194,7 +194,7 @@ impl Visitor for Play {
     }
 }
 
-/// Twelve pits and both scores, from the ruleset's own message.
+/// Twelve pits and both scores, from the ruleset's message.
 fn board(ruleset: &str, bytes: &[u8]) -> Vec<u32> {
     if ruleset == "kalah" {
         let cells = KalahPosition::decode(bytes).expect("a position").board;

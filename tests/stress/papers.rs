@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::{Broken, Figure, Outcome, StressTest};
 use crate::{World, repository};
 
-/// What is known to be otherwise than published.
+/// Known differences from the published tables.
 const KNOWN: &str = include_str!("../data/papers.json");
 
 /// Tables that take a few seconds in a debug build.
@@ -20,18 +20,17 @@ const QUICK: [&str; 6] = ["000-i", "001-i", "001-ii", "003-2", "003-3", "003-exa
 /// Settings.
 #[derive(Debug, clap::Args)]
 pub struct Papers {
-    /// Tables, as `arena paper list` names them; all where none are given.
+    /// Tables, as `arena paper list` names them; default: all
     #[arg(long, value_delimiter = ',', value_name = "ID,…")]
     tables: Vec<String>,
-    /// What the games follow from; absent: the command's own, whose counts
-    /// tests/RESULTS.md shows.
+    /// Seed of the games; default: that of the command, whose counts tests/RESULTS.md shows
     #[arg(long)]
     seed: Option<TournamentSeed>,
-    /// Games of each pairing; absent: the tables' own numbers, which tell what is
-    /// outside from what is not. With another, what is listed may come out.
+    /// Games of each pairing; default: those of each table, which suffice to find the listed
+    /// differences
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     games: Option<u64>,
-    /// Play each table with so many seeds: every verdict has to be the same.
+    /// Number of seeds for each table: every verdict has to be the same
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     seeds: u64,
 }
@@ -43,7 +42,7 @@ struct Known {
     outside: Vec<Exception>,
 }
 
-/// A figure that can be expected, and does not come out.
+/// A published figure that Arena does not reproduce, with the reason.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Exception {
@@ -53,13 +52,13 @@ struct Exception {
     reason: String,
 }
 
-/// As much of `arena paper list --output json` as is looked at.
+/// The fields of `arena paper list --output json` that the test reads.
 #[derive(Deserialize)]
 struct Listed {
     id: String,
 }
 
-/// As much of `arena paper run --output json` as is looked at.
+/// The fields of `arena paper run --output json` that the test reads.
 #[derive(Deserialize)]
 struct Document {
     tables: Vec<Table>,
@@ -96,8 +95,8 @@ struct Finding {
 }
 
 impl StressTest for Papers {
-    const PROMISE: &'static str = "published figures that can be expected come out within their \
-                                   bounds, but for a list of those that do not, each with its \
+    const PROMISE: &'static str = "reproducible published figures are within their \
+                                   bounds, except for a list of figures, each with its \
                                    reason";
 
     fn quick() -> Self {
@@ -140,7 +139,7 @@ impl StressTest for Papers {
             fs::read_to_string(repository().join("tests/RESULTS.md")).map_err(Broken::new)?;
         let summary = Summary::read(&readme);
         broken.extend(summary.does_not_add_up(&readme));
-        // Other games may count otherwise.
+        // With another number of games, counts may differ.
         if self.seed.is_none() && self.games.is_none() {
             broken.extend(summary.mismatches(&tables));
         }
@@ -223,7 +222,7 @@ impl Finding {
     }
 }
 
-/// Verdicts that are not the same with another seed.
+/// Verdicts that differ with another seed.
 fn otherwise<'a>(
     findings: &'a [Finding],
     again: impl Iterator<Item = &'a Finding> + 'a,
@@ -234,12 +233,12 @@ fn otherwise<'a>(
     differ.map(move |(one, other)| {
         let (name, verdict) = (one.name(), &one.verdict);
         let (now, shown) = (&other.verdict, other.shown());
-        format!("{name} is {verdict}, and with seed {seed:#x} {now}: {shown}")
+        format!("{name} is {verdict}, but {now} with seed {seed:#x}: {shown}")
     })
 }
 
-/// What is outside and not listed, and what is listed and, where all of its games
-/// were played, not outside.
+/// Figures that are outside but not listed, and listed figures that are not outside although all
+/// games were played.
 fn unlike(tables: &[Table], known: &Known, all_games: bool) -> Vec<String> {
     let mut broken = Vec::new();
     let mut listed = BTreeSet::new();
@@ -254,26 +253,26 @@ fn unlike(tables: &[Table], known: &Known, all_games: bool) -> Vec<String> {
     for finding in tables.iter().flat_map(|table| &table.findings) {
         let name = finding.name();
         match (finding.verdict == "outside", listed.contains(&name)) {
-            // A clock on a busy machine shows nothing.
+            // Times on a busy machine show nothing.
             (true, false) if !finding.timed => broken.push(format!(
-                "{name} is outside and not in tests/data/papers.json: {}",
+                "{name} is outside, but not in tests/data/papers.json: {}",
                 finding.shown()
             )),
             (false, true) if all_games => broken.push(format!(
-                "{name} is in tests/data/papers.json and not outside: {}",
+                "{name} is in tests/data/papers.json, but not outside: {}",
                 finding.shown()
             )),
             _ => {}
         }
         seen.insert(name);
     }
-    // Of tables that were played only.
+    // Only for tables that were played.
     let played: BTreeSet<&str> = tables.iter().map(|table| &*table.id).collect();
     for exception in &known.outside {
         let name = exception.name();
         if played.contains(&*exception.table) && !seen.contains(&name) {
             broken.push(format!(
-                "{name} is in tests/data/papers.json and in no table"
+                "{name} is in tests/data/papers.json, but in no table"
             ));
         }
     }
@@ -286,7 +285,7 @@ type Counts = [u64; 8];
 
 /// The table of all tables in tests/RESULTS.md.
 struct Summary {
-    /// By table, and of `all`.
+    /// By table, and for `all`.
     lines: BTreeMap<String, Counts>,
 }
 
@@ -311,8 +310,7 @@ impl Summary {
         }
     }
 
-    /// Where the last line is not the sum of the others, or the text around says
-    /// other numbers.
+    /// If the last row is not the sum of the others, or the text around it has other numbers.
     fn does_not_add_up(&self, readme: &str) -> Vec<String> {
         let mut sum = Counts::default();
         let tables = || self.lines.iter().filter(|(id, _)| *id != "all");
@@ -325,7 +323,7 @@ impl Summary {
         let all = self.lines.get("all");
         if all != Some(&sum) {
             broken.push(format!(
-                "tests/RESULTS.md has {all:?} of all tables, not {sum:?}"
+                "tests/RESULTS.md has the sum {all:?}, expected {sum:?}"
             ));
         }
         let [_, sampled, exact, ordinal, ..] = sum;
@@ -345,7 +343,7 @@ impl Summary {
         broken
     }
 
-    /// Where a table's line is not what was measured.
+    /// If the row of a table differs from the measurement.
     fn mismatches(&self, tables: &[Table]) -> Vec<String> {
         let mut broken = Vec::new();
         for table in tables {

@@ -1,4 +1,4 @@
-//! A game that kills whoever plays it.
+//! A game that kills each of its workers.
 
 use std::{
     thread::sleep,
@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::{Broken, Figure, Outcome, StressTest};
 use crate::{DEADLINE, Server, World, program, spec};
 
-/// The agent in whose hands the game is poison.
+/// The agent that kills its worker.
 const AGENT: &str = "poison";
 /// The decision of the game at which its worker is killed.
 const DECISION: usize = 3;
@@ -21,20 +21,20 @@ const DECISION: usize = 3;
 /// Settings.
 #[derive(Debug, clap::Args)]
 pub struct Poison {
-    /// Blocks of the tournament, of two games each.
+    /// Blocks of the tournament, of two games each
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
     blocks: u64,
-    /// The game that kills its workers.
+    /// The game that kills its workers
     #[arg(long, default_value_t = 37)]
     game: usize,
 }
 
-/// Where the agent finds the seed at which it kills its worker.
+/// The variable with the seed at which the agent kills its worker.
 const SEED: &str = "POISON_SEED";
 
 impl StressTest for Poison {
-    const PROMISE: &'static str = "a game that kills its worker each time is void after its cap \
-                                   of attempts and named, and all others are played";
+    const PROMISE: &'static str = "a game that kills each of its workers is void after the limit \
+                                   of attempts, and is named; all other games are played";
 
     fn quick() -> Self {
         Self { blocks: 6, game: 5 }
@@ -53,7 +53,7 @@ impl StressTest for Poison {
                 .arena(&[&arguments[..], &access, &["--", "poison"]].concat())
                 .ok();
         };
-        // Without a seed in its environment it plays as any other.
+        // Without a seed in its environment it plays normally.
         register(["--data", "undisturbed"]);
         let (id, _, expected) = world.tournament(&spec, "undisturbed", &[]);
         let seed = seed_of(&expected.games[self.game]).to_string();
@@ -92,7 +92,7 @@ impl StressTest for Poison {
         let seconds = began.elapsed().as_secs_f64();
         for mut worker in workers {
             logs += &worker.log();
-            // The last it killed, or one that lives.
+            // The worker that it killed last, or a running one.
             if ended(&mut worker) {
                 deaths += 1;
             } else {
@@ -152,7 +152,7 @@ fn ended(server: &mut Server) -> bool {
     status.expect("a child").is_some()
 }
 
-/// The seed that the agent is given for its decision in a game.
+/// The seed in the agent's decision of a game.
 fn seed_of(game: &Value) -> u64 {
     let text = game["seed"].as_str().expect("a seed");
     let block = u64::from_str_radix(text.trim_start_matches("0x"), 16).expect("hex");

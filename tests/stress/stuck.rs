@@ -1,4 +1,4 @@
-//! A worker that is here, and does nothing.
+//! A connected worker that plays nothing.
 
 use std::time::{Duration, Instant};
 
@@ -13,8 +13,7 @@ use tonic::{Status, transport::Endpoint};
 use super::{Broken, Figure, Outcome, StressTest};
 use crate::{DEADLINE, Games, World, spec};
 
-/// A lease without progress for this long is taken back; beside it, a move
-/// may take its time.
+/// A lease without progress for this long is revoked; the move timeout comes on top.
 const DEADLINE_S: &str = "0.5";
 
 /// Settings.
@@ -49,8 +48,8 @@ impl StressTest for Stuck {
         if started != id {
             return Err(Broken::new(format_args!("{started} should be {id}")));
         }
-        // A real worker that is stopped while it plays: slow, for one game at
-        // a time is asked of processes.
+        // A real worker that is stopped while it plays. It is slow, because it asks processes for
+        // one game at a time.
         let stopped = world.worker(
             &coordinator,
             &["--builtin", "process", "--capacity", "1", "--unary"],
@@ -70,7 +69,7 @@ impl StressTest for Stuck {
         world.finish_tournament(&id, &url);
         let expired = coordinator.metric("arena_leases_expired_total", &[]);
         same(&expected, &world.export(&id, ["--coordinator", &url]))?;
-        // What it reports once it goes on is taken, and changes nothing.
+        // Its reports after it continues are accepted, and change nothing.
         stopped.signal(Signal::SIGCONT);
         stopped.stop();
         same(&expected, &world.export(&id, ["--coordinator", &url]))?;
@@ -96,14 +95,14 @@ fn same(expected: &Games, found: &Games) -> Result<(), Broken> {
         .map_or(Ok(()), |difference| Err(Broken::new(difference)))
 }
 
-/// What a stuck worker saw.
+/// What a stuck worker observed.
 struct Seen {
     games: usize,
     beats: u32,
     after: Duration,
 }
 
-/// Joins, takes games, and tells that it is here until it has lost them.
+/// Joins, leases games, and sends heartbeats until the leases are revoked.
 async fn heartbeat(url: &str, tournament: &str) -> Result<Result<Seen, Broken>, Status> {
     let endpoint = Endpoint::from_shared(url.to_owned()).expect("a URL");
     let channel = endpoint.connect().await.expect("a coordinator");
@@ -155,11 +154,11 @@ async fn heartbeat(url: &str, tournament: &str) -> Result<Result<Seen, Broken>, 
             break;
         }
         if since.elapsed() > DEADLINE {
-            return Ok(Err(Broken::new("the lease is never taken back")));
+            return Ok(Err(Broken::new("the lease is never revoked")));
         }
         sleep(Duration::from_millis(50)).await;
     }
-    // It is still here, and its games are not leased to it.
+    // It is still connected, but its games are leased to another worker.
     let fleet = user.list_workers(v1::ListWorkersRequest {}).await?;
     let fleet = fleet.into_inner().workers;
     let own = fleet.iter().find(|other| other.name == "stuck");

@@ -1,4 +1,4 @@
-//! Many simulated workers at one coordinator.
+//! Many simulated workers with one coordinator.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,28 +15,28 @@ use crate::{
     usage::megabytes,
 };
 
-/// Games played beforehand for each second of a measurement: more than can be
-/// reported.
+/// Games that are played in advance for each second of a measurement: more than the workers can
+/// report.
 const GAMES_PER_SECOND: f64 = 90_000.0;
 
-/// A fleet is not under way within a quick measurement.
+/// The shortest measurement, because a fleet needs some time to start.
 pub(super) const SECONDS_MIN: f64 = 2.0;
 
 /// Games of one report, and of a lease.
 pub(super) const REPORT_GAMES: usize = 100;
 const LEASE_GAMES: u32 = 5 * REPORT_GAMES as u32;
 
-/// How much is asked of one coordinator.
+/// The load of one measurement.
 pub(super) struct Load {
     pub(super) workers: usize,
     pub(super) reports_in_flight: usize,
-    /// Of all together; none: as fast as they are answered.
+    /// Reports per second of all workers together; none: as fast as they are answered.
     pub(super) reports_per_second: Option<f64>,
     pub(super) seconds: f64,
     pub(super) spec: fn(u64) -> String,
 }
 
-/// Ever more workers.
+/// Measures increasing numbers of workers.
 pub(super) fn measure(settings: &Settings, measured: &mut Measured) {
     let all = [10, 100, 1_000];
     let sizes = if settings.quick { &all[..2] } else { &all };
@@ -90,7 +90,7 @@ pub(super) fn once(what: &str, load: &Load) -> anyhow::Result<(Figure, Seen)> {
     let paced = load.reports_per_second;
     let rate = paced.map_or(GAMES_PER_SECOND, |reports| reports * REPORT_GAMES as f64);
     let games = (rate * (load.seconds + 0.5)) as u64;
-    // More than are reported: the end of a tournament is not what is measured.
+    // More games than the workers report, because the end of a tournament is not measured.
     let blocks = if paced.is_some() { games } else { 10 * games };
     let id = world.start_tournament("measured", &(load.spec)(blocks), &url);
     let book = Arc::new(Book::new(&tournament(&url, &id)?)?);

@@ -1,5 +1,4 @@
-//! What the machine itself can do: two processes that do nothing but answer
-//! each other.
+//! What the machine itself can do: two processes that only answer each other.
 
 use std::{
     io::{Read, Write},
@@ -22,11 +21,11 @@ use crate::{
 
 mod empty;
 
-/// Decisions of a batch, and batches on their way, as a worker has them.
+/// Decisions of a batch, and batches in flight, as in a worker.
 const BATCH: u64 = 256;
 const BATCHES: usize = 4;
 
-/// Bytes of a cowry decision of two seats on its way to an agent, on average.
+/// Average size of a cowry decision of two seats, in bytes.
 const DECISION_BYTES: usize = 51;
 
 pub(super) fn measure(settings: &Settings, measured: &mut Measured) {
@@ -79,7 +78,7 @@ pub(super) fn measure(settings: &Settings, measured: &mut Measured) {
     });
 }
 
-/// The other side, in a process of its own.
+/// The server side, in its own process.
 pub(crate) fn serve(kind: &str) -> anyhow::Result<()> {
     match kind {
         "pipe" => {
@@ -100,12 +99,12 @@ fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     Ok(builder.enable_all().build()?)
 }
 
-/// Killed when dropped.
+/// A child process that is killed when dropped.
 struct Other(Child);
 
 impl Drop for Other {
     fn drop(&mut self) {
-        // An error means that it is gone already.
+        // An error means that it has already ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -118,7 +117,7 @@ fn start(kind: &str, pipes: bool) -> anyhow::Result<Other> {
     Ok(Other(command.stdin(pipe()).stdout(pipe()).spawn()?))
 }
 
-/// Time and CPU from here on, of this process and another one.
+/// Measures time and CPU of this process and another one.
 struct Clock {
     other: u32,
     cpu_seconds: f64,
@@ -163,7 +162,7 @@ fn pipe(seconds: f64) -> anyhow::Result<Figure> {
     Ok(clock.figure("pipe", "round trips", count))
 }
 
-/// A server of its own, and a connection to it.
+/// A server in its own process, and a connection to it.
 async fn connect(world: &World) -> anyhow::Result<(Other, Channel)> {
     static SOCKETS: AtomicU64 = AtomicU64::new(0);
     let number = SOCKETS.fetch_add(1, Ordering::Relaxed);

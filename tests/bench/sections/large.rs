@@ -1,5 +1,4 @@
-//! One large tournament: whether memory, standings and export stay as they are
-//! while it grows.
+//! One large tournament: checks whether memory, standings and export stay constant while it grows.
 
 use std::{
     collections::BTreeMap,
@@ -23,7 +22,7 @@ use crate::{
     usage::{cpu_seconds, megabytes},
 };
 
-/// Shares of the tournament at which it is looked at.
+/// Shares of the tournament at which it is measured.
 const MARKS: [(&str, f64); 4] = [
     ("tenth", 0.1),
     ("quarter", 0.25),
@@ -31,12 +30,12 @@ const MARKS: [(&str, f64); 4] = [
     ("end", 1.0),
 ];
 
-/// How often standings are asked for at each mark.
+/// How often standings are requested at each mark.
 const STANDINGS: usize = 50;
 
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// So many games a bar speaks of.
+/// The number of games that bars refer to.
 const TEN_MILLION: u64 = 10_000_000;
 
 /// Games of a quick run.
@@ -54,8 +53,7 @@ pub(super) fn measure(settings: &Settings, measured: &mut Measured) {
     measured.take("a large tournament", result.map(|()| Vec::new()));
 }
 
-/// Plays it, and keeps what was measured also where it does not come to its
-/// end.
+/// Plays the tournament. Keeps the measurements if it does not finish.
 fn play(games: u64, records: Records, figures: &mut Vec<Figure>) -> anyhow::Result<()> {
     let world = World::new();
     let coordinator = world.coordinator("data", &[]);
@@ -116,7 +114,7 @@ fn play(games: u64, records: Records, figures: &mut Vec<Figure>) -> anyhow::Resu
     Ok(())
 }
 
-/// What was used up to a moment.
+/// Resource usage up to a moment.
 struct Mark {
     at: Instant,
     games: u64,
@@ -144,7 +142,7 @@ fn folder_bytes(world: &World) -> anyhow::Result<f64> {
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder)? {
             let entry = entry?;
-            // A file may have been replaced meanwhile.
+            // A file may have been replaced in the meantime.
             let Ok(metadata) = entry.metadata() else {
                 continue;
             };
@@ -157,7 +155,7 @@ fn folder_bytes(world: &World) -> anyhow::Result<f64> {
     Ok(bytes as f64)
 }
 
-/// A connection to the coordinator, for questions about one tournament.
+/// A connection to the coordinator for requests about one tournament.
 struct Asking {
     runtime: Runtime,
     client: CoordinatorServiceClient<Channel>,
@@ -223,7 +221,7 @@ fn export(
     let status = loop {
         most[0] = most[0].max(memory(coordinator.id()));
         most[1] = most[1].max(memory(child.0.id()));
-        // After its end nothing of it can be read any more.
+        // After the process has ended, its usage cannot be read.
         cpu = cpu_seconds(child.0.id()).max(cpu);
         if let Some(status) = child.0.try_wait()? {
             break status;
@@ -251,12 +249,12 @@ fn export(
     })
 }
 
-/// Killed when dropped.
+/// A child process that is killed when dropped.
 struct Exporting(Child);
 
 impl Drop for Exporting {
     fn drop(&mut self) {
-        // An error means that it has ended.
+        // An error means that it has already ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

@@ -1,4 +1,4 @@
-//! The sections, in the order they are measured.
+//! The sections, in the order in which they are measured.
 
 mod fleet;
 pub(crate) mod floors;
@@ -12,18 +12,18 @@ use clap::ValueEnum;
 
 use crate::{Settings, report::Measured};
 
-/// What can be measured.
+/// A section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Section {
     /// What the machine itself can do: a bare pipe, bare gRPC.
     Floors,
-    /// The way of a decision: rules, tournament, agents in Rust and Python.
+    /// The path of a decision: rules, tournament, agents in Rust and Python.
     Path,
     /// Worker processes, games in flight, agents in a tournament.
     Scale,
-    /// Results made durable, and how soon they are acknowledged.
+    /// Durable results per second, and the time to acknowledge them.
     Store,
-    /// 10, 100 and 1,000 simulated workers at one coordinator.
+    /// 10, 100 and 1,000 simulated workers with one coordinator.
     Fleet,
     /// A large tournament: memory, standings and export as it grows.
     Large,

@@ -1,4 +1,4 @@
-//! The way of a decision, from one thread that plays as a worker does to an agent in Python.
+//! The path of a decision, from one thread that plays like a worker to an agent in Python.
 
 use anyhow::Context;
 use arena_tests::{World, repository};
@@ -8,7 +8,7 @@ use crate::{
     report::{Absent, Figure, Measured},
 };
 
-/// An agent that does nothing worth mentioning.
+/// An agent that chooses at random.
 const PYTHON_AGENT: &str = "tests/bench/agents/uniform.py";
 
 pub(super) fn measure(settings: &Settings, measured: &mut Measured) {

@@ -106,7 +106,7 @@ struct Spiel {
 }
 
 fn spiel(world: &World, settings: &Settings, loops: &str, game: &str) -> anyhow::Result<Figure> {
-    // Absolute, since it is started in another folder.
+    // An absolute path, because it is started in another folder.
     let python = std::path::absolute(settings.tools.join("peers/python/bin/python"))?;
     let script = repository().join("tests/bench/peers/spiel.py");
     let have = Command::new(&python)

@@ -1,4 +1,4 @@
-//! One thing at a time made larger, everything else as usual.
+//! Increases one setting at a time, with all others at their defaults.
 
 use arena_tests::World;
 

@@ -1,4 +1,4 @@
-//! How fast results become durable, and how soon they are acknowledged.
+//! Durable results per second, and the time to acknowledge them.
 
 use anyhow::Context;
 use arena_tests::{
@@ -15,14 +15,13 @@ use crate::{
 /// Workers whose results become durable.
 const WORKERS: usize = 8;
 
-/// Reports in a second that a paced fleet owes: 63,000 results, more than the bar,
-/// since those of audits have no new result in them.
+/// Reports per second of a fleet with a pace: 63,000 results, which is above the bar because
+/// reports of audits have no new result.
 const PACED_REPORTS: f64 = 630.0;
-/// How long a pace is kept: one stall of a second is to be seen in its p99.
+/// Duration of a measurement with a pace: long enough that one stall of a second affects its p99.
 const PACED_SECONDS: f64 = 10.0;
 
-/// A few workers report real games of cowry, as fast as they are answered, and
-/// at a pace.
+/// A few workers report real games of cowry, first as fast as they are answered, then at a pace.
 pub(super) fn measure(settings: &Settings, measured: &mut Measured) {
     let what = |how: &str| {
         format!(
@@ -61,7 +60,7 @@ fn saturated(settings: &Settings, what: &str) -> anyhow::Result<Vec<Figure>> {
     }])
 }
 
-/// All runs together: the one in the middle would leave out what happens once.
+/// All runs together, because the median run would hide rare events.
 fn pace_kept(settings: &Settings, what: &str) -> anyhow::Result<Vec<Figure>> {
     note(format!("  {what}"));
     let seconds = if settings.quick {

@@ -1,16 +1,16 @@
-//! Counters and quantiles against exports.
+//! Counters and quantiles compared with exports.
 
 use super::*;
 
-/// What the exports of all tournaments say of an agent.
+/// The values of an agent in the exports of all tournaments.
 #[derive(Default)]
 struct Exported {
     games: f64,
     decisions: f64,
 }
 
-/// Holds panels that are made of counters against exports: of workers that did not
-/// restart, and tournaments of which every move is asked for.
+/// Compares panels of counters with exports, for workers without a restart and tournaments in which
+/// agents are asked for every move.
 pub(super) fn compare_counters(prometheus: &Prometheus, world: &World, url: &str, all: &[Played]) {
     let mut agents: BTreeMap<String, Exported> = BTreeMap::new();
     let (mut plies, mut games): (BTreeMap<String, f64>, BTreeMap<String, f64>) = Default::default();
@@ -22,7 +22,7 @@ pub(super) fn compare_counters(prometheus: &Prometheus, world: &World, url: &str
             for (number, seat) in (0u64..).zip(list(&game["seats"])) {
                 let of = agents.entry(text(seat).to_owned()).or_default();
                 of.games += 1.0;
-                // Nobody is asked whether to pass who cannot move.
+                // An agent is not asked if passing is its only action.
                 let events = list(&game["events"]).iter();
                 let asked = events.filter(|event| {
                     event["seat"] == number && !event["action"].is_null() && event["move"] != "pass"
@@ -86,8 +86,8 @@ pub(super) fn compare_counters(prometheus: &Prometheus, world: &World, url: &str
     }
 }
 
-/// The bounds of the bucket in which a latency is, a little wider, since the standings'
-/// own are a thirtieth wide.
+/// The bounds of the bucket of a latency, slightly wider, because the buckets of standings are a
+/// thirtieth wide.
 pub(super) fn bucket(seconds: f64) -> (f64, f64) {
     let mut metrics = catalogue::WORKER.iter();
     let thinking = metrics.find(|it| it.name == "arena_move_thinking_seconds");
@@ -103,8 +103,8 @@ pub(super) fn bucket(seconds: f64) -> (f64, f64) {
     )
 }
 
-/// Quantiles of histograms are in the bucket of the standings' own, of an agent that
-/// played in one tournament alone.
+/// Quantiles of histograms are in the same bucket as in the standings, for an agent that played in
+/// only one tournament.
 pub(super) fn compare_quantiles(
     prometheus: &Prometheus,
     world: &World,

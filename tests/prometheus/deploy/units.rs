@@ -102,7 +102,7 @@ fn units_are_valid_and_shut_what_is_not_needed() {
         ] {
             assert!(unit.lines().any(|found| found == line), "{file}: no {line}");
         }
-        // systemd wants the program to be there, which it is once installed.
+        // systemd requires that the program exists, as it does after the installation.
         let installed = unit.replace("/usr/local/bin/arena", "/bin/true");
         let name = file.rsplit('/').next().expect("a name");
         fs::write(folder.path().join(name), installed).expect("a file can be written");

@@ -1,1 +1,1 @@
-"""Every number of the standings, from exported records by services/tournament/README.md."""
+"""Every number of the standings, from exported records and services/tournament/README.md."""

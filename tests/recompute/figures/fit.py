@@ -1,4 +1,4 @@
-"""How well one number for each agent fits the pairs, and equilibria of fields without one."""
+"""The fit of one rating for each agent, and equilibria of fields that it does not fit."""
 
 import itertools
 
@@ -6,12 +6,12 @@ import numpy as np
 from scipy.special import softmax
 from scipy.stats import f as f_distribution
 
-# At this temperature the equilibrium is reported.
+# The temperature of the reported equilibrium.
 TEMPERATURE = 1e-3
 
 
 def model_fit(standings):
-    """The test of the model's fit; none where nothing is left over."""
+    """The test of the model's fit; none without degrees of freedom."""
     t, fit = standings.t, standings.ratings.fit
     if fit.k < 3:
         return None
@@ -85,7 +85,7 @@ def equilibrium(payoff):
 
 
 def has_circle(pairs, agents):
-    """Three agents of whom each beats the next by its whole interval."""
+    """Three agents, each of which beats the next with its whole interval."""
     beats = set()
     for (a, b), (low, high) in pairs.items():
         if low is not None and low > 0.5:

@@ -30,7 +30,7 @@ class Game:
         return [seat for seat, one in enumerate(self.seats) if one == agent]
 
     def units(self, agent, opponent=None):
-        """Units against the seats of others, or of one other."""
+        """Units against the seats of all other agents, or of one."""
         return sum(
             against(self.placement, s, t)
             for s in self.held(agent)
@@ -54,9 +54,9 @@ class Game:
         return sum(place < self.placement[seat] for place in self.placement)
 
 
-# Blocks are compared for so many openings.
+# The number of openings for which blocks are compared.
 COMPARED_MAX = 64
-# Games of which one has a fault are compared after so many plies.
+# Plies after which a game with a fault is compared.
 COMPARED_PLIES = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256]
 
 
@@ -73,14 +73,14 @@ class Group:
     def __init__(self, members, number):
         self.members, self.number = members, number
         self.blocks = []
-        # Those that repeat games which were fixed by their opening.
+        # Blocks that repeat games which their opening determines.
         self.held = []
         self.courses = set()
-        # Which block of the group each of them is, from 0.
+        # The index of each block in its group, from 0.
         self.turns = []
 
     def hold_back(self, openings):
-        """Takes out blocks whose opening the group had before, unless two blocks with
+        """Removes blocks whose opening the group has had, unless two blocks with
         one opening differed."""
         seen = {}
         for turn, block in zip(self.turns, self.blocks):
@@ -105,7 +105,7 @@ class Tournament:
     def __init__(self, spec, records, openings=None):
         self.spec = spec
         self.format = spec.get("format", "round-robin")
-        # Different games of a group are counted up to so many.
+        # The limit up to which different games of a group are counted.
         self.courses_max = 1024 if openings else 64
         self.agents = list(spec["agents"])
         self.games = [Game(record, self.agents) for record in records]
@@ -133,12 +133,12 @@ class Tournament:
             for group in groups.values():
                 group.hold_back(openings)
         held = {game.index for group in groups.values() for block in group.held for game in block}
-        # Games that are evidence: void ones and repeats are none.
+        # Games that count: no void games and no repeats.
         self.evidence = [game for game in self.counted if game.index not in held]
         self.groups = [groups[key] for key in sorted(groups, key=lambda key: groups[key].number)]
 
     def turn_in_list(self, block, members):
-        """Where a list names a group twice, the blocks of the second line follow all of
+        """If a list names a group twice, the blocks of the second line follow all of
         the first line's."""
         lines = self.spec["fixed"]["games"]
         lines = [tuple(sorted(self.agents.index(name) for name in line)) for line in lines]
@@ -146,7 +146,7 @@ class Tournament:
         return lines[:line].count(members) * self.spec["blocks"] + turn
 
     def of(self, agent):
-        """Groups with complete blocks in which an agent sits."""
+        """Groups with complete blocks of an agent."""
         return [g for g in self.groups if agent in g.members and g.blocks]
 
     def horizon(self, agent):

@@ -16,7 +16,7 @@ def student(z, freedom):
     if freedom <= 0:
         return np.inf
     if freedom >= 30:
-        # Cornish and Fisher's series, as the page asks.
+        # The series of Cornish and Fisher, as the page defines it.
         v, q = freedom, z * z
         return (
             z
@@ -28,7 +28,7 @@ def student(z, freedom):
 
 
 def anytime_bound(blocks, horizon):
-    """What stands in place of z where one may look at any time."""
+    """The factor of an anytime-valid interval, instead of z."""
     level = -2 * log(ALPHA)
     rho = (level + log(1 + level)) / max(horizon, 10)
     return sqrt((1 + blocks * rho) / (blocks * rho) * (level + log(1 + blocks * rho)))
@@ -47,7 +47,7 @@ def spread(parts, others=None):
 
 
 def centred(parts):
-    """Each group's values less their mean, or less that of all."""
+    """Each group's values minus their mean, or minus the mean of all."""
     count = sum(len(part) for part in parts)
     if count >= 2 * len(parts):
         return [part - part.mean() for part in parts]
@@ -109,7 +109,7 @@ class Mean:
 
 
 def of_units(parts, mosts):
-    """A mean of whole units, each group with its most."""
+    """A mean of whole units; each group has its maximum."""
     shares = [np.array(part, float) / most for part, most in zip(parts, mosts) if len(part)]
     kept = [most for part, most in zip(parts, mosts) if len(part)]
     return Mean(shares, max(kept, default=1))
@@ -148,7 +148,7 @@ class Difference:
 
 
 def difference(one, other, shared, observed=None):
-    """Of two means, given the values of both in each group they share."""
+    """Covariance of two means, given both values in each shared group."""
     shared = [(a, b) for a, b in shared if len(a)]
     count, covariance, freedom = sum(len(a) for a, _ in shared), 0.0, 0
     if shared:

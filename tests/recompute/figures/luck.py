@@ -1,4 +1,4 @@
-"""Luck taken out of scores, with the slope of the other half of the blocks."""
+"""Luck-adjusted scores, with the slope from the other half of the blocks."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -10,7 +10,7 @@ from .intervals import Mean, Z, anytime_bound, centred, effective, spread, stude
 
 @dataclass
 class Adjusted:
-    """Values over blocks, by group, with luck taken out of them."""
+    """Luck-adjusted values over blocks, by group."""
 
     parts: list
     luck: list

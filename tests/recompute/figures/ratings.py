@@ -27,7 +27,7 @@ def subsets(players):
 
 
 def steps(placement):
-    """Who was left, and who shared the best place of these."""
+    """The remaining agents, and those that share their best place."""
     left = tuple(range(len(placement)))
     while len(left) > 1:
         best = min(placement[s] for s in left)
@@ -37,7 +37,7 @@ def steps(placement):
 
 
 class Fit:
-    """Log strengths of all agents, then logs of the weights of ties that came."""
+    """Log strengths of all agents, then logs of the weights of ties that occurred."""
 
     def __init__(self, tournament):
         self.t = tournament
@@ -65,7 +65,7 @@ class Fit:
 
     @lru_cache(maxsize=None)
     def features(self, left):
-        """Of every outcome of a step from these players."""
+        """The features of every outcome of a step with these players."""
         possible = [s for s in subsets(left) if len(s) == 1 or len(s) in self.ties]
         return np.array([self.feature(first) for first in possible])
 
@@ -167,7 +167,7 @@ class Ratings:
             agents = group.agents()
             separated = len({self.level[a] for a in agents}) > 1
             games = [game for block in group.blocks for game in block]
-            # A level with several agents, apart from others.
+            # A level with several agents, separate from the others.
             if separated and any(self.level.count(self.level[a]) > 1 for a in agents):
                 meat += fit.model_information(games)
                 continue
@@ -214,7 +214,7 @@ class Ratings:
         return log((exp(d / 2) + nu / 2) / (exp(-d / 2) + nu / 2))
 
     def slopes(self, d, nu):
-        """Of g in d and in ln nu."""
+        """Derivatives of g in d and in ln nu."""
         up, down = exp(d / 2), exp(-d / 2)
         first, second = up + nu / 2, down + nu / 2
         return up / 2 / first + down / 2 / second, nu / 2 / first - nu / 2 / second

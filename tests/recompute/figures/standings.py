@@ -1,4 +1,4 @@
-"""What `arena standings ID --output json` has to say of a tournament."""
+"""The expected `arena standings ID --output json` of a tournament."""
 
 from math import log, sqrt
 
@@ -124,7 +124,7 @@ class Standings:
         blank |= ends("score_adjusted_anytime", one.anytime(self.t.horizon(agent)))
         share = one.share()
         if share:
-            # The share is lowest where what is left varies most.
+            # The share is lowest where the residual varies most.
             saved = [round(found["games"] * (1 / rho - 1)) if rho > 0 else None for rho in share]
             blank |= dict(zip(names[1:4], (1 - rho for rho in share)))
             blank |= dict(zip(names[4:], saved))
@@ -133,7 +133,7 @@ class Standings:
     # Pairs.
 
     def duel(self, group, a, b):
-        """Units of one against another in each block, and the most."""
+        """Units of one agent against another in each block, and the maximum."""
         return (
             np.array([sum(game.units(a, b) for game in block) for block in group.blocks]),
             2 * self.t.rotations * group.own(a) * group.own(b),
@@ -293,7 +293,7 @@ class Standings:
     # Verdicts.
 
     def outcomes(self):
-        """Complete blocks of a test by what the first agent got."""
+        """Complete blocks of a test, by the units of the first agent."""
         found = None
         for group in self.t.groups:
             if group.blocks:
@@ -360,7 +360,7 @@ def nearest(q, scores, mean):
 
 
 def nearest_normalised(q, scores, t_value):
-    """The distribution nearest to q whose mean is so many of its own standard
+    """The distribution nearest to q whose mean is a number of its own standard
     deviations above one half: by Newton's method for the Lagrangian."""
     from scipy.optimize import minimize
 

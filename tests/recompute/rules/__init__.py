@@ -1,4 +1,4 @@
-"""The rules of each ruleset, written from services/games/docs alone."""
+"""The rules of each ruleset, implemented from services/games/docs alone."""
 
 from .cowry import Cowry
 from .kalah import Kalah

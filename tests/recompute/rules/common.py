@@ -1,4 +1,4 @@
-"""What the pages of all rulesets share (services/games/README.md)."""
+"""The rules that all rulesets share (services/games/README.md)."""
 
 import pathlib
 import re
@@ -32,7 +32,7 @@ def logistic(a):
 
 
 def pairwise(seats, share):
-    """Values of seats from what each two have of each other."""
+    """Values of seats, from the values of each pair."""
     sums = [0] * seats
     for i in range(seats):
         for j in range(i + 1, seats):
@@ -49,5 +49,5 @@ def towards_zero(a, b):
 
 
 def by_score(scores):
-    """Ranks: the more the better, ties share."""
+    """Ranks: higher is better, ties share a rank."""
     return [1 + sum(other > own for other in scores) for own in scores]

@@ -289,7 +289,7 @@ class Cowry:
         return "SINGLE_4" if self.o["throw_mode"] == "single" else f"BASIC_{self.n}"
 
     def worth(self, index, is_open):
-        """Worth of an index; none where a closed seat has none."""
+        """Value of an index; none if a closed seat has none."""
         if index > self.goal or index >= self.outer and not is_open:
             return None
         return place(self.table(), index, is_open, self.outer, self.goal)
@@ -339,7 +339,7 @@ class Cowry:
         return found
 
     def finds(self, m, gate, extra):
-        """What the mover finds at each index; none where it is out of reach."""
+        """The pieces that the mover meets at each index; none if it is out of reach."""
         is_open, own = self.is_open(m), self.pieces[m]
         bonus = extra if self.o["extra_on_hit"] else 0
         if not is_open:
@@ -361,7 +361,7 @@ class Cowry:
         return there
 
     def uses(self, m, i, there):
-        """What a value gains, and where its best step ends."""
+        """The gain of a value, and the end of its best step."""
         v, own, is_open = VALUES[i], self.pieces[m], self.is_open(m)
         every, unsafe = self.opposing_doubles(m) if self.doubles else (set(), set())
         blocking = every if self.o["block_on_safe"] else unsafe

@@ -48,7 +48,7 @@ class ChineseLudo:
         self.sixes += self.die == 6 and self.counts
 
     def landing(self, p, roll):
-        """Where a roll takes a plane, and the squares that it hits."""
+        """The square that a plane reaches with a roll, and the squares that it hits."""
         o, take_off = self.o, self.take_off
         if p == -1:
             rolls = {"six": [6], "even": [2, 4, 6], "five-six": [5, 6]}[o["launch"]]

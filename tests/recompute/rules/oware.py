@@ -61,7 +61,7 @@ class Abapa(Oware):
 
     def __init__(self, options, seats):
         super().__init__(options, seats)
-        # Positions since the last move that banked, oldest first; boards alone.
+        # Boards since the last move that captured, oldest first.
         self.seen, self.past = set(), []
 
     def sow(self, offset):
@@ -77,7 +77,7 @@ class Abapa(Oware):
         return pits, at
 
     def captures(self, pits, last):
-        """The pits captured, in the order in which they are."""
+        """The captured pits, in their order of capture."""
         found, first = [], 6 * (1 - self.mover)
         while first <= last < first + 6 and pits[last] in (2, 3):
             found.append(last)
@@ -152,7 +152,7 @@ class AnanAnan(Oware):
         self.passed = False
 
     def sow(self, offset):
-        """Plays a sowing; false where it would never end."""
+        """Plays a sowing; false if it would never end."""
         mover, at = self.mover, 6 * self.mover + offset
         self.banks = False
         seen = set()

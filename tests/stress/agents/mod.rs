@@ -1,4 +1,4 @@
-//! Agents at their worst, several in a tournament.
+//! Misbehaving agents, several in a tournament.
 
 mod modes;
 
@@ -14,30 +14,30 @@ use super::{Broken, Figure, Outcome, StressTest};
 use crate::{Server, World, program};
 use modes::{Mode, SINGLE, Table};
 
-/// An agent of the papers that is innocent among the bad ones.
+/// A correct agent of the papers among the misbehaving ones.
 const INNOCENT: &str = "random";
 
 /// Settings.
 #[derive(Debug, clap::Args)]
 pub struct Agents {
-    /// Tournaments to play.
+    /// Tournaments to play
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
-    /// Tournaments at a time.
+    /// Tournaments at a time
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
     at_once: u32,
-    /// Each misbehaviour once, four at a board, instead of so many runs.
+    /// Run each misbehaviour once, four in a game, instead of random tournaments
     #[arg(long, conflicts_with = "runs")]
     once: bool,
-    /// Who plays whom, and by which rules.
+    /// Seed of seats, agents and rules
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
 impl StressTest for Agents {
-    const PROMISE: &'static str = "whatever agents do, each fault is named and charged to whom it \
-                                   belongs, tournaments finish, memory stays bounded and no \
-                                   process stays";
+    const PROMISE: &'static str = "each fault of an agent is named and charged to the responsible \
+                                   party, tournaments finish, memory stays bounded and no \
+                                   process remains";
 
     fn quick() -> Self {
         Self {
@@ -67,7 +67,7 @@ impl StressTest for Agents {
     }
 }
 
-/// A tournament of bad agents.
+/// A tournament of misbehaving agents.
 struct Run {
     name: String,
     forfeit: bool,
@@ -129,7 +129,7 @@ impl Agents {
                 )));
             }
         }
-        // However a worker ends, nothing of its agents stays.
+        // However a worker ends, no process of its agents remains.
         if let Some(worker) = workers.pop() {
             worker.kill();
         }
@@ -154,7 +154,7 @@ impl Agents {
         Ok(figures)
     }
 
-    /// The tournaments: each misbehaviour once before any comes again.
+    /// The tournaments: each misbehaviour once before any repeats.
     fn draw(&self, table: &Table) -> Vec<Run> {
         let mut rng = AgentRng::new(self.seed);
         let mut deck: Vec<&Mode> = Vec::new();
@@ -203,7 +203,7 @@ impl Agents {
             }
             let strict = !self.once && rng.below(6) == 0;
             let name = format!("worst-{number}");
-            // A busy machine takes its time to fill memory; what hangs is waited for.
+            // A busy machine needs time to fill memory, and to wait for hanging agents.
             let fills = agents.iter().any(|agent| agent.starts_with("memory-fill"));
             let timeout = if fills { "20s" } else { "3s" };
             let text = format!(
@@ -224,8 +224,8 @@ impl Agents {
     }
 }
 
-/// Registers every mode, with and without batches: one as a user does, the
-/// others like it.
+/// Registers every mode, with and without batches: one with the command, the others as copies of
+/// it.
 fn register(world: &World, table: &Table, url: &str) {
     let program = world.misbehave();
     let arguments = ["agent", "register", "first", "--binary", &program];
@@ -283,7 +283,7 @@ fn variant(first: &v1::Agent, mode: &Mode, ending: &str) -> v1::Agent {
     agent
 }
 
-/// The most memory that a process ever had, in MiB.
+/// The peak memory of a process, in MiB.
 fn peak_mib(server: &Server) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", server.id()));
     let status = status.unwrap_or_default();

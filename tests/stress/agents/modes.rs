@@ -1,9 +1,9 @@
-//! Which misbehaviour is charged with what, and whether a record says so.
+//! The fault that each misbehaviour is charged with, and whether a record has it.
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The decision, of the agent's own, that sets a fault off.
+/// The agent's decision at which it misbehaves.
 const DUE: u64 = 5;
 
 /// The table of `tests/data/misbehaviour.toml`.
@@ -15,7 +15,7 @@ pub(super) struct Table {
     pub(super) modes: Vec<Mode>,
 }
 
-/// What memory may have been taken at most, in MiB.
+/// The largest accepted memory, in MiB.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Bounds {
@@ -30,7 +30,7 @@ pub(super) struct Mode {
     pub(super) name: String,
     fault: Option<String>,
     when: Option<When>,
-    /// The second argument; the decision that sets the fault off, unless reported.
+    /// The second argument; default: the decision at which it misbehaves.
     pub(super) argument: Option<u64>,
     pub(super) start_timeout_s: Option<u64>,
     pub(super) memory_mib: Option<u64>,
@@ -49,13 +49,13 @@ impl Table {
         toml::from_str(include_str!("../../data/misbehaviour.toml")).expect("the table is TOML")
     }
 
-    /// Of an agent's name.
+    /// The mode in an agent's name.
     fn mode(&self, agent: &str) -> Option<&Mode> {
         let name = agent.strip_suffix(SINGLE).unwrap_or(agent);
         self.modes.iter().find(|mode| mode.name == name)
     }
 
-    /// What is wrong with the faults of a game; how many there are.
+    /// Returns what is wrong with the faults of a game, and their number.
     pub(super) fn judge(&self, game: &Value, forfeit: bool) -> Result<u64, String> {
         if game["termination"] == "void" {
             return Err("it is void".to_owned());
@@ -74,7 +74,7 @@ impl Table {
                     faults.len()
                 ))
             };
-            // An agent of the papers does nothing wrong.
+            // An agent of the papers has no faults.
             let mode = self.mode(agent);
             let expected = mode.and_then(|mode| Some((mode.fault.as_deref()?, mode.when?)));
             let Some((kind, when)) = expected else {
@@ -86,14 +86,14 @@ impl Table {
             if faults.iter().any(|fault| fault.kind != kind) {
                 return wrong(kind);
             }
-            // Nobody is asked where all that can be done is to pass.
+            // No agent is asked if passing is the only action.
             let passes: Vec<bool> = moves(game)
                 .filter(|event| event["seat"] == seat)
                 .map(|event| event["move"] == "pass")
                 .collect();
             let asked = passes.iter().filter(|pass| !**pass).count();
             let fits = match (when, faults.as_slice()) {
-                // The game was over before, or there was nothing to decide.
+                // The game had ended before, or had no decision for the agent.
                 (When::Decision, []) => passes.get(DUE as usize).is_none_or(|pass| *pass),
                 (When::Decision, [one]) => one.before == DUE,
                 (When::Decision, _) => false,
@@ -112,13 +112,13 @@ impl Table {
     }
 }
 
-/// The end of the name of an agent that knows no batches.
+/// The end of the name of an agent without batches.
 pub(super) const SINGLE: &str = "-single";
 
 #[derive(Debug)]
 struct Fault {
     kind: String,
-    /// Decisions of the seat before.
+    /// Decisions of a seat before an action.
     before: u64,
 }
 

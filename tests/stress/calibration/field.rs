@@ -1,46 +1,46 @@
-//! Simulated tournaments whose truth is known.
+//! Simulated tournaments with known truth.
 
 use std::collections::HashMap;
 
-use arena_engine::Termination;
+use arena_engine::{AgentRng, Termination};
 use arena_model::{AgentRef, Tournament, result::GameResult, spec::Play};
 use arena_tournament::{Schedule, ScheduledGame, Tally};
 use serde::Deserialize;
 
-/// Who plays, and by what chances games end.
+/// The agents, and the probabilities of results.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Field {
     pub(crate) name: String,
     #[serde(default = "two")]
     pub(crate) seats: usize,
-    /// Of each group.
+    /// Blocks of each group.
     pub(crate) blocks: u64,
     /// Elo of each agent.
     pub(crate) elo: Vec<f64>,
-    /// Odds of a tie beside those of the mean strength of those who tie.
+    /// Odds of a tie, relative to the mean strength of the tied agents.
     #[serde(default)]
     pub(crate) tie: f64,
-    /// Log strengths that the dice of a block give or take at each seat.
+    /// The effect of the dice of a block on each seat, in log strengths.
     #[serde(default)]
     pub(crate) luck: f64,
-    /// Each game has dice of its own: in a game of two, rotating takes the luck of
-    /// shared dice out of a block altogether.
+    /// Whether each game has its own dice. With shared dice in a game of two, rotation removes luck
+    /// from a block entirely.
     #[serde(default)]
     pub(crate) unpaired: bool,
-    /// Log strengths that the first seat gives.
+    /// The advantage of the first seat, in log strengths.
     #[serde(default)]
     pub(crate) first: f64,
-    /// What is shown and not judged.
+    /// Columns that are shown without a verdict.
     #[serde(default)]
     pub(crate) beyond: Vec<Beyond>,
 }
 
-/// Columns of a field that are shown and not judged.
+/// Columns of a field that are shown without a verdict.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Beyond {
-    /// None: all.
+    /// The columns; none means all.
     #[serde(default)]
     pub(crate) columns: Vec<String>,
     #[expect(dead_code, reason = "for who reads the file")]
@@ -51,10 +51,10 @@ fn two() -> usize {
     2
 }
 
-/// How a game may end: placements with cumulative chances.
+/// The possible results of a game: placements with cumulative probabilities.
 type Ends = Vec<(Vec<u8>, f64)>;
 
-/// A field, what follows from it, and a tally to begin with.
+/// A field, its derived values, and an empty tally.
 pub(crate) struct World {
     pub(super) field: Field,
     pub(super) schedule: Schedule,
@@ -63,35 +63,33 @@ pub(crate) struct World {
     ends: HashMap<(Vec<u16>, u32), Ends>,
 }
 
-/// What is true of one agent, or of one seat.
+/// The true values of one agent, or of one seat.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Truth {
     pub(super) score: f64,
     pub(super) wins: f64,
 }
 
-/// SplitMix64 (Steele, Lea, Flood 2014).
-pub(crate) struct Random(u64);
+/// Draws for simulated games.
+pub(crate) struct Random(AgentRng);
 
 impl Random {
     pub(crate) fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ 0x5eed)
+        Self(AgentRng::new(
+            seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ 0x5eed,
+        ))
     }
 
     pub(super) fn word(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0.word()
     }
 
-    /// From 0 to 1, without 1.
+    /// Returns a number from 0 to below 1.
     pub(super) fn share(&mut self) -> f64 {
         (self.word() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// One of so many outcomes, by their chances.
+    /// Returns the index of an outcome, drawn by probability.
     pub(super) fn outcome(&mut self, chances: &[f64]) -> usize {
         let mut drawn = self.share();
         let found = chances.iter().position(|chance| {
@@ -102,7 +100,7 @@ impl Random {
     }
 }
 
-/// Log strengths of an Elo.
+/// Log strength of one Elo.
 const LOG: f64 = std::f64::consts::LN_10 / 400.0;
 
 impl World {
@@ -149,13 +147,13 @@ impl World {
         world
     }
 
-    /// Plays a tournament; after each block `look` sees the tally and how many
-    /// blocks are played.
+    /// Plays a tournament. After each block, `look` receives the tally and the number of played
+    /// blocks.
     pub(super) fn play(&self, random: &mut Random, look: impl FnMut(&Tally, u64)) -> Tally {
         self.play_telling(random, look, |_| {})
     }
 
-    /// The same; each result is reported before it is added.
+    /// The same; `look` also receives each result before it is added.
     pub(crate) fn play_telling(
         &self,
         random: &mut Random,
@@ -180,7 +178,7 @@ impl World {
         tally
     }
 
-    /// A game that is played with these dice.
+    /// Draws the result of a game with these dice.
     pub(super) fn result(&self, game: ScheduledGame, dice: u32, random: &mut Random) -> GameResult {
         let ends = &self.ends[&(game.seats.clone(), dice)];
         let drawn = random.share();
@@ -200,7 +198,7 @@ impl World {
         }
     }
 
-    /// A tournament in which this tells how a game between these seats ends.
+    /// Plays a tournament whose results come from a function of the seats.
     pub(crate) fn ended(&self, mut end: impl FnMut(&[u16]) -> Vec<u8>) -> Tally {
         let mut tally = self.empty.clone();
         for game in self.schedule.iter() {
@@ -220,7 +218,7 @@ impl World {
         tally
     }
 
-    /// How a game may end with the dice of a block, each end with its chance.
+    /// The possible results of a game with the dice of a block, with their probabilities.
     pub(super) fn ends(&self, seats: &[u16], dice: u32) -> impl Iterator<Item = (&[u8], f64)> {
         let mut before = 0.0;
         let ends = self.ends[&(seats.to_vec(), dice)].iter();
@@ -247,8 +245,8 @@ impl World {
         got / of
     }
 
-    /// Expected scores and wins of each agent, and the score of each seat, over
-    /// the games of the schedule.
+    /// Expected scores and wins of each agent, and the score of each seat, over the games of the
+    /// schedule.
     pub(super) fn truth(&self) -> (Vec<Truth>, Vec<f64>) {
         let mut agents = vec![(Truth::default(), 0.0); self.field.elo.len()];
         let mut seats = vec![0.0; self.field.seats];
@@ -276,7 +274,7 @@ impl World {
     }
 }
 
-/// Two for each seat beaten, one for each tied.
+/// Units of each seat: two for each seat beaten, one for each tied.
 pub(super) fn units(placement: &[u8], seat: usize) -> i64 {
     let own = placement[seat];
     let beaten = placement.iter().filter(|&&other| other > own).count();
@@ -284,8 +282,8 @@ pub(super) fn units(placement: &[u8], seat: usize) -> i64 {
     (2 * beaten + tied) as i64
 }
 
-/// Two for each seat of one agent that came before one of the other, one for each
-/// that shared its place; and the most that could be.
+/// Units of one agent against another: two for each of its seats that placed better, one for each
+/// that tied; and the maximum.
 pub(super) fn duel(seats: &[u16], placement: &[u8], (one, other): (u16, u16)) -> (i64, i64) {
     let of = |agent: u16| (0..seats.len()).filter(move |&seat| seats[seat] == agent);
     let mut units = (0, 0);
@@ -297,15 +295,14 @@ pub(super) fn duel(seats: &[u16], placement: &[u8], (one, other): (u16, u16)) ->
     units
 }
 
-/// (Seats beaten + half of those tied) / (seats − 1).
+/// (Seats beaten + half of the tied seats) / (seats − 1).
 fn score(placement: &[u8], seat: usize) -> f64 {
     units(placement, seat) as f64 / (2 * (placement.len() - 1)) as f64
 }
 
 impl Field {
-    /// What the dice of a block are worth to each seat, in millionths of a score,
-    /// by a crude measure: half a point for each that fell well, less the mean of
-    /// the others'. Nothing without dice.
+    /// The luck of each seat with the dice of a block, in millionths of a score, by a crude
+    /// measure: half a point for good dice, minus the mean of the others. Zero without dice.
     fn worth(&self, dice: u32) -> Vec<i32> {
         if self.luck == 0.0 {
             return Vec::new();
@@ -317,8 +314,8 @@ impl Field {
         (0..self.seats).map(worth).collect()
     }
 
-    /// Chances of what the first of two agents gets against the other in a block
-    /// of a group: by units, two for each pair of their seats and game.
+    /// Probabilities of the units of the first of two agents against the other in a block: two
+    /// units for each pair of their seats and each game.
     pub(super) fn block(&self, group: &[u16]) -> Vec<f64> {
         let games: Vec<Vec<u16>> = (0..group.len())
             .map(|by| {
@@ -348,7 +345,7 @@ impl Field {
         all
     }
 
-    /// The same in a game of two with dice of its own, at each seat as often.
+    /// The same in a game of two with its own dice, at each seat equally often.
     pub(super) fn game(&self) -> Vec<f64> {
         let mut all = vec![0.0; 3];
         for seats in [[0, 1], [1, 0]] {
@@ -359,7 +356,7 @@ impl Field {
         all
     }
 
-    /// What the first agent may get in a game, and how likely that is.
+    /// The possible units of the first agent in a game, with their probabilities.
     fn each(&self, seats: &[u16], dice: u32, mut reported: impl FnMut(usize, f64)) {
         let mut before = 0.0;
         for (placement, below) in self.ends(seats, dice) {
@@ -369,8 +366,7 @@ impl Field {
         }
     }
 
-    /// How a game of these agents may end with the dice of a block, a bit for
-    /// each seat.
+    /// The possible results of a game with the dice of a block, given as one bit for each seat.
     fn ends(&self, seats: &[u16], dice: u32) -> Ends {
         let logs = seats.iter().enumerate().map(|(seat, &agent)| {
             let luck = if dice & (1 << seat) == 0 {
@@ -398,7 +394,7 @@ impl Field {
         ends
     }
 
-    /// All ways in which those who are left may be placed.
+    /// All orders of the remaining agents.
     fn split(
         &self,
         logs: &[f64],

@@ -1,5 +1,5 @@
-//! Coverage in tournaments of every format, also of those in which results decide
-//! what is played or when it ends.
+//! Coverage in tournaments of every format, including formats in which results decide the next
+//! games or the end.
 
 use arena_model::{
     AgentName, Tournament,
@@ -9,19 +9,19 @@ use arena_tournament::{Stages, Tally, ratings::expected_score};
 
 use super::field::{Field, Random, World};
 
-/// Ends of fixed-sample intervals, if results decide nothing.
+/// Bounds of the coverage of fixed-sample intervals, if results decide nothing.
 const FIXED: (f64, f64) = (0.94, 0.965);
-/// At least, of those that hold at any time.
+/// The least coverage of anytime-valid intervals.
 const ANYTIME: f64 = 0.95;
 /// Odds of a tie.
 const TIE: f64 = 1.0;
 
-/// How often the first agent's rating, and the difference of the first two agents',
-/// was where intervals of either kind have it when a tournament was over.
+/// How often the true rating of the first agent, and its true difference to the second, was inside
+/// either kind of interval at the end of a tournament.
 pub(super) struct Row {
     pub(super) name: String,
     adaptive: bool,
-    /// Five blocks come out in few ways, and intervals are wider than they need be.
+    /// Five blocks have few possible results, so intervals are wider than necessary.
     few: bool,
     tournaments: u64,
     reported: u64,
@@ -29,12 +29,12 @@ pub(super) struct Row {
     elo: Held,
 }
 
-/// How often intervals of either kind held.
+/// How often each kind of interval contained the truth.
 #[derive(Default)]
 struct Held {
     once: u64,
     always: u64,
-    /// The truth was below the interval of either kind: more was claimed than is.
+    /// How often the truth was below each kind of interval, so that the interval claimed too much.
     misled: [u64; 2],
 }
 
@@ -47,7 +47,7 @@ impl Held {
     }
 }
 
-/// What rows are asked for by.
+/// The name by which rows are selected.
 pub(super) fn names() -> impl Iterator<Item = String> {
     Format::ALL
         .into_iter()
@@ -61,7 +61,7 @@ pub(super) fn simulate(tournaments: u64, seed: u64, only: &str) -> Vec<Row> {
     rows.map(|format| row(format, tournaments, seed)).collect()
 }
 
-/// The first agent meets each other once, which meet each other twenty times.
+/// The first agent meets each other agent once; those meet each other twenty times.
 fn uneven(names: &[AgentName]) -> Fixed {
     let mut games = Vec::new();
     for (place, one) in names.iter().enumerate() {
@@ -74,7 +74,7 @@ fn uneven(names: &[AgentName]) -> Fixed {
 }
 
 fn row(format: Format, tournaments: u64, seed: u64) -> Row {
-    // The test is of equal agents: there it is stopped early most often by chance.
+    // The test is of equal agents, because that is where it stops early most often by chance.
     let (elo, blocks) = match format {
         Format::Sprt => (vec![0.0, 0.0], 600),
         _ => (vec![60.0, 20.0, 0.0, -20.0, -60.0, -100.0], 20),
@@ -138,7 +138,7 @@ fn row(format: Format, tournaments: u64, seed: u64) -> Row {
     row
 }
 
-/// A whole tournament of its format.
+/// Plays a whole tournament of its format.
 fn play(world: &World, tournament: &Tournament, random: &mut Random) -> Tally {
     let mut stages = Stages::new(tournament).expect("a tournament");
     let mut tally = Tally::new(tournament).expect("a tally");
@@ -180,7 +180,7 @@ impl Row {
         )
     }
 
-    /// What is not as it should be.
+    /// The failed conditions.
     pub(super) fn wrong(&self) -> Vec<String> {
         let share = |count: u64| count as f64 / self.reported.max(1) as f64;
         let mut wrong = Vec::new();

@@ -13,29 +13,29 @@ use super::{
 };
 use crate::stress::Broken;
 
-/// Few blocks and many, even and not, with draws and without, with dice shared
-/// by the games of a block, two and four seats.
+/// Few and many blocks, even and uneven strengths, with and without draws, with dice shared by the
+/// games of a block, two and four seats.
 const FIELDS: &str = include_str!("../../data/calibration.toml");
-/// Of the fixed intervals: from and to. The upper end is asked for where the
-/// possible outcomes are fine enough for any rule to meet it (see [`lattice`]).
+/// Bounds of the coverage of fixed-sample intervals. The upper bound applies where the possible
+/// outcomes are fine enough (see [`lattice`]).
 const FIXED: (f64, f64) = (0.94, 0.965);
-/// Of those that hold at all looks at once.
+/// Bounds of anytime-valid intervals.
 const ANYTIME: f64 = 0.95;
 
-/// Of those at 99 %: errors as much rarer.
+/// Bounds of 99 % intervals: errors are proportionally rarer.
 const FIXED_99: (f64, f64) = (0.988, 0.993);
-/// How much less one possible outcome moves coverage there: by the normal
-/// density at its points.
+/// How much less one possible outcome changes coverage at 99 %, by the normal density at its
+/// points.
 const COARSE_99: f64 = 0.014_460 / 0.058_445;
 
-/// What an interval promises.
+/// The promise of an interval.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     /// Fixed-sample 95 % interval.
     Once,
     /// Fixed-sample 99 % interval.
     Once99,
-    /// 95 % at all looks.
+    /// Anytime-valid 95 % interval.
     Always,
 }
 
@@ -57,19 +57,19 @@ const COLUMNS: [(&str, Kind); 15] = [
     ("pair*", Kind::Always),
     ("rating*", Kind::Always),
 ];
-/// The first of those that hold at all looks.
+/// The first column of an anytime-valid interval.
 const ALWAYS: usize = 11;
 
-/// One cell row: how often each interval held.
+/// One row: how often each interval contained the truth.
 pub(super) struct Row {
     pub(super) name: String,
-    /// What is shown and not judged.
+    /// Columns that are shown without a verdict.
     beyond: [bool; COLUMNS.len()],
     tournaments: u64,
     held: [u64; COLUMNS.len()],
-    /// Intervals that there were.
+    /// The number of intervals.
     reported: [u64; COLUMNS.len()],
-    /// How far one possible outcome more moves coverage.
+    /// How much one more possible outcome changes coverage.
     coarseness: [f64; COLUMNS.len()],
 }
 
@@ -93,7 +93,7 @@ pub(super) fn fields() -> Result<Vec<Field>, Broken> {
     Ok(fields.field)
 }
 
-/// The table's head.
+/// The header of the table.
 pub(super) fn header() -> String {
     let names = COLUMNS.iter().map(|(name, _)| format!("{name:>8} "));
     format!(
@@ -103,7 +103,7 @@ pub(super) fn header() -> String {
     )
 }
 
-/// Plays a cell's tournaments.
+/// Plays the tournaments of a cell.
 pub(super) fn simulate(field: Field, tournaments: u64, seed: u64) -> Row {
     let last = field.elo.len() - 1;
     let world = World::new(field);
@@ -142,7 +142,7 @@ pub(super) fn simulate(field: Field, tournaments: u64, seed: u64) -> Row {
             apart,
             apart,
             apart * COARSE_99,
-            // What luck leaves has no steps.
+            // Luck-adjusted scores have no steps.
             0.0,
             0.0,
             score,
@@ -155,8 +155,7 @@ pub(super) fn simulate(field: Field, tournaments: u64, seed: u64) -> Row {
         let mut random = Random::new(seed << 32 | tournament);
         let mut always = [true; 4];
         let tally = world.play(&mut random, |tally, blocks| {
-            // Rounds that are complete: what is true of a part of a round is
-            // another truth.
+            // Only complete rounds, because an incomplete round has another true value.
             if !blocks.is_multiple_of(groups) {
                 return;
             }
@@ -245,13 +244,13 @@ pub(super) fn simulate(field: Field, tournaments: u64, seed: u64) -> Row {
     row
 }
 
-/// Every one of the first rounds, then every twentieth part more.
+/// Each of the first rounds, then steps of a twentieth.
 fn looked_at(rounds: u64) -> bool {
     rounds <= 20 || rounds.is_multiple_of(rounds / 20)
 }
 
-/// The rounds after which ratings are fitted, which takes long: powers of two and
-/// what lies in their middles.
+/// The rounds after which ratings are fitted, which is slow: powers of two and the midpoints
+/// between them.
 fn rated_at(rounds: u64) -> bool {
     rounds > 0 && matches!(rounds >> rounds.trailing_zeros(), 1 | 3)
 }
@@ -263,15 +262,15 @@ fn inside(low: Option<f64>, high: Option<f64>, truth: f64) -> bool {
     }
 }
 
-/// What the model has for a field.
+/// The true values of the model for a field.
 struct Fitted {
     ratings: Vec<f64>,
-    /// Between the first agent and the last, of the score to expect.
+    /// The expected score of the first agent against the last.
     elo: f64,
 }
 
-/// The strengths themselves, or what is fitted to very many blocks where dice
-/// and seats are not in the model.
+/// The strengths themselves, or a fit to very many blocks if the field has dice and seats, which
+/// the model does not have.
 fn fitted(world: &World) -> Fitted {
     let field = &world.field;
     let last = field.elo.len() - 1;
@@ -300,7 +299,7 @@ impl Row {
         (self.reported[column] > 0).then(|| self.held[column] as f64 / self.reported[column] as f64)
     }
 
-    /// Whether outcomes are so few that the band is narrower than a step.
+    /// Whether the outcomes are so few that the band is narrower than a step.
     fn coarse(&self, column: usize) -> bool {
         match COLUMNS[column].1 {
             Kind::Once => self.coarseness[column] > FIXED.1 - FIXED.0,
@@ -324,7 +323,7 @@ impl Row {
         (0..COLUMNS.len()).map(shown).collect()
     }
 
-    /// What is not as it should be.
+    /// The failed conditions.
     pub(super) fn wrong(&self) -> Vec<String> {
         let mut wrong = Vec::new();
         for (column, (name, kind)) in COLUMNS.iter().enumerate() {

@@ -1,11 +1,10 @@
-//! How finely what is estimated can come out.
+//! The granularity of estimates.
 //!
-//! Units of few blocks have few possible sums. One sum more or less at both ends
-//! of an interval moves its coverage by 2·φ(1.96)·h/σ, where h is the step from
-//! sum to sum and σ their standard deviation, so that no rule meets a coverage
-//! to less than that. Where it is more than the band that is asked for, a cell
-//! is coarse: only the band's lower end is asked for there. It follows from the
-//! chances of the games, before anything is simulated.
+//! Few blocks have few possible sums of units. One more or less possible sum at both ends of an
+//! interval changes its coverage by 2·φ(1.96)·h/σ, where h is the step between sums and σ their
+//! standard deviation. No rule can meet a coverage more precisely. If this exceeds the accepted
+//! band, the cell is coarse: only the lower end of the band applies. It follows from the
+//! probabilities of the games, before any simulation.
 
 use std::collections::BTreeMap;
 
@@ -14,18 +13,18 @@ use super::field::{World, duel, units};
 /// The normal density at its two-sided 95 % point.
 const DENSITY: f64 = 0.058_445;
 
-/// What is summed up over the games of a block.
+/// A sum over the games of a block.
 #[derive(Clone, Copy)]
 pub(super) enum Sum {
-    /// An agent's units.
+    /// Units of an agent.
     Units(u16),
-    /// Its wins.
+    /// Wins of an agent.
     Wins(u16),
-    /// The units of who sits first.
+    /// Units of the first seat.
     Seat,
-    /// One agent's units less another's.
+    /// Units of one agent minus those of another.
     Apart(u16, u16),
-    /// One agent's units against another in the games of both.
+    /// Units of one agent against another in the games of both.
     Duel(u16, u16),
 }
 
@@ -47,7 +46,7 @@ impl Sum {
     }
 }
 
-/// How far one possible sum more at both ends moves coverage.
+/// How much one more possible sum at both ends changes coverage.
 pub(super) fn coarseness(world: &World, sum: Sum) -> f64 {
     let rotations = world.schedule.rotations() as usize;
     let groups = world.schedule.groups() as usize;

@@ -1,4 +1,4 @@
-//! How often what is said to hold 95 times in a hundred holds.
+//! Coverage of intervals and error rates of sequential tests.
 
 pub(crate) mod field;
 mod formats;
@@ -19,25 +19,25 @@ use super::{Broken, Figure, Outcome, StressTest};
 /// Settings.
 #[derive(Debug, clap::Args)]
 pub struct Calibration {
-    /// Simulated tournaments of each cell; below 2,000 nothing is judged.
+    /// Simulated tournaments of each cell; fewer than 2,000 give no verdict
     #[arg(long, default_value_t = 8000)]
     tournaments: u64,
-    /// Simulated runs of each sequential test.
+    /// Simulated runs of each sequential test
     #[arg(long, default_value_t = 2000)]
     runs: u64,
-    /// Where all randomness comes from.
+    /// Seed of all randomness
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Cells whose name contains this.
+    /// Only cells whose name contains this text
     #[arg(long, default_value = "")]
     only: String,
 }
 
 impl StressTest for Calibration {
-    const PROMISE: &'static str = "95 % intervals hold the truth in at least 94 % of simulated \
+    const PROMISE: &'static str = "95 % intervals contain the truth in at least 94 % of simulated \
                                    tournaments, and in at most 96.5 % where outcomes are fine \
-                                   enough, or in at least 95 % at all looks at once; sequential tests \
-                                   of 5 % err in at most 6 %";
+                                   enough; anytime-valid ones in at least 95 %; sequential tests \
+                                   at 5 % are wrong in at most 6 %";
 
     fn quick() -> Self {
         Self {
@@ -98,7 +98,7 @@ impl StressTest for Calibration {
 }
 
 impl Calibration {
-    /// The rows of all cells, as many at a time as there are processors.
+    /// The rows of all cells, computed in parallel on all cores.
     fn intervals(&self, fields: &[Field]) -> Vec<Row> {
         let next = AtomicUsize::new(0);
         let hands = thread::available_parallelism().map_or(1, usize::from);

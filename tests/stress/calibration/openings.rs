@@ -1,7 +1,7 @@
-//! Coverage where there is no chance: games that repeat, books that run out, agents
-//! that draw in a small game, and sequential tests of all of those.
+//! Coverage without chance: games that repeat, books that run out, agents that draw in a small
+//! game, and sequential tests of all of these.
 //!
-//! The truth is that of all openings together, each as likely as another.
+//! The truth is the mean over all openings, which are equally likely.
 
 use arena_agents::{Bot, play_out};
 use arena_engine::{
@@ -17,7 +17,7 @@ use arena_tournament::{ScheduledGame, Stages, Tally};
 
 use super::field::{Field, Random, World};
 
-/// A cell fails where the 99.9 % upper bound of what holds is below this.
+/// A cell fails if the 99.9 % upper bound of its coverage is below this.
 const HOLDS: f64 = 0.95;
 const BOUND: f64 = 0.001;
 
@@ -30,7 +30,7 @@ enum Cell {
     Half,
     /// Two agents that have all of 35 openings, and 165 blocks more that repeat them.
     RunsOut,
-    /// Two agents that say they draw and do not, 100 blocks of one opening.
+    /// Two agents that falsely claim to draw, 100 blocks of one opening.
     Repeats,
     /// Two agents that draw, in a game with three courses from one opening: 40 blocks.
     Few,
@@ -94,8 +94,8 @@ impl Cell {
     }
 }
 
-/// What comes of a game that its opening fixes: placements by first seat, second seat
-/// and opening.
+/// The results of games that their opening determines: placements by first seat, second seat and
+/// opening.
 struct Outcomes {
     openings: u64,
     agents: usize,
@@ -119,7 +119,7 @@ impl Outcomes {
         self.placements[pair * self.openings as usize + opening as usize]
     }
 
-    /// Of two agents, the first a little stronger.
+    /// Two agents, of which the first is slightly stronger.
     fn drawn(openings: u64, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let mut placements = vec![[1, 1]; 4 * openings as usize];
@@ -133,14 +133,14 @@ impl Outcomes {
         }
     }
 
-    /// Of two agents, each of whom gets exactly half of all openings.
+    /// Two agents, each with exactly half of the score over all openings.
     fn equal(openings: u64) -> Self {
         let mut drawn = Self::drawn(openings, 6);
         let size = openings as usize;
         for opening in 0..size / 2 {
             for (from, to) in [(1, 2), (2, 1)] {
                 let [first, second] = drawn.placements[from * size + opening];
-                // The other agent gets as much from the mirrored opening.
+                // The other agent gets the same score from the mirrored opening.
                 drawn.placements[to * size + size - 1 - opening] = [first, second];
             }
         }
@@ -161,7 +161,7 @@ impl Outcomes {
         arena_games::visit("kalah", &options, seats, Play).expect("kalah")
     }
 
-    /// Searches of three depths by four utilities, each against each.
+    /// Searches of three depths with four utilities each.
     fn played<G: Game>(game: &G) -> Self {
         let book = opening_book(game, OpeningLength::Plies(3), 1, &[0; 32]).expect("openings");
         let mut bots: Vec<Box<dyn Bot<G>>> = Vec::new();
@@ -207,7 +207,7 @@ struct Simulated {
     tournament: Tournament,
 }
 
-/// Chances of the three courses of a small game: win, draw and loss of the first seat.
+/// Probabilities of the three courses of a small game: win, draw and loss of the first seat.
 const COURSES: [f64; 3] = [0.4, 0.2, 0.4];
 
 impl Simulated {
@@ -277,7 +277,7 @@ impl Simulated {
         }
     }
 
-    /// A whole tournament, with the verdict of its format.
+    /// Plays a whole tournament, with the verdict of its format.
     fn play(&self, tournament: &Tournament, random: &mut Random) -> (Tally, String) {
         let mut stages = Stages::new(tournament).expect("a tournament");
         let mut tally = Tally::new(tournament).expect("a tally");
@@ -318,7 +318,7 @@ impl Simulated {
     }
 }
 
-/// How often something held, and how wide it was.
+/// How often a condition was true, and the width of its intervals.
 #[derive(Clone, Copy, Debug, Default)]
 struct Held {
     of: u64,
@@ -329,15 +329,15 @@ struct Held {
 impl Held {
     fn add(&mut self, ends: Option<(f64, f64)>, truth: f64) {
         let Some((low, high)) = ends else { return };
-        // The last digits of sums in another order.
+        // Sums in another order differ in the last digits.
         let slack = 1e-9;
         self.of += 1;
         self.held += u64::from(low - slack <= truth && truth <= high + slack);
         self.width += high - low;
     }
 
-    /// Whether so few held that 95 % can be excluded: the chance of as few with 95 %
-    /// is below that of the 99.9 % upper bound of Clopper and Pearson.
+    /// Whether 95 % can be excluded: the probability of so few cases with 95 % is below that of the
+    /// 99.9 % upper bound of Clopper and Pearson.
     fn is_wrong(self) -> bool {
         self.of > 0 && at_most(self.held, self.of, HOLDS) < BOUND
     }
@@ -353,7 +353,7 @@ impl Held {
     }
 }
 
-/// The chance of at most so many of `of` events of this chance each.
+/// The probability of at most this many events of `of`, each with this probability.
 fn at_most(count: u64, of: u64, chance: f64) -> f64 {
     let mut term = of as f64 * (1.0 - chance).ln();
     let mut sum = term.exp();
@@ -367,7 +367,7 @@ fn at_most(count: u64, of: u64, chance: f64) -> f64 {
 /// One field's figures.
 pub(super) struct Row {
     pub(super) name: String,
-    /// By agent.
+    /// Scores by agent.
     held: Vec<(&'static str, Vec<Held>)>,
 }
 
@@ -375,7 +375,7 @@ pub(super) fn names() -> impl Iterator<Item = String> {
     CELLS.into_iter().map(|cell| cell.name().to_owned())
 }
 
-/// A row for each field; a quarter as many tournaments as there are elsewhere.
+/// A row for each field, with a quarter of the tournaments of other cells.
 pub(super) fn simulate(tournaments: u64, seed: u64, only: &str) -> Vec<Row> {
     let cells = CELLS.into_iter().filter(|cell| cell.name().contains(only));
     cells
@@ -398,7 +398,7 @@ fn row(simulated: &Simulated, tournaments: u64, seed: u64) -> Row {
         tournament.seed = arena_model::TournamentSeed::from_bytes(bytes);
         let (tally, kind) = simulated.play(&tournament, &mut random);
         if cell.is_sprt() {
-            // Held: the first hypothesis, which is true, is not given up.
+            // Correct: the first hypothesis is true, and is not rejected.
             verdict.of += 1;
             verdict.held += u64::from(kind != "h1");
         }
@@ -438,7 +438,7 @@ fn row(simulated: &Simulated, tournaments: u64, seed: u64) -> Row {
 
 impl Row {
     pub(super) fn shown(&self) -> String {
-        // Of several agents the one whose intervals hold least.
+        // Of several agents, the one with the lowest coverage.
         let shown = self.held.iter().filter_map(|(name, held)| {
             let worst = held.iter().min_by_key(|held| held.held)?;
             Some(worst.shown(name))
@@ -446,7 +446,7 @@ impl Row {
         shown.collect::<Vec<_>>().join("; ")
     }
 
-    /// What is not as it should be.
+    /// The failed conditions.
     pub(super) fn wrong(&self) -> Vec<String> {
         let all = self.held.iter();
         let all = all.flat_map(|(name, held)| held.iter().map(move |held| (name, held)));

@@ -1,20 +1,19 @@
-//! The test of single games that fastchess runs, written anew from its definition
-//! (its formula for wins, draws and losses; M. Van den Bergh, "A practical
-//! introduction to the GSPRT", section 2): the likeliest chances of a loss, a draw
-//! and a win under which the score is that of a hypothesis are p / (1 + x·(a − s))
-//! for the shares p that came of scores a, with x such that the mean of a − s is
-//! 0; an outcome that never came counts as a thousandth of a game.
+//! The test of single games in fastchess, implemented again from its definition (its formula for
+//! wins, draws and losses; M. Van den Bergh, "A practical introduction to the GSPRT", section 2).
+//! The most likely probabilities of a loss, a draw and a win under which the score is that of a
+//! hypothesis are p / (1 + x·(a − s)) for the shares p of the scores a, with x such that the mean
+//! of a − s is 0. An outcome that has not occurred counts as a thousandth of a game.
 
 use arena_model::format::{EloModel, Sprt};
 
 use super::field::Random;
 
-/// Games between two looks.
+/// Games between two checks.
 const STEP: u64 = 16;
 /// Scores of a loss, a draw and a win.
 const SCORES: [f64; 3] = [0.0, 0.5, 1.0];
 
-/// Whether the second hypothesis is taken, and after how many games.
+/// Whether the test accepts the second hypothesis, and after how many games.
 pub(super) fn decide(
     test: &Sprt,
     chances: &[f64],
@@ -54,7 +53,7 @@ fn ratio(counts: [u64; 3], test: &Sprt) -> f64 {
             });
             games * mean([0, 1, 2].map(|at| (some[at] / none[at]).ln()))
         }
-        // Normal, with the variance that was seen: near nothing it is the same.
+        // A normal approximation with the observed variance: equal if the difference is small.
         EloModel::Normalized => {
             let deviations = |elo: f64| elo * std::f64::consts::LN_10 / 800.0;
             let found = (score - 0.5) / variance.sqrt();
@@ -64,8 +63,8 @@ fn ratio(counts: [u64; 3], test: &Sprt) -> f64 {
     }
 }
 
-/// The likeliest chances under which the mean of `away` is 0, by Newton's method
-/// kept within the bounds of x.
+/// The most likely probabilities under which the mean of `away` is 0, by Newton's method within the
+/// bounds of x.
 fn root(shares: [f64; 3], away: [f64; 3]) -> [f64; 3] {
     let (mut low, mut high) = (-1.0 / away[2], -1.0 / away[0]);
     let mut x = 0.0;

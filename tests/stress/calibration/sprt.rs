@@ -8,9 +8,9 @@ use super::{
     singly,
 };
 
-/// How often a test may err that says 5 %.
+/// The accepted error rate of a test at 5 %.
 const ERRORS_MAX: f64 = 0.06;
-/// Games after which a run is given up.
+/// Games after which a run is abandoned.
 const GAMES_MAX: u64 = 4_000_000;
 /// Normalised Elo of one standard deviation of a game.
 const ELO_OF_DEVIATION: f64 = 800.0 / std::f64::consts::LN_10;
@@ -27,13 +27,13 @@ const CASES: [Case; 9] = [
     Case::new(20.0, EloModel::Logistic, 0.3, 0.4, 4),
 ];
 
-/// A test, and the games it is of.
+/// A test, and its games.
 #[derive(Clone, Copy)]
 struct Case {
-    /// By how much the second hypothesis is above nothing.
+    /// The second hypothesis minus the first.
     elo1: f64,
     model: EloModel,
-    /// Blocks between two looks where a spec sets them.
+    /// Blocks between two checks, if the spec sets them.
     step: Option<u64>,
     /// Odds of a tie.
     tie: f64,
@@ -81,7 +81,7 @@ impl Case {
         name
     }
 
-    /// How far apart the agents are.
+    /// The difference between the agents.
     fn apart(&self, strong: bool) -> f64 {
         if strong { self.elo1 } else { 0.0 }
     }
@@ -94,26 +94,26 @@ pub(super) struct Row {
     wrong: u64,
     open: u64,
     games_mean: f64,
-    /// By the trinomial formula of fastchess: single games, each with dice of its
-    /// own; games, and wrong verdicts. With more than two seats there is none.
+    /// With the trinomial formula of fastchess and single games with their own dice: games, and
+    /// wrong verdicts. `None` with more than two seats.
     singly: Option<(f64, u64)>,
-    /// What is tested: whether it holds of the first hypothesis or the second.
+    /// Whether the first or the second hypothesis is true.
     judged: bool,
 }
 
-/// Each test, with agents of its first hypothesis and of its second.
+/// Each test, once with its first and once with its second hypothesis true.
 fn cases() -> impl Iterator<Item = (Case, bool)> {
     let cases = CASES.into_iter();
     cases.flat_map(|case| [false, true].map(|strong| (case, strong)))
 }
 
-/// Of all rows.
+/// The figures of all rows.
 pub(super) fn names() -> impl Iterator<Item = String> {
     cases().map(|(case, strong)| case.name(strong))
 }
 
-/// Each test with agents as far apart as one of its hypotheses has it, and the
-/// same with single games and their three outcomes.
+/// Each test with agents for which one of its hypotheses is true, and the same test with single
+/// games and their three outcomes.
 pub(super) fn simulate(runs: u64, seed: u64, only: &str) -> Vec<Row> {
     let cases = cases().map(|(case, strong)| (case.name(strong), case, strong));
     let cases = cases.filter(|(name, ..)| name.contains(only) && runs > 0);
@@ -163,8 +163,8 @@ fn row(
     row
 }
 
-/// Chances of the units of a block, by turns of those who share an odd seat, and
-/// of a single game.
+/// Probabilities of the units of a block, with alternating order of agents that share an odd seat,
+/// and of a single game.
 struct Chances {
     blocks: Vec<Vec<f64>>,
     games: Option<Vec<f64>>,
@@ -172,7 +172,7 @@ struct Chances {
 }
 
 impl Chances {
-    /// Of agents who are so many Elo apart by what the test means by it.
+    /// For agents with this difference in Elo, as the test defines it.
     fn of(test: &Sprt, apart: f64, (tie, luck, seats): (f64, f64, usize)) -> Self {
         let chances = |elo: f64| {
             let field = Field {

@@ -1,4 +1,4 @@
-//! What is done to the copy of a store.
+//! The damage to a copy of a store.
 
 use std::{
     fmt, fs,
@@ -9,16 +9,16 @@ use arena_store::fault_injection::{Entry, FaultInjection};
 
 use crate::stress::Broken;
 
-/// One damage. Files are those of the undamaged store.
+/// One kind of damage. Files are those of the undamaged store.
 #[derive(Clone, Debug)]
 pub(super) enum Change {
-    /// A file ends after so many bytes.
+    /// A file is cut to a number of bytes.
     Cut(PathBuf, usize),
-    /// A byte of a file has this bit turned.
+    /// A bit of a byte of a file is flipped.
     Turn(PathBuf, usize, u8),
-    /// An entry is written through the database, so that its own sums agree.
+    /// An entry is written through the database, so that the database's checksums agree.
     Put(&'static str, Entry),
-    /// An entry is removed, in the same way.
+    /// An entry is removed through the database.
     Remove(Entry),
 }
 
@@ -36,7 +36,7 @@ impl fmt::Display for Change {
 }
 
 impl Change {
-    /// All of one kind for an entry among all others.
+    /// All changes of one kind for an entry.
     pub(super) fn all(entry: &Entry, entries: &[Entry]) -> Vec<Self> {
         let value = &entry.value;
         let with = |value: &[u8]| entry.alike(entry.key.clone(), value.to_vec());
@@ -68,7 +68,7 @@ impl Change {
         Self::Put("with a bit turned", turned)
     }
 
-    /// Does it to a copy of the store.
+    /// Applies the damage to a copy of the store.
     pub(super) fn apply(&self, whole: &Path, copy: &Path) -> Result<(), Broken> {
         match self {
             Self::Cut(file, length) => rewrite(file, whole, copy, |bytes| bytes.truncate(*length)),
@@ -82,8 +82,8 @@ impl Change {
         }
     }
 
-    /// What has to be said of it, come what may: no file is damaged where it
-    /// went through the database, so that nothing else would notice.
+    /// The words that the report must have. A change through the database damages no file, so that
+    /// only the store's own checks notice it.
     pub(super) fn named_as(&self) -> Option<String> {
         match self {
             Self::Cut(..) | Self::Turn(..) => None,
@@ -94,8 +94,7 @@ impl Change {
         }
     }
 
-    /// Whether it spoils a piece that lies there. What goes through the database
-    /// leaves it where it was.
+    /// Whether it damages an entry at its place. A change through the database does not.
     pub(super) fn spoils(&self, (file, offset, length): &(PathBuf, u64, usize)) -> bool {
         let bytes = *offset as usize..*offset as usize + length;
         match self {
@@ -105,7 +104,7 @@ impl Change {
         }
     }
 
-    /// Whether it is to the store's label.
+    /// Whether it affects the store's label.
     pub(super) fn is_to_label(&self) -> bool {
         match self {
             Self::Cut(file, _) | Self::Turn(file, ..) => file.ends_with("store.json"),
@@ -114,8 +113,7 @@ impl Change {
     }
 }
 
-/// Whether a line of a report is about what has this name, alone or in a row of packs
-/// that have the same fault.
+/// Whether a line of a report names this entry, alone or in a range of packs with the same fault.
 pub(super) fn names(damage: &str, name: &str) -> bool {
     let number = |text: &str| text.trim().parse::<u64>().ok();
     let pack = name.strip_prefix("results pack ").and_then(number);

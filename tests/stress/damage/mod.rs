@@ -1,4 +1,4 @@
-//! Files cut short, bits turned in them, and wrong entries in the database.
+//! Truncated files, flipped bits, and wrong entries in the database.
 
 mod change;
 
@@ -22,36 +22,36 @@ use super::{Broken, Figure, Outcome, StressTest};
 use crate::{World, spec};
 use change::Change;
 
-/// After this long a store that is being opened hangs.
+/// A store that takes longer to open hangs.
 const TIMEOUT: Duration = Duration::from_secs(120);
-/// Every so many cases the commands are tried too.
+/// The commands are tested in one of this many cases.
 const COMMANDS_EVERY: u64 = 12;
 
 /// Settings.
 #[derive(Debug, clap::Args)]
 pub struct Damage {
-    /// Blocks of the tournament in the store, of six games each.
+    /// Blocks of the tournament in the store, of six games each
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
     blocks: u64,
-    /// The newest file is cut short at every so many bytes.
+    /// Step in bytes at which the newest file is truncated
     #[arg(long, default_value_t = 1)]
     stride: usize,
-    /// Bits to turn, anywhere in any file.
+    /// Number of bits to flip, anywhere in any file
     #[arg(long, default_value_t = 3000)]
     flips: u32,
-    /// Bits to turn in entries, written through the database, whose own sums
-    /// do not notice; each entry is also cut, moved, copied and removed.
+    /// Number of bits to flip in entries through the database, whose checksums do not notice; each
+    /// entry is also truncated, moved, copied and removed
     #[arg(long, default_value_t = 1000)]
     wrong: u32,
-    /// Which bits.
+    /// Seed of the bits
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
 impl StressTest for Damage {
-    const PROMISE: &'static str = "whatever is cut off or turned in a store's files, or wrong in \
-                                   its database, it opens whole, or names the damage and repairs \
-                                   it, and loses no more than the packs that are hit";
+    const PROMISE: &'static str = "with truncated files, flipped bits or wrong database \
+                                   entries, a store opens undamaged, or names the damage and repairs \
+                                   it, and loses only the damaged packs";
 
     fn quick() -> Self {
         Self {
@@ -101,7 +101,7 @@ impl StressTest for Damage {
     }
 }
 
-/// What a store holds.
+/// The content of a store.
 #[derive(Debug, PartialEq)]
 struct Holding {
     games: BTreeMap<u64, StoredGame>,
@@ -111,14 +111,14 @@ struct Holding {
 struct Trial<'a> {
     world: &'a World,
     id: String,
-    /// The store as it should be, and a copy to be damaged.
+    /// The undamaged store, and a copy to damage.
     whole: PathBuf,
     copy: PathBuf,
-    /// Holds the copy: in memory, where the system has such a folder.
+    /// The folder of the copy: in memory, if the system has such a folder.
     _fast: TempDir,
     files: Vec<PathBuf>,
     entries: Vec<Entry>,
-    /// What a repair can find in the bare files.
+    /// The entries that a repair can find in the files.
     pieces: Vec<Piece>,
     holding: Holding,
     cases: u64,
@@ -193,11 +193,11 @@ impl<'a> Trial<'a> {
         let copy = self.copy.clone();
         let verified = within(move || arena_store::verify(copy))?;
         if contents(&self.copy).map_err(Broken::new)? != before {
-            return Err(Broken::new("verifying changed the store"));
+            return Err(Broken::new("verification changed the store"));
         }
         let report = match verified {
             Ok(report) => report,
-            // A label that claims a later format is believed.
+            // A label that names a later format is believed.
             Err(StoreError::NewerVersion { .. }) if change.is_to_label() => {
                 self.named += 1;
                 return Ok(());
@@ -212,7 +212,7 @@ impl<'a> Trial<'a> {
                 .any(|damage| change::names(damage, &name))
             {
                 return Err(Broken::new(format_args!(
-                    "verify names no {name:?}: {report:?}"
+                    "verify does not name {name:?}: {report:?}"
                 )));
             }
         }
@@ -228,20 +228,20 @@ impl<'a> Trial<'a> {
             Ok(found) if found == self.holding => {
                 if !report.is_sound() {
                     return Err(Broken::new(format_args!(
-                        "it opens, and verify says {report:?}"
+                        "it opens, but verify reports {report:?}"
                     )));
                 }
                 self.survived += 1;
                 Ok(())
             }
-            Ok(_) => Err(Broken::new("it opens, and something is lost in silence")),
+            Ok(_) => Err(Broken::new("it opens, but data is lost without an error")),
             Err(StoreError::Corrupt { damage, remedy, .. }) => {
                 if damage.is_empty() || !remedy.contains("arena store verify --repair") {
                     return Err(Broken::new(format_args!("named as {damage:?}, {remedy:?}")));
                 }
                 if report.is_sound() {
                     return Err(Broken::new(format_args!(
-                        "verify calls it sound, opening says {damage}"
+                        "verify finds no damage, but opening reports {damage}"
                     )));
                 }
                 self.named += 1;
@@ -252,7 +252,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Makes a fresh copy with the damage.
+    /// Makes a new copy with the damage.
     fn damaged(&self, change: &Change) -> Result<(), Broken> {
         let copied = || -> std::io::Result<()> {
             if self.copy.exists() {
@@ -273,7 +273,7 @@ impl<'a> Trial<'a> {
         change.apply(&self.whole, &self.copy)
     }
 
-    /// Repairs the copy; what it then has is true, and all there is.
+    /// Repairs the copy, and checks that it then has all remaining data, without errors.
     fn repaired(&mut self, change: &Change) -> Result<(), Broken> {
         let (copy, id) = (self.copy.clone(), self.id.clone());
         let (lost, found) = within(move || {
@@ -285,19 +285,19 @@ impl<'a> Trial<'a> {
         self.count(change, &found, lost)
     }
 
-    /// A repair keeps what one piece of the bare files still has, makes nothing
-    /// up, and says whether anything is lost.
+    /// A repair keeps every entry that is intact in the files, invents nothing, and reports whether
+    /// anything is lost.
     fn count(&mut self, change: &Change, found: &Holding, lost: bool) -> Result<(), Broken> {
         for (index, game) in &found.games {
             if self.holding.games.get(index) != Some(game) {
-                return Err(Broken::new(format_args!("a repair made game {index} up")));
+                return Err(Broken::new(format_args!("a repair invented game {index}")));
             }
         }
         let whole = |piece: &&Piece| !piece.places.iter().all(|place| change.spoils(place));
         for (_, index) in self.pieces.iter().filter(whole).flat_map(|it| &it.games) {
             if !found.games.contains_key(index) {
                 return Err(Broken::new(format_args!(
-                    "a repair lost game {index}, whose pack is whole"
+                    "a repair lost game {index}, whose pack is intact"
                 )));
             }
         }
@@ -313,7 +313,7 @@ impl<'a> Trial<'a> {
             let there = newest.get(&*key).is_some_and(&whole);
             if there && !found.documents.contains(document) {
                 return Err(Broken::new(format_args!(
-                    "a repair lost the document {}, which is whole",
+                    "a repair lost the document {}, which is intact",
                     document.1
                 )));
             }
@@ -322,7 +322,7 @@ impl<'a> Trial<'a> {
         let documents = self.holding.documents.iter();
         let less = games > 0 || !documents.clone().all(|it| found.documents.contains(it));
         if less && !lost {
-            return Err(Broken::new("a repair lost something in silence"));
+            return Err(Broken::new("a repair lost data without a message"));
         }
         self.kept += found.games.len() as u64;
         self.lost += games as u64;
@@ -332,7 +332,7 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
-    /// The same by the commands a user has.
+    /// The same with the commands of users.
     fn commands(&mut self, change: &Change, sound: bool) -> Result<(), Broken> {
         self.commands += 1;
         let data = self.copy.to_str().expect("UTF-8").to_owned();
@@ -408,11 +408,11 @@ fn hold(store: &SledStore, id: &str) -> Result<Holding, StoreError> {
     })
 }
 
-/// What a call gives; broken where it panics or hangs.
+/// Returns the result of a call; fails if it panics or hangs.
 fn within<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> Result<T, Broken> {
     let (sender, receiver) = mpsc::channel();
     let thread = thread::spawn(move || {
-        // The receiver waits, or has given up.
+        // The receiver may have given up.
         let _ = sender.send(call());
     });
     match receiver.recv_timeout(TIMEOUT) {
@@ -445,7 +445,7 @@ fn list(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Every file of a folder but the lock.
+/// Every file of a folder except the lock.
 fn contents(folder: &Path) -> std::io::Result<BTreeMap<PathBuf, Vec<u8>>> {
     let mut files = Vec::new();
     list(folder, &mut files)?;

@@ -1,5 +1,5 @@
-//! Who is sent what, and when: drawn from a seed. What it hits depends on how
-//! far everything is at that moment.
+//! Signals by a seed: to which process, and when. Their effect depends on the state of the process
+//! at that moment.
 
 use std::{
     collections::BTreeMap,
@@ -20,7 +20,7 @@ use crate::{
     stress::{Broken, Figure},
 };
 
-/// Who a signal goes to.
+/// The target of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Target {
     Coordinator,
@@ -42,7 +42,7 @@ impl fmt::Display for Target {
     }
 }
 
-/// Who is drawn how often.
+/// Weights of targets.
 const TARGETS: [Target; 12] = [
     Target::Coordinator,
     Target::Coordinator,
@@ -57,44 +57,44 @@ const TARGETS: [Target; 12] = [
     Target::Agent,
     Target::Agent,
 ];
-/// What is drawn how often. SIGSTOP is followed by SIGCONT.
+/// Weights of signals. SIGSTOP is followed by SIGCONT.
 const SIGNALS: [Signal; 4] = [
     Signal::SIGKILL,
     Signal::SIGKILL,
     Signal::SIGTERM,
     Signal::SIGSTOP,
 ];
-/// The longest that something is stopped, in milliseconds.
+/// The longest stop, in milliseconds.
 const STOPPED_MS_MAX: u32 = 1500;
-/// The longest that something lies dead, in milliseconds.
+/// The longest time until an ended process is restarted, in milliseconds.
 const DEAD_MS_MAX: u32 = 150;
-/// The same of a coordinator that was killed while it opened the store.
+/// The same for a coordinator that was killed while it opened the store.
 const DEAD_OPENING_MS_MAX: u32 = 20;
-/// What an opening is taken to last at least.
+/// The least duration that is assumed for opening the store.
 const OPENING_MIN: Duration = Duration::from_millis(1);
-/// One of so many signals kills a coordinator that opens the store.
+/// The share of signals that kill a coordinator that opens the store: one in this many.
 const OPENING_SHARE: u32 = 3;
-/// So many openings behind that share, the coordinator is killed out of turn.
+/// If the share is this many behind, the coordinator is killed out of turn.
 const BEHIND: u32 = 4;
 
 pub(super) struct Disturber {
-    /// Who is sent what, and when.
+    /// Draws of targets, signals and times.
     rng: AgentRng,
-    /// How long what ended lies dead, and how far an opening gets: apart, since
-    /// what ends, and when, depends on more than the seed.
+    /// Draws of restart times and of the moment within an opening. They are separate, because their
+    /// number depends on more than the seed.
     delays: AgentRng,
     gap_ms: u32,
     counts: BTreeMap<(Target, Signal), u32>,
     next: Instant,
-    /// What goes on when.
+    /// When stopped processes continue.
     stopped: Vec<(Instant, Pid)>,
-    /// How long an opening lasts from the lock of the folder on: as the last
-    /// undisturbed one took, and as killed ones got on.
+    /// How long opening the store takes after locking the folder, from the last undisturbed opening
+    /// and from the progress of killed ones.
     opening: Duration,
-    /// Ends of a coordinator that listened, or before.
+    /// Coordinators that were ended while they listened, or before.
     ended: u32,
     ended_opening: u32,
-    /// Of those, with the folder's lock taken: while it opened the store.
+    /// How many of them had locked the folder, and were opening the store.
     ended_locked: u32,
 }
 
@@ -114,26 +114,26 @@ impl Disturber {
         }
     }
 
-    /// Signals sent so far; a stop and its end count once.
+    /// Signals sent so far; a stop and its continuation count once.
     pub(super) fn sent(&self) -> u32 {
         self.counts.values().sum()
     }
 
-    /// Openings of the store that had to be hit as well.
+    /// Openings of the store that still have to be hit.
     fn behind(&self) -> u32 {
         let due = self.sent().div_ceil(OPENING_SHARE);
         due.saturating_sub(self.ended_locked)
     }
 
-    /// Whether all `signals` were sent, and openings hit among them as often
-    /// as they should be: it goes on until they are, since how many are missed depends
-    /// on how busy the machine is. Where they never are, it ends as well.
+    /// Whether all `signals` were sent and enough openings were hit. It continues until they are,
+    /// because the number of misses depends on how busy the machine is. There is a limit, in case
+    /// they never are.
     pub(super) fn is_done(&self, signals: u32) -> bool {
         let sent = self.sent();
         sent >= signals && (self.behind() == 0 || sent >= 10 * signals)
     }
 
-    /// That a third of the signals came while the store was opened.
+    /// Checks that a third of the signals arrived while the store was opened.
     pub(super) fn shares(&self) -> Result<(), Broken> {
         if self.behind() == 0 {
             return Ok(());
@@ -145,7 +145,7 @@ impl Disturber {
         )))
     }
 
-    /// Does what is due, and waits a moment.
+    /// Does what is due, and waits briefly.
     pub(super) fn step(&mut self, world: &World, fleet: &mut Fleet) -> Result<(), Broken> {
         let now = Instant::now();
         self.stopped.retain(|(until, id)| {
@@ -238,12 +238,12 @@ impl Disturber {
         let target = if server.listens().is_none() {
             self.ended_opening += 1;
             self.ended_locked += u32::from(locked);
-            // The next one may get further.
+            // The next opening may get further.
             self.opening += self.opening / 8;
             Target::Opening
         } else {
             self.ended += 1;
-            // Openings are shorter than they were.
+            // Openings have become shorter.
             self.opening = (self.opening / 2).max(OPENING_MIN);
             Target::Coordinator
         };
@@ -271,7 +271,7 @@ impl Disturber {
         Ok(())
     }
 
-    /// Lets everything go on, and starts what was ended.
+    /// Continues everything that is stopped, and restarts everything that has ended.
     pub(super) fn calm(&mut self, world: &World, fleet: &mut Fleet) -> Result<(), Broken> {
         for (_, id) in self.stopped.drain(..) {
             go_on(id);
@@ -320,13 +320,13 @@ fn go_on(id: Pid) {
     let _ = kill(id, Signal::SIGCONT);
 }
 
-/// The process that holds the data folder, or held it last.
+/// The process that locks the data folder, or the last one that did.
 fn holder(world: &World) -> Option<u32> {
     let text = fs::read_to_string(world.folder().join("data/lock")).ok()?;
     text.trim().parse().ok()
 }
 
-/// Guards or agents that run.
+/// Running guards or agents.
 fn below(world: &World, target: Target) -> Vec<i32> {
     let processes = world.processes().into_iter();
     processes
@@ -334,7 +334,7 @@ fn below(world: &World, target: Target) -> Vec<i32> {
             let guard = line.contains(" agent guard ");
             let agent = line.contains(" agent serve") || line.contains("greedy");
             match target {
-                // The second stage is about to be the agent.
+                // The second stage of a guard is about to become the agent.
                 Target::Guard => guard && !line.contains("--exec-under"),
                 _ => agent && !guard,
             }

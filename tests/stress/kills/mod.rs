@@ -1,4 +1,4 @@
-//! Real signals to everything that runs, while tournaments are played.
+//! Real signals to all processes while tournaments are played.
 
 mod disturbance;
 mod operator;
@@ -19,32 +19,31 @@ use disturbance::Disturber;
 use operator::Server;
 use witness::{Records, Witness};
 
-/// Agents of the tournaments: three of the papers' as processes, and a binary.
+/// Agents of the tournaments: three built-in ones as processes, and a binary.
 const AGENTS: [&str; 4] = ["random", "aggressive", "defensive", "my-greedy"];
-/// The longest that a tournament may take once nothing disturbs it.
+/// The limit for a tournament after the last disturbance.
 const CALM: Duration = Duration::from_secs(300);
 
 /// Settings.
 #[derive(Debug, clap::Args)]
 pub struct Kills {
-    /// Signals to send, at least: a third of them while the store is opened.
+    /// Minimum number of signals; a third of them arrives while the store is opened
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..))]
     kills: u32,
-    /// Worker processes.
+    /// Worker processes
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     workers: u32,
-    /// Blocks of a tournament, of twelve games each; as many tournaments are
-    /// played as the signals last.
+    /// Blocks of a tournament, of twelve games each; tournaments are played until all signals are
+    /// sent
     #[arg(long, default_value_t = 150, value_parser = clap::value_parser!(u64).range(1..))]
     blocks: u64,
-    /// Milliseconds between two signals, at most.
+    /// The largest pause between two signals, in milliseconds
     #[arg(long, default_value_t = 300)]
     gap: u32,
-    /// Games of a tournament after which the coordinator keeps its sums anew,
-    /// so that most of its starts go on from sums.
+    /// Games after which the coordinator writes a checkpoint, so that most of its starts use one
     #[arg(long, default_value_t = 50)]
     checkpoint: u64,
-    /// Who is sent what, and when.
+    /// Seed of targets, signals and times
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
@@ -80,7 +79,7 @@ impl StressTest for Kills {
     }
 }
 
-/// A tournament that was disturbed, and what it should have left.
+/// A disturbed tournament, and its expected results.
 struct Round {
     id: String,
     expected: Games,
@@ -88,14 +87,14 @@ struct Round {
 }
 
 impl Round {
-    /// Whether a tournament stands as it would have undisturbed.
+    /// Checks that the results are those of an undisturbed tournament.
     fn stands(&self, world: &World, access: [&str; 2]) -> Result<(), Broken> {
         let found = world.standings(&self.id, access);
         if found == self.standings {
             return Ok(());
         }
         Err(Broken::new(format_args!(
-            "{} {}: the standings are\n{found}\nand were undisturbed\n{}",
+            "{} {}: the standings are\n{found}\nand without disturbance\n{}",
             self.id, access[0], self.standings
         )))
     }
@@ -150,12 +149,12 @@ impl Kills {
         if verified.code != Some(0) {
             return Err(Broken::new(verified.transcript()));
         }
-        // Whoever starts now has only what was kept.
+        // A new coordinator has only what is stored.
         for round in &rounds {
             round.stands(&world, ["--data", "data"])?;
         }
         if known == 0 {
-            return Err(Broken::new("the witness was never acknowledged anything"));
+            return Err(Broken::new("the witness received no acknowledgement"));
         }
         let games: usize = rounds.iter().map(|round| round.expected.games.len()).sum();
         let shas: Vec<_> = rounds.iter().map(|it| sha256(&it.expected.text)).collect();
@@ -179,7 +178,7 @@ impl Kills {
         Ok(figures)
     }
 
-    /// Plays a tournament undisturbed elsewhere, then starts it here.
+    /// Plays a tournament elsewhere without disturbance, then starts it here.
     fn round(&self, world: &World, fleet: &Fleet, number: usize) -> Result<Round, Broken> {
         let name = format!("kills-{number}");
         let spec = spec(
@@ -187,7 +186,7 @@ impl Kills {
             "cowry",
             self.blocks,
             &AGENTS,
-            // Nothing that is stopped is stopped for so long.
+            // Longer than any stop.
             "[play]\nmove_timeout = \"20s\"",
         );
         register(world, ["--data", "undisturbed"]);
@@ -212,7 +211,7 @@ impl Kills {
     }
 }
 
-/// What is disturbed.
+/// The processes that are disturbed.
 struct Fleet {
     url: String,
     coordinator: Server,
@@ -222,7 +221,7 @@ struct Fleet {
 
 impl Fleet {
     fn start(world: &World, kills: &Kills) -> Result<Self, Broken> {
-        // A port that is free now, and its own from then on.
+        // A free port, which it keeps from then on.
         let first = world.coordinator("data", &[]);
         let listen = first.listen().to_owned();
         first.stop();
@@ -304,15 +303,15 @@ impl Fleet {
     }
 }
 
-/// Tournaments that went on when a coordinator started.
+/// Tournaments that continued at the start of a coordinator.
 struct Starts {
     all: u32,
-    /// With sums that were kept, rather than with all games read again.
+    /// With a checkpoint, instead of reading all games again.
     from_sums: u32,
 }
 
 impl Starts {
-    /// As the coordinator's log tells them.
+    /// Reads them from the coordinator's log.
     fn of(log: &str, kills: &Kills) -> Result<Self, Broken> {
         let mut starts = Self {
             all: 0,
@@ -331,7 +330,7 @@ impl Starts {
             starts.from_sums += u32::from(kept > 0);
             late += u32::from(done >= 4 * kills.checkpoint);
         }
-        // Few signals may all come before there are any.
+        // With few signals, all may arrive before the first checkpoint.
         if starts.from_sums == 0 && (late > 0 || kills.kills >= 100) {
             return Err(Broken::new(format_args!(
                 "of {} starts, {late} with many games done, none went on from kept sums",
@@ -362,7 +361,7 @@ fn register(world: &World, access: [&str; 2]) {
     }
 }
 
-/// Names of what is in a folder.
+/// Names of the entries of a folder.
 fn left_in(folder: &std::path::Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.path().display().to_string());

@@ -1,5 +1,5 @@
-//! Keeps a coordinator and its workers running, as an operator would: what
-//! ends is started again on the same folder and port.
+//! Keeps a coordinator and its workers running, like an operator: a process that ends is restarted
+//! with the same folder and port.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -19,15 +19,15 @@ use crate::{World, program, stress::Broken};
 
 /// A program that is kept running.
 pub(super) struct Server {
-    /// For people: `coordinator`, `worker 2`.
+    /// The name for messages: `coordinator`, `worker 2`.
     pub(super) name: String,
     arguments: Vec<String>,
     stdout: PathBuf,
     stderr: PathBuf,
     child: Option<Child>,
-    /// What was sent to it since its start.
+    /// Signals sent to it since its start.
     sent: Vec<Signal>,
-    /// When it is to be started again.
+    /// When to restart it.
     due: Option<Instant>,
     pub(super) starts: u32,
 }
@@ -50,7 +50,7 @@ impl Server {
         }
     }
 
-    /// Starts it; what it writes to stderr goes below what it wrote before.
+    /// Starts it, and appends its stderr to the previous one.
     pub(super) fn start(&mut self, world: &World) {
         let mut command: Command = world.command(program::arena());
         let log = OpenOptions::new()
@@ -68,12 +68,12 @@ impl Server {
         self.starts += 1;
     }
 
-    /// Its process id, while it runs.
+    /// Its process id, if it runs.
     pub(super) fn id(&self) -> Option<u32> {
         self.child.as_ref().map(Child::id)
     }
 
-    /// The line that tells where it listens, once it is there.
+    /// The line with its address, once it listens.
     pub(super) fn listens(&self) -> Option<Value> {
         let text = fs::read_to_string(&self.stdout).ok()?;
         serde_json::from_str(text.split_once('\n')?.0).ok()
@@ -85,13 +85,13 @@ impl Server {
 
     pub(super) fn signal(&mut self, signal: Signal) {
         if let Some(child) = &self.child {
-            // It is not waited for yet, so the id is its own.
+            // The process was not waited for, so its id is still its own.
             kill(Pid::from_raw(child.id() as i32), signal).expect("a child takes signals");
             self.sent.push(signal);
         }
     }
 
-    /// Waits for its end, which has to be explained by what was sent to it.
+    /// Waits for its end, which one of the sent signals has to explain.
     pub(super) fn end(&mut self) -> Result<(), Broken> {
         if let Some(mut child) = self.child.take() {
             let status = crate::until("a server to end", || child.try_wait().expect("a child"));
@@ -100,7 +100,7 @@ impl Server {
         Ok(())
     }
 
-    /// Notices its end.
+    /// Checks whether it has ended.
     pub(super) fn look(&mut self) -> Result<bool, Broken> {
         let Some(child) = &mut self.child else {
             return Ok(false);
@@ -113,17 +113,17 @@ impl Server {
         Ok(true)
     }
 
-    /// True where it is time to start it again.
+    /// Whether it is time to restart it.
     pub(super) fn is_due(&self) -> bool {
         self.child.is_none() && self.due.is_some_and(|due| due <= Instant::now())
     }
 
-    /// Has it started again in a while.
+    /// Schedules its restart.
     pub(super) fn again(&mut self, after: Duration) {
         self.due = Some(Instant::now() + after);
     }
 
-    /// True where it was sent what ends it.
+    /// Whether a signal was sent that ends it.
     pub(super) fn is_to_end(&self) -> bool {
         let ends = |signal| matches!(signal, &Signal::SIGKILL | &Signal::SIGTERM);
         self.sent.iter().any(ends)
@@ -139,7 +139,7 @@ impl Server {
         let explained = match (status.signal(), status.code()) {
             (Some(signal), _) => self.sent.iter().any(|sent| *sent as i32 == signal),
             (None, Some(0)) => asked > 0,
-            // The second SIGTERM ends it where it stands.
+            // The second SIGTERM ends it immediately.
             (None, Some(130)) => asked > 1,
             _ => false,
         };
@@ -165,7 +165,7 @@ impl Drop for Server {
     }
 }
 
-/// The folder for temporary files of everything in a world.
+/// The folder for temporary files of all processes in a world.
 pub(super) fn temp(world: &World) -> PathBuf {
     let temp = world.folder().join("tmp");
     fs::create_dir_all(&temp).expect("a folder");

@@ -1,5 +1,5 @@
-//! A worker that plays nothing and forgets nothing: it reports the true records
-//! of the games it is leased, and remembers each that was acknowledged.
+//! A worker that does not play: it reports the known records of the games that it leases, and
+//! remembers each acknowledged one.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -28,28 +28,28 @@ use tonic::{
 use crate::stress::Broken;
 
 const NAME: &str = "witness";
-/// The most games of one report.
+/// The largest number of games in a report.
 const GAMES: u32 = 5;
-/// How long a report or any other call is waited for.
+/// The timeout of a call.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// True records by tournament, in index order.
+/// Known records by tournament, in index order.
 pub(in crate::stress) type Records = BTreeMap<String, Vec<v1::GameRecord>>;
 
-/// What is known of an acknowledged game.
+/// An acknowledged game.
 #[derive(Clone, Debug, PartialEq)]
 struct Kept {
     hash: Vec<u8>,
-    /// Who played it and when, as the coordinator said after it had
-    /// acknowledged it: another play of the game has another time.
+    /// The worker and the start time, from the coordinator after the acknowledgement: another play
+    /// of the game has another time.
     played: Option<(String, u64)>,
-    /// When it was acknowledged, by the system's clock in microseconds and by
-    /// the witness's own: no play that stands can have begun later.
+    /// The time of the acknowledgement, by the system's clock in microseconds and by the witness's
+    /// own. The durable play cannot have begun later.
     acknowledged: (u64, u64),
 }
 
 impl Kept {
-    /// Whether what is durable may be the play that was acknowledged.
+    /// Whether the durable game may be the acknowledged play.
     fn is(&self, durable: &Play) -> bool {
         let begun_before = match durable.played.0 == NAME {
             true => durable.played.1 <= self.acknowledged.1,
@@ -60,7 +60,7 @@ impl Kept {
     }
 }
 
-/// A durable game: its hash, who played it, and when.
+/// A durable game: its hash, its worker, and its time.
 #[derive(Clone, Debug, PartialEq)]
 struct Play {
     hash: Vec<u8>,
@@ -72,21 +72,21 @@ struct Shared {
     records: Mutex<Records>,
     acknowledged: Mutex<BTreeMap<(String, u64), Kept>>,
     finished: Mutex<BTreeSet<String>>,
-    /// A game that was acknowledged and is not there.
+    /// An acknowledged game is missing.
     lost: Mutex<Option<String>>,
-    /// Once so many games are acknowledged, no more are reported.
+    /// The number of acknowledged games after which it stops reporting.
     most: AtomicUsize,
     stop: AtomicBool,
 }
 
-/// The worker, on a thread of its own.
+/// The worker, on its own thread.
 pub(in crate::stress) struct Witness {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Witness {
-    /// Joins the coordinator at `url`, and again whenever it is lost.
+    /// Joins the coordinator at `url`, again after each disconnection.
     pub(in crate::stress) fn start(url: &str, seed: u64) -> Self {
         let shared = Arc::new(Shared {
             most: AtomicUsize::new(usize::MAX),
@@ -109,28 +109,27 @@ impl Witness {
         }
     }
 
-    /// Lets it know a tournament's games.
+    /// Adds the games of a tournament.
     pub(in crate::stress) fn learn(&self, records: Records) {
         lock(&self.shared.records).extend(records);
     }
 
-    /// Has it report no more once so many games are acknowledged, until it is
-    /// reported another number.
+    /// Stops reporting after this number of acknowledged games, until there is another limit.
     pub(in crate::stress) fn pause_at(&self, games: usize) {
         self.shared.most.store(games, Ordering::Relaxed);
     }
 
-    /// Games that were acknowledged.
+    /// The number of acknowledged games.
     pub(in crate::stress) fn acknowledged(&self) -> usize {
         lock(&self.shared.acknowledged).len()
     }
 
-    /// Whether a tournament it knows was finished when somebody could say.
+    /// Whether a known tournament was finished at the last successful request.
     pub(in crate::stress) fn finished(&self, tournament: &str) -> bool {
         lock(&self.shared.finished).contains(tournament)
     }
 
-    /// Ends it.
+    /// Ends the thread.
     pub(in crate::stress) fn stop(&mut self) {
         self.shared.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
@@ -138,11 +137,10 @@ impl Witness {
         }
     }
 
-    /// Holds what a coordinator has of a tournament against what was
-    /// acknowledged before it is asked. Tells how many games are known to be the very play that
-    /// was acknowledged.
+    /// Compares the coordinator's games of a tournament with the games that were acknowledged
+    /// before the request. Returns how many of them are known to be the acknowledged play.
     pub(in crate::stress) fn compare(&self, tournament: &str, url: &str) -> Result<u64, Broken> {
-        // What is acknowledged from now on may be missing in the list.
+        // Games that are acknowledged from now on may be missing in the list.
         let acknowledged = lock(&self.shared.acknowledged).clone();
         let games = games(url, tournament);
         if let Some(lost) = &*lock(&self.shared.lost) {
@@ -159,12 +157,12 @@ impl Witness {
             }
             let Some(kept) = durable.get(index) else {
                 return Err(Broken::new(format_args!(
-                    "{tournament}/{index} was acknowledged and is gone"
+                    "{tournament}/{index} was acknowledged, but is missing"
                 )));
             };
             if !reported.is(kept) {
                 return Err(Broken::new(format_args!(
-                    "{tournament}/{index} was acknowledged as {reported:?} and is now {kept:?}"
+                    "{tournament}/{index} was acknowledged as {reported:?}, but is now {kept:?}"
                 )));
             }
             same += u64::from(reported.played.is_some());
@@ -199,7 +197,7 @@ fn runtime() -> tokio::runtime::Runtime {
     runtime.expect("a runtime")
 }
 
-/// All games of a tournament, asked of a coordinator.
+/// Requests all games of a tournament from a coordinator.
 pub(in crate::stress) fn games(url: &str, tournament: &str) -> Vec<v1::GameReport> {
     runtime().block_on(async {
         let endpoint = Endpoint::from_shared(url.to_owned()).expect("a URL");
@@ -225,7 +223,7 @@ pub(in crate::stress) fn games(url: &str, tournament: &str) -> Vec<v1::GameRepor
     })
 }
 
-/// Sees which of the known tournaments finish.
+/// Checks which of the known tournaments have finished.
 async fn watch(url: String, shared: Arc<Shared>) {
     let endpoint = Endpoint::from_shared(url).expect("a URL");
     let mut user = CoordinatorServiceClient::new(endpoint.connect_lazy());
@@ -239,7 +237,7 @@ async fn watch(url: String, shared: Arc<Shared>) {
             let request = v1::GetTournamentRequest {
                 tournament_id: tournament_id.clone(),
             };
-            // Whoever cannot be asked says nothing.
+            // If the coordinator cannot be reached, nothing is known.
             if let Ok(Ok(answer)) = timeout(TIMEOUT, user.get_tournament(request)).await
                 && let Some(tournament) = answer.into_inner().tournament
                 && tournament.state() == v1::TournamentState::Finished
@@ -254,9 +252,9 @@ struct Stay {
     url: String,
     shared: Arc<Shared>,
     rng: AgentRng,
-    /// A report nobody answered: it is sent again, as a worker does.
+    /// A report without an answer, which is sent again, as a worker does.
     unanswered: Option<v1::ReportRequest>,
-    /// Gives each play a time of its own.
+    /// The clock that gives each play its own time.
     clock: u64,
 }
 
@@ -265,7 +263,7 @@ type Lost = Box<dyn Error>;
 impl Stay {
     async fn stay(mut self) {
         while !self.over() {
-            // Whatever it was, the coordinator was lost.
+            // Every error means that the coordinator was lost.
             let _ = self.visit().await;
             sleep(Duration::from_millis(20)).await;
         }
@@ -279,7 +277,7 @@ impl Stay {
         lock(&self.shared.acknowledged).len() >= self.shared.most.load(Ordering::Relaxed)
     }
 
-    /// Joins, and plays until the coordinator is lost.
+    /// Joins, and reports until the coordinator is lost.
     async fn visit(&mut self) -> Result<(), Lost> {
         let endpoint = Endpoint::from_shared(self.url.clone())?.connect_timeout(TIMEOUT);
         let channel = endpoint.connect().await?;
@@ -335,7 +333,7 @@ impl Stay {
                 self.unanswered = Some(report.clone());
                 self.report(report.clone(), &mut worker, &mut user).await?;
                 if self.rng.below(10) == 0 {
-                    // Twice is as good as once.
+                    // A duplicate report changes nothing.
                     self.report(report, &mut worker, &mut user).await?;
                 }
                 games = rest;
@@ -345,7 +343,7 @@ impl Stay {
         Ok(())
     }
 
-    /// The true records of what was leased.
+    /// The records of leased games.
     fn play(&mut self, lease: &v1::Lease) -> Vec<v1::GameReport> {
         let records = lock(&self.shared.records);
         let Some(records) = records.get(&lease.tournament_id) else {
@@ -403,7 +401,7 @@ impl Stay {
             if let Err(status) = &game
                 && status.code() == Code::NotFound
             {
-                let lost = format!("{game_id} was acknowledged and is not there: {status}");
+                let lost = format!("{game_id} was acknowledged, but is missing: {status}");
                 lock(&self.shared.lost).get_or_insert(lost);
             }
             let timing = game?.into_inner().timing.unwrap_or_default();

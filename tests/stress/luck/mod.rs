@@ -1,5 +1,4 @@
-//! Luck: that it has no mean, that scores without it are right, and what that
-//! gains.
+//! Luck: its mean is zero, luck-adjusted scores are unbiased, and their gain in precision.
 
 mod others;
 mod play;
@@ -14,29 +13,29 @@ use serde::Deserialize;
 use self::play::Course;
 use super::{Broken, Figure, Outcome, StressTest};
 
-/// Who plays whom.
+/// The matches.
 const MATCHES: &str = include_str!("../../data/luck.toml");
-/// A mean this many standard errors from nothing is taken for a bias: by chance
-/// that happens in one of 16,000 comparisons.
+/// A mean this many standard errors from zero counts as biased: by chance, one of 16,000
+/// comparisons is.
 const ERRORS_MAX: f64 = 4.0;
-/// Shares of intervals that hold the truth, where 95 % should.
+/// Bounds of the share of intervals that contain the truth, which should be 95 %.
 const COVERAGE: (f64, f64) = (0.94, 0.965);
-/// Fewer tournaments tell too little of their coverage.
+/// Fewer tournaments are too few to measure coverage.
 const TOURNAMENTS_SHOWN: u64 = 2_000;
 
 /// Settings.
 #[derive(Debug, clap::Args)]
 pub struct Luck {
-    /// Tournaments of each match.
+    /// Tournaments of each match
     #[arg(long, default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(1..))]
     tournaments: u64,
-    /// Blocks of each tournament.
+    /// Blocks of each tournament
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
     blocks: u64,
-    /// Matches whose ruleset, options or agents contain this.
+    /// Only matches whose ruleset, options or agents contain this text
     #[arg(long)]
     only: Option<String>,
-    /// Where all tournaments come from.
+    /// Seed of all tournaments
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
@@ -47,7 +46,7 @@ struct Matches {
     r#match: Vec<Match>,
 }
 
-/// Agents of one game, as many as seats.
+/// Agents of one game, one for each seat.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Match {
@@ -73,8 +72,8 @@ impl Match {
 }
 
 impl StressTest for Luck {
-    const PROMISE: &'static str = "luck has mean zero whatever it is measured with, scores \
-                                   without it are unbiased and their intervals hold";
+    const PROMISE: &'static str = "luck has mean zero with any value function, luck-adjusted \
+                                   scores are unbiased and their intervals hold";
 
     fn quick() -> Self {
         Self {
@@ -114,7 +113,7 @@ impl StressTest for Luck {
 }
 
 impl Luck {
-    /// Plays all matches, as many at a time as there are processors.
+    /// Plays all matches in parallel on all cores.
     fn play(&self, matches: &[Match]) -> Result<Vec<Course>, Broken> {
         let next = AtomicUsize::new(0);
         let hands = thread::available_parallelism().map_or(1, usize::from);
@@ -139,7 +138,7 @@ impl Luck {
         all.into_iter().map(|(_, course)| course).collect()
     }
 
-    /// What a match shows; what is wrong with it comes back.
+    /// Adds the figures of a match, and returns its failed conditions.
     fn judge(&self, of: &Match, course: &Course, figures: &mut Vec<Figure>) -> Vec<String> {
         let name = of.name();
         let mut wrong = Vec::new();
@@ -171,7 +170,7 @@ impl Luck {
             let (least, most) = COVERAGE;
             if enough && !(least..=most).contains(&agent.coverage) {
                 wrong.push(format!(
-                    "{who}: {:.2} % of the intervals hold the score",
+                    "{who}: {:.2} % of the intervals contain the score",
                     100.0 * agent.coverage
                 ));
             }

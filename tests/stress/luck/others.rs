@@ -9,20 +9,20 @@ use arena_engine::{
     ActionId, Event, Game, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError, values::POINT,
 };
 
-/// What outcomes are said to be worth.
+/// Values of outcomes.
 #[derive(Clone, Copy)]
 pub(super) enum Values {
-    /// More the higher their number, to whom it happens.
+    /// The outcome's number, for the seat that draws it.
     Pips,
-    /// Anything, by a hash of position, outcome and seat.
+    /// A hash of position, outcome and seat.
     Nonsense,
 }
 
-/// The rules of another game with such values.
+/// The rules of another game with these values.
 #[derive(Clone)]
 pub(super) struct Other<G>(pub(super) G, pub(super) Values);
 
-/// Luck of each seat by such values.
+/// Luck of each seat by these values.
 pub(super) fn luck<G: Game>(game: &G, values: Values, events: &[Event]) -> Vec<i32> {
     let game = Other(game.clone(), values);
     arena_engine::luck(&game, events).unwrap_or_default()

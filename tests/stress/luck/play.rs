@@ -1,5 +1,4 @@
-//! Tournaments by the thousand, in process, with the tally that a coordinator
-//! has.
+//! Plays thousands of tournaments in process, with the tally of a coordinator.
 
 use arena_agents::{Bot, play_out};
 use arena_engine::{
@@ -16,21 +15,21 @@ use super::{
 };
 use crate::stress::Broken;
 
-/// One game in so many is measured with other values too.
+/// The share of games that are also measured with other values: one in this many.
 const OTHERS_EVERY: u64 = 5;
-/// What luck is measured with.
+/// The value functions that luck is measured with.
 const FUNCTIONS: [&str; 3] = ["of the rules", "pips", "nonsense"];
 
-/// What many tournaments of a match came to.
+/// The sums over many tournaments of a match.
 #[derive(Default)]
 pub(super) struct Course {
     games: u64,
-    /// By function and seat.
+    /// Luck by function and seat.
     luck: [Vec<Mean>; FUNCTIONS.len()],
-    /// By agent.
+    /// Sums by agent.
     raw: Vec<Mean>,
     adjusted: Vec<Mean>,
-    /// Adjusted less raw.
+    /// Adjusted minus raw score.
     shift: Vec<Mean>,
     share: Vec<Mean>,
     /// Ends of both intervals, adjusted and raw, of each tournament.
@@ -38,21 +37,20 @@ pub(super) struct Course {
     names: Vec<String>,
 }
 
-/// One agent's part.
+/// The figures of one agent.
 pub(super) struct AgentOutcome {
     pub(super) name: String,
-    /// Over all games: the truth, as far as intervals of one tournament go.
+    /// The score over all games, which is the truth for the intervals of single tournaments.
     pub(super) score: f64,
-    /// How many standard errors the mean of adjusted scores is from that of raw
-    /// ones.
+    /// The difference between the means of adjusted and raw scores, in standard errors.
     pub(super) bias: f64,
-    /// Share of adjusted intervals that hold the score.
+    /// Share of adjusted intervals that contain the score.
     pub(super) coverage: f64,
-    /// The same of raw ones.
+    /// Share of raw intervals that contain the score.
     pub(super) coverage_raw: f64,
-    /// Of an adjusted interval, by that of a raw one, on the mean.
+    /// Mean width of an adjusted interval relative to a raw one.
     pub(super) width: f64,
-    /// Share of games that need not be played to know as much.
+    /// Share of games that the adjustment saves at equal precision.
     pub(super) saved: f64,
 }
 
@@ -75,7 +73,7 @@ impl Mean {
         self.sum / self.n.max(1.0)
     }
 
-    /// How many standard errors from nothing.
+    /// The distance from zero, in standard errors.
     fn errors(self) -> f64 {
         let mean = self.value();
         let variance = self.squares / self.n.max(1.0) - mean * mean;
@@ -217,7 +215,7 @@ impl Course {
         }
     }
 
-    /// Takes in the luck of a game, by some of the functions.
+    /// Adds the luck of a game, by some of the functions.
     fn measure<G: Game>(&mut self, game: &G, finished: &Finished, index: u64) {
         self.games += 1;
         let [own, pips, nonsense] = &mut self.luck;
@@ -229,7 +227,7 @@ impl Course {
         }
     }
 
-    /// Takes in a tournament's standings.
+    /// Adds the standings of a tournament.
     fn add(&mut self, agents: &[AgentStanding]) {
         for agent in agents {
             let Some(place) = self.names.iter().position(|name| *name == agent.agent) else {
@@ -240,7 +238,7 @@ impl Course {
             let Some(raw) = ends(agent.score_low, agent.score_high) else {
                 continue;
             };
-            // Where every block came out alike there is nothing to adjust.
+            // If all blocks are equal, there is nothing to adjust.
             let reported = ends(agent.score_adjusted_low, agent.score_adjusted_high);
             let adjusted = agent.score_adjusted.unwrap_or(score);
             self.raw[place].add(score);
@@ -256,7 +254,7 @@ impl Course {
         self.games
     }
 
-    /// By function and seat how many standard errors luck is from nothing.
+    /// The distance of luck from zero in standard errors, by function and seat.
     pub(super) fn luck(&self) -> Vec<(&'static str, Vec<f64>)> {
         let errors = |means: &Vec<Mean>| means.iter().map(|mean| mean.errors()).collect();
         FUNCTIONS
@@ -266,7 +264,7 @@ impl Course {
             .collect()
     }
 
-    /// What each agent's scores came to.
+    /// The figures of each agent.
     pub(super) fn agents(&self) -> Vec<AgentOutcome> {
         let text = |(place, name): (usize, &String)| {
             let score = self.raw[place].value();

@@ -1,4 +1,4 @@
-//! What a seed stands for: a fleet, a network and its troubles.
+//! The schedule of a seed: a fleet, a network and its failures.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use rand_chacha::{
     rand_core::{Rng, SeedableRng},
 };
 
-/// Draws of one purpose.
+/// Random draws for one purpose.
 #[derive(Clone, Debug)]
 pub(super) struct Draws(ChaCha8Rng);
 
@@ -19,12 +19,12 @@ impl Draws {
         Self(draws)
     }
 
-    /// From 0 to one less than `bound`.
+    /// Returns a number from 0 to `bound` − 1.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         self.0.next_u64() % bound
     }
 
-    /// So many milliseconds, both ends included.
+    /// Returns a number of milliseconds, including both ends.
     pub(super) fn millis(&mut self, from: u64, to: u64) -> Duration {
         Duration::from_millis(from + self.below(to - from + 1))
     }
@@ -34,7 +34,7 @@ impl Draws {
     }
 }
 
-/// A spec of Kalah with a name, a seed and so many blocks.
+/// A spec of Kalah with a name, a seed and a number of blocks.
 macro_rules! kalah {
     ($name:literal, $seed:literal, $blocks:literal) => {
         concat!(
@@ -56,7 +56,7 @@ options = { depth = 1 }
     };
 }
 
-/// The tournaments that are played.
+/// The tournaments of the schedules.
 pub(super) const SPECS: [&str; 3] = [
     kalah!("pits", "0x5eed", 12),
     r#"
@@ -69,26 +69,26 @@ agents = ["random", "aggressive", "defensive"]
     kalah!("long", "0x10e6", 24),
 ];
 
-/// Something that happens to hosts or to the links between them.
+/// A failure of hosts or of links between them.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Trouble {
-    /// The host's program ends where it stands.
+    /// The host's program ends immediately.
     Crash(String),
-    /// The program is started, after its end if it still runs.
+    /// The program starts, after it has ended if it still runs.
     Start(String),
-    /// Nothing passes.
+    /// The link drops everything in both directions.
     Part(String, String),
-    /// Nothing passes from the first to the second.
+    /// The link drops everything from the first host to the second.
     PartOneWay(String, String),
-    /// It passes again; what was lost stays lost.
+    /// The link works again; dropped messages stay lost.
     Repair(String, String),
-    /// Everything waits.
+    /// Messages on the link wait.
     Hold(String, String),
-    /// What waited goes on.
+    /// Waiting messages continue.
     Release(String, String),
-    /// Messages may take this long.
+    /// The largest time of a message.
     Slow(Duration),
-    /// Such a share of messages breaks its link for a while.
+    /// The share of messages that break their link for some time.
     Lossy(f64),
 }
 
@@ -96,33 +96,33 @@ pub(super) enum Trouble {
 #[derive(Clone, Debug)]
 pub(super) struct Case {
     pub(super) seed: u64,
-    /// Which of [`SPECS`].
+    /// The index in [`SPECS`].
     pub(super) spec: usize,
     pub(super) workers: usize,
     pub(super) lease_deadline: Duration,
     pub(super) connect_timeout: Duration,
     pub(super) audit_share: f64,
-    /// How long thinking about some games takes, from and to.
+    /// The shortest and the longest thinking time of slow games.
     pub(super) thinking: (u64, u64),
     pub(super) latency: Duration,
-    /// The user pauses the tournament for a while.
+    /// When the user pauses the tournament, and for how long.
     pub(super) paused: Option<(Duration, Duration)>,
-    /// By virtual time since the start.
+    /// Failures by virtual time since the start.
     pub(super) troubles: Vec<(Duration, Trouble)>,
-    /// All trouble is over.
+    /// When all failures end.
     pub(super) calm: Duration,
 }
 
 pub(super) const COORDINATOR: &str = "coordinator";
 pub(super) const CLIENT: &str = "client";
 
-/// What a worker's host is called.
+/// The name of a worker's host.
 pub(super) fn worker(number: usize) -> String {
     format!("worker-{number}")
 }
 
 impl Case {
-    /// A tournament that nothing happens to.
+    /// A schedule without failures.
     pub(super) fn undisturbed(spec: usize) -> Self {
         Self {
             seed: 0,
@@ -139,7 +139,7 @@ impl Case {
         }
     }
 
-    /// What a seed stands for.
+    /// The schedule of a seed.
     pub(super) fn new(seed: u64) -> Self {
         let mut draws = Draws::new(seed, 0);
         let workers = 2 + draws.below(2) as usize;
@@ -163,12 +163,12 @@ impl Case {
             case.trouble(&mut draws);
         }
         case.troubles.retain(|(at, _)| *at < calm);
-        // Of the same time as they were drawn.
+        // Failures at the same time keep their order.
         case.troubles.sort_by_key(|(at, _)| *at);
         case
     }
 
-    /// Adds one trouble, and mostly its end.
+    /// Adds one failure, and in most cases its end.
     fn trouble(&mut self, draws: &mut Draws) {
         let at = draws.millis(0, self.calm.as_millis() as u64);
         let lasting = draws.pick(&[100, 1_000, 8_000]);
@@ -188,7 +188,7 @@ impl Case {
                 self.add(at, Trouble::Crash(worker.clone()));
                 self.add(end, Trouble::Start(worker));
             }
-            // Without a word to the others, as when the power goes.
+            // Without closing connections, as in a power cut.
             3 => {
                 let dying = draws.pick(&[true, false]);
                 let dying = if dying { coordinator() } else { worker };
@@ -241,7 +241,7 @@ impl Case {
             .collect()
     }
 
-    /// The other ends of a host's links.
+    /// The hosts that a host is connected to.
     pub(super) fn others(&self, host: &str) -> Vec<String> {
         let mut hosts = self.hosts();
         hosts.retain(|other| other != host);
@@ -249,7 +249,7 @@ impl Case {
     }
 }
 
-/// Milliseconds, in short.
+/// Formats milliseconds.
 trait Millis {
     fn ms(self) -> Duration;
 }

@@ -1,5 +1,5 @@
-//! A user: starts a tournament, may pause it for a while, watches it to its
-//! end, and exports it. Everything is asked again until it is answered.
+//! A user: starts a tournament, may pause it, watches it to its end, and exports it. Each request
+//! is repeated until it is answered.
 
 use std::time::Duration;
 
@@ -17,30 +17,29 @@ use super::{
     wire::Sockets,
 };
 
-/// How long an answer is waited for.
+/// The timeout of a request.
 const TIMEOUT: Duration = Duration::from_secs(4);
-/// Before something is asked again.
+/// The pause before a request is repeated.
 const PAUSE: Duration = Duration::from_millis(150);
-/// A connection without a sign of life is asked for one, as the command line
-/// does.
+/// The keep-alive interval of a connection, as in the command line.
 const KEEP_ALIVE: Duration = Duration::from_secs(2);
 /// Games of a page.
 const PAGE: u32 = 10;
 
-/// All that a tournament leaves.
+/// The results of a tournament.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Export {
     pub(super) tournament: String,
-    /// Records by index, as they were encoded.
+    /// Encoded records by index.
     pub(super) games: Vec<(u64, Vec<u8>)>,
     pub(super) standings: v1::Standings,
 }
 
-/// A user's way to the coordinator.
+/// A user's connection to the coordinator.
 #[derive(Clone)]
 struct User(CoordinatorServiceClient<Channel>);
 
-/// Does what a user does; tells what the tournament left, or what was wrong.
+/// Acts as a user. Returns the results of the tournament, or an error.
 pub(super) async fn play(case: &Case, sockets: &Sockets) -> Result<Export, String> {
     let endpoint = Endpoint::from_shared(hosts::url()).map_err(|error| error.to_string())?;
     let endpoint = endpoint
@@ -59,7 +58,7 @@ pub(super) async fn play(case: &Case, sockets: &Sockets) -> Result<Export, Strin
 }
 
 impl User {
-    /// Asks until there is an answer.
+    /// Repeats a request until it is answered.
     async fn ask<T>(
         &self,
         what: &str,
@@ -85,7 +84,7 @@ impl User {
         let start = async |mut client: CoordinatorServiceClient<Channel>| {
             client.start_tournament(request.clone()).await
         };
-        // Whoever is not sure asks again, and is reported the same.
+        // Repeating the start returns the same tournament.
         let first = self.ask("a start", start).await?.into_inner();
         let second = self.ask("a start", start).await?.into_inner();
         let (one, two) = (first.tournament, second.tournament);
@@ -128,14 +127,17 @@ impl User {
             TournamentState::Paused | TournamentState::Finished
         ) {
             return Err(format!(
-                "a pause was acknowledged, and then it was {reported:?}"
+                "a pause was acknowledged, but then the state was {reported:?}"
             ));
         }
         time::sleep(lasting).await;
-        // Whoever ended in the meantime has to know.
+        // The state shows whether it has finished in the meantime.
         let still = self.tournament(id).await?.state();
         if reported == TournamentState::Paused && still == TournamentState::Running {
-            return Err("a pause was acknowledged, and it runs again by itself".to_owned());
+            return Err(
+                "a pause was acknowledged, but the tournament runs again without a request"
+                    .to_owned(),
+            );
         }
         let request = v1::ResumeTournamentRequest {
             request_id: "resume".to_owned(),
@@ -167,10 +169,10 @@ impl User {
         answer
             .into_inner()
             .tournament
-            .ok_or_else(|| "a tournament came without itself".to_owned())
+            .ok_or_else(|| "an answer has no tournament".to_owned())
     }
 
-    /// Watches until it is over, from anew where the stream ends before.
+    /// Watches until the tournament ends, and starts again if the stream ends earlier.
     async fn watch(&self, id: &str) -> Result<(), String> {
         let request = v1::WatchTournamentRequest {
             tournament_id: id.to_owned(),
@@ -186,7 +188,9 @@ impl User {
             while let Ok(Some(reported)) = stream.message().await {
                 if reported.games_done < most {
                     let done = reported.games_done;
-                    return Err(format!("{most} games were done, and then {done}"));
+                    return Err(format!(
+                        "the number of finished games fell from {most} to {done}"
+                    ));
                 }
                 most = reported.games_done;
                 match reported.state() {
@@ -253,14 +257,14 @@ impl User {
             .into_inner()
             .standings;
         export.standings = standings.unwrap_or_default();
-        // How many games were played again by now is a matter of time.
+        // The number of audited games depends on time.
         if let Some(audits) = export.standings.audits.take()
             && audits.differing > 0
         {
-            return Err(format!("games played again differ: {audits:?}"));
+            return Err(format!("audited games differ: {audits:?}"));
         }
         for agent in &mut export.standings.agents {
-            // Measured, so never the same.
+            // Measured times always differ.
             (agent.latency_us_p50, agent.latency_us_p99) = (None, None);
             (agent.waiting_us_p50, agent.waiting_us_p99) = (None, None);
         }
@@ -268,7 +272,7 @@ impl User {
     }
 }
 
-/// Whether it is no use to ask again.
+/// Whether repeating the request is useless.
 fn refused(status: &Status) -> bool {
     matches!(
         status.code(),

@@ -1,6 +1,5 @@
-//! A disk in virtual time: games become durable a while after they were
-//! handed over, in order. A crash may keep some of what was on its way, and
-//! tells nobody.
+//! A disk in virtual time: games become durable some time after they are appended, in order. A
+//! crash may keep some of the pending games without an acknowledgement.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -17,19 +16,19 @@ use tokio::time::{self, Instant};
 
 use super::case::Draws;
 
-/// A coordinator's disk, which outlives it.
+/// A coordinator's disk, which survives the coordinator.
 #[derive(Clone)]
 pub(super) struct Disk(Arc<Mutex<Contents>>);
 
 struct Contents {
     documents: Documents,
-    /// In the order of arrival.
+    /// Pending games in the order of arrival.
     games: Vec<StoredGame>,
     places: BTreeMap<(Arc<str>, u64), usize>,
     waiting: VecDeque<(Vec<StoredGame>, Done)>,
-    /// When the last of what waits is written; of the host's present life.
+    /// When the last pending game is written, in this run of the host.
     written: Option<Instant>,
-    /// Games that were handed over though they were there or on their way.
+    /// Games that were appended although they were durable or pending.
     twice: BTreeSet<u64>,
     draws: Draws,
 }
@@ -47,7 +46,7 @@ impl Disk {
         })))
     }
 
-    /// What the coordinator's end does to what is on its way.
+    /// Applies the end of the coordinator to pending games.
     pub(super) fn crash(&self) {
         let mut contents = self.contents();
         let waiting = std::mem::take(&mut contents.waiting);
@@ -66,7 +65,7 @@ impl Disk {
             .contains_key(&(tournament.into(), index))
     }
 
-    /// Games that were handed over once more.
+    /// Games that were appended again.
     pub(super) fn twice(&self) -> BTreeSet<u64> {
         self.contents().twice.clone()
     }
@@ -85,8 +84,7 @@ impl Contents {
         }
     }
 
-    /// When what is handed over now will be written: mostly soon, at times
-    /// after more than a second.
+    /// When games appended now will be durable: mostly soon, sometimes after more than a second.
     fn due(&mut self) -> Instant {
         let took = match self.draws.below(20) {
             0 => 200 + self.draws.below(1300),
@@ -143,7 +141,7 @@ impl Store for Disk {
         let due = contents.due();
         drop(contents);
         let this = self.clone();
-        // It ends with its host.
+        // The task ends with its host.
         tokio::spawn(async move {
             time::sleep_until(due).await;
             let mut contents = this.contents();

@@ -1,5 +1,4 @@
-//! The real coordinator and the real workers, each on a host of the
-//! simulation.
+//! The real coordinator and the real workers, each on a simulated host.
 
 use std::{
     future::pending,
@@ -21,17 +20,17 @@ use super::{
     wire::{Incoming, PORT, Sockets},
 };
 
-/// How long whoever looks after workers waits before it starts one again.
+/// How long a supervisor waits before it restarts a worker.
 const RESTART: Duration = Duration::from_millis(500);
 /// Games that a worker plays at once.
 const CAPACITY: usize = 8;
 
-/// Where the coordinator is.
+/// The address of the coordinator.
 pub(super) fn url() -> String {
     format!("http://{COORDINATOR}:{PORT}")
 }
 
-/// One life of the coordinator.
+/// One run of the coordinator.
 pub(super) async fn coordinator(
     case: Case,
     disk: Disk,
@@ -50,7 +49,7 @@ pub(super) async fn coordinator(
     Ok(())
 }
 
-/// One life of a worker, and of whoever starts it again where it gives up.
+/// One run of a worker with its supervisor.
 pub(super) async fn worker(
     case: Case,
     number: usize,
@@ -67,7 +66,7 @@ pub(super) async fn worker(
             temp: temp.clone(),
             connect_timeout: case.connect_timeout,
             seed,
-            // No agent is started: those that play are the papers'.
+            // All agents are built in, so that no process starts.
             ..arena_worker::Options::new(&url(), "none".as_ref())
         };
         let service = options.build().await?;

@@ -1,4 +1,4 @@
-//! What the services and the network say, with virtual time.
+//! The log of services and network, with virtual time.
 
 use std::{
     fmt::{self, Write},
@@ -12,16 +12,16 @@ use tracing::{
     subscriber::Interest,
 };
 
-/// What turmoil traces, and the span in which a host runs.
+/// The target of turmoil's events, and the span of a host.
 const NETWORK: &str = "turmoil";
 const HOST_SPAN: &str = "node";
-/// Messages of the network without their place: when a program ends, its
-/// listener is dropped before or after its sockets. Steps are reported by the time.
+/// Events of the network that are left out, because their order varies: when a program ends, its
+/// listener is dropped before or after its sockets.
 const UNORDERED: [&str; 1] = ["Unbind"];
-/// The most letters of a field of the network: it would print all bytes.
+/// The largest length of a network field, which would otherwise show all bytes.
 const FIELD_MAX: usize = 24;
 
-/// Games that a worker was asked to be durable.
+/// The event with games whose durability a worker was informed of.
 #[derive(Clone, Debug)]
 pub(super) struct Acknowledged {
     pub(super) tournament: String,
@@ -32,18 +32,18 @@ pub(super) struct Acknowledged {
 struct Heard {
     /// Virtual milliseconds.
     now: u128,
-    /// Names of hosts by their span, and the one that runs.
+    /// Names of hosts by span, and the current one.
     hosts: Vec<String>,
     running: Option<usize>,
     lines: Vec<String>,
     acknowledged: Vec<Acknowledged>,
 }
 
-/// Hears everything that is traced on a thread.
+/// Receives all events of a thread.
 #[derive(Clone)]
 pub(super) struct Log {
     heard: Arc<Mutex<Heard>>,
-    /// Whether lines are kept.
+    /// Whether to keep lines.
     kept: bool,
 }
 
@@ -67,7 +67,7 @@ impl Log {
         }
     }
 
-    /// What was acknowledged since the last call.
+    /// Returns the games that were acknowledged since the last call.
     pub(super) fn acknowledged(&self) -> Vec<Acknowledged> {
         std::mem::take(&mut self.heard().acknowledged)
     }
@@ -166,7 +166,7 @@ impl Subscriber for Log {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 }
 
-/// The numbers of a printed list.
+/// Parses the numbers of a printed list.
 fn numbers(list: &str) -> Vec<u64> {
     list.split(|letter: char| !letter.is_ascii_digit())
         .filter_map(|number| number.parse().ok())
@@ -194,10 +194,10 @@ impl Visit for Fields {
             text: String::new(),
             limit: if self.short { FIELD_MAX } else { usize::MAX },
         };
-        // It fails where it is longer, which ends the printing early.
+        // It fails if the text is longer, which ends the printing early.
         let _ = write!(text, "{value:?}");
         let mut text = text.text;
-        // What a message holds is not the same in two runs: it has times of day.
+        // Messages contain the time of day, which differs between runs.
         if field.name() == "protocol" {
             text.truncate(text.find('[').unwrap_or(text.len()));
         }
@@ -216,7 +216,7 @@ impl Visit for Fields {
     }
 }
 
-/// Text up to a limit.
+/// Text with a limited length.
 struct Text {
     text: String,
     limit: usize,

@@ -1,5 +1,5 @@
-//! The real services over a simulated network, in virtual time: all of a
-//! schedule follows from its seed.
+//! The real services over a simulated network in virtual time. Everything in a schedule follows
+//! from its seed.
 
 mod case;
 mod client;
@@ -29,34 +29,33 @@ use case::{Case, SPECS};
 use client::Export;
 use trial::{Failure, Ran};
 
-/// Failures that are reported.
+/// The largest number of reported failures.
 const SHOWN_MAX: usize = 5;
 
-/// So many schedules have all kinds of trouble among them.
+/// From this number of schedules on, all kinds of failures have to occur.
 const COVERED_FROM: u64 = 50;
 
 /// Settings.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Network {
-    /// Schedules, each with the next seed.
+    /// Schedules, each with the next seed
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub schedules: u64,
-    /// Seed of the first schedule.
+    /// Seed of the first schedule
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// One schedule of so many is run a second time, and the logs are
-    /// compared; 0: none.
+    /// Run every Nth schedule twice and compare the logs
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
     pub twice: u64,
-    /// Schedules at a time; 0: one for each core.
+    /// Schedules at a time; 0: one for each core
     #[arg(long, default_value_t = 0)]
     pub threads: usize,
-    /// Print the log of every schedule to stderr.
+    /// Print the log of every schedule to stderr
     #[arg(long)]
     pub trace: bool,
 }
 
-/// What all schedules came to.
+/// The sums over all schedules.
 #[derive(Default)]
 struct Sum {
     schedules: u64,
@@ -212,7 +211,7 @@ fn hours(time: Duration) -> f64 {
     (time.as_secs_f64() / 360.0).round() / 10.0
 }
 
-/// What each tournament leaves where nothing happens to it.
+/// The results of each tournament without failures.
 fn undisturbed(native: &v1::DescribeResponse, temp: &Path) -> Result<Vec<Export>, Broken> {
     (0..SPECS.len())
         .map(|spec| {
@@ -268,20 +267,20 @@ fn same_log(one: &[String], other: &[String]) -> Result<(), String> {
             .unwrap_or_else(|| "its end".to_owned())
     };
     Err(format!(
-        "run twice, the logs part at line {place}:\n  {}\n  {}",
+        "the logs of two runs differ at line {place}:\n  {}\n  {}",
         line(one),
         line(other)
     ))
 }
 
 thread_local! {
-    /// Panics of this thread's simulation, also those that a runtime caught.
+    /// Panics in this thread's simulation, including those that a runtime caught.
     static PANICS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
 type Hook = Box<dyn Fn(&panic::PanicHookInfo<'_>) + Sync + Send + 'static>;
 
-/// Keeps panics for whoever looks, instead of printing them.
+/// Keeps panics instead of printing them.
 struct Hush(Option<Hook>);
 
 impl Hush {
@@ -302,7 +301,7 @@ impl Drop for Hush {
     }
 }
 
-/// Runs a schedule; a panic, wherever it was, is a failure of it.
+/// Runs a schedule. Any panic is a failure of the schedule.
 fn caught(
     case: &Case,
     native: &v1::DescribeResponse,

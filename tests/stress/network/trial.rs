@@ -1,4 +1,4 @@
-//! One schedule, from its start to what it left.
+//! One schedule, from its start to its results.
 
 use std::{
     cell::{Cell, RefCell},
@@ -20,27 +20,27 @@ use super::{
     wire::Sockets,
 };
 
-/// What passes between two looks at the clock.
+/// The simulated time of a step.
 const TICK: Duration = Duration::from_millis(10);
-/// How long a tournament may take once all trouble is over.
+/// The limit for a tournament after the last failure.
 const LIMIT: Duration = Duration::from_secs(180);
-/// The least time a message takes.
+/// The smallest time of a message.
 const LATENCY_LEAST: Duration = Duration::from_millis(1);
-/// The share of messages that repair a link that lossiness broke.
+/// The share of messages that repair a broken link.
 const REPAIRS: f64 = 0.2;
-/// Segments that a connection holds.
+/// The capacity of a connection in segments.
 const SEGMENTS: usize = 1024;
 
-/// What a schedule came to.
+/// The result of a schedule.
 #[derive(Debug, Default)]
 pub(super) struct Ran {
     pub(super) export: Export,
     pub(super) log: Vec<String>,
-    /// Virtual time.
+    /// Elapsed virtual time.
     pub(super) took: Duration,
-    /// Games that workers were asked to be durable.
+    /// Games whose durability workers were informed of.
     pub(super) acknowledged: u64,
-    /// Troubles by name.
+    /// Failures by name.
     pub(super) troubles: BTreeMap<&'static str, u64>,
 }
 
@@ -78,7 +78,7 @@ struct Trial<'a> {
     case: &'a Case,
     sim: Sim<'a>,
     disk: Disk,
-    /// By host.
+    /// Programs by host.
     sockets: BTreeMap<String, Sockets>,
     log: Log,
     outcome: Rc<RefCell<Option<Result<Export, String>>>>,
@@ -156,7 +156,7 @@ impl<'a> Trial<'a> {
         }
         self.ran.took = self.sim.elapsed();
         let outcome = self.outcome.take();
-        self.ran.export = outcome.ok_or("the user ended without a word")??;
+        self.ran.export = outcome.ok_or("the user ended without a result")??;
         let twice = self.disk.twice();
         if !twice.is_empty() {
             return Err(format!("games were stored twice: {twice:?}"));
@@ -184,7 +184,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Ends a host's program where it stands.
+    /// Ends a host's program immediately.
     fn end(&mut self, host: &str) {
         self.sockets[host].end(true);
         self.sim.crash(host);
@@ -194,7 +194,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Ends all trouble.
+    /// Ends all failures.
     fn calm(&mut self) {
         self.log.say("calm");
         let sim = &mut self.sim;
@@ -213,7 +213,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// What was acknowledged has to be on the disk, now and for ever.
+    /// Checks that everything acknowledged is on the disk, now and later.
     fn check_acknowledged(&mut self) -> Result<(), String> {
         for acknowledged in self.log.acknowledged() {
             self.ran.acknowledged += acknowledged.games.len() as u64;
@@ -221,7 +221,7 @@ impl<'a> Trial<'a> {
                 let tournament = &acknowledged.tournament;
                 if !self.disk.has(tournament, game) {
                     return Err(format!(
-                        "game {tournament}/{game} was acknowledged and is not durable"
+                        "game {tournament}/{game} was acknowledged, but is not durable"
                     ));
                 }
             }
@@ -230,7 +230,7 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// Kinds of what happens to a schedule, as [`Trouble::name`] tells them apart.
+/// Kinds of failures, as [`Trouble::name`] names them.
 pub(super) const TROUBLES: usize = 6;
 
 impl Trouble {

@@ -1,4 +1,4 @@
-//! Connections of the simulated network, as tonic wants them.
+//! Connections of the simulated network for tonic.
 
 use std::{
     collections::BTreeMap,
@@ -14,25 +14,24 @@ use tokio_stream::Stream;
 use tonic::transport::{Channel, Endpoint, Uri, server::Connected};
 use turmoil::net::{TcpListener, TcpStream};
 
-/// Where the coordinator listens.
+/// The port of the coordinator.
 pub(super) const PORT: u16 = 7600;
 
-/// The sockets of a host, in the order in which they came to be. When a
-/// program ends, its runtime drops its tasks in an order that differs from run
-/// to run; its sockets are closed in theirs nevertheless.
+/// The sockets of a host, in the order of their creation. When a program ends, its runtime drops
+/// tasks in a varying order; the sockets are closed in the order of this list.
 #[derive(Clone, Default)]
 pub(super) struct Sockets(Arc<Mutex<Open>>);
 
 #[derive(Default)]
 struct Open {
-    /// The program ends: with the first socket all are closed.
+    /// Ends the program: with the first socket, all are closed.
     ending: bool,
     last: u64,
     streams: BTreeMap<u64, Arc<Mutex<Option<TcpStream>>>>,
 }
 
 impl Sockets {
-    /// Whether the program ends now.
+    /// Whether the program is ending.
     pub(super) fn end(&self, ending: bool) {
         self.open().ending = ending;
     }
@@ -50,7 +49,7 @@ impl Sockets {
         }
     }
 
-    /// Closes a socket, and all of them where the program ends.
+    /// Closes a socket, or all sockets if the program is ending.
     fn close(&self, number: u64) {
         let mut open = self.open();
         let closed: Vec<_> = if open.ending {
@@ -68,7 +67,7 @@ impl Sockets {
         lock(&self.0)
     }
 
-    /// A way to a host of the simulation.
+    /// A connector to a simulated host.
     pub(super) fn connect(&self, endpoint: &Endpoint) -> Channel {
         let this = self.clone();
         let connector = tower::service_fn(move |uri: Uri| {
@@ -95,7 +94,7 @@ pub(super) struct Socket {
 }
 
 impl Socket {
-    /// Does something with it; where it is closed, as the system would say.
+    /// Uses the socket. A closed socket gives the error of the operating system.
     fn with<T>(
         &self,
         poll: impl FnOnce(Pin<&mut TcpStream>) -> Poll<io::Result<T>>,
@@ -149,7 +148,7 @@ impl AsyncWrite for Socket {
 
 type Accepting = Pin<Box<dyn Future<Output = io::Result<Socket>> + Send>>;
 
-/// The connections that come to a listener.
+/// The incoming connections of a listener.
 pub(super) struct Incoming {
     listener: Arc<TcpListener>,
     sockets: Sockets,

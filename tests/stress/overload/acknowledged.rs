@@ -1,4 +1,4 @@
-//! What fleets were reported is durable, held against what is there.
+//! Compares acknowledged games with the durable ones.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::{World, fleet::Measured};
 
-/// What is looked at in a line of an export: of millions of games.
+/// The part of an export line that is read, because there are millions.
 #[derive(Deserialize)]
 struct Exported<'a> {
     index: u64,
@@ -28,8 +28,7 @@ impl Acknowledged {
         self.0.values().map(|games| games.len() as u64).sum()
     }
 
-    /// Acknowledged games that an export of the data does not have, or has with
-    /// another hash; reported by tournament.
+    /// Acknowledged games that an export does not have, or has with another hash, by tournament.
     pub(super) fn missing(&self, world: &World, data: &str) -> Vec<String> {
         let mut wrong = Vec::new();
         for (tournament, acknowledged) in &self.0 {

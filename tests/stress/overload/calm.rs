@@ -1,13 +1,13 @@
-//! What a coordinator does for those who ask no more than there is room for.
+//! Performance of a coordinator under normal load.
 
 use super::Bounds;
 use crate::fleet::Measured;
 
-/// So many of them on either side of the crowd: one that something else on the
-/// machine disturbs does not decide.
+/// The number of periods before and after the overload: one that another program disturbs does not
+/// decide.
 pub(super) const SPELLS: usize = 3;
 
-/// Calm spells, one after the other.
+/// Consecutive periods of normal load.
 pub(super) struct Calm {
     name: &'static str,
     spells: Vec<Measured>,
@@ -25,14 +25,14 @@ impl Calm {
         self.spells.push(spell);
     }
 
-    /// Games a second of each spell, until its last one was acknowledged.
+    /// Games per second of each period, until its last acknowledgement.
     fn rates(&self) -> impl Iterator<Item = f64> {
         self.spells
             .iter()
             .map(|spell| spell.games as f64 / spell.seconds_busy)
     }
 
-    /// Games a second of the spell in the middle.
+    /// The median games per second.
     pub(super) fn rate(&self) -> f64 {
         let mut rates: Vec<f64> = self.rates().collect();
         rates.sort_by(f64::total_cmp);
@@ -44,8 +44,8 @@ impl Calm {
         rates.join(", ")
     }
 
-    /// The coordinator's CPU time in µs a game; none where it took less than the
-    /// clock of CPU time tells, which ticks in hundredths of a second.
+    /// The coordinator's CPU time in µs per game. `None` if it is below the resolution of CPU time,
+    /// a hundredth of a second.
     pub(super) fn cpu_us(&self) -> Option<f64> {
         let games: u64 = self.spells.iter().map(|spell| spell.games).sum();
         let spent = self.spells.iter().map(|spell| spell.cpu_us_per(1));
@@ -53,8 +53,7 @@ impl Calm {
         (spent > 0.0).then(|| spent / games.max(1) as f64)
     }
 
-    /// Whether the spells after a crowd, of so many games each, are as these
-    /// before it.
+    /// Compares the periods after the overload, of a number of games each, with these before it.
     pub(super) fn judge(&self, after: &Self, games: u64, bounds: &Bounds, wrong: &mut Vec<String>) {
         for calm in [self, after] {
             let refusals: u64 = calm.spells.iter().map(|spell| spell.refusals).sum();
@@ -72,17 +71,17 @@ impl Calm {
         };
         match (self.cpu_us(), after.cpu_us()) {
             (Some(before), Some(after)) if after / before <= most => {}
-            // So few games may take less than a tick.
+            // A few games may take less than one tick.
             (None, _) | (_, None) if !steady => {}
             (before, after) => wrong.push(format!(
-                "CPU µs a game before the crowd {before:?}, after it {after:?}: more than {most} \
+                "CPU µs a game before the overload {before:?}, after it {after:?}: more than {most} \
                  times"
             )),
         }
         let rate = after.rate() / self.rate();
         if rate.is_nan() || rate < least {
             wrong.push(format!(
-                "games a second before the crowd {}, after it {}: {rate:.2} of the rate, less \
+                "games a second before the overload {}, after it {}: {rate:.2} of the rate, less \
                  than {least}",
                 self.transcript(),
                 after.transcript()

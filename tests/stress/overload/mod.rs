@@ -1,5 +1,5 @@
-//! Far more workers and reports than a coordinator can take, and everything
-//! else that a crowd does.
+//! More workers and reports than a coordinator can serve, with silent, stalled and oversized
+//! connections.
 
 mod acknowledged;
 mod calm;
@@ -25,67 +25,67 @@ use crate::{
 use acknowledged::Acknowledged;
 use calm::Calm;
 
-/// The longest that a calm fleet may take to play what is left.
+/// The limit for a fleet to play the remaining games.
 const CALM_MAX: Duration = Duration::from_secs(600);
 
-/// More than a coordinator reads at a time.
+/// More reports than a coordinator reads at a time.
 const STALLED: usize = 1_100;
 
-/// What must hold, in numbers.
+/// The bounds of measurements.
 #[derive(Deserialize)]
 struct Bounds {
-    /// Most memory of the coordinator.
+    /// The largest memory of the coordinator.
     rss_mib_max: u64,
-    /// The coordinator's CPU time a game after the crowd, in that before it.
+    /// The coordinator's CPU time per game after the overload, relative to before.
     cpu_per_game_ratio_max: f64,
-    /// Games a second after the crowd, in those before it: the median of the
-    /// calm spells of either side. Short spells tell little more than a
-    /// coordinator that is stuck.
+    /// Games per second after the overload, relative to before: the medians of the periods of
+    /// normal load. Short periods only detect a stuck coordinator.
     rate_ratio_min: f64,
-    /// From spells of so many games on, these hold instead. A machine's own rate
-    /// differs by a tenth from one second to the next, and the store is some
-    /// millions of games larger after the crowd.
+    /// From this number of games per period on, the next two bounds hold instead. The rate of a
+    /// machine varies by a tenth between seconds, and the store has millions of games more after
+    /// the overload.
     steady_games: u64,
     steady_cpu_per_game_ratio_max: f64,
     steady_rate_ratio_min: f64,
-    /// Bytes of a message that is too large.
+    /// Bytes of an oversized message.
     too_large_bytes: usize,
 }
 
-/// How large the crowd is.
+/// The size of the overload.
 #[derive(Debug, clap::Args)]
 pub struct Overload {
-    /// Workers that come again at once, whatever they are reported.
+    /// Workers that retry immediately, without waiting as asked
     #[arg(long, default_value_t = 500)]
     workers: usize,
-    /// Reports that each sends at a time.
+    /// Reports that each worker sends at a time
     #[arg(long, default_value_t = 8)]
     reports: usize,
-    /// For how long, in seconds.
+    /// Duration in seconds
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     seconds: u64,
-    /// Reported games that may wait in the coordinator. The crowd sends at
-    /// least ten times as many.
+    /// Reported games that may wait in the coordinator; the workers send at least ten times as many
     #[arg(long, default_value_t = 20_000)]
     report_queue: u64,
-    /// Connections that say nothing.
+    /// Silent connections
     #[arg(long, default_value_t = 2_000)]
     silent: usize,
-    /// Reports that are begun and never come: more than are taken at a time.
+    /// Reports that begin and never end: more than the coordinator reads at a time
     #[arg(long, default_value_t = STALLED)]
     stalled: usize,
-    /// Streams that watch the tournament.
+    /// Streams that watch the tournament
     #[arg(long, default_value_t = 1_000)]
     watchers: usize,
-    /// Games of each of the calm spells, three before and three after.
+    /// Games of each period of normal load, three before and three after
     #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
     calm_games: u64,
 }
 
 impl StressTest for Overload {
-    const PROMISE: &'static str = "a coordinator that is asked for ten times what it can take \
-        refuses with RESOURCE_EXHAUSTED and a time to come again, stays within its memory, lets no \
-        lease expire, answers questions, loses nothing acknowledged, and is as fast again after";
+    const PROMISE: &'static str = "a coordinator with ten times its possible load \
+        refuses with RESOURCE_EXHAUSTED and a time to retry, stays within its memory, lets no \
+        lease expire, answers requests, loses no acknowledged result, and is as fast again afterwards";
+
+    const MEASURES_RATES: bool = true;
 
     fn quick() -> Self {
         Self {
@@ -111,7 +111,7 @@ impl StressTest for Overload {
         let before = self.calm(&world, &coordinator, "before", &mut acknowledged)?;
         match fleet::huge_report(&coordinator.url(), bounds.too_large_bytes) {
             Ok(Some(status)) if status.message().contains("too large") => {}
-            other => wrong.push(format!("a message too large: {other:?}")),
+            other => wrong.push(format!("an oversized message: {other:?}")),
         }
         let beside = self.beside_stalled(&world, &coordinator, &mut wrong)?;
         acknowledged.add(&beside);
@@ -132,7 +132,7 @@ impl StressTest for Overload {
             .rss_peak_bytes
             >> 20;
         if peak > bounds.rss_mib_max {
-            wrong.push(format!("the coordinator held {peak} MiB"));
+            wrong.push(format!("the coordinator used {peak} MiB"));
         }
         let expired = coordinator.metric("arena_leases_expired_total", &[]);
         if expired > 0.0 {
@@ -173,15 +173,15 @@ impl StressTest for Overload {
     }
 }
 
-/// What came of the crowd.
+/// The results of the overload.
 struct Crowd {
     tournament: String,
     measured: Measured,
     silent: Silent,
-    /// How often standings were asked for and reported.
+    /// How often standings were requested and returned.
     answered: u64,
     slowest: Duration,
-    /// Messages to the watcher that got fewest.
+    /// Messages to the watcher that received fewest.
     watched: u64,
 }
 
@@ -191,8 +191,7 @@ impl Overload {
         world.coordinator("data", &["--audit", "0", "--report-queue", &queue])
     }
 
-    /// A fleet that asks for no more than there is room for, several times, each
-    /// to the end of a tournament.
+    /// A fleet with normal load, several times, each to the end of a tournament.
     fn calm(
         &self,
         world: &World,
@@ -212,7 +211,7 @@ impl Overload {
         Ok(calm)
     }
 
-    /// A calm fleet beside reports of which nothing comes.
+    /// A fleet with normal load, together with stalled reports.
     fn beside_stalled(
         &self,
         world: &World,
@@ -235,13 +234,13 @@ impl Overload {
                 .iter()
                 .filter(|status| codes.contains(&status.code()));
             if fine.count() != self.stalled {
-                wrong.push(format!("reports that never came: {given_up:?}"));
+                wrong.push(format!("stalled reports: {given_up:?}"));
             }
             Ok(measured)
         })
     }
 
-    /// Plays what the crowd left.
+    /// Plays the remaining games.
     fn after(&self, coordinator: &Server, tournament: &str) -> Result<Measured, Broken> {
         let url = coordinator.url();
         let fleet = calm_fleet(&url, coordinator);
@@ -273,7 +272,7 @@ impl Overload {
             )));
         }
         let url = coordinator.url();
-        // Enough for all the time, and some that are left.
+        // More games than the fleet can play in the time.
         let games = (calm.rate() * self.seconds as f64 * 1.5) as u64 + 2 * sent;
         let (tournament, book) = start(world, &url, "crowd", games)?;
         let silent = Silent::connect(coordinator.listen(), self.silent).map_err(broken)?;
@@ -314,8 +313,7 @@ impl Overload {
         })
     }
 
-    /// Kills the coordinator in the middle of another crowd, and starts it
-    /// again.
+    /// Kills the coordinator during another overload, and restarts it.
     fn cut(&self, world: &World, coordinator: Server) -> Result<Measured, Broken> {
         let url = coordinator.url();
         let games = self.workers as u64 * self.reports as u64 * 100 * 3;
@@ -363,7 +361,7 @@ fn calm_fleet(url: &str, coordinator: &Server) -> Fleet {
         .process(coordinator.id())
 }
 
-/// Starts a tournament of at least so many games, and plays them beforehand.
+/// Starts a tournament with at least this many games, and plays them in advance.
 fn start(world: &World, url: &str, name: &str, games: u64) -> Result<(String, Arc<Book>), Broken> {
     let spec = fleet::cheap_spec(name, games.div_ceil(2));
     let id = world.start_tournament(name, &spec, url);
@@ -379,15 +377,15 @@ fn judge_crowd(crowd: &Measured, wrong: &mut Vec<String>) {
     }
     if crowd.refusals_with_hint < crowd.refusals {
         wrong.push(format!(
-            "of {} refusals only {} said when to retry",
-            crowd.refusals, crowd.refusals_with_hint
+            "only {} of {} refusals had a time to retry",
+            crowd.refusals_with_hint, crowd.refusals
         ));
     }
     let lost = (crowd.leases_ended, crowd.rejoins, crowd.retries);
     if lost != (0, 0, 0) || !crowd.rejected.is_empty() {
         wrong.push(format!(
-            "overloaded: {} leases were taken back, {} connections lost, {} calls failed \
-             otherwise, refused for good: {:?}",
+            "overloaded: {} leases were revoked, {} connections lost, {} calls failed \
+             otherwise, refused permanently: {:?}",
             lost.0, lost.1, lost.2, crowd.rejected
         ));
     }

@@ -1,4 +1,4 @@
-//! Power cuts: a real ext4 that stops in the middle of whatever happens.
+//! Power cuts: a real ext4 that stops at any moment.
 
 mod scenes;
 
@@ -13,16 +13,16 @@ use scenes::Scene;
 
 /// Size of the disk in MiB.
 const DISK_MIB: u64 = 640;
-/// A store grows no further: the next round has a new one.
+/// A store stops growing at this size: the next round has a new one.
 const GAMES_MAX: u64 = 60_000;
 
 /// Settings.
 #[derive(Debug, clap::Args)]
 pub struct Power {
-    /// Power cuts.
+    /// Power cuts
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
-    /// What happens at a cut, when it comes, and what it leaves.
+    /// Seed of scenes, times and of what a cut loses
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
@@ -59,20 +59,20 @@ impl StressTest for Power {
     }
 }
 
-/// The disk, and what is known outside of it.
+/// The disk, and the data outside of it.
 struct Trial<'a> {
     world: &'a World,
     disk: Disk,
     rng: AgentRng,
-    /// Which store is on trial.
+    /// The number of the current store.
     number: u32,
     known: Known,
-    /// Microseconds that an opening, repair, backup or restore takes, about.
+    /// Approximate duration of an opening, repair, backup or restore, in microseconds.
     span_us: u32,
     figures: Figures,
 }
 
-/// What the figures say.
+/// The numbers for the figures.
 #[derive(Default)]
 struct Figures {
     cuts: [u64; 3],
@@ -104,8 +104,7 @@ impl<'a> Trial<'a> {
         append_to(self.world, &self.data(), &[])
     }
 
-    /// Fills the store a little, undisturbed by anything but the end of the
-    /// process.
+    /// Adds some games to the store; only the end of the process disturbs it.
     fn fill(&mut self) -> Result<(), Broken> {
         if self.known.games >= GAMES_MAX {
             std::fs::remove_dir_all(self.data()).map_err(Broken::new)?;
@@ -121,15 +120,15 @@ impl<'a> Trial<'a> {
         self.remember(&output)
     }
 
-    /// Takes in what a process that appended was reported.
+    /// Reads the acknowledgements of an appending process.
     fn remember(&mut self, output: &Output) -> Result<(), Broken> {
         self.figures.acknowledged += self.known.remember(output)?;
         Ok(())
     }
 
-    /// Cuts the power, one way or another.
+    /// Cuts the power in one of the ways.
     fn cut(&mut self) -> Result<(), Broken> {
-        // What is lost at most is what should be tried most.
+        // The cut that loses most is the most frequent.
         let (at, cut) = match self.rng.below(6) {
             0 => (0, Cut::Nothing),
             1 => (1, Cut::AllButJournal),
@@ -143,7 +142,7 @@ impl<'a> Trial<'a> {
         self.disk.power_on().map_err(Broken::new)
     }
 
-    /// Verifies a store, and repairs it where that says how.
+    /// Verifies a store, and repairs it as the error says.
     fn verify(&mut self, data: &str) -> Result<(), Broken> {
         let verified = self.world.arena(&["store", "verify", "--data", data]);
         quiet(&verified)?;
@@ -165,13 +164,13 @@ impl<'a> Trial<'a> {
                     )))
                 }
             }
-            // Nothing was acknowledged yet: there may be no store.
+            // Nothing was acknowledged yet, so there may be no store.
             Some(2) if self.known.games == 0 => Ok(()),
             _ => Err(Broken::new(verified.transcript())),
         }
     }
 
-    /// Whether a store opens and holds all that was acknowledged.
+    /// Checks that a store opens and contains everything that was acknowledged.
     fn holds(&mut self, data: &str) -> Result<(), Broken> {
         match self.known.games {
             0 => Ok(()),
@@ -179,7 +178,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Verifies, opens and compares.
+    /// Verifies, opens and compares a store.
     fn check(&mut self) -> Result<(), Broken> {
         let data = self.data();
         self.verify(&data)?;

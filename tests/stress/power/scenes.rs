@@ -1,4 +1,4 @@
-//! What is under way when the power goes.
+//! The operations that a power cut interrupts.
 
 use std::{
     fmt, fs,
@@ -13,7 +13,7 @@ use crate::{
     until,
 };
 
-/// How long a process has to notice that its disk is gone.
+/// How long a process may take to notice that its disk is gone.
 const NOTICE: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ impl fmt::Display for Scene {
 }
 
 impl Scene {
-    /// All in turn, the usual ones more often.
+    /// All in turn, with frequent operations more often.
     pub(super) fn of(round: u32) -> Self {
         const TURNS: [Scene; 10] = [
             Scene::Append,
@@ -88,7 +88,7 @@ fn append(trial: &mut Trial<'_>) -> Result<(), Broken> {
     trial.check()
 }
 
-/// A store that is being opened.
+/// A store that is opened.
 fn open(trial: &mut Trial<'_>) -> Result<(), Broken> {
     trial.fill()?;
     let process = trial.append();
@@ -100,7 +100,7 @@ fn open(trial: &mut Trial<'_>) -> Result<(), Broken> {
     trial.check()
 }
 
-/// The repair of a store that has lost its label.
+/// The repair of a store without its label.
 fn repair(trial: &mut Trial<'_>) -> Result<(), Broken> {
     trial.fill()?;
     let data = trial.data();
@@ -121,7 +121,7 @@ fn repair(trial: &mut Trial<'_>) -> Result<(), Broken> {
     old_databases(&data)
 }
 
-/// A backup onto the disk.
+/// A backup to the disk.
 fn backup(trial: &mut Trial<'_>) -> Result<(), Broken> {
     trial.fill()?;
     let (data, file) = (trial.data(), trial.disk.join("backup"));
@@ -134,7 +134,7 @@ fn backup(trial: &mut Trial<'_>) -> Result<(), Broken> {
     trial.power_on()?;
     trial.check()?;
     if fs::exists(&file).map_err(Broken::new)? {
-        // What has the name of a backup is one.
+        // A file with the name of a backup is complete.
         let target = trial.disk.join("restored");
         let restored = trial
             .world
@@ -151,7 +151,7 @@ fn backup(trial: &mut Trial<'_>) -> Result<(), Broken> {
     Ok(())
 }
 
-/// A restore onto the disk.
+/// A restore to the disk.
 fn restore(trial: &mut Trial<'_>) -> Result<(), Broken> {
     trial.fill()?;
     trial.check()?;
@@ -174,7 +174,7 @@ fn restore(trial: &mut Trial<'_>) -> Result<(), Broken> {
     trial.check()?;
     let verified = trial.world.arena(&["store", "verify", "--data", &target]);
     match verified.code {
-        // Whole, or nothing at all and never asked to be there, or named.
+        // The store is complete, or missing without an acknowledgement, or reported as damaged.
         Some(0) if finished || !verified.stdout.contains(": 0 games,") => trial.holds(&target)?,
         Some(0 | 2) if !finished => {}
         Some(3) if !finished && verified.stderr.contains("arena store") => {}
@@ -194,8 +194,7 @@ fn restore(trial: &mut Trial<'_>) -> Result<(), Broken> {
     fs::remove_file(&file).map_err(Broken::new)
 }
 
-/// A coordinator in the middle of a tournament, with a worker that remembers
-/// what it was acknowledged.
+/// A coordinator in a running tournament, with a worker that remembers the acknowledgements.
 fn coordinator(trial: &mut Trial<'_>) -> Result<(), Broken> {
     let data = trial.disk.join("coordinator");
     let seed = u64::from(trial.rng.below(u32::MAX));
@@ -204,7 +203,7 @@ fn coordinator(trial: &mut Trial<'_>) -> Result<(), Broken> {
     tournament.begin(&server, 1 + trial.rng.below(80) as usize)?;
     sleep(Duration::from_micros(u64::from(trial.rng.below(20_000))));
     trial.cut()?;
-    // It stops by itself, as soon as it is to write anything.
+    // It stops by itself at its next write.
     tournament.ends(&mut server, &["could not"])?;
     trial.power_on()?;
     trial.verify(&data)?;
@@ -212,14 +211,14 @@ fn coordinator(trial: &mut Trial<'_>) -> Result<(), Broken> {
     fs::remove_dir_all(&data).map_err(Broken::new)
 }
 
-/// Waits a part of the time that something takes, by what it took before.
+/// Waits for a part of the duration of an operation, as measured before.
 fn moment(trial: &mut Trial<'_>, mut over: impl FnMut() -> bool) {
     let wait = Duration::from_micros(u64::from(trial.rng.below(trial.span_us)));
     let started = Instant::now();
     while started.elapsed() < wait {
         if over() {
             trial.figures.too_late += 1;
-            // A machine that is quicker than thought.
+            // The operation ended before the cut.
             let taken = u32::try_from(started.elapsed().as_micros()).unwrap_or(u32::MAX);
             trial.span_us = (trial.span_us + taken) / 2 + 1;
             return;
@@ -229,7 +228,7 @@ fn moment(trial: &mut Trial<'_>, mut over: impl FnMut() -> bool) {
     trial.span_us += trial.span_us / 16;
 }
 
-/// What a process said that lost its disk.
+/// The error of a process that lost its disk.
 fn ended(mut process: Started) -> Result<Output, Broken> {
     let started = Instant::now();
     while !process.ended() {
@@ -245,7 +244,7 @@ fn ended(mut process: Started) -> Result<Output, Broken> {
     Ok(process.output())
 }
 
-/// Deletes what repairs have left, as they say one may.
+/// Deletes the leftovers of repairs, as their messages allow.
 fn old_databases(data: &str) -> Result<(), Broken> {
     let label = fs::read_to_string(format!("{data}/store.json")).map_err(Broken::new)?;
     let label: serde_json::Value = serde_json::from_str(&label).map_err(Broken::new)?;

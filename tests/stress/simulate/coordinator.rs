@@ -1,5 +1,5 @@
-//! The coordinator: the real ledger and the real accounting of reports, and
-//! around them what the core does, in its order.
+//! The coordinator: the real ledger and the real accounting of reports, with the other work of the
+//! core in its order.
 
 mod audits;
 mod calls;
@@ -30,7 +30,7 @@ pub(super) use calls::refused;
 use fault_attribution::FaultAttribution;
 pub(super) use fault_attribution::HOST_GRACE_PERIOD;
 
-/// What may wait while the state waits for the disk.
+/// Input that waits while the state waits for the disk.
 const INBOX_MAX: usize = 24;
 
 struct Present {
@@ -50,7 +50,7 @@ struct Parked {
     process: u64,
 }
 
-/// Who waits for a report, and for what.
+/// A caller that waits for a report, with the state of the report.
 struct Caller {
     id: ReportId,
     who: Life,
@@ -61,7 +61,7 @@ struct Caller {
     games: Rc<[Played]>,
 }
 
-/// What is to be done when a document is durable.
+/// The action when a document is durable.
 enum After {
     Changed(Request, State),
     Answer(Request),
@@ -75,7 +75,7 @@ struct Account {
     state: State,
     /// How often each game was counted.
     tally: Vec<u8>,
-    /// Who played each, as far as this start can know.
+    /// The workers that played each game, as far as this start can know.
     by: Vec<Option<u64>>,
 }
 
@@ -113,7 +113,7 @@ pub(super) struct Coordinator {
     numbers: Vec<usize>,
     answers: Vec<u32>,
     present: Vec<Present>,
-    /// Stays that ended: nobody waits for an answer to their requests to join.
+    /// Sessions that ended: their join requests get no answer.
     gone: Vec<(Life, StayNo)>,
     fault_attribution: FaultAttribution,
     parked: Vec<Parked>,
@@ -125,16 +125,15 @@ pub(super) struct Coordinator {
     to_finish: Vec<usize>,
     unpark: bool,
     looked_after: Duration,
-    /// When it looks around next though nothing happens, and the earliest event
-    /// of that.
+    /// When it wakes next without an event, and the earliest such event.
     tick: u64,
     tick_event: u64,
     draining: Option<u64>,
 }
 
-/// How many games of a tournament are known by what is on the disk.
+/// The number of known games of a tournament, given the durable ones.
 fn known(spec: &Spec, kept: &Kept) -> (u64, Continuation) {
-    // What follows a void game is what follows the game.
+    // The games after a void game follow from the planned result.
     let result = |index| match kept.games[index as usize] {
         0 => 0,
         _ => spec.result(index),
@@ -151,11 +150,11 @@ enum Incoming {
     Compared(Comparison),
 }
 
-/// A promise that did not hold.
+/// A broken promise.
 pub(super) type Wrong = String;
 
 impl Coordinator {
-    /// Starts on what the disk has.
+    /// Starts with the content of the disk.
     pub(super) fn start(
         net: &mut Net,
         disk: &Disk,
@@ -252,8 +251,8 @@ impl Coordinator {
         }
     }
 
-    /// Tells the ledger what follows once all known games of a tournament are
-    /// durable; true where that finished it.
+    /// Reports to the ledger what follows when all known games of a tournament are durable. Returns
+    /// whether that finished it.
     fn came(&mut self, net: &mut Net, disk: &Disk, place: usize, came: AfterGame) -> bool {
         let account = self.accounts[place].as_ref();
         match (came, account.and_then(|it| Some((it, it.number?)))) {
@@ -291,8 +290,7 @@ impl Coordinator {
         self.accounts[place].as_ref().map(|account| &*account.tally)
     }
 
-    /// Games done as the ledger has them; none where the tournament was over
-    /// before this start.
+    /// Finished games in the ledger; `None` if the tournament had finished before this start.
     pub(super) fn done(&self, place: usize) -> Option<u64> {
         let number = self.accounts[place].as_ref()?.number?;
         self.ledger.progress(number).map(|progress| progress.done)
@@ -332,7 +330,7 @@ impl Coordinator {
         self.signals.push_back(Signal::Left(who, stay));
     }
 
-    /// The disk is done with a commit; false where that ends the coordinator.
+    /// The disk has ended a commit. Returns false if that ends the coordinator.
     pub(super) fn committed(&mut self, net: &mut Net, commit: Commit) -> bool {
         let Ok(jobs) = commit else {
             for caller in std::mem::take(&mut self.callers) {
@@ -349,7 +347,7 @@ impl Coordinator {
         true
     }
 
-    /// What waited for a document that is durable now.
+    /// Continues what waited for a document that is now durable.
     pub(super) fn unblock(
         &mut self,
         net: &mut Net,
@@ -374,7 +372,7 @@ impl Coordinator {
         Ok(())
     }
 
-    /// Handles what waits, signals first, until the disk has to be waited for.
+    /// Handles waiting input, signals first, until it has to wait for the disk.
     pub(super) fn go_on(&mut self, net: &mut Net, disk: &mut Disk) -> Result<(), Wrong> {
         while self.blocked.is_none() {
             if let Some(place) = self.to_finish.pop() {

@@ -1,8 +1,8 @@
-//! What really happened: a disturbance that never does proves nothing.
+//! Counts of what happened: a failure that never occurs is not tested.
 
 macro_rules! happenings {
     ($($name:ident: $text:literal),+ $(,)?) => {
-        /// Something that a schedule may run into.
+        /// An event that a schedule may have.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(super) enum Happening { $($name),+ }
 
@@ -41,8 +41,8 @@ happenings! {
     SlowWrite: "writes that took seconds",
     Busy: "requests refused because of too much to do",
     Stuck: "workers stuck with a heartbeat",
-    Expired: "leases taken back for want of progress",
-    LostAnswer: "leases that nobody waited for any more",
+    Expired: "leases revoked without progress",
+    LostAnswer: "leases whose worker had stopped waiting",
     LateReport: "reports from before a restart of the coordinator",
     DuplicateReport: "reports of games that had a record",
     PendingReport: "reports of games on the way to the disk",
@@ -55,7 +55,7 @@ happenings! {
     LackingHost: "workers at which an agent does not start",
     BesideUnsuited: "leases while a worker was there that cannot play the tournament",
     HostChange: "workers at which an agent starts no more, or does again",
-    Missing: "leases taken back because the worker does not have them",
+    Missing: "leases revoked because the worker does not have them",
     Leave: "workers that left in order with games in hand",
     Poisoned: "workers killed by a game",
     Void: "games that were void",
@@ -65,7 +65,7 @@ happenings! {
     Audited: "audits that agreed",
     AuditGivenUp: "audits given up",
     AuditAgain: "workers that left before their records were compared",
-    LostComparison: "reports that nobody heard of any more once they were compared",
+    LostComparison: "reports whose worker had left when they were compared",
     Stage: "stages that followed from the games before them",
     Pause: "tournaments paused",
     Resume: "tournaments resumed",
@@ -75,7 +75,7 @@ happenings! {
     UserRetry: "users that had to ask again",
 }
 
-/// How often each happened.
+/// The count of each event.
 #[derive(Clone)]
 pub(super) struct Counts {
     pub(super) of: [u64; Happening::ALL.len()],

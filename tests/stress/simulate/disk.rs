@@ -1,6 +1,5 @@
-//! The store as the coordinator sees it: what it took is durable when it says
-//! so, and not before; a crash leaves what was committed and maybe a part of
-//! what was being written.
+//! The store from the coordinator's view: results are durable when the store says so, and not
+//! before. A crash keeps committed results, and perhaps a part of the current commit.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,7 +10,7 @@ use super::{
     net::{Event, MILLI, Net, Played, SECOND, trace_event},
 };
 
-/// Work that may wait for the writer.
+/// A job for the writer.
 const JOBS_MAX: usize = 12;
 
 #[derive(Clone, Debug)]
@@ -21,13 +20,13 @@ pub(super) enum Job {
         tournament: usize,
         games: Vec<Played>,
     },
-    /// A tournament's state, and the answer given to a request.
+    /// A tournament's state, and the answer to a request.
     Document {
         tournament: usize,
         state: Option<State>,
         request: Option<u32>,
     },
-    /// Games that were audited, and whether they differed.
+    /// Audited games, and whether they differed.
     Audits {
         tournament: usize,
         games: Vec<(u64, bool)>,
@@ -35,22 +34,22 @@ pub(super) enum Job {
 }
 
 impl Job {
-    /// Whether the state waits for it.
+    /// Whether the state waits for the job.
     pub(super) fn is_document(&self) -> bool {
         !matches!(self, Self::Games { .. })
     }
 }
 
-/// What is on the disk of a tournament.
+/// The durable data of a tournament.
 #[derive(Clone, Default)]
 pub(super) struct Kept {
     pub(super) state: Option<State>,
-    /// Hashes by index; 0 where there is no record.
+    /// Hashes by index; 0 means no record.
     pub(super) games: Vec<u64>,
-    /// What came of audits, by index: whether they differed.
+    /// Results of audits by index: whether they differed.
     pub(super) audited: BTreeMap<u64, bool>,
-    /// Games that may be void, or charged to an agent that starts at some hosts,
-    /// and what they came to: nobody was there who could play them.
+    /// Games that may be void, or charged to an agent that starts on some hosts only, with their
+    /// result: no connected worker could play them.
     pub(super) excused: BTreeMap<u64, u64>,
 }
 
@@ -68,13 +67,13 @@ pub(super) struct Disk {
     /// Requests with a durable answer.
     pub(super) answered: Vec<u32>,
     queue: VecDeque<Job>,
-    /// Jobs of the commit that goes on.
+    /// Jobs of the current commit.
     committing: usize,
-    /// What happens to the next commit.
+    /// The fate of the next commit.
     pub(super) failure: Option<Failure>,
     pub(super) slow: bool,
     pub(super) crash_in_write: bool,
-    /// What the store was asked to do and must not have been.
+    /// A job that the store must not receive.
     pub(super) wrong: Option<String>,
 }
 
@@ -106,7 +105,7 @@ impl Disk {
         self.committing > 0
     }
 
-    /// Takes a job for the writer of a start of the coordinator.
+    /// Adds a job for the writer of a start of the coordinator.
     pub(super) fn append(&mut self, net: &mut Net, boot: u32, job: Job) {
         if let Job::Games {
             tournament, games, ..
@@ -141,7 +140,7 @@ impl Disk {
     }
 
     fn commit(&mut self, net: &mut Net, boot: u32) {
-        // A document closes its commit.
+        // A document ends its commit.
         let closing = self.queue.iter().position(Job::is_document);
         self.committing = closing.map_or(self.queue.len(), |place| place + 1);
         let took = if std::mem::take(&mut self.slow) {
@@ -157,7 +156,7 @@ impl Disk {
         net.after(took, Event::Committed(boot));
     }
 
-    /// The commit that goes on ends.
+    /// Ends the current commit.
     pub(super) fn committed(&mut self, net: &mut Net, boot: u32) -> Commit {
         match self.failure.take() {
             Some(Failure::Full) => {
@@ -211,7 +210,7 @@ impl Disk {
         }
     }
 
-    /// The writer is gone: of what it wrote, a part may be there.
+    /// The writer has ended: a part of its commit may be durable.
     pub(super) fn tear(&mut self, net: &mut Net) {
         let whole = net.random.below(self.committing as u64 + 1) as usize;
         let jobs: Vec<Job> = self.queue.drain(..).take(self.committing).collect();

@@ -1,5 +1,5 @@
-//! The tournaments of a small world: what each game comes to depends on its
-//! seed and index alone.
+//! The tournaments of a small world: the result of each game depends only on its seed and its
+//! index.
 
 use arena_coordinator::ledger::Assigned;
 use arena_wire::ATTEMPTS_MAX;
@@ -9,26 +9,26 @@ use super::{
     random::{Random, spread},
 };
 
-/// The result of a game that is void.
+/// The result of a void game.
 pub(super) const VOID: u64 = 1;
 /// The result of a game that the coordinator refuses.
 pub(super) const REFUSED: u64 = 4;
-/// The result of a game with an agent that starts nowhere.
+/// The result of a game with an agent that does not start anywhere.
 pub(super) const FORFEIT: u64 = 6;
-/// What is reported of a game whose agent did not start.
+/// The reported hash of a game whose agent did not start.
 pub(super) const UNREADY: u64 = 8;
 
 /// Agents of a tournament; each game has one.
 const AGENTS: u64 = 3;
 
-/// What a worker's machine is like.
+/// The state of a worker's host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Host {
-    /// Nothing is missing.
+    /// The host has everything.
     Good,
-    /// Every attempt fails there at once.
+    /// Every attempt fails immediately.
     Bad,
-    /// This agent does not start there.
+    /// This agent does not start.
     Lacks(u16),
 }
 
@@ -45,31 +45,30 @@ impl Host {
     }
 }
 
-/// So many stages there are about.
+/// The approximate number of stages.
 const STAGES: u64 = 4;
-/// The most games of a stage behind the first.
+/// The largest number of games of a later stage.
 const STAGE_GAMES: u64 = 9;
 
 /// A tournament.
 #[derive(Clone, Debug)]
 pub(super) struct Spec {
     seed: u64,
-    /// Of all stages.
+    /// Games of all stages.
     pub(super) games: usize,
-    /// Games of the first stage, where there are several; what follows depends
-    /// on what they come to.
+    /// Games of the first stage, if there are several. Later stages depend on results.
     first: Option<u64>,
-    /// What a game takes about, in microseconds.
+    /// The approximate duration of a game, in microseconds.
     pace: u64,
-    /// A game that kills whoever plays it.
+    /// A game that kills its worker.
     pub(super) poison: Option<u64>,
     /// A game whose result the coordinator refuses.
     refused: Option<u64>,
-    /// An agent that starts nowhere.
+    /// An agent that does not start anywhere.
     nowhere: Option<u16>,
-    /// The same games were played before in this tournament.
+    /// Whether the same games were played before in this tournament.
     pub(super) again_of: Option<usize>,
-    /// Longest time without progress beyond the usual.
+    /// Longest time without progress in addition to the default.
     pub(super) progress_timeout: u64,
 }
 
@@ -99,8 +98,8 @@ impl Spec {
         spec
     }
 
-    /// How many games are known by what earlier ones came to, 0 where they are
-    /// not played, and whether these are all.
+    /// The number of games that are known from the results so far (0 means not played), and whether
+    /// the tournament has no others.
     pub(super) fn known(&self, result: impl Fn(u64) -> u64) -> (u64, bool) {
         let Some(mut known) = self.first else {
             return (self.games as u64, true);
@@ -122,7 +121,7 @@ impl Spec {
         }
     }
 
-    /// Whether what follows its games depends on what they come to.
+    /// Whether later games depend on results.
     pub(super) fn has_stages(&self) -> bool {
         self.first.is_some()
     }
@@ -134,7 +133,7 @@ impl Spec {
         }
     }
 
-    /// Whether it can be played at a place at all. One suits every tournament.
+    /// Whether a host can play the tournament. One host can play every tournament.
     pub(super) fn suits(&self, place: usize) -> bool {
         let draw = spread(!self.seed) % 1000;
         let unsuited = (draw < 100).then_some(1 + draw as usize % 3);
@@ -145,7 +144,7 @@ impl Spec {
         spread(self.seed ^ spread(index))
     }
 
-    /// The hash of the record that a game comes to.
+    /// The hash of a game's record.
     pub(super) fn result(&self, index: u64) -> u64 {
         if [self.poison, self.refused].contains(&Some(index)) {
             VOID
@@ -161,7 +160,7 @@ impl Spec {
         (spread(self.draw_of(index)) % AGENTS) as u16
     }
 
-    /// What an attempt comes to: 0 where it fails.
+    /// The result of an attempt; 0 if it fails.
     pub(super) fn attempt(&self, game: Assigned, host: Host, given_up: &[u16]) -> u64 {
         let agent = self.agent(game.index);
         if game.attempts >= ATTEMPTS_MAX {
@@ -181,8 +180,7 @@ impl Spec {
         }
     }
 
-    /// How large its result is in a report: from a byte to half of what one
-    /// may have.
+    /// The size of the result in a report: from a byte to half of the limit.
     pub(super) fn bytes(&self, index: u64) -> usize {
         1 << (self.draw_of(index) % 22)
     }
@@ -191,7 +189,7 @@ impl Spec {
         self.pace / 2 + self.draw_of(index) % self.pace
     }
 
-    /// How many attempts at a game fail.
+    /// The number of failing attempts at a game.
     fn failures(&self, index: u64) -> u32 {
         let draw = (self.draw_of(index) >> 32) % 1000;
         if draw < 15 { (draw % 3) as u32 + 1 } else { 0 }

@@ -1,6 +1,5 @@
-//! The coordinator's accounting and the worker's protocol, as they run, in a
-//! simulated world: a network, clocks, a disk and processes that fail by
-//! seeded schedules.
+//! The real accounting of the coordinator and the real protocol of workers in a simulated world: a
+//! network, clocks, a disk and processes that fail by seeded schedules.
 
 mod coordinator;
 mod counts;
@@ -29,21 +28,21 @@ use world::World;
 
 /// Schedules that a thread takes at a time.
 const CHUNK: u64 = 256;
-/// Schedules within which each defect has to be found.
+/// The number of schedules within which each defect has to be found.
 const SEEDS_OF_A_MUTANT: u64 = 1000;
-/// From so many schedules on, every disturbance has to have happened.
+/// From this number of schedules on, every failure has to occur.
 const COVERED_FROM: u64 = 5000;
 
 /// Settings of the simulation.
 #[derive(Debug, clap::Args)]
 pub struct Simulate {
-    /// How many schedules.
+    /// Number of schedules
     #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     schedules: u64,
-    /// The seed of the first; the next one has the next seed.
+    /// Seed of the first schedule; each next one has the next seed
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Tell what happens in them, on stderr.
+    /// Print the events to stderr
     #[arg(long)]
     trace: bool,
 }
@@ -73,7 +72,7 @@ impl StressTest for Simulate {
             for &happening in Happening::ALL {
                 if counts.get(happening) == 0 {
                     let name = happening.name();
-                    return Err(Broken::new(format!("nothing was shown for: {name}")));
+                    return Err(Broken::new(format!("never happened: {name}")));
                 }
             }
         }
@@ -114,7 +113,7 @@ impl Simulate {
         Ok(counts)
     }
 
-    /// Plays the schedules on every core.
+    /// Plays the schedules on all cores.
     fn play(&self) -> Result<Counts, Broken> {
         let next = AtomicU64::new(0);
         let failed = AtomicBool::new(false);
@@ -134,7 +133,7 @@ impl Simulate {
                         failed.fetch_or(broken.is_some(), Ordering::Relaxed);
                         let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
                         total.0.merge(&counts);
-                        // The first seed, whoever was quicker.
+                        // The smallest seed, whichever thread found it first.
                         if let Some((seed, broken)) = broken
                             && total.1.as_ref().is_none_or(|(first, _)| seed < *first)
                         {

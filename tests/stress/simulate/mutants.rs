@@ -1,5 +1,4 @@
-//! Defects put into the real code, one at a time: the simulation has to find
-//! each.
+//! Defects in the real code, one at a time: the simulation has to find each.
 
 use arena_coordinator::ledger;
 use arena_worker::protocol;
@@ -14,7 +13,7 @@ pub(super) enum Mutant {
 }
 
 impl Mutant {
-    /// Plays one schedule with the defect; returns what the simulation found.
+    /// Plays one schedule with the defect, and returns what the simulation found.
     fn play(self, seed: u64) -> Option<String> {
         match self {
             Self::Ledger(defect) => ledger::inject(Some(defect)),
@@ -27,7 +26,7 @@ impl Mutant {
     }
 }
 
-/// Every defect, with what it does.
+/// Every defect, with its effect.
 pub(super) const ALL: &[(&str, Mutant)] = {
     use Mutant::{Ledger, Protocol};
     use arena_coordinator::ledger::Defect as L;
@@ -35,12 +34,12 @@ pub(super) const ALL: &[(&str, Mutant)] = {
     &[
         ("acknowledges before durable", Ledger(L::AcknowledgesEarly)),
         (
-            "acknowledges what another report has on the way",
+            "acknowledges games whose other report is not durable yet",
             Ledger(L::TrustsTheFirst),
         ),
         ("adds a record instead of setting it", Ledger(L::Adds)),
-        ("takes no lease back", Ledger(L::NeverExpires)),
-        ("takes a heartbeat for progress", Ledger(L::BelievesCalls)),
+        ("revokes no lease", Ledger(L::NeverExpires)),
+        ("counts a heartbeat as progress", Ledger(L::BelievesCalls)),
         (
             "counts games of a cancelled tournament",
             Ledger(L::CountsCancelled),
@@ -51,15 +50,12 @@ pub(super) const ALL: &[(&str, Mutant)] = {
         ),
         ("keeps leases over a restart", Ledger(L::IgnoresEpochs)),
         (
-            "does not assign again what came back",
+            "does not assign returned games again",
             Ledger(L::LosesReturned),
         ),
+        ("lets a worker audit its own games", Ledger(L::AuditsItself)),
         (
-            "lets a worker audit what it played itself",
-            Ledger(L::AuditsItself),
-        ),
-        (
-            "takes the end of a stage for the end of a tournament",
+            "ends a tournament at the end of a stage",
             Ledger(L::EndsWithAStage),
         ),
         (
@@ -67,32 +63,29 @@ pub(super) const ALL: &[(&str, Mutant)] = {
             Ledger(L::ForgetsAudits),
         ),
         (
-            "counts failed attempts wherever they were",
+            "counts failed attempts of all workers as one worker's",
             Ledger(L::ForgetsWhoFailed),
         ),
         (
-            "charges an agent that starts elsewhere",
+            "charges an agent that starts on another worker",
             Ledger(L::ChargesAtOnce),
         ),
         (
-            "charges an agent that somebody has not tried",
+            "charges an agent that a worker has not tried",
             Ledger(L::ChargesUntried),
         ),
+        ("never charges an agent", Ledger(L::NeverCharges)),
         (
-            "charges no agent, wherever it was tried",
-            Ledger(L::NeverCharges),
-        ),
-        (
-            "charges an agent before its hosts can be back",
+            "charges an agent before its hosts can return",
             Ledger(L::AwaitsNobody),
         ),
         (
-            "charges what ran at hosts that are gone",
+            "charges an agent that ran on lost hosts",
             Ledger(L::ChargesElsewhere),
         ),
-        ("takes an orderly end for a loss", Ledger(L::CountsLeaving)),
+        ("counts an orderly end as a loss", Ledger(L::CountsLeaving)),
         (
-            "takes a void record that nobody asked for",
+            "accepts a void record without a request",
             Ledger(L::TakesAnyVoid),
         ),
         (
@@ -108,18 +101,15 @@ pub(super) const ALL: &[(&str, Mutant)] = {
             "forgets a report that is refused for one of its games",
             Protocol(P::DropsRefused),
         ),
+        ("waits forever for a lost answer", Protocol(P::WaitsForEver)),
         (
-            "waits for ever for a lost answer",
-            Protocol(P::WaitsForEver),
-        ),
-        (
-            "keeps a game of an earlier stay that hangs",
+            "keeps a hanging game of an earlier session",
             Protocol(P::KeepsStale),
         ),
     ]
 };
 
-/// The seed that finds a mutant, and what it found.
+/// The seed that finds a mutant, and its finding.
 pub(super) fn hunt(mutant: Mutant, seed: u64, seeds: u64) -> Option<(u64, String)> {
     (seed..seed + seeds).find_map(|seed| mutant.play(seed).map(|found| (seed, found)))
 }
@@ -130,11 +120,11 @@ mod tests {
 
     #[test]
     fn every_defect_is_found_within_a_thousand_schedules() {
-        // Whatever the first of the thousand seeds is.
+        // The first seed of the thousand is arbitrary.
         for first in [1, 1001, 7_000_001] {
             for (text, mutant) in ALL {
                 let found = hunt(*mutant, first, 1000);
-                assert!(found.is_some(), "nobody noticed from {first} on: it {text}");
+                assert!(found.is_some(), "not found from seed {first} on: it {text}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Time and the network: one queue of what happens next.
+//! Time and the network: one queue of events.
 
 use std::{
     cmp::Reverse,
@@ -20,13 +20,13 @@ use super::{
 pub(super) const SECOND: u64 = 1_000_000;
 pub(super) const MILLI: u64 = 1_000;
 
-/// A game as it is reported; hash 0: it could not be played.
+/// A reported game; the hash 0 means that it could not be played.
 pub(super) type Played = (u64, u64);
 
-/// A worker as the coordinator calls it, and that start of the coordinator.
+/// A worker in the coordinator's view, and the coordinator's start.
 pub(super) type Known = (WorkerId, u64);
 
-/// Who calls: a worker's place and which of its lives.
+/// The caller: a worker's index and the number of its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Life {
     pub(super) place: usize,
@@ -34,7 +34,7 @@ pub(super) struct Life {
 }
 
 impl Life {
-    /// What a process draws at its start.
+    /// The id that a process draws at its start.
     pub(super) fn process(self) -> u64 {
         (self.place as u64 + 1) << 32 | u64::from(self.life)
     }
@@ -42,7 +42,7 @@ impl Life {
 
 #[derive(Clone, Debug)]
 pub(super) enum Up {
-    /// With the process's own number and the games it plays at once.
+    /// With the process's number and its capacity in games.
     Join(StayNo, u64, usize),
     Ask {
         call: CallNo,
@@ -64,7 +64,7 @@ pub(super) enum Up {
         leases: Rc<[(LeaseId, u64)]>,
         settled: CallNo,
     },
-    /// It goes away in order.
+    /// The worker leaves in order.
     Leave(Known),
 }
 
@@ -84,7 +84,7 @@ pub(super) enum Down {
     Beaten(StayNo, Rc<[LeaseId]>),
     NotBeaten(StayNo, Refusal),
     TookLeave,
-    /// A stay is over, or did not come about.
+    /// A session has ended, or was not opened.
     Parted(StayNo, Refusal),
 }
 
@@ -100,22 +100,22 @@ pub(super) struct Leased {
 pub(super) enum Event {
     Up(Life, Up),
     Down(Life, Down),
-    /// A worker looks for something to do.
+    /// A worker wakes up.
     Wake(Life),
-    /// An attempt to join took too long.
+    /// A join timed out.
     NotWelcome(Life, StayNo),
-    /// A game that is played is over.
+    /// A game has ended.
     Over(Life, u64),
     StartWorker(usize),
-    /// The connection of a worker broke, and it knows.
+    /// The connection of a worker broke, and the worker notices.
     Lost(Life),
     /// The coordinator learns that a stream ended.
     Gone(Life, StayNo),
-    /// If it is cut off still, both sides of a link know.
+    /// If the link is still cut, both sides notice.
     KeepAlive(usize),
     Tick(u32),
     Committed(u32),
-    /// Games of a report are held against their durable records.
+    /// The games of a report are compared with their durable records.
     Compared(u32, u64),
     StartCoordinator,
     CrashCoordinator(u32),
@@ -154,17 +154,17 @@ impl Ord for Entry {
     }
 }
 
-/// The way between the coordinator and one worker.
+/// The link between the coordinator and one worker.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Link {
-    /// No message gets to the coordinator before this.
+    /// No message reaches the coordinator before this time.
     pub(super) up_cut: u64,
     pub(super) down_cut: u64,
     /// When the last message sent so far arrives.
     latest: u64,
 }
 
-/// How bad the network is, in thousandths of the messages.
+/// Failure rates of the network, in thousandths of the messages.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Weather {
     pub(super) drop: u64,
@@ -177,22 +177,22 @@ pub(super) struct Net {
     pub(super) random: Random,
     pub(super) counts: Counts,
     pub(super) weather: Weather,
-    /// One for each worker; the last one is the users'.
+    /// One link for each worker; the last one is for users.
     pub(super) links: Vec<Link>,
     pub(super) trace: bool,
-    /// Agents that any start of the coordinator charged with starting nowhere, and
-    /// their tournaments: what was played so may be reported later.
+    /// Agents that a start of the coordinator charged with not starting, and their tournaments:
+    /// such results may be reported later.
     pub(super) charged: BTreeSet<(usize, u16)>,
-    /// The coordinator ends once it has reported a worker that a game is to be void,
-    /// also when other trouble is over: most games fail until then.
+    /// Whether the coordinator ends once it has informed a worker of a void game, even after other
+    /// failures; most games fail until then.
     pub(super) crash_at_void: bool,
-    /// The next worker whose audits are compared ends meanwhile.
+    /// Whether the next worker whose audits are compared ends during the comparison.
     pub(super) crash_in_comparison: bool,
     queue: BinaryHeap<Reverse<Entry>>,
     numbers: u64,
 }
 
-/// Tells what happens, where somebody wants to read it.
+/// Prints an event, if tracing is on.
 macro_rules! trace_event {
     ($net:expr, $($what:tt)+) => {
         if $net.trace {
@@ -255,13 +255,13 @@ impl Net {
         self.send(to.place, cut, Event::Down(to, message));
     }
 
-    /// Between a user and the coordinator.
+    /// The link between a user and the coordinator.
     pub(super) fn user(&mut self, event: Event) {
         let link = self.links.len() - 1;
         self.send(link, 0, event);
     }
 
-    /// Sends a message through good or bad weather.
+    /// Sends a message over a good or a bad network.
     fn send(&mut self, link: usize, cut: u64, event: Event) {
         let Weather {
             drop,

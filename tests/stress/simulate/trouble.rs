@@ -1,8 +1,8 @@
-//! What goes wrong, and at which event.
+//! Failures, and the events at which they happen.
 
 use super::{net::Weather, random::Random};
 
-/// Something that goes wrong at a point.
+/// A failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Blow {
     CrashCoordinator,
@@ -65,10 +65,10 @@ const BLOWS: &[Blow] = &[
 ];
 
 pub(super) struct Trouble {
-    /// By event, the last first.
+    /// Failures by event, the last first.
     blows: Vec<(u64, Blow)>,
     pub(super) weather: Weather,
-    /// The event with which it ends.
+    /// The event at which the failures end.
     pub(super) until: u64,
 }
 
@@ -92,7 +92,7 @@ impl Trouble {
         }
     }
 
-    /// What goes wrong now.
+    /// The failure of this event.
     pub(super) fn strike(&mut self, events: u64) -> Option<Blow> {
         self.blows
             .pop_if(|(at, _)| *at <= events)

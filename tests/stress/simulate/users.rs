@@ -1,5 +1,5 @@
-//! Users: each has a tournament, changes its mind about it, and asks again
-//! until there is an answer.
+//! Users: each has a tournament, pauses, resumes or cancels it, and repeats requests until they are
+//! answered.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use super::{
     random::Random,
 };
 
-/// What a user may want.
+/// A user's request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Op {
     Start,
@@ -18,7 +18,7 @@ pub(super) enum Op {
     Cancel,
 }
 
-/// A request with its id, the same each time it is sent.
+/// A request with its id, which is the same each time it is sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     pub(super) id: u32,
@@ -27,15 +27,14 @@ pub(super) struct Request {
 }
 
 pub(super) struct User {
-    /// What is wanted next, and from which event on.
+    /// The next request, and the event at which it is sent.
     plan: VecDeque<(u64, Request)>,
-    /// Waits for an answer, sent so many times.
+    /// The request that waits for an answer, and how often it was sent.
     open: Option<(Request, u32)>,
 }
 
 impl User {
-    /// Draws what a user will want of a tournament, and of another attempt at
-    /// it, of which there may be one.
+    /// Draws the requests for a tournament, and for a second start of it, if there is one.
     pub(super) fn draw(
         random: &mut Random,
         tournament: usize,
@@ -69,12 +68,12 @@ impl User {
         self.plan.is_empty() && self.open.is_none()
     }
 
-    /// Whether an answer is waited for.
+    /// Whether a request waits for an answer.
     pub(super) fn waits(&self) -> bool {
         self.open.is_some()
     }
 
-    /// Asks for what is due.
+    /// Sends the due request.
     pub(super) fn go_on(&mut self, net: &mut Net, events: u64, calm: bool) {
         if self.open.is_none()
             && let Some((_, request)) = self.plan.pop_front_if(|(at, _)| calm || *at <= events)
@@ -93,7 +92,7 @@ impl User {
         }
     }
 
-    /// No answer came in time.
+    /// No answer arrived in time.
     pub(super) fn ask_again(&mut self, net: &mut Net, id: u32, tries: u32) {
         let open = self.open.filter(|(it, sent)| it.id == id && *sent == tries);
         if open.is_some() {
@@ -102,7 +101,7 @@ impl User {
         }
     }
 
-    /// An answer came; tells to what, where it was waited for.
+    /// An answer arrived. Returns the request, if it was waiting.
     pub(super) fn answered(&mut self, id: u32) -> Option<Request> {
         let (request, _) = self.open.filter(|(request, _)| request.id == id)?;
         self.open = None;

@@ -1,5 +1,4 @@
-//! A worker: the real protocol, and around it what the service does, with
-//! games that are played by the clock.
+//! A worker: the real protocol, with the service's other work in its order, and simulated games.
 
 mod hand;
 
@@ -29,7 +28,7 @@ struct Sent {
 }
 
 impl Sent {
-    /// Of the same lease, never sent before.
+    /// A report of other games from the same lease, which was not sent before.
     fn with(&self, games: Rc<[Played]>) -> Self {
         Self {
             games,
@@ -47,14 +46,14 @@ pub(super) struct Worker {
     protocol: Protocol<Played>,
     hand: Hand,
     started: u64,
-    /// What its clock is ahead.
+    /// The offset of its clock.
     pub(super) ahead: i64,
     stay: Option<StayNo>,
     asking: Option<CallNo>,
     reports: BTreeMap<ReportNo, Sent>,
-    /// When it looks for something to do.
+    /// When it wakes next.
     wake: u64,
-    /// Results that were given up though nobody said that they are not wanted.
+    /// Results that it dropped although they were not refused.
     pub(super) given_up: usize,
 }
 
@@ -88,23 +87,23 @@ impl Worker {
         worker
     }
 
-    /// Whether it has nothing to do any more, and hangs in nothing.
+    /// Whether it has ended all its work.
     pub(super) fn is_quiet(&self) -> bool {
         self.hand.unfinished() == 0 && self.protocol.unanswered() == 0
     }
 
-    /// Reports that nobody answered, though nothing is to be sent any more.
+    /// Reports without an answer at the end.
     pub(super) fn owes(&self) -> usize {
         let open: usize = self.reports.values().map(|sent| sent.games.len()).sum();
         open + self.given_up
     }
 
-    /// The stay whose stream is open, or being opened.
+    /// The session whose stream is open or opening.
     pub(super) fn stay(&self) -> Option<StayNo> {
         self.stay
     }
 
-    /// The games it plays go on and on, until they are dropped.
+    /// Lets its current games continue until they are dropped.
     pub(super) fn get_stuck(&mut self) {
         let playing = self.hand.playing.iter().map(|game| game.lease);
         self.hand.stuck.extend(playing);
@@ -120,7 +119,7 @@ impl Worker {
         Duration::from_micros(since.max(0) as u64)
     }
 
-    /// A game is over, if it is still wanted; true where it killed the worker.
+    /// A game has ended. Returns whether it killed the worker.
     pub(super) fn over(&mut self, net: &mut Net, specs: &[Spec], token: u64) -> bool {
         let playing = &mut self.hand.playing;
         let Some(place) = playing.iter().position(|game| game.token == token) else {
@@ -158,7 +157,7 @@ impl Worker {
         false
     }
 
-    /// The connection broke: nothing that is asked will be answered.
+    /// The connection broke: its calls get no answers.
     pub(super) fn lost(&mut self, net: &mut Net) {
         if let Some(call) = self.asking {
             self.hear(net, Down::NotLeased(call, Refusal::Failed));
@@ -248,8 +247,7 @@ impl Worker {
         }
     }
 
-    /// Whether this answers the call that is on its way: an earlier one is not
-    /// waited for any more.
+    /// Whether this answers the current call; answers to earlier calls are ignored.
     fn is_answer(&mut self, report: ReportNo, attempt: u32) -> bool {
         let sent = self.reports.get_mut(&report);
         sent.is_some_and(|sent| {
@@ -301,7 +299,7 @@ impl Worker {
         }
     }
 
-    /// Does what there is to do; tells where that is the end.
+    /// Does the pending work. Returns whether the worker has ended.
     pub(super) fn go_on(&mut self, net: &mut Net, specs: &[Spec]) -> Option<Ending> {
         self.play(net, specs);
         let now = self.now(net);
@@ -322,7 +320,7 @@ impl Worker {
         None
     }
 
-    /// Whether this is the time at which it wanted to wake.
+    /// Whether this is the scheduled wake-up.
     pub(super) fn is_due(&self, now: u64) -> bool {
         self.wake == now
     }
@@ -404,7 +402,7 @@ impl Worker {
                 };
                 net.up(who, beat);
             }
-            // Of the caller.
+            // The caller handles the end.
             Action::End(_) => {}
         }
     }
@@ -429,8 +427,7 @@ impl Worker {
         self.times_out(net, timeout, failed, false);
     }
 
-    /// What is heard where no answer comes. A join is only over where no
-    /// welcome came.
+    /// Events of a call without an answer. A join has only failed without a welcome.
     fn times_out(&self, net: &mut Net, timeout: Duration, heard: Down, join: bool) {
         let timeout = timeout.as_micros() as u64;
         let event = match (join, heard) {
@@ -440,7 +437,7 @@ impl Worker {
         net.after(timeout, event);
     }
 
-    /// No welcome came in time.
+    /// No welcome arrived in time.
     pub(super) fn not_welcome(&mut self, net: &mut Net, stay: StayNo) {
         if self.stay == Some(stay) && !self.protocol.joined() {
             self.hear(net, Down::Parted(stay, Refusal::Failed));

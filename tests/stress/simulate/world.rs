@@ -1,5 +1,5 @@
-//! A small world: one coordinator, some workers and users, and trouble for a
-//! while. Then it has to come to an end, and to the right one.
+//! A small world: one coordinator, some workers and users, and failures for some time. Then every
+//! tournament has to end correctly.
 
 mod blows;
 mod end;
@@ -23,8 +23,8 @@ use super::{
     worker::Worker,
 };
 
-/// What has to be enough for the end once the trouble is over, beside the time that all
-/// attempts at all games take one after the other.
+/// The time to finish after the last failure, in addition to the time of all attempts at all games
+/// in sequence.
 const END: u64 = 1200 * SECOND;
 /// More events than any schedule needs.
 const EVENTS_MAX: u64 = 200_000;
@@ -46,13 +46,13 @@ pub(super) struct World {
     places: Vec<Place>,
     users: Vec<User>,
     trouble: Trouble,
-    /// When the trouble ended.
+    /// When the failures ended.
     calm: Option<u64>,
     events: u64,
-    /// Durable games of tournaments whose cancelling was answered.
+    /// Durable games of tournaments whose cancellation was answered.
     cancelled: Vec<Option<usize>>,
     crashed_in_write: bool,
-    /// So many leases are still to come whose worker is stopped in order.
+    /// The number of leases until their worker is stopped in order.
     rolling: u64,
 }
 
@@ -79,7 +79,7 @@ impl World {
                 host: Host::Good,
             })
             .collect();
-        // What a host lacks may show in results, on which no stage must depend.
+        // Results may depend on what a host lacks, but stages must not.
         if !specs.iter().any(Spec::has_stages) && random.permille(400) {
             for place in places.iter_mut().skip(1) {
                 if random.permille(600) {
@@ -120,7 +120,7 @@ impl World {
         }
     }
 
-    /// Plays the schedule; tells what happened in it.
+    /// Plays the schedule, and returns the counts of its events.
     pub(super) fn run(mut self) -> Result<Counts, Wrong> {
         while !(self.calm.is_some() && self.is_over()) {
             if self.calm.is_none() && (self.events >= self.trouble.until || self.is_over()) {
@@ -133,9 +133,9 @@ impl World {
                 user.go_on(&mut self.net, self.events, self.calm.is_some());
             }
             let Some(event) = self.net.next() else {
-                return Err(format!("nothing happens any more: {}", self.transcript()));
+                return Err(format!("no event is left: {}", self.transcript()));
             };
-            // Most ticks find nothing to do.
+            // Most ticks have nothing to do.
             self.events += u64::from(!matches!(event, Event::Tick(_)));
             self.handle(event)?;
             if let Some(wrong) = self.disk.wrong.take() {
@@ -144,7 +144,7 @@ impl World {
             let since = self.calm.map_or(u64::MAX, |since| since + END);
             let late = self.net.now > since && self.net.now > since + self.all_attempts();
             if late || self.events > EVENTS_MAX {
-                return Err(format!("it comes to no end: {}", self.transcript()));
+                return Err(format!("it does not end: {}", self.transcript()));
             }
         }
         self.check()?;
@@ -162,7 +162,7 @@ impl World {
         Ok(counts)
     }
 
-    /// The trouble ends.
+    /// Ends all failures.
     fn clear_up(&mut self) {
         trace_event!(self.net, "the trouble is over");
         self.calm = Some(self.net.now);
@@ -177,7 +177,7 @@ impl World {
         self.net.crash_in_comparison = false;
     }
 
-    /// How long all attempts at all games take.
+    /// The time of all attempts at all games.
     fn all_attempts(&self) -> u64 {
         let of = |spec: &Spec| {
             (0..spec.games as u64)
@@ -187,8 +187,8 @@ impl World {
         u64::from(ATTEMPTS_MAX) * self.specs.iter().map(of).sum::<u64>()
     }
 
-    /// Whether somebody is there to audit whoever plays. A host that lacks
-    /// something is tried ever more seldom, and would take its time.
+    /// Whether each player has another worker to audit it. A host that lacks something is tried
+    /// less and less often, which would take long.
     fn can_audit(&self) -> bool {
         let places = self.places.iter().enumerate();
         let able = |&(place, it): &(usize, &Place)| {
@@ -198,9 +198,9 @@ impl World {
     }
 
     fn is_over(&self) -> bool {
-        // Every one was started, and that was answered.
+        // Every tournament was started, and its start was answered.
         let ended = |state| matches!(state, Some(State::Finished | State::Cancelled));
-        // Nobody audits itself.
+        // A worker does not audit itself.
         let audits = |coordinator: &Coordinator| self.can_audit() && coordinator.audits_wait();
         self.users.iter().all(User::is_done)
             && self.disk.kept.iter().all(|kept| ended(kept.state))
@@ -211,7 +211,7 @@ impl World {
                 .all(|place| place.worker.as_ref().is_some_and(Worker::is_quiet))
     }
 
-    /// How far everything is.
+    /// Describes the progress of everything.
     fn transcript(&self) -> String {
         let tournaments = self.disk.kept.iter().map(|kept| {
             let done = kept.games.iter().filter(|hash| **hash != 0).count();
@@ -358,7 +358,7 @@ impl World {
         Ok(())
     }
 
-    /// A user was answered.
+    /// Handles an answer to a user.
     fn note(&mut self, op: Op, tournament: usize) -> Result<(), Wrong> {
         let kept = &self.disk.kept[tournament];
         if op == Op::Start && kept.state.is_none() {
@@ -378,7 +378,7 @@ impl World {
         self.coordinator.as_ref().filter(|it| it.boot == boot)
     }
 
-    /// Lets the coordinator do what there is to do.
+    /// Lets the coordinator do its pending work.
     fn coordinate(&mut self) -> Result<(), Wrong> {
         let Some(coordinator) = &mut self.coordinator else {
             return Ok(());
@@ -409,7 +409,7 @@ impl World {
         self.coordinate()
     }
 
-    /// A join that nobody waits for leaves a stream that breaks by itself.
+    /// The stream of a join without a client ends by itself.
     fn check_presence(&mut self, who: Life, message: &super::net::Up) {
         let super::net::Up::Join(stay, ..) = *message else {
             return;
@@ -422,7 +422,7 @@ impl World {
         }
     }
 
-    /// Lets a worker hear something, and do what follows.
+    /// Gives an event to a worker, and continues its work.
     fn work(&mut self, who: Life, hear: impl FnOnce(&mut Worker, &mut Net)) {
         let worker = self.places[who.place].worker.as_mut();
         let Some(worker) = worker.filter(|worker| worker.who == who) else {
@@ -459,14 +459,14 @@ impl World {
         }
     }
 
-    /// A worker's process is gone; something starts it again.
+    /// A worker's process has ended, and is restarted.
     fn end_worker(&mut self, place: usize) {
         let Some(worker) = self.places[place].worker.take() else {
             return;
         };
         trace_event!(self.net, "worker {place} ended");
         if let Some(stay) = worker.stay() {
-            // Its connections end with it, unless nobody can be reported.
+            // Its connections end with it. A cut link delays the notice.
             let cut = self.net.now < self.net.links[place].up_cut;
             let wait = if cut { 10 * SECOND } else { 5 * MILLI };
             let wait = self.net.random.between(MILLI / 10, wait);

@@ -1,4 +1,4 @@
-//! A server of the agents' service that looks at nothing and answers nothing.
+//! A server of the agents' service that ignores requests and sends empty answers.
 
 use std::path::Path;
 

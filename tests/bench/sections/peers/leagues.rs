@@ -1,5 +1,5 @@
-//! Systems that start a referee for each match; here the referee says at once
-//! who has won, so that what is left is their own work.
+//! Systems that start a referee for each match. The referee declares a winner immediately, so that
+//! the rest is the system's own work.
 
 use std::{
     fs,
@@ -21,10 +21,10 @@ use crate::{
     usage::{cpu_seconds_with_children, megabytes},
 };
 
-/// Matches that do not count.
+/// Matches before the measurement.
 const WARM_UP: u64 = 10;
 
-/// These play tens of matches a second, in steps.
+/// The shortest measurement: these systems play tens of matches per second, in steps.
 const SECONDS_MIN: f64 = 2.0;
 
 pub(super) fn cgarena(settings: &Settings, what: &str) -> anyhow::Result<Vec<Figure>> {
@@ -83,7 +83,7 @@ pub(super) fn psyleague(settings: &Settings, what: &str) -> anyhow::Result<Vec<F
     let (league, _) = League::start(&world, command)?;
     let games = world.folder().join("psyleague.games");
     let figure = league.measure(settings, || {
-        // It is made with the first game.
+        // The file exists after the first game.
         let text = fs::read_to_string(&games).unwrap_or_default();
         Ok(text.lines().count() as u64)
     })?;
@@ -130,7 +130,7 @@ fn wait<T>(what: &str, mut ready: impl FnMut() -> Option<T>) -> anyhow::Result<T
     }
 }
 
-/// One that runs. Killed when dropped.
+/// A running system, which is killed when dropped.
 struct League(Child);
 
 impl League {
@@ -143,7 +143,7 @@ impl League {
         Ok((Self(child), log))
     }
 
-    /// Matches from here on; `count` tells how many there were so far.
+    /// Measures matches from now on; `count` returns the number so far.
     fn measure(
         mut self,
         settings: &Settings,
@@ -182,17 +182,17 @@ impl League {
 
 impl Drop for League {
     fn drop(&mut self) {
-        // An error means that it has ended.
+        // An error means that it has already ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// One request; the body of the answer.
+/// Sends one request and returns the body of the answer.
 fn http(port: u16, method: &str, path: &str, body: &str) -> anyhow::Result<String> {
     let mut stream = TcpStream::connect(("127.0.0.1", port))?;
     stream.set_read_timeout(Some(Duration::from_secs(30)))?;
-    // HTTP/1.0: the answer ends where the connection does.
+    // HTTP/1.0: the answer ends when the connection closes.
     write!(
         stream,
         "{method} {path} HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\n\

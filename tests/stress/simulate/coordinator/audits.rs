@@ -1,5 +1,5 @@
-//! Records that came a second time: held against the durable ones, and settled
-//! where that was an audit, before who brought them is answered.
+//! Duplicate records: compared with the durable ones, and recorded if they are audits, before their
+//! sender is answered.
 
 use arena_coordinator::ledger::{Audited, Bitmap, State, TournamentNo};
 
@@ -25,7 +25,7 @@ impl Comparison {
 }
 
 impl Coordinator {
-    /// Goes on with what earlier starts audited.
+    /// Continues the audits of earlier starts.
     pub(super) fn restore_audits(&mut self, number: TournamentNo, place: usize, kept: &Kept) {
         let games = self.ledger.progress(number).map_or(0, |it| it.games);
         let [mut audited, mut differing] = [Bitmap::new(games), Bitmap::new(games)];
@@ -39,8 +39,7 @@ impl Coordinator {
         self.ledger.restore_audits(number, key, audited, differing);
     }
 
-    /// How far the audits of a tournament are; none where nobody looks after
-    /// them.
+    /// The progress of a tournament's audits; `None` if it has no audits.
     pub(in crate::stress::simulate) fn audited(&self, place: usize) -> Option<Audited> {
         let account = self.accounts[place].as_ref()?;
         let looked_after = account.state != State::Cancelled;
@@ -48,14 +47,14 @@ impl Coordinator {
             .audited(account.number.filter(|_| looked_after)?)
     }
 
-    /// Whether audits wait.
+    /// Whether audits are waiting.
     pub(in crate::stress::simulate) fn audits_wait(&self) -> bool {
         let all = (0..self.accounts.len()).filter_map(|place| self.audited(place));
         all.map(|audited| audited.waiting()).sum::<u64>() > 0
     }
 
-    /// Answers a report whose new games are durable, once those that had a
-    /// record before are compared with it.
+    /// Answers a report whose new games are durable, after duplicates are compared with their
+    /// records.
     pub(super) fn compare(
         &mut self,
         net: &mut Net,
@@ -66,7 +65,7 @@ impl Coordinator {
         if games.is_empty() {
             return super::reports::acknowledge(net, disk, &caller);
         }
-        // The store is read meanwhile.
+        // The store is read in the meantime.
         let took = if net.random.permille(50) {
             net.random.between(SECOND / 10, 3 * SECOND)
         } else {
@@ -74,13 +73,13 @@ impl Coordinator {
         };
         self.comparisons_ever += 1;
         let number = self.comparisons_ever;
-        // A call that its client gave up ends in the middle.
+        // A call ends early if its client gives up.
         if net.random.permille(net.weather.drop) {
             net.counts.add(Happening::LostComparison);
             return Ok(());
         }
         if self.audits_at_all && std::mem::take(&mut net.crash_in_comparison) {
-            // Its end is known before the store was read.
+            // The call ends before the store is read.
             let took = took.max(20 * MILLI);
             net.after(0, Event::CrashWorker(caller.who));
             net.after(took, Event::Compared(self.boot, number));
@@ -95,7 +94,7 @@ impl Coordinator {
         Ok(())
     }
 
-    /// The store was read.
+    /// Handles the end of reading the store.
     pub(in crate::stress::simulate) fn compared(&mut self, number: u64) {
         let place = self.comparisons.iter().position(|it| it.number == number);
         if let Some(place) = place {
@@ -124,7 +123,7 @@ impl Coordinator {
             let mut brought = caller.games.iter().filter(|(of, _)| *of == index);
             let other = brought.find(|(_, hash)| *hash != durable);
             let differs = other.is_some();
-            // What depends on a host tells nothing.
+            // Results that depend on a host give no information.
             let host = |hash: u64| [VOID, FORFEIT].contains(&hash);
             if other.is_some_and(|&(_, other)| host(durable) || host(other)) {
                 self.ledger.abandon_audit(number, index, worker);
@@ -136,7 +135,9 @@ impl Coordinator {
             trace_event!(net, "game {place}/{index} was audited: differs {differs}");
             net.counts.add(Happening::Audited);
             if account.by[index as usize] == Some(caller.who.process()) {
-                return Err(format!("game {place}/{index} was audited by who played it"));
+                return Err(format!(
+                    "game {place}/{index} was audited by the worker that played it"
+                ));
             }
             settled.push((index, differs));
         }

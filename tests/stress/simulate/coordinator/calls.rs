@@ -1,4 +1,4 @@
-//! What workers call, and what they are leased.
+//! Calls of workers, and their leases.
 
 use std::{rc::Rc, time::Duration};
 
@@ -32,9 +32,9 @@ impl Coordinator {
             ..
         } = self;
         let is_it = |present: &Present| present.who == who && present.stay == stay;
-        // Its request to join may come, or come again, later.
+        // Its join request may arrive later, or again.
         gone.push((who, stay));
-        // A join that came twice is here twice.
+        // A duplicate join creates two sessions.
         while let Some(place) = present.iter().position(is_it) {
             let left = present.remove(place);
             ledger.leave(left.number);
@@ -44,7 +44,7 @@ impl Coordinator {
         }
     }
 
-    /// A worker goes away in order.
+    /// A worker leaves in order.
     fn take_leave(&mut self, net: &mut Net, worker: WorkerId) {
         let Some(place) = self.present.iter().position(|it| it.number == worker) else {
             return;
@@ -59,12 +59,12 @@ impl Coordinator {
         self.unpark = true;
     }
 
-    /// The worker that calls. One of another start is nobody here: its leases
-    /// ended with that.
+    /// The worker that calls. A worker of an earlier start is unknown: its leases ended with that
+    /// start.
     pub(super) fn find(&self, (worker, epoch): Known) -> Result<Option<WorkerId>, Wrong> {
         let found = self.ledger.present(worker, epoch);
         if found.is_some() && epoch != self.epoch {
-            return Err("a worker of another start was taken for one of this".to_owned());
+            return Err("a worker of another start was accepted as one of this start".to_owned());
         }
         Ok(found)
     }
@@ -80,7 +80,7 @@ impl Coordinator {
             Up::Join(..) if self.draining.is_some() => {
                 refuse(net, who, &message, Refusal::Failed);
             }
-            // Nobody waits for the answer: the stream is not even opened.
+            // The client has given up, so the stream is never opened.
             Up::Join(stay, ..) if self.gone.contains(&(who, stay)) => {}
             Up::Join(stay, process, capacity) => {
                 let number = self
@@ -161,7 +161,7 @@ impl Coordinator {
         Ok(())
     }
 
-    /// Takes back what a worker does not have.
+    /// Revokes leases that a worker does not have.
     fn take_missing(
         &mut self,
         net: &mut Net,
@@ -181,7 +181,7 @@ impl Coordinator {
             .missing(who.process(), settled, leases)
         {
             if self.ledger.own(Some(worker), lease) == lease {
-                return Err(format!("lease {lease} is kept, and nobody has it"));
+                return Err(format!("lease {lease} is kept, but no worker has it"));
             }
         }
         Ok(())

@@ -18,23 +18,23 @@ use crate::stress::simulate::{
 /// A game by its tournament and number.
 type Game = (usize, u64);
 
-/// Where a game failed at so many processes, nobody else need have tried.
+/// A game that failed at this many processes need not be tried by others.
 const PROCESSES: usize = 3;
-/// After so many games in a row that failed, a process is not waited for.
+/// A process is not waited for after this many consecutive failures.
 const BROKEN: u32 = 3;
-/// After so many attempts a game may be void whose agents run at several hosts.
+/// A game may be void after this many attempts, if its agents run on several hosts.
 const SCATTERED: u32 = 20;
-/// So long those have to come back at which an agent ran, and those who may have been
-/// here before a start.
+/// The time to return for hosts on which an agent ran, and for hosts that may have been connected
+/// before a start.
 pub(in crate::stress::simulate) const HOST_GRACE_PERIOD: Duration = Duration::from_secs(30);
 const REJOIN: Duration = Duration::from_secs(6);
 
 #[derive(Default)]
 struct Failures {
     count: u32,
-    /// Those of them that were not because its agent did not start.
+    /// Failed attempts for other reasons than an agent that does not start.
     played: u32,
-    /// Its agent ran elsewhere than where it did not start.
+    /// Whether the agent ran on some host and did not start on another.
     unknown: bool,
     at: BTreeSet<u64>,
 }
@@ -43,28 +43,28 @@ struct Leased {
     process: u64,
     tournament: usize,
     games: BTreeSet<u64>,
-    /// Of the request that was answered with it.
+    /// Id of the request that it answers.
     call: u64,
-    /// A game of it failed.
+    /// Whether a game of the lease failed.
     failed: bool,
 }
 
-/// What this start of the coordinator has seen.
+/// What this start of the coordinator has observed.
 #[derive(Default)]
 pub(super) struct FaultAttribution {
-    /// How many leases in a row failed at a process, and not because of their agent,
-    /// and when one expired last.
+    /// Consecutive failed leases of a process, other than by their agent, and when one last
+    /// expired.
     broken: BTreeMap<u64, (Option<Duration>, u32)>,
     failures: BTreeMap<Game, Failures>,
     leases: BTreeMap<LeaseId, Leased>,
     void: BTreeSet<Game>,
-    /// Where agents play.
+    /// Processes on which agents run.
     runs: BTreeMap<(usize, u16), BTreeSet<u64>>,
-    /// Where they did not start, and since when that is so.
+    /// Processes on which they did not start, with the time since when.
     fails: BTreeMap<(usize, u16), (Duration, BTreeSet<u64>)>,
-    /// Where they ran, whoever went since.
+    /// Processes on which they ran, including ones that have left.
     ever: BTreeMap<(usize, u16), BTreeSet<u64>>,
-    /// When the last one went at which they played.
+    /// When the last process left on which they ran.
     gone: BTreeMap<(usize, u16), Duration>,
     /// Tournaments of earlier starts.
     resumed: BTreeSet<usize>,
@@ -79,7 +79,7 @@ impl FaultAttribution {
         }
     }
 
-    /// Those who can play a tournament at all.
+    /// Processes that can play a tournament at all.
     fn able<'a>(
         &'a self,
         tournament: usize,
@@ -89,7 +89,7 @@ impl FaultAttribution {
         present.iter().filter(|here| spec.suits(here.who.place))
     }
 
-    /// An earlier start had this tournament.
+    /// Marks a tournament as one of an earlier start.
     pub(super) fn goes_on(&mut self, tournament: usize) {
         self.resumed.insert(tournament);
     }
@@ -109,7 +109,7 @@ impl FaultAttribution {
         failures.at.insert(process);
     }
 
-    /// A lease is granted to a process.
+    /// A process gets a lease.
     pub(super) fn leased(
         &mut self,
         present: &[Present],
@@ -124,7 +124,7 @@ impl FaultAttribution {
             let (count, at) = failures.map_or((0, 0), |it| (it.count, it.at.len()));
             if assigned.attempts > count {
                 return Err(format!(
-                    "game {game:?} is said to have failed {} times and did {count} times",
+                    "game {game:?} failed {count} times, but {} are counted",
                     assigned.attempts
                 ));
             }
@@ -139,7 +139,7 @@ impl FaultAttribution {
                 };
                 if failures.is_some_and(|it| !enough(it)) {
                     return Err(format!(
-                        "game {game:?} is void, and its agent that starts nowhere was not charged"
+                        "game {game:?} is void, but its agent, which starts on no worker, is not charged"
                     ));
                 }
                 self.void.insert(game);
@@ -150,16 +150,16 @@ impl FaultAttribution {
             let here = |here: &Present| runs.is_some_and(|it| it.contains(&here.who.process()));
             if present.iter().any(here) {
                 return Err(format!(
-                    "agent {agent} of tournament {tournament} is charged, and starts at a \
-                     process that is here"
+                    "agent {agent} of tournament {tournament} is charged, but starts on a \
+                     connected process"
                 ));
             }
             let gone = self.gone.get(&(tournament, agent)).copied();
             let start = self.resumed.contains(&tournament) && now < REJOIN;
             if start || gone.is_some_and(|since| now < since + HOST_GRACE_PERIOD) {
                 return Err(format!(
-                    "agent {agent} of tournament {tournament} is charged before those can be back \
-                     at which it ran"
+                    "agent {agent} of tournament {tournament} is charged before the processes \
+                     that ran it can return"
                 ));
             }
             let tried = self.fails.get(&(tournament, agent));
@@ -173,7 +173,7 @@ impl FaultAttribution {
             };
             if tried.is_none_or(|(_, tried)| !tried.contains(&process)) {
                 return Err(format!(
-                    "agent {agent} of tournament {tournament} is charged by who has not tried it"
+                    "agent {agent} of tournament {tournament} is charged by a process that has not tried it"
                 ));
             }
             let of = (tournament, agent);
@@ -181,13 +181,13 @@ impl FaultAttribution {
             let here = |tried: &BTreeSet<u64>| ran.is_some_and(|ran| !ran.is_disjoint(tried));
             if gone.is_some() && !tried.is_some_and(|(_, tried)| here(tried)) {
                 return Err(format!(
-                    "agent {agent} of tournament {tournament} ran elsewhere, and is charged where \
-                     it never did"
+                    "agent {agent} of tournament {tournament} ran elsewhere, but is charged by \
+                     processes on which it never ran"
                 ));
             }
             if self.able(tournament, present).any(untried) {
                 return Err(format!(
-                    "agent {agent} of tournament {tournament} is charged, and somebody has not \
+                    "agent {agent} of tournament {tournament} is charged, but a process has not \
                      tried it"
                 ));
             }
@@ -204,7 +204,7 @@ impl FaultAttribution {
         Ok(())
     }
 
-    /// A lease was lost with what it had.
+    /// A lease was lost with all its games.
     pub(super) fn lost(&mut self, lease: LeaseId) {
         if let Some(leased) = self.leases.remove(&lease) {
             for index in leased.games {
@@ -232,7 +232,7 @@ impl FaultAttribution {
         self.lost(lease);
     }
 
-    /// A worker left: all it had is lost, unless it left in order.
+    /// A worker left: all its leases are lost, unless it left in order.
     pub(super) fn left(
         &mut self,
         present: &[Present],
@@ -269,8 +269,7 @@ impl FaultAttribution {
         had_games
     }
 
-    /// Leases that a process does not have, though it has settled the requests
-    /// they came of.
+    /// Leases that a process does not have, although it has settled the requests for them.
     pub(super) fn missing(
         &self,
         process: u64,
@@ -285,7 +284,7 @@ impl FaultAttribution {
         missing.map(|(&lease, _)| lease).collect()
     }
 
-    /// A process reports games of this start; failed ones have the hash 0.
+    /// A process reports games of this start; failed games have the hash 0.
     pub(super) fn reported(
         &mut self,
         process: u64,
@@ -328,7 +327,7 @@ impl FaultAttribution {
         }
     }
 
-    /// Whoever has a game of which a record came need not bring it.
+    /// Other workers need not report a game that has a record.
     pub(super) fn came(&mut self, tournament: usize, index: u64) {
         let mut of = self.leases.values_mut();
         if let Some(leased) = of.find(|it| it.tournament == tournament && it.games.contains(&index))
@@ -337,7 +336,7 @@ impl FaultAttribution {
         }
     }
 
-    /// A process tells, maybe late, of games that it played.
+    /// A process reports games that it played, perhaps late.
     pub(super) fn ran(
         &mut self,
         process: u64,
@@ -352,7 +351,7 @@ impl FaultAttribution {
         }
     }
 
-    /// An agent did not start at a process.
+    /// An agent did not start on a process.
     pub(super) fn unready(&mut self, now: Duration, of: (usize, u16), process: u64) {
         let runs = self.runs.get(&of).is_some_and(|runs| !runs.is_empty());
         let (since, at) = self.fails.entry(of).or_default();
@@ -365,7 +364,7 @@ impl FaultAttribution {
         }
     }
 
-    /// Whether a game was to be void.
+    /// Whether a game may be void.
     pub(super) fn was_void(&self, tournament: usize, index: u64) -> bool {
         self.void.contains(&(tournament, index))
     }

@@ -1,5 +1,4 @@
-//! Reports: what is new in them goes to the disk, and who sent them is answered
-//! when it is there.
+//! Reports: new games go to the disk, and the sender is answered when they are durable.
 
 use std::rc::Rc;
 
@@ -44,7 +43,7 @@ impl Coordinator {
             net.down(who, Down::NotReported(report, attempt, Refusal::Contents));
             return Ok(());
         }
-        // A void record that comes before its time is an attempt that failed.
+        // A void record before its time is a failed attempt.
         let acknowledged: Rc<[Played]> = games.iter().copied().filter(is_record).collect();
         let caller = |id| Caller {
             id,
@@ -121,7 +120,7 @@ impl Coordinator {
                 };
                 if !excused {
                     return Err(format!(
-                        "game {tournament}/{index} came to {hash:x} without a reason"
+                        "game {tournament}/{index} has the result {hash:x} without a reason"
                     ));
                 }
                 disk.kept[tournament].excused.insert(index, hash);
@@ -233,12 +232,12 @@ pub(super) fn acknowledge(net: &mut Net, disk: &Disk, caller: &Caller) -> Result
     Ok(())
 }
 
-/// Whether this is something to be acknowledged when it is durable.
+/// Whether to acknowledge this when it is durable.
 fn is_record((_, hash): &Played) -> bool {
     ![0, UNREADY, VOID].contains(hash)
 }
 
-/// A hash as the ledger has it.
+/// A hash in the ledger's type.
 fn long(hash: u64) -> [u8; 32] {
     let mut long = [0; 32];
     long[..8].copy_from_slice(&hash.to_le_bytes());

@@ -1,4 +1,4 @@
-//! What users want of tournaments, and what follows.
+//! Requests of users about tournaments, and their effects.
 
 use arena_coordinator::ledger::{ReportId, State};
 
@@ -29,7 +29,7 @@ impl Coordinator {
         disk.append(net, self.boot, job);
     }
 
-    /// What a user wants.
+    /// Handles a user's request.
     pub(super) fn request(&mut self, net: &mut Net, disk: &mut Disk, request: &Request) {
         let request = *request;
         let place = request.tournament;
@@ -105,8 +105,7 @@ impl Coordinator {
         self.tell_ended(net, &ended);
     }
 
-    /// Answers a user; one who cancelled is reported when what was on the way to
-    /// the disk is there.
+    /// Answers a user. A cancellation is answered when all pending results are durable.
     pub(super) fn answer(&mut self, net: &mut Net, request: Request) {
         let account = self.accounts[request.tournament].as_ref();
         let writes = account

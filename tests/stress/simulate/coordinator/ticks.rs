@@ -1,5 +1,4 @@
-//! What the core does though nobody asks: it looks around after each request,
-//! and where none comes for a while.
+//! Periodic work of the core: after each request, and after some time without one.
 
 use std::time::Duration;
 
@@ -11,12 +10,12 @@ use crate::stress::simulate::{
     net::{Down, Event, MILLI, Net, SECOND, trace_event},
 };
 
-/// How often leases are looked after while there are any, and how often else.
+/// The interval of checks while there are leases, and without leases.
 const TICK: u64 = 100 * MILLI;
 const IDLE_TICK: u64 = SECOND;
 
 impl Coordinator {
-    /// What has to be done now and then.
+    /// Does the periodic work.
     pub(super) fn look_after(&mut self, net: &mut Net) -> Result<(), Wrong> {
         let now = self.now(net);
         let due = now >= self.looked_after + Duration::from_micros(TICK);
@@ -36,7 +35,7 @@ impl Coordinator {
         Ok(())
     }
 
-    /// It looks around again after a while in which nothing happens.
+    /// Schedules a check after some time without events.
     pub(super) fn schedule(&mut self, net: &mut Net) {
         let busy = !self.parked.is_empty() || self.ledger.leases() > 0 || self.draining.is_some();
         self.tick = net.now + if busy { TICK } else { IDLE_TICK };
@@ -50,7 +49,7 @@ impl Coordinator {
         }
     }
 
-    /// Whether nothing happened since it wanted to look around.
+    /// Whether nothing happened since the check was scheduled.
     pub(in crate::stress::simulate) fn is_due(&mut self, net: &mut Net) -> bool {
         let due = net.now >= self.tick;
         if !due {

@@ -1,4 +1,4 @@
-//! The games that a worker has.
+//! The games of a worker.
 
 use std::{collections::VecDeque, rc::Rc};
 
@@ -9,9 +9,9 @@ pub(super) struct Game {
     pub(super) lease: LeaseNo,
     pub(super) tournament: usize,
     pub(super) game: Assigned,
-    /// Agents that it knows to start nowhere.
+    /// Agents that do not start anywhere, as far as it knows.
     pub(super) given_up: Rc<[u16]>,
-    /// Of the event that ends it; 0 before it begins.
+    /// The event that ends the game; 0 before it begins.
     pub(super) token: u64,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Held {
     pub(super) left: usize,
 }
 
-/// The games at hand.
+/// The leased games.
 #[derive(Default)]
 pub(super) struct Hand {
     pub(super) capacity: usize,
@@ -29,7 +29,7 @@ pub(super) struct Hand {
     pub(super) waiting: VecDeque<Game>,
     pub(super) playing: Vec<Game>,
     pub(super) tokens: u64,
-    /// Leases whose games go on and on, until they are dropped.
+    /// Leases whose games do not end until they are dropped.
     pub(super) stuck: Vec<LeaseNo>,
 }
 

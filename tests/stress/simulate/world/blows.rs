@@ -1,4 +1,4 @@
-//! What a blow does to the world.
+//! The effect of a failure on the world.
 
 use super::{World, Wrong};
 use crate::stress::simulate::{
@@ -92,9 +92,9 @@ impl World {
         Ok(())
     }
 
-    /// What an agent needs is taken from a host, or comes back.
+    /// A host loses what an agent needs, or gets it back.
     fn change_host(&mut self, place: usize) {
-        // As where hosts are drawn: no stage must depend on it.
+        // As at the start, no stage may depend on it.
         if self.specs.iter().any(Spec::has_stages) {
             return;
         }
@@ -117,7 +117,7 @@ impl World {
         self.coordinate()
     }
 
-    /// How far a clock jumps, in microseconds.
+    /// The size of a clock jump, in microseconds.
     fn jump(&mut self, forward: Happening, back: Happening) -> i64 {
         let far = self.net.random.between(MILLI, 40 * SECOND) as i64;
         if self.net.random.permille(600) {

@@ -1,4 +1,4 @@
-//! What the end of a schedule has to be.
+//! The conditions at the end of a schedule.
 
 use arena_coordinator::ledger::State;
 
@@ -6,7 +6,7 @@ use super::{World, Wrong};
 use crate::stress::simulate::games::{Spec, VOID};
 
 impl World {
-    /// Holds the end against what it has to be.
+    /// Checks the end of the schedule.
     pub(super) fn check(&self) -> Result<(), Wrong> {
         for (place, kept) in self.disk.kept.iter().enumerate() {
             let spec = &self.specs[place];
@@ -21,7 +21,7 @@ impl World {
             }
             let mut excused = kept.excused.iter();
             let as_reported = excused.all(|(&index, &hash)| hash == spec.result(index));
-            // What follows a game that came to something else is another schedule.
+            // With another result of a game, the next stage differs.
             let known = if as_reported || !spec.has_stages() {
                 kept.games.len()
             } else {
@@ -59,8 +59,7 @@ impl World {
         Ok(())
     }
 
-    /// Every audit that is due was made or given up, and what came of it is on
-    /// the disk.
+    /// Every due audit was made or given up, and its result is durable.
     fn check_audits(&self, place: usize) -> Result<(), Wrong> {
         let kept = &self.disk.kept[place];
         let coordinator = self.coordinator.as_ref();
@@ -69,7 +68,7 @@ impl World {
         };
         let made = kept.audited.len() as u64;
         let waits = self.can_audit() && shown.waiting() > 0;
-        // A start does not know which of the games it finds are void.
+        // After a start, the coordinator does not know which durable games are void.
         let all = kept.games.iter().filter(|hash| **hash != 0).count() as u64;
         let voids = kept.games.iter().filter(|hash| **hash == VOID).count() as u64;
         let due = match self.settings.audit_ppm {
@@ -86,7 +85,7 @@ impl World {
         Ok(())
     }
 
-    /// What the coordinator counted is what is durable.
+    /// The coordinator's counts equal the durable data.
     fn check_counted(&self, place: usize, durable: usize) -> Result<(), Wrong> {
         let Some(coordinator) = &self.coordinator else {
             return Ok(());

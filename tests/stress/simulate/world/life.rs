@@ -18,7 +18,7 @@ impl World {
         self.end_coordinator();
     }
 
-    /// The coordinator's process is gone; something starts it again.
+    /// The coordinator's process has ended, and is restarted.
     pub(super) fn end_coordinator(&mut self) {
         let Some(coordinator) = self.coordinator.take() else {
             return;
@@ -39,7 +39,7 @@ impl World {
         self.net.after(wait, Event::StartCoordinator);
     }
 
-    /// Both sides find that a link is dead, if it is.
+    /// Both sides notice a broken link.
     pub(super) fn keep_alive(&mut self, place: usize) -> Result<(), Wrong> {
         let link = self.net.links[place];
         if self.net.now >= link.up_cut && self.net.now >= link.down_cut {

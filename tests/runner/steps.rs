@@ -1,0 +1,426 @@
+//! The steps of `tests/run`: what each runs, and which steps it can run beside.
+
+use std::{
+    env,
+    ffi::OsString,
+    io,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use crate::Arguments;
+
+/// How much of the machine a step uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Load {
+    /// Little, or only time that no other step uses.
+    Light,
+    /// A number of cores.
+    Cores(usize),
+    /// The step measures something: no other step runs beside it.
+    Alone,
+}
+
+impl Load {
+    pub(crate) fn cores(self) -> usize {
+        match self {
+            Self::Cores(cores) => cores,
+            Self::Light | Self::Alone => 0,
+        }
+    }
+}
+
+/// A check, or a set of tests.
+pub(crate) struct Step {
+    pub(crate) name: &'static str,
+    /// Steps that have to end first.
+    pub(crate) after: &'static [&'static str],
+    pub(crate) load: Load,
+    /// Whether the step compiles. Cargo locks the target folder, so one such step runs at a time.
+    pub(crate) builds: bool,
+    /// Whether the step consists of tests, which its log counts.
+    pub(crate) has_tests: bool,
+    /// Whether a filter selects tests of the step.
+    pub(crate) can_filter: bool,
+    pub(crate) work: fn(&Context) -> Work,
+}
+
+/// What a step does.
+pub(crate) enum Work {
+    /// Runs commands until one fails.
+    Run(Vec<Command>),
+    /// Runs pytest, which exits with 5 if the filter excludes every test.
+    Pytest(Command),
+    /// Does nothing, for a reason.
+    Skip(&'static str),
+    /// Does nothing, because something is missing that has to be there.
+    Fail(&'static str),
+}
+
+/// The defaults of a check, which is counted as one.
+const CHECK: Step = Step {
+    name: "",
+    after: &[],
+    load: Load::Light,
+    builds: false,
+    has_tests: false,
+    can_filter: false,
+    work: |_| Work::Run(Vec::new()),
+};
+
+/// The defaults of a set of tests.
+const TESTS: Step = Step {
+    after: &["setup", "build"],
+    load: Load::Cores(1),
+    has_tests: true,
+    can_filter: true,
+    ..CHECK
+};
+
+/// All steps. If several can start, the first of the list starts first.
+pub(crate) const STEPS: &[Step] = &[
+    Step {
+        name: "setup",
+        work: Context::setup,
+        ..CHECK
+    },
+    Step {
+        name: "format",
+        work: |_| run(&["cargo", "fmt", "--all", "--check"]),
+        ..CHECK
+    },
+    Step {
+        name: "spelling",
+        after: &["setup"],
+        work: |_| run(&["typos"]),
+        ..CHECK
+    },
+    Step {
+        name: "buf",
+        after: &["setup"],
+        work: |context| match context.finds("buf") {
+            true => run(&["buf", "lint", "proto"]),
+            false => Work::Skip("buf is not installed, and there is no npm to get it"),
+        },
+        ..CHECK
+    },
+    // Files of GitHub and Docker, by the schemas that the program has built in.
+    Step {
+        name: "workflows",
+        after: &["setup"],
+        work: workflows,
+        ..CHECK
+    },
+    Step {
+        name: "licenses",
+        work: |context| match context.finds("cargo-deny") {
+            true => run(&["cargo", "deny", "check", "bans", "licenses", "sources"]),
+            false => Work::Skip("cargo-deny is not installed (cargo install cargo-deny)"),
+        },
+        ..CHECK
+    },
+    Step {
+        name: "build",
+        load: Load::Cores(2),
+        builds: true,
+        work: build,
+        ..CHECK
+    },
+    Step {
+        name: "rust",
+        load: Load::Cores(2),
+        work: rust,
+        ..TESTS
+    },
+    // The tests wait for much of their time, which is enough for these two.
+    Step {
+        name: "clippy",
+        after: &["build"],
+        builds: true,
+        work: |_| clippy(),
+        ..CHECK
+    },
+    Step {
+        name: "doc",
+        after: &["build"],
+        load: Load::Light,
+        builds: true,
+        work: doc,
+        ..TESTS
+    },
+    // Promises under faults; `tests/stress/run --help` runs one of the tests.
+    Step {
+        name: "stress",
+        can_filter: false,
+        work: |context| stress(context, "others"),
+        ..TESTS
+    },
+    // Dice, games and figures again, computed from exports and the documentation alone.
+    Step {
+        name: "recompute",
+        work: |context| context.pytest("tests/recompute"),
+        ..TESTS
+    },
+    // Pages in Chromium, and exports as data frames.
+    Step {
+        name: "reports",
+        work: |context| context.pytest("tests/report"),
+        ..TESTS
+    },
+    Step {
+        name: "python",
+        work: |context| context.pytest(PYTHON_SDK),
+        ..TESTS
+    },
+    // Promises about rates.
+    Step {
+        name: "rates",
+        load: Load::Alone,
+        can_filter: false,
+        work: |context| stress(context, "rates"),
+        ..TESTS
+    },
+];
+
+/// The workspace with the features of releases. Every step uses them, so that no crate is
+/// compiled twice.
+const WORKSPACE: [&str; 4] = ["--workspace", "--locked", "--features", "arena-cli/parquet"];
+
+const PYTHON_SDK: &str = "agents/sdk/python";
+
+/// What tests need. `cargo clippy` checks the other targets, examples and benchmarks.
+const TARGETS: [&str; 5] = ["--lib", "--bins", "--tests", "--example", "fixture"];
+
+/// What steps need to know.
+#[derive(Clone)]
+pub(crate) struct Context {
+    pub(crate) arguments: Arguments,
+    pub(crate) target: PathBuf,
+    pub(crate) logs: PathBuf,
+    /// The search path of commands; `setup` adds what it installed.
+    pub(crate) path: OsString,
+    /// A Python with the SDK, once `setup` has run.
+    pub(crate) python: Option<OsString>,
+    /// Whether the step `build` has passed in this run.
+    pub(crate) built: bool,
+}
+
+impl Context {
+    pub(crate) fn new(arguments: Arguments, target: PathBuf, logs: PathBuf) -> Self {
+        Self {
+            arguments,
+            target,
+            logs,
+            path: env::var_os("PATH").unwrap_or_default(),
+            python: None,
+            built: false,
+        }
+    }
+
+    /// Sets the variables of a command.
+    pub(crate) fn prepare(&self, command: &mut Command) {
+        command
+            .env("PATH", &self.path)
+            .env("ARENA_BIN", self.target.join("debug/arena"))
+            .env("NO_COLOR", "1")
+            .env("CARGO_TERM_COLOR", "never")
+            .env("CARGO_TERM_PROGRESS_WHEN", "never")
+            .envs(self.python.iter().map(|python| ("ARENA_PYTHON", python)));
+    }
+
+    /// Reads the variables that `setup` printed: the search path and Python.
+    pub(crate) fn read_environment(&mut self) -> io::Result<()> {
+        let script = r#". "$0" && printf '%s\n%s' "$ARENA_PYTHON" "$PATH""#;
+        let output = command(&["bash", "-c", script])
+            .arg(self.environment())
+            .output()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        if let Some((python, path)) = text.split_once('\n') {
+            self.python = Some(python.into());
+            self.path = path.into();
+        }
+        Ok(())
+    }
+
+    fn environment(&self) -> PathBuf {
+        self.logs.join("environment")
+    }
+
+    fn binaries(&self) -> PathBuf {
+        self.logs.join("binaries.json")
+    }
+
+    fn finds(&self, program: &str) -> bool {
+        env::split_paths(&self.path).any(|folder| folder.join(program).is_file())
+    }
+
+    fn setup(&self) -> Work {
+        let mut setup = command(&["bash", "-c", r#"exec tests/setup >"$0""#]);
+        setup.arg(self.environment());
+        Work::Run(vec![setup])
+    }
+
+    fn filter(&self) -> Option<&str> {
+        self.arguments.filter.as_deref()
+    }
+
+    fn pytest(&self, folder: &str) -> Work {
+        if self.arguments.quick && folder != PYTHON_SDK {
+            return Work::Skip("--quick");
+        }
+        let Some(python) = self
+            .python
+            .as_ref()
+            .filter(|path| Path::new(path).is_file())
+        else {
+            return Work::Fail("there is no Python environment: see the step setup");
+        };
+        let mut pytest = Command::new(python);
+        pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", folder]);
+        if let Some(filter) = self.filter() {
+            pytest.args(["-k", filter]);
+        }
+        Work::Pytest(pytest)
+    }
+}
+
+fn run(words: &[&str]) -> Work {
+    Work::Run(vec![command(words)])
+}
+
+fn command(words: &[&str]) -> Command {
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]);
+    command
+}
+
+/// A command that only gets time that no other process uses.
+fn in_background(words: &[&str]) -> Command {
+    let mut command = command(&["nice", "-n", "19"]);
+    command.args(words);
+    command
+}
+
+fn workflows(_: &Context) -> Work {
+    let check = |schema: &str, files: &[&str]| {
+        let mut check = command(&["check-jsonschema", "--builtin-schema", schema]);
+        check.args(files);
+        check
+    };
+    Work::Run(vec![
+        check(
+            "vendor.github-workflows",
+            &[
+                ".github/workflows/release.yml",
+                ".github/workflows/test.yml",
+                "deploy/github/arena.yml",
+            ],
+        ),
+        check(
+            "vendor.github-issue-forms",
+            &[
+                ".github/ISSUE_TEMPLATE/bug.yml",
+                ".github/ISSUE_TEMPLATE/feature.yml",
+            ],
+        ),
+        check("vendor.compose-spec", &["deploy/compose.yaml"]),
+    ])
+}
+
+fn cargo_build() -> Command {
+    let mut build = command(&["cargo", "build", "--keep-going"]);
+    build.args(WORKSPACE).args(TARGETS);
+    build
+}
+
+/// Builds, and lists the binaries of tests: with the list, nextest does not start cargo, which
+/// would wait for clippy.
+fn build(context: &Context) -> Work {
+    let mut commands = vec![cargo_build()];
+    if has_nextest() {
+        let script = r#"exec cargo nextest list --list-type binaries-only \
+            --message-format json --tests "$@" >"$0""#;
+        let mut list = command(&["bash", "-c", script]);
+        list.arg(context.binaries()).args(WORKSPACE);
+        commands.push(list);
+    }
+    Work::Run(commands)
+}
+
+fn has_nextest() -> bool {
+    let output = command(&["cargo", "nextest", "--version"]).output();
+    output.is_ok_and(|output| output.status.success())
+}
+
+fn clippy() -> Work {
+    let mut clippy = in_background(&["cargo", "clippy", "--all-targets", "--keep-going"]);
+    clippy.args(WORKSPACE).args(["--", "-D", "warnings"]);
+    Work::Run(vec![clippy])
+}
+
+fn rust(context: &Context) -> Work {
+    let mut commands = Vec::new();
+    let mut tests;
+    if has_nextest() {
+        tests = command(&[
+            "cargo",
+            "nextest",
+            "run",
+            "--no-fail-fast",
+            "--no-tests=pass",
+        ]);
+        tests.args(["--status-level=slow", "--final-status-level=fail"]);
+        if context.built {
+            tests.arg("--binaries-metadata").arg(context.binaries());
+        } else {
+            commands.push(cargo_build());
+            tests.args(WORKSPACE).arg("--tests");
+        }
+        if context.arguments.quick {
+            tests.args(["-E", "not package(arena-tests)"]);
+        }
+        tests.args(context.filter());
+    } else {
+        commands.push(cargo_build());
+        tests = command(&["cargo", "test", "--no-fail-fast"]);
+        tests.args(WORKSPACE).arg("--tests");
+        if context.arguments.quick {
+            tests.args(["--exclude", "arena-tests"]);
+        }
+        tests.arg("--").args(context.filter());
+    }
+    commands.push(tests);
+    Work::Run(commands)
+}
+
+fn doc(context: &Context) -> Work {
+    if context.arguments.quick {
+        return Work::Skip("--quick");
+    }
+    let mut tests = in_background(&["cargo", "test", "--doc", "--no-fail-fast"]);
+    tests.args(WORKSPACE);
+    if let Some(filter) = context.filter() {
+        tests.args(["--", filter]);
+        return Work::Run(vec![tests]);
+    }
+    let mut pages = in_background(&["cargo", "doc", "--no-deps", "--quiet"]);
+    pages
+        .args(["--workspace", "--exclude", "arena-cli", "--locked"])
+        .env("RUSTDOCFLAGS", "-D warnings");
+    Work::Run(vec![tests, pages])
+}
+
+fn stress(context: &Context, part: &str) -> Work {
+    if context.arguments.quick {
+        return Work::Skip("--quick");
+    }
+    let mut tests = if context.arguments.long {
+        command(&["tests/stress/run"])
+    } else {
+        let mut tests = Command::new(context.target.join("debug/arena-stress"));
+        tests.arg("--quick");
+        tests
+    };
+    tests.args(["all", "--part", part]);
+    Work::Run(vec![tests])
+}
