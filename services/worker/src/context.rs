@@ -176,14 +176,12 @@ impl TournamentContext {
     }
 
     /// Name and options of a built-in agent's bot.
-    pub(crate) fn native(&self, index: u16) -> Result<(String, Options), String> {
+    pub(crate) fn native(&self, index: u16) -> Result<(&str, Options), String> {
         let agent = self.agent(index);
-        match agent.source {
-            Some(v1::agent_setup::Source::Native(_)) => {
-                Ok((agent.bot.clone(), options_from_wire(&agent.options)))
-            }
-            _ => Err(format!("{} is no native agent", agent.name)),
+        if !self.is_native(index) {
+            return Err(format!("{} is no native agent", agent.name));
         }
+        Ok((&agent.bot, options_from_wire(&agent.options)))
     }
 
     pub(crate) fn setup(&self, game: &v1::GameAssignment) -> Setup {

@@ -104,7 +104,7 @@ pub async fn play_games(
     let metrics = WorkerMetrics::new(&Registry::new(), [setup.ruleset.as_str()])?;
     let pool = Pool::new(options.threads())?;
     on_own_thread("games", move || async move {
-        let environment = Environment::new(&options, binaries, Arc::new(metrics));
+        let environment = Environment::new(options, binaries, Arc::new(metrics));
         let mut driver = Driver::new(environment, pool, at_once);
         driver.set_alone();
         let tournament = setup.tournament_id.clone();
@@ -173,7 +173,7 @@ pub async fn describe(
 ) -> Result<v1::DescribeResponse, DescribeError> {
     let metrics = WorkerMetrics::new(&Registry::new(), ["none"; 0]).map_err(DescribeError::ours)?;
     on_own_thread("describe", move || async move {
-        let environment = Environment::new(&options, binaries, Arc::new(metrics));
+        let environment = Environment::new(options, binaries, Arc::new(metrics));
         let source = Source::of(source, &environment);
         let connection = AgentConnection::up("agent", &source, &environment).await?;
         let described = ask(&connection).await;

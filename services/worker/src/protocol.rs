@@ -30,7 +30,8 @@ pub use terms::{
     RefusedReport, ReportNo, Stay, StayNo,
 };
 
-use backoff::{Backoff, Jitter};
+use arena_engine::AgentRng;
+use backoff::Backoff;
 use presence::Presence;
 use reports::{Due, Reports};
 use stale::Stale;
@@ -68,7 +69,8 @@ struct Held {
 #[derive(Debug)]
 pub struct Protocol<R> {
     settings: ProtocolSettings,
-    jitter: Jitter,
+    /// Source of the jitter of pauses.
+    jitter: AgentRng,
     presence: Presence,
     /// Time of the last progress report.
     beat: Duration,
@@ -96,7 +98,7 @@ impl<R> Protocol<R> {
     pub fn new(settings: ProtocolSettings) -> Self {
         Self {
             settings,
-            jitter: Jitter::new(settings.seed),
+            jitter: AgentRng::new(settings.seed),
             presence: Presence::new(settings.connect_timeout),
             beat: Duration::ZERO,
             asking: None,

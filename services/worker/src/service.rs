@@ -209,7 +209,7 @@ impl Service {
         let binaries = binaries.unwrap_or_else(|| self.temp.path().join("binaries"));
         let binaries = Arc::new(CoordinatorBinaries::on(channel.clone(), binaries));
         let agents = self.options.agents(self.temp.path());
-        let environment = Environment::new(&agents, binaries, self.counters.clone());
+        let environment = Environment::new(agents, binaries, self.counters.clone());
         let joined = Arc::new(AtomicBool::new(false));
         if let Some(server) = self.server {
             let (joined, url) = (joined.clone(), self.options.coordinator.clone());

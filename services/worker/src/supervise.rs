@@ -34,8 +34,10 @@ pub struct GuardCommand {
 pub struct Supervisor {
     guard: GuardCommand,
     temp: PathBuf,
-    outputs: Option<Outputs>,
-    folder: Option<PathBuf>,
+    /// Keeps the output of every process, also after its end.
+    pub(crate) outputs: Option<Outputs>,
+    /// A folder in which every process also gets a file with its output.
+    pub(crate) folder: Option<PathBuf>,
     running: Arc<watch::Sender<usize>>,
 }
 
@@ -51,28 +53,6 @@ impl Supervisor {
             folder: None,
             running: Arc::new(watch::Sender::new(0)),
         }
-    }
-
-    /// Keeps the output of every process, also after its end.
-    #[must_use]
-    pub fn keep_outputs(mut self, outputs: Option<Outputs>) -> Self {
-        self.outputs = outputs;
-        self
-    }
-
-    /// Writes the output of every process to a file of its own in a folder, too.
-    #[must_use]
-    pub fn output_to(mut self, folder: Option<PathBuf>) -> Self {
-        self.folder = folder;
-        self
-    }
-
-    /// Starts an agent and waits until it is ready.
-    ///
-    /// # Errors
-    /// [`StartError`], with the agent's last output. Nothing is left running in that case.
-    pub async fn start(&self, launch: &Launch) -> Result<Process, (StartError, String)> {
-        Process::start(self, launch).await
     }
 
     /// Waits until every started process is gone. It ends none: dropping or stopping each

@@ -210,14 +210,14 @@ impl AgentTask {
                 Some((last, count)) if *last == timing => *count += 1,
                 _ => {
                     if let Some((last, count)) = alike.replace((timing, 1)) {
-                        self.meter.timed(last, count);
+                        self.meter.moves.timed(last, count);
                     }
                 }
             }
             moves.push((token, choice.move_id));
         }
         if let Some((last, count)) = alike {
-            self.meter.timed(last, count);
+            self.meter.moves.timed(last, count);
         }
         entry.left -= moves.len();
         let mut unanswered = Vec::new();

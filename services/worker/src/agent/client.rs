@@ -129,16 +129,12 @@ impl AgentClient {
         (line, task.attend())
     }
 
-    /// Adds a question, which is sent with the next [`AgentClient::flush`].
-    pub(crate) fn ask(&self, token: Token, game: &dyn AnyMatch, question: Question) {
-        self.open.set(self.open.get() + 1);
-        self.inbox.borrow_mut().push(token, game, question);
-    }
-
-    /// Adds a question that is asked while no other is open.
-    pub(crate) fn ask_alone(&self, token: Token, game: &dyn AnyMatch, question: Question) {
-        self.open.set(self.open.get() + 1);
-        self.inbox.borrow_mut().push_alone(token, game, question);
+    /// Adds a question, which is sent with the next [`AgentClient::flush`]: in a batch, or `alone`
+    /// while no other is open.
+    pub(crate) fn ask(&self, token: Token, game: &dyn AnyMatch, question: Question, alone: bool) {
+        self.open.update(|open| open + 1);
+        let mut inbox = self.inbox.borrow_mut();
+        inbox.push(token, game, question, alone);
     }
 
     /// No question can be added for now.
@@ -159,7 +155,7 @@ impl AgentClient {
     }
 
     pub(crate) fn count_event(&self) {
-        self.event_count.set(self.event_count.get() + 1);
+        self.event_count.update(|count| count + 1);
     }
 
     /// Output of its process, or of the last one; none before the first process and for an
@@ -291,29 +287,26 @@ impl AgentTask {
     /// Informs the driver.
     pub(super) fn tell(&mut self, event: Event) {
         self.line.count_event();
-        if matches!(
-            event,
-            Event::Moves(_) | Event::Alone(_, DecisionResult::Move(..))
-        ) {
+        if let Event::Moves(_) = event {
             self.errors = 0;
         }
         let answered = match &event {
             Event::Moves(moves) => moves.len(),
             Event::Unanswered(tokens) => tokens.len(),
-            Event::Alone(..) => 1,
-            Event::NativeAnswers(_) | Event::Games { .. } | Event::Panicked(_) => 0,
+            Event::Answers(answers) => answers.len(),
+            Event::Games { .. } | Event::Panicked(_) => 0,
         };
-        let open = self.line.open.get().saturating_sub(answered);
-        self.line.open.set(open);
+        let open = &self.line.open;
+        open.update(|open| open.saturating_sub(answered));
         // Without a driver, nothing waits for the answer.
         let _ = self.events.send(event);
     }
 
-    fn answer_all(&mut self, verdict: &DecisionResult) {
+    /// Gives all waiting questions the same result.
+    fn answer_all(&mut self, result: &DecisionResult) {
         let tokens = self.line.inbox.borrow_mut().take_all();
-        for token in tokens {
-            self.tell(Event::Alone(token, verdict.clone()));
-        }
+        let answers = tokens.into_iter().map(|token| (token, result.clone()));
+        self.tell(Event::Answers(answers.collect()));
     }
 
     /// Updates the metrics, at most once per interval.

@@ -43,7 +43,7 @@ impl Source {
     pub(crate) fn of(source: agent_setup::Source, environment: &Environment) -> Self {
         match source {
             agent_setup::Source::Native(_) => {
-                let (path, args) = environment.native.clone();
+                let (path, args) = environment.agents.native.clone();
                 Self::Program {
                     path,
                     args,
@@ -107,7 +107,7 @@ impl AgentConnection {
             channel,
             process,
             fresh: true,
-            single: environment.unary,
+            single: environment.agents.unary,
         })
     }
 
@@ -217,7 +217,7 @@ async fn start(
         program: program.clone(),
         args: args.to_vec(),
         limits,
-        listen: environment.listen,
+        listen: environment.agents.listen,
     };
     environment
         .supervisor
@@ -252,11 +252,8 @@ async fn start(
 /// SERVING.
 pub(crate) async fn reach(url: &str) -> Result<Channel, Down> {
     let unreachable = |problem: String| {
-        Down::Agent(FaultReport {
-            kind: FaultKind::Disconnected,
-            message: format!("{url} cannot be reached: {problem}"),
-            tail: String::new(),
-        })
+        let message = format!("{url} cannot be reached: {problem}");
+        Down::Agent(FaultReport::new(FaultKind::Disconnected, message))
     };
     let channel = connect::open(url, connect::CONNECT_TIMEOUT)
         .await

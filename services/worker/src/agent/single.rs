@@ -225,7 +225,7 @@ impl AgentTask {
                     round_trip,
                     thinking: own,
                 };
-                self.meter.timed(timing, 1);
+                self.meter.moves.timed(timing, 1);
             }
             moves.push((token, choice.move_id));
         }

@@ -11,10 +11,9 @@ use std::{
     time::Duration,
 };
 
-use super::{
-    Lease, LeaseNo, Refusal, RefusedReport, ReportNo,
-    backoff::{Backoff, Jitter},
-};
+use arena_engine::AgentRng;
+
+use super::{Lease, LeaseNo, Refusal, RefusedReport, ReportNo, backoff::Backoff};
 
 /// Maximum games of one report.
 const GAMES: usize = 256;
@@ -210,7 +209,7 @@ impl<R> Reports<R> {
         now: Duration,
         report: ReportNo,
         refusal: Refusal,
-        jitter: &mut Jitter,
+        jitter: &mut AgentRng,
     ) -> RefusedReport {
         let Some(call) = self.calls.get_mut(&report) else {
             return RefusedReport::Dropped;

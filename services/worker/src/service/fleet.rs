@@ -37,9 +37,10 @@ use crate::{
     environment::Environment,
     native::Pool,
     protocol::{
-        self, Action, CallNo, Ending, LeaseNo, Playing, Progress, Protocol, Refusal, RefusedReport,
+        Action, CallNo, Ending, LeaseNo, Protocol, ProtocolSettings, Refusal, RefusedReport,
         ReportNo, StayNo,
     },
+    record::void_report,
 };
 
 /// Agents of a tournament without games are ended after this time.
@@ -60,7 +61,7 @@ pub(super) async fn play(
 ) -> Result<(), WorkerError> {
     let capacity = options.capacity.max(1);
     let (heard, news) = mpsc::channel(HEARD_MAX);
-    let protocol = Protocol::new(protocol::ProtocolSettings {
+    let protocol = Protocol::new(ProtocolSettings {
         capacity,
         connect_timeout: options.connect_timeout,
         drain_limit: options.drain_limit,
@@ -96,24 +97,6 @@ struct Fleet {
     /// Reports without an answer.
     reports: BTreeMap<ReportNo, Rc<v1::ReportRequest>>,
     setups: BTreeMap<String, v1::TournamentSetup>,
-}
-
-impl Playing for Driver {
-    fn unfinished(&self) -> usize {
-        Self::unfinished(self)
-    }
-
-    fn is_done(&self) -> bool {
-        Self::is_done(self)
-    }
-
-    fn is_sated(&self) -> bool {
-        Self::is_sated(self)
-    }
-
-    fn progress(&mut self) -> Vec<Progress> {
-        Self::progress(self, Instant::now())
-    }
 }
 
 impl Fleet {
@@ -390,7 +373,7 @@ impl Fleet {
                         game = %format_args!("{tournament}/{index}"),
                         "the result of a game was refused, it is played again: {problem}"
                     );
-                    *game = unplayable(index, format!("its result was refused: {problem}"));
+                    *game = void_report(index, format!("its result was refused: {problem}"));
                 }
                 self.reports.insert(report, Rc::new(request));
             }
@@ -423,7 +406,7 @@ impl Fleet {
         if let Err(error) = self.driver.add_tournament(setup.clone()) {
             tracing::error!(tournament = id, "{error}");
             for game in &lease.games {
-                self.finished(now, number, unplayable(game.index, error.to_string()));
+                self.finished(now, number, void_report(game.index, error.to_string()));
             }
             self.protocol.pause(now, Refusal::Failed);
             return;
@@ -469,18 +452,6 @@ fn split(request: Rc<v1::ReportRequest>, first: usize) -> [v1::ReportRequest; 2]
         games,
     };
     [one, other]
-}
-
-/// The report of a game that this worker does not know how to play.
-fn unplayable(index: u64, why: String) -> v1::GameReport {
-    v1::GameReport {
-        record: Some(v1::GameRecord {
-            index,
-            ..Default::default()
-        }),
-        void_reason: why,
-        ..Default::default()
-    }
 }
 
 /// Rulesets that are not listed, as a request to join names them: a version other than the newest
