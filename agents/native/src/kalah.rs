@@ -5,12 +5,13 @@
 
 use arena_engine::{
     Game,
-    options::{Kind, OptionError, Options, Spec},
+    options::{Kind, Options, Spec},
 };
 use arena_games::{Kalah, kalah::State};
 
 use crate::{
     bot::{Bot, Chosen, Decision, Pace},
+    make::BotResult,
     read,
 };
 
@@ -50,11 +51,11 @@ fn specs(depth: i64, summary: &str) -> Vec<Spec> {
     ]
 }
 
-pub(crate) fn minimax(options: &Options, _: &Kalah) -> Result<Box<dyn Bot<Kalah>>, OptionError> {
+pub(crate) fn minimax(options: &Options, _: &Kalah) -> BotResult<Kalah> {
     Ok(Box::new(Searcher::new(options, false)))
 }
 
-pub(crate) fn alphabeta(options: &Options, _: &Kalah) -> Result<Box<dyn Bot<Kalah>>, OptionError> {
+pub(crate) fn alphabeta(options: &Options, _: &Kalah) -> BotResult<Kalah> {
     Ok(Box::new(Searcher::new(options, true)))
 }
 

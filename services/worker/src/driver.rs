@@ -255,18 +255,11 @@ impl Driver {
 
     /// Ends all agents and waits until they are gone.
     pub(crate) async fn close(self) {
-        let Self {
-            environment,
-            tournaments,
-            leases,
-            games,
-            waiting,
-            ..
-        } = self;
-        for lease in leases.values() {
+        for lease in self.leases.values() {
             lease.job.unwanted.store(true, Ordering::Relaxed);
         }
-        drop((tournaments, leases, games, waiting));
+        let environment = self.environment.clone();
+        drop(self);
         let _ = time::timeout(CLOSE, environment.supervisor.all_gone()).await;
     }
 

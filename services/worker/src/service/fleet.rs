@@ -50,44 +50,12 @@ const NAP: Duration = Duration::from_secs(1);
 /// Capacity of the channel of events.
 const HEARD_MAX: usize = 64;
 
-pub(super) async fn play(
-    options: Options,
-    channel: Channel,
-    environment: Environment,
-    pool: Pool,
-    metrics: Arc<WorkerMetrics>,
-    joined: Arc<AtomicBool>,
-    drains: oneshot::Receiver<()>,
-) -> Result<(), WorkerError> {
-    let capacity = options.capacity.max(1);
-    let (heard, news) = mpsc::channel(HEARD_MAX);
-    let protocol = Protocol::new(ProtocolSettings {
-        capacity,
-        connect_timeout: options.connect_timeout,
-        drain_limit: options.drain_limit,
-        seed: options.seed,
-    });
-    let fleet = Fleet {
-        driver: Driver::new(environment, pool, capacity),
-        calls: Calls::new(channel, heard),
-        started: Instant::now(),
-        options,
-        protocol,
-        metrics,
-        joined,
-        stay: None,
-        asking: None,
-        reports: BTreeMap::new(),
-        setups: BTreeMap::new(),
-    };
-    fleet.run(news, drains).await
-}
-
-struct Fleet {
+pub(super) struct Fleet {
     options: Options,
     protocol: Protocol<v1::GameReport>,
     driver: Driver,
     calls: Calls,
+    news: Receiver<Heard>,
     metrics: Arc<WorkerMetrics>,
     joined: Arc<AtomicBool>,
     started: Instant,
@@ -100,9 +68,41 @@ struct Fleet {
 }
 
 impl Fleet {
-    async fn run(
+    /// `joined` tells others whether the worker is joined.
+    pub(super) fn new(
+        options: Options,
+        channel: Channel,
+        environment: Environment,
+        pool: Pool,
+        joined: Arc<AtomicBool>,
+    ) -> Self {
+        let capacity = options.capacity.max(1);
+        let (heard, news) = mpsc::channel(HEARD_MAX);
+        let protocol = Protocol::new(ProtocolSettings {
+            capacity,
+            connect_timeout: options.connect_timeout,
+            drain_limit: options.drain_limit,
+            seed: options.seed,
+        });
+        Self {
+            metrics: environment.metrics.clone(),
+            driver: Driver::new(environment, pool, capacity),
+            calls: Calls::new(channel, heard),
+            news,
+            started: Instant::now(),
+            options,
+            protocol,
+            joined,
+            stay: None,
+            asking: None,
+            reports: BTreeMap::new(),
+            setups: BTreeMap::new(),
+        }
+    }
+
+    /// Plays until the worker is drained or gives up.
+    pub(super) async fn run(
         mut self,
-        mut news: Receiver<Heard>,
         mut drains: oneshot::Receiver<()>,
     ) -> Result<(), WorkerError> {
         let mut draining = false;
@@ -122,7 +122,7 @@ impl Fleet {
                     }
                     self.protocol.drain(self.now());
                 }
-                Some(heard) = news.recv() => self.hear(heard),
+                Some(heard) = self.news.recv() => self.hear(heard),
                 () = self.driver.work() => {}
                 () = time::sleep_until(self.started + wake) => {}
             }

@@ -30,7 +30,7 @@ use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
 
-use super::{Exit, Launch, Listen, Output, Running, StartError, Supervisor};
+use super::{Exit, Launch, Listen, Output, StartError, Supervisor};
 use crate::{
     agent::connect,
     guard::{Report, tree},
@@ -159,7 +159,7 @@ impl Supervisor {
             (output.clone(), flood.clone()),
             stopped,
             ended,
-            Running::new(&self.running),
+            self.running.subscribe(),
         ));
         let connected = ready(&url, launch, &listen, exit.clone()).await;
         let channel = match connected {
@@ -342,7 +342,7 @@ async fn attend(
     (kept, flood): (Arc<Output>, Arc<OnceLock<Exit>>),
     stopped: oneshot::Receiver<()>,
     ended: watch::Sender<Option<Exit>>,
-    running: Running,
+    running: watch::Receiver<()>,
 ) {
     let group = child.id();
     let input = child.stdin.take();
