@@ -84,6 +84,8 @@ impl Utility {
     }
 }
 
+/// A player.
+#[derive(Clone, Copy)]
 struct Searcher {
     depth: u32,
     utility: Utility,
@@ -119,9 +121,7 @@ impl Bot<Kalah> for Searcher {
         let mut search = Search {
             game: decision.game,
             root: usize::from(decision.seat),
-            depth: self.depth,
-            utility: self.utility,
-            prunes: self.prunes,
+            player: *self,
             nodes: 1,
             pace: Pace::new(decision.stop),
         };
@@ -156,9 +156,7 @@ struct Search<'a> {
     game: &'a Kalah,
     /// The seat that the search is for.
     root: usize,
-    depth: u32,
-    utility: Utility,
-    prunes: bool,
+    player: Searcher,
     nodes: u64,
     pace: Pace<'a>,
 }
@@ -172,10 +170,10 @@ impl Search<'_> {
         if self.pace.is_over() {
             return 0;
         }
-        if state.over || ply == self.depth {
+        if state.over || ply == self.player.depth {
             let stones = |seat| i32::from(state.board[self.game.store(seat)]);
             let lead = stones(self.root) - stones(1 - self.root);
-            return self.utility.of(lead, ply as i32);
+            return self.player.utility.of(lead, ply as i32);
         }
         let mover = usize::from(state.to_move);
         let maximizes = mover == self.root;
@@ -194,7 +192,7 @@ impl Search<'_> {
                 best = best.min(value);
                 beta = beta.min(value);
             }
-            if self.prunes && alpha >= beta {
+            if self.player.prunes && alpha >= beta {
                 break;
             }
         }

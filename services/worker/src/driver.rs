@@ -177,12 +177,12 @@ impl Driver {
         };
         let leased = Lease::new(tournament.clone(), games.len(), job, given_up);
         self.leases.insert(lease, leased);
-        let waiting = games.into_iter().map(|game| Waiting {
+        let waiting = |game| Waiting {
             lease,
             tournament: tournament.clone(),
             game,
-        });
-        self.waiting.extend(waiting);
+        };
+        self.waiting.extend(games.into_iter().map(waiting));
         true
     }
 
@@ -208,11 +208,15 @@ impl Driver {
     }
 
     /// Decisions of each tournament since the last call.
-    pub(crate) fn take_decisions(&self) -> Vec<(String, u64)> {
-        let tournaments = self.tournaments.iter();
-        let decisions =
-            tournaments.map(|(id, tournament)| (id.clone(), tournament.take_decisions()));
-        decisions.filter(|(_, count)| *count > 0).collect()
+    pub(crate) fn take_decisions(&self) -> Vec<v1::TournamentDecisions> {
+        let taken = self
+            .tournaments
+            .iter()
+            .map(|(id, tournament)| v1::TournamentDecisions {
+                tournament_id: id.clone(),
+                decisions: tournament.take_decisions(),
+            });
+        taken.filter(|taken| taken.decisions > 0).collect()
     }
 
     /// Starts as many games as possible, and sends their questions.

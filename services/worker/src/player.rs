@@ -16,7 +16,7 @@ use crate::{
     agent::connection::{AgentConnection, Down, Source},
     context::{SetupError, TournamentContext},
     driver::{Driver, GivenUp},
-    environment::{AgentOptions, BinaryProvider, Environment},
+    environment::{AgentOptions, BinaryError, BinaryProvider, Environment, Provided},
     native::Pool,
     runtime::on_own_thread,
 };
@@ -206,9 +206,9 @@ async fn ask(connection: &AgentConnection) -> Result<v1::DescribeResponse, Descr
 pub struct NoBinaries;
 
 impl BinaryProvider for NoBinaries {
-    fn provide<'a>(&'a self, binary: &'a v1::BinarySource) -> crate::environment::Provided<'a> {
+    fn provide<'a>(&'a self, binary: &'a v1::BinarySource) -> Provided<'a> {
         let problem = "there is nowhere to get binaries from".to_owned();
-        let error = crate::environment::BinaryError::new(binary, problem);
+        let error = BinaryError::new(binary, problem);
         Box::pin(async { Err(error) })
     }
 }

@@ -223,9 +223,7 @@ impl Fleet {
                 self.calls.leave(request, timeout);
             }
             Action::AskNoMore => {
-                if let Some(asking) = self.asking.take() {
-                    asking.abort();
-                }
+                self.asking.take().inspect(AbortHandle::abort);
             }
             Action::DropWaiting => self.driver.drop_waiting(),
             Action::Drop(lease) => {
@@ -264,18 +262,12 @@ impl Fleet {
                 timeout,
             } => {
                 let reported = |(lease_id, plies)| v1::LeaseProgress { lease_id, plies };
-                let decisions = self.driver.take_decisions().into_iter();
-                let decisions =
-                    decisions.map(|(tournament_id, decisions)| v1::TournamentDecisions {
-                        tournament_id,
-                        decisions,
-                    });
                 let request = v1::HeartbeatRequest {
                     worker_id: stay.worker_id.clone(),
                     boot_epoch: stay.boot_epoch,
                     leases: leases.into_iter().map(reported).collect(),
                     settled_calls: settled,
-                    decisions: decisions.collect(),
+                    decisions: self.driver.take_decisions(),
                 };
                 self.calls.beat(stay.number, request, timeout);
             }
@@ -320,8 +312,8 @@ impl Fleet {
             Notice::Welcome(welcome) => {
                 tracing::info!(worker = welcome.worker_id, "joined");
                 let deadline = Duration::from_millis(welcome.lease_deadline_ms.into());
-                self.protocol
-                    .welcomed(stay, welcome.worker_id, welcome.boot_epoch, deadline);
+                let (worker, epoch) = (welcome.worker_id, welcome.boot_epoch);
+                self.protocol.welcomed(stay, worker, epoch, deadline);
             }
             Notice::LeasesEnded(ended) => self.protocol.leases_ended(stay, &ended.lease_ids),
             Notice::Drain(v1::Drain {}) => self.protocol.coordinator_stops(stay),
@@ -433,10 +425,8 @@ fn index(game: &v1::GameReport) -> Option<u64> {
 
 /// The games of a report that have records.
 fn indices(request: &v1::ReportRequest) -> Vec<u64> {
-    let played = request
-        .games
-        .iter()
-        .filter(|game| game.void_reason.is_empty());
+    let games = request.games.iter();
+    let played = games.filter(|game| game.void_reason.is_empty());
     played.filter_map(index).collect()
 }
 
