@@ -10,7 +10,10 @@ use arena_engine::{
     Game,
     options::{self, OptionError, Options, Spec},
 };
-use arena_games::{EachRuleset, GamesError, Ruleset, Visitor};
+use arena_games::{
+    EachRuleset, GamesError, Ruleset, Visitor,
+    oware::{Abapa, AnanAnan},
+};
 
 use crate::{
     baseline,
@@ -115,7 +118,7 @@ static BOTS: LazyLock<Vec<BotInfo>> = LazyLock::new(|| {
         info("kalah-minimax", "looks all lines through to a depth").options(kalah::minimax_specs()).plays(kalah::minimax).searches(),
         info("kalah-alphabeta", "as kalah-minimax, leaving out lines that cannot matter").options(kalah::alphabeta_specs()).plays(kalah::alphabeta).searches(),
         info("ludo-threat", "weighs squares, hits and threats (Threat Matrix)").options(ludo::specs()).plays(ludo::threat),
-        info("oware-minimax", "looks all lines through to a depth, and weighs what it finds there").options(oware::specs()).plays(oware::abapa).plays(oware::anan_anan).searches(),
+        info("oware-minimax", "looks all lines through to a depth, and weighs what it finds there").options(oware::specs()).plays(oware::searcher::<Abapa>).plays(oware::searcher::<AnanAnan>).searches(),
         info("greedy", "takes the move after which the position is worth most").draws().options(baseline::greedy_specs()).plays_all::<baseline::Greedy>(),
         info("expectimax", "looks all lines through, deeper and deeper, averaging chance").options(baseline::expectimax_specs()).plays_all::<baseline::Expectimax>().searches(),
         info("mcts", "tries lines by what became of earlier ones (UCT)").draws().options(baseline::mcts_specs()).plays_all::<baseline::Mcts>().searches(),

@@ -5,12 +5,13 @@
 
 use arena_engine::{
     Game,
-    options::{Kind, OptionError, Options, Spec},
+    options::{Kind, Options, Spec},
 };
 use arena_games::{Kalah, kalah::State};
 
 use crate::{
     bot::{Bot, Chosen, Decision, Pace},
+    make::BotResult,
     read,
 };
 
@@ -50,11 +51,11 @@ fn specs(depth: i64, summary: &str) -> Vec<Spec> {
     ]
 }
 
-pub(crate) fn minimax(options: &Options, _: &Kalah) -> Result<Box<dyn Bot<Kalah>>, OptionError> {
+pub(crate) fn minimax(options: &Options, _: &Kalah) -> BotResult<Kalah> {
     Ok(Box::new(Searcher::new(options, false)))
 }
 
-pub(crate) fn alphabeta(options: &Options, _: &Kalah) -> Result<Box<dyn Bot<Kalah>>, OptionError> {
+pub(crate) fn alphabeta(options: &Options, _: &Kalah) -> BotResult<Kalah> {
     Ok(Box::new(Searcher::new(options, true)))
 }
 
@@ -83,6 +84,8 @@ impl Utility {
     }
 }
 
+/// A player.
+#[derive(Clone, Copy)]
 struct Searcher {
     depth: u32,
     utility: Utility,
@@ -118,9 +121,7 @@ impl Bot<Kalah> for Searcher {
         let mut search = Search {
             game: decision.game,
             root: usize::from(decision.seat),
-            depth: self.depth,
-            utility: self.utility,
-            prunes: self.prunes,
+            player: *self,
             nodes: 1,
             pace: Pace::new(decision.stop),
         };
@@ -155,9 +156,7 @@ struct Search<'a> {
     game: &'a Kalah,
     /// The seat that the search is for.
     root: usize,
-    depth: u32,
-    utility: Utility,
-    prunes: bool,
+    player: Searcher,
     nodes: u64,
     pace: Pace<'a>,
 }
@@ -171,10 +170,10 @@ impl Search<'_> {
         if self.pace.is_over() {
             return 0;
         }
-        if state.over || ply == self.depth {
+        if state.over || ply == self.player.depth {
             let stones = |seat| i32::from(state.board[self.game.store(seat)]);
             let lead = stones(self.root) - stones(1 - self.root);
-            return self.utility.of(lead, ply as i32);
+            return self.player.utility.of(lead, ply as i32);
         }
         let mover = usize::from(state.to_move);
         let maximizes = mover == self.root;
@@ -193,7 +192,7 @@ impl Search<'_> {
                 best = best.min(value);
                 beta = beta.min(value);
             }
-            if self.prunes && alpha >= beta {
+            if self.player.prunes && alpha >= beta {
                 break;
             }
         }

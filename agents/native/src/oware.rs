@@ -13,14 +13,14 @@ mod features;
 mod search;
 mod weights;
 
-use arena_engine::options::{Kind, OptionError, Options, Spec, Value};
+use arena_engine::options::{Kind, Options, Spec, Value};
 use arena_games::oware::{Abapa, AnanAnan};
 
 use self::{
     features::Features,
     search::{Searcher, Terminal},
 };
-use crate::{bot::Bot, read};
+use crate::{make::BotResult, read};
 
 /// The weights with a name, such as `ainooson-abapa-d3`, a1 first; `None` for an unknown
 /// name.
@@ -50,18 +50,8 @@ pub(crate) fn specs() -> Vec<Spec> {
     ]
 }
 
-pub(crate) fn abapa(options: &Options, game: &Abapa) -> Result<Box<dyn Bot<Abapa>>, OptionError> {
-    make(options, game)
-}
-
-pub(crate) fn anan_anan(
-    options: &Options,
-    game: &AnanAnan,
-) -> Result<Box<dyn Bot<AnanAnan>>, OptionError> {
-    make(options, game)
-}
-
-fn make<G: Features>(options: &Options, _: &G) -> Result<Box<dyn Bot<G>>, OptionError> {
+/// Makes the search for one of the games.
+pub(crate) fn searcher<G: Features>(options: &Options, _: &G) -> BotResult<G> {
     let weights = match options.get("weights") {
         Some(Value::Numbers(weights)) => weights.clone(),
         _ => weights::named::<G>(read::text(options, "weights")).to_vec(),

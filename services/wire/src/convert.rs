@@ -1,5 +1,7 @@
 //! Conversions between plain data and messages.
 
+use std::str::FromStr;
+
 use arena_model::{
     Beginning, BlockSeed, GameRecord, Package,
     engine::{
@@ -35,38 +37,31 @@ fn wrong<T>(message: &'static str, problem: impl Into<String>) -> Result<T, Conv
 /// Options as messages, in ascending order of names.
 #[must_use]
 pub fn options_to_wire(options: &Options) -> Vec<v1::OptionValue> {
-    options
-        .iter()
-        .map(|(name, value)| v1::OptionValue {
-            name: name.clone(),
-            value: value.to_string(),
-        })
-        .collect()
+    let message = |(name, value): (&String, &Value)| v1::OptionValue {
+        name: name.clone(),
+        value: value.to_string(),
+    };
+    options.iter().map(message).collect()
 }
 
 /// Options with their values as text. Resolving them against their specs
 /// (`arena_engine::options::resolve`) restores the types.
 #[must_use]
 pub fn options_from_wire(options: &[v1::OptionValue]) -> Options {
-    options
-        .iter()
-        .map(|option| (option.name.clone(), Value::Text(option.value.clone())))
-        .collect()
+    let text = |option: &v1::OptionValue| (option.name.clone(), Value::Text(option.value.clone()));
+    options.iter().map(text).collect()
 }
 
 /// The identity of a registered binary: the digest of its file, arguments and limits.
 #[must_use]
 pub fn content(binary: &v1::BinarySource) -> String {
     let limits = binary.limits.unwrap_or_default();
-    let start = match limits.start_timeout_us {
-        START_TIMEOUT_US => 0,
-        other => other,
-    };
+    let start = Some(limits.start_timeout_us).filter(|&start| start != START_TIMEOUT_US);
     let limits = [
         ("memory_bytes", limits.memory_bytes),
         ("output_bytes", limits.output_bytes),
         ("processes", limits.processes.into()),
-        ("start_timeout_us", start),
+        ("start_timeout_us", start.unwrap_or_default()),
     ];
     Package {
         files: [(Package::path(&binary.file_name), binary.sha256.as_str())].into(),
@@ -79,47 +74,36 @@ pub fn content(binary: &v1::BinarySource) -> String {
 /// The description of an option.
 #[must_use]
 pub fn option_spec_to_wire(spec: &Spec) -> v1::BotOption {
-    let length = match &spec.kind {
-        Kind::Numbers { length, .. } => *length as u32,
-        _ => 0,
+    let kind = match &spec.kind {
+        Kind::Bool => v1::OptionType::Bool,
+        Kind::Int { .. } => v1::OptionType::Integer,
+        Kind::Real { .. } => v1::OptionType::Real,
+        Kind::Choice(_) => v1::OptionType::Choice,
+        Kind::Text => v1::OptionType::Text,
+        Kind::Numbers { .. } => v1::OptionType::Numbers,
     };
-    let (kind, min, max, choices) = match &spec.kind {
-        Kind::Bool => (v1::OptionType::Bool, None, None, Vec::new()),
-        Kind::Int { min, max } => (
-            v1::OptionType::Integer,
-            Some(min.to_string()),
-            Some(max.to_string()),
-            Vec::new(),
-        ),
-        Kind::Real { min, max } => (
-            v1::OptionType::Real,
-            Some(format!("{min:?}")),
-            Some(format!("{max:?}")),
-            Vec::new(),
-        ),
-        Kind::Choice(words) => (v1::OptionType::Choice, None, None, words.clone()),
-        Kind::Text => (v1::OptionType::Text, None, None, Vec::new()),
-        Kind::Numbers {
-            min, max, names, ..
-        } => (
-            v1::OptionType::Numbers,
-            Some(format!("{min:?}")),
-            Some(format!("{max:?}")),
-            names.clone(),
-        ),
-    };
-    v1::BotOption {
+    let mut option = v1::BotOption {
         name: spec.name.clone(),
         summary: spec.summary.clone(),
         r#type: kind.into(),
         default_value: spec.default.to_string(),
-        min: min.unwrap_or_default(),
-        max: max.unwrap_or_default(),
-        choices,
-        length,
         rulesets: spec.rulesets.clone(),
         uses_seed: spec.uses_seed,
+        ..v1::BotOption::default()
+    };
+    match &spec.kind {
+        Kind::Bool | Kind::Text => {}
+        Kind::Choice(words) => option.choices.clone_from(words),
+        Kind::Int { min, max } => (option.min, option.max) = (min.to_string(), max.to_string()),
+        Kind::Real { min, max } | Kind::Numbers { min, max, .. } => {
+            (option.min, option.max) = (format!("{min:?}"), format!("{max:?}"));
+        }
     }
+    if let Kind::Numbers { length, names, .. } = &spec.kind {
+        option.length = *length as u32;
+        option.choices.clone_from(names);
+    }
+    option
 }
 
 /// An option from its description. A missing type means text.
@@ -128,58 +112,42 @@ pub fn option_spec_to_wire(spec: &Spec) -> v1::BotOption {
 /// [`ConvertError`] if bounds are no numbers or the default is invalid.
 pub fn option_spec_from_wire(option: &v1::BotOption) -> Result<Spec, ConvertError> {
     const MESSAGE: &str = "BotOption";
-    fn bound<T: std::str::FromStr>(
-        option: &v1::BotOption,
-        text: &str,
-        absent: T,
-    ) -> Result<T, ConvertError> {
+    fn bound<T: FromStr>(name: &str, text: &str, absent: T) -> Result<T, ConvertError> {
         if text.is_empty() {
             return Ok(absent);
         }
-        text.parse().or_else(|_| {
-            wrong(
-                MESSAGE,
-                format!("option \"{}\": \"{text}\" is no bound", option.name),
-            )
-        })
+        let problem = || format!("option \"{name}\": \"{text}\" is no bound");
+        text.parse().or_else(|_| wrong(MESSAGE, problem()))
     }
+    let name = &option.name;
     let kind = match option.r#type() {
         v1::OptionType::Bool => Kind::Bool,
         v1::OptionType::Integer => Kind::Int {
-            min: bound(option, &option.min, i64::MIN)?,
-            max: bound(option, &option.max, i64::MAX)?,
+            min: bound(name, &option.min, i64::MIN)?,
+            max: bound(name, &option.max, i64::MAX)?,
         },
         v1::OptionType::Real => Kind::Real {
-            min: bound(option, &option.min, f64::MIN)?,
-            max: bound(option, &option.max, f64::MAX)?,
+            min: bound(name, &option.min, f64::MIN)?,
+            max: bound(name, &option.max, f64::MAX)?,
         },
         v1::OptionType::Choice => Kind::Choice(option.choices.clone()),
         v1::OptionType::Text | v1::OptionType::Unspecified => Kind::Text,
         v1::OptionType::Numbers => Kind::Numbers {
-            min: bound(option, &option.min, f64::MIN)?,
-            max: bound(option, &option.max, f64::MAX)?,
+            min: bound(name, &option.min, f64::MIN)?,
+            max: bound(name, &option.max, f64::MAX)?,
             length: option.length as usize,
             names: option.choices.clone(),
         },
     };
-    let mut spec = Spec::new(
-        &option.name,
-        kind,
-        option.default_value.as_str(),
-        &option.summary,
-    );
+    let mut spec = Spec::new(name, kind, option.default_value.as_str(), &option.summary);
     spec.rulesets.clone_from(&option.rulesets);
     spec.uses_seed = option.uses_seed;
     match coerce(&spec, &spec.default) {
         Ok(default) => spec.default = default,
         Err(OptionError::Value { expected, .. } | OptionError::Length { expected, .. }) => {
-            return wrong(
-                MESSAGE,
-                format!(
-                    "option \"{}\": the default \"{}\" is not {expected}",
-                    option.name, option.default_value
-                ),
-            );
+            let default = &option.default_value;
+            let problem = format!("option \"{name}\": the default \"{default}\" is not {expected}");
+            return wrong(MESSAGE, problem);
         }
         Err(error) => return wrong(MESSAGE, error.to_string()),
     }
@@ -254,16 +222,8 @@ impl From<FaultKind> for v1::FaultKind {
 /// A kind of fault; none if it is unknown here.
 #[must_use]
 pub fn fault_kind(kind: v1::FaultKind) -> Option<FaultKind> {
-    Some(match kind {
-        v1::FaultKind::Unspecified => return None,
-        v1::FaultKind::IllegalMove => FaultKind::IllegalMove,
-        v1::FaultKind::Timeout => FaultKind::Timeout,
-        v1::FaultKind::Crash => FaultKind::Crash,
-        v1::FaultKind::NotReady => FaultKind::NotReady,
-        v1::FaultKind::Disconnected => FaultKind::Disconnected,
-        v1::FaultKind::Garbled => FaultKind::Garbled,
-        v1::FaultKind::OutputLimit => FaultKind::OutputLimit,
-    })
+    let mut known = FaultKind::ALL.into_iter();
+    known.find(|&known| v1::FaultKind::from(known) == kind)
 }
 
 impl From<Termination> for v1::Termination {
@@ -331,16 +291,11 @@ impl TryFrom<&v1::GameRecord> for GameRecord {
 
     fn try_from(message: &v1::GameRecord) -> Result<Self, ConvertError> {
         const MESSAGE: &str = "GameRecord";
-        fn narrow<T: TryFrom<u32>>(
-            values: &[u32],
-            field: &'static str,
-        ) -> Result<Vec<T>, ConvertError> {
-            values
-                .iter()
-                .map(|&value| {
-                    T::try_from(value).or_else(|_| wrong(MESSAGE, format!("{field} holds {value}")))
-                })
-                .collect()
+        fn narrow<T: TryFrom<u32>>(values: &[u32], field: &str) -> Result<Vec<T>, ConvertError> {
+            let narrow = |&value: &u32| {
+                T::try_from(value).or_else(|_| wrong(MESSAGE, format!("{field} holds {value}")))
+            };
+            values.iter().map(narrow).collect()
         }
         let seats: Vec<u16> = narrow(&message.seats, "seats")?;
         let placement: Vec<u8> = narrow(&message.placement, "placement")?;
@@ -350,34 +305,25 @@ impl TryFrom<&v1::GameRecord> for GameRecord {
             || !(placement.is_empty() || placement.len() == seats.len())
             || !(message.luck.is_empty() || message.luck.len() == seats.len())
         {
-            return wrong(
-                MESSAGE,
-                "decisions, scores, luck and placement need one value a seat",
-            );
+            let problem = "decisions, scores, luck and placement need one value a seat";
+            return wrong(MESSAGE, problem);
         }
         let Some(termination) = termination(message.termination()) else {
             return wrong(MESSAGE, "no termination");
         };
-        let faults = message
-            .faults
-            .iter()
-            .map(|fault| {
-                let seat = u8::try_from(fault.seat)
-                    .ok()
-                    .filter(|&seat| usize::from(seat) < seats.len());
-                match (seat, fault_kind(fault.kind())) {
-                    (Some(seat), Some(kind)) => Ok(SeatFault {
-                        ply: fault.ply,
-                        seat,
-                        kind,
-                    }),
-                    _ => wrong(
-                        MESSAGE,
-                        "a fault without a seat of the game, or of no known kind",
-                    ),
-                }
+        let fault = |fault: &v1::Fault| {
+            let seat = u8::try_from(fault.seat).ok();
+            Some(SeatFault {
+                ply: fault.ply,
+                seat: seat.filter(|&seat| usize::from(seat) < seats.len())?,
+                kind: fault_kind(fault.kind())?,
             })
-            .collect::<Result<_, _>>()?;
+        };
+        let faults: Option<_> = message.faults.iter().map(fault).collect();
+        let Some(faults) = faults else {
+            let problem = "a fault without a seat of the game, or of no known kind";
+            return wrong(MESSAGE, problem);
+        };
         let Ok(hash) = message.hash.as_slice().try_into() else {
             return wrong(MESSAGE, "the hash has not 32 bytes");
         };

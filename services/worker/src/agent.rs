@@ -18,8 +18,6 @@ use std::{any::Any, time::Duration};
 use arena_engine::FaultKind;
 use arena_wire::v1;
 
-use crate::native::NativeAnswer;
-
 /// A game that waits for an answer: its place among the active games, and how often that place
 /// was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +35,18 @@ pub(crate) struct FaultReport {
     pub(crate) tail: String,
 }
 
-/// Result of a question asked alone.
+impl FaultReport {
+    /// A fault without output.
+    pub(crate) fn new(kind: FaultKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            tail: String::new(),
+        }
+    }
+}
+
+/// The final result of a question.
 #[derive(Clone, Debug)]
 pub(crate) enum DecisionResult {
     /// A move, and its time.
@@ -51,6 +60,9 @@ pub(crate) enum DecisionResult {
     Void(String),
 }
 
+/// A game, and the result of its question.
+pub(crate) type Answer = (Token, DecisionResult);
+
 /// Messages of agents to the driver.
 #[derive(Debug)]
 pub(crate) enum Event {
@@ -58,10 +70,8 @@ pub(crate) enum Event {
     Moves(Vec<(Token, u32)>),
     /// Unanswered questions of a batch.
     Unanswered(Vec<Token>),
-    /// Result of a question asked alone.
-    Alone(Token, DecisionResult),
-    /// Result of a question to a built-in agent.
-    NativeAnswers(Vec<NativeAnswer>),
+    /// Results of questions asked alone, or to a built-in agent.
+    Answers(Vec<Answer>),
     /// Games that were played in the pool; fewer reports than games if some are not wanted any
     /// more.
     Games {

@@ -73,26 +73,21 @@ impl CoordinatorBinaries {
     }
 
     async fn fetch(&self, sha256: &str, path: &Path) -> Result<(), String> {
-        for attempt in 1.. {
+        let mut attempt = 1;
+        loop {
             match self.try_fetch(sha256, path).await {
-                Ok(()) => return Ok(()),
                 Err(FetchError::Call(status))
                     if status.code() == Code::Unavailable && attempt < ATTEMPTS =>
                 {
                     time::sleep(PAUSE).await;
-                }
-                Err(FetchError::Call(status)) => {
-                    return Err(format!("the coordinator says: {}", status.message()));
+                    attempt += 1;
                 }
                 Err(FetchError::File(error)) => {
                     return Err(format!("{}: {error}", path.display()));
                 }
-                Err(FetchError::Hash(hash)) => {
-                    return Err(format!("what was fetched has the SHA-256 {hash}"));
-                }
+                fetched => return fetched.map_err(|error| error.to_string()),
             }
         }
-        unreachable!("the last attempt returns")
     }
 
     async fn try_fetch(&self, sha256: &str, path: &Path) -> Result<(), FetchError> {
@@ -135,22 +130,14 @@ impl BinaryProvider for CoordinatorBinaries {
     }
 }
 
+#[derive(Debug, thiserror::Error)]
 enum FetchError {
-    Call(Status),
-    File(io::Error),
+    #[error("the coordinator says: {}", .0.message())]
+    Call(#[from] Status),
+    #[error(transparent)]
+    File(#[from] io::Error),
+    #[error("what was fetched has the SHA-256 {0}")]
     Hash(String),
-}
-
-impl From<Status> for FetchError {
-    fn from(status: Status) -> Self {
-        Self::Call(status)
-    }
-}
-
-impl From<io::Error> for FetchError {
-    fn from(error: io::Error) -> Self {
-        Self::File(error)
-    }
 }
 
 /// The hash and the path in the package. The original file name is not used, because it is not

@@ -43,8 +43,8 @@ pub(crate) struct TournamentContext {
 impl TournamentContext {
     pub(crate) fn new(setup: v1::TournamentSetup) -> Result<Self, SetupError> {
         let given = options_from_wire(&setup.options);
-        // Text becomes the type of each option.
         let (ruleset, version) = (&setup.ruleset, setup.rules_version);
+        // Text becomes the type of each option.
         let seats = Some(setup.seats as usize);
         let (options, seats) = arena_games::resolve_version(ruleset, version, &given, seats)?;
         let game = arena_games::build_version(ruleset, version, &options, seats)?;
@@ -53,11 +53,7 @@ impl TournamentContext {
             ruleset: setup.ruleset.clone(),
             rules_version: setup.rules_version,
             options: options.clone(),
-            agents: setup
-                .agents
-                .iter()
-                .map(|agent| agent.name.clone())
-                .collect(),
+            agents: { setup.agents.iter() }.map(|it| it.name.clone()).collect(),
             setup: record_setup(&setup),
         };
         Ok(Self {
@@ -176,22 +172,17 @@ impl TournamentContext {
     }
 
     /// Name and options of a built-in agent's bot.
-    pub(crate) fn native(&self, index: u16) -> Result<(String, Options), String> {
+    pub(crate) fn native(&self, index: u16) -> Result<(&str, Options), String> {
         let agent = self.agent(index);
-        match agent.source {
-            Some(v1::agent_setup::Source::Native(_)) => {
-                Ok((agent.bot.clone(), options_from_wire(&agent.options)))
-            }
-            _ => Err(format!("{} is no native agent", agent.name)),
+        if !self.is_native(index) {
+            return Err(format!("{} is no native agent", agent.name));
         }
+        Ok((&agent.bot, options_from_wire(&agent.options)))
     }
 
     pub(crate) fn setup(&self, game: &v1::GameAssignment) -> Setup {
-        let names: Vec<&str> = game
-            .seats
-            .iter()
-            .map(|&agent| self.agent_name(agent as u16))
-            .collect();
+        let seats = game.seats.iter();
+        let names: Vec<&str> = seats.map(|&it| self.agent_name(it as u16)).collect();
         Setup {
             keys: BlockSeed(game.seed).keys(&names),
             opening: if game.opening.is_empty() {

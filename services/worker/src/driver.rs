@@ -7,8 +7,8 @@ mod active;
 mod agents;
 mod events;
 mod lease;
-mod open_games;
 mod outputs;
+mod playing;
 #[cfg(test)]
 mod tests;
 
@@ -24,6 +24,7 @@ use std::{
 };
 
 use arena_engine::FaultKind;
+use arena_telemetry::WorkerMetrics;
 use arena_wire::{ATTEMPTS_MAX, v1};
 use tokio::{
     sync::mpsc::{self, UnboundedReceiver, UnboundedSender},
@@ -35,7 +36,8 @@ use crate::{
     context::{SetupError, TournamentContext},
     environment::Environment,
     native::{Pool, PoolJob},
-    protocol::Progress,
+    protocol::{Playing, Progress},
+    record::void_report,
 };
 pub(crate) use active::GivenUp;
 use active::{Active, Games};
@@ -48,6 +50,8 @@ const EVENTS_MAX: usize = 64;
 const LOOK: usize = 256;
 /// Number of games that cannot start after which no more are requested.
 const BLOCKED: usize = 8;
+/// Maximum games of built-in agents passed to the pool at once.
+const POOLED: usize = 64;
 /// Maximum time for agents to end.
 const CLOSE: Duration = Duration::from_secs(8);
 
@@ -127,9 +131,7 @@ impl Driver {
     /// Latencies of a tournament's agents that were not reported yet.
     pub(crate) fn latencies(&self, tournament: &str) -> Vec<v1::AgentLatency> {
         let tournament = self.tournaments.get(tournament);
-        tournament.map_or_else(Vec::new, |tournament| {
-            tournament.context().latencies().take()
-        })
+        tournament.map_or_else(Vec::new, |it| it.context().latencies().take())
     }
 
     /// Adds a tournament.
@@ -175,12 +177,12 @@ impl Driver {
         };
         let leased = Lease::new(tournament.clone(), games.len(), job, given_up);
         self.leases.insert(lease, leased);
-        let waiting = games.into_iter().map(|game| Waiting {
+        let waiting = |game| Waiting {
             lease,
             tournament: tournament.clone(),
             game,
-        });
-        self.waiting.extend(waiting);
+        };
+        self.waiting.extend(games.into_iter().map(waiting));
         true
     }
 
@@ -200,62 +202,21 @@ impl Driver {
         }
     }
 
-    /// Unfinished games, started or not.
-    pub(crate) fn unfinished(&self) -> usize {
-        self.waiting.len() + self.in_flight()
-    }
-
     /// Started games.
     pub(crate) fn in_flight(&self) -> usize {
         self.games.len() + self.pooled
     }
 
-    /// True if enough games cannot start before others end: another worker may have time for more.
-    pub(crate) fn is_sated(&self) -> bool {
-        self.blocked && self.waiting.len() >= self.in_flight().max(BLOCKED)
-    }
-
     /// Decisions of each tournament since the last call.
-    pub(crate) fn take_decisions(&self) -> Vec<(String, u64)> {
-        let tournaments = self.tournaments.iter();
-        let decisions =
-            tournaments.map(|(id, tournament)| (id.clone(), tournament.take_decisions()));
-        decisions.filter(|(_, count)| *count > 0).collect()
-    }
-
-    /// True if every lease is over; a thread may still play a dropped game.
-    pub(crate) fn is_done(&self) -> bool {
-        self.leases.is_empty()
-    }
-
-    /// Plies of each lease so far. Each call adds one to a lease that moves from time to time,
-    /// because a single decision has its own time limit and may take longer than a lease. The same
-    /// holds for leases that wait while others move.
-    pub(crate) fn progress(&mut self, now: time::Instant) -> Vec<Progress> {
-        let mut attended: BTreeMap<u64, u64> = BTreeMap::new();
-        for active in self.games.iter() {
-            if let Some(done) = active.attended() {
-                let sum = attended.entry(active.lease).or_default();
-                *sum = sum.wrapping_add(done);
-            }
-        }
-        for (number, lease) in &mut self.leases {
-            lease.look(now, attended.get(number).copied());
-        }
-        let plays = self.in_flight() > 0;
-        let moves = |lease: &Lease| !lease.waits() && lease.moves(now);
-        let others = self.leases.values().any(moves);
-        let shown = |(&number, lease): (&u64, &mut Lease)| {
-            let alive = plays && (lease.moves(now) || lease.waits() && others);
-            lease.signs += u64::from(alive);
-            Progress {
-                lease: number,
-                reported: lease.plies() + lease.signs,
-                plies: lease.plies(),
-                waits: lease.waits(),
-            }
-        };
-        self.leases.iter_mut().map(shown).collect()
+    pub(crate) fn take_decisions(&self) -> Vec<v1::TournamentDecisions> {
+        let taken = self
+            .tournaments
+            .iter()
+            .map(|(id, tournament)| v1::TournamentDecisions {
+                tournament_id: id.clone(),
+                decisions: tournament.take_decisions(),
+            });
+        taken.filter(|taken| taken.decisions > 0).collect()
     }
 
     /// Starts as many games as possible, and sends their questions.
@@ -298,18 +259,11 @@ impl Driver {
 
     /// Ends all agents and waits until they are gone.
     pub(crate) async fn close(self) {
-        let Self {
-            environment,
-            tournaments,
-            leases,
-            games,
-            waiting,
-            ..
-        } = self;
-        for lease in leases.values() {
+        for lease in self.leases.values() {
             lease.job.unwanted.store(true, Ordering::Relaxed);
         }
-        drop((tournaments, leases, games, waiting));
+        let environment = self.environment.clone();
+        drop(self);
         let _ = time::timeout(CLOSE, environment.supervisor.all_gone()).await;
     }
 
@@ -325,8 +279,7 @@ impl Driver {
             return self.finish(lease, report);
         }
         if let Err(error) = tournament.context().check(&game) {
-            let report = tournament.builder().void(&game, error.to_string());
-            return self.finish(lease, report);
+            return self.finish(lease, void_report(game.index, error.to_string()));
         }
         let Some(Lease { job, given_up, .. }) = self.leases.get(&lease) else {
             return;
@@ -347,9 +300,8 @@ impl Driver {
                 games.push(next.game);
             }
             self.pooled += games.len();
-            let counts = tournament
-                .players()
-                .start(&self.pool, &self.sender, &job, &games);
+            let runner = tournament.runner();
+            let counts = runner.start(&self.pool, &self.sender, &job, &games);
             if let Some(lease) = self.leases.get_mut(&lease) {
                 lease.pooled.extend(counts);
             }
@@ -359,10 +311,8 @@ impl Driver {
         let active = match opened {
             Ok(active) => active,
             Err(error) => {
-                let report = tournament
-                    .builder()
-                    .void(&game, format!("its opening: {error}"));
-                return self.finish(lease, report);
+                let why = format!("its opening: {error}");
+                return self.finish(lease, void_report(game.index, why));
             }
         };
         let token = self.games.insert(active);
@@ -379,32 +329,23 @@ impl Driver {
     }
 
     fn end(&mut self, token: Token) {
-        let Some(active) = self.games.remove(token) else {
-            return;
-        };
-        let (lease, tournament) = (active.lease, active.tournament.clone());
-        self.environment
-            .metrics
-            .games_played(&tournament.context().wire().ruleset, 1);
-        let report = active.seal();
-        self.finish(lease, report);
+        self.remove(token, |metrics, active| {
+            metrics.games_played(&active.tournament.context().wire().ruleset, 1);
+            active.seal()
+        });
     }
 
-    fn void(&mut self, token: Token, why: String) {
-        let Some(active) = self.games.remove(token) else {
-            return;
-        };
-        let report = active.tournament.builder().void(&active.assignment, why);
-        self.finish(active.lease, report);
-    }
-
-    /// The agent that was asked does not start here.
-    fn unready(&mut self, token: Token, fault_report: FaultReport) {
-        let Some(active) = self.games.remove(token) else {
-            return;
-        };
-        let report = active.unready(fault_report);
-        self.finish(active.lease, report);
+    /// Ends a game with this report.
+    fn remove(
+        &mut self,
+        token: Token,
+        report: impl FnOnce(&WorkerMetrics, Active) -> v1::GameReport,
+    ) {
+        if let Some(active) = self.games.remove(token) {
+            let lease = active.lease;
+            let report = report(&self.environment.metrics, active);
+            self.finish(lease, report);
+        }
     }
 
     fn finish(&mut self, lease: u64, report: v1::GameReport) {
@@ -428,6 +369,3 @@ impl Driver {
         }
     }
 }
-
-/// Maximum games of built-in agents passed to the pool at once.
-const POOLED: usize = 64;

@@ -111,29 +111,24 @@ impl<P: BinaryProvider + ?Sized> BinaryProvider for Arc<P> {
 
 /// What all games share.
 pub(crate) struct Environment {
+    pub(crate) agents: AgentOptions,
     pub(crate) supervisor: Supervisor,
-    pub(crate) listen: Listen,
-    pub(crate) builtin: Builtin,
-    pub(crate) unary: bool,
-    pub(crate) native: (PathBuf, Vec<OsString>),
     pub(crate) binaries: Arc<dyn BinaryProvider>,
     pub(crate) metrics: Arc<WorkerMetrics>,
 }
 
 impl Environment {
     pub(crate) fn new(
-        options: &AgentOptions,
+        agents: AgentOptions,
         binaries: Arc<dyn BinaryProvider>,
         metrics: Arc<WorkerMetrics>,
     ) -> Self {
+        let mut supervisor = Supervisor::new(agents.guard.clone(), agents.temp.clone());
+        supervisor.outputs = agents.outputs.clone();
+        supervisor.folder = agents.output_folder.clone();
         Self {
-            supervisor: Supervisor::new(options.guard.clone(), options.temp.clone())
-                .keep_outputs(options.outputs.clone())
-                .output_to(options.output_folder.clone()),
-            listen: options.listen,
-            builtin: options.builtin,
-            unary: options.unary,
-            native: options.native.clone(),
+            agents,
+            supervisor,
             binaries,
             metrics,
         }

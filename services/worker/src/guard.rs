@@ -254,21 +254,17 @@ fn watch_children(agent: Pid, happened: Sender<Happened>) -> io::Result<()> {
     thread::Builder::new().spawn(move || {
         loop {
             let report = match waitpid(None, None) {
-                Ok(WaitStatus::Exited(pid, code)) => Some((pid, Report::Exited(code))),
-                Ok(WaitStatus::Signaled(pid, signal, _)) => {
-                    Some((pid, Report::Signalled(signal as i32)))
+                Ok(WaitStatus::Exited(pid, code)) if pid == agent => Report::Exited(code),
+                Ok(WaitStatus::Signaled(pid, signal, _)) if pid == agent => {
+                    Report::Signalled(signal as i32)
                 }
-                Ok(_) | Err(Errno::EINTR) => None,
+                Ok(_) | Err(Errno::EINTR) => continue,
                 Err(_) => {
                     let _ = happened.send(Happened::Alone);
                     return;
                 }
             };
-            if let Some((pid, report)) = report
-                && pid == agent
-            {
-                let _ = happened.send(Happened::Agent(report));
-            }
+            let _ = happened.send(Happened::Agent(report));
         }
     })?;
     Ok(())

@@ -5,6 +5,8 @@
 //! this machine. The program named there must run [`guard::main`] when it is started as the
 //! guard.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 mod agent;
 mod binaries;
 mod context;
@@ -30,3 +32,8 @@ pub use error::WorkerError;
 pub use native::Job;
 pub use player::{DescribeError, NoBinaries, PlayError, Played, describe, play_games, play_one};
 pub use service::{Options, Service};
+
+/// Locks a mutex, also after a panic: the data in the worker's mutexes is always consistent.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,9 +1,11 @@
 //! Measurements of an agent's moves, for metrics and for the standings of its tournament.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use arena_telemetry::{MoveLatency, MoveMeter, MoveTiming, WorkerMetrics};
+use arena_telemetry::{MoveLatency, MoveMeter, WorkerMetrics};
 use arena_wire::v1;
+
+use crate::lock;
 
 /// Latencies of a tournament's agents that were not reported yet.
 #[derive(Debug)]
@@ -14,40 +16,31 @@ impl Latencies {
         Self((0..agents).map(|_| Mutex::default()).collect())
     }
 
-    fn of(&self, agent: u16) -> MutexGuard<'_, MoveLatency> {
-        self.0[usize::from(agent)]
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Takes them, as messages.
     pub(crate) fn take(&self) -> Vec<v1::AgentLatency> {
-        (0..self.0.len() as u16)
-            .filter_map(|agent| {
-                let mut kept = self.of(agent);
-                if kept.count() == 0 {
-                    return None;
-                }
-                let taken = std::mem::take(&mut *kept);
-                drop(kept);
-                let (buckets, counts) = taken.thinking.buckets().unzip();
-                let (waiting_buckets, waiting_counts) = taken.waiting.buckets().unzip();
-                Some(v1::AgentLatency {
-                    agent: agent.into(),
-                    buckets,
-                    counts,
-                    waiting_buckets,
-                    waiting_counts,
-                })
+        let message = |(agent, kept): (u32, &Mutex<MoveLatency>)| {
+            let taken = std::mem::take(&mut *lock(kept));
+            if taken.count() == 0 {
+                return None;
+            }
+            let (buckets, counts) = taken.thinking.buckets().unzip();
+            let (waiting_buckets, waiting_counts) = taken.waiting.buckets().unzip();
+            Some(v1::AgentLatency {
+                agent,
+                buckets,
+                counts,
+                waiting_buckets,
+                waiting_counts,
             })
-            .collect()
+        };
+        (0..).zip(&self.0).filter_map(message).collect()
     }
 }
 
 /// Measures the moves of one agent of a tournament. Metrics and standings get the values on a
 /// flush.
 pub(crate) struct Meter {
-    moves: MoveMeter,
+    pub(crate) moves: MoveMeter,
     latencies: Arc<Latencies>,
     agent: u16,
 }
@@ -67,37 +60,12 @@ impl Meter {
         }
     }
 
-    /// True if the next decision is timed for itself and others.
-    #[inline]
-    pub(crate) fn due(&self) -> bool {
-        self.moves.due()
-    }
-
-    /// Number of decisions that a timed decision stands for.
-    pub(crate) fn weight(&self) -> u64 {
-        self.moves.weight()
-    }
-
-    /// A decision that is not timed.
-    #[inline]
-    pub(crate) fn untimed(&mut self) {
-        self.moves.untimed();
-    }
-
-    /// A decision that is timed for itself and those before it.
-    pub(crate) fn sampled(&mut self, timing: MoveTiming) {
-        self.moves.sampled(timing);
-    }
-
-    /// Decisions that took the same time.
-    pub(crate) fn timed(&mut self, timing: MoveTiming, decisions: u64) {
-        self.moves.timed(timing, decisions);
-    }
-
+    /// Passes the measurements on.
     pub(crate) fn flush(&mut self) {
         self.moves.flush();
         if self.moves.has_latency() {
-            self.moves.drain(&mut self.latencies.of(self.agent));
+            let latency = &self.latencies.0[usize::from(self.agent)];
+            self.moves.drain(&mut lock(latency));
         }
     }
 }
@@ -105,6 +73,8 @@ impl Meter {
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
+
+    use arena_telemetry::MoveTiming;
 
     use super::*;
 
@@ -115,7 +85,7 @@ mod tests {
         let latencies = Arc::new(Latencies::new(2));
         let mut meter = Meter::new(&metrics, latencies.clone(), 1, "slow", "kalah");
         let timing = MoveTiming::in_process(Duration::from_nanos(5), Duration::from_nanos(7));
-        meter.timed(timing, 3);
+        meter.moves.timed(timing, 3);
         assert_eq!(latencies.take(), []);
         meter.flush();
         let taken = latencies.take();

@@ -1,11 +1,12 @@
 //! The papers' agents on threads of the worker.
 
-mod games;
+mod client;
 mod pool;
 mod runner;
+mod seated;
 mod time_limit;
 
-pub(crate) use games::{NativeGames, PlyCounter, PoolJob};
+pub(crate) use client::NativeClient;
 pub use pool::Job;
 pub(crate) use pool::Pool;
-pub(crate) use runner::{NativeAnswer, NativeClient, NativeRunners};
+pub(crate) use runner::{NativeRunner, PlyCounter, PoolJob};

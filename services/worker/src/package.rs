@@ -16,7 +16,7 @@ use std::{
     fs::{self, File, OpenOptions},
     io::{self, Read, Seek, SeekFrom},
     os::unix::fs::{OpenOptionsExt, symlink},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use tar::{Archive, Builder, EntryType, Header};
@@ -194,10 +194,7 @@ pub fn unpack(package: &Path, folder: &Path) -> Result<Manifest, PackageError> {
         let Some(Node::File { executable, size }) = layout.get(&path) else {
             continue;
         };
-        let to = folder.join(&path);
-        if let Some(parent) = to.parent() {
-            fs::create_dir_all(parent)?;
-        }
+        let to = place(folder, &path)?;
         let mut file = OpenOptions::new()
             .write(true)
             .create_new(true)
@@ -208,14 +205,17 @@ pub fn unpack(package: &Path, folder: &Path) -> Result<Manifest, PackageError> {
     // Links last, so that no file is written through one.
     for path in layout.paths() {
         if let Some(Node::Link { target }) = layout.get(path) {
-            let at = folder.join(path);
-            if let Some(parent) = at.parent() {
-                fs::create_dir_all(parent)?;
-            }
-            symlink(target, &at)?;
+            symlink(target, place(folder, path)?)?;
         }
     }
     Ok(manifest)
+}
+
+/// The path of a file below a folder, with the folders that it needs.
+fn place(folder: &Path, path: &str) -> io::Result<PathBuf> {
+    let place = folder.join(path);
+    place.parent().map_or(Ok(()), fs::create_dir_all)?;
+    Ok(place)
 }
 
 /// Checks the contents of a package. Returns the manifest.

@@ -16,7 +16,7 @@ use crate::{
     agent::connection::{AgentConnection, Down, Source},
     context::{SetupError, TournamentContext},
     driver::{Driver, GivenUp},
-    environment::{AgentOptions, BinaryProvider, Environment},
+    environment::{AgentOptions, BinaryError, BinaryProvider, Environment, Provided},
     native::Pool,
     runtime::on_own_thread,
 };
@@ -104,7 +104,7 @@ pub async fn play_games(
     let metrics = WorkerMetrics::new(&Registry::new(), [setup.ruleset.as_str()])?;
     let pool = Pool::new(options.threads())?;
     on_own_thread("games", move || async move {
-        let environment = Environment::new(&options, binaries, Arc::new(metrics));
+        let environment = Environment::new(options, binaries, Arc::new(metrics));
         let mut driver = Driver::new(environment, pool, at_once);
         driver.set_alone();
         let tournament = setup.tournament_id.clone();
@@ -173,7 +173,7 @@ pub async fn describe(
 ) -> Result<v1::DescribeResponse, DescribeError> {
     let metrics = WorkerMetrics::new(&Registry::new(), ["none"; 0]).map_err(DescribeError::ours)?;
     on_own_thread("describe", move || async move {
-        let environment = Environment::new(&options, binaries, Arc::new(metrics));
+        let environment = Environment::new(options, binaries, Arc::new(metrics));
         let source = Source::of(source, &environment);
         let connection = AgentConnection::up("agent", &source, &environment).await?;
         let described = ask(&connection).await;
@@ -206,9 +206,9 @@ async fn ask(connection: &AgentConnection) -> Result<v1::DescribeResponse, Descr
 pub struct NoBinaries;
 
 impl BinaryProvider for NoBinaries {
-    fn provide<'a>(&'a self, binary: &'a v1::BinarySource) -> crate::environment::Provided<'a> {
+    fn provide<'a>(&'a self, binary: &'a v1::BinarySource) -> Provided<'a> {
         let problem = "there is nowhere to get binaries from".to_owned();
-        let error = crate::environment::BinaryError::new(binary, problem);
+        let error = BinaryError::new(binary, problem);
         Box::pin(async { Err(error) })
     }
 }

@@ -30,9 +30,10 @@ pub use terms::{
     RefusedReport, ReportNo, Stay, StayNo,
 };
 
-use backoff::{Backoff, Jitter};
+use arena_engine::AgentRng;
+use backoff::Backoff;
 use presence::Presence;
-use reports::{Due, Reports};
+use reports::Reports;
 use stale::Stale;
 
 /// Minimum and maximum games of a request.
@@ -47,8 +48,6 @@ const LEASE_PAUSE: Duration = Duration::from_millis(200);
 const BACKLOG: usize = 16;
 /// Unanswered bytes above which no game starts: a worker has to do with 150 MB in all.
 const BACKLOG_BYTES: usize = 32 << 20;
-/// Timeout of a report; after it, the report is sent again.
-const REPORT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Maximum time that an orderly stop waits for the coordinator to be informed.
 const LEAVE: Duration = Duration::from_secs(1);
 /// Minimum and maximum interval of progress reports.
@@ -68,7 +67,8 @@ struct Held {
 #[derive(Debug)]
 pub struct Protocol<R> {
     settings: ProtocolSettings,
-    jitter: Jitter,
+    /// Source of the jitter of pauses.
+    jitter: AgentRng,
     presence: Presence,
     /// Time of the last progress report.
     beat: Duration,
@@ -96,7 +96,7 @@ impl<R> Protocol<R> {
     pub fn new(settings: ProtocolSettings) -> Self {
         Self {
             settings,
-            jitter: Jitter::new(settings.seed),
+            jitter: AgentRng::new(settings.seed),
             presence: Presence::new(settings.connect_timeout),
             beat: Duration::ZERO,
             asking: None,
@@ -303,20 +303,8 @@ impl<R> Protocol<R> {
         }
         let all = self.drain.is_some() || games.unfinished() == 0;
         // Before the progress report, which removes finished leases.
-        match self.reports.due(now, all) {
-            Some(Due::New(report, lease, games)) => {
-                return Some(Action::Report {
-                    report,
-                    lease,
-                    games,
-                    timeout: REPORT_TIMEOUT,
-                });
-            }
-            Some(Due::Again(report)) => {
-                let timeout = REPORT_TIMEOUT;
-                return Some(Action::ReportAgain { report, timeout });
-            }
-            None => {}
+        if let Some(report) = self.reports.due(now, all) {
+            return Some(report);
         }
         if let Some(limit) = self.drain {
             let over = games.is_done() && self.reports.unanswered() == 0;

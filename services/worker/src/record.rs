@@ -97,11 +97,10 @@ impl RecordBuilder {
         if !self.context.wire().luck {
             finished.luck = Vec::new();
         }
-        let mut record = self.record(game, finished);
-        let sealed = self.lines.seal(&mut record, self.context.game());
-        if let Err(error) = sealed {
-            return self.void(game, format!("the game cannot be recorded: {error}"));
-        }
+        let mut record = match self.record(game, finished) {
+            Ok(record) => record,
+            Err(why) => return void_report(game.index, why),
+        };
         if self.context.wire().hash_only {
             record.forget_moves();
         }
@@ -115,21 +114,22 @@ impl RecordBuilder {
         }
     }
 
-    fn record(&self, game: &v1::GameAssignment, finished: Finished) -> GameRecord {
-        let seats = self.context.seats(game);
-        GameRecord::new(
-            game.index,
-            game.block,
-            BlockSeed(game.seed),
-            seats,
-            finished,
-        )
-    }
-
     /// The report of a game that is not to be tried again.
     pub(crate) fn give_up(&mut self, game: &v1::GameAssignment) -> v1::GameReport {
-        let Some(record) = self.void_record(game) else {
-            return self.void(game, "the game cannot be recorded".to_owned());
+        let nothing = Finished {
+            events: Vec::new(),
+            opening_plies: 0,
+            placement: Vec::new(),
+            scores: Vec::new(),
+            luck: Vec::new(),
+            plies: 0,
+            decisions: Vec::new(),
+            termination: Termination::Void,
+            faults: Vec::new(),
+        };
+        let record = match self.record(game, nothing) {
+            Ok(record) => record,
+            Err(why) => return void_report(game.index, why),
         };
         tracing::error!(
             tournament = self.context.tournament_id(),
@@ -143,32 +143,29 @@ impl RecordBuilder {
         }
     }
 
-    /// The report of a game that could not be played.
-    pub(crate) fn void(&self, game: &v1::GameAssignment, why: String) -> v1::GameReport {
-        v1::GameReport {
-            record: Some(v1::GameRecord {
-                index: game.index,
-                ..Default::default()
-            }),
-            void_reason: why,
-            ..Default::default()
+    /// A record with its hash.
+    fn record(
+        &mut self,
+        game: &v1::GameAssignment,
+        finished: Finished,
+    ) -> Result<GameRecord, String> {
+        let (seed, seats) = (BlockSeed(game.seed), self.context.seats(game));
+        let mut record = GameRecord::new(game.index, game.block, seed, seats, finished);
+        match self.lines.seal(&mut record, self.context.game()) {
+            Ok(_) => Ok(record),
+            Err(error) => Err(format!("the game cannot be recorded: {error}")),
         }
     }
+}
 
-    fn void_record(&mut self, game: &v1::GameAssignment) -> Option<GameRecord> {
-        let nothing = Finished {
-            events: Vec::new(),
-            opening_plies: 0,
-            placement: Vec::new(),
-            scores: Vec::new(),
-            luck: Vec::new(),
-            plies: 0,
-            decisions: Vec::new(),
-            termination: Termination::Void,
-            faults: Vec::new(),
-        };
-        let mut record = self.record(game, nothing);
-        self.lines.seal(&mut record, self.context.game()).ok()?;
-        Some(record)
+/// The report of a game that could not be played.
+pub(crate) fn void_report(index: u64, why: String) -> v1::GameReport {
+    v1::GameReport {
+        record: Some(v1::GameRecord {
+            index,
+            ..Default::default()
+        }),
+        void_reason: why,
+        ..Default::default()
     }
 }

@@ -21,6 +21,7 @@ use arena_telemetry::{MetricsServer, Registry, WorkerMetrics};
 use tokio::sync::oneshot;
 use tonic::transport::{Channel, Endpoint};
 
+use fleet::Fleet;
 use folder::Folder;
 
 use crate::{
@@ -209,7 +210,7 @@ impl Service {
         let binaries = binaries.unwrap_or_else(|| self.temp.path().join("binaries"));
         let binaries = Arc::new(CoordinatorBinaries::on(channel.clone(), binaries));
         let agents = self.options.agents(self.temp.path());
-        let environment = Environment::new(&agents, binaries, self.counters.clone());
+        let environment = Environment::new(agents, binaries, self.counters);
         let joined = Arc::new(AtomicBool::new(false));
         if let Some(server) = self.server {
             let (joined, url) = (joined.clone(), self.options.coordinator.clone());
@@ -229,16 +230,8 @@ impl Service {
                 }
             });
         }
-        fleet::play(
-            self.options,
-            channel,
-            environment,
-            pool,
-            self.counters,
-            joined,
-            drains,
-        )
-        .await
+        let fleet = Fleet::new(self.options, channel, environment, pool, joined);
+        fleet.run(drains).await
     }
 }
 

@@ -29,14 +29,17 @@ pub struct GuardCommand {
     pub args: Vec<OsString>,
 }
 
-/// Starts agent processes, and counts them.
+/// Starts agent processes, and knows when all are gone.
 #[derive(Clone, Debug)]
 pub struct Supervisor {
     guard: GuardCommand,
     temp: PathBuf,
-    outputs: Option<Outputs>,
-    folder: Option<PathBuf>,
-    running: Arc<watch::Sender<usize>>,
+    /// Keeps the output of every process, also after its end.
+    pub(crate) outputs: Option<Outputs>,
+    /// A folder in which every process also gets a file with its output.
+    pub(crate) folder: Option<PathBuf>,
+    /// Every process that is not gone yet has a receiver.
+    running: Arc<watch::Sender<()>>,
 }
 
 impl Supervisor {
@@ -49,52 +52,14 @@ impl Supervisor {
             temp: std::path::absolute(&temp).unwrap_or(temp),
             outputs: None,
             folder: None,
-            running: Arc::new(watch::Sender::new(0)),
+            running: Arc::new(watch::Sender::new(())),
         }
-    }
-
-    /// Keeps the output of every process, also after its end.
-    #[must_use]
-    pub fn keep_outputs(mut self, outputs: Option<Outputs>) -> Self {
-        self.outputs = outputs;
-        self
-    }
-
-    /// Writes the output of every process to a file of its own in a folder, too.
-    #[must_use]
-    pub fn output_to(mut self, folder: Option<PathBuf>) -> Self {
-        self.folder = folder;
-        self
-    }
-
-    /// Starts an agent and waits until it is ready.
-    ///
-    /// # Errors
-    /// [`StartError`], with the agent's last output. Nothing is left running in that case.
-    pub async fn start(&self, launch: &Launch) -> Result<Process, (StartError, String)> {
-        Process::start(self, launch).await
     }
 
     /// Waits until every started process is gone. It ends none: dropping or stopping each
     /// [`Process`] does.
     pub async fn all_gone(&self) {
-        let _ = self.running.subscribe().wait_for(|&count| count == 0).await;
-    }
-}
-
-/// A process that is not gone yet.
-struct Running(Arc<watch::Sender<usize>>);
-
-impl Running {
-    fn new(count: &Arc<watch::Sender<usize>>) -> Self {
-        count.send_modify(|count| *count += 1);
-        Self(count.clone())
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.0.send_modify(|count| *count -= 1);
+        self.running.closed().await;
     }
 }
 
@@ -140,20 +105,15 @@ impl Limits {
         let Some(limits) = limits else {
             return default;
         };
-        let or = |value: u64, default: u64| if value == 0 { default } else { value };
+        let given = |value: u64| Some(value).filter(|&value| value > 0);
         Self {
-            start: if limits.start_timeout_us == 0 {
-                default.start
-            } else {
-                Duration::from_micros(limits.start_timeout_us)
+            start: given(limits.start_timeout_us).map_or(default.start, Duration::from_micros),
+            memory_bytes: given(limits.memory_bytes).unwrap_or(default.memory_bytes),
+            processes: match limits.processes {
+                0 => default.processes,
+                processes => processes,
             },
-            memory_bytes: or(limits.memory_bytes, default.memory_bytes),
-            processes: if limits.processes == 0 {
-                default.processes
-            } else {
-                limits.processes
-            },
-            output_bytes: or(limits.output_bytes, default.output_bytes),
+            output_bytes: given(limits.output_bytes).unwrap_or(default.output_bytes),
         }
     }
 }

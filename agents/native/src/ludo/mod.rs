@@ -8,7 +8,7 @@ mod evaluate;
 mod simple;
 mod threat;
 
-use arena_engine::options::{Kind, OptionError, Options, Spec};
+use arena_engine::options::{Kind, Options, Spec};
 use arena_games::ChineseLudo;
 
 use self::evaluate::Effort;
@@ -20,6 +20,7 @@ pub use self::{
 };
 use crate::{
     bot::{Bot, Chosen, Decision},
+    make::BotResult,
     read,
 };
 pub(crate) use simple::{move_first, move_last};
@@ -67,10 +68,7 @@ pub(crate) fn specs() -> Vec<Spec> {
 }
 
 /// Makes `ludo-threat`.
-pub(crate) fn threat(
-    options: &Options,
-    game: &ChineseLudo,
-) -> Result<Box<dyn Bot<ChineseLudo>>, OptionError> {
+pub(crate) fn threat(options: &Options, game: &ChineseLudo) -> BotResult<ChineseLudo> {
     let settings = Settings::new(options);
     Ok(Box::new(ThreatBot {
         evaluator: Evaluator::new(game, settings),

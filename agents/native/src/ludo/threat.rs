@@ -106,12 +106,6 @@ impl Threats {
         steps
     }
 
-    /// Memory of the matrix in bytes; 0 without one.
-    #[must_use]
-    pub fn matrix_bytes(&self) -> usize {
-        self.matrix.as_deref().map_or(0, size_of_val)
-    }
-
     /// The probability without a matrix; `step` is called at each of its steps.
     #[inline]
     fn compute(&self, attacker: i8, target: i8, step: impl FnMut()) -> u32 {

@@ -46,9 +46,7 @@ impl<G: Features> Bot<G> for Searcher<G> {
         let mut search = Search {
             game: decision.game,
             agent: usize::from(decision.seat),
-            depth: self.depth,
-            weights: &self.weights,
-            terminal: self.terminal,
+            player: self,
             nodes: 1,
             pace: Pace::new(decision.stop),
         };
@@ -126,9 +124,7 @@ struct Search<'a, G: Features> {
     game: &'a G,
     /// The seat that the search is for.
     agent: usize,
-    depth: u32,
-    weights: &'a G::Weights,
-    terminal: Terminal,
+    player: &'a Searcher<G>,
     nodes: u64,
     pace: Pace<'a>,
 }
@@ -142,12 +138,12 @@ impl<G: Features> Search<'_, G> {
         if self.pace.is_over() {
             return 0.0;
         }
-        if core.is_over() && self.terminal == Terminal::WinInf {
+        if core.is_over() && self.player.terminal == Terminal::WinInf {
             let lead = lead(core, self.agent);
             return f64::from(lead.signum()) * WIN + f64::from(lead);
         }
-        if core.is_over() || ply == self.depth {
-            return sum(self.weights, &self.game.features(core, self.agent));
+        if core.is_over() || ply == self.player.depth {
+            return sum(&self.player.weights, &self.game.features(core, self.agent));
         }
         let mut children = Children::default();
         let mut legal = self.game.legal_mask(core);

@@ -108,7 +108,10 @@ impl<P: Process> Chooser<P> {
         quick: bool,
         answer: impl FnOnce(&mut Self, Instant) -> Result<T, Status>,
     ) -> Option<Result<T, Status>> {
-        self.forget_some();
+        // Bounds the memory for players, between two messages.
+        if self.seated.len() > PLAYERS_MAX {
+            self.forget();
+        }
         let started = Instant::now();
         let mut questions = std::mem::take(&mut self.questions);
         let mut places = std::mem::take(&mut self.places);
@@ -237,13 +240,6 @@ impl<P: Process> Chooser<P> {
         self.seated.clear();
         self.known.clear();
     }
-
-    /// Bounds the memory for players, between two messages.
-    fn forget_some(&mut self) {
-        if self.seated.len() > PLAYERS_MAX {
-            self.forget();
-        }
-    }
 }
 
 /// Decodes a decision into the buffers of another.
@@ -266,9 +262,7 @@ fn micros(started: Instant) -> u64 {
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> String {
-    panic
-        .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned())
-        .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "without a message".to_owned())
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("without a message").to_owned()
 }

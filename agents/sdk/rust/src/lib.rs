@@ -51,7 +51,6 @@
 //!   [`serve`] instead of [`run`].
 
 mod agent;
-mod answers;
 mod chooser;
 mod choosers;
 mod listen;

@@ -1,7 +1,13 @@
 //! `arena.v1.AgentService` over encoded messages.
 
-use std::{convert::Infallible, sync::Arc};
+use std::{
+    convert::Infallible,
+    future::{self, Ready},
+    pin::Pin,
+    sync::Arc,
+};
 
+use futures_util::{Stream, stream};
 use prost::bytes::Bytes;
 use tonic::{
     Request, Response, Status, Streaming,
@@ -12,7 +18,7 @@ use tonic::{
 
 use arena_wire::raw::Raw;
 
-use crate::{agent::Process, answers::Answers, choosers::SharedChoosers};
+use crate::{agent::Process, choosers::SharedChoosers};
 
 /// Maximum size of a message. Nested messages take many times their encoded size, so this
 /// bounds memory.
@@ -65,10 +71,10 @@ struct Describe<P>(Arc<SharedChoosers<P>>);
 
 impl<P: Process> UnaryService<Bytes> for Describe<P> {
     type Response = Bytes;
-    type Future = std::future::Ready<Result<Response<Bytes>, Status>>;
+    type Future = Ready<Result<Response<Bytes>, Status>>;
 
     fn call(&mut self, _: Request<Bytes>) -> Self::Future {
-        std::future::ready(Ok(Response::new(self.0.described.clone())))
+        future::ready(Ok(Response::new(self.0.described.clone())))
     }
 }
 
@@ -88,11 +94,33 @@ struct ChooseMoves<P>(Arc<SharedChoosers<P>>);
 
 impl<P: Process> StreamingService<Bytes> for ChooseMoves<P> {
     type Response = Bytes;
-    type ResponseStream = Answers<P>;
-    type Future = std::future::Ready<Result<Response<Answers<P>>, Status>>;
+    type ResponseStream = Pin<Box<dyn Stream<Item = Result<Bytes, Status>> + Send>>;
+    type Future = Ready<Result<Response<Self::ResponseStream>, Status>>;
 
+    /// Answers each message of the stream with one message, in order, until the process must end.
     fn call(&mut self, request: Request<Streaming<Bytes>>) -> Self::Future {
-        let answers = Answers::new(Arc::clone(&self.0), request.into_inner());
-        std::future::ready(Ok(Response::new(answers)))
+        let (shared, questions) = (Arc::clone(&self.0), request.into_inner());
+        let ending = Box::pin(shared.ended());
+        let start = (shared, questions, ending, None);
+        let answers = stream::try_unfold(start, |state| async {
+            let (shared, mut questions, mut ending, failed) = state;
+            if let Some(status) = failed {
+                return Err(status);
+            }
+            let request = tokio::select! {
+                biased;
+                request = questions.message() => request?,
+                () = &mut ending => None,
+            };
+            let Some(request) = request else {
+                return Ok(None);
+            };
+            let (response, failed) = match shared.answer_quickly(&request) {
+                Some(answered) => answered?,
+                None => shared.answer_batch(request).await?,
+            };
+            Ok(Some((response, (shared, questions, ending, failed))))
+        });
+        future::ready(Ok(Response::new(Box::pin(answers))))
     }
 }

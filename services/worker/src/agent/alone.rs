@@ -115,24 +115,23 @@ impl AgentTask {
             break DecisionResult::Fault(fault_report, took);
         };
         if let Some(timing) = timing {
-            self.meter.timed(timing, 1);
+            self.meter.moves.timed(timing, 1);
         }
         if self.asks_alone && matches!(verdict, DecisionResult::Move(..)) {
             self.asks_alone = false;
             self.set_room();
         }
-        self.tell(Event::Alone(token, verdict));
+        if let DecisionResult::Move(..) = verdict {
+            self.errors = 0;
+        }
+        self.tell(Event::Answers(vec![(token, verdict)]));
         self.show(Duration::from_millis(100));
     }
 
     fn fault_report(&self, kind: FaultKind, message: String, took: Duration) -> DecisionResult {
         let fault_report = match &self.connection {
             Some(connection) => connection.fault(kind, message),
-            None => FaultReport {
-                kind,
-                message,
-                tail: String::new(),
-            },
+            None => FaultReport::new(kind, message),
         };
         DecisionResult::Fault(fault_report, took)
     }

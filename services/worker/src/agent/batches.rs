@@ -133,7 +133,7 @@ impl AgentTask {
                 () = time::sleep_until((since + limit).into()) => break BatchFailure::Late(limit),
             };
             let read = match answer {
-                Ok(bytes) => codec::read_moves(&bytes, &mut answers).map_err(garbled),
+                Ok(bytes) => codec::read_moves(&bytes, &mut answers).map_err(Status::data_loss),
                 Err(status) if status.code() == Code::Unimplemented => break BatchFailure::Single,
                 Err(status) => break BatchFailure::Failed(status),
             };
@@ -183,11 +183,10 @@ impl AgentTask {
     }
 
     fn take(&mut self, sent: &mut VecDeque<Sent>, answer: &Answers) -> Result<(), Status> {
-        let Some(place) = sent.iter().position(|sent| sent.number == answer.batch) else {
-            return Err(garbled(format!(
-                "it answered batch {}, which is not open",
-                answer.batch
-            )));
+        let number = answer.batch;
+        let Some(place) = sent.iter().position(|sent| sent.number == number) else {
+            let problem = format!("it answered batch {number}, which is not open");
+            return Err(Status::data_loss(problem));
         };
         let entry = &mut sent[place];
         let (since, asked) = (entry.since, entry.batch.len());
@@ -210,14 +209,14 @@ impl AgentTask {
                 Some((last, count)) if *last == timing => *count += 1,
                 _ => {
                     if let Some((last, count)) = alike.replace((timing, 1)) {
-                        self.meter.timed(last, count);
+                        self.meter.moves.timed(last, count);
                     }
                 }
             }
             moves.push((token, choice.move_id));
         }
         if let Some((last, count)) = alike {
-            self.meter.timed(last, count);
+            self.meter.moves.timed(last, count);
         }
         entry.left -= moves.len();
         let mut unanswered = Vec::new();
@@ -245,9 +244,10 @@ impl AgentTask {
             self.tell(Event::Unanswered(unanswered));
         }
         match wrong {
-            Some(slot) => Err(garbled(format!(
-                "it answered slot {slot}, which is not open"
-            ))),
+            Some(slot) => {
+                let problem = format!("it answered slot {slot}, which is not open");
+                Err(Status::data_loss(problem))
+            }
             None => Ok(()),
         }
     }
@@ -300,10 +300,6 @@ impl Clock {
             thinking,
         }
     }
-}
-
-fn garbled(problem: String) -> Status {
-    Status::data_loss(problem)
 }
 
 #[cfg(test)]

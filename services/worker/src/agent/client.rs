@@ -116,7 +116,7 @@ impl AgentClient {
             move_timeout: setup.move_timeout,
             connection: None,
             up_since: Instant::now(),
-            ups: 0,
+            has_run: false,
             floods: 0,
             errors: 0,
             broken: None,
@@ -129,16 +129,12 @@ impl AgentClient {
         (line, task.attend())
     }
 
-    /// Adds a question, which is sent with the next [`AgentClient::flush`].
-    pub(crate) fn ask(&self, token: Token, game: &dyn AnyMatch, question: Question) {
-        self.open.set(self.open.get() + 1);
-        self.inbox.borrow_mut().push(token, game, question);
-    }
-
-    /// Adds a question that is asked while no other is open.
-    pub(crate) fn ask_alone(&self, token: Token, game: &dyn AnyMatch, question: Question) {
-        self.open.set(self.open.get() + 1);
-        self.inbox.borrow_mut().push_alone(token, game, question);
+    /// Adds a question, which is sent with the next [`AgentClient::flush`]: in a batch, or `alone`
+    /// while no other is open.
+    pub(crate) fn ask(&self, token: Token, game: &dyn AnyMatch, question: Question, alone: bool) {
+        self.open.update(|open| open + 1);
+        let mut inbox = self.inbox.borrow_mut();
+        inbox.push(token, game, question, alone);
     }
 
     /// No question can be added for now.
@@ -159,7 +155,7 @@ impl AgentClient {
     }
 
     pub(crate) fn count_event(&self) {
-        self.event_count.set(self.event_count.get() + 1);
+        self.event_count.update(|count| count + 1);
     }
 
     /// Output of its process, or of the last one; none before the first process and for an
@@ -197,7 +193,8 @@ pub(super) struct AgentTask {
     pub(super) move_timeout: Duration,
     pub(super) connection: Option<AgentConnection>,
     up_since: Instant,
-    ups: u64,
+    /// True once it was connected.
+    has_run: bool,
     pub(super) floods: u32,
     /// Errors that it answered with since the last move.
     pub(super) errors: u32,
@@ -217,11 +214,8 @@ pub(super) struct AgentTask {
 impl AgentTask {
     async fn attend(mut self) {
         while !self.line.closed.get() {
-            let (alone, batch) = {
-                let inbox = self.line.inbox.borrow();
-                (inbox.has_alone(), inbox.has_batch())
-            };
-            if !alone && !batch {
+            let alone = self.line.inbox.borrow().has_alone();
+            if !alone && !self.line.inbox.borrow().has_batch() {
                 self.show(Duration::ZERO);
                 self.line.wake.notified().await;
                 continue;
@@ -250,11 +244,8 @@ impl AgentTask {
         match self.ensure_connected().await {
             Ok(()) => {}
             Err(Down::Agent(fault_report)) => {
-                tracing::warn!(
-                    agent = self.name,
-                    "does not start: {}",
-                    fault_report.message
-                );
+                let message = &fault_report.message;
+                tracing::warn!(agent = self.name, "does not start: {message}");
                 self.unready = Some((fault_report, Instant::now()));
                 return;
             }
@@ -291,29 +282,26 @@ impl AgentTask {
     /// Informs the driver.
     pub(super) fn tell(&mut self, event: Event) {
         self.line.count_event();
-        if matches!(
-            event,
-            Event::Moves(_) | Event::Alone(_, DecisionResult::Move(..))
-        ) {
+        if let Event::Moves(_) = event {
             self.errors = 0;
         }
         let answered = match &event {
             Event::Moves(moves) => moves.len(),
             Event::Unanswered(tokens) => tokens.len(),
-            Event::Alone(..) => 1,
-            Event::NativeAnswers(_) | Event::Games { .. } | Event::Panicked(_) => 0,
+            Event::Answers(answers) => answers.len(),
+            Event::Games { .. } | Event::Panicked(_) => 0,
         };
-        let open = self.line.open.get().saturating_sub(answered);
-        self.line.open.set(open);
+        let open = &self.line.open;
+        open.update(|open| open.saturating_sub(answered));
         // Without a driver, nothing waits for the answer.
         let _ = self.events.send(event);
     }
 
-    fn answer_all(&mut self, verdict: &DecisionResult) {
+    /// Gives all waiting questions the same result.
+    fn answer_all(&mut self, result: &DecisionResult) {
         let tokens = self.line.inbox.borrow_mut().take_all();
-        for token in tokens {
-            self.tell(Event::Alone(token, verdict.clone()));
-        }
+        let answers = tokens.into_iter().map(|token| (token, result.clone()));
+        self.tell(Event::Answers(answers.collect()));
     }
 
     /// Updates the metrics, at most once per interval.
@@ -326,11 +314,8 @@ impl AgentTask {
 
     /// A running agent; without one, the last failure.
     pub(super) async fn ensure_connected(&mut self) -> Result<(), Down> {
-        if self
-            .connection
-            .as_ref()
-            .is_some_and(|connection| !connection.is_dead())
-        {
+        let connection = self.connection.as_ref();
+        if connection.is_some_and(|connection| !connection.is_dead()) {
             return Ok(());
         }
         self.disconnect().await;
@@ -338,30 +323,30 @@ impl AgentTask {
             Source::Endpoint(_) => BACK_OFF_ENDPOINT,
             Source::Program { .. } | Source::Binary(_) => BACK_OFF,
         };
-        for attempt in 1.. {
+        let mut attempt = 1;
+        let connection = loop {
             match AgentConnection::up(&self.name, &self.source, &self.environment).await {
-                Ok(connection) => {
-                    if connection.is_process() {
-                        self.environment.metrics.add_agent_processes(&self.label, 1);
-                        if self.ups > 0 {
-                            self.environment.metrics.agent_restarted(&self.label);
-                        }
-                    }
-                    self.line.output.replace(connection.output().cloned());
-                    self.ups += 1;
-                    self.up_since = Instant::now();
-                    self.connection = Some(connection);
-                    return Ok(());
-                }
                 Err(Down::Agent(fault_report)) if attempt < STARTS => {
                     tracing::info!(agent = self.name, attempt, "{}", fault_report.message);
                     time::sleep(wait).await;
                     wait *= 2;
+                    attempt += 1;
                 }
-                Err(down) => return Err(down),
+                connected => break connected?,
+            }
+        };
+        if connection.is_process() {
+            let metrics = &self.environment.metrics;
+            metrics.add_agent_processes(&self.label, 1);
+            if self.has_run {
+                metrics.agent_restarted(&self.label);
             }
         }
-        unreachable!("the last attempt returns")
+        self.line.output.replace(connection.output().cloned());
+        self.has_run = true;
+        self.up_since = Instant::now();
+        self.connection = Some(connection);
+        Ok(())
     }
 
     /// Ends the agent's process or the connection.
@@ -416,21 +401,17 @@ impl AgentTask {
                 }
             }
             BatchFailure::Failed(status) => {
-                let fault_report = match &self.connection {
-                    Some(connection) => Some(connection.fault_report(&status).await),
-                    None => None,
-                };
-                let flooded = fault_report
-                    .as_ref()
-                    .is_some_and(|fault_report| fault_report.kind == FaultKind::OutputLimit);
-                if flooded && self.flooded_again() {
-                    self.broken = fault_report;
-                } else if let Some(fault_report) = fault_report {
-                    tracing::info!(
-                        agent = self.name,
-                        "a batch was not answered ({}): asking alone",
-                        fault_report.message
-                    );
+                if let Some(connection) = &self.connection {
+                    let fault_report = connection.fault_report(&status).await;
+                    if fault_report.kind == FaultKind::OutputLimit && self.flooded_again() {
+                        self.broken = Some(fault_report);
+                    } else {
+                        tracing::info!(
+                            agent = self.name,
+                            "a batch was not answered ({}): asking alone",
+                            fault_report.message
+                        );
+                    }
                 }
                 self.restart(&mut unanswered).await;
             }

@@ -43,7 +43,7 @@ impl Source {
     pub(crate) fn of(source: agent_setup::Source, environment: &Environment) -> Self {
         match source {
             agent_setup::Source::Native(_) => {
-                let (path, args) = environment.native.clone();
+                let (path, args) = environment.agents.native.clone();
                 Self::Program {
                     path,
                     args,
@@ -91,11 +91,8 @@ impl AgentConnection {
                 (process.channel().clone(), Some(process))
             }
             Source::Binary(binary) => {
-                let path = environment
-                    .binaries
-                    .provide(binary)
-                    .await
-                    .map_err(|error| Down::Ours(error.to_string()))?;
+                let provided = environment.binaries.provide(binary).await;
+                let path = provided.map_err(|error| Down::Ours(error.to_string()))?;
                 let args: Vec<OsString> = binary.args.iter().map(Into::into).collect();
                 let limits = Limits::from_wire(binary.limits.as_ref());
                 let process = start(name, path, &args, limits, environment).await?;
@@ -107,7 +104,7 @@ impl AgentConnection {
             channel,
             process,
             fresh: true,
-            single: environment.unary,
+            single: environment.agents.unary,
         })
     }
 
@@ -118,9 +115,7 @@ impl AgentConnection {
 
     /// True if the process is known to have ended.
     pub(crate) fn is_dead(&self) -> bool {
-        self.process
-            .as_ref()
-            .is_some_and(|process| process.exit().is_some())
+        self.process.as_ref().and_then(Process::exit).is_some()
     }
 
     /// What a failed call shows about the agent.
@@ -132,8 +127,7 @@ impl AgentConnection {
             },
             None => None,
         };
-        let written = self.output().map(|output| output.tail());
-        let written = written.unwrap_or_default();
+        let written = self.tail();
         let (kind, message) = match exit {
             Some(exit @ Exit::OutputLimit(_)) => (FaultKind::OutputLimit, exit.to_string()),
             Some(exit) => (FaultKind::Crash, with_reason(exit.to_string(), &written)),
@@ -155,11 +149,14 @@ impl AgentConnection {
         FaultReport {
             kind,
             message,
-            tail: self
-                .output()
-                .map(|output| output.tail())
-                .unwrap_or_default(),
+            tail: self.tail(),
         }
+    }
+
+    fn tail(&self) -> String {
+        self.output()
+            .map(|output| output.tail())
+            .unwrap_or_default()
     }
 
     /// Output of its process, if this worker started it.
@@ -217,7 +214,7 @@ async fn start(
         program: program.clone(),
         args: args.to_vec(),
         limits,
-        listen: environment.listen,
+        listen: environment.agents.listen,
     };
     environment
         .supervisor
@@ -232,19 +229,16 @@ async fn start(
             )),
             StartError::Exited {
                 exit: Exit::OutputLimit(_),
-                ..
             } => Down::Agent(FaultReport {
                 kind: FaultKind::OutputLimit,
                 message: error.to_string(),
                 tail,
             }),
-            StartError::Package { .. } | StartError::Exited { .. } | StartError::Slow { .. } => {
-                Down::Agent(FaultReport {
-                    kind: FaultKind::NotReady,
-                    message: with_reason(error.to_string(), &tail),
-                    tail,
-                })
-            }
+            _ => Down::Agent(FaultReport {
+                kind: FaultKind::NotReady,
+                message: with_reason(error.to_string(), &tail),
+                tail,
+            }),
         })
 }
 
@@ -252,21 +246,15 @@ async fn start(
 /// SERVING.
 pub(crate) async fn reach(url: &str) -> Result<Channel, Down> {
     let unreachable = |problem: String| {
-        Down::Agent(FaultReport {
-            kind: FaultKind::Disconnected,
-            message: format!("{url} cannot be reached: {problem}"),
-            tail: String::new(),
-        })
+        let message = format!("{url} cannot be reached: {problem}");
+        Down::Agent(FaultReport::new(FaultKind::Disconnected, message))
     };
     let channel = connect::open(url, connect::CONNECT_TIMEOUT)
         .await
         .map_err(|error| unreachable(connect::causes(&error)))?;
-    let check = HealthClient::new(channel.clone());
-    let answer = tokio::time::timeout(HEALTH, async move {
-        let mut check = check;
-        check.check(HealthCheckRequest::default()).await
-    })
-    .await;
+    let mut check = HealthClient::new(channel.clone());
+    let answer = check.check(HealthCheckRequest::default());
+    let answer = tokio::time::timeout(HEALTH, answer).await;
     match answer {
         Ok(Ok(answer)) if answer.get_ref().status() == ServingStatus::Serving => Ok(channel),
         Ok(Err(status)) if matches!(status.code(), Code::Unimplemented | Code::NotFound) => {

@@ -20,13 +20,6 @@ const DECISION: u32 = 2;
 const TIME_BUDGET: u32 = 3;
 const BATCH: u32 = 4;
 
-/// The encoded common part of all questions to one agent.
-pub(crate) fn encode_context(context: &v1::GameContext) -> Vec<u8> {
-    let mut out = Vec::new();
-    encoding::message::encode(CONTEXT, context, &mut out);
-    out
-}
-
 /// Questions to one agent that are sent together.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
@@ -108,6 +101,7 @@ pub(crate) struct Single {
 /// Encodes questions into batches.
 #[derive(Debug)]
 pub(crate) struct Writer {
+    /// The encoded common part of all questions.
     context: Vec<u8>,
     /// True if notations and details of moves are included.
     details: bool,
@@ -116,8 +110,10 @@ pub(crate) struct Writer {
 
 impl Writer {
     pub(crate) fn new(context: &v1::GameContext, details: bool) -> Self {
+        let mut encoded = Vec::new();
+        encoding::message::encode(CONTEXT, context, &mut encoded);
         Self {
-            context: encode_context(context),
+            context: encoded,
             details,
             notation: String::new(),
         }
@@ -217,13 +213,6 @@ impl Inbox {
         }
     }
 
-    /// An empty batch.
-    fn batch(&mut self) -> Batch {
-        let mut batch = self.spare.pop().unwrap_or_default();
-        batch.begin(&self.writer.context);
-        batch
-    }
-
     /// Keeps a finished batch for reuse.
     pub(crate) fn keep(&mut self, batch: Batch) {
         if self.spare.len() < SPARE && batch.body.capacity() <= SPARE_BYTES {
@@ -240,33 +229,29 @@ impl Inbox {
         (self.room, self.all_alone) = (room, all_alone);
     }
 
-    /// Adds a question to a batch, unless all are asked alone.
-    pub(crate) fn push(&mut self, token: Token, game: &dyn AnyMatch, question: Question) {
-        if self.all_alone {
-            return self.push_alone(token, game, question);
-        }
-        if self
-            .batches
-            .back()
-            .is_none_or(|last| last.len() >= self.room)
-        {
-            let batch = self.batch();
-            self.batches.push_back(batch);
+    /// Adds a question to a batch, or one to be asked alone.
+    pub(crate) fn push(
+        &mut self,
+        token: Token,
+        game: &dyn AnyMatch,
+        question: Question,
+        alone: bool,
+    ) {
+        let alone = alone || self.all_alone;
+        let queue = match alone {
+            true => &mut self.alone,
+            false => &mut self.batches,
+        };
+        if alone || queue.back().is_none_or(|last| last.len() >= self.room) {
+            let mut batch = self.spare.pop().unwrap_or_default();
+            batch.begin(&self.writer.context);
+            queue.push_back(batch);
         }
         let now = *self.now.get_or_insert_with(Instant::now);
-        if let Some(batch) = self.batches.back_mut() {
+        if let Some(batch) = queue.back_mut() {
             self.writer.write(batch, token, game, question);
             batch.wanted.push(now);
         }
-    }
-
-    /// Adds a question to be asked alone.
-    pub(crate) fn push_alone(&mut self, token: Token, game: &dyn AnyMatch, question: Question) {
-        let mut batch = self.batch();
-        self.writer.write(&mut batch, token, game, question);
-        let now = *self.now.get_or_insert_with(Instant::now);
-        batch.wanted.push(now);
-        self.alone.push_back(batch);
     }
 
     pub(crate) fn has_alone(&self) -> bool {
@@ -350,7 +335,7 @@ mod tests {
         };
         let token = |place| Token { place, turn: 0 };
         for place in 0..3 {
-            inbox.push(token(place), &*game, question);
+            inbox.push(token(place), &*game, question, false);
         }
         let mut position = Vec::new();
         game.encode(details, &mut position);
@@ -386,7 +371,7 @@ mod tests {
         };
         assert_eq!(message, wanted);
 
-        inbox.push(token(3), &*game, question);
+        inbox.push(token(3), &*game, question, false);
         let rest = inbox.take_batch(1).expect("the rest");
         let single: Vec<_> = rest.into_single(5).collect();
         assert_eq!(single.len(), 2);

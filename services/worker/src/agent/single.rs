@@ -62,7 +62,6 @@ impl Round {
 
     /// Average number in flight, and the average time for as many answers, once there are enough.
     /// The time of one question shows less, because others were in flight.
-    /// others were on their way.
     fn take(&mut self, answers: usize) -> Option<(usize, Duration)> {
         if self.answers == 0 || (self.answers as usize) < answers {
             return None;
@@ -122,12 +121,11 @@ impl AgentTask {
                     message,
                 } = single;
                 let mut grpc = grpc.clone();
-                let limit = call_limit;
                 open.push(Open {
                     token,
                     wanted,
                     since: Instant::now(),
-                    limit,
+                    limit: call_limit,
                 });
                 calls.spawn_local(async move {
                     let call = async {
@@ -225,7 +223,7 @@ impl AgentTask {
                     round_trip,
                     thinking: own,
                 };
-                self.meter.timed(timing, 1);
+                self.meter.moves.timed(timing, 1);
             }
             moves.push((token, choice.move_id));
         }

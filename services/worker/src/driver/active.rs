@@ -12,7 +12,7 @@ use super::{
 use crate::{
     agent::{FaultReport, Token},
     native::PlyCounter,
-    record::{Answered, Known, Timed, micros},
+    record::{Answered, Known, Timed, micros, void_report},
 };
 
 /// Agents of a lease that are given up, with the fault that they are charged with.
@@ -64,17 +64,21 @@ impl Active {
         })
     }
 
-    /// Asks its open question. Returns false if the game is over.
+    /// Asks its open question, unless its agent is given up. Returns false if the game is over.
     pub(super) fn ask(&mut self, token: Token) -> bool {
         let Status::Asks(question) = self.game.status() else {
             return false;
         };
         let agent = self.seats.agent(question.seat);
-        self.job = None;
-        match self.given_up.get(&agent) {
-            Some(fault_report) => self.tournament.charge(token, fault_report.clone()),
-            None => self.job = self.tournament.ask(agent, token, &*self.game, question),
-        }
+        self.job = match self.given_up.get(&agent) {
+            Some(fault_report) => {
+                self.tournament.charge(token, fault_report.clone());
+                None
+            }
+            None => self
+                .tournament
+                .ask(agent, token, &*self.game, question, false),
+        };
         true
     }
 
@@ -82,9 +86,8 @@ impl Active {
     pub(super) fn ask_alone(&mut self, token: Token) {
         if let Status::Asks(question) = self.game.status() {
             let agent = self.seats.agent(question.seat);
-            self.job = self
-                .tournament
-                .ask_alone(agent, token, &*self.game, question);
+            let (tournament, game) = (&self.tournament, &*self.game);
+            self.job = tournament.ask(agent, token, game, question, true);
         }
     }
 
@@ -132,7 +135,7 @@ impl Active {
         );
         let mut tail = fault_report.tail;
         if tail.is_empty()
-            && let Some(output) = self.tournament.output(agent)
+            && let Some(output) = self.tournament.agent(agent).output()
         {
             tail = output.tail();
         }
@@ -146,11 +149,9 @@ impl Active {
 
     /// The report of a game that could not be played because the asked agent does not start here.
     pub(super) fn unready(&self, fault_report: FaultReport) -> v1::GameReport {
+        let index = self.assignment.index;
         let Status::Asks(question) = self.game.status() else {
-            return self
-                .tournament
-                .builder()
-                .void(&self.assignment, fault_report.message);
+            return void_report(index, fault_report.message);
         };
         let agent = self.seats.agent(question.seat);
         let name = self.tournament.context().agent_name(agent);
@@ -162,7 +163,7 @@ impl Active {
                 message: fault_report.message,
                 stderr_tail: fault_report.tail,
             }),
-            ..self.tournament.builder().void(&self.assignment, why)
+            ..void_report(index, why)
         }
     }
 
@@ -175,10 +176,8 @@ impl Active {
             answered: self.answered,
             outputs: self.outputs.take(),
         };
-        let finished = self.game.finish();
-        self.tournament
-            .builder()
-            .seal(&self.assignment, finished, known)
+        let mut builder = self.tournament.builder();
+        builder.seal(&self.assignment, self.game.finish(), known)
     }
 }
 

@@ -1,5 +1,4 @@
 //! The agents of a tournament, each reached in its own way from its first question on.
-//! question on.
 
 use std::{
     cell::{Cell, OnceCell, RefCell, RefMut},
@@ -8,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use arena_engine::{AnyMatch, Question, options::Options};
+use arena_engine::{AnyMatch, Question};
 use arena_telemetry::WeightedHistogram;
 use arena_wire::v1::{self, agent_setup::Source as WireSource};
 use tokio::{
@@ -17,7 +16,6 @@ use tokio::{
     time::Instant,
 };
 
-use super::open_games::OpenGames;
 use crate::{
     agent::{
         DecisionResult, Event, FaultReport, Token,
@@ -27,40 +25,63 @@ use crate::{
     },
     context::TournamentContext,
     environment::{Builtin, Environment},
-    native::{NativeClient, NativeGames, NativeRunners, PlyCounter, Pool},
+    native::{NativeClient, NativeRunner, PlyCounter, Pool},
     record::RecordBuilder,
     supervise::Output,
 };
 
 enum Reached {
     /// By a connection.
-    AgentClient(Rc<AgentClient>),
+    Connected(Rc<AgentClient>),
     /// In the pool.
     Native(RefCell<NativeClient>),
     /// Not at all.
     Nowhere,
 }
 
+/// An agent of a tournament.
+#[derive(Default)]
+pub(super) struct TournamentAgent {
+    reached: OnceCell<Reached>,
+    /// True if it was asked since the last flush.
+    is_asked: Cell<bool>,
+    /// Its seats in games whose questions are asked one after another.
+    active: Cell<usize>,
+    /// Its open games, and the number of games that began while another one was open.
+    pub(super) open: Cell<u32>,
+    pub(super) overlaps: Cell<u64>,
+    /// Bytes of output reported.
+    pub(super) reported: Cell<usize>,
+}
+
+impl TournamentAgent {
+    fn client(&self) -> Option<&Rc<AgentClient>> {
+        match self.reached.get() {
+            Some(Reached::Connected(client)) => Some(client),
+            _ => None,
+        }
+    }
+
+    /// Output of its process, if it has one.
+    pub(super) fn output(&self) -> Option<Arc<Output>> {
+        self.client()?.output()
+    }
+}
+
 /// A tournament with its agents. Dropping it ends them.
 pub(super) struct TournamentAgents {
     context: Arc<TournamentContext>,
     builder: RefCell<RecordBuilder>,
-    players: Arc<NativeGames>,
-    agents: Vec<OnceCell<Reached>>,
+    runner: Arc<NativeRunner>,
+    agents: Vec<TournamentAgent>,
     environment: Rc<Environment>,
     events: UnboundedSender<Event>,
     overhead: WeightedHistogram,
     used: Cell<Instant>,
-    /// Agents that were asked since the last flush, and a flag for each: a flush costs nothing for
-    /// the others.
+    /// Agents that were asked since the last flush: a flush costs nothing for the others.
     asked: RefCell<Vec<u16>>,
-    is_asked: Vec<Cell<bool>>,
-    /// For each agent, the games in play whose questions are asked one after another.
-    active: Vec<Cell<usize>>,
     /// Decisions since the last report.
     decisions: Cell<u64>,
-    /// For each agent, the games in play with it.
-    open: Vec<OpenGames>,
 }
 
 /// The agents of a game in play, until it is dropped.
@@ -72,8 +93,7 @@ pub(super) struct SeatedAgents {
 impl SeatedAgents {
     pub(super) fn new(tournament: Rc<TournamentAgents>, agents: Vec<u16>) -> Self {
         for &agent in &agents {
-            let active = &tournament.active[usize::from(agent)];
-            active.set(active.get() + 1);
+            tournament.agent(agent).active.update(|seats| seats + 1);
         }
         Self { tournament, agents }
     }
@@ -86,8 +106,8 @@ impl SeatedAgents {
 impl Drop for SeatedAgents {
     fn drop(&mut self) {
         for &agent in &self.agents {
-            let active = &self.tournament.active[usize::from(agent)];
-            active.set(active.get() - 1);
+            let active = &self.tournament.agent(agent).active;
+            active.update(|seats| seats - 1);
         }
     }
 }
@@ -98,21 +118,18 @@ impl TournamentAgents {
         environment: Rc<Environment>,
         events: UnboundedSender<Event>,
     ) -> Self {
-        let agents = context.wire().agents.iter();
+        let agents = context.wire().agents.len();
         Self {
             builder: RefCell::new(RecordBuilder::new(context.clone())),
-            players: NativeGames::new(context.clone(), environment.metrics.clone()),
-            asked: RefCell::new(Vec::with_capacity(agents.len())),
-            is_asked: agents.clone().map(|_| Cell::new(false)).collect(),
-            active: agents.clone().map(|_| Cell::new(0)).collect(),
-            decisions: Cell::new(0),
-            open: agents.clone().map(|_| OpenGames::default()).collect(),
-            agents: agents.map(|_| OnceCell::new()).collect(),
+            runner: NativeRunner::new(context.clone(), environment.metrics.clone()),
+            agents: (0..agents).map(|_| TournamentAgent::default()).collect(),
             overhead: environment.metrics.overhead(&context.wire().ruleset),
             context,
             environment,
             events,
             used: Cell::new(Instant::now()),
+            asked: RefCell::new(Vec::with_capacity(agents)),
+            decisions: Cell::new(0),
         }
     }
 
@@ -125,8 +142,13 @@ impl TournamentAgents {
         self.builder.borrow_mut()
     }
 
-    pub(super) fn players(&self) -> &Arc<NativeGames> {
-        &self.players
+    /// Plays whole games among its built-in agents.
+    pub(super) fn runner(&self) -> &Arc<NativeRunner> {
+        &self.runner
+    }
+
+    pub(super) fn agent(&self, index: u16) -> &TournamentAgent {
+        &self.agents[usize::from(index)]
     }
 
     /// Seconds that a move costs outside of the agents.
@@ -144,20 +166,20 @@ impl TournamentAgents {
 
     /// True if a game may start: none of its agents is fully occupied.
     pub(super) fn has_room(&self, game: &v1::GameAssignment) -> bool {
-        game.seats.iter().all(|&agent| {
-            let agent = agent as usize;
-            let active = self.active.get(agent).map_or(0, Cell::get);
-            match self.agents.get(agent).and_then(OnceCell::get) {
-                Some(Reached::AgentClient(line)) => line.has_room(active),
-                Some(Reached::Native(player)) => player.borrow().has_room(active),
-                Some(Reached::Nowhere) | None => true,
-            }
+        let mut agents = game
+            .seats
+            .iter()
+            .filter_map(|&it| self.agents.get(it as usize));
+        agents.all(|agent| match agent.reached.get() {
+            Some(Reached::Connected(client)) => client.has_room(agent.active.get()),
+            Some(Reached::Native(client)) => client.borrow().has_room(agent.active.get()),
+            Some(Reached::Nowhere) | None => true,
         })
     }
 
     /// This many decisions were made.
     pub(super) fn count_decisions(&self, count: u64) {
-        self.decisions.set(self.decisions.get() + count);
+        self.decisions.update(|decisions| decisions + count);
     }
 
     /// Decisions since the last call.
@@ -167,162 +189,114 @@ impl TournamentAgents {
 
     /// True if all seats are played in the pool.
     pub(super) fn is_native(&self, game: &v1::GameAssignment) -> bool {
-        self.environment.builtin == Builtin::InProcess
-            && game
-                .seats
-                .iter()
-                .all(|&agent| self.context.is_native(agent as u16))
+        let mut seats = game.seats.iter();
+        self.environment.agents.builtin == Builtin::InProcess
+            && seats.all(|&agent| self.context.is_native(agent as u16))
     }
 
-    /// Asks an agent. If the pool answers, returns the progress of the job.
+    /// Asks an agent, in its next batch or while no other question is open. If the pool answers,
+    /// returns the progress of the job.
     pub(super) fn ask(
         &self,
-        agent: u16,
+        index: u16,
         token: Token,
         game: &dyn AnyMatch,
         question: Question,
+        alone: bool,
     ) -> Option<Arc<PlyCounter>> {
-        match self.agent(agent) {
-            Reached::AgentClient(line) if !self.context.strict() => {
-                line.ask(token, game, question);
-                self.note(agent);
+        let agent = self.agent(index);
+        if !agent.is_asked.replace(true) {
+            self.asked.borrow_mut().push(index);
+        }
+        match agent.reached.get_or_init(|| self.reach(index)) {
+            Reached::Connected(client) => {
+                client.ask(token, game, question, alone || self.context.strict());
                 None
             }
-            _ => self.ask_alone(agent, token, game, question),
-        }
-    }
-
-    pub(super) fn ask_alone(
-        &self,
-        agent: u16,
-        token: Token,
-        game: &dyn AnyMatch,
-        question: Question,
-    ) -> Option<Arc<PlyCounter>> {
-        let mut job = None;
-        match self.agent(agent) {
-            Reached::AgentClient(line) => line.ask_alone(token, game, question),
-            Reached::Native(player) => {
-                job = Some(player.borrow_mut().ask(token, game, question));
+            Reached::Native(client) => Some(client.borrow_mut().ask(token, game, question)),
+            Reached::Nowhere => {
+                let name = self.context.agent_name(index);
+                let why = format!("the setup does not tell how agent {name} is reached");
+                self.answer(token, DecisionResult::Void(why));
+                None
             }
-            Reached::Nowhere => self.nowhere(agent, token),
         }
-        self.note(agent);
-        job
     }
 
     #[cfg(test)]
-    pub(super) fn line(&self, agent: u16) -> Rc<AgentClient> {
-        match self.agent(agent) {
-            Reached::AgentClient(line) => line.clone(),
-            _ => panic!("agent {agent} is not reached by a connection"),
-        }
+    pub(super) fn line(&self, agent: u16) -> &AgentClient {
+        self.agent(agent).client().expect("a connection")
     }
 
     /// How much an agent was served so far, if it is reached by a connection.
     pub(super) fn served(&self, agent: u16) -> Option<u64> {
-        match self.agents[usize::from(agent)].get() {
-            Some(Reached::AgentClient(line)) => Some(line.event_count()),
-            _ => None,
-        }
-    }
-
-    /// Output of an agent's process, if it has one.
-    pub(super) fn output(&self, agent: u16) -> Option<Arc<Output>> {
-        match self.agents[usize::from(agent)].get() {
-            Some(Reached::AgentClient(line)) => line.output(),
-            _ => None,
-        }
-    }
-
-    /// The games in play with an agent.
-    pub(super) fn open_games(&self, agent: u16) -> &OpenGames {
-        &self.open[usize::from(agent)]
-    }
-
-    /// Marks an agent for the next flush.
-    fn note(&self, agent: u16) {
-        if !self.is_asked[usize::from(agent)].replace(true) {
-            self.asked.borrow_mut().push(agent);
-        }
+        Some(self.agent(agent).client()?.event_count())
     }
 
     /// Sends the questions.
     pub(super) fn flush(&self, pool: &Pool, events: &UnboundedSender<Event>) {
-        for agent in self.asked.borrow_mut().drain(..) {
-            self.is_asked[usize::from(agent)].set(false);
-            match self.agent(agent) {
-                Reached::AgentClient(line) => line.flush(),
-                Reached::Native(player) => player.borrow_mut().flush(pool, events),
-                Reached::Nowhere => {}
+        for index in self.asked.borrow_mut().drain(..) {
+            let agent = self.agent(index);
+            agent.is_asked.set(false);
+            match agent.reached.get() {
+                Some(Reached::Connected(client)) => client.flush(),
+                Some(Reached::Native(client)) => client.borrow_mut().flush(pool, events),
+                Some(Reached::Nowhere) | None => {}
             }
         }
     }
 
     /// Answers for an agent that is given up.
     pub(super) fn charge(&self, token: Token, fault_report: FaultReport) {
-        let verdict = DecisionResult::Fault(fault_report, Duration::ZERO);
-        let _ = self.events.send(Event::Alone(token, verdict));
+        self.answer(token, DecisionResult::Fault(fault_report, Duration::ZERO));
     }
 
-    fn nowhere(&self, agent: u16, token: Token) {
-        let name = self.context.agent_name(agent);
-        let why = format!("the setup does not tell how agent {name} is reached");
-        let _ = self
-            .events
-            .send(Event::Alone(token, DecisionResult::Void(why)));
-    }
-
-    fn agent(&self, index: u16) -> &Reached {
-        self.agents[usize::from(index)].get_or_init(|| self.reach(index))
+    fn answer(&self, token: Token, result: DecisionResult) {
+        let _ = self.events.send(Event::Answers(vec![(token, result)]));
     }
 
     fn reach(&self, index: u16) -> Reached {
         let agent = self.context.agent(index);
+        let native = self.context.is_native(index);
         let source = match &agent.source {
             None => return Reached::Nowhere,
-            Some(WireSource::Native(_)) if self.environment.builtin == Builtin::InProcess => {
-                let options: Options = arena_wire::convert::options_from_wire(&agent.options);
-                return Reached::Native(RefCell::new(NativeClient::new(NativeRunners::new(
-                    index,
-                    options,
-                    self.context.clone(),
-                    self.environment.metrics.clone(),
-                ))));
+            Some(WireSource::Native(_))
+                if self.environment.agents.builtin == Builtin::InProcess =>
+            {
+                let client = NativeClient::new(index, self.runner.clone());
+                return Reached::Native(RefCell::new(client));
             }
             Some(source) => Source::of(source.clone(), &self.environment),
         };
         let context = context(self.context.wire(), agent);
-        // The papers' agents need only ids.
-        let native = matches!(agent.source, Some(WireSource::Native(_)));
         let setup = AgentClientSetup {
             name: agent.name.clone(),
             label: self.context.agent_label(index).to_owned(),
             meter: self.context.meter(&self.environment.metrics, index),
             source,
+            // The papers' agents need only ids.
             writer: Writer::new(&context, !(agent.omit_move_details || native)),
             batch_size: agent.batch_size as usize,
             move_timeout: self.context.move_timeout(),
         };
-        let (line, task) = AgentClient::open(setup, self.environment.clone(), self.events.clone());
-        let looking_after = task::spawn_local(task);
+        let (client, task) =
+            AgentClient::open(setup, self.environment.clone(), self.events.clone());
+        let task = task::spawn_local(task);
         let events = self.events.clone();
         task::spawn_local(async move {
-            let ended = looking_after.await.map_err(JoinError::try_into_panic);
+            let ended = task.await.map_err(JoinError::try_into_panic);
             if let Err(Ok(panic)) = ended {
                 let _ = events.send(Event::Panicked(panic));
             }
         });
-        Reached::AgentClient(line)
+        Reached::Connected(client)
     }
 }
 
 impl Drop for TournamentAgents {
     fn drop(&mut self) {
-        for agent in self.agents.iter().filter_map(OnceCell::get) {
-            if let Reached::AgentClient(line) = agent {
-                line.close();
-            }
+        for client in self.agents.iter().filter_map(TournamentAgent::client) {
+            client.close();
         }
     }
 }

@@ -18,10 +18,7 @@ impl Driver {
                     self.ask_alone(token);
                 }
             }
-            Event::Alone(token, verdict) => {
-                self.measured(Some(token), 1, |this| this.judge(token, verdict));
-            }
-            Event::NativeAnswers(answers) => {
+            Event::Answers(answers) => {
                 let first = answers.first().map(|&(token, _)| token);
                 self.measured(first, answers.len(), |this| {
                     for (token, verdict) in answers {
@@ -81,10 +78,9 @@ impl Driver {
     }
 
     fn ask_alone(&mut self, token: Token) {
-        let Some(active) = self.games.get_mut(token) else {
-            return;
-        };
-        active.ask_alone(token);
+        if let Some(active) = self.games.get_mut(token) {
+            active.ask_alone(token);
+        }
     }
 
     /// The result of a question asked alone is final.
@@ -96,11 +92,7 @@ impl Driver {
             DecisionResult::Move(action, took) => {
                 active.time(took);
                 if let Err(error) = active.answer(action) {
-                    active.fault(FaultReport {
-                        kind: FaultKind::IllegalMove,
-                        message: error.to_string(),
-                        tail: String::new(),
-                    });
+                    active.fault(FaultReport::new(FaultKind::IllegalMove, error.to_string()));
                 }
             }
             DecisionResult::Fault(fault_report, took) => {
@@ -111,8 +103,12 @@ impl Driver {
                 active.time(Duration::ZERO);
                 active.fault(fault_report);
             }
-            DecisionResult::Unready(fault_report) => return self.unready(token, fault_report),
-            DecisionResult::Void(why) => return self.void(token, why),
+            DecisionResult::Unready(fault_report) => {
+                return self.remove(token, |_, active| active.unready(fault_report));
+            }
+            DecisionResult::Void(why) => {
+                return self.remove(token, |_, active| void_report(active.assignment.index, why));
+            }
         }
         active.plies.count();
         active.tournament.count_decisions(1);

@@ -27,7 +27,6 @@ pub(super) struct Lease {
     /// True if something worked on a game of it then.
     at_work: bool,
     /// Time of the last progress: arrival, a ply, the end of a game.
-    /// game ended.
     moved: Instant,
 }
 

@@ -38,13 +38,13 @@ impl GameOutputs {
             {
                 continue;
             }
-            let games = tournament.open_games(agent);
-            games.open.set(games.open.get() + 1);
+            let games = tournament.agent(agent);
+            games.open.update(|open| open + 1);
             let alone = games.open.get() == 1;
             if !alone {
-                games.overlaps.set(games.overlaps.get() + 1);
+                games.overlaps.update(|overlaps| overlaps + 1);
             }
-            let output = tournament.output(agent);
+            let output = games.output();
             marks.push(Mark {
                 agent,
                 seat: seat as u32,
@@ -62,22 +62,19 @@ impl GameOutputs {
     /// Bytes written since, by agents that played only this game.
     pub(super) fn take(&mut self) -> Vec<v1::AgentOutput> {
         let written = |mark: &Mark| {
-            let games = self.tournament.open_games(mark.agent);
+            let games = self.tournament.agent(mark.agent);
             if mark.overlaps != Some(games.overlaps.get()) {
                 return None;
             }
-            let output = self.tournament.output(mark.agent)?;
+            let output = games.output()?;
             // Another process wrote all its output in this game.
-            let same = mark
-                .output
-                .as_ref()
-                .is_some_and(|it| Arc::ptr_eq(it, &output));
-            let from = if same { mark.total } else { 0 };
+            let before = mark.output.as_ref();
+            let is_same = before.is_some_and(|before| Arc::ptr_eq(before, &output));
+            let from = if is_same { mark.total } else { 0 };
             let left = AGENT_BYTES - games.reported.get();
             let text = output.since(from, GAME_BYTES.min(left));
-            games
-                .reported
-                .set(AGENT_BYTES.min(games.reported.get() + text.len()));
+            let reported = &games.reported;
+            reported.update(|bytes| AGENT_BYTES.min(bytes + text.len()));
             (!text.is_empty()).then(|| v1::AgentOutput {
                 seat: mark.seat,
                 text,
@@ -91,8 +88,8 @@ impl GameOutputs {
 impl Drop for GameOutputs {
     fn drop(&mut self) {
         for mark in &self.marks {
-            let games = self.tournament.open_games(mark.agent);
-            games.open.set(games.open.get() - 1);
+            let open = &self.tournament.agent(mark.agent).open;
+            open.update(|open| open - 1);
         }
     }
 }

@@ -64,7 +64,7 @@ impl Worker {
         }));
         let metrics = WorkerMetrics::new(&Registry::new(), ["kalah"]).expect("metrics");
         let options = AgentOptions::of_executable("/no/such/program".into());
-        let environment = Environment::new(&options, Arc::new(NoBinaries), Arc::new(metrics));
+        let environment = Environment::new(options, Arc::new(NoBinaries), Arc::new(metrics));
         let mut driver = Driver::new(environment, pool, 64);
         driver.add_tournament(setup()).expect("a tournament");
         Self {
@@ -102,7 +102,7 @@ impl Worker {
     }
 
     fn waits(&mut self, lease: u64) -> bool {
-        let progress = self.driver.progress(self.started);
+        let progress = self.driver.progress_at(self.started);
         let of_lease = progress.iter().find(|it| it.lease == lease);
         of_lease.expect("a lease").waits
     }
@@ -110,8 +110,8 @@ impl Worker {
     /// The leases that give a sign of life after this time.
     fn alive(&mut self, after: Duration) -> Vec<u64> {
         let now = self.started + after;
-        let before = self.driver.progress(now);
-        let after = self.driver.progress(now);
+        let before = self.driver.progress_at(now);
+        let after = self.driver.progress_at(now);
         let both = before.iter().zip(&after);
         let grows = both.filter(|(before, after)| after.reported > before.reported);
         grows.map(|(_, after)| after.lease).collect()

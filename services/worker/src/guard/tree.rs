@@ -1,10 +1,14 @@
 //! The descendants of a process, whatever their session or group.
 
-use std::{collections::BTreeSet, ffi::OsStr, fs, os::unix::ffi::OsStrExt};
+use std::{collections::BTreeSet, ffi::OsStr};
 
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
+};
+use procfs::{
+    ProcResult,
+    process::{self, Process},
 };
 
 /// All living descendants, also those with a session of their own.
@@ -12,7 +16,7 @@ pub(super) fn descendants(root: Pid) -> BTreeSet<i32> {
     let mut found = BTreeSet::new();
     let mut open = vec![root.as_raw()];
     while let Some(pid) = open.pop() {
-        for child in children(pid) {
+        for child in children(pid).unwrap_or_else(|_| children_by_parent(pid)) {
             if found.insert(child) {
                 open.push(child);
             }
@@ -30,54 +34,37 @@ pub(super) fn signal(root: Pid, signal: Signal) {
 
 /// All processes whose environment at their start had a variable with this value.
 pub(crate) fn with_variable(name: &str, value: &OsStr) -> Vec<Pid> {
-    let wanted = [name.as_bytes(), b"=", value.as_bytes()].concat();
-    let has = |pid: &i32| {
-        let variables = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        variables.split(|&byte| byte == 0).any(|one| one == wanted)
+    let has = |process: &Process| {
+        let variables = process.environ().unwrap_or_default();
+        variables
+            .get(OsStr::new(name))
+            .is_some_and(|it| it == value)
     };
-    all().filter(has).map(Pid::from_raw).collect()
+    let marked = all().filter(has);
+    marked.map(|process| Pid::from_raw(process.pid)).collect()
 }
 
-fn children(pid: i32) -> Vec<i32> {
-    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
-        return Vec::new();
-    };
+fn children(pid: i32) -> ProcResult<Vec<i32>> {
     let mut found = Vec::new();
-    for thread in threads.flatten() {
-        match fs::read_to_string(thread.path().join("children")) {
-            Ok(list) => found.extend(list.split_whitespace().filter_map(parse)),
-            // Kernels without the list: read the parent of every process.
-            Err(_) => return children_by_parent(pid),
-        }
+    for thread in Process::new(pid)?.tasks()? {
+        found.extend(thread?.children()?.into_iter().map(u32::cast_signed));
     }
-    found
+    Ok(found)
 }
 
+/// For kernels without the list of children: reads the parent of every process.
 fn children_by_parent(parent: i32) -> Vec<i32> {
-    all()
-        .filter(|pid| parent_of(*pid) == Some(parent))
-        .collect()
+    let is_child = |process: &Process| process.stat().is_ok_and(|stat| stat.ppid == parent);
+    all().filter(is_child).map(|process| process.pid).collect()
 }
 
-fn all() -> impl Iterator<Item = i32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| parse(entry.file_name().to_str()?))
-}
-
-fn parent_of(pid: i32) -> Option<i32> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may contain anything; state and parent follow it.
-    let (_, rest) = stat.rsplit_once(')')?;
-    parse(rest.split_whitespace().nth(1)?)
-}
-
-fn parse(text: &str) -> Option<i32> {
-    text.parse().ok()
+fn all() -> impl Iterator<Item = Process> {
+    process::all_processes().into_iter().flatten().flatten()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::process::{self, Command};
+    use std::process::Command;
 
     use super::*;
 
@@ -85,7 +72,7 @@ mod tests {
     fn both_ways_find_a_child() {
         let mut child = Command::new("sleep").arg("60").spawn().expect("sleep");
         let id = child.id() as i32;
-        let me = process::id() as i32;
+        let me = std::process::id() as i32;
         assert!(descendants(Pid::from_raw(me)).contains(&id));
         assert!(children_by_parent(me).contains(&id));
         child.kill().expect("kill");

@@ -4,9 +4,11 @@ use std::{
     collections::VecDeque,
     io,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Condvar, Mutex, PoisonError},
     thread,
 };
+
+use crate::lock;
 
 /// A piece of work.
 pub type Job = Box<dyn FnOnce() + Send>;
@@ -23,12 +25,6 @@ struct Shared {
     wake: Condvar,
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// Where built-in agents compute.
 pub(crate) enum Pool {
     /// On threads.
@@ -39,23 +35,6 @@ pub(crate) enum Pool {
 
 impl Pool {
     pub(crate) fn new(threads: usize) -> io::Result<Self> {
-        Threads::new(threads).map(Self::Own)
-    }
-
-    /// Adds work; with `soon`, before all waiting work.
-    pub(crate) fn add(&self, soon: bool, job: impl FnOnce() + Send + 'static) {
-        match self {
-            Self::Own(threads) => threads.add(soon, Box::new(job)),
-            Self::Given(think) => think(Box::new(job)),
-        }
-    }
-}
-
-/// Threads with a queue of work. Dropping it drops waiting work; running work is not awaited.
-pub(crate) struct Threads(Arc<Shared>);
-
-impl Threads {
-    fn new(threads: usize) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         for number in 0..threads.max(1) {
             let shared = shared.clone();
@@ -63,24 +42,33 @@ impl Threads {
                 .name(format!("agents-{number}"))
                 .spawn(move || work(&shared))?;
         }
-        Ok(Self(shared))
+        Ok(Self::Own(Threads(shared)))
     }
 
-    fn add(&self, soon: bool, job: Job) {
-        let mut queue = self.0.lock();
+    /// Adds work; with `soon`, before all waiting work.
+    pub(crate) fn add(&self, soon: bool, job: impl FnOnce() + Send + 'static) {
+        let job = Box::new(job);
+        let Threads(shared) = match self {
+            Self::Own(threads) => threads,
+            Self::Given(think) => return think(job),
+        };
+        let mut queue = lock(&shared.queue);
         if soon {
             queue.jobs.push_front(job);
         } else {
             queue.jobs.push_back(job);
         }
         drop(queue);
-        self.0.wake.notify_one();
+        shared.wake.notify_one();
     }
 }
 
+/// Threads with a queue of work. Dropping it drops waiting work; running work is not awaited.
+pub(crate) struct Threads(Arc<Shared>);
+
 impl Drop for Threads {
     fn drop(&mut self) {
-        let mut queue = self.0.lock();
+        let mut queue = lock(&self.0.queue);
         queue.closed = true;
         queue.jobs.clear();
         drop(queue);
@@ -89,7 +77,7 @@ impl Drop for Threads {
 }
 
 fn work(shared: &Shared) {
-    let mut queue = shared.lock();
+    let mut queue = lock(&shared.queue);
     loop {
         if queue.closed {
             return;
@@ -98,7 +86,7 @@ fn work(shared: &Shared) {
             drop(queue);
             // Jobs handle their own panics; a thread outlives them.
             let _ = catch_unwind(AssertUnwindSafe(job));
-            queue = shared.lock();
+            queue = lock(&shared.queue);
         } else {
             queue = shared
                 .wake

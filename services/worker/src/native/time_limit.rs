@@ -15,10 +15,11 @@ use arena_agents::{Chosen, Stop};
 use crate::context::TournamentContext;
 
 /// The time limit of a tournament's bots.
+#[derive(Clone, Copy)]
 pub(super) struct TimeLimit {
     /// For one question.
-    limit: Duration,
-    strict: bool,
+    pub(super) limit: Duration,
+    pub(super) strict: bool,
 }
 
 /// Why there is no choice.
@@ -36,11 +37,6 @@ impl TimeLimit {
             limit: context.move_timeout(),
             strict: context.strict(),
         }
-    }
-
-    /// Time that a late bot took.
-    pub(super) fn limit(&self) -> Duration {
-        self.limit
     }
 
     /// The message about a late bot.

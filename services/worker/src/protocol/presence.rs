@@ -2,10 +2,9 @@
 
 use std::{rc::Rc, time::Duration};
 
-use super::{
-    Ending, Refusal, Stay, StayNo,
-    backoff::{Backoff, Jitter},
-};
+use arena_engine::AgentRng;
+
+use super::{Ending, Refusal, Stay, StayNo, backoff::Backoff};
 
 /// First pause after a lost connection.
 const WAIT_FIRST: Duration = Duration::from_millis(50);
@@ -115,7 +114,7 @@ impl Presence {
         now: Duration,
         refusal: Refusal,
         problem: &str,
-        jitter: &mut Jitter,
+        jitter: &mut AgentRng,
     ) -> Option<Ending> {
         // A coordinator that reports overload is not out of reach, however long the pause.
         let busy = matches!(refusal, Refusal::Busy { .. });

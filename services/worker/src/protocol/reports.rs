@@ -11,16 +11,17 @@ use std::{
     time::Duration,
 };
 
-use super::{
-    Lease, LeaseNo, Refusal, RefusedReport, ReportNo,
-    backoff::{Backoff, Jitter},
-};
+use arena_engine::AgentRng;
+
+use super::{Action, Lease, LeaseNo, Refusal, RefusedReport, ReportNo, backoff::Backoff};
 
 /// Maximum games of one report.
 const GAMES: usize = 256;
 /// Maximum bytes of one report, unless a single game has more: a quarter of the coordinator's
 /// limit (`REPORT_BYTES_MAX`).
 const BYTES: usize = 4 << 20;
+/// Timeout of a report; after it, the report is sent again.
+const REPORT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Maximum time that a game waits for others of its lease.
 const WAIT: Duration = Duration::from_millis(20);
 /// Maximum reports in flight.
@@ -71,12 +72,6 @@ struct Call {
     backoff: Backoff,
     /// Time at which it is sent again; none while it is in flight.
     again: Option<Duration>,
-}
-
-/// A report to be sent.
-pub(super) enum Due<R> {
-    New(ReportNo, Rc<Lease>, Vec<R>),
-    Again(ReportNo),
 }
 
 /// Unacknowledged results.
@@ -145,15 +140,13 @@ impl<R> Reports<R> {
 
     /// The next reports: refused ones that are due, then full or old ones; all of them if `all` is
     /// set.
-    pub(super) fn due(&mut self, now: Duration, all: bool) -> Option<Due<R>> {
+    pub(super) fn due(&mut self, now: Duration, all: bool) -> Option<Action<R>> {
+        let timeout = REPORT_TIMEOUT;
         let may_call = self.may_call();
-        let again = self
-            .calls
-            .iter_mut()
-            .find(|(_, call)| may_call && call.again.is_some_and(|again| again <= now));
-        if let Some((&report, call)) = again {
+        let is_due = |call: &Call| may_call && call.again.is_some_and(|again| again <= now);
+        if let Some((&report, call)) = self.calls.iter_mut().find(|(_, call)| is_due(call)) {
             call.again = None;
-            return Some(Due::Again(report));
+            return Some(Action::ReportAgain { report, timeout });
         }
         if self.calls.len() >= IN_FLIGHT || now < self.rest {
             return None;
@@ -168,7 +161,12 @@ impl<R> Reports<R> {
             self.groups.remove(&number);
         }
         let report = self.call(number, (games.len(), bytes), None);
-        Some(Due::New(report, lease, games))
+        Some(Action::Report {
+            report,
+            lease,
+            games,
+            timeout,
+        })
     }
 
     fn call(
@@ -210,7 +208,7 @@ impl<R> Reports<R> {
         now: Duration,
         report: ReportNo,
         refusal: Refusal,
-        jitter: &mut Jitter,
+        jitter: &mut AgentRng,
     ) -> RefusedReport {
         let Some(call) = self.calls.get_mut(&report) else {
             return RefusedReport::Dropped;

@@ -37,9 +37,10 @@ use crate::{
     environment::Environment,
     native::Pool,
     protocol::{
-        self, Action, CallNo, Ending, LeaseNo, Playing, Progress, Protocol, Refusal, RefusedReport,
+        Action, CallNo, Ending, LeaseNo, Protocol, ProtocolSettings, Refusal, RefusedReport,
         ReportNo, StayNo,
     },
+    record::void_report,
 };
 
 /// Agents of a tournament without games are ended after this time.
@@ -49,44 +50,12 @@ const NAP: Duration = Duration::from_secs(1);
 /// Capacity of the channel of events.
 const HEARD_MAX: usize = 64;
 
-pub(super) async fn play(
-    options: Options,
-    channel: Channel,
-    environment: Environment,
-    pool: Pool,
-    metrics: Arc<WorkerMetrics>,
-    joined: Arc<AtomicBool>,
-    drains: oneshot::Receiver<()>,
-) -> Result<(), WorkerError> {
-    let capacity = options.capacity.max(1);
-    let (heard, news) = mpsc::channel(HEARD_MAX);
-    let protocol = Protocol::new(protocol::ProtocolSettings {
-        capacity,
-        connect_timeout: options.connect_timeout,
-        drain_limit: options.drain_limit,
-        seed: options.seed,
-    });
-    let fleet = Fleet {
-        driver: Driver::new(environment, pool, capacity),
-        calls: Calls::new(channel, heard),
-        started: Instant::now(),
-        options,
-        protocol,
-        metrics,
-        joined,
-        stay: None,
-        asking: None,
-        reports: BTreeMap::new(),
-        setups: BTreeMap::new(),
-    };
-    fleet.run(news, drains).await
-}
-
-struct Fleet {
+pub(super) struct Fleet {
     options: Options,
     protocol: Protocol<v1::GameReport>,
     driver: Driver,
     calls: Calls,
+    news: Receiver<Heard>,
     metrics: Arc<WorkerMetrics>,
     joined: Arc<AtomicBool>,
     started: Instant,
@@ -98,28 +67,42 @@ struct Fleet {
     setups: BTreeMap<String, v1::TournamentSetup>,
 }
 
-impl Playing for Driver {
-    fn unfinished(&self) -> usize {
-        Self::unfinished(self)
-    }
-
-    fn is_done(&self) -> bool {
-        Self::is_done(self)
-    }
-
-    fn is_sated(&self) -> bool {
-        Self::is_sated(self)
-    }
-
-    fn progress(&mut self) -> Vec<Progress> {
-        Self::progress(self, Instant::now())
-    }
-}
-
 impl Fleet {
-    async fn run(
+    /// `joined` tells others whether the worker is joined.
+    pub(super) fn new(
+        options: Options,
+        channel: Channel,
+        environment: Environment,
+        pool: Pool,
+        joined: Arc<AtomicBool>,
+    ) -> Self {
+        let capacity = options.capacity.max(1);
+        let (heard, news) = mpsc::channel(HEARD_MAX);
+        let protocol = Protocol::new(ProtocolSettings {
+            capacity,
+            connect_timeout: options.connect_timeout,
+            drain_limit: options.drain_limit,
+            seed: options.seed,
+        });
+        Self {
+            metrics: environment.metrics.clone(),
+            driver: Driver::new(environment, pool, capacity),
+            calls: Calls::new(channel, heard),
+            news,
+            started: Instant::now(),
+            options,
+            protocol,
+            joined,
+            stay: None,
+            asking: None,
+            reports: BTreeMap::new(),
+            setups: BTreeMap::new(),
+        }
+    }
+
+    /// Plays until the worker is drained or gives up.
+    pub(super) async fn run(
         mut self,
-        mut news: Receiver<Heard>,
         mut drains: oneshot::Receiver<()>,
     ) -> Result<(), WorkerError> {
         let mut draining = false;
@@ -139,7 +122,7 @@ impl Fleet {
                     }
                     self.protocol.drain(self.now());
                 }
-                Some(heard) = news.recv() => self.hear(heard),
+                Some(heard) = self.news.recv() => self.hear(heard),
                 () = self.driver.work() => {}
                 () = time::sleep_until(self.started + wake) => {}
             }
@@ -240,9 +223,7 @@ impl Fleet {
                 self.calls.leave(request, timeout);
             }
             Action::AskNoMore => {
-                if let Some(asking) = self.asking.take() {
-                    asking.abort();
-                }
+                self.asking.take().inspect(AbortHandle::abort);
             }
             Action::DropWaiting => self.driver.drop_waiting(),
             Action::Drop(lease) => {
@@ -281,18 +262,12 @@ impl Fleet {
                 timeout,
             } => {
                 let reported = |(lease_id, plies)| v1::LeaseProgress { lease_id, plies };
-                let decisions = self.driver.take_decisions().into_iter();
-                let decisions =
-                    decisions.map(|(tournament_id, decisions)| v1::TournamentDecisions {
-                        tournament_id,
-                        decisions,
-                    });
                 let request = v1::HeartbeatRequest {
                     worker_id: stay.worker_id.clone(),
                     boot_epoch: stay.boot_epoch,
                     leases: leases.into_iter().map(reported).collect(),
                     settled_calls: settled,
-                    decisions: decisions.collect(),
+                    decisions: self.driver.take_decisions(),
                 };
                 self.calls.beat(stay.number, request, timeout);
             }
@@ -337,8 +312,8 @@ impl Fleet {
             Notice::Welcome(welcome) => {
                 tracing::info!(worker = welcome.worker_id, "joined");
                 let deadline = Duration::from_millis(welcome.lease_deadline_ms.into());
-                self.protocol
-                    .welcomed(stay, welcome.worker_id, welcome.boot_epoch, deadline);
+                let (worker, epoch) = (welcome.worker_id, welcome.boot_epoch);
+                self.protocol.welcomed(stay, worker, epoch, deadline);
             }
             Notice::LeasesEnded(ended) => self.protocol.leases_ended(stay, &ended.lease_ids),
             Notice::Drain(v1::Drain {}) => self.protocol.coordinator_stops(stay),
@@ -390,7 +365,7 @@ impl Fleet {
                         game = %format_args!("{tournament}/{index}"),
                         "the result of a game was refused, it is played again: {problem}"
                     );
-                    *game = unplayable(index, format!("its result was refused: {problem}"));
+                    *game = void_report(index, format!("its result was refused: {problem}"));
                 }
                 self.reports.insert(report, Rc::new(request));
             }
@@ -423,7 +398,7 @@ impl Fleet {
         if let Err(error) = self.driver.add_tournament(setup.clone()) {
             tracing::error!(tournament = id, "{error}");
             for game in &lease.games {
-                self.finished(now, number, unplayable(game.index, error.to_string()));
+                self.finished(now, number, void_report(game.index, error.to_string()));
             }
             self.protocol.pause(now, Refusal::Failed);
             return;
@@ -450,10 +425,8 @@ fn index(game: &v1::GameReport) -> Option<u64> {
 
 /// The games of a report that have records.
 fn indices(request: &v1::ReportRequest) -> Vec<u64> {
-    let played = request
-        .games
-        .iter()
-        .filter(|game| game.void_reason.is_empty());
+    let games = request.games.iter();
+    let played = games.filter(|game| game.void_reason.is_empty());
     played.filter_map(index).collect()
 }
 
@@ -469,18 +442,6 @@ fn split(request: Rc<v1::ReportRequest>, first: usize) -> [v1::ReportRequest; 2]
         games,
     };
     [one, other]
-}
-
-/// The report of a game that this worker does not know how to play.
-fn unplayable(index: u64, why: String) -> v1::GameReport {
-    v1::GameReport {
-        record: Some(v1::GameRecord {
-            index,
-            ..Default::default()
-        }),
-        void_reason: why,
-        ..Default::default()
-    }
 }
 
 /// Rulesets that are not listed, as a request to join names them: a version other than the newest

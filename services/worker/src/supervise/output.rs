@@ -4,8 +4,10 @@ use std::{
     collections::VecDeque,
     fs::File,
     io::Write,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
+
+use crate::lock;
 
 /// Bytes of output that are kept.
 pub const KEPT_BYTES: usize = 64 << 10;
@@ -35,7 +37,7 @@ impl Output {
 
     /// Adds output and drops the oldest.
     pub fn push(&self, bytes: &[u8]) {
-        let mut kept = self.lock();
+        let mut kept = lock(&self.0);
         if let Some(file) = &mut kept.file
             && let Err(error) = file.write_all(bytes)
         {
@@ -52,7 +54,7 @@ impl Output {
     /// Number of bytes written so far.
     #[must_use]
     pub fn total(&self) -> u64 {
-        self.lock().total
+        lock(&self.0).total
     }
 
     /// All kept output as text; the first line may be cut.
@@ -70,17 +72,13 @@ impl Output {
     /// Output after this many bytes, as text; at most the last `most` bytes.
     #[must_use]
     pub fn since(&self, total: u64, most: usize) -> String {
-        let kept = self.lock();
+        let kept = lock(&self.0);
         let new = usize::try_from(kept.total - total.min(kept.total)).unwrap_or(usize::MAX);
         let skipped = kept.last.len().saturating_sub(new.min(most));
         let rest = kept.last.iter().skip(skipped).copied();
         // The first character may be cut.
         let bytes: Vec<u8> = rest.skip_while(|byte| byte & 0xC0 == 0x80).collect();
         String::from_utf8_lossy(&bytes).trim_end().to_owned()
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -91,19 +89,13 @@ pub struct Outputs(Arc<Mutex<Vec<Arc<Output>>>>);
 
 impl Outputs {
     pub(super) fn push(&self, output: Arc<Output>) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(output);
+        lock(&self.0).push(output);
     }
 
     /// The outputs of the processes so far.
     #[must_use]
     pub fn processes(&self) -> Vec<Arc<Output>> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        lock(&self.0).clone()
     }
 }
 

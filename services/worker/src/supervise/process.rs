@@ -30,7 +30,7 @@ use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
 
-use super::{Exit, Launch, Listen, Output, Running, StartError, Supervisor};
+use super::{Exit, Launch, Listen, Output, StartError, Supervisor};
 use crate::{
     agent::connect,
     guard::{Report, tree},
@@ -81,18 +81,13 @@ impl Drop for Folder {
     }
 }
 
-impl Process {
-    pub(super) async fn start(
-        supervisor: &Supervisor,
-        launch: &Launch,
-    ) -> Result<Self, (StartError, String)> {
-        let Supervisor {
-            guard,
-            temp,
-            outputs,
-            folder,
-            ..
-        } = supervisor;
+impl Supervisor {
+    /// Starts an agent and waits until it is ready.
+    ///
+    /// # Errors
+    /// [`StartError`], with the agent's last output. Nothing is left running in that case.
+    pub async fn start(&self, launch: &Launch) -> Result<Process, (StartError, String)> {
+        let Self { guard, temp, .. } = self;
         let program = launch.program.display().to_string();
         let ours = |problem: String| {
             let program = program.clone();
@@ -141,7 +136,7 @@ impl Process {
             .spawn()
             .map_err(|error| ours(format!("{}: {error}", guard.program.display())))?;
 
-        let file = folder.as_deref().and_then(|folder| {
+        let file = self.folder.as_deref().and_then(|folder| {
             let id = child.id().unwrap_or_default();
             let path = folder.join(format!("{}-{id}.log", launch.name));
             let file = File::options().append(true).create(true).open(&path);
@@ -151,7 +146,7 @@ impl Process {
             file.inspect_err(failed).ok()
         });
         let output = Arc::new(Output::to_file(file));
-        if let Some(outputs) = outputs {
+        if let Some(outputs) = &self.outputs {
             outputs.push(output.clone());
         }
         let flood = Arc::new(OnceLock::new());
@@ -164,7 +159,7 @@ impl Process {
             (output.clone(), flood.clone()),
             stopped,
             ended,
-            Running::new(&supervisor.running),
+            self.running.subscribe(),
         ));
         let connected = ready(&url, launch, &listen, exit.clone()).await;
         let channel = match connected {
@@ -176,7 +171,7 @@ impl Process {
                 return Err((error, output.tail()));
             }
         };
-        Ok(Self {
+        Ok(Process {
             channel,
             output,
             exit,
@@ -185,7 +180,9 @@ impl Process {
             _dir: Folder(Some(dir)),
         })
     }
+}
 
+impl Process {
     /// The connection of the health check.
     #[must_use]
     pub fn channel(&self) -> &Channel {
@@ -345,7 +342,7 @@ async fn attend(
     (kept, flood): (Arc<Output>, Arc<OnceLock<Exit>>),
     stopped: oneshot::Receiver<()>,
     ended: watch::Sender<Option<Exit>>,
-    running: Running,
+    running: watch::Receiver<()>,
 ) {
     let group = child.id();
     let input = child.stdin.take();

@@ -1,0 +1,246 @@
+//! The bots of one thread, with the static type of their game.
+
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    sync::{Arc, atomic::Ordering},
+    time::{Duration, Instant},
+};
+
+use arena_agents::{Bot, Decision, Stop};
+use arena_engine::{FaultKind, Game, Match, Status};
+use arena_games::Visitor;
+use arena_telemetry::{MoveTiming, WeightedHistogram, WorkerMetrics};
+use arena_wire::v1;
+
+use super::{
+    PoolJob,
+    client::Questions,
+    time_limit::{Stopped, TimeLimit},
+};
+use crate::{
+    agent::{Answer, DecisionResult, FaultReport},
+    context::TournamentContext,
+    meter::Meter,
+    record::{Answered, Known, RecordBuilder, Timed, micros},
+};
+
+/// The bots of a tournament on one thread, each made when it is first needed.
+pub(super) trait BotPool: Send {
+    /// Plays a game among these bots; none if it is not wanted any more.
+    fn play(
+        &mut self,
+        assignment: &v1::GameAssignment,
+        job: &PoolJob,
+    ) -> Result<Option<v1::GameReport>, String>;
+
+    /// Answers the questions to one bot.
+    fn answer(&mut self, agent: u16, questions: &Questions) -> Result<Vec<Answer>, String>;
+
+    /// Publishes the measurements.
+    fn flush(&mut self);
+}
+
+/// Makes the bots of a thread.
+pub(super) fn make(
+    context: &Arc<TournamentContext>,
+    metrics: &Arc<WorkerMetrics>,
+) -> Result<Box<dyn BotPool>, String> {
+    struct Make<'a>(&'a Arc<TournamentContext>, &'a Arc<WorkerMetrics>);
+    impl Visitor for Make<'_> {
+        type Out = Box<dyn BotPool>;
+
+        fn visit<G: Game>(self, game: G) -> Self::Out {
+            let Self(context, metrics) = self;
+            Box::new(Seated {
+                game,
+                bots: Bots {
+                    context: context.clone(),
+                    metrics: metrics.clone(),
+                    made: BTreeMap::new(),
+                },
+                time_limit: TimeLimit::of(context),
+                overhead: metrics.overhead(&context.wire().ruleset),
+                builder: RecordBuilder::new(context.clone()),
+            })
+        }
+    }
+    context
+        .visit(Make(context, metrics))
+        .map_err(|error| error.to_string())
+}
+
+struct Seated<G: Game> {
+    game: G,
+    bots: Bots<G>,
+    time_limit: TimeLimit,
+    overhead: WeightedHistogram,
+    builder: RecordBuilder,
+}
+
+struct Bots<G: Game> {
+    context: Arc<TournamentContext>,
+    metrics: Arc<WorkerMetrics>,
+    made: BTreeMap<u16, MeteredBot<G>>,
+}
+
+struct MeteredBot<G: Game> {
+    bot: Box<dyn Bot<G>>,
+    meter: Meter,
+}
+
+impl<G: Game> Bots<G> {
+    fn get(&mut self, agent: u16, game: &G) -> Result<&mut MeteredBot<G>, String> {
+        match self.made.entry(agent) {
+            Entry::Occupied(made) => Ok(made.into_mut()),
+            Entry::Vacant(place) => {
+                let (bot, options) = self.context.native(agent)?;
+                let bot =
+                    arena_agents::bot(bot, &options, game).map_err(|error| error.to_string())?;
+                let meter = self.context.meter(&self.metrics, agent);
+                Ok(place.insert(MeteredBot { bot, meter }))
+            }
+        }
+    }
+}
+
+impl<G: Game> BotPool for Seated<G> {
+    fn play(
+        &mut self,
+        assignment: &v1::GameAssignment,
+        job: &PoolJob,
+    ) -> Result<Option<v1::GameReport>, String> {
+        let context = self.bots.context.clone();
+        let timed = Timed::start();
+        let seats = context.seats(assignment);
+        for &agent in &seats {
+            self.bots.get(agent, &self.game)?;
+        }
+        let time_limit = self.time_limit;
+        let strict = time_limit.strict;
+        let log = |agent, message: &str| {
+            tracing::info!(
+                tournament = context.tournament_id(),
+                game = assignment.index,
+                agent = context.agent_name(agent),
+                "{message}"
+            );
+        };
+        let (mut latencies_us, mut details) = (Vec::new(), Vec::new());
+        let mut answered = Answered::default();
+        let mut game = Match::open(self.game.clone(), context.setup(assignment))
+            .map_err(|error| error.to_string())?;
+        while let Status::Asks(question) = game.status() {
+            if job.unwanted.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            let agent = seats[usize::from(question.seat)];
+            let MeteredBot { bot, meter } = self.bots.get(agent, &self.game)?;
+            let choose = |stop: Stop<'_>| bot.choose(&Decision::of(&game, question, stop));
+            let again = || log(agent, &format!("{}: asking again", time_limit.message()));
+            let sampled = meter.moves.due();
+            let weight = meter.moves.weight();
+            let start = (strict || sampled).then(Instant::now);
+            match time_limit.ask(Some(&job.unwanted), choose, again) {
+                Ok(chosen) => {
+                    let took = start.map(|start| start.elapsed());
+                    match took.map(|took| MoveTiming::in_process(Duration::ZERO, took)) {
+                        Some(timing) if strict => meter.moves.timed(timing, 1),
+                        Some(timing) => meter.moves.sampled(timing),
+                        None => meter.moves.untimed(),
+                    }
+                    latencies_us.extend(took.filter(|_| strict).map(micros));
+                    let received = sampled.then(Instant::now);
+                    match game.answer(chosen.action.into()) {
+                        Ok(()) => answered.add(question.seat),
+                        Err(_) => game.fault(FaultKind::IllegalMove),
+                    }
+                    if let Some(received) = received {
+                        let overhead = received.elapsed().as_secs_f64();
+                        self.overhead.observe(overhead, weight);
+                    }
+                }
+                Err(Stopped::Late) => {
+                    let timing = MoveTiming::in_process(Duration::ZERO, time_limit.limit);
+                    meter.moves.timed(timing, 1);
+                    latencies_us.extend(strict.then(|| micros(time_limit.limit)));
+                    let message = time_limit.message();
+                    log(agent, &message);
+                    details.push(v1::FaultDetail {
+                        seat: question.seat.into(),
+                        message,
+                        stderr_tail: String::new(),
+                    });
+                    game.fault(FaultKind::Timeout);
+                }
+                Err(Stopped::Unwanted) => return Ok(None),
+            }
+            job.plies.count();
+        }
+        let known = Known {
+            timed,
+            latencies_us,
+            details,
+            answered,
+            outputs: Vec::new(),
+        };
+        Ok(Some(self.builder.seal(assignment, game.finish(), known)))
+    }
+
+    fn answer(&mut self, agent: u16, questions: &Questions) -> Result<Vec<Answer>, String> {
+        let context = self.bots.context.clone();
+        let MeteredBot { bot, meter } = self.bots.get(agent, &self.game)?;
+        let time_limit = self.time_limit;
+        let late = || FaultReport::new(FaultKind::Timeout, time_limit.message());
+        let mut answers = Vec::with_capacity(questions.asked.len());
+        let (mut position, mut legal) = (0, 0);
+        for asked in &questions.asked {
+            let bytes = &questions.positions[position..asked.position];
+            let actions = &questions.legal[legal..asked.legal];
+            (position, legal) = (asked.position, asked.legal);
+            let state = match self.game.decode(bytes) {
+                Ok(state) => state,
+                Err(error) => {
+                    answers.push((asked.token, DecisionResult::Void(error.to_string())));
+                    continue;
+                }
+            };
+            let choose = |stop: Stop<'_>| {
+                bot.choose(&Decision {
+                    game: &self.game,
+                    state: &state,
+                    seat: asked.question.seat,
+                    number: asked.question.number,
+                    seed: asked.question.seed,
+                    legal: actions,
+                    stop,
+                })
+            };
+            let again = || {
+                let agent = context.agent_name(agent);
+                tracing::info!(agent, "{}: asking again", time_limit.message());
+            };
+            let start = Instant::now();
+            let result = match time_limit.ask(None, choose, again) {
+                Ok(chosen) => DecisionResult::Move(chosen.action.into(), start.elapsed()),
+                // It may have been asked twice: the time that the bot had counts.
+                Err(Stopped::Late) => DecisionResult::Fault(late(), time_limit.limit),
+                Err(Stopped::Unwanted) => DecisionResult::Void("nobody waits for it".to_owned()),
+            };
+            if let DecisionResult::Move(_, took) | DecisionResult::Fault(_, took) = result {
+                let waited = questions.since.map(|since| start - since);
+                let timing = MoveTiming::in_process(waited.unwrap_or_default(), took);
+                meter.moves.timed(timing, 1);
+            }
+            answers.push((asked.token, result));
+            questions.answered.count();
+        }
+        meter.flush();
+        Ok(answers)
+    }
+
+    fn flush(&mut self) {
+        for bot in self.bots.made.values_mut() {
+            bot.meter.flush();
+        }
+    }
+}
