@@ -7,7 +7,7 @@ use arena_model::{
     engine::options::{self, nearest},
 };
 use arena_wire::{
-    convert::{content, option_spec_from_wire, options_from_wire, options_to_wire},
+    convert::{ConvertError, content, option_spec_from_wire, options_from_wire, options_to_wire},
     v1::{self, agent::Source},
 };
 use prost::Message;
@@ -26,6 +26,7 @@ const AGENT_BYTES_MAX: usize = 1 << 20;
 const SHOWN: usize = 12;
 
 /// All agents by name.
+#[derive(Clone)]
 pub(crate) struct Agents {
     native: v1::DescribeResponse,
     check_native: CheckNative,
@@ -57,9 +58,14 @@ impl Agents {
         }
     }
 
-    /// What the built-in bots describe.
-    pub(crate) fn native(&self) -> &v1::DescribeResponse {
-        &self.native
+    /// The process of the built-in bots; it has no name.
+    pub(crate) fn native_process(&self) -> v1::Agent {
+        v1::Agent {
+            version: self.native.version.clone(),
+            description: Some(self.native.clone()),
+            source: Some(Source::Native(v1::NativeSource {})),
+            ..v1::Agent::default()
+        }
     }
 
     /// Checks that a built-in bot with these options plays a tournament's games.
@@ -127,10 +133,8 @@ impl Agents {
                 bots: vec![bot.clone()],
                 ..self.native.clone()
             }),
-            registered_unix_us: 0,
-            options: Vec::new(),
             source: Some(Source::Native(v1::NativeSource {})),
-            content: String::new(),
+            ..v1::Agent::default()
         })
     }
 
@@ -365,32 +369,31 @@ fn check_source(agent: &v1::Agent, uploaded: impl Fn(&[u8; 32]) -> bool) -> Resu
 /// The bot that an agent plays if a spec names only the agent; none if its process does not
 /// describe it.
 pub(crate) fn chosen(agent: &v1::Agent) -> Option<&v1::Bot> {
-    let bots = agent.description.iter().flat_map(|known| &known.bots);
-    { bots }.find(|bot| agent.bot.is_empty() || bot.name == agent.bot)
+    let mut bots = bots(agent).iter();
+    bots.find(|bot| agent.bot.is_empty() || bot.name == agent.bot)
+}
+
+/// The bots that the process of an agent describes.
+pub(crate) fn bots(agent: &v1::Agent) -> &[v1::Bot] {
+    agent.description.as_ref().map_or(&[], |known| &known.bots)
+}
+
+/// The options that a bot describes.
+pub(crate) fn option_specs(bot: &v1::Bot) -> Result<Vec<options::Spec>, ConvertError> {
+    bot.options.iter().map(option_spec_from_wire).collect()
 }
 
 /// Checks the description of a process and the chosen bot. Returns the options in the form in
 /// which they are stored.
 fn check_bot(agent: &v1::Agent) -> Result<Vec<v1::OptionValue>, Error> {
-    let bots = match &agent.description {
-        Some(description) => description.bots.as_slice(),
-        None => &[],
-    };
+    let bots = bots(agent);
     for bot in bots {
         bot.name.parse::<AgentName>()?;
-        for option in &bot.options {
-            option_spec_from_wire(option)?;
-        }
+        option_specs(bot)?;
     }
     match chosen(agent) {
         Some(bot) => check_options(agent, bot),
-        None if agent.bot.is_empty() || agent.description.is_none() => match agent.options[..] {
-            [] => Ok(Vec::new()),
-            [..] => Err(Error::NoOptions {
-                agent: agent.name.clone(),
-            }),
-        },
-        None => Err(Error::UnknownBot {
+        None if !agent.bot.is_empty() && agent.description.is_some() => Err(Error::UnknownBot {
             agent: agent.name.clone(),
             process: match agent.source {
                 Some(Source::Native(_)) => "arena".to_owned(),
@@ -398,6 +401,10 @@ fn check_bot(agent: &v1::Agent) -> Result<Vec<v1::OptionValue>, Error> {
             },
             bot: agent.bot.clone(),
             nearest: nearest(&agent.bot, bots.iter().map(|bot| bot.name.as_str())),
+        }),
+        None if agent.options.is_empty() => Ok(Vec::new()),
+        None => Err(Error::NoOptions {
+            agent: agent.name.clone(),
         }),
     }
 }
@@ -414,11 +421,7 @@ fn check_options(agent: &v1::Agent, bot: &v1::Bot) -> Result<Vec<v1::OptionValue
             )));
         }
     }
-    let specs = bot
-        .options
-        .iter()
-        .map(option_spec_from_wire)
-        .collect::<Result<Vec<_>, _>>()?;
+    let specs = option_specs(bot)?;
     let given = options_from_wire(&agent.options);
     let mut refused: Vec<String> = Vec::new();
     let all = arena_games::rulesets().iter().map(|info| info.name);

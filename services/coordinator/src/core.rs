@@ -93,7 +93,7 @@ pub(crate) struct Core {
     /// Time of the newest action.
     turned: Instant,
 
-    agents: Agents,
+    agents: Arc<Agents>,
     answers: Answers,
     ledger: Ledger,
     tournaments: BTreeMap<String, TournamentEntry>,
@@ -181,7 +181,7 @@ impl Core {
                     deadline = Some(self.now() + drain_limit);
                     self.begin_drain();
                 }
-                Turn::Command(command) => self.command(command).await,
+                Turn::Command(command) => command(self).await,
                 Turn::Tick => {}
             }
             self.metrics
@@ -234,55 +234,6 @@ impl Core {
                 "stopped or waiting for the disk for long, so leases are kept for as long"
             );
             self.started += took;
-        }
-    }
-
-    async fn command(&mut self, command: Command) {
-        // A caller that is gone needs no answer.
-        match command {
-            Command::Register(request, reply) => drop(reply.send(self.register(*request).await)),
-            Command::Remove(request, reply) => drop(reply.send(self.remove(request).await)),
-            Command::Agent(name, reply) => drop(reply.send(self.agent(name))),
-            Command::Agents(reply) => drop(reply.send(Ok(self.agents.list()))),
-            Command::Plan(request, reply) => drop(reply.send(self.plan(&request))),
-            Command::Start(request, reply) => drop(reply.send(self.start(request).await)),
-            Command::Change {
-                change,
-                request_id,
-                tournament,
-                reply,
-            } => {
-                let answer = self.change(change, &request_id, &tournament).await;
-                self.answer_change(tournament, answer, reply);
-            }
-            Command::Retry(request, reply) => drop(reply.send(self.retry(&request).await)),
-            Command::Tournament(id, reply) => drop(reply.send(self.tournament(&id))),
-            Command::Tournaments(reply) => drop(reply.send(Ok(self.list_tournaments()))),
-            Command::Info(id, reply) => {
-                drop(reply.send(self.entry(&id).map(|entry| Arc::clone(&entry.info))));
-            }
-            Command::Standing(id, reply) => drop(reply.send(self.standing_compared(&id))),
-            Command::Listed(reply) => drop(reply.send(Ok(self.listed()))),
-            Command::Shown(id, reply) => drop(reply.send(self.shown(&id))),
-            Command::Watch(id, reply) => {
-                drop(reply.send(self.entry(&id).map(|entry| entry.version.subscribe())));
-            }
-            Command::Loaded(info, results) => self.loaded(&info, *results),
-            Command::Join(request, reply) => self.join(request, reply),
-            Command::Lease(request, reply) => self.lease(request, reply),
-            Command::Heartbeat(request, reply) => drop(reply.send(self.heartbeat(&request))),
-            Command::Leave(request, reply) => drop(reply.send(self.leave(&request))),
-            Command::WorkerName(id, boot_epoch, reply) => {
-                drop(reply.send(Ok(self.worker_name(id, boot_epoch))));
-            }
-            Command::Report(report, reply) => self.report(report, reply),
-            Command::Unlisted(id, reply) => {
-                drop(reply.send(self.entry(&id).map(|entry| entry.audit_status.unlisted)));
-            }
-            Command::Compared(compared, reply) => {
-                self.compared(&compared, reply);
-            }
-            Command::Workers(reply) => drop(reply.send(Ok(self.list_workers()))),
         }
     }
 

@@ -95,6 +95,20 @@ impl Info {
         })
     }
 
+    /// This tournament, or an earlier generation of it; 0 asks for this one.
+    pub(crate) fn generation(self: &Arc<Self>, asked: u32) -> Result<Arc<Self>, Error> {
+        if asked == 0 || asked == self.generation {
+            return Ok(Arc::clone(self));
+        }
+        if asked > self.generation {
+            return Err(Error::Request(format!(
+                "tournament {} has generations 1 to {}, no generation {asked}",
+                self.id, self.generation
+            )));
+        }
+        self.of_generation(asked).map(Arc::new)
+    }
+
     /// The same tournament in another generation, which knows the games of the first stage
     /// only.
     pub(crate) fn of_generation(&self, generation: u32) -> Result<Self, Error> {

@@ -8,12 +8,20 @@ use arena_wire::v1;
 
 use crate::{
     checkpoint,
-    error::StartError,
+    error::{Error, StartError},
     info::Info,
     ledger::Bitmap,
     results::Results,
     stored_game::{read_record, read_side},
 };
+
+/// Loads the results of a tournament for a request; see [`Results::load`].
+pub(crate) fn reload(info: &Info, store: &dyn Store) -> Result<(Results, Bitmap), Error> {
+    Results::load(info, store).map_err(|error| Error::Damaged {
+        what: format!("tournament {}", info.id),
+        problem: error.to_string(),
+    })
+}
 
 impl Results {
     /// Loads the results of a tournament from its checkpoint, if there is one, and the games

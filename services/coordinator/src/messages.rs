@@ -1,22 +1,32 @@
 //! Messages to the core, the task that owns all state.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, future::ready, pin::Pin, sync::Arc};
 
 use arena_model::result::GameResult;
 use arena_store::{Position, StoreError, StoredGame};
-use arena_tournament::Evidence;
 use arena_wire::v1;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot};
 
 use crate::{
+    core::Core,
     error::Error,
     info::Info,
     ledger::{LeaseId, WorkerId},
-    results::Results,
 };
 
 /// Where the core sends its answer.
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, Error>>;
+
+/// Work of the core that may wait for the disk.
+pub(crate) type Working<'a, T = ()> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Work that is done already.
+pub(crate) fn done<'a>() -> Working<'a> {
+    Box::pin(ready(()))
+}
+
+/// A request to the core, as the work that it asks for.
+pub(crate) type Command = Box<dyn for<'a> FnOnce(&'a mut Core) -> Working<'a> + Send>;
 
 /// A reported game.
 pub(crate) struct ReportedGame {
@@ -91,15 +101,6 @@ pub(crate) struct Version {
     pub(crate) over: bool,
 }
 
-/// The current standings of a tournament.
-pub(crate) enum CurrentStandings {
-    Known(Box<v1::WatchTournamentResponse>),
-    /// With the evidence that compares agents.
-    Compared(Box<v1::WatchTournamentResponse>, Box<Evidence>),
-    /// Its results have to be loaded first.
-    Unloaded(Arc<Info>),
-}
-
 /// A tournament that metrics show.
 pub(crate) struct ListedTournament {
     pub(crate) info: Arc<Info>,
@@ -125,49 +126,6 @@ impl Drop for Presence {
         // Without a receiver the coordinator is gone as well.
         let _ = self.signals.send(Signal::Left(self.worker));
     }
-}
-
-/// A request to the core.
-pub(crate) enum Command {
-    Register(Box<v1::RegisterAgentRequest>, Reply<v1::Agent>),
-    Remove(v1::RemoveAgentRequest, Reply<()>),
-    Agent(String, Reply<v1::Agent>),
-    Agents(Reply<Vec<v1::Agent>>),
-    Plan(v1::PlanTournamentRequest, Reply<v1::PlanTournamentResponse>),
-    Start(
-        v1::StartTournamentRequest,
-        Reply<v1::StartTournamentResponse>,
-    ),
-    Change {
-        change: StateChange,
-        request_id: String,
-        tournament: String,
-        reply: Reply<v1::Tournament>,
-    },
-    Retry(v1::RetryTournamentRequest, Reply<v1::Tournament>),
-    Tournament(String, Reply<v1::Tournament>),
-    Tournaments(Reply<Vec<v1::Tournament>>),
-    Info(String, Reply<Arc<Info>>),
-    /// Answered with the evidence that compares agents.
-    Standing(String, Reply<CurrentStandings>),
-    /// The tournaments that metrics show.
-    Listed(Reply<Vec<ListedTournament>>),
-    /// For watchers: may be a moment old.
-    Shown(String, Reply<CurrentStandings>),
-    Watch(String, Reply<watch::Receiver<Version>>),
-    Loaded(Arc<Info>, Box<Results>),
-    Join(v1::JoinRequest, Reply<Presence>),
-    Lease(v1::LeaseRequest, Reply<v1::LeaseResponse>),
-    Heartbeat(v1::HeartbeatRequest, Reply<Vec<LeaseId>>),
-    Leave(v1::LeaveRequest, Reply<()>),
-    /// The name of the worker of an id and boot epoch; its id where it is gone.
-    WorkerName(String, u64, Reply<String>),
-    /// Answered with the games that had a record before, which are compared next.
-    Report(GamesReport, Reply<Vec<u64>>),
-    Compared(Comparison, Reply<()>),
-    /// Number of games that differ and are not listed.
-    Unlisted(String, Reply<u64>),
-    Workers(Reply<v1::ListWorkersResponse>),
 }
 
 /// An event that no request caused. None is lost: at most one for each worker and for each

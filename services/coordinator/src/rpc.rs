@@ -6,7 +6,6 @@ mod coordinator;
 mod endpoints;
 mod figures;
 mod gate;
-mod generations;
 mod metrics;
 mod pages;
 mod standings;

@@ -1,14 +1,24 @@
 //! Registration and removal of agents.
 
+use std::sync::Arc;
+
 use arena_store::{Change, Collection};
 use arena_wire::v1;
 use prost::Message;
 
 use super::{Core, unix_us};
-use crate::{agents::Accepted, error::Error};
+use crate::{
+    agents::{Accepted, Agents},
+    error::Error,
+};
 
 impl Core {
-    pub(super) async fn register(
+    /// The agents of now.
+    pub(crate) fn agents(&self) -> Arc<Agents> {
+        Arc::clone(&self.agents)
+    }
+
+    pub(crate) async fn register(
         &mut self,
         request: v1::RegisterAgentRequest,
     ) -> Result<v1::Agent, Error> {
@@ -35,7 +45,7 @@ impl Core {
         let id = &request.request_id;
         changes.extend(self.answers.remember(id, METHOD, &request, &agent));
         self.persist(changes).await?;
-        self.agents.insert(stored);
+        Arc::make_mut(&mut self.agents).insert(stored);
         tracing::info!(
             agent = agent.name,
             version = agent.version,
@@ -45,7 +55,7 @@ impl Core {
         Ok(agent)
     }
 
-    pub(super) async fn remove(&mut self, request: v1::RemoveAgentRequest) -> Result<(), Error> {
+    pub(crate) async fn remove(&mut self, request: v1::RemoveAgentRequest) -> Result<(), Error> {
         const METHOD: &str = "RemoveAgent";
         let id = &request.request_id;
         let answer: Option<v1::RemoveAgentResponse> = self.answers.recall(id, METHOD, &request)?;
@@ -57,15 +67,9 @@ impl Core {
         let answer = v1::RemoveAgentResponse {};
         changes.extend(self.answers.remember(id, METHOD, &request, &answer));
         self.persist(changes).await?;
-        self.agents.remove(&request.name);
+        Arc::make_mut(&mut self.agents).remove(&request.name);
         tracing::info!(agent = request.name, "agent removed");
         Ok(())
-    }
-
-    pub(super) fn agent(&self, name: String) -> Result<v1::Agent, Error> {
-        self.agents
-            .get(&name)
-            .ok_or_else(|| self.agents.not_found(&name))
     }
 }
 

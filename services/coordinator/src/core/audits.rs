@@ -119,9 +119,14 @@ impl Core {
         })
     }
 
+    /// Number of games of a tournament that differ and are not listed.
+    pub(crate) fn unlisted(&self, id: &str) -> Result<u64, Error> {
+        Ok(self.entry(id)?.audit_status.unlisted)
+    }
+
     /// Stores differences and results of audits after comparisons, all at once. Answers when they
     /// and all earlier changes are durable.
-    pub(super) fn compared(&mut self, compared: &Comparison, reply: Reply<()>) {
+    pub(crate) fn compared(&mut self, compared: &Comparison, reply: Reply<()>) {
         let differences = compared.differences.iter();
         let mut changes: Vec<_> = differences
             .filter_map(|difference| self.differs(difference))

@@ -50,7 +50,7 @@ pub(super) struct TournamentEntry {
     /// Grows with each visible change.
     pub(super) version: watch::Sender<Version>,
     /// Last message to watchers, and its time.
-    pub(super) shown: Option<(Duration, Box<v1::WatchTournamentResponse>)>,
+    pub(super) shown: Option<(Duration, v1::WatchTournamentResponse)>,
     /// Decisions that workers reported.
     pub(super) decisions: u64,
     /// Games done and decisions over time, for the rate.

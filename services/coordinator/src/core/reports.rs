@@ -22,7 +22,7 @@ pub(super) struct Batch {
 }
 
 impl Core {
-    pub(super) fn report(&mut self, report: GamesReport, reply: Reply<Vec<u64>>) {
+    pub(crate) fn report(&mut self, report: GamesReport, reply: Reply<Vec<u64>>) {
         self.last_report = self.now();
         match self.take_report(report) {
             Ok((_, Some(compare))) => {
@@ -215,8 +215,7 @@ impl Core {
         }
     }
 
-    /// Answers a change. A cancelled tournament counts no game after its answer, so games that are
-    /// being written become durable first.
+    /// Answers a change, after a cancelled tournament's games that are being written.
     pub(super) fn answer_change(
         &mut self,
         id: String,

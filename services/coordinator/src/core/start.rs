@@ -90,7 +90,11 @@ pub(crate) async fn load(
         lease_deadline: settings.lease_deadline,
         started: Instant::now(),
         turned: Instant::now(),
-        agents: Agents::new(options.native.clone(), options.check_native, found.agents),
+        agents: Arc::new(Agents::new(
+            options.native.clone(),
+            options.check_native,
+            found.agents,
+        )),
         answers: found.answers,
         ledger: Ledger::new(settings, boot_epoch),
         tournaments: BTreeMap::new(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arena_model::{TournamentSeed, engine::options::nearest, spec::Records};
+use arena_model::{engine::options::nearest, spec::Records};
 use arena_store::Change as Stored;
 use arena_wire::v1::{self, TournamentState};
 
@@ -16,9 +16,8 @@ use crate::{
     handle::with_store,
     info::Info,
     ledger::{AfterGame, Bitmap, Ended},
-    messages::StateChange,
+    messages::{Reply, StateChange},
     plan::Plan,
-    random,
     results::Results,
 };
 
@@ -63,12 +62,16 @@ impl Core {
         }
     }
 
-    pub(super) fn tournament(&self, id: &str) -> Result<v1::Tournament, Error> {
+    pub(crate) fn info(&self, id: &str) -> Result<Arc<Info>, Error> {
+        Ok(Arc::clone(&self.entry(id)?.info))
+    }
+
+    pub(crate) fn tournament(&self, id: &str) -> Result<v1::Tournament, Error> {
         Ok(self.message(self.entry(id)?))
     }
 
     /// All tournaments without setups and specs, in order of creation.
-    pub(super) fn list_tournaments(&self) -> Vec<v1::Tournament> {
+    pub(crate) fn list_tournaments(&self) -> Vec<v1::Tournament> {
         let mut all: Vec<v1::Tournament> = self
             .tournaments
             .values()
@@ -98,24 +101,11 @@ impl Core {
         all
     }
 
-    pub(super) fn plan(
-        &self,
-        request: &v1::PlanTournamentRequest,
-    ) -> Result<v1::PlanTournamentResponse, Error> {
-        let drawn = TournamentSeed::from_bytes(random::bytes()?);
-        let plan = Plan::new(&request.spec_toml, &request.seed, drawn, &self.agents)?;
-        let games = plan.games;
-        Ok(v1::PlanTournamentResponse {
-            tournament: Some(plan.message(1)),
-            games_least: games.least,
-            games_most: games.most,
-            games_expected: games.expected,
-        })
-    }
-
-    pub(super) async fn start(
+    /// Starts a planned tournament, or resumes it.
+    pub(crate) async fn start(
         &mut self,
         request: v1::StartTournamentRequest,
+        plan: Plan,
     ) -> Result<v1::StartTournamentResponse, Error> {
         const METHOD: &str = "StartTournament";
         let id = &request.request_id;
@@ -132,8 +122,6 @@ impl Core {
         if self.draining() {
             return Err(Error::Draining);
         }
-        let drawn = TournamentSeed::from_bytes(random::bytes()?);
-        let plan = Plan::new(&request.spec_toml, &request.seed, drawn, &self.agents)?;
         let mut attempt = 1;
         while self
             .tournaments
@@ -149,7 +137,7 @@ impl Core {
             }
             Some(state) => {
                 let tournament = plan.tournament.id(attempt);
-                self.keeps_as(&tournament, plan.hash_only())?;
+                self.keeps_as(&tournament, plan.setup.hash_only)?;
                 self.entry_mut(&tournament)?.document.unplayed_limit = Some(plan.unplayed_limit);
                 return self.go_on(&tournament, state, &request).await;
             }
@@ -280,7 +268,20 @@ impl Core {
             .remember(&request.request_id, "StartTournament", request, &answer)
     }
 
-    pub(super) async fn change(
+    /// Pauses, resumes or cancels a tournament. A cancelled tournament counts no game after the
+    /// answer, so games that are being written become durable first.
+    pub(crate) async fn change(
+        &mut self,
+        change: StateChange,
+        request_id: String,
+        tournament: String,
+        reply: Reply<v1::Tournament>,
+    ) {
+        let answer = self.change_state(change, &request_id, &tournament).await;
+        self.answer_change(tournament, answer, reply);
+    }
+
+    async fn change_state(
         &mut self,
         change: StateChange,
         request_id: &str,

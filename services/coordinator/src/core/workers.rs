@@ -82,7 +82,7 @@ impl Core {
     }
 
     /// Name of a worker for people; its id if it has no name or has left.
-    pub(super) fn worker_name(&self, id: String, boot_epoch: u64) -> String {
+    pub(crate) fn worker_name(&self, id: String, boot_epoch: u64) -> String {
         self.find_worker(&id, boot_epoch)
             .and_then(|worker| self.workers.get(&worker))
             .map(|present| present.name.clone())
@@ -90,18 +90,16 @@ impl Core {
             .unwrap_or(id)
     }
 
-    pub(super) fn join(&mut self, request: v1::JoinRequest, reply: Reply<Presence>) {
+    pub(crate) fn join(&mut self, request: v1::JoinRequest) -> Result<Presence, Error> {
         if self.draining() {
-            let _ = reply.send(Err(Error::Draining));
-            return;
+            return Err(Error::Draining);
         }
         if request.record_version < RECORD_VERSION {
-            let _ = reply.send(Err(Error::WorkerOutdated {
+            return Err(Error::WorkerOutdated {
                 name: request.name,
                 version: request.version,
                 writes: request.record_version.max(1),
-            }));
-            return;
+            });
         }
         let player = match request.process {
             0 => WorkerProcess::Unknown,
@@ -125,13 +123,11 @@ impl Core {
         }));
         tracing::info!(worker, name = present.name, "worker joined");
         self.workers.insert(worker, present);
-        // If the notice cannot be delivered, the worker has left.
-        let signals = self.signals.clone();
-        let _ = reply.send(Ok(Presence {
+        Ok(Presence {
             notices,
             worker,
-            signals,
-        }));
+            signals: self.signals.clone(),
+        })
     }
 
     /// A worker's stream ended.
@@ -152,7 +148,7 @@ impl Core {
     }
 
     /// A worker leaves in order.
-    pub(super) fn leave(&mut self, request: &v1::LeaveRequest) -> Result<(), Error> {
+    pub(crate) fn leave(&mut self, request: &v1::LeaveRequest) -> Result<(), Error> {
         let worker = self
             .find_worker(&request.worker_id, request.boot_epoch)
             .ok_or_else(|| Error::UnknownWorker(request.worker_id.clone()))?;
@@ -161,7 +157,7 @@ impl Core {
         Ok(())
     }
 
-    pub(super) fn lease(&mut self, request: v1::LeaseRequest, reply: Reply<v1::LeaseResponse>) {
+    pub(crate) fn lease(&mut self, request: v1::LeaseRequest, reply: Reply<v1::LeaseResponse>) {
         let Some(worker) = self.find_worker(&request.worker_id, request.boot_epoch) else {
             let _ = reply.send(Err(Error::UnknownWorker(request.worker_id)));
             return;
@@ -332,7 +328,7 @@ impl Core {
         }
     }
 
-    pub(super) fn heartbeat(
+    pub(crate) fn heartbeat(
         &mut self,
         request: &v1::HeartbeatRequest,
     ) -> Result<Vec<LeaseId>, Error> {
@@ -388,7 +384,7 @@ impl Core {
         self.unpark = true;
     }
 
-    pub(super) fn list_workers(&self) -> v1::ListWorkersResponse {
+    pub(crate) fn list_workers(&self) -> v1::ListWorkersResponse {
         let workers = self
             .workers
             .iter()

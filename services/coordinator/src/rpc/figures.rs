@@ -15,12 +15,7 @@ use arena_wire::v1::{self, TournamentState};
 use tokio::sync::Mutex;
 
 use super::standings;
-use crate::{
-    core::STATES,
-    error::Error,
-    handle::Handle,
-    messages::{Command, ListedTournament},
-};
+use crate::{core::STATES, error::Error, handle::Handle, messages::ListedTournament};
 
 /// Minimum interval between two computations for an open tournament.
 const AGE_LEAST: Duration = Duration::from_secs(1);
@@ -77,7 +72,7 @@ impl Figures {
     async fn update(&self) {
         let mut kept = self.kept.lock().await;
         // Without an answer, the coordinator is busy or stopping: the old values stay.
-        let Ok(listed) = self.handle.ask(Command::Listed).await else {
+        let Ok(listed) = self.handle.ask(|core| Ok(core.listed())).await else {
             return;
         };
         for now in &listed {

@@ -21,7 +21,7 @@ use crate::{
     error::Error,
     handle::Handle,
     info::Info,
-    messages::{Command, Comparison, FailedGame, GamesReport, Presence, ReportedGame},
+    messages::{Comparison, FailedGame, GamesReport, Presence, ReportedGame, done},
     stored_game,
 };
 
@@ -48,10 +48,7 @@ impl WorkerService for WorkerRpc {
 
     async fn join(&self, request: Request<v1::JoinRequest>) -> Result<Response<Presence>, Status> {
         let request = request.into_inner();
-        let presence = self
-            .handle
-            .ask(|reply| Command::Join(request, reply))
-            .await?;
+        let presence = self.handle.ask(|core| core.join(request)).await?;
         Ok(Response::new(presence))
     }
 
@@ -62,7 +59,10 @@ impl WorkerService for WorkerRpc {
         let request = request.into_inner();
         let lease = self
             .handle
-            .ask(|reply| Command::Lease(request, reply))
+            .ask_later(|core, reply| {
+                core.lease(request, reply);
+                done()
+            })
             .await?;
         Ok(Response::new(lease))
     }
@@ -91,7 +91,7 @@ impl WorkerService for WorkerRpc {
         let request = request.into_inner();
         let ended_leases = self
             .handle
-            .ask(|reply| Command::Heartbeat(request, reply))
+            .ask(move |core| core.heartbeat(&request))
             .await?;
         Ok(Response::new(v1::HeartbeatResponse { ended_leases }))
     }
@@ -101,9 +101,7 @@ impl WorkerService for WorkerRpc {
         request: Request<v1::LeaveRequest>,
     ) -> Result<Response<v1::LeaveResponse>, Status> {
         let request = request.into_inner();
-        self.handle
-            .ask(|reply| Command::Leave(request, reply))
-            .await?;
+        self.handle.ask(move |core| core.leave(&request)).await?;
         Ok(Response::new(v1::LeaveResponse {}))
     }
 
@@ -204,7 +202,10 @@ impl WorkerRpc {
         let differ = compared.games.iter().filter(|(_, differs)| *differs);
         let differing: Vec<u64> = differ.map(|&(index, _)| index).collect();
         self.handle
-            .ask(|reply| Command::Compared(compared, reply))
+            .ask_later(move |core, reply| {
+                core.compared(&compared, reply);
+                done()
+            })
             .await?;
         self.metrics
             .reported(ReportOutcome::Differing, differing.len() as u64);
@@ -219,7 +220,7 @@ impl WorkerRpc {
     async fn worker_name(&self, id: &str, boot_epoch: u64) -> Result<String, Error> {
         let id = id.to_owned();
         self.handle
-            .ask(|reply| Command::WorkerName(id, boot_epoch, reply))
+            .ask(move |core| Ok(core.worker_name(id, boot_epoch)))
             .await
     }
 
