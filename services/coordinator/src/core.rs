@@ -44,8 +44,8 @@ use crate::{
 };
 use answers::Answers;
 
-pub(crate) use entry::STATES;
 use entry::TournamentEntry;
+pub(crate) use entry::{is_over, state_name};
 use reports::Batch;
 pub(crate) use start::load;
 use workers::{Parked, Present};
@@ -131,11 +131,10 @@ impl Core {
     pub(crate) async fn run(
         mut self,
         inbox: Inbox,
-        signals: mpsc::UnboundedReceiver<Signal>,
         drain: oneshot::Receiver<()>,
         drain_limit: Duration,
     ) -> Result<RunSummary, RunError> {
-        let summary = self.serve(inbox, signals, drain, drain_limit).await;
+        let summary = self.serve(inbox, drain, drain_limit).await;
         self.writer.close().await;
         summary
     }
@@ -143,7 +142,6 @@ impl Core {
     async fn serve(
         &mut self,
         mut inbox: Inbox,
-        mut signals: mpsc::UnboundedReceiver<Signal>,
         mut drain: oneshot::Receiver<()>,
         drain_limit: Duration,
     ) -> Result<RunSummary, RunError> {
@@ -158,7 +156,7 @@ impl Core {
             let commands_first = in_a_row < COMMANDS_IN_A_ROW || inbox.reports.is_empty();
             let turn = tokio::select! {
                 biased;
-                Some(signal) = signals.recv() => Turn::Signal(signal),
+                Some(signal) = inbox.signals.recv() => Turn::Signal(signal),
                 // A dropped sender ends the service, too.
                 _ = &mut drain, if deadline.is_none() => Turn::Drain,
                 Some(command) = inbox.commands.recv(), if commands_first => {
@@ -293,8 +291,7 @@ impl Core {
         self.stopping.send_replace(true);
         self.last_report = self.now();
         for parked in std::mem::take(&mut self.parked).into_values() {
-            // The worker may be gone.
-            let _ = parked.reply.send(Ok(v1::LeaseResponse::default()));
+            parked.answer_none();
         }
         for worker in self.workers.values() {
             worker.notify(v1::join_response::Notice::Drain(v1::Drain {}));

@@ -56,6 +56,16 @@ pub enum StartError {
     AuditShare(f64),
 }
 
+impl StartError {
+    /// The error of a document that cannot be read.
+    pub(crate) fn unreadable(what: impl Into<String>, problem: impl ToString) -> Self {
+        Self::Document {
+            what: what.into(),
+            problem: problem.to_string(),
+        }
+    }
+}
+
 /// Why a coordinator stopped by itself.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {

@@ -71,20 +71,6 @@ pub(crate) struct Comparison {
     pub(crate) unread: Vec<u64>,
 }
 
-impl Comparison {
-    /// An empty comparison.
-    pub(crate) fn new(info: Arc<Info>) -> Self {
-        Self {
-            info,
-            worker: String::new(),
-            boot_epoch: 0,
-            games: Vec::new(),
-            differences: Vec::new(),
-            unread: Vec::new(),
-        }
-    }
-}
-
 /// A change of state that a user requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StateChange {
@@ -145,6 +131,7 @@ pub(crate) enum Signal {
 /// The queues of the core. Reports have a queue of their own, so that no other request
 /// waits behind them.
 pub(crate) struct Inbox {
+    pub(crate) signals: mpsc::UnboundedReceiver<Signal>,
     pub(crate) commands: mpsc::Receiver<Command>,
     pub(crate) reports: mpsc::Receiver<Command>,
 }

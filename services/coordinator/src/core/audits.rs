@@ -22,11 +22,11 @@ use crate::{
 pub(super) const PREFIX: &str = "audits/";
 
 impl AuditStatus {
-    /// Prefix of the keys of differences only.
+    /// The state of differences only.
     pub(super) fn of(differing: &Differing) -> Self {
         Self {
-            unlisted: differing.unlisted(),
-            flagged: differing.named().clone(),
+            unlisted: differing.unlisted.count(),
+            flagged: differing.named.clone(),
             ..Self::default()
         }
     }

@@ -23,7 +23,7 @@ use crate::{
 const WORKERS_NAMED: usize = 5;
 
 /// States with the names that metrics give them.
-pub(crate) const STATES: [(TournamentState, &str); 4] = [
+pub(super) const STATES: [(TournamentState, &str); 4] = [
     (TournamentState::Running, "running"),
     (TournamentState::Paused, "paused"),
     (TournamentState::Finished, "finished"),
@@ -100,8 +100,14 @@ impl TournamentEntry {
     }
 }
 
+/// The name of a state in metrics and messages.
+pub(crate) fn state_name(state: TournamentState) -> Option<&'static str> {
+    let known = STATES.iter().find(|(known, _)| *known == state)?;
+    Some(known.1)
+}
+
 /// True if a tournament is finished or cancelled.
-pub(super) fn is_over(state: TournamentState) -> bool {
+pub(crate) fn is_over(state: TournamentState) -> bool {
     matches!(
         state,
         TournamentState::Finished | TournamentState::Cancelled

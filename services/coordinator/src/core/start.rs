@@ -63,13 +63,8 @@ pub(crate) async fn load(
     stopping: watch::Sender<bool>,
 ) -> Result<Core, StartError> {
     let store = Arc::clone(&options.store);
-    let found =
-        with_store(Arc::clone(&store), read)
-            .await
-            .ok_or_else(|| StartError::Document {
-                what: "what is".to_owned(),
-                problem: "the program ends".to_owned(),
-            })??;
+    let found = with_store(Arc::clone(&store), read).await;
+    let found = found.ok_or_else(|| StartError::unreadable("what is", "the program ends"))??;
     let audits_at_all = settings.audit_ppm > 0;
     let epoch = random::bytes().map_err(|error| StartError::Random(error.to_string()))?;
     let boot_epoch = u64::from_le_bytes(epoch);
@@ -121,10 +116,7 @@ pub(crate) async fn load(
         let key = Arc::clone(&entry.info.key);
         core.directory.add(&entry.info);
         core.tournaments.insert(id.clone(), entry);
-        let unstored = |error: Error| StartError::Document {
-            what: format!("tournament {id}"),
-            problem: error.to_string(),
-        };
+        let unstored = |error: Error| StartError::unreadable(format!("tournament {id}"), error);
         if let Some(Open {
             results,
             done,
@@ -171,33 +163,30 @@ fn watch(store: &dyn Store, metrics: &Arc<CoordinatorMetrics>) {
 fn read(store: &dyn Store) -> Result<Found, StartError> {
     let mut agents = Vec::new();
     for (name, bytes) in store.list(Collection::Agents)? {
-        let agent = v1::Agent::decode(bytes.as_slice())
-            .map_err(|error| unreadable(format!("agent {name}"), &error))?;
-        agents.push(agent);
+        agents.push(decode("agent", &name, &bytes)?);
     }
     let meta = store.list(Collection::Meta)?;
     let unlisted = bits::read(&meta, differences::PREFIX);
     let mut differences: BTreeMap<String, Vec<(String, v1::Difference)>> = BTreeMap::new();
     for (key, bytes) in store.list(Collection::Differences)? {
-        let difference = v1::Difference::decode(bytes.as_slice())
-            .map_err(|error| unreadable(format!("difference {key}"), &error))?;
+        let difference = decode("difference", &key, &bytes)?;
         let tournament = key.split('/').next().unwrap_or_default().to_owned();
         let of = differences.entry(tournament).or_default();
         of.push((key, difference));
     }
     let mut tournaments = Vec::new();
     for (id, bytes) in store.list(Collection::Tournaments)? {
-        let document = v1::Tournament::decode(bytes.as_slice())
-            .map_err(|error| unreadable(format!("tournament {id}"), &error))?;
+        let document: v1::Tournament = decode("tournament", &id, &bytes)?;
         let state = document.state();
         let mut entry = TournamentEntry::new(Info::read(&document)?, document);
         if let Some(documents) = unlisted.get(&*entry.info.key) {
-            entry.differing.restore_unlisted(documents);
+            entry.differing.unlisted = bits::set(documents, 0, entry.info.games_most);
         }
         for (key, difference) in differences.remove(&*entry.info.key).unwrap_or_default() {
             let mut agents = entry.info.agents.iter();
             let named = agents.position(|name| *name == difference.agent);
-            entry.differing.restore(key, named);
+            entry.differing.kept.insert(key);
+            entry.differing.named.extend(named);
         }
         entry.audit_status = AuditStatus::of(&entry.differing);
         let again = state == v1::TournamentState::Finished
@@ -230,9 +219,6 @@ fn read(store: &dyn Store) -> Result<Found, StartError> {
     })
 }
 
-fn unreadable(what: String, error: &prost::DecodeError) -> StartError {
-    StartError::Document {
-        what,
-        problem: error.to_string(),
-    }
+fn decode<T: Message + Default>(kind: &str, key: &str, bytes: &[u8]) -> Result<T, StartError> {
+    T::decode(bytes).map_err(|error| StartError::unreadable(format!("{kind} {key}"), error))
 }

@@ -8,7 +8,7 @@ use arena_wire::v1::{self, TournamentState};
 
 use super::{
     Core,
-    entry::{STATES, TournamentEntry, stored},
+    entry::{TournamentEntry, state_name, stored},
     unix_us,
 };
 use crate::{
@@ -20,6 +20,9 @@ use crate::{
     plan::Plan,
     results::Results,
 };
+
+/// Method of the stored answers to starts.
+const START: &str = "StartTournament";
 
 impl Core {
     pub(super) fn entry(&self, id: &str) -> Result<&TournamentEntry, Error> {
@@ -107,17 +110,12 @@ impl Core {
         request: v1::StartTournamentRequest,
         plan: Plan,
     ) -> Result<v1::StartTournamentResponse, Error> {
-        const METHOD: &str = "StartTournament";
         let id = &request.request_id;
         let known: Option<v1::StartTournamentResponse> =
-            self.answers.recall(id, METHOD, &request)?;
+            self.answers.recall(id, START, &request)?;
         if let Some(known) = known {
             let before = known.tournament.unwrap_or_default();
-            return Ok(v1::StartTournamentResponse {
-                tournament: Some(self.tournament(&before.tournament_id)?),
-                created: known.created,
-                notes: Vec::new(),
-            });
+            return self.started(&before.tournament_id, known.created);
         }
         if self.draining() {
             return Err(Error::Draining);
@@ -137,7 +135,7 @@ impl Core {
             }
             Some(state) => {
                 let tournament = plan.tournament.id(attempt);
-                self.keeps_as(&tournament, plan.setup.hash_only)?;
+                self.check_records(&tournament, plan.setup.hash_only)?;
                 self.entry_mut(&tournament)?.document.unplayed_limit = Some(plan.unplayed_limit);
                 return self.go_on(&tournament, state, &request).await;
             }
@@ -147,7 +145,7 @@ impl Core {
 
     /// Fails if an existing tournament does not store what is now requested of its games, because
     /// that cannot be added later.
-    fn keeps_as(&self, tournament: &str, hash_only: bool) -> Result<(), Error> {
+    fn check_records(&self, tournament: &str, hash_only: bool) -> Result<(), Error> {
         let kept = self.entry(tournament)?.info.hash_only();
         if kept == hash_only {
             return Ok(());
@@ -180,11 +178,7 @@ impl Core {
             }
         }
         self.wake(tournament)?;
-        let answer = v1::StartTournamentResponse {
-            tournament: Some(self.tournament(tournament)?),
-            created: false,
-            notes: Vec::new(),
-        };
+        let answer = self.started(tournament, false)?;
         let mut changes = self.remember_start(request, tournament, false);
         changes.push(stored(&self.entry(tournament)?.document));
         self.persist(changes).await?;
@@ -200,8 +194,7 @@ impl Core {
 
     /// Leases games of a tournament of an earlier start.
     fn wake(&mut self, tournament: &str) -> Result<(), Error> {
-        let entry = self.entry_mut(tournament)?;
-        entry.dormant = false;
+        self.entry_mut(tournament)?.dormant = false;
         self.unpark = true;
         Ok(())
     }
@@ -228,9 +221,13 @@ impl Core {
         self.directory.add(&entry.info);
         self.tournaments.insert(id.clone(), entry);
         self.account(&id, (done, results), false).await?;
+        self.started(&id, true)
+    }
+
+    fn started(&self, id: &str, created: bool) -> Result<v1::StartTournamentResponse, Error> {
         Ok(v1::StartTournamentResponse {
-            tournament: Some(self.tournament(&id)?),
-            created: true,
+            tournament: Some(self.tournament(id)?),
+            created,
             notes: Vec::new(),
         })
     }
@@ -265,7 +262,7 @@ impl Core {
             notes: Vec::new(),
         };
         self.answers
-            .remember(&request.request_id, "StartTournament", request, &answer)
+            .remember(&request.request_id, START, request, &answer)
     }
 
     /// Pauses, resumes or cancels a tournament. A cancelled tournament counts no game after the
@@ -313,11 +310,8 @@ impl Core {
                 TournamentState::Running | TournamentState::Paused | TournamentState::Cancelled,
             ) => TournamentState::Cancelled,
             (_, state) => {
-                let (_, name) = STATES
-                    .into_iter()
-                    .find(|(known, _)| *known == state)
-                    .unwrap_or((state, "in no known state"));
-                return Err(Error::State(format!("tournament {tournament} is {name}")));
+                let state = state_name(state).unwrap_or("in no known state");
+                return Err(Error::State(format!("tournament {tournament} is {state}")));
             }
         };
         let answers = self

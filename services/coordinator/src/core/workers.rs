@@ -55,7 +55,14 @@ pub(super) struct Parked {
     known: Vec<String>,
     since: Duration,
     until: Duration,
-    pub(super) reply: Reply<v1::LeaseResponse>,
+    reply: Reply<v1::LeaseResponse>,
+}
+
+impl Parked {
+    /// Answers that there are no games now. The worker may be gone.
+    pub(super) fn answer_none(self) {
+        let _ = self.reply.send(Ok(v1::LeaseResponse::default()));
+    }
 }
 
 /// The worker's id in messages.
@@ -176,7 +183,7 @@ impl Core {
             reply,
         };
         if self.draining() {
-            let _ = parked.reply.send(Ok(v1::LeaseResponse::default()));
+            parked.answer_none();
             return;
         }
         // A worker sends one request at a time: it has given up its earlier request.
@@ -185,14 +192,12 @@ impl Core {
             .get_mut(&worker)
             .and_then(|present| present.parked.take());
         if let Some(parked) = before.and_then(|place| self.parked.remove(&place)) {
-            let _ = parked.reply.send(Ok(v1::LeaseResponse::default()));
+            parked.answer_none();
         }
-        if let Some(parked) = self.try_grant(parked) {
-            if wait.is_zero() {
-                let _ = parked.reply.send(Ok(v1::LeaseResponse::default()));
-            } else {
-                self.park(parked);
-            }
+        match self.try_grant(parked) {
+            Some(parked) if wait.is_zero() => parked.answer_none(),
+            Some(parked) => self.park(parked),
+            None => {}
         }
     }
 
@@ -319,7 +324,7 @@ impl Core {
                     self.parked.insert(place, parked);
                     continue;
                 }
-                Some(parked) => drop(parked.reply.send(Ok(v1::LeaseResponse::default()))),
+                Some(parked) => parked.answer_none(),
                 None => {}
             }
             if let Some(present) = self.workers.get_mut(&worker) {

@@ -102,6 +102,8 @@ impl<'a> LeaseRequester<'a> {
 /// A game that returns from a lease.
 pub(super) struct Returned {
     pub(super) lease: LeaseId,
+    /// True if the lease was to replay durable games.
+    pub(super) audit: bool,
     pub(super) now: Duration,
     /// The process, and the agent that did not start there.
     pub(super) attempt: Attempt,
@@ -333,6 +335,17 @@ impl GameQueue {
 
     /// Takes a game back from a lease; does nothing if the lease no longer has it.
     pub(super) fn give_back(&mut self, index: u64, why: ReturnReason, back: &Returned) {
+        if back.audit {
+            match why {
+                // Audits end for a game that kills its workers.
+                ReturnReason::Lost { alone: true } | ReturnReason::Failed => {
+                    self.audits.fail(index);
+                }
+                ReturnReason::Lost { alone: false } => self.audits.lose(index),
+                ReturnReason::Unplayed => self.audits.give_back(index),
+            }
+            return;
+        }
         match self.leased.get(&index) {
             Some(leased) if leased.lease == back.lease => self.leased.remove(&index),
             _ => return,

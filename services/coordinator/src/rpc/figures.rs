@@ -15,7 +15,12 @@ use arena_wire::v1::{self, TournamentState};
 use tokio::sync::Mutex;
 
 use super::standings;
-use crate::{core::STATES, error::Error, handle::Handle, messages::ListedTournament};
+use crate::{
+    core::{is_over, state_name},
+    error::Error,
+    handle::Handle,
+    messages::ListedTournament,
+};
 
 /// Minimum interval between two computations for an open tournament.
 const AGE_LEAST: Duration = Duration::from_secs(1);
@@ -120,18 +125,8 @@ impl Figures {
     }
 }
 
-fn is_over(state: TournamentState) -> bool {
-    matches!(
-        state,
-        TournamentState::Finished | TournamentState::Cancelled
-    )
-}
-
 fn name(state: TournamentState) -> &'static str {
-    let mut known = STATES.into_iter();
-    known
-        .find(|(known, _)| *known == state)
-        .map_or("unknown", |(_, name)| name)
+    state_name(state).unwrap_or("unknown")
 }
 
 fn games(now: &ListedTournament) -> [(&'static str, u64); 3] {

@@ -12,7 +12,12 @@ use tokio::sync::mpsc;
 use tonic::Status;
 
 use crate::{
-    core::Core, error::Error, handle::Handle, info::Info, loading::reload, messages::Version,
+    core::{Core, is_over},
+    error::Error,
+    handle::Handle,
+    info::Info,
+    loading::reload,
+    messages::Version,
     places,
 };
 
@@ -277,10 +282,7 @@ pub(super) async fn watch(
         changed |= matches!(versions.has_changed(), Ok(true));
         versions.mark_unchanged();
         let standing = loaded(handle, id, Core::shown).await?;
-        let over = matches!(
-            standing.state(),
-            v1::TournamentState::Finished | v1::TournamentState::Cancelled
-        );
+        let over = is_over(standing.state());
         if sender.send(Ok(standing)).await.is_err() || over || *stopping.borrow_and_update() {
             return Ok(());
         }

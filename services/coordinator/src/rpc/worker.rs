@@ -168,11 +168,8 @@ impl WorkerRpc {
             let result = record.result();
             report.unplayed = stored_game::unplayed(&result, &answered);
             report.unasked = stored_game::unasked(&result, &answered);
-            report.generation = if info.generation > 1 {
-                info.generation
-            } else {
-                0
-            };
+            // The first generation is not named.
+            report.generation = Some(info.generation).filter(|&it| it > 1).unwrap_or(0);
             games.push(ReportedGame {
                 answered,
                 result,
@@ -194,11 +191,16 @@ impl WorkerRpc {
             return Ok(v1::ReportResponse::default());
         }
         let name = self.worker_name(&request.worker_id, boot_epoch).await?;
+        records.retain(|index, _| compare.contains(index));
         let compared = Comparison {
+            info,
             worker: request.worker_id,
             boot_epoch,
-            ..self.compare(&info, &name, &compare, records).await?
+            games: Vec::new(),
+            differences: Vec::new(),
+            unread: Vec::new(),
         };
+        let compared = self.compare(compared, name, records).await?;
         let differ = compared.games.iter().filter(|(_, differs)| *differs);
         let differing: Vec<u64> = differ.map(|&(index, _)| index).collect();
         self.handle
@@ -228,20 +230,16 @@ impl WorkerRpc {
     /// the durable one is kept.
     async fn compare(
         &self,
-        info: &Arc<Info>,
-        worker: &str,
-        indices: &[u64],
-        mut records: BTreeMap<u64, GameRecord>,
+        mut compared: Comparison,
+        worker: String,
+        records: BTreeMap<u64, GameRecord>,
     ) -> Result<Comparison, Error> {
-        records.retain(|index, _| indices.contains(index));
-        let (info, by) = (Arc::clone(info), worker.to_owned());
         self.handle
             .with_store(move |store| {
-                let mut compared = Comparison::new(info);
                 for (index, record) in records {
                     // Otherwise the worker would send it again forever.
                     let hold =
-                        AssertUnwindSafe(|| held_against(&compared.info, &by, store, &record));
+                        AssertUnwindSafe(|| held_against(&compared.info, &worker, store, &record));
                     let held = catch_unwind(hold).unwrap_or(Err(Error::Defect));
                     match held {
                         Ok(Held::Alike) => compared.games.push((index, false)),
