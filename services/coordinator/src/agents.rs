@@ -33,15 +33,6 @@ pub(crate) struct Agents {
     registered: BTreeMap<String, v1::Agent>,
 }
 
-/// Result of a registration.
-#[derive(Debug)]
-pub(crate) enum Accepted {
-    /// The same registration exists.
-    Known(v1::Agent),
-    /// It has to be stored.
-    New(v1::Agent),
-}
-
 impl Agents {
     pub(crate) fn new(
         native: v1::DescribeResponse,
@@ -192,15 +183,15 @@ impl Agents {
         self.registered.remove(name);
     }
 
-    /// Checks a registration and completes it. `uploaded` returns true if the coordinator has a
-    /// binary.
+    /// Checks a registration. Returns the agent to be stored: the known one if nothing is new.
+    /// `uploaded` returns true if the coordinator has a binary.
     pub(crate) fn check(
         &self,
         mut agent: v1::Agent,
         replace: bool,
         now_unix_us: u64,
         uploaded: impl Fn(&[u8; 32]) -> bool,
-    ) -> Result<Accepted, Error> {
+    ) -> Result<v1::Agent, Error> {
         let name: AgentName = agent.name.parse()?;
         if agent.encoded_len() > AGENT_BYTES_MAX {
             return Err(Error::Request(format!(
@@ -237,13 +228,13 @@ impl Agents {
             agent.registered_unix_us = now_unix_us.max(before + 1);
         }
         let Some(known) = known else {
-            return Ok(Accepted::New(agent));
+            return Ok(agent);
         };
         if !is_same(known, &agent) {
-            if replace {
-                return Ok(Accepted::New(agent));
-            }
-            return Err(conflict(known, &agent));
+            return match replace {
+                true => Ok(agent),
+                false => Err(conflict(known, &agent)),
+            };
         }
         let same = v1::Agent {
             registered_unix_us: agent.registered_unix_us,
@@ -254,9 +245,9 @@ impl Agents {
             && agent.description.is_none()
             && known.description.is_some();
         if !is_endpoint && (same == agent || unasked) {
-            return Ok(Accepted::Known(known.clone()));
+            return Ok(known.clone());
         }
-        Ok(Accepted::New(agent))
+        Ok(agent)
     }
 
     /// Fails if the name of a built-in bot is that of a registered agent.

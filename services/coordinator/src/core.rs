@@ -24,7 +24,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use arena_store::{Change, Position, Positions, Store, StoreError};
+use arena_store::{Change, Collection, Position, Positions, Store, StoreError};
 use arena_telemetry::CoordinatorMetrics;
 use arena_wire::v1;
 use tokio::{
@@ -40,7 +40,7 @@ use crate::{
     handle::with_store,
     ledger::{Ledger, ReportId, Reports, TournamentNo, WorkerId},
     messages::RunSummary,
-    messages::{Command, Inbox, Reply, Signal},
+    messages::{Command, Inbox, Reply},
 };
 use answers::Answers;
 
@@ -65,7 +65,6 @@ const QUIET: Duration = Duration::from_secs(1);
 
 /// The next input of the core.
 enum Turn {
-    Signal(Signal),
     Drain,
     Command(Command),
     Tick,
@@ -77,7 +76,7 @@ pub(crate) struct Core {
     metrics: Arc<CoordinatorMetrics>,
     /// The properties of tournaments that other tasks may read without a request.
     directory: Arc<Directory>,
-    signals: mpsc::UnboundedSender<Signal>,
+    signals: mpsc::UnboundedSender<Command>,
     writer: Writer,
     positions: Option<Positions>,
     /// Position up to which the chain of durable results is summed.
@@ -156,7 +155,7 @@ impl Core {
             let commands_first = in_a_row < COMMANDS_IN_A_ROW || inbox.reports.is_empty();
             let turn = tokio::select! {
                 biased;
-                Some(signal) = inbox.signals.recv() => Turn::Signal(signal),
+                Some(signal) = inbox.signals.recv() => Turn::Command(signal),
                 // A dropped sender ends the service, too.
                 _ = &mut drain, if deadline.is_none() => Turn::Drain,
                 Some(command) = inbox.commands.recv(), if commands_first => {
@@ -174,7 +173,6 @@ impl Core {
             // Before anything is leased.
             self.hold_unstartable().await;
             match turn {
-                Turn::Signal(signal) => self.signal(signal).await,
                 Turn::Drain => {
                     deadline = Some(self.now() + drain_limit);
                     self.begin_drain();
@@ -232,18 +230,6 @@ impl Core {
                 "stopped or waiting for the disk for long, so leases are kept for as long"
             );
             self.started += took;
-        }
-    }
-
-    async fn signal(&mut self, signal: Signal) {
-        match signal {
-            Signal::Written(batch, result, position) => {
-                self.passed(position);
-                self.written(batch, result).await;
-            }
-            Signal::Left(worker) => self.left(worker),
-            Signal::Kept(tournament, reported) => self.compared_durably(&tournament, reported),
-            Signal::Unkept(error) => self.store_failed(&error),
         }
     }
 
@@ -332,6 +318,15 @@ impl Core {
         let stats = self.store.stats();
         metrics.store_bytes.set(stats.bytes_on_disk as i64);
         metrics.store_queue_depth.set(stats.queued as i64);
+    }
+}
+
+/// A change of a document; without a value it is removed.
+fn change(collection: Collection, key: impl Into<String>, value: Option<Vec<u8>>) -> Change {
+    Change {
+        collection,
+        key: key.into(),
+        value,
     }
 }
 

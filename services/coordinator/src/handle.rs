@@ -15,7 +15,7 @@ use crate::{
     directory::Directory,
     error::Error,
     info::Info,
-    messages::{Command, GamesReport, Reply, Working, done},
+    messages::{Command, GamesReport, Reply, Working, at_once, done},
     plan::Plan,
     random,
 };
@@ -93,12 +93,8 @@ impl Handle {
     /// before.
     pub(crate) async fn report(&self, report: GamesReport) -> Result<Vec<u64>, Error> {
         let (reply, answer) = oneshot::channel();
-        let command: Command = Box::new(|core| {
-            core.report(report, reply);
-            done()
-        });
         self.reports
-            .try_send(command)
+            .try_send(at_once(|core| core.report(report, reply)))
             .map_err(|error| match error {
                 TrySendError::Full(_) => Error::Overloaded { wait: ROOM_RETRY },
                 TrySendError::Closed(_) => Error::Draining,

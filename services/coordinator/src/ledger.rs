@@ -173,13 +173,6 @@ impl Ledger {
         self.come(tournament) == AfterGame::Finished
     }
 
-    /// True if all known games are durable and the next stage has to be decided.
-    #[must_use]
-    pub fn is_due(&self, tournament: TournamentNo) -> bool {
-        let entry = self.tournaments.get(&tournament);
-        entry.is_some_and(|entry| entry.is_played() && entry.continuation == Continuation::More)
-    }
-
     /// Restores the audits of an earlier start. `key` names the tournament in every start:
     /// the sample is drawn from it.
     pub fn restore_audits(

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, future::ready, pin::Pin, sync::Arc};
 
 use arena_model::result::GameResult;
-use arena_store::{Position, StoreError, StoredGame};
+use arena_store::StoredGame;
 use arena_wire::v1;
 use tokio::sync::{mpsc, oneshot};
 
@@ -19,11 +19,6 @@ pub(crate) type Reply<T> = oneshot::Sender<Result<T, Error>>;
 
 /// Work of the core that may wait for the disk.
 pub(crate) type Working<'a, T = ()> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-
-/// Work that is done already.
-pub(crate) fn done<'a>() -> Working<'a> {
-    Box::pin(ready(()))
-}
 
 /// A request to the core, as the work that it asks for.
 pub(crate) type Command = Box<dyn for<'a> FnOnce(&'a mut Core) -> Working<'a> + Send>;
@@ -71,6 +66,19 @@ pub(crate) struct Comparison {
     pub(crate) unread: Vec<u64>,
 }
 
+/// Work that is done already.
+pub(crate) fn done<'a>() -> Working<'a> {
+    Box::pin(ready(()))
+}
+
+/// Work that does not wait.
+pub(crate) fn at_once(work: impl FnOnce(&mut Core) + Send + 'static) -> Command {
+    Box::new(|core| {
+        work(core);
+        done()
+    })
+}
+
 /// A change of state that a user requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StateChange {
@@ -104,34 +112,23 @@ pub(crate) struct ListedTournament {
 pub(crate) struct Presence {
     pub(crate) worker: WorkerId,
     pub(crate) notices: mpsc::Receiver<v1::JoinResponse>,
-    pub(crate) signals: mpsc::UnboundedSender<Signal>,
+    pub(crate) signals: mpsc::UnboundedSender<Command>,
 }
 
 impl Drop for Presence {
     fn drop(&mut self) {
+        let worker = self.worker;
         // Without a receiver the coordinator is gone as well.
-        let _ = self.signals.send(Signal::Left(self.worker));
+        let _ = self.signals.send(at_once(move |core| core.left(worker)));
     }
-}
-
-/// An event that no request caused. None is lost: at most one for each worker and for each
-/// batch in the store's bounded queue can wait.
-pub(crate) enum Signal {
-    /// A batch is durable, or failed; with the position in the chain of results, if the
-    /// store has one.
-    Written(u64, Result<(), StoreError>, Option<Position>),
-    /// A worker's stream ended.
-    Left(WorkerId),
-    /// Results of comparisons are durable.
-    Kept(String, AuditStatus),
-    /// A checkpoint could not be written.
-    Unkept(StoreError),
 }
 
 /// The queues of the core. Reports have a queue of their own, so that no other request
 /// waits behind them.
 pub(crate) struct Inbox {
-    pub(crate) signals: mpsc::UnboundedReceiver<Signal>,
+    /// Work that no request caused. None is lost: at most one for each worker and for each batch
+    /// in the store's bounded queue can wait.
+    pub(crate) signals: mpsc::UnboundedReceiver<Command>,
     pub(crate) commands: mpsc::Receiver<Command>,
     pub(crate) reports: mpsc::Receiver<Command>,
 }

@@ -26,7 +26,7 @@ const GAMES_MAX: u64 = 1_000_000_000;
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) tournament: Tournament,
-    /// The spec with its seed.
+    /// The spec with its seed and the length of its openings; as given if it has them.
     pub(crate) spec_toml: String,
     pub(crate) games: Games,
     /// Without the id of the tournament.
@@ -45,17 +45,12 @@ impl Plan {
         agents: &Agents,
     ) -> Result<Self, Error> {
         let mut spec = Spec::parse(spec_toml)?;
-        let mut spec_toml = spec_toml.to_owned();
-        let given = spec.seed;
-        let seed = if seed.is_empty() {
-            given.unwrap_or(drawn)
-        } else {
-            seed.parse()?
+        let seed = match seed {
+            "" => spec.seed.unwrap_or(drawn),
+            seed => seed.parse()?,
         };
-        if given != Some(seed) {
-            spec.seed = Some(seed);
-            spec_toml = spec.to_toml();
-        }
+        let mut is_complete = spec.seed == Some(seed);
+        spec.seed = Some(seed);
         let (options, seats) = arena_games::resolve(&spec.ruleset, &spec.options, spec.seats)?;
         let rules_version = arena_games::ruleset(&spec.ruleset)?.version;
         let (refs, setups): (Vec<_>, Vec<_>) = spec
@@ -96,7 +91,7 @@ impl Plan {
         setup.play = Some(play_settings(&tournament));
         if spec.play.opening_plies.is_none() && tournament.openings.is_some() {
             spec.play.opening_plies = tournament.play.opening_plies;
-            spec_toml = spec.to_toml();
+            is_complete = false;
         }
         for (agent, setup) in tournament.agents.iter().zip(&setup.agents) {
             if let Some(agent_setup::Source::Native(_)) = setup.source {
@@ -112,7 +107,10 @@ impl Plan {
         }
         Ok(Self {
             tournament,
-            spec_toml,
+            spec_toml: match is_complete {
+                true => spec_toml.to_owned(),
+                false => spec.to_toml(),
+            },
             games,
             setup,
             unplayed_limit: spec.unplayed_limit,

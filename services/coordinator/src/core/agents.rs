@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
-use arena_store::{Change, Collection};
+use arena_store::Collection;
 use arena_wire::v1;
 use prost::Message;
 
-use super::{Core, unix_us};
-use crate::{
-    agents::{Accepted, Agents},
-    error::Error,
-};
+use super::{Core, change, unix_us};
+use crate::{agents::Agents, error::Error};
 
 impl Core {
     /// The agents of now.
@@ -31,16 +28,11 @@ impl Core {
             .clone()
             .ok_or_else(|| Error::Request("the request has no agent".to_owned()))?;
         let uploaded = |sha256: &[u8; 32]| self.store.binary_path(sha256).is_some();
-        let accepted = self
+        let stored = self
             .agents
             .check(agent, request.replace, unix_us(), uploaded)?;
-        let (stored, mut changes) = match accepted {
-            Accepted::Known(agent) => (agent, Vec::new()),
-            Accepted::New(agent) => {
-                let change = change(&agent.name, Some(agent.encode_to_vec()));
-                (agent, vec![change])
-            }
-        };
+        let document = Some(stored.encode_to_vec());
+        let mut changes = vec![change(Collection::Agents, &stored.name, document)];
         let agent = self.agents.completed(stored.clone());
         let id = &request.request_id;
         changes.extend(self.answers.remember(id, METHOD, &request, &agent));
@@ -63,20 +55,12 @@ impl Core {
             return Ok(());
         }
         self.agents.check_remove(&request.name)?;
-        let mut changes = vec![change(&request.name, None)];
+        let mut changes = vec![change(Collection::Agents, &request.name, None)];
         let answer = v1::RemoveAgentResponse {};
         changes.extend(self.answers.remember(id, METHOD, &request, &answer));
         self.persist(changes).await?;
         Arc::make_mut(&mut self.agents).remove(&request.name);
         tracing::info!(agent = request.name, "agent removed");
         Ok(())
-    }
-}
-
-fn change(name: &str, value: Option<Vec<u8>>) -> Change {
-    Change {
-        collection: Collection::Agents,
-        key: name.to_owned(),
-        value,
     }
 }

@@ -7,7 +7,7 @@ use arena_store::{Change, Collection};
 use arena_wire::v1;
 use prost::Message;
 
-use super::{Core, bits};
+use super::{Core, bits, change};
 use crate::ledger::Bitmap;
 
 /// Prefix of the keys of games that differ and are not listed.
@@ -43,11 +43,8 @@ impl Differing {
         }
         if self.kept.len() < KEPT_MAX {
             self.kept.insert(key.clone());
-            return Some(Change {
-                collection: Collection::Differences,
-                key,
-                value: Some(difference.encode_to_vec()),
-            });
+            let value = Some(difference.encode_to_vec());
+            return Some(change(Collection::Differences, key, value));
         }
         let mut others = self.kept.range(game.clone()..);
         let listed = others.next().is_some_and(|other| other.starts_with(&game));

@@ -11,7 +11,7 @@ use arena_wire::v1::{self, TournamentState};
 use prost::Message;
 use tokio::sync::watch;
 
-use super::{differences::Differing, unix_us};
+use super::{change, differences::Differing, unix_us};
 use crate::{
     info::Info,
     ledger::TournamentNo,
@@ -115,11 +115,8 @@ pub(crate) fn is_over(state: TournamentState) -> bool {
 }
 
 pub(super) fn stored(document: &v1::Tournament) -> Stored {
-    Stored {
-        collection: Collection::Tournaments,
-        key: document.tournament_id.clone(),
-        value: Some(document.encode_to_vec()),
-    }
+    let value = Some(document.encode_to_vec());
+    change(Collection::Tournaments, &document.tournament_id, value)
 }
 
 /// An agent that did not start on some workers.

@@ -12,7 +12,7 @@ use crate::{
     error::Error,
     info::Info,
     ledger::{self, ReportId},
-    messages::{FailedGame, GamesReport, Reply, ReportedGame, Signal},
+    messages::{FailedGame, GamesReport, Reply, ReportedGame},
 };
 
 /// Games that are being written.
@@ -102,7 +102,10 @@ impl Core {
                 Box::new(move |result| {
                     let position = positions.as_ref().map(Positions::now);
                     // Without a receiver, no caller waits any more.
-                    let _ = signals.send(Signal::Written(id, result, position));
+                    let _ = signals.send(Box::new(move |core| {
+                        core.passed(position);
+                        Box::pin(core.written(id, result))
+                    }));
                 }),
             )?;
         }

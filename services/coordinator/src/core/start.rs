@@ -31,7 +31,7 @@ use crate::{
     handle::with_store,
     info::Info,
     ledger::{Bitmap, Ledger, LedgerSettings, Reports},
-    messages::{AuditStatus, Signal},
+    messages::{AuditStatus, Command},
     options::Options,
     random,
     results::Results,
@@ -59,7 +59,7 @@ pub(crate) async fn load(
     metrics: Arc<CoordinatorMetrics>,
     settings: LedgerSettings,
     directory: Arc<Directory>,
-    signals: mpsc::UnboundedSender<Signal>,
+    signals: mpsc::UnboundedSender<Command>,
     stopping: watch::Sender<bool>,
 ) -> Result<Core, StartError> {
     let store = Arc::clone(&options.store);

@@ -251,7 +251,8 @@ impl GameQueue {
         again.filter(|&index| self.may_try(index, requester))
     }
 
-    fn suspect(&self, requester: &LeaseRequester<'_>) -> Option<(u32, u64)> {
+    /// A game that has to be leased alone, with its number of failures.
+    pub(super) fn suspect(&self, requester: &LeaseRequester<'_>) -> Option<(u32, u64)> {
         let mut suspects = self.suspects.iter().copied().take(LOOK_MAX);
         suspects.find(|&(_, index)| self.may_try(index, requester))
     }
@@ -261,10 +262,6 @@ impl GameQueue {
         !self.returned.is_empty()
             || self.settled.next_absent(self.cursor).is_some()
             || self.again(requester).next().is_some()
-    }
-
-    pub(super) fn has_suspect(&self, requester: &LeaseRequester<'_>) -> bool {
-        self.suspect(requester).is_some()
     }
 
     /// Leases up to `count` games, returned games first.

@@ -206,7 +206,7 @@ impl Ledger {
                 let requester = LeaseRequester::new(now, process, queue, &self.processes);
                 let assigns = entry.state == State::Running
                     && (queue.has_ready(&requester)
-                        || !alone_already && queue.has_suspect(&requester))
+                        || !alone_already && queue.suspect(&requester).is_some())
                     && self.room(worker, number, entry) > 0;
                 let audits = matches!(entry.state, State::Running | State::Finished)
                     && (queue.audits.listed_for(process) > 0
@@ -240,7 +240,7 @@ impl Ledger {
             queue.audits.take(count, process)
         } else if !idle {
             queue.take(count, lease, &requester)
-        } else if running && count > 0 && !alone_already && queue.has_suspect(&requester) {
+        } else if running && count > 0 && !alone_already && queue.suspect(&requester).is_some() {
             alone = true;
             queue.take_suspect(lease, &requester).into_iter().collect()
         } else {
@@ -253,7 +253,6 @@ impl Ledger {
         }
         self.leases_ever = lease;
         entry.served = lease;
-        let deadline = now + self.settings.lease_deadline + entry.progress_timeouts.first;
         self.leases.insert(
             lease,
             Lease {
@@ -267,8 +266,8 @@ impl Ledger {
                 since: now,
                 call: ask.call,
                 failed: false,
+                deadline: now + self.settings.lease_deadline + entry.progress_timeouts.first,
             },
-            deadline,
         );
         if let Some(worker) = self.workers.get_mut(&worker) {
             worker.leases.insert(lease);

@@ -78,11 +78,8 @@ pub(super) async fn get(
     }
     // After places are decided, which do not depend on the anchor.
     let unknown = |standing: &&mut v1::AgentStanding| unrated.contains(&standing.agent);
-    for standing in standings.agents.iter_mut().filter(unknown) {
-        standing.rating = None;
-        (standing.rating_low, standing.rating_high) = (None, None);
-        (standing.rating_anytime_low, standing.rating_anytime_high) = (None, None);
-    }
+    let unknown = standings.agents.iter_mut().filter(unknown);
+    unknown.for_each(places::unrate);
     rate(&mut standings);
     places::unrank(&mut standings);
     Ok(standings)
