@@ -1,6 +1,6 @@
 //! The agents: registered ones and built-in bots.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use arena_model::{
     AgentName, AgentRef, Tournament,
@@ -118,29 +118,23 @@ impl Agents {
         let bot = self.native.bots.iter().find(|bot| bot.name == name)?;
         Some(v1::Agent {
             name: bot.name.clone(),
-            version: self.native.version.clone(),
             bot: bot.name.clone(),
             description: Some(v1::DescribeResponse {
                 bots: vec![bot.clone()],
                 ..self.native.clone()
             }),
-            source: Some(Source::Native(v1::NativeSource {})),
-            ..v1::Agent::default()
+            ..self.native_process()
         })
     }
 
     /// All agents in ascending order of names.
     pub(crate) fn list(&self) -> Vec<v1::Agent> {
-        let native = self
-            .native
-            .bots
-            .iter()
-            .filter_map(|bot| self.native_agent(&bot.name));
-        let mut all: BTreeMap<String, v1::Agent> =
-            native.map(|agent| (agent.name.clone(), agent)).collect();
-        let registered = self.registered.values().cloned();
-        all.extend(registered.map(|agent| (agent.name.clone(), self.completed(agent))));
-        all.into_values().collect()
+        let native = self.native.bots.iter().map(|bot| &bot.name);
+        let names: BTreeSet<&String> = native.chain(self.registered.keys()).collect();
+        names
+            .into_iter()
+            .filter_map(|name| self.get(name))
+            .collect()
     }
 
     /// The known name that is most similar to this one.

@@ -205,14 +205,14 @@ impl Core {
     }
 
     fn summary(&self) -> RunSummary {
-        let open = v1::TournamentState::Running;
+        let states = self
+            .tournaments
+            .values()
+            .map(|entry| entry.document.state());
+        let open = states.filter(|&state| state == v1::TournamentState::Running);
         RunSummary {
             games: self.games_written,
-            tournaments_open: self
-                .tournaments
-                .values()
-                .filter(|entry| entry.document.state() == open)
-                .count(),
+            tournaments_open: open.count(),
         }
     }
 
@@ -290,14 +290,9 @@ impl Core {
 
     fn update_gauges(&mut self) {
         let metrics = &self.metrics;
-        let progress =
-            |entry: &TournamentEntry| entry.number.and_then(|number| self.ledger.progress(number));
-        let leased: u64 = self
-            .tournaments
-            .values()
-            .filter_map(progress)
-            .map(|progress| progress.leased)
-            .sum();
+        let numbers = self.tournaments.values().filter_map(|entry| entry.number);
+        let progress = numbers.filter_map(|number| self.ledger.progress(number));
+        let leased: u64 = progress.map(|progress| progress.leased).sum();
         let pending: usize = self.batches.values().map(|batch| batch.games.len()).sum();
         metrics.queue_depth.set(self.ledger.waiting() as i64);
         metrics.games_in_flight.set(leased as i64 + pending as i64);

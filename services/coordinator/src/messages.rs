@@ -79,14 +79,6 @@ pub(crate) fn at_once(work: impl FnOnce(&mut Core) + Send + 'static) -> Command 
     })
 }
 
-/// A change of state that a user requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StateChange {
-    Pause,
-    Resume,
-    Cancel,
-}
-
 /// Number of changes of a tournament, for watchers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Version {

@@ -8,7 +8,7 @@ use arena_telemetry::{LatencyBucketError, LatencyHistogram, MoveLatency};
 use arena_tournament::{SeatStanding, Stages, Standings, Tally};
 use arena_wire::v1;
 
-use crate::{error::Error, info::Info};
+use crate::{error::Error, info::Info, ledger::Continuation};
 
 /// Maximum length of the cause of a last fault, in bytes.
 const CAUSE_MAX: usize = 400;
@@ -87,6 +87,14 @@ impl Results {
             }
         }
         Ok(taken)
+    }
+
+    /// Whether games can follow the known ones.
+    pub(crate) fn continuation(&self) -> Continuation {
+        match self.stages.verdict() {
+            Some(_) => Continuation::Last,
+            None => Continuation::More,
+        }
     }
 
     /// Number of games added.

@@ -14,7 +14,7 @@ use std::{
 use arena_store::{Store, StoreError, StoredGame};
 use arena_wire::v1::{self, TournamentState};
 
-use super::{Core, differences::Differing, entry::stored, unix_us};
+use super::{Core, bits::Documents, differences::Differing, entry::stored, unix_us};
 use crate::{
     error::Error, handle::with_store, info::Info, ledger::Bitmap, loading::reload,
     results::Results, stored_game,
@@ -115,7 +115,8 @@ impl Core {
             let ended = self.ledger.remove(old);
             self.tell_ended(&ended);
         }
-        self.account(id, (done, results), false).await?;
+        self.account(id, (done, results), false, &Documents::new())
+            .await?;
         self.entry(id)?.touch();
         self.tournament(id)
     }

@@ -113,7 +113,7 @@ pub(crate) async fn load(
     for (mut entry, open) in found.tournaments {
         entry.dormant = options.only_started;
         let id = entry.info.id.to_string();
-        let key = Arc::clone(&entry.info.key);
+        let audits = found.audits.get(&*entry.info.key).unwrap_or(&none);
         core.directory.add(&entry.info);
         core.tournaments.insert(id.clone(), entry);
         let unstored = |error: Error| StartError::unreadable(format!("tournament {id}"), error);
@@ -133,17 +133,11 @@ pub(crate) async fn load(
                 "tournament goes on"
             );
             // With workers of its own only, no earlier worker can return.
-            core.account(&id, (done, results), !options.only_started)
+            core.account(&id, (done, results), !options.only_started, audits)
                 .await
                 .map_err(unstored)?;
-        }
-        let before = found.audits.get(&*key);
-        if let Some(before) = before {
-            core.restore_audits(&id, before).await.map_err(unstored)?;
-        }
-        if audits_at_all {
-            let before = before.unwrap_or(&none);
-            core.go_on_auditing(&id, before).await.map_err(unstored)?;
+        } else if audits_at_all {
+            core.go_on_auditing(&id, audits).await.map_err(unstored)?;
         }
     }
     Ok(core)

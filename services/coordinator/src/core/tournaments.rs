@@ -8,6 +8,7 @@ use arena_wire::v1::{self, TournamentState};
 
 use super::{
     Core,
+    bits::Documents,
     entry::{TournamentEntry, state_name, stored},
     unix_us,
 };
@@ -16,7 +17,7 @@ use crate::{
     handle::with_store,
     info::Info,
     ledger::{AfterGame, Bitmap, Ended},
-    messages::{Reply, StateChange},
+    messages::Reply,
     plan::Plan,
     results::Results,
 };
@@ -46,13 +47,8 @@ impl Core {
 
     /// Number of durable games.
     pub(super) fn games_done(&self, entry: &TournamentEntry) -> u64 {
-        entry
-            .number
-            .and_then(|number| self.ledger.progress(number))
-            .map_or_else(
-                || self.store.count(&entry.info.key),
-                |progress| progress.done,
-            )
+        let progress = entry.number.and_then(|number| self.ledger.progress(number));
+        progress.map_or_else(|| self.store.count(&entry.info.key), |it| it.done)
     }
 
     fn message(&self, entry: &TournamentEntry) -> v1::Tournament {
@@ -220,7 +216,8 @@ impl Core {
         let (results, done) = self.stored_results(&entry.info).await?;
         self.directory.add(&entry.info);
         self.tournaments.insert(id.clone(), entry);
-        self.account(&id, (done, results), false).await?;
+        self.account(&id, (done, results), false, &Documents::new())
+            .await?;
         self.started(&id, true)
     }
 
@@ -265,29 +262,29 @@ impl Core {
             .remember(&request.request_id, START, request, &answer)
     }
 
-    /// Pauses, resumes or cancels a tournament. A cancelled tournament counts no game after the
-    /// answer, so games that are being written become durable first.
+    /// Pauses, resumes or cancels a tournament, by the state that follows. A cancelled tournament
+    /// counts no game after the answer, so games that are being written become durable first.
     pub(crate) async fn change(
         &mut self,
-        change: StateChange,
+        after: TournamentState,
         request_id: String,
         tournament: String,
         reply: Reply<v1::Tournament>,
     ) {
-        let answer = self.change_state(change, &request_id, &tournament).await;
+        let answer = self.change_state(after, &request_id, &tournament).await;
         self.answer_change(tournament, answer, reply);
     }
 
     async fn change_state(
         &mut self,
-        change: StateChange,
+        after: TournamentState,
         request_id: &str,
         tournament: &str,
     ) -> Result<v1::Tournament, Error> {
-        let method = match change {
-            StateChange::Pause => "PauseTournament",
-            StateChange::Resume => "ResumeTournament",
-            StateChange::Cancel => "CancelTournament",
+        let method = match after {
+            TournamentState::Paused => "PauseTournament",
+            TournamentState::Cancelled => "CancelTournament",
+            _ => "ResumeTournament",
         };
         let request = v1::GetTournamentRequest {
             tournament_id: tournament.to_owned(),
@@ -298,26 +295,15 @@ impl Core {
             return self.tournament(tournament);
         }
         let before = self.entry(tournament)?.document.state();
-        let after = match (change, before) {
-            (StateChange::Pause, TournamentState::Running | TournamentState::Paused) => {
-                TournamentState::Paused
-            }
-            (StateChange::Resume, TournamentState::Running | TournamentState::Paused) => {
-                TournamentState::Running
-            }
-            (
-                StateChange::Cancel,
-                TournamentState::Running | TournamentState::Paused | TournamentState::Cancelled,
-            ) => TournamentState::Cancelled,
-            (_, state) => {
-                let state = state_name(state).unwrap_or("in no known state");
-                return Err(Error::State(format!("tournament {tournament} is {state}")));
-            }
-        };
+        let is_open = matches!(before, TournamentState::Running | TournamentState::Paused);
+        if !is_open && before != after {
+            let state = state_name(before).unwrap_or("in no known state");
+            return Err(Error::State(format!("tournament {tournament} is {state}")));
+        }
         let answers = self
             .answers
             .remember(request_id, method, &request, &request);
-        if change == StateChange::Resume {
+        if after == TournamentState::Running {
             self.wake(tournament)?;
         }
         if before != after {

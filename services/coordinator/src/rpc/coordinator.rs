@@ -4,14 +4,14 @@ use std::{pin::Pin, sync::Arc};
 
 use arena_model::GameId;
 use arena_store::{Collection, StoredGame};
-use arena_wire::v1::{self, coordinator_service_server::CoordinatorService};
+use arena_wire::v1::{self, TournamentState, coordinator_service_server::CoordinatorService};
 use prost::Message;
 use tokio::sync::mpsc;
 use tokio_stream::{Stream, wrappers::ReceiverStream};
 use tonic::{Request, Response, Status, Streaming};
 
 use super::{backup, binaries, endpoints, pages, standings};
-use crate::{error::Error, handle::Handle, messages::StateChange, stored_game};
+use crate::{error::Error, handle::Handle, stored_game};
 
 /// The service.
 pub(crate) struct CoordinatorRpc {
@@ -150,8 +150,8 @@ impl CoordinatorService for CoordinatorRpc {
         request: Request<v1::PauseTournamentRequest>,
     ) -> Answer<v1::PauseTournamentResponse> {
         let request = request.into_inner();
-        let (change, id) = (StateChange::Pause, request.request_id);
-        let tournament = self.change(change, id, request.tournament_id).await?;
+        let (after, id) = (TournamentState::Paused, request.request_id);
+        let tournament = self.change(after, id, request.tournament_id).await?;
         Ok(Response::new(v1::PauseTournamentResponse { tournament }))
     }
 
@@ -160,8 +160,8 @@ impl CoordinatorService for CoordinatorRpc {
         request: Request<v1::ResumeTournamentRequest>,
     ) -> Answer<v1::ResumeTournamentResponse> {
         let request = request.into_inner();
-        let (change, id) = (StateChange::Resume, request.request_id);
-        let tournament = self.change(change, id, request.tournament_id).await?;
+        let (after, id) = (TournamentState::Running, request.request_id);
+        let tournament = self.change(after, id, request.tournament_id).await?;
         Ok(Response::new(v1::ResumeTournamentResponse { tournament }))
     }
 
@@ -170,8 +170,8 @@ impl CoordinatorService for CoordinatorRpc {
         request: Request<v1::CancelTournamentRequest>,
     ) -> Answer<v1::CancelTournamentResponse> {
         let request = request.into_inner();
-        let (change, id) = (StateChange::Cancel, request.request_id);
-        let tournament = self.change(change, id, request.tournament_id).await?;
+        let (after, id) = (TournamentState::Cancelled, request.request_id);
+        let tournament = self.change(after, id, request.tournament_id).await?;
         Ok(Response::new(v1::CancelTournamentResponse { tournament }))
     }
 
@@ -323,14 +323,14 @@ impl CoordinatorService for CoordinatorRpc {
 impl CoordinatorRpc {
     async fn change(
         &self,
-        change: StateChange,
+        after: TournamentState,
         request_id: String,
         tournament: String,
     ) -> Result<Option<v1::Tournament>, Error> {
         let changed = self
             .handle
             .ask_later(move |core, reply| {
-                Box::pin(core.change(change, request_id, tournament, reply))
+                Box::pin(core.change(after, request_id, tournament, reply))
             })
             .await?;
         Ok(Some(changed))
