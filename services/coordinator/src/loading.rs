@@ -17,10 +17,8 @@ use crate::{
 
 /// Loads the results of a tournament for a request; see [`Results::load`].
 pub(crate) fn reload(info: &Info, store: &dyn Store) -> Result<(Results, Bitmap), Error> {
-    Results::load(info, store).map_err(|error| Error::Damaged {
-        what: format!("tournament {}", info.id),
-        problem: error.to_string(),
-    })
+    let loaded = Results::load(info, store);
+    loaded.map_err(|error| Error::damaged(format!("tournament {}", info.id), error))
 }
 
 impl Results {

@@ -261,11 +261,7 @@ fn who_played(games: &[ReportedGame]) -> Vec<u16> {
 
 /// Counts a durable game.
 fn count(metrics: &arena_telemetry::CoordinatorMetrics, info: &Info, result: &GameResult) {
-    let name = |agent: u16| {
-        info.labels
-            .get(usize::from(agent))
-            .map_or("", String::as_str)
-    };
+    let name = |agent: u16| info.labels.get(usize::from(agent)).map_or("", |it| &**it);
     let best = result.placement.iter().filter(|&&rank| rank == 1).count();
     let outcome = |seat: usize| match result.placement.get(seat) {
         None => Outcome::Void,
@@ -273,23 +269,17 @@ fn count(metrics: &arena_telemetry::CoordinatorMetrics, info: &Info, result: &Ga
         Some(1) => Outcome::Draw,
         Some(_) => Outcome::Loss,
     };
-    let seats: Vec<Seated<'_>> = result
-        .seats
-        .iter()
-        .enumerate()
-        .map(|(seat, &agent)| Seated {
-            agent: name(agent),
-            outcome: outcome(seat),
-        })
-        .collect();
-    let faults: Vec<(&str, &str)> = result
-        .faults
-        .iter()
-        .filter_map(|fault| {
-            let agent = result.seats.get(usize::from(fault.seat))?;
-            Some((name(*agent), fault.kind.name()))
-        })
-        .collect();
+    let seats = result.seats.iter().enumerate();
+    let seats = seats.map(|(seat, &agent)| Seated {
+        agent: name(agent),
+        outcome: outcome(seat),
+    });
+    let seats: Vec<Seated<'_>> = seats.collect();
+    let faults = result.faults.iter().filter_map(|fault| {
+        let agent = result.seats.get(usize::from(fault.seat))?;
+        Some((name(*agent), fault.kind.name()))
+    });
+    let faults: Vec<(&str, &str)> = faults.collect();
     metrics.game_finished(&Finished {
         ruleset: &info.tournament.ruleset,
         termination: result.termination.name(),

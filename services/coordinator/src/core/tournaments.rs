@@ -236,12 +236,9 @@ impl Core {
         }
         let (of, store) = (Arc::clone(info), Arc::clone(&self.store));
         let loaded = with_store(store, move |store| Results::load(&of, store)).await;
-        loaded
-            .ok_or(Error::Draining)?
-            .map_err(|error| Error::Damaged {
-                what: format!("what is left of tournament {}", info.id),
-                problem: error.to_string(),
-            })
+        let what = || format!("what is left of tournament {}", info.id);
+        let loaded = loaded.ok_or(Error::Draining)?;
+        loaded.map_err(|error| Error::damaged(what(), error))
     }
 
     fn remember_start(

@@ -288,10 +288,8 @@ impl CoordinatorService for CoordinatorRpc {
         let differences = found
             .iter()
             .map(|(key, bytes)| {
-                v1::Difference::decode(bytes.as_slice()).map_err(|error| Error::Damaged {
-                    what: format!("difference {key}"),
-                    problem: error.to_string(),
-                })
+                v1::Difference::decode(bytes.as_slice())
+                    .map_err(|error| Error::damaged(format!("difference {key}"), error))
             })
             .collect::<Result<_, _>>()?;
         Ok(Response::new(v1::ListDifferencesResponse {
