@@ -72,6 +72,20 @@ impl AccessArgs {
         Access::embedded(embedded).await
     }
 
+    /// Plans a tournament at an existing place; without one, with the built-in agents.
+    pub async fn plan(
+        &self,
+        request: v1::PlanTournamentRequest,
+    ) -> Outcome<v1::PlanTournamentResponse> {
+        if !self.leads_somewhere() {
+            return embedded::plan(&request);
+        }
+        let mut access = self.open().await?;
+        let planned = access.client.plan_tournament(request).await;
+        access.close().await?;
+        Ok(planned?.into_inner())
+    }
+
     /// True if arguments or environment name a place, or a data folder with the default
     /// name exists.
     pub fn leads_somewhere(&self) -> bool {

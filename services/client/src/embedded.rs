@@ -8,8 +8,9 @@ use std::{
     time::Duration,
 };
 
-use arena_coordinator::{Options, Service};
+use arena_coordinator::{CheckNative, Options, Service};
 use arena_store::{MemoryStore, SledStore, Store, StoreError};
+use arena_wire::v1;
 use serde::{Deserialize, Serialize};
 use tokio::{sync::oneshot, task::JoinHandle};
 
@@ -69,14 +70,22 @@ impl Embedded {
     }
 }
 
+const CHECK_NATIVE: CheckNative = |bot, bot_options, ruleset, options, seats| {
+    arena_agents::check(bot, bot_options, ruleset, options, seats)
+        .map_err(|error| error.to_string())
+};
+
 pub fn options(store: Arc<dyn Store>, listen: SocketAddr) -> Options {
     Options {
-        check_native: |bot, bot_options, ruleset, options, seats| {
-            arena_agents::check(bot, bot_options, ruleset, options, seats)
-                .map_err(|error| error.to_string())
-        },
+        check_native: CHECK_NATIVE,
         ..Options::new(store, listen, arena_agents::serve::describe())
     }
+}
+
+/// Plans a tournament of built-in agents without a coordinator.
+pub fn plan(request: &v1::PlanTournamentRequest) -> Outcome<v1::PlanTournamentResponse> {
+    let native = arena_agents::serve::describe();
+    Ok(arena_coordinator::plan(request, native, CHECK_NATIVE)?)
 }
 
 /// The coordinator of a data folder.

@@ -6,5 +6,5 @@ mod resolved;
 mod texts;
 
 pub use programs::Programs;
-pub use resolved::{Played, Resolved, play, play_with};
+pub use resolved::{Played, Resolved, play};
 pub use texts::{Text, texts};

@@ -1,13 +1,13 @@
 //! The agents: registered ones and built-in bots.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use arena_model::{
     AgentName, AgentRef, Tournament,
     engine::options::{self, nearest},
 };
 use arena_wire::{
-    convert::{content, option_spec_from_wire, options_from_wire, options_to_wire},
+    convert::{ConvertError, content, option_spec_from_wire, options_from_wire, options_to_wire},
     v1::{self, agent::Source},
 };
 use prost::Message;
@@ -26,19 +26,11 @@ const AGENT_BYTES_MAX: usize = 1 << 20;
 const SHOWN: usize = 12;
 
 /// All agents by name.
+#[derive(Clone)]
 pub(crate) struct Agents {
     native: v1::DescribeResponse,
     check_native: CheckNative,
     registered: BTreeMap<String, v1::Agent>,
-}
-
-/// Result of a registration.
-#[derive(Debug)]
-pub(crate) enum Accepted {
-    /// The same registration exists.
-    Known(v1::Agent),
-    /// It has to be stored.
-    New(v1::Agent),
 }
 
 impl Agents {
@@ -57,9 +49,14 @@ impl Agents {
         }
     }
 
-    /// What the built-in bots describe.
-    pub(crate) fn native(&self) -> &v1::DescribeResponse {
-        &self.native
+    /// The process of the built-in bots; it has no name.
+    pub(crate) fn native_process(&self) -> v1::Agent {
+        v1::Agent {
+            version: self.native.version.clone(),
+            description: Some(self.native.clone()),
+            source: Some(Source::Native(v1::NativeSource {})),
+            ..v1::Agent::default()
+        }
     }
 
     /// Checks that a built-in bot with these options plays a tournament's games.
@@ -121,31 +118,23 @@ impl Agents {
         let bot = self.native.bots.iter().find(|bot| bot.name == name)?;
         Some(v1::Agent {
             name: bot.name.clone(),
-            version: self.native.version.clone(),
             bot: bot.name.clone(),
             description: Some(v1::DescribeResponse {
                 bots: vec![bot.clone()],
                 ..self.native.clone()
             }),
-            registered_unix_us: 0,
-            options: Vec::new(),
-            source: Some(Source::Native(v1::NativeSource {})),
-            content: String::new(),
+            ..self.native_process()
         })
     }
 
     /// All agents in ascending order of names.
     pub(crate) fn list(&self) -> Vec<v1::Agent> {
-        let native = self
-            .native
-            .bots
-            .iter()
-            .filter_map(|bot| self.native_agent(&bot.name));
-        let mut all: BTreeMap<String, v1::Agent> =
-            native.map(|agent| (agent.name.clone(), agent)).collect();
-        let registered = self.registered.values().cloned();
-        all.extend(registered.map(|agent| (agent.name.clone(), self.completed(agent))));
-        all.into_values().collect()
+        let native = self.native.bots.iter().map(|bot| &bot.name);
+        let names: BTreeSet<&String> = native.chain(self.registered.keys()).collect();
+        names
+            .into_iter()
+            .filter_map(|name| self.get(name))
+            .collect()
     }
 
     /// The known name that is most similar to this one.
@@ -188,15 +177,15 @@ impl Agents {
         self.registered.remove(name);
     }
 
-    /// Checks a registration and completes it. `uploaded` returns true if the coordinator has a
-    /// binary.
+    /// Checks a registration. Returns the agent to be stored: the known one if nothing is new.
+    /// `uploaded` returns true if the coordinator has a binary.
     pub(crate) fn check(
         &self,
         mut agent: v1::Agent,
         replace: bool,
         now_unix_us: u64,
         uploaded: impl Fn(&[u8; 32]) -> bool,
-    ) -> Result<Accepted, Error> {
+    ) -> Result<v1::Agent, Error> {
         let name: AgentName = agent.name.parse()?;
         if agent.encoded_len() > AGENT_BYTES_MAX {
             return Err(Error::Request(format!(
@@ -233,13 +222,13 @@ impl Agents {
             agent.registered_unix_us = now_unix_us.max(before + 1);
         }
         let Some(known) = known else {
-            return Ok(Accepted::New(agent));
+            return Ok(agent);
         };
         if !is_same(known, &agent) {
-            if replace {
-                return Ok(Accepted::New(agent));
-            }
-            return Err(conflict(known, &agent));
+            return match replace {
+                true => Ok(agent),
+                false => Err(conflict(known, &agent)),
+            };
         }
         let same = v1::Agent {
             registered_unix_us: agent.registered_unix_us,
@@ -250,9 +239,9 @@ impl Agents {
             && agent.description.is_none()
             && known.description.is_some();
         if !is_endpoint && (same == agent || unasked) {
-            return Ok(Accepted::Known(known.clone()));
+            return Ok(known.clone());
         }
-        Ok(Accepted::New(agent))
+        Ok(agent)
     }
 
     /// Fails if the name of a built-in bot is that of a registered agent.
@@ -365,32 +354,31 @@ fn check_source(agent: &v1::Agent, uploaded: impl Fn(&[u8; 32]) -> bool) -> Resu
 /// The bot that an agent plays if a spec names only the agent; none if its process does not
 /// describe it.
 pub(crate) fn chosen(agent: &v1::Agent) -> Option<&v1::Bot> {
-    let bots = agent.description.iter().flat_map(|known| &known.bots);
-    { bots }.find(|bot| agent.bot.is_empty() || bot.name == agent.bot)
+    let mut bots = bots(agent).iter();
+    bots.find(|bot| agent.bot.is_empty() || bot.name == agent.bot)
+}
+
+/// The bots that the process of an agent describes.
+pub(crate) fn bots(agent: &v1::Agent) -> &[v1::Bot] {
+    agent.description.as_ref().map_or(&[], |known| &known.bots)
+}
+
+/// The options that a bot describes.
+pub(crate) fn option_specs(bot: &v1::Bot) -> Result<Vec<options::Spec>, ConvertError> {
+    bot.options.iter().map(option_spec_from_wire).collect()
 }
 
 /// Checks the description of a process and the chosen bot. Returns the options in the form in
 /// which they are stored.
 fn check_bot(agent: &v1::Agent) -> Result<Vec<v1::OptionValue>, Error> {
-    let bots = match &agent.description {
-        Some(description) => description.bots.as_slice(),
-        None => &[],
-    };
+    let bots = bots(agent);
     for bot in bots {
         bot.name.parse::<AgentName>()?;
-        for option in &bot.options {
-            option_spec_from_wire(option)?;
-        }
+        option_specs(bot)?;
     }
     match chosen(agent) {
         Some(bot) => check_options(agent, bot),
-        None if agent.bot.is_empty() || agent.description.is_none() => match agent.options[..] {
-            [] => Ok(Vec::new()),
-            [..] => Err(Error::NoOptions {
-                agent: agent.name.clone(),
-            }),
-        },
-        None => Err(Error::UnknownBot {
+        None if !agent.bot.is_empty() && agent.description.is_some() => Err(Error::UnknownBot {
             agent: agent.name.clone(),
             process: match agent.source {
                 Some(Source::Native(_)) => "arena".to_owned(),
@@ -398,6 +386,10 @@ fn check_bot(agent: &v1::Agent) -> Result<Vec<v1::OptionValue>, Error> {
             },
             bot: agent.bot.clone(),
             nearest: nearest(&agent.bot, bots.iter().map(|bot| bot.name.as_str())),
+        }),
+        None if agent.options.is_empty() => Ok(Vec::new()),
+        None => Err(Error::NoOptions {
+            agent: agent.name.clone(),
         }),
     }
 }
@@ -414,11 +406,7 @@ fn check_options(agent: &v1::Agent, bot: &v1::Bot) -> Result<Vec<v1::OptionValue
             )));
         }
     }
-    let specs = bot
-        .options
-        .iter()
-        .map(option_spec_from_wire)
-        .collect::<Result<Vec<_>, _>>()?;
+    let specs = option_specs(bot)?;
     let given = options_from_wire(&agent.options);
     let mut refused: Vec<String> = Vec::new();
     let all = arena_games::rulesets().iter().map(|info| info.name);

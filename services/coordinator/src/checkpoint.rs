@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use arena_store::{Collection, Position, Store, VALUE_BYTES_MAX};
+use arena_store::{Change, Collection, Position, Store, VALUE_BYTES_MAX};
 use arena_telemetry::{LatencyHistogram, MoveLatency};
 use arena_tournament::{Stages, StagesState, Tally, TallyState};
 use serde::{Deserialize, Serialize};
@@ -50,8 +50,8 @@ pub(crate) fn key(tournament: &str) -> String {
     format!("checkpoint/{tournament}")
 }
 
-/// The sums as a document; none if they are too large for one.
-pub(crate) fn write(info: &Info, results: &Results, position: &Position) -> Option<Vec<u8>> {
+/// The change that stores the sums; none if they are too large for a document.
+pub(crate) fn write(info: &Info, results: &Results, position: &Position) -> Option<Change> {
     let checkpoint = Checkpoint {
         format: FORMAT,
         release: RELEASE.to_owned(),
@@ -73,7 +73,11 @@ pub(crate) fn write(info: &Info, results: &Results, position: &Position) -> Opti
         clean: results.clean,
     };
     let document = encode(&checkpoint)?;
-    (document.len() <= VALUE_BYTES_MAX).then_some(document)
+    (document.len() <= VALUE_BYTES_MAX).then(|| Change {
+        collection: Collection::Meta,
+        key: key(&info.key),
+        value: Some(document),
+    })
 }
 
 /// Sums may need more than 64 bits, which `serde_json::Value` cannot hold.

@@ -24,7 +24,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use arena_store::{Change, Position, Positions, Store, StoreError};
+use arena_store::{Change, Collection, Position, Positions, Store, StoreError};
 use arena_telemetry::CoordinatorMetrics;
 use arena_wire::v1;
 use tokio::{
@@ -40,12 +40,12 @@ use crate::{
     handle::with_store,
     ledger::{Ledger, ReportId, Reports, TournamentNo, WorkerId},
     messages::RunSummary,
-    messages::{Command, Inbox, Reply, Signal},
+    messages::{Command, Inbox, Reply},
 };
 use answers::Answers;
 
-pub(crate) use entry::STATES;
 use entry::TournamentEntry;
+pub(crate) use entry::{is_over, state_name};
 use reports::Batch;
 pub(crate) use start::load;
 use workers::{Parked, Present};
@@ -65,7 +65,6 @@ const QUIET: Duration = Duration::from_secs(1);
 
 /// The next input of the core.
 enum Turn {
-    Signal(Signal),
     Drain,
     Command(Command),
     Tick,
@@ -77,7 +76,7 @@ pub(crate) struct Core {
     metrics: Arc<CoordinatorMetrics>,
     /// The properties of tournaments that other tasks may read without a request.
     directory: Arc<Directory>,
-    signals: mpsc::UnboundedSender<Signal>,
+    signals: mpsc::UnboundedSender<Command>,
     writer: Writer,
     positions: Option<Positions>,
     /// Position up to which the chain of durable results is summed.
@@ -93,7 +92,7 @@ pub(crate) struct Core {
     /// Time of the newest action.
     turned: Instant,
 
-    agents: Agents,
+    agents: Arc<Agents>,
     answers: Answers,
     ledger: Ledger,
     tournaments: BTreeMap<String, TournamentEntry>,
@@ -131,11 +130,10 @@ impl Core {
     pub(crate) async fn run(
         mut self,
         inbox: Inbox,
-        signals: mpsc::UnboundedReceiver<Signal>,
         drain: oneshot::Receiver<()>,
         drain_limit: Duration,
     ) -> Result<RunSummary, RunError> {
-        let summary = self.serve(inbox, signals, drain, drain_limit).await;
+        let summary = self.serve(inbox, drain, drain_limit).await;
         self.writer.close().await;
         summary
     }
@@ -143,7 +141,6 @@ impl Core {
     async fn serve(
         &mut self,
         mut inbox: Inbox,
-        mut signals: mpsc::UnboundedReceiver<Signal>,
         mut drain: oneshot::Receiver<()>,
         drain_limit: Duration,
     ) -> Result<RunSummary, RunError> {
@@ -158,7 +155,7 @@ impl Core {
             let commands_first = in_a_row < COMMANDS_IN_A_ROW || inbox.reports.is_empty();
             let turn = tokio::select! {
                 biased;
-                Some(signal) = signals.recv() => Turn::Signal(signal),
+                Some(signal) = inbox.signals.recv() => Turn::Command(signal),
                 // A dropped sender ends the service, too.
                 _ = &mut drain, if deadline.is_none() => Turn::Drain,
                 Some(command) = inbox.commands.recv(), if commands_first => {
@@ -176,12 +173,11 @@ impl Core {
             // Before anything is leased.
             self.hold_unstartable().await;
             match turn {
-                Turn::Signal(signal) => self.signal(signal).await,
                 Turn::Drain => {
                     deadline = Some(self.now() + drain_limit);
                     self.begin_drain();
                 }
-                Turn::Command(command) => self.command(command).await,
+                Turn::Command(command) => command(self).await,
                 Turn::Tick => {}
             }
             self.metrics
@@ -209,14 +205,14 @@ impl Core {
     }
 
     fn summary(&self) -> RunSummary {
-        let open = v1::TournamentState::Running;
+        let states = self
+            .tournaments
+            .values()
+            .map(|entry| entry.document.state());
+        let open = states.filter(|&state| state == v1::TournamentState::Running);
         RunSummary {
             games: self.games_written,
-            tournaments_open: self
-                .tournaments
-                .values()
-                .filter(|entry| entry.document.state() == open)
-                .count(),
+            tournaments_open: open.count(),
         }
     }
 
@@ -234,67 +230,6 @@ impl Core {
                 "stopped or waiting for the disk for long, so leases are kept for as long"
             );
             self.started += took;
-        }
-    }
-
-    async fn command(&mut self, command: Command) {
-        // A caller that is gone needs no answer.
-        match command {
-            Command::Register(request, reply) => drop(reply.send(self.register(*request).await)),
-            Command::Remove(request, reply) => drop(reply.send(self.remove(request).await)),
-            Command::Agent(name, reply) => drop(reply.send(self.agent(name))),
-            Command::Agents(reply) => drop(reply.send(Ok(self.agents.list()))),
-            Command::Plan(request, reply) => drop(reply.send(self.plan(&request))),
-            Command::Start(request, reply) => drop(reply.send(self.start(request).await)),
-            Command::Change {
-                change,
-                request_id,
-                tournament,
-                reply,
-            } => {
-                let answer = self.change(change, &request_id, &tournament).await;
-                self.answer_change(tournament, answer, reply);
-            }
-            Command::Retry(request, reply) => drop(reply.send(self.retry(&request).await)),
-            Command::Tournament(id, reply) => drop(reply.send(self.tournament(&id))),
-            Command::Tournaments(reply) => drop(reply.send(Ok(self.list_tournaments()))),
-            Command::Info(id, reply) => {
-                drop(reply.send(self.entry(&id).map(|entry| Arc::clone(&entry.info))));
-            }
-            Command::Standing(id, reply) => drop(reply.send(self.standing_compared(&id))),
-            Command::Listed(reply) => drop(reply.send(Ok(self.listed()))),
-            Command::Shown(id, reply) => drop(reply.send(self.shown(&id))),
-            Command::Watch(id, reply) => {
-                drop(reply.send(self.entry(&id).map(|entry| entry.version.subscribe())));
-            }
-            Command::Loaded(info, results) => self.loaded(&info, *results),
-            Command::Join(request, reply) => self.join(request, reply),
-            Command::Lease(request, reply) => self.lease(request, reply),
-            Command::Heartbeat(request, reply) => drop(reply.send(self.heartbeat(&request))),
-            Command::Leave(request, reply) => drop(reply.send(self.leave(&request))),
-            Command::WorkerName(id, boot_epoch, reply) => {
-                drop(reply.send(Ok(self.worker_name(id, boot_epoch))));
-            }
-            Command::Report(report, reply) => self.report(report, reply),
-            Command::Unlisted(id, reply) => {
-                drop(reply.send(self.entry(&id).map(|entry| entry.audit_status.unlisted)));
-            }
-            Command::Compared(compared, reply) => {
-                self.compared(&compared, reply);
-            }
-            Command::Workers(reply) => drop(reply.send(Ok(self.list_workers()))),
-        }
-    }
-
-    async fn signal(&mut self, signal: Signal) {
-        match signal {
-            Signal::Written(batch, result, position) => {
-                self.passed(position);
-                self.written(batch, result).await;
-            }
-            Signal::Left(worker) => self.left(worker),
-            Signal::Kept(tournament, reported) => self.compared_durably(&tournament, reported),
-            Signal::Unkept(error) => self.store_failed(&error),
         }
     }
 
@@ -342,8 +277,7 @@ impl Core {
         self.stopping.send_replace(true);
         self.last_report = self.now();
         for parked in std::mem::take(&mut self.parked).into_values() {
-            // The worker may be gone.
-            let _ = parked.reply.send(Ok(v1::LeaseResponse::default()));
+            parked.answer_none();
         }
         for worker in self.workers.values() {
             worker.notify(v1::join_response::Notice::Drain(v1::Drain {}));
@@ -356,14 +290,9 @@ impl Core {
 
     fn update_gauges(&mut self) {
         let metrics = &self.metrics;
-        let progress =
-            |entry: &TournamentEntry| entry.number.and_then(|number| self.ledger.progress(number));
-        let leased: u64 = self
-            .tournaments
-            .values()
-            .filter_map(progress)
-            .map(|progress| progress.leased)
-            .sum();
+        let numbers = self.tournaments.values().filter_map(|entry| entry.number);
+        let progress = numbers.filter_map(|number| self.ledger.progress(number));
+        let leased: u64 = progress.map(|progress| progress.leased).sum();
         let pending: usize = self.batches.values().map(|batch| batch.games.len()).sum();
         metrics.queue_depth.set(self.ledger.waiting() as i64);
         metrics.games_in_flight.set(leased as i64 + pending as i64);
@@ -384,6 +313,15 @@ impl Core {
         let stats = self.store.stats();
         metrics.store_bytes.set(stats.bytes_on_disk as i64);
         metrics.store_queue_depth.set(stats.queued as i64);
+    }
+}
+
+/// A change of a document; without a value it is removed.
+fn change(collection: Collection, key: impl Into<String>, value: Option<Vec<u8>>) -> Change {
+    Change {
+        collection,
+        key: key.into(),
+        value,
     }
 }
 

@@ -32,12 +32,29 @@ pub(crate) fn first_divergence(
     durable: &GameRecord,
     other: &GameRecord,
 ) -> Divergence {
-    let divergence = first_difference(info, durable, other);
+    let events = durable.events.iter().zip(&other.events);
+    let same = match info.hash_only() {
+        true => 0,
+        false => events
+            .take_while(|(durable, other)| durable == other)
+            .count(),
+    };
+    let (chance, seat) = match (durable.events.get(same), other.events.get(same)) {
+        _ if info.hash_only() => (false, faulty(durable, other)),
+        (Some(ours), Some(theirs)) if ours.is_action() && theirs.is_action() => {
+            (false, seat_at(info, durable, same))
+        }
+        (Some(_), Some(_)) => (true, None),
+        // One record ended earlier, or both ended alike except for their faults.
+        _ => (false, faulty(durable, other)),
+    };
+    let agent = seat.and_then(|seat| durable.seats.get(seat).copied());
     let dice = wrong_dice(info, durable, other);
     Divergence {
-        agent: divergence.agent.filter(|_| dice.is_none()),
+        event: same as u32,
+        agent: agent.filter(|_| dice.is_none()),
+        chance,
         dice,
-        ..divergence
     }
 }
 
@@ -54,44 +71,6 @@ fn wrong_dice(info: &Info, durable: &GameRecord, other: &GameRecord) -> Option<S
     });
     let wrong: Vec<String> = wrong.collect();
     (!wrong.is_empty()).then(|| wrong.join("; "))
-}
-
-fn first_difference(info: &Info, durable: &GameRecord, other: &GameRecord) -> Divergence {
-    let same = durable
-        .events
-        .iter()
-        .zip(&other.events)
-        .take_while(|(durable, other)| durable == other)
-        .count();
-    let event = same as u32;
-    let nobody = Divergence {
-        event,
-        agent: None,
-        chance: false,
-        dice: None,
-    };
-    if info.hash_only() {
-        return Divergence {
-            event: 0,
-            agent: faulty(durable, other).and_then(|seat| durable.seats.get(seat).copied()),
-            ..nobody
-        };
-    }
-    match (durable.events.get(same), other.events.get(same)) {
-        (Some(ours), Some(theirs)) if ours.is_action() && theirs.is_action() => Divergence {
-            agent: seat_at(info, durable, same).and_then(|seat| durable.seats.get(seat).copied()),
-            ..nobody
-        },
-        (Some(_), Some(_)) => Divergence {
-            chance: true,
-            ..nobody
-        },
-        // One record ended earlier, or both ended alike except for their faults.
-        _ => Divergence {
-            agent: faulty(durable, other).and_then(|seat| durable.seats.get(seat).copied()),
-            ..nobody
-        },
-    }
 }
 
 /// The rules of a tournament if its events are stored.

@@ -56,6 +56,16 @@ pub enum StartError {
     AuditShare(f64),
 }
 
+impl StartError {
+    /// The error of a document that cannot be read.
+    pub(crate) fn unreadable(what: impl Into<String>, problem: impl ToString) -> Self {
+        Self::Document {
+            what: what.into(),
+            problem: problem.to_string(),
+        }
+    }
+}
+
 /// Why a coordinator stopped by itself.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
@@ -206,6 +216,12 @@ fn hint(nearest: Option<&String>, otherwise: &str) -> String {
 }
 
 impl Error {
+    /// The error of a document that cannot be read.
+    pub(crate) fn damaged(what: String, problem: impl ToString) -> Self {
+        let problem = problem.to_string();
+        Self::Damaged { what, problem }
+    }
+
     /// Status code and reason. Only this function chooses them.
     fn kind(&self) -> (Code, &'static str) {
         use Code::{
@@ -258,9 +274,7 @@ impl Error {
             Self::Damaged { .. } | Self::Store(_) => (Internal, reasons::STORE_FAILED),
         }
     }
-}
 
-impl Error {
     /// Suggested delay before a retry, if a retry helps.
     fn wait(&self) -> Option<Duration> {
         match self {

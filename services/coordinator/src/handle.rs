@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use arena_model::TournamentSeed;
 use arena_store::Store;
 use tokio::sync::{
     mpsc::{self, error::TrySendError},
@@ -9,10 +10,14 @@ use tokio::sync::{
 };
 
 use crate::{
+    agents::Agents,
+    core::Core,
     directory::Directory,
     error::Error,
     info::Info,
-    messages::{Command, GamesReport, Reply},
+    messages::{Command, GamesReport, Reply, Working, at_once, done},
+    plan::Plan,
+    random,
 };
 
 /// Requests that may wait for the core.
@@ -34,18 +39,44 @@ pub(crate) struct Handle {
 }
 
 impl Handle {
-    /// Sends a request and waits for the answer.
-    pub(crate) async fn ask<T>(
+    /// Asks the core, and waits for the answer.
+    pub(crate) async fn ask<T: Send + 'static>(
         &self,
-        command: impl FnOnce(Reply<T>) -> Command,
+        question: impl FnOnce(&mut Core) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        self.ask_later(|core, reply| {
+            // A caller that is gone needs no answer.
+            let _ = reply.send(question(core));
+            done()
+        })
+        .await
+    }
+
+    /// Asks the core for a change, which may wait for the disk, and waits for the answer.
+    pub(crate) async fn change<T: Send + 'static>(
+        &self,
+        change: impl for<'a> FnOnce(&'a mut Core) -> Working<'a, Result<T, Error>> + Send + 'static,
+    ) -> Result<T, Error> {
+        self.ask_later(|core, reply| {
+            let changing = change(core);
+            // A caller that is gone needs no answer.
+            Box::pin(async { drop(reply.send(changing.await)) })
+        })
+        .await
+    }
+
+    /// Passes a request to the core that it answers at any time, and waits for the answer.
+    pub(crate) async fn ask_later<T: Send + 'static>(
+        &self,
+        request: impl for<'a> FnOnce(&'a mut Core, Reply<T>) -> Working<'a> + Send + 'static,
     ) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
-        self.send(command(reply)).await?;
+        self.send(Box::new(|core| request(core, reply))).await?;
         answer.await.unwrap_or(Err(Error::Draining))
     }
 
     /// Sends a command; waits a while if there is no room.
-    pub(crate) async fn send(&self, command: Command) -> Result<(), Error> {
+    async fn send(&self, command: Command) -> Result<(), Error> {
         let command = match self.commands.try_send(command) {
             Ok(()) => return Ok(()),
             Err(TrySendError::Closed(_)) => return Err(Error::Draining),
@@ -63,7 +94,7 @@ impl Handle {
     pub(crate) async fn report(&self, report: GamesReport) -> Result<Vec<u64>, Error> {
         let (reply, answer) = oneshot::channel();
         self.reports
-            .try_send(Command::Report(report, reply))
+            .try_send(at_once(|core| core.report(report, reply)))
             .map_err(|error| match error {
                 TrySendError::Full(_) => Error::Overloaded { wait: ROOM_RETRY },
                 TrySendError::Closed(_) => Error::Draining,
@@ -77,10 +108,25 @@ impl Handle {
             Some(info) => Ok(info),
             // The core knows which name is nearest.
             None => {
-                self.ask(|reply| Command::Info(tournament.to_owned(), reply))
-                    .await
+                let id = tournament.to_owned();
+                self.ask(move |core| core.info(&id)).await
             }
         }
+    }
+
+    /// Plans a tournament with the agents of now, which are also returned. A seed that is not
+    /// empty replaces the spec's.
+    pub(crate) async fn plan(
+        &self,
+        spec_toml: &str,
+        seed: &str,
+    ) -> Result<(Plan, Arc<Agents>), Error> {
+        let agents = self.ask(|core| Ok(core.agents())).await?;
+        let (spec_toml, seed) = (spec_toml.to_owned(), seed.to_owned());
+        let drawn = TournamentSeed::from_bytes(random::bytes()?);
+        // A book of openings takes a while, and other requests must not wait for it.
+        self.with_store(move |_| Ok((Plan::new(&spec_toml, &seed, drawn, &agents)?, agents)))
+            .await
     }
 
     /// Runs work on the store where it may block.

@@ -9,7 +9,7 @@ use arena_model::{
     GameRecord, Tournament,
     engine::{ActionId, OpeningBook},
 };
-use arena_tournament::{Schedule, Stages};
+use arena_tournament::{Schedule, ScheduleError, Stages};
 use arena_wire::v1;
 
 use crate::{
@@ -55,62 +55,73 @@ fn key(id: &str, generation: u32) -> Arc<str> {
 
 /// Label of an agent in metrics.
 fn label(agent: &v1::AgentSetup) -> String {
-    if agent.label.is_empty() {
-        agent.name.clone()
-    } else {
-        agent.label.clone()
+    match &*agent.label {
+        "" => agent.name.clone(),
+        label => label.to_owned(),
     }
 }
 
 impl Info {
     /// Reads a stored tournament.
     pub(crate) fn read(document: &v1::Tournament) -> Result<Self, StartError> {
-        let unreadable = |problem: String| StartError::Document {
-            what: format!("tournament {}", document.tournament_id),
-            problem,
-        };
-        let tournament: Tournament = serde_json::from_str(&document.spec_json)
-            .map_err(|error| unreadable(error.to_string()))?;
-        let stages = Stages::new(&tournament).map_err(|error| unreadable(error.to_string()))?;
-        let setup = document
-            .setup
-            .clone()
-            .ok_or_else(|| unreadable("it has no setup".to_owned()))?;
-        let generation = document.generation.max(1);
+        let id = &document.tournament_id;
+        let unreadable =
+            |problem: String| StartError::unreadable(format!("tournament {id}"), problem);
+        let tournament = serde_json::from_str(&document.spec_json);
+        let tournament = tournament.map_err(|error| unreadable(error.to_string()))?;
+        let setup = document.setup.clone();
+        let setup = setup.ok_or_else(|| unreadable("it has no setup".to_owned()))?;
+        Self::new(id.as_str().into(), document.generation, tournament, setup)
+            .map_err(|error| unreadable(error.to_string()))
+    }
+
+    fn new(
+        id: Arc<str>,
+        generation: u32,
+        tournament: Tournament,
+        setup: v1::TournamentSetup,
+    ) -> Result<Self, ScheduleError> {
+        let stages = Stages::new(&tournament)?;
+        let generation = generation.max(1);
+        let agents = tournament.agents.iter();
         Ok(Self {
-            id: document.tournament_id.as_str().into(),
+            key: key(&id, generation),
+            id,
             generation,
-            key: key(&document.tournament_id, generation),
-            agents: tournament
-                .agents
-                .iter()
-                .map(|agent| agent.name.to_string())
-                .collect(),
+            agents: agents.map(|agent| agent.name.to_string()).collect(),
             labels: setup.agents.iter().map(label).collect(),
             book: OnceLock::new(),
-            tournament,
             schedule: RwLock::new(Arc::new(stages.schedule().clone())),
             games_most: stages.games().most,
+            tournament,
             setup,
         })
+    }
+
+    /// This tournament, or an earlier generation of it; 0 asks for this one.
+    pub(crate) fn generation(self: &Arc<Self>, asked: u32) -> Result<Arc<Self>, Error> {
+        if asked == 0 || asked == self.generation {
+            return Ok(Arc::clone(self));
+        }
+        if asked > self.generation {
+            return Err(Error::Request(format!(
+                "tournament {} has generations 1 to {}, no generation {asked}",
+                self.id, self.generation
+            )));
+        }
+        self.of_generation(asked).map(Arc::new)
     }
 
     /// The same tournament in another generation, which knows the games of the first stage
     /// only.
     pub(crate) fn of_generation(&self, generation: u32) -> Result<Self, Error> {
-        let stages = Stages::new(&self.tournament)?;
-        Ok(Self {
-            id: Arc::clone(&self.id),
+        let (tournament, setup) = (self.tournament.clone(), self.setup.clone());
+        Ok(Self::new(
+            Arc::clone(&self.id),
             generation,
-            key: key(&self.id, generation),
-            tournament: self.tournament.clone(),
-            schedule: RwLock::new(Arc::new(stages.schedule().clone())),
-            games_most: self.games_most,
-            setup: self.setup.clone(),
-            agents: self.agents.clone(),
-            labels: self.labels.clone(),
-            book: OnceLock::new(),
-        })
+            tournament,
+            setup,
+        )?)
     }
 
     /// The games known so far.

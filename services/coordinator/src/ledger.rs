@@ -173,13 +173,6 @@ impl Ledger {
         self.come(tournament) == AfterGame::Finished
     }
 
-    /// True if all known games are durable and the next stage has to be decided.
-    #[must_use]
-    pub fn is_due(&self, tournament: TournamentNo) -> bool {
-        let entry = self.tournaments.get(&tournament);
-        entry.is_some_and(|entry| entry.is_played() && entry.continuation == Continuation::More)
-    }
-
     /// Restores the audits of an earlier start. `key` names the tournament in every start:
     /// the sample is drawn from it.
     pub fn restore_audits(
@@ -422,16 +415,14 @@ impl Ledger {
 
     /// Pauses a tournament: takes its leases back and grants no more.
     pub fn pause(&mut self, tournament: TournamentNo) -> Vec<Ended> {
-        self.halt(tournament, State::Running, State::Paused)
+        self.halt(tournament, &[State::Running], State::Paused)
     }
 
     /// Holds a tournament until a user resumes it, even if all games are done. Returns the
     /// leases taken back.
     pub fn hold(&mut self, tournament: TournamentNo) -> Vec<Ended> {
-        let mut ended = self.halt(tournament, State::Running, State::Held);
-        ended.extend(self.halt(tournament, State::Paused, State::Held));
-        ended.extend(self.halt(tournament, State::Finished, State::Held));
-        ended
+        let from = [State::Running, State::Paused, State::Finished];
+        self.halt(tournament, &from, State::Held)
     }
 
     /// Resumes a tournament. After [`Ledger::hold`], agents and games are tried as if none
@@ -459,17 +450,13 @@ impl Ledger {
 
     /// Cancels a tournament.
     pub fn cancel(&mut self, tournament: TournamentNo) -> Vec<Ended> {
-        let mut ended = self.halt(tournament, State::Running, State::Cancelled);
-        ended.extend(self.halt(tournament, State::Paused, State::Cancelled));
-        ended.extend(self.halt(tournament, State::Held, State::Cancelled));
-        ended
+        let from = [State::Running, State::Paused, State::Held];
+        self.halt(tournament, &from, State::Cancelled)
     }
 
-    fn halt(&mut self, tournament: TournamentNo, from: State, to: State) -> Vec<Ended> {
+    fn halt(&mut self, tournament: TournamentNo, from: &[State], to: State) -> Vec<Ended> {
         match self.tournaments.get_mut(&tournament) {
-            Some(entry) if entry.state == from => {
-                entry.state = to;
-            }
+            Some(entry) if from.contains(&entry.state) => entry.state = to,
             _ => return Vec::new(),
         }
         self.sort_in(tournament);

@@ -34,4 +34,5 @@ pub use agents::CheckNative;
 pub use error::{RunError, StartError};
 pub use messages::RunSummary;
 pub use options::{CONNECTIONS_MAX, Options};
+pub use plan::plan;
 pub use service::Service;

@@ -8,12 +8,18 @@ use arena_wire::v1;
 
 use crate::{
     checkpoint,
-    error::StartError,
+    error::{Error, StartError},
     info::Info,
     ledger::Bitmap,
     results::Results,
     stored_game::{read_record, read_side},
 };
+
+/// Loads the results of a tournament for a request; see [`Results::load`].
+pub(crate) fn reload(info: &Info, store: &dyn Store) -> Result<(Results, Bitmap), Error> {
+    let loaded = Results::load(info, store);
+    loaded.map_err(|error| Error::damaged(format!("tournament {}", info.id), error))
+}
 
 impl Results {
     /// Loads the results of a tournament from its checkpoint, if there is one, and the games
@@ -27,17 +33,14 @@ impl Results {
         {
             return results.loaded(info, store);
         }
-        let mut results = Self::new(info)
-            .map_err(|error| unreadable(format!("tournament {}", info.id), error.to_string()))?;
+        let mut results = Self::new(info).map_err(|error| unplayable(info, error))?;
         results.add_stored(info, store, None)?;
         results.loaded(info, store)
     }
 
     /// Completes loading after all games of the store are added.
     fn loaded(mut self, info: &Info, store: &dyn Store) -> Result<(Self, Bitmap), StartError> {
-        let of = || format!("tournament {}", info.id);
-        let advanced = self.go_on(info);
-        advanced.map_err(|error| unreadable(of(), error.to_string()))?;
+        self.go_on(info).map_err(|error| unplayable(info, error))?;
         info.follow(self.stages.schedule());
         // Games of stages to come are there where games before them are lost.
         let missing = self.games() < info.games();
@@ -63,7 +66,7 @@ impl Results {
                 read_record(&game).and_then(|record| self.take(record, read_side(&game), info));
             if let Err(error) = added {
                 let what = format!("game {}/{}", game.tournament, game.index);
-                damaged.get_or_insert_with(|| unreadable(what, error.to_string()));
+                damaged.get_or_insert_with(|| StartError::unreadable(what, error));
             }
         };
         let found = match from {
@@ -75,10 +78,6 @@ impl Results {
         };
         damaged.map_or(Ok(found), Err)
     }
-}
-
-fn unreadable(what: String, problem: String) -> StartError {
-    StartError::Document { what, problem }
 }
 
 /// The games of the schedule that are durable. Games in `ahead` are not in the schedule
@@ -101,9 +100,11 @@ fn indices(
     }
 }
 
+fn unplayable(info: &Info, error: Error) -> StartError {
+    StartError::unreadable(format!("tournament {}", info.id), error)
+}
+
 fn no_game(info: &Info, index: u64) -> StartError {
-    unreadable(
-        format!("game {}/{index}", info.id),
-        "it is of no game of the schedule".to_owned(),
-    )
+    let game = format!("game {}/{index}", info.id);
+    StartError::unreadable(game, "it is of no game of the schedule")
 }

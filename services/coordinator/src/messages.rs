@@ -1,22 +1,27 @@
 //! Messages to the core, the task that owns all state.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, future::ready, pin::Pin, sync::Arc};
 
 use arena_model::result::GameResult;
-use arena_store::{Position, StoreError, StoredGame};
-use arena_tournament::Evidence;
+use arena_store::StoredGame;
 use arena_wire::v1;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot};
 
 use crate::{
+    core::Core,
     error::Error,
     info::Info,
     ledger::{LeaseId, WorkerId},
-    results::Results,
 };
 
 /// Where the core sends its answer.
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, Error>>;
+
+/// Work of the core that may wait for the disk.
+pub(crate) type Working<'a, T = ()> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A request to the core, as the work that it asks for.
+pub(crate) type Command = Box<dyn for<'a> FnOnce(&'a mut Core) -> Working<'a> + Send>;
 
 /// A reported game.
 pub(crate) struct ReportedGame {
@@ -61,26 +66,17 @@ pub(crate) struct Comparison {
     pub(crate) unread: Vec<u64>,
 }
 
-impl Comparison {
-    /// An empty comparison.
-    pub(crate) fn new(info: Arc<Info>) -> Self {
-        Self {
-            info,
-            worker: String::new(),
-            boot_epoch: 0,
-            games: Vec::new(),
-            differences: Vec::new(),
-            unread: Vec::new(),
-        }
-    }
+/// Work that is done already.
+pub(crate) fn done<'a>() -> Working<'a> {
+    Box::pin(ready(()))
 }
 
-/// A change of state that a user requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StateChange {
-    Pause,
-    Resume,
-    Cancel,
+/// Work that does not wait.
+pub(crate) fn at_once(work: impl FnOnce(&mut Core) + Send + 'static) -> Command {
+    Box::new(|core| {
+        work(core);
+        done()
+    })
 }
 
 /// Number of changes of a tournament, for watchers.
@@ -89,15 +85,6 @@ pub(crate) struct Version {
     pub(crate) changes: u64,
     /// The tournament is over; nothing will change.
     pub(crate) over: bool,
-}
-
-/// The current standings of a tournament.
-pub(crate) enum CurrentStandings {
-    Known(Box<v1::WatchTournamentResponse>),
-    /// With the evidence that compares agents.
-    Compared(Box<v1::WatchTournamentResponse>, Box<Evidence>),
-    /// Its results have to be loaded first.
-    Unloaded(Arc<Info>),
 }
 
 /// A tournament that metrics show.
@@ -117,76 +104,23 @@ pub(crate) struct ListedTournament {
 pub(crate) struct Presence {
     pub(crate) worker: WorkerId,
     pub(crate) notices: mpsc::Receiver<v1::JoinResponse>,
-    pub(crate) signals: mpsc::UnboundedSender<Signal>,
+    pub(crate) signals: mpsc::UnboundedSender<Command>,
 }
 
 impl Drop for Presence {
     fn drop(&mut self) {
+        let worker = self.worker;
         // Without a receiver the coordinator is gone as well.
-        let _ = self.signals.send(Signal::Left(self.worker));
+        let _ = self.signals.send(at_once(move |core| core.left(worker)));
     }
-}
-
-/// A request to the core.
-pub(crate) enum Command {
-    Register(Box<v1::RegisterAgentRequest>, Reply<v1::Agent>),
-    Remove(v1::RemoveAgentRequest, Reply<()>),
-    Agent(String, Reply<v1::Agent>),
-    Agents(Reply<Vec<v1::Agent>>),
-    Plan(v1::PlanTournamentRequest, Reply<v1::PlanTournamentResponse>),
-    Start(
-        v1::StartTournamentRequest,
-        Reply<v1::StartTournamentResponse>,
-    ),
-    Change {
-        change: StateChange,
-        request_id: String,
-        tournament: String,
-        reply: Reply<v1::Tournament>,
-    },
-    Retry(v1::RetryTournamentRequest, Reply<v1::Tournament>),
-    Tournament(String, Reply<v1::Tournament>),
-    Tournaments(Reply<Vec<v1::Tournament>>),
-    Info(String, Reply<Arc<Info>>),
-    /// Answered with the evidence that compares agents.
-    Standing(String, Reply<CurrentStandings>),
-    /// The tournaments that metrics show.
-    Listed(Reply<Vec<ListedTournament>>),
-    /// For watchers: may be a moment old.
-    Shown(String, Reply<CurrentStandings>),
-    Watch(String, Reply<watch::Receiver<Version>>),
-    Loaded(Arc<Info>, Box<Results>),
-    Join(v1::JoinRequest, Reply<Presence>),
-    Lease(v1::LeaseRequest, Reply<v1::LeaseResponse>),
-    Heartbeat(v1::HeartbeatRequest, Reply<Vec<LeaseId>>),
-    Leave(v1::LeaveRequest, Reply<()>),
-    /// The name of the worker of an id and boot epoch; its id where it is gone.
-    WorkerName(String, u64, Reply<String>),
-    /// Answered with the games that had a record before, which are compared next.
-    Report(GamesReport, Reply<Vec<u64>>),
-    Compared(Comparison, Reply<()>),
-    /// Number of games that differ and are not listed.
-    Unlisted(String, Reply<u64>),
-    Workers(Reply<v1::ListWorkersResponse>),
-}
-
-/// An event that no request caused. None is lost: at most one for each worker and for each
-/// batch in the store's bounded queue can wait.
-pub(crate) enum Signal {
-    /// A batch is durable, or failed; with the position in the chain of results, if the
-    /// store has one.
-    Written(u64, Result<(), StoreError>, Option<Position>),
-    /// A worker's stream ended.
-    Left(WorkerId),
-    /// Results of comparisons are durable.
-    Kept(String, AuditStatus),
-    /// A checkpoint could not be written.
-    Unkept(StoreError),
 }
 
 /// The queues of the core. Reports have a queue of their own, so that no other request
 /// waits behind them.
 pub(crate) struct Inbox {
+    /// Work that no request caused. None is lost: at most one for each worker and for each batch
+    /// in the store's bounded queue can wait.
+    pub(crate) signals: mpsc::UnboundedReceiver<Command>,
     pub(crate) commands: mpsc::Receiver<Command>,
     pub(crate) reports: mpsc::Receiver<Command>,
 }

@@ -42,17 +42,19 @@ pub(crate) fn unrank(standings: &mut v1::Standings) {
             standings.notes.push(note);
         }
     }
-    agents.extend(out.into_iter().map(|standing| v1::AgentStanding {
-        place: None,
-        rating: None,
-        rating_low: None,
-        rating_high: None,
-        rating_anytime_low: None,
-        rating_anytime_high: None,
-        nash: None,
-        ..standing
-    }));
+    for mut standing in out {
+        (standing.place, standing.nash) = (None, None);
+        unrate(&mut standing);
+        agents.push(standing);
+    }
     standings.agents = agents;
+}
+
+/// Removes the rating of an agent.
+pub(crate) fn unrate(standing: &mut v1::AgentStanding) {
+    standing.rating = None;
+    (standing.rating_low, standing.rating_high) = (None, None);
+    (standing.rating_anytime_low, standing.rating_anytime_high) = (None, None);
 }
 
 /// Sorts agents by rank, with their places and, if the verdict has it, the deciding criterion.

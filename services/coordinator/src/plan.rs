@@ -8,14 +8,15 @@ use arena_model::{
 };
 use arena_tournament::{Stages, format::Games};
 use arena_wire::{
-    convert::{option_spec_from_wire, options_from_wire, options_to_wire},
+    convert::{options_from_wire, options_to_wire},
     v1::{self, agent::Source, agent_setup},
 };
+use tonic::Status;
 
 use crate::{
-    agents::{self, Agents},
+    agents::{self, Agents, CheckNative},
     error::Error,
-    openings,
+    openings, random,
 };
 
 /// Maximum games of a tournament: finished games are in memory, one bit each.
@@ -25,7 +26,7 @@ const GAMES_MAX: u64 = 1_000_000_000;
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) tournament: Tournament,
-    /// The spec with its seed.
+    /// The spec with its seed and the length of its openings; as given if it has them.
     pub(crate) spec_toml: String,
     pub(crate) games: Games,
     /// Without the id of the tournament.
@@ -44,17 +45,12 @@ impl Plan {
         agents: &Agents,
     ) -> Result<Self, Error> {
         let mut spec = Spec::parse(spec_toml)?;
-        let mut spec_toml = spec_toml.to_owned();
-        let given = spec.seed;
-        let seed = if seed.is_empty() {
-            given.unwrap_or(drawn)
-        } else {
-            seed.parse()?
+        let seed = match seed {
+            "" => spec.seed.unwrap_or(drawn),
+            seed => seed.parse()?,
         };
-        if given != Some(seed) {
-            spec.seed = Some(seed);
-            spec_toml = spec.to_toml();
-        }
+        let mut is_complete = spec.seed == Some(seed);
+        spec.seed = Some(seed);
         let (options, seats) = arena_games::resolve(&spec.ruleset, &spec.options, spec.seats)?;
         let rules_version = arena_games::ruleset(&spec.ruleset)?.version;
         let (refs, setups): (Vec<_>, Vec<_>) = spec
@@ -95,7 +91,7 @@ impl Plan {
         setup.play = Some(play_settings(&tournament));
         if spec.play.opening_plies.is_none() && tournament.openings.is_some() {
             spec.play.opening_plies = tournament.play.opening_plies;
-            spec_toml = spec.to_toml();
+            is_complete = false;
         }
         for (agent, setup) in tournament.agents.iter().zip(&setup.agents) {
             if let Some(agent_setup::Source::Native(_)) = setup.source {
@@ -111,16 +107,25 @@ impl Plan {
         }
         Ok(Self {
             tournament,
-            spec_toml,
+            spec_toml: match is_complete {
+                true => spec_toml.to_owned(),
+                false => spec.to_toml(),
+            },
             games,
             setup,
             unplayed_limit: spec.unplayed_limit,
         })
     }
 
-    /// True if chance outcomes and moves are not stored.
-    pub(crate) fn hash_only(&self) -> bool {
-        self.setup.hash_only
+    /// The answer to a request for a plan.
+    pub(crate) fn response(self) -> v1::PlanTournamentResponse {
+        let games = self.games;
+        v1::PlanTournamentResponse {
+            tournament: Some(self.message(1)),
+            games_least: games.least,
+            games_most: games.most,
+            games_expected: games.expected,
+        }
     }
 
     /// The tournament as a message, for this attempt, not yet running.
@@ -146,6 +151,22 @@ impl Plan {
     }
 }
 
+/// Plans a tournament of built-in bots without a coordinator: the answer of one on which no
+/// agent is registered.
+///
+/// # Errors
+/// The status with which a coordinator refuses the spec.
+pub fn plan(
+    request: &v1::PlanTournamentRequest,
+    native: v1::DescribeResponse,
+    check_native: CheckNative,
+) -> Result<v1::PlanTournamentResponse, Status> {
+    let agents = Agents::new(native, check_native, Vec::new());
+    let drawn = TournamentSeed::from_bytes(random::bytes()?);
+    let plan = Plan::new(&request.spec_toml, &request.seed, drawn, &agents)?;
+    Ok(plan.response())
+}
+
 /// Settings of play for workers. Openings that many games share are sent with each game.
 fn play_settings(tournament: &Tournament) -> v1::PlaySettings {
     let mut play = v1::PlaySettings::from(&tournament.play);
@@ -155,63 +176,78 @@ fn play_settings(tournament: &Tournament) -> v1::PlaySettings {
     play
 }
 
-/// True if a bot with these options uses its seed; none if it does not declare that.
-fn uses_seed(bot: &v1::Bot, ruleset: &str, options: &Options) -> Option<bool> {
-    match bot.uses_seed() {
-        v1::SeedUse::Unspecified => None,
-        v1::SeedUse::Yes => Some(true),
-        v1::SeedUse::No => {
-            let specs = bot.options.iter().map(option_spec_from_wire);
-            let specs: Vec<_> = specs.filter_map(Result::ok).collect();
-            let mut specs = options::of_ruleset(&specs, ruleset).into_iter();
-            let draws = |spec: &options::Spec| {
-                let value = options.get(&spec.name);
-                spec.uses_seed && value.is_some_and(|value| *value != spec.default)
-            };
-            Some(specs.any(|spec| draws(&spec)))
-        }
-    }
-}
-
-/// How to reach the agent of a spec, and the bot that it plays.
-struct Chosen<'a> {
-    process: String,
-    source: agent_setup::Source,
-    description: Option<v1::DescribeResponse>,
-    version: String,
-    content: String,
-    bot: &'a str,
-    options: Options,
-}
-
 fn resolve_agent(
     name: &AgentName,
     spec: &Spec,
     agents: &Agents,
 ) -> Result<(AgentRef, v1::AgentSetup), Error> {
     let variant = spec.variants.iter().find(|variant| variant.name == *name);
-    let registered;
-    let chosen = match variant {
-        Some(variant) => of_variant(variant, agents)?,
-        None => {
-            registered = find(name.as_str(), spec, agents)?;
-            let bot = registered.bot.as_str();
-            of_process(&registered, bot, given(&registered, bot))
-        }
+    let process = match variant {
+        None => find(name, agents, &spec.variants)?,
+        Some(Variant { from: None, .. }) => agents.native_process(),
+        Some(Variant {
+            from: Some(from), ..
+        }) => find(from, agents, &[])?,
     };
-    let bot = find_bot(name, &chosen, &spec.ruleset)?;
-    let options = match bot {
-        Some(bot) => bot_options(name, bot, &spec.ruleset, &chosen.options)?,
-        None if chosen.options.is_empty() => Options::new(),
+    if let Some(Variant {
+        from: None, bot, ..
+    }) = variant
+    {
+        agents.check_bot_name(name.as_str(), bot)?;
+    }
+    let chosen = variant.map_or(&process.bot, |variant| &variant.bot);
+    let mut options = registered_options(&process, chosen);
+    options.extend(
+        variant
+            .into_iter()
+            .flat_map(|variant| variant.options.clone()),
+    );
+    let bot = find_bot(name, &process, chosen, &spec.ruleset)?;
+    let (options, uses_seed) = match bot {
+        Some(bot) => bot_options(name, bot, &spec.ruleset, &options)?,
+        None if options.is_empty() => (options, None),
         None => {
             return Err(Error::NoOptions {
                 agent: name.to_string(),
             });
         }
     };
-    let bot_name = bot.map_or_else(|| chosen.bot.to_owned(), |bot| bot.name.clone());
-    let uses_seed = bot.and_then(|bot| uses_seed(bot, &spec.ruleset, &options));
-    let description = chosen.description.as_ref();
+    let bot_name = bot.map_or(chosen, |bot| &bot.name);
+    let (source, program) = match &process.source {
+        Some(Source::Binary(binary)) => (
+            agent_setup::Source::Binary(binary.clone()),
+            Program::Package,
+        ),
+        Some(Source::Endpoint(endpoint)) => (
+            agent_setup::Source::Endpoint(endpoint.clone()),
+            Program::Endpoint,
+        ),
+        Some(Source::Native(_)) | None => (
+            agent_setup::Source::Native(v1::NativeSource {}),
+            Program::Native,
+        ),
+    };
+    let (sha256, args) = match &source {
+        agent_setup::Source::Binary(binary) => (binary.sha256.clone(), binary.args.clone()),
+        _ => Default::default(),
+    };
+    let record = RecordAgent {
+        bot: bot_name.clone(),
+        options: options.clone(),
+        version: process.version.clone(),
+        program,
+        sha256,
+        args,
+    };
+    let registration = match &source {
+        agent_setup::Source::Endpoint(endpoint) => Some(Registration {
+            name: endpoint.name.clone(),
+            url: endpoint.url.clone(),
+            registered_unix_us: endpoint.registered_unix_us,
+        }),
+        _ => None,
+    };
+    let description = process.description.as_ref();
     let setup = v1::AgentSetup {
         name: name.to_string(),
         bot: bot_name.clone(),
@@ -219,46 +255,20 @@ fn resolve_agent(
         batch_size: description.map_or(0, |known| known.batch_size),
         omit_move_details: description.is_some_and(|known| known.omit_move_details),
         deterministic: bot.is_some_and(|bot| bot.deterministic),
-        source: Some(chosen.source.clone()),
-        label: label(variant, &bot_name, spec).to_owned(),
-        record_json: recorded(&chosen, &bot_name, &options).to_json(),
+        source: Some(source),
+        label: label(variant, bot_name, spec).to_owned(),
+        record_json: record.to_json(),
     };
     let agent = AgentRef {
         name: name.clone(),
-        bot: bot_name,
-        version: chosen.version,
+        bot: bot_name.clone(),
+        version: process.version.clone(),
         uses_seed,
         options,
-        content: chosen.content,
-        registration: match chosen.source {
-            agent_setup::Source::Endpoint(endpoint) => Some(Registration {
-                name: endpoint.name,
-                url: endpoint.url,
-                registered_unix_us: endpoint.registered_unix_us,
-            }),
-            agent_setup::Source::Binary(_) | agent_setup::Source::Native(_) => None,
-        },
+        content: process.content.clone(),
+        registration,
     };
     Ok((agent, setup))
-}
-
-/// The description of an agent in records.
-fn recorded(chosen: &Chosen<'_>, bot: &str, options: &Options) -> RecordAgent {
-    let (program, sha256, args) = match &chosen.source {
-        agent_setup::Source::Native(_) => (Program::Native, String::new(), Vec::new()),
-        agent_setup::Source::Binary(binary) => {
-            (Program::Package, binary.sha256.clone(), binary.args.clone())
-        }
-        agent_setup::Source::Endpoint(_) => (Program::Endpoint, String::new(), Vec::new()),
-    };
-    RecordAgent {
-        bot: bot.to_owned(),
-        options: options.clone(),
-        version: chosen.version.clone(),
-        program,
-        sha256,
-        args,
-    }
 }
 
 /// Maximum variants of a bot with metrics of their own. More of them are an evolution or a
@@ -271,54 +281,26 @@ fn label<'a>(variant: Option<&Variant>, bot: &'a str, spec: &Spec) -> &'a str {
         return "";
     };
     let alike = |other: &&Variant| other.bot == variant.bot && other.from == variant.from;
-    let count = spec.variants.iter().filter(alike).count();
-    if count > LABELLED_VARIANTS_MAX {
-        bot
-    } else {
-        ""
+    match spec.variants.iter().filter(alike).count() {
+        0..=LABELLED_VARIANTS_MAX => "",
+        _ => bot,
     }
 }
 
-fn find(name: &str, spec: &Spec, agents: &Agents) -> Result<v1::Agent, Error> {
-    agents.get(name).ok_or_else(|| {
-        let variants = spec.variants.iter().map(|variant| variant.name.as_str());
+/// The agent of a name; an error suggests the names of these variants, too.
+fn find(name: &AgentName, agents: &Agents, variants: &[Variant]) -> Result<v1::Agent, Error> {
+    agents.get(name.as_str()).ok_or_else(|| {
+        let variants = variants.iter().map(|variant| variant.name.as_str());
         Error::UnknownAgent {
-            name: name.to_owned(),
-            nearest: agents.nearest(name, variants.collect::<Vec<_>>().into_iter()),
+            name: name.to_string(),
+            nearest: agents.nearest(name.as_str(), variants),
         }
     })
 }
 
-fn of_variant<'a>(variant: &'a Variant, agents: &Agents) -> Result<Chosen<'a>, Error> {
-    let Some(from) = &variant.from else {
-        agents.check_bot_name(variant.name.as_str(), &variant.bot)?;
-        return Ok(Chosen {
-            process: "arena".to_owned(),
-            source: agent_setup::Source::Native(v1::NativeSource {}),
-            description: Some(agents.native().clone()),
-            version: agents.native().version.clone(),
-            content: String::new(),
-            bot: &variant.bot,
-            options: variant.options.clone(),
-        });
-    };
-    let process = agents
-        .get(from.as_str())
-        .ok_or_else(|| Error::UnknownAgent {
-            name: from.to_string(),
-            nearest: agents.nearest(from.as_str(), std::iter::empty()),
-        })?;
-    let mut options = given(&process, &variant.bot);
-    options.extend(variant.options.clone());
-    Ok(of_process(&process, &variant.bot, options))
-}
-
 /// The registered options of an agent, if it plays the registered bot.
-fn given(agent: &v1::Agent, bot: &str) -> Options {
-    let played = match agents::chosen(agent) {
-        Some(chosen) => chosen.name.as_str(),
-        None => agent.bot.as_str(),
-    };
+fn registered_options(agent: &v1::Agent, bot: &str) -> Options {
+    let played = agents::chosen(agent).map_or(&agent.bot, |chosen| &chosen.name);
     if bot.is_empty() || bot == played {
         options_from_wire(&agent.options)
     } else {
@@ -326,49 +308,32 @@ fn given(agent: &v1::Agent, bot: &str) -> Options {
     }
 }
 
-fn of_process<'a>(agent: &v1::Agent, bot: &'a str, options: Options) -> Chosen<'a> {
-    Chosen {
-        process: format!("\"{}\"", agent.name),
-        source: match agent.source.clone() {
-            Some(Source::Binary(binary)) => agent_setup::Source::Binary(binary),
-            Some(Source::Endpoint(endpoint)) => agent_setup::Source::Endpoint(endpoint),
-            Some(Source::Native(_)) | None => agent_setup::Source::Native(v1::NativeSource {}),
-        },
-        description: agent.description.clone(),
-        version: agent.version.clone(),
-        content: agent.content.clone(),
-        bot,
-        options,
-    }
-}
-
-/// The bot as its process describes it, if it does.
+/// The bot as its process describes it, if it does; an empty name is that of the first one.
 fn find_bot<'a>(
-    name: &AgentName,
-    chosen: &'a Chosen<'_>,
+    agent: &AgentName,
+    process: &'a v1::Agent,
+    name: &str,
     ruleset: &str,
 ) -> Result<Option<&'a v1::Bot>, Error> {
-    let bots = match &chosen.description {
-        Some(description) => description.bots.as_slice(),
-        None => &[],
-    };
-    let Some(first) = bots.first() else {
+    let bots = agents::bots(process);
+    if bots.is_empty() {
         return Ok(None);
-    };
-    let bot = if chosen.bot.is_empty() {
-        first
-    } else {
-        let known = bots.iter().find(|bot| bot.name == chosen.bot);
-        known.ok_or_else(|| Error::UnknownBot {
-            agent: name.to_string(),
-            process: chosen.process.clone(),
-            bot: chosen.bot.to_owned(),
-            nearest: nearest(chosen.bot, bots.iter().map(|bot| bot.name.as_str())),
-        })?
+    }
+    let mut known = bots.iter();
+    let Some(bot) = known.find(|bot| name.is_empty() || bot.name == name) else {
+        return Err(Error::UnknownBot {
+            agent: agent.to_string(),
+            process: match &*process.name {
+                "" => "arena".to_owned(),
+                process => format!("\"{process}\""),
+            },
+            bot: name.to_owned(),
+            nearest: nearest(name, bots.iter().map(|bot| bot.name.as_str())),
+        });
     };
     if !bot.rulesets.is_empty() && !bot.rulesets.iter().any(|known| known == ruleset) {
         return Err(Error::RulesetUnsupported {
-            agent: name.to_string(),
+            agent: agent.to_string(),
             ruleset: ruleset.to_owned(),
             plays: bot.rulesets.clone(),
         });
@@ -376,20 +341,27 @@ fn find_bot<'a>(
     Ok(Some(bot))
 }
 
+/// The options of a bot, and true if the bot uses its seed with them; none if it does not declare
+/// that.
 fn bot_options(
-    name: &AgentName,
+    agent: &AgentName,
     bot: &v1::Bot,
     ruleset: &str,
     given: &Options,
-) -> Result<Options, Error> {
-    let specs = bot
-        .options
-        .iter()
-        .map(option_spec_from_wire)
-        .collect::<Result<Vec<_>, _>>()?;
-    let specs = options::of_ruleset(&specs, ruleset);
-    options::resolve(&specs, &[], given).map_err(|error| Error::BotOption {
-        agent: name.to_string(),
+) -> Result<(Options, Option<bool>), Error> {
+    let specs = options::of_ruleset(&agents::option_specs(bot)?, ruleset);
+    let options = options::resolve(&specs, &[], given).map_err(|error| Error::BotOption {
+        agent: agent.to_string(),
         error,
-    })
+    })?;
+    let draws = |spec: &options::Spec| {
+        let value = options.get(&spec.name);
+        spec.uses_seed && value.is_some_and(|value| *value != spec.default)
+    };
+    let uses_seed = match bot.uses_seed() {
+        v1::SeedUse::Unspecified => None,
+        v1::SeedUse::Yes => Some(true),
+        v1::SeedUse::No => Some(specs.iter().any(draws)),
+    };
+    Ok((options, uses_seed))
 }

@@ -5,10 +5,10 @@ use std::{collections::BTreeMap, time::Duration};
 use arena_model::{GameRecord, Tournament, engine::Termination, error_line, result::GameResult};
 use arena_store::Sha256Digest;
 use arena_telemetry::{LatencyBucketError, LatencyHistogram, MoveLatency};
-use arena_tournament::{ScheduleError, SeatStanding, Stages, Standings, Tally};
+use arena_tournament::{SeatStanding, Stages, Standings, Tally};
 use arena_wire::v1;
 
-use crate::{error::Error, info::Info};
+use crate::{error::Error, info::Info, ledger::Continuation};
 
 /// Maximum length of the cause of a last fault, in bytes.
 const CAUSE_MAX: usize = 400;
@@ -77,7 +77,8 @@ impl Results {
     /// of that stage. Returns these games with their hashes.
     pub(crate) fn go_on(&mut self, info: &Info) -> Result<Vec<(u64, Sha256Digest)>, Error> {
         let mut taken = Vec::new();
-        while self.advance()? {
+        while self.stages.advance()? {
+            self.tally.follow(self.stages.schedule());
             let behind = self.ahead.split_off(&self.stages.schedule().games());
             for (record, side) in std::mem::replace(&mut self.ahead, behind).into_values() {
                 info.check(&record, self.stages.schedule())?;
@@ -88,14 +89,12 @@ impl Results {
         Ok(taken)
     }
 
-    /// Asks the format for the next stage if all known games are added. Returns true if
-    /// there is one.
-    fn advance(&mut self) -> Result<bool, ScheduleError> {
-        let advanced = self.stages.advance()?;
-        if advanced {
-            self.tally.follow(self.stages.schedule());
+    /// Whether games can follow the known ones.
+    pub(crate) fn continuation(&self) -> Continuation {
+        match self.stages.verdict() {
+            Some(_) => Continuation::Last,
+            None => Continuation::More,
         }
-        Ok(advanced)
     }
 
     /// Number of games added.
@@ -149,10 +148,6 @@ impl Results {
                 sum.merge(&measured);
             }
         }
-    }
-
-    pub(crate) fn faults(&self) -> u64 {
-        self.faults
     }
 
     /// The standings; `flagged` are the agents found non-deterministic.

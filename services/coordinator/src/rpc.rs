@@ -2,18 +2,16 @@
 
 mod backup;
 mod binaries;
+mod chunks;
 mod coordinator;
 mod endpoints;
 mod figures;
 mod gate;
-mod generations;
-mod metrics;
 mod pages;
 mod standings;
 mod worker;
 
 pub(crate) use coordinator::CoordinatorRpc;
 pub(crate) use figures::Figures;
-pub(crate) use gate::{Gate, GateReports};
-pub(crate) use metrics::CountRequests;
+pub(crate) use gate::{Gate, Gated};
 pub(crate) use worker::WorkerRpc;

@@ -1,8 +1,7 @@
 //! A coordinator that listens, from start to stop.
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{future::pending, io, net::SocketAddr, sync::Arc, time::Duration};
 
-use arena_store::Store;
 use arena_telemetry::{CoordinatorMetrics, MetricsServer, Registry};
 use arena_wire::{
     DESCRIPTORS,
@@ -15,10 +14,11 @@ use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpListener,
     sync::{mpsc, oneshot, watch},
-    task::AbortHandle,
+    task::JoinSet,
 };
 use tokio_stream::Stream;
 use tonic::transport::{Server, server::Connected};
+use tower::layer::layer_fn;
 
 use crate::{
     accept::Incoming,
@@ -27,9 +27,9 @@ use crate::{
     error::{RunError, StartError},
     handle::{COMMANDS_MAX, Handle, with_store},
     ledger::LedgerSettings,
-    messages::{Inbox, RunSummary, Signal},
+    messages::{Inbox, RunSummary},
     options::Options,
-    rpc::{CoordinatorRpc, CountRequests, Figures, Gate, GateReports, WorkerRpc},
+    rpc::{CoordinatorRpc, Figures, Gate, Gated, WorkerRpc},
 };
 
 /// Maximum streams of one connection; tonic itself has no limit.
@@ -44,6 +44,8 @@ const REQUEST_BYTES_MAX: usize = 2 << 20;
 const KEEPALIVE: Duration = Duration::from_secs(5);
 /// and closed if it does not answer within this time.
 const KEEPALIVE_LIMIT: Duration = Duration::from_secs(10);
+/// Why reflection can be built.
+const DESCRIBED: &str = "our own descriptors are well formed";
 /// Maximum time for the server to end its connections.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
@@ -60,7 +62,6 @@ pub struct Service<I = Incoming> {
     core: Core,
     inbox: Inbox,
     gate: Arc<Gate>,
-    signals: mpsc::UnboundedReceiver<Signal>,
     handle: Handle,
     drain_limit: Duration,
 }
@@ -70,8 +71,19 @@ impl Options {
     ///
     /// # Errors
     /// [`StartError`] if a port is in use or the store cannot be read.
-    pub async fn build(self) -> Result<Service, StartError> {
-        build(self).await
+    pub async fn build(mut self) -> Result<Service, StartError> {
+        // Before the store is read, so that a wrong address is reported at once.
+        let address = self.listen;
+        let listening = TcpListener::bind(address).await;
+        let listening = listening.and_then(|it| Ok((it.local_addr()?, it)));
+        let (listen, listener) = listening.map_err(|source| match source.kind() {
+            io::ErrorKind::AddrInUse => StartError::InUse { address },
+            _ => StartError::Bind { address, source },
+        })?;
+        self.listen = listen;
+        let connections_max = self.connections_max;
+        self.build_with(|metrics| Incoming::new(listener, connections_max, metrics))
+            .await
     }
 
     /// Loads the store. Requests arrive over these connections and are answered from
@@ -80,110 +92,61 @@ impl Options {
     /// # Errors
     /// [`StartError`] if the store cannot be read.
     pub async fn build_on<I>(self, incoming: I) -> Result<Service<I>, StartError> {
-        build_on(self, incoming).await
+        self.build_with(|_| incoming).await
     }
-}
 
-/// Listens. Returns the address of the listener.
-async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartError> {
-    let listener = TcpListener::bind(address)
-        .await
-        .map_err(|source| match source.kind() {
-            io::ErrorKind::AddrInUse => StartError::InUse { address },
-            _ => StartError::Bind { address, source },
-        })?;
-    let listen = listener
-        .local_addr()
-        .map_err(|source| StartError::Bind { address, source })?;
-    Ok((listener, listen))
-}
-
-async fn build(mut options: Options) -> Result<Service, StartError> {
-    // Before the store is read, so that a wrong address is reported at once.
-    let (listener, address) = listen(options.listen).await?;
-    options.listen = address;
-    let counters = Counters::new()?;
-    let incoming = Incoming::new(listener, options.connections_max, counters.metrics.clone());
-    build_with(options, incoming, counters).await
-}
-
-async fn build_on<I>(options: Options, incoming: I) -> Result<Service<I>, StartError> {
-    build_with(options, incoming, Counters::new()?).await
-}
-
-/// The metrics, and the server that shows them.
-struct Counters {
-    registry: Registry,
-    metrics: Arc<CoordinatorMetrics>,
-}
-
-impl Counters {
-    fn new() -> Result<Self, StartError> {
+    async fn build_with<I>(
+        self,
+        incoming: impl FnOnce(Arc<CoordinatorMetrics>) -> I,
+    ) -> Result<Service<I>, StartError> {
+        let share = self.audit_share;
+        if !(0.0..=1.0).contains(&share) {
+            return Err(StartError::AuditShare(share));
+        }
         let registry = Registry::new();
         let rulesets = arena_games::rulesets().iter().map(|info| info.name);
-        let metrics = Arc::new(CoordinatorMetrics::new(&registry, rulesets)?);
-        Ok(Self { registry, metrics })
+        let counters = Arc::new(CoordinatorMetrics::new(&registry, rulesets)?);
+        let metrics_server = self
+            .metrics
+            .map(|address| MetricsServer::bind(&address.to_string()))
+            .transpose()?;
+        let (command_sender, commands) = mpsc::channel(COMMANDS_MAX);
+        let (report_sender, reports) = mpsc::channel(COMMANDS_MAX);
+        let directory = Arc::<Directory>::default();
+        let (signal_sender, signals) = mpsc::unbounded_channel();
+        let stop = watch::Sender::new(false);
+        let handle = Handle {
+            commands: command_sender,
+            reports: report_sender,
+            directory: Arc::clone(&directory),
+            store: Arc::clone(&self.store),
+            stopping: stop.subscribe(),
+        };
+        let settings = LedgerSettings {
+            lease_deadline: self.lease_deadline,
+            audit_ppm: (share * 1e6) as u32,
+            host_grace_period: self.host_grace_period,
+        };
+        let metrics = Arc::clone(&counters);
+        let core = core::load(&self, metrics, settings, directory, signal_sender, stop).await?;
+        Ok(Service {
+            listen: self.listen,
+            metrics: metrics_server.as_ref().map(MetricsServer::local_addr),
+            incoming: incoming(Arc::clone(&counters)),
+            metrics_server,
+            registry,
+            gate: Gate::new(self.report_queue_games, Arc::clone(&counters)),
+            counters,
+            core,
+            inbox: Inbox {
+                commands,
+                reports,
+                signals,
+            },
+            handle,
+            drain_limit: self.drain_limit,
+        })
     }
-}
-
-async fn build_with<I>(
-    options: Options,
-    incoming: I,
-    counters: Counters,
-) -> Result<Service<I>, StartError> {
-    let share = options.audit_share;
-    if !(0.0..=1.0).contains(&share) {
-        return Err(StartError::AuditShare(share));
-    }
-    let metrics_server = options
-        .metrics
-        .map(|address| MetricsServer::bind(&address.to_string()))
-        .transpose()?;
-    let Counters {
-        registry,
-        metrics: counters,
-    } = counters;
-    let gate = Gate::new(options.report_queue_games, Arc::clone(&counters));
-    let (command_sender, commands) = mpsc::channel(COMMANDS_MAX);
-    let (report_sender, reports) = mpsc::channel(COMMANDS_MAX);
-    let directory = Arc::<Directory>::default();
-    let (signal_sender, signals) = mpsc::unbounded_channel();
-    let stop = watch::Sender::new(false);
-    let handle = Handle {
-        commands: command_sender,
-        reports: report_sender,
-        directory: Arc::clone(&directory),
-        store: Arc::clone(&options.store),
-        stopping: stop.subscribe(),
-    };
-    let settings = LedgerSettings {
-        lease_deadline: options.lease_deadline,
-        audit_ppm: (share * 1e6) as u32,
-        host_grace_period: options.host_grace_period,
-    };
-    let core = core::load(
-        &options,
-        Arc::clone(&counters),
-        settings,
-        directory,
-        signal_sender,
-        stop,
-    )
-    .await?;
-    Ok(Service {
-        listen: options.listen,
-        metrics: metrics_server.as_ref().map(MetricsServer::local_addr),
-        incoming,
-        metrics_server,
-        registry,
-        counters,
-        core,
-        inbox: Inbox { commands, reports },
-        gate,
-        signals,
-        handle,
-        drain_limit: options.drain_limit,
-    })
 }
 
 impl<I, C> Service<I>
@@ -200,32 +163,19 @@ where
         let store = Arc::clone(&self.handle.store);
         let (drain_core, core_drains) = oneshot::channel();
         let (end_server, server_ends) = oneshot::channel();
-        let (end_metrics, metrics_end) = oneshot::channel::<()>();
-        let standings = self.counters.standings.clone();
-        let mut metrics = tokio::spawn(serve_metrics(
-            self.metrics_server,
-            self.registry,
-            Figures::new(self.handle.clone(), standings),
-            self.handle.stopping.clone(),
-            metrics_end,
-        ));
-        let mut server = tokio::spawn(serve(
-            self.incoming,
-            self.handle,
-            self.counters,
-            self.gate,
-            server_ends,
-        ));
-        let core = self
-            .core
-            .run(self.inbox, self.signals, core_drains, self.drain_limit);
-        let mut core = tokio::spawn(core);
-        // Dropping this future ends everything.
-        let _tasks = AbortOnDrop([
-            core.abort_handle(),
-            server.abort_handle(),
-            metrics.abort_handle(),
-        ]);
+        let figures = Figures::new(self.handle.clone(), self.counters.standings.clone());
+        let stopping = self.handle.stopping.clone();
+        // Dropping them ends everything.
+        let mut tasks = JoinSet::new();
+        let core = self.core.run(self.inbox, core_drains, self.drain_limit);
+        tasks.spawn(core);
+        let metrics = self.metrics_server.map(|server| {
+            let served = serve_metrics(server, self.registry, figures, stopping);
+            tasks.spawn(async { served.await.map_err(RunError::from).and(STOPPED) })
+        });
+        let (handle, gate) = (self.handle, self.gate);
+        let served = serve(self.incoming, handle, self.counters, gate, server_ends);
+        tasks.spawn(async { served.await.map_err(RunError::from).and(STOPPED) });
         let mut drain_core = Some(drain_core);
         tokio::pin!(drain);
         let outcome = loop {
@@ -234,64 +184,32 @@ where
                     // Without a receiver, the state has ended by itself.
                     let _ = drain_core.take().map(|sender| sender.send(()));
                 }
-                ended = &mut core => break ended.unwrap_or(Err(RunError::State)),
-                ended = &mut server => break match ended {
-                    Ok(Err(error)) => Err(error.into()),
-                    Ok(Ok(())) | Err(_) => Err(RunError::State),
-                },
-                ended = &mut metrics => break match ended {
-                    Ok(Err(error)) => Err(error.into()),
-                    Ok(Ok(())) | Err(_) => Err(RunError::State),
-                },
+                Some(ended) = tasks.join_next() => break ended.unwrap_or(STOPPED),
             }
         };
-        let _ = (end_server.send(()), end_metrics.send(()));
-        if !server.is_finished()
-            && tokio::time::timeout(CLOSE_LIMIT, &mut server)
-                .await
-                .is_err()
-        {
-            server.abort();
+        let _ = end_server.send(());
+        if let Some(metrics) = metrics {
+            metrics.abort();
         }
-        metrics.abort();
+        // Connections that are still open after this are closed.
+        let closed = async { while tasks.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(CLOSE_LIMIT, closed).await;
         let summary = outcome?;
-        flush(store).await?;
+        let flushed = with_store(store, |store| store.flush()).await;
+        flushed.ok_or(RunError::State)??;
         Ok(summary)
     }
 }
 
-/// Tasks that end with their owner.
-struct AbortOnDrop([AbortHandle; 3]);
+/// The result of a task that ended by itself, which only the core does.
+const STOPPED: Result<RunSummary, RunError> = Err(RunError::State);
 
-impl Drop for AbortOnDrop {
-    fn drop(&mut self) {
-        for task in &self.0 {
-            task.abort();
-        }
-    }
-}
-
-async fn flush(store: Arc<dyn Store>) -> Result<(), RunError> {
-    let flushed = with_store(store, |store| store.flush()).await;
-    flushed.ok_or(RunError::State)?.map_err(RunError::from)
-}
-
-/// Serves metrics if there is a server for them; else waits for the end.
 async fn serve_metrics(
-    server: Option<MetricsServer>,
+    server: MetricsServer,
     registry: Registry,
     figures: Figures,
     stopping: watch::Receiver<bool>,
-    end: oneshot::Receiver<()>,
 ) -> Result<(), arena_telemetry::ServeError> {
-    let end = async {
-        // A dropped sender is an end, too.
-        let _ = end.await;
-    };
-    let Some(server) = server else {
-        end.await;
-        return Ok(());
-    };
     let ready = move || match *stopping.borrow() {
         false => Ok(()),
         true => Err("the coordinator is stopping".to_owned()),
@@ -299,7 +217,7 @@ async fn serve_metrics(
     // Tournaments that ended before this start are read once, before the first request.
     tokio::spawn(figures.clone().refresh());
     let refresh = move || figures.clone().refresh();
-    server.run(registry, refresh, ready, end).await
+    server.run(registry, refresh, ready, pending()).await
 }
 
 async fn serve<C>(
@@ -315,7 +233,7 @@ where
     let (health, health_service) = tonic_health::server::health_reporter();
     let worker = WorkerServiceServer::new(WorkerRpc {
         handle: handle.clone(),
-        metrics: Arc::clone(&metrics),
+        metrics,
     })
     .max_decoding_message_size(REPORT_BYTES_MAX);
     let coordinator = CoordinatorServiceServer::new(CoordinatorRpc { handle })
@@ -335,19 +253,13 @@ where
         .http2_max_local_error_reset_streams(Some(RESETS_MAX))
         .http2_keepalive_interval(Some(KEEPALIVE))
         .http2_keepalive_timeout(Some(KEEPALIVE_LIMIT))
-        .layer(CountRequests(metrics))
-        .layer(GateReports(gate))
+        .layer(layer_fn(move |inner| Gated {
+            inner,
+            gate: Arc::clone(&gate),
+        }))
         .add_service(health_service)
-        .add_service(
-            reflection()
-                .build_v1()
-                .expect("our own descriptors are well formed"),
-        )
-        .add_service(
-            reflection()
-                .build_v1alpha()
-                .expect("our own descriptors are well formed"),
-        )
+        .add_service(reflection().build_v1().expect(DESCRIBED))
+        .add_service(reflection().build_v1alpha().expect(DESCRIBED))
         .add_service(coordinator)
         .add_service(worker)
         .serve_with_incoming_shutdown(incoming, async {

@@ -65,8 +65,10 @@ pub(crate) fn unasked(result: &GameResult, answered: &[u32]) -> Vec<u32> {
 
 /// The record of a stored game, as a message.
 pub(crate) fn read_message(game: &StoredGame) -> Result<v1::GameRecord, Error> {
-    let mut record =
-        v1::GameRecord::decode(game.record.as_slice()).map_err(|error| damaged(game, &error))?;
+    let record = v1::GameRecord::decode(game.record.as_slice());
+    let mut record = record.map_err(|error| {
+        Error::damaged(format!("game {}/{}", game.tournament, game.index), error)
+    })?;
     if record.hash.is_empty() {
         record.hash = game.hash.to_vec();
     }
@@ -82,11 +84,4 @@ pub(crate) fn read_record(game: &StoredGame) -> Result<GameRecord, Error> {
 /// informative.
 pub(crate) fn read_side(game: &StoredGame) -> v1::GameReport {
     v1::GameReport::decode(game.side.as_slice()).unwrap_or_default()
-}
-
-fn damaged(game: &StoredGame, error: &prost::DecodeError) -> Error {
-    Error::Damaged {
-        what: format!("game {}/{}", game.tournament, game.index),
-        problem: error.to_string(),
-    }
 }

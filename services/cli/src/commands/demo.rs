@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
+use arena_model::spec::Spec;
 use clap::Args;
 
 use super::run::{self, Plan};
 use crate::{
     embedded::DEFAULT_DATA,
-    failure::Outcome,
+    failure::{Failure, Outcome},
     output::{Format, note},
     workers::Builtin,
 };
@@ -43,6 +44,7 @@ impl DemoArgs {
         let data = self.data.clone();
         let plan = Plan {
             spec: SPEC.to_owned(),
+            parsed: Spec::parse(SPEC).map_err(Failure::failed)?,
             data: self.data,
             workers: 2,
             seed: self.seed,

@@ -93,8 +93,7 @@ enum OnFault {
 impl PlayArgs {
     pub(crate) async fn run(self) -> Outcome {
         let spec = self.spec()?;
-        // A coordinator resolves the seats as for a tournament. Unless one is named, an
-        // embedded one without storage is used.
+        // The seats are resolved as for a tournament.
         let mut resolved = Resolved::resolve(&self.access, &spec).await?;
         if let Some(play) = &mut resolved.setup.play {
             // A single game has no opening book: its seed determines the opening.
@@ -140,7 +139,13 @@ impl PlayArgs {
     }
 
     async fn play(&self, resolved: &Resolved, assignment: &v1::GameAssignment) -> Outcome {
-        let played = rerun::play(resolved, assignment, self.builtin).await?;
+        let played = rerun::play(
+            &resolved.setup,
+            assignment,
+            self.builtin,
+            resolved.binaries.clone(),
+        )
+        .await?;
         let rules = arena_report::records::TournamentRecords::new(&resolved.setup)?;
         game::print_record(&rules, &played.record, self.output, &self.watch)?;
         game::print_faults(&resolved.setup, &played);

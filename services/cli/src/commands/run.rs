@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use arena_model::spec::Spec;
+use arena_model::{expect::Expectation, spec::Spec};
 use arena_wire::v1::{PlanTournamentRequest, TournamentState};
 use clap::Args;
 
@@ -79,9 +79,10 @@ pub(crate) struct RunArgs {
 
 impl RunArgs {
     pub(crate) async fn run(self) -> Outcome {
-        let spec = tournament::read_spec(&self.spec, &self.set)?;
+        let (spec, parsed) = tournament::read_spec(&self.spec, &self.set)?;
         let plan = Plan {
             spec,
+            parsed,
             data: self.data,
             workers: self.workers.into(),
             seed: self.seed,
@@ -98,6 +99,8 @@ impl RunArgs {
 /// A tournament to play with embedded workers.
 pub(crate) struct Plan {
     pub(crate) spec: String,
+    /// The content of that spec.
+    pub(crate) parsed: Spec,
     pub(crate) data: PathBuf,
     pub(crate) workers: usize,
     pub(crate) seed: Option<String>,
@@ -109,33 +112,18 @@ pub(crate) struct Plan {
     pub(crate) expect: Vec<String>,
 }
 
-/// Resolves the spec with a coordinator in memory.
-async fn check_in_memory(plan: &Plan) -> Outcome {
-    let embedded = crate::embedded::hold_memory().await?;
-    let mut client = access::dial(&embedded.url()).await?;
-    let request = PlanTournamentRequest {
-        spec_toml: plan.spec.clone(),
-        seed: plan.seed.clone().unwrap_or_default(),
-    };
-    let planned = client.plan_tournament(request).await;
-    drop(client);
-    embedded.stop().await?;
-    planned?;
-    Ok(())
-}
-
 /// Plays the tournament, prints the standings and returns its id.
 pub(crate) async fn play(plan: Plan, format: Format) -> Outcome<String> {
     let mut interrupt = Interrupt::listen()?;
     // Reject invalid expectations before anything else happens.
-    arena_report::expected(
-        &Spec::parse(&plan.spec).map_err(Failure::usage)?,
-        &plan.expect,
-    )?;
+    let expectations = arena_report::expected(&plan.parsed, &plan.expect)?;
     let data = plan.data.clone();
     if !data.exists() {
         // A rejected spec leaves no folder behind.
-        check_in_memory(&plan).await?;
+        embedded::plan(&PlanTournamentRequest {
+            spec_toml: plan.spec.clone(),
+            seed: plan.seed.clone().unwrap_or_default(),
+        })?;
     }
     let mut coordinator = match embedded::hold(&data, ([127, 0, 0, 1], 0).into()).await? {
         Held::Ours(embedded) => embedded,
@@ -153,6 +141,7 @@ pub(crate) async fn play(plan: Plan, format: Format) -> Outcome<String> {
     let outcome = play_on(
         &mut client,
         plan,
+        &expectations,
         &url,
         &mut coordinator,
         &mut interrupt,
@@ -168,15 +157,14 @@ pub(crate) async fn play(plan: Plan, format: Format) -> Outcome<String> {
 async fn play_on(
     client: &mut Client,
     plan: Plan,
+    expectations: &[Expectation],
     url: &str,
     coordinator: &mut Embedded,
     interrupt: &mut Interrupt,
     format: Format,
 ) -> Outcome<String> {
-    let spec = Spec::parse(&plan.spec).map_err(Failure::usage)?;
-    let expectations = arena_report::expected(&spec, &plan.expect)?;
     let alone = plan.workers == 1;
-    let seed_given = plan.seed.is_some() || spec.seed.is_some();
+    let seed_given = plan.seed.is_some() || plan.parsed.seed.is_some();
     let response = access::start_tournament(client, plan.spec, plan.seed, plan.again).await?;
     let tournament = response.tournament.unwrap_or_default();
     let id = tournament.tournament_id.clone();
@@ -184,7 +172,7 @@ async fn play_on(
     response.notes.iter().for_each(note);
     if tournament.state() == TournamentState::Finished {
         note("it is finished already, these are its standings; --again plays it once more");
-        standings::show_checked(client, &id, format, alone, &expectations).await?;
+        standings::show_checked(client, &id, format, alone, expectations).await?;
         return Ok(id);
     }
     if let Some(pause) = &tournament.pause {
@@ -223,7 +211,7 @@ async fn play_on(
                 standings::show(client, &id, format).await?;
                 return Err(failure);
             }
-            standings::show_checked(client, &id, format, alone, &expectations).await?;
+            standings::show_checked(client, &id, format, alone, expectations).await?;
             Ok(id)
         }
         Err(failure) => {

@@ -13,6 +13,7 @@ use std::{
     time::Duration,
 };
 
+use arena_model::spec::Spec;
 use arena_wire::v1;
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -146,7 +147,8 @@ const CONNECT_TIMEOUT: u64 = 30;
 impl TournamentCommand {
     pub(crate) async fn run(self) -> Outcome {
         let mut access = match &self {
-            Self::Plan(args) => args.access.open_or_memory().await?,
+            // It needs no coordinator.
+            Self::Plan(args) => return plan::plan(args).await,
             Self::Start(args) => args.access.open_or_create().await?,
             Self::List(args) => args.access.open().await?,
             Self::Show(args)
@@ -172,7 +174,7 @@ impl TournamentCommand {
             one.id = ids::tournament(client, &one.id).await?;
         }
         match self {
-            Self::Plan(args) => plan::plan(client, args).await,
+            Self::Plan(args) => plan::plan(&args).await,
             Self::Start(args) => start_command(access, args).await,
             Self::List(args) => list::list(client, &args).await,
             Self::Show(args) => {
@@ -216,14 +218,14 @@ impl TournamentCommand {
     }
 }
 
-/// Reads a spec file, and checks everything that needs no coordinator.
-pub(crate) fn read_spec(path: &Path, set: &SetArgs) -> Outcome<String> {
+/// Reads a spec file, with `--set`. Returns its text and its content; its agents are not checked.
+pub(crate) fn read_spec(path: &Path, set: &SetArgs) -> Outcome<(String, Spec)> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))?;
     let text = set.apply(text).map_err(about(path))?;
-    arena_model::spec::Spec::parse(&text)
+    let spec = Spec::parse(&text)
         .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
-    Ok(text)
+    Ok((text, spec))
 }
 
 /// Adds the file name to a rejection by the coordinator.
@@ -235,7 +237,7 @@ pub(crate) fn about(path: &Path) -> impl Fn(Failure) -> Failure + '_ {
 }
 
 async fn start_command(access: &mut Access, args: StartArgs) -> Outcome {
-    let spec = read_spec(&args.spec, &args.set)?;
+    let (spec, _) = read_spec(&args.spec, &args.set)?;
     let response = start_tournament(&mut access.client, spec, args.seed, args.again)
         .await
         .map_err(about(&args.spec))?;

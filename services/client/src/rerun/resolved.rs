@@ -1,12 +1,15 @@
-//! Plays one game in this process, with agents resolved by a coordinator.
+//! Plays one game in this process, with the agents of a spec.
 
 use std::sync::Arc;
 
 use arena_wire::v1;
-use arena_worker::{AgentOptions, BinaryProvider, CoordinatorBinaries, play_one};
+use arena_worker::{AgentOptions, play_one};
+use tonic::Response;
 
+use super::Programs;
 use crate::{
     access::{Access, AccessArgs},
+    embedded,
     failure::{Failure, Kind, Outcome},
     signals::Interrupt,
     workers::Builtin,
@@ -17,31 +20,30 @@ pub use arena_worker::Played;
 /// A resolved tournament, and a provider of its agents' binaries.
 pub struct Resolved {
     pub setup: v1::TournamentSetup,
-    url: String,
+    pub binaries: Arc<Programs>,
     access: Option<Access>,
 }
 
 impl Resolved {
-    pub fn new(setup: v1::TournamentSetup, url: String) -> Self {
-        Self {
-            setup,
-            url,
-            access: None,
-        }
-    }
-
-    /// Lets a coordinator resolve a spec; nothing is stored.
+    /// Resolves a spec with a coordinator, or with the built-in agents if none is named; nothing
+    /// is stored.
     pub async fn resolve(access: &AccessArgs, spec: &str) -> Outcome<Self> {
-        let mut access = access.open_or_memory().await?;
         let request = v1::PlanTournamentRequest {
             spec_toml: spec.to_owned(),
             seed: String::new(),
         };
-        let planned = access.client.plan_tournament(request).await;
+        let mut access = match access.leads_somewhere() {
+            true => Some(access.open().await?),
+            false => None,
+        };
+        let planned = match &mut access {
+            Some(access) => access.client.plan_tournament(request).await,
+            None => Ok(Response::new(embedded::plan(&request)?)),
+        };
         let tournament = match planned {
             Ok(planned) => planned.into_inner().tournament.unwrap_or_default(),
             Err(status) => {
-                access.close().await?;
+                close(access).await?;
                 return Err(status.into());
             }
         };
@@ -50,36 +52,29 @@ impl Resolved {
         setup.tournament_id = "play".to_owned();
         Ok(Self {
             setup,
-            url: access.url.clone(),
-            access: Some(access),
+            binaries: Programs::new(&[], access.as_ref())?,
+            access,
         })
     }
 
     pub async fn close(self) -> Outcome {
-        match self.access {
-            Some(access) => access.close().await,
-            None => Ok(()),
-        }
+        close(self.access).await
+    }
+}
+
+async fn close(access: Option<Access>) -> Outcome {
+    match access {
+        Some(access) => access.close().await,
+        None => Ok(()),
     }
 }
 
 /// Plays one game, unless the user interrupts; its agents end in that case, too.
 pub async fn play(
-    resolved: &Resolved,
-    game: &v1::GameAssignment,
-    builtin: Builtin,
-) -> Outcome<Played> {
-    let temp = tempfile::tempdir()?;
-    let binaries = CoordinatorBinaries::new(&resolved.url, temp.path()).map_err(Failure::failed)?;
-    play_with(&resolved.setup, game, builtin, Arc::new(binaries)).await
-}
-
-/// As [`play`], with packages from another provider.
-pub async fn play_with(
     setup: &v1::TournamentSetup,
     game: &v1::GameAssignment,
     builtin: Builtin,
-    binaries: Arc<dyn BinaryProvider>,
+    binaries: Arc<Programs>,
 ) -> Outcome<Played> {
     let mut options = AgentOptions::of_executable(std::env::current_exe()?);
     options.builtin = builtin.into();

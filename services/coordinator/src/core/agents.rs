@@ -1,14 +1,21 @@
 //! Registration and removal of agents.
 
-use arena_store::{Change, Collection};
+use std::sync::Arc;
+
+use arena_store::Collection;
 use arena_wire::v1;
 use prost::Message;
 
-use super::{Core, unix_us};
-use crate::{agents::Accepted, error::Error};
+use super::{Core, change, unix_us};
+use crate::{agents::Agents, error::Error};
 
 impl Core {
-    pub(super) async fn register(
+    /// The agents of now.
+    pub(crate) fn agents(&self) -> Arc<Agents> {
+        Arc::clone(&self.agents)
+    }
+
+    pub(crate) async fn register(
         &mut self,
         request: v1::RegisterAgentRequest,
     ) -> Result<v1::Agent, Error> {
@@ -21,21 +28,16 @@ impl Core {
             .clone()
             .ok_or_else(|| Error::Request("the request has no agent".to_owned()))?;
         let uploaded = |sha256: &[u8; 32]| self.store.binary_path(sha256).is_some();
-        let accepted = self
+        let stored = self
             .agents
             .check(agent, request.replace, unix_us(), uploaded)?;
-        let (stored, mut changes) = match accepted {
-            Accepted::Known(agent) => (agent, Vec::new()),
-            Accepted::New(agent) => {
-                let change = change(&agent.name, Some(agent.encode_to_vec()));
-                (agent, vec![change])
-            }
-        };
+        let document = Some(stored.encode_to_vec());
+        let mut changes = vec![change(Collection::Agents, &stored.name, document)];
         let agent = self.agents.completed(stored.clone());
         let id = &request.request_id;
         changes.extend(self.answers.remember(id, METHOD, &request, &agent));
         self.persist(changes).await?;
-        self.agents.insert(stored);
+        Arc::make_mut(&mut self.agents).insert(stored);
         tracing::info!(
             agent = agent.name,
             version = agent.version,
@@ -45,7 +47,7 @@ impl Core {
         Ok(agent)
     }
 
-    pub(super) async fn remove(&mut self, request: v1::RemoveAgentRequest) -> Result<(), Error> {
+    pub(crate) async fn remove(&mut self, request: v1::RemoveAgentRequest) -> Result<(), Error> {
         const METHOD: &str = "RemoveAgent";
         let id = &request.request_id;
         let answer: Option<v1::RemoveAgentResponse> = self.answers.recall(id, METHOD, &request)?;
@@ -53,26 +55,12 @@ impl Core {
             return Ok(());
         }
         self.agents.check_remove(&request.name)?;
-        let mut changes = vec![change(&request.name, None)];
+        let mut changes = vec![change(Collection::Agents, &request.name, None)];
         let answer = v1::RemoveAgentResponse {};
         changes.extend(self.answers.remember(id, METHOD, &request, &answer));
         self.persist(changes).await?;
-        self.agents.remove(&request.name);
+        Arc::make_mut(&mut self.agents).remove(&request.name);
         tracing::info!(agent = request.name, "agent removed");
         Ok(())
-    }
-
-    pub(super) fn agent(&self, name: String) -> Result<v1::Agent, Error> {
-        self.agents
-            .get(&name)
-            .ok_or_else(|| self.agents.not_found(&name))
-    }
-}
-
-fn change(name: &str, value: Option<Vec<u8>>) -> Change {
-    Change {
-        collection: Collection::Agents,
-        key: name.to_owned(),
-        value,
     }
 }

@@ -6,6 +6,7 @@ use arena_store::{Change, Collection};
 use prost::Message;
 use sha2::{Digest, Sha256};
 
+use super::change;
 use crate::error::Error;
 
 /// Maximum number of stored answers; the oldest are removed first.
@@ -92,24 +93,20 @@ impl Answers {
             answer: answer.encode_to_vec(),
             number: self.numbers,
         };
-        let mut changes = vec![change(id.to_owned(), Some(answer.encode_to_vec()))];
+        let mut changes = vec![change(
+            Collection::Requests,
+            id,
+            Some(answer.encode_to_vec()),
+        )];
         self.known.insert(id.to_owned(), answer);
         self.order.push_back(id.to_owned());
         if self.order.len() > ANSWERS_MAX
             && let Some(oldest) = self.order.pop_front()
         {
             self.known.remove(&oldest);
-            changes.push(change(oldest, None));
+            changes.push(change(Collection::Requests, oldest, None));
         }
         changes
-    }
-}
-
-fn change(key: String, value: Option<Vec<u8>>) -> Change {
-    Change {
-        collection: Collection::Requests,
-        key,
-        value,
     }
 }
 

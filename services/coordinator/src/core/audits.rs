@@ -22,11 +22,11 @@ use crate::{
 pub(super) const PREFIX: &str = "audits/";
 
 impl AuditStatus {
-    /// Prefix of the keys of differences only.
+    /// The state of differences only.
     pub(super) fn of(differing: &Differing) -> Self {
         Self {
-            unlisted: differing.unlisted(),
-            flagged: differing.named().clone(),
+            unlisted: differing.unlisted.count(),
+            flagged: differing.named.clone(),
             ..Self::default()
         }
     }
@@ -49,10 +49,8 @@ impl Core {
         id: &str,
         before: &Documents,
     ) -> Result<(), Error> {
-        let Some(entry) = self.tournaments.get_mut(id) else {
-            return Ok(());
-        };
-        let Some(number) = entry.number else {
+        let entry = self.tournaments.get_mut(id);
+        let Some((number, entry)) = entry.and_then(|it| Some((it.number?, it))) else {
             return Ok(());
         };
         let games = entry.info.games();
@@ -70,10 +68,10 @@ impl Core {
             .restore_audits(number, key(id), audited, differing);
         let audited = self.ledger.audited(number).unwrap_or_default();
         entry.audit_status = AuditStatus::of(&entry.differing).and(audited);
-        match changes.is_empty() {
-            true => Ok(()),
-            false => self.persist(changes).await,
+        if changes.is_empty() {
+            return Ok(());
         }
+        self.persist(changes).await
     }
 
     /// Adds a finished tournament to the ledger for its remaining audits. Its results stay in the
@@ -83,21 +81,17 @@ impl Core {
         id: &str,
         before: &Documents,
     ) -> Result<(), Error> {
-        let Some(entry) = self.tournaments.get_mut(id) else {
-            return Ok(());
-        };
-        if entry.document.state() != v1::TournamentState::Finished || entry.number.is_some() {
+        let entry = self.entry(id)?;
+        if entry.document.state() != v1::TournamentState::Finished {
             return Ok(());
         }
         // A tournament that lacks games is not finished any more; see `start`.
-        let (done, progress_timeouts) = (
-            Bitmap::full(entry.info.games()),
-            entry.info.progress_timeouts(),
-        );
+        let done = Bitmap::full(entry.info.games());
+        let timeouts = entry.info.progress_timeouts();
         let number = self
             .ledger
-            .add(done, State::Finished, Continuation::Last, progress_timeouts);
-        entry.number = Some(number);
+            .add(done, State::Finished, Continuation::Last, timeouts);
+        self.entry_mut(id)?.number = Some(number);
         self.numbers.insert(number, id.to_owned());
         self.restore_audits(id, before).await
     }
@@ -119,9 +113,14 @@ impl Core {
         })
     }
 
+    /// Number of games of a tournament that differ and are not listed.
+    pub(crate) fn unlisted(&self, id: &str) -> Result<u64, Error> {
+        Ok(self.entry(id)?.audit_status.unlisted)
+    }
+
     /// Stores differences and results of audits after comparisons, all at once. Answers when they
     /// and all earlier changes are durable.
-    pub(super) fn compared(&mut self, compared: &Comparison, reply: Reply<()>) {
+    pub(crate) fn compared(&mut self, compared: &Comparison, reply: Reply<()>) {
         let differences = compared.differences.iter();
         let mut changes: Vec<_> = differences
             .filter_map(|difference| self.differs(difference))

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use arena_store::{Change, Collection};
 
+use super::change;
 use crate::ledger::Bitmap;
 
 /// Games of a document.
@@ -76,9 +77,6 @@ pub(super) fn store<const SETS: usize>(
             bytes[number * BYTES + byte] |= bit;
         }
     }
-    Change {
-        collection: Collection::Meta,
-        key: format!("{prefix}{tournament}/{document:0>12}"),
-        value: Some(bytes),
-    }
+    let key = format!("{prefix}{tournament}/{document:0>12}");
+    change(Collection::Meta, key, Some(bytes))
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use arena_store::{Change, Collection, Position};
+use arena_store::{Change, Position};
 
 use super::Core;
-use crate::{checkpoint, handle::with_store, messages::Signal};
+use crate::{checkpoint, handle::with_store, messages::at_once};
 
 impl Core {
     /// Stores the position of the chain before the next games are summed. All games committed up
@@ -24,8 +24,7 @@ impl Core {
                 && results.games() >= results.kept + self.checkpoint_games
             {
                 results.kept = results.games();
-                let document = checkpoint::write(&entry.info, results, &before);
-                changes.extend(document.map(|document| change(&entry.info.key, document)));
+                changes.extend(checkpoint::write(&entry.info, results, &before));
             }
         }
         if !changes.is_empty() {
@@ -41,7 +40,7 @@ impl Core {
             if let Err(error) = store.put_many(changes) {
                 tracing::warn!(%error, "sums over results could not be kept");
                 // Without a receiver, the coordinator is gone, too.
-                let _ = signals.send(Signal::Unkept(error));
+                let _ = signals.send(at_once(move |core| core.store_failed(&error)));
             }
         }));
         self.keeping = Some(keeping);
@@ -65,15 +64,6 @@ impl Core {
             return None;
         }
         results.kept = results.games();
-        let document = checkpoint::write(&entry.info, results, &position)?;
-        Some(change(&entry.info.key, document))
-    }
-}
-
-fn change(tournament: &str, document: Vec<u8>) -> Change {
-    Change {
-        collection: Collection::Meta,
-        key: checkpoint::key(tournament),
-        value: Some(document),
+        checkpoint::write(&entry.info, results, &position)
     }
 }

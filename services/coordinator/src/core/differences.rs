@@ -7,10 +7,7 @@ use arena_store::{Change, Collection};
 use arena_wire::v1;
 use prost::Message;
 
-use super::{
-    Core,
-    bits::{self, Documents},
-};
+use super::{Core, bits, change};
 use crate::ledger::Bitmap;
 
 /// Prefix of the keys of games that differ and are not listed.
@@ -21,11 +18,11 @@ const KEPT_MAX: usize = 1000;
 /// The differences of a tournament.
 pub(super) struct Differing {
     /// Keys of completely stored differences.
-    kept: BTreeSet<String>,
+    pub(super) kept: BTreeSet<String>,
     /// Games that differ without a stored difference.
-    unlisted: Bitmap,
+    pub(super) unlisted: Bitmap,
     /// Agents that differences name, by number.
-    named: BTreeSet<usize>,
+    pub(super) named: BTreeSet<usize>,
 }
 
 impl Differing {
@@ -37,27 +34,6 @@ impl Differing {
         }
     }
 
-    /// Restores a stored difference: its key, and the agent that it names.
-    pub(super) fn restore(&mut self, key: String, named: Option<usize>) {
-        self.kept.insert(key);
-        self.named.extend(named);
-    }
-
-    /// Restores the games that differ without a stored difference.
-    pub(super) fn restore_unlisted(&mut self, documents: &Documents) {
-        self.unlisted = bits::set(documents, 0, self.unlisted.bound());
-    }
-
-    /// Number of games that differ without a stored difference.
-    pub(super) fn unlisted(&self) -> u64 {
-        self.unlisted.count()
-    }
-
-    /// Agents that differences name, by number.
-    pub(super) fn named(&self) -> &BTreeSet<usize> {
-        &self.named
-    }
-
     /// Adds a difference. Returns the changes to store if it is new.
     fn add(&mut self, tournament: &str, index: u64, difference: &v1::Difference) -> Option<Change> {
         let game = format!("{tournament}/{index:0>20}/");
@@ -67,11 +43,8 @@ impl Differing {
         }
         if self.kept.len() < KEPT_MAX {
             self.kept.insert(key.clone());
-            return Some(Change {
-                collection: Collection::Differences,
-                key,
-                value: Some(difference.encode_to_vec()),
-            });
+            let value = Some(difference.encode_to_vec());
+            return Some(change(Collection::Differences, key, value));
         }
         let mut others = self.kept.range(game.clone()..);
         let listed = others.next().is_some_and(|other| other.starts_with(&game));
@@ -124,6 +97,6 @@ mod tests {
         assert!(add(most, "a").is_none(), "a report that comes twice");
         assert!(add(most, "b").is_none(), "the same game");
         assert!(add(most + 1, "a").is_some());
-        assert_eq!(differing.unlisted(), 2);
+        assert_eq!(differing.unlisted.count(), 2);
     }
 }

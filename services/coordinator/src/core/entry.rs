@@ -11,7 +11,7 @@ use arena_wire::v1::{self, TournamentState};
 use prost::Message;
 use tokio::sync::watch;
 
-use super::{differences::Differing, unix_us};
+use super::{change, differences::Differing, unix_us};
 use crate::{
     info::Info,
     ledger::TournamentNo,
@@ -23,7 +23,7 @@ use crate::{
 const WORKERS_NAMED: usize = 5;
 
 /// States with the names that metrics give them.
-pub(crate) const STATES: [(TournamentState, &str); 4] = [
+pub(super) const STATES: [(TournamentState, &str); 4] = [
     (TournamentState::Running, "running"),
     (TournamentState::Paused, "paused"),
     (TournamentState::Finished, "finished"),
@@ -50,7 +50,7 @@ pub(super) struct TournamentEntry {
     /// Grows with each visible change.
     pub(super) version: watch::Sender<Version>,
     /// Last message to watchers, and its time.
-    pub(super) shown: Option<(Duration, Box<v1::WatchTournamentResponse>)>,
+    pub(super) shown: Option<(Duration, v1::WatchTournamentResponse)>,
     /// Decisions that workers reported.
     pub(super) decisions: u64,
     /// Games done and decisions over time, for the rate.
@@ -100,8 +100,14 @@ impl TournamentEntry {
     }
 }
 
+/// The name of a state in metrics and messages.
+pub(crate) fn state_name(state: TournamentState) -> Option<&'static str> {
+    let known = STATES.iter().find(|(known, _)| *known == state)?;
+    Some(known.1)
+}
+
 /// True if a tournament is finished or cancelled.
-pub(super) fn is_over(state: TournamentState) -> bool {
+pub(crate) fn is_over(state: TournamentState) -> bool {
     matches!(
         state,
         TournamentState::Finished | TournamentState::Cancelled
@@ -109,11 +115,8 @@ pub(super) fn is_over(state: TournamentState) -> bool {
 }
 
 pub(super) fn stored(document: &v1::Tournament) -> Stored {
-    Stored {
-        collection: Collection::Tournaments,
-        key: document.tournament_id.clone(),
-        value: Some(document.encode_to_vec()),
-    }
+    let value = Some(document.encode_to_vec());
+    change(Collection::Tournaments, &document.tournament_id, value)
 }
 
 /// An agent that did not start on some workers.

@@ -133,8 +133,12 @@ impl Core {
             };
             let pause = entry.unstartable(agent);
             self.failing.remove(&id);
-            let held = self.hold(&id, pause).await;
-            self.note_unheld(&id, held.map(drop));
+            if let Err(error) = self.hold(&id, pause).await {
+                tracing::error!(tournament = id, %error, "its pause could not be stored");
+                if let Error::Store(cause) = error {
+                    self.failed.get_or_insert(cause);
+                }
+            }
         }
     }
 
@@ -164,14 +168,5 @@ impl Core {
         self.entry_mut(id)?.document.pause = Some(pause);
         let state = TournamentState::Paused;
         self.set_state(id, state, Vec::new()).await.map(drop)
-    }
-
-    fn note_unheld(&mut self, id: &str, held: Result<(), Error>) {
-        if let Err(error) = held {
-            tracing::error!(tournament = id, %error, "its pause could not be stored");
-            if let Error::Store(cause) = error {
-                self.failed.get_or_insert(cause);
-            }
-        }
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     error::Error,
     info::Info,
     ledger::{self, ReportId},
-    messages::{FailedGame, GamesReport, Reply, ReportedGame, Signal},
+    messages::{FailedGame, GamesReport, Reply, ReportedGame},
 };
 
 /// Games that are being written.
@@ -22,7 +22,7 @@ pub(super) struct Batch {
 }
 
 impl Core {
-    pub(super) fn report(&mut self, report: GamesReport, reply: Reply<Vec<u64>>) {
+    pub(crate) fn report(&mut self, report: GamesReport, reply: Reply<Vec<u64>>) {
         self.last_report = self.now();
         match self.take_report(report) {
             Ok((_, Some(compare))) => {
@@ -102,7 +102,10 @@ impl Core {
                 Box::new(move |result| {
                     let position = positions.as_ref().map(Positions::now);
                     // Without a receiver, no caller waits any more.
-                    let _ = signals.send(Signal::Written(id, result, position));
+                    let _ = signals.send(Box::new(move |core| {
+                        core.passed(position);
+                        Box::pin(core.written(id, result))
+                    }));
                 }),
             )?;
         }
@@ -215,8 +218,7 @@ impl Core {
         }
     }
 
-    /// Answers a change. A cancelled tournament counts no game after its answer, so games that are
-    /// being written become durable first.
+    /// Answers a change, after a cancelled tournament's games that are being written.
     pub(super) fn answer_change(
         &mut self,
         id: String,
@@ -259,11 +261,7 @@ fn who_played(games: &[ReportedGame]) -> Vec<u16> {
 
 /// Counts a durable game.
 fn count(metrics: &arena_telemetry::CoordinatorMetrics, info: &Info, result: &GameResult) {
-    let name = |agent: u16| {
-        info.labels
-            .get(usize::from(agent))
-            .map_or("", String::as_str)
-    };
+    let name = |agent: u16| info.labels.get(usize::from(agent)).map_or("", |it| &**it);
     let best = result.placement.iter().filter(|&&rank| rank == 1).count();
     let outcome = |seat: usize| match result.placement.get(seat) {
         None => Outcome::Void,
@@ -271,23 +269,17 @@ fn count(metrics: &arena_telemetry::CoordinatorMetrics, info: &Info, result: &Ga
         Some(1) => Outcome::Draw,
         Some(_) => Outcome::Loss,
     };
-    let seats: Vec<Seated<'_>> = result
-        .seats
-        .iter()
-        .enumerate()
-        .map(|(seat, &agent)| Seated {
-            agent: name(agent),
-            outcome: outcome(seat),
-        })
-        .collect();
-    let faults: Vec<(&str, &str)> = result
-        .faults
-        .iter()
-        .filter_map(|fault| {
-            let agent = result.seats.get(usize::from(fault.seat))?;
-            Some((name(*agent), fault.kind.name()))
-        })
-        .collect();
+    let seats = result.seats.iter().enumerate();
+    let seats = seats.map(|(seat, &agent)| Seated {
+        agent: name(agent),
+        outcome: outcome(seat),
+    });
+    let seats: Vec<Seated<'_>> = seats.collect();
+    let faults = result.faults.iter().filter_map(|fault| {
+        let agent = result.seats.get(usize::from(fault.seat))?;
+        Some((name(*agent), fault.kind.name()))
+    });
+    let faults: Vec<(&str, &str)> = faults.collect();
     metrics.game_finished(&Finished {
         ruleset: &info.tournament.ruleset,
         termination: result.termination.name(),

@@ -14,9 +14,10 @@ use std::{
 use arena_store::{Store, StoreError, StoredGame};
 use arena_wire::v1::{self, TournamentState};
 
-use super::{Core, differences::Differing, entry::stored, unix_us};
+use super::{Core, bits::Documents, differences::Differing, entry::stored, unix_us};
 use crate::{
-    error::Error, handle::with_store, info::Info, ledger::Bitmap, results::Results, stored_game,
+    error::Error, handle::with_store, info::Info, ledger::Bitmap, loading::reload,
+    results::Results, stored_game,
 };
 
 /// Games passed to the store at a time.
@@ -35,14 +36,14 @@ struct Begun {
 
 impl Core {
     /// Replays the games of a tournament that an agent lost without ever answering.
-    pub(super) async fn retry(
+    pub(crate) async fn retry(
         &mut self,
-        request: &v1::RetryTournamentRequest,
+        request: v1::RetryTournamentRequest,
     ) -> Result<v1::Tournament, Error> {
         const METHOD: &str = "RetryTournament";
         let id = &request.tournament_id;
         let known: Option<v1::RetryTournamentRequest> =
-            self.answers.recall(&request.request_id, METHOD, request)?;
+            self.answers.recall(&request.request_id, METHOD, &request)?;
         if known.is_some() {
             return self.tournament(id);
         }
@@ -64,7 +65,7 @@ impl Core {
             )));
         }
         self.kept().await;
-        let (of, store) = (Arc::clone(&entry_info(self, id)?), Arc::clone(&self.store));
+        let (of, store) = (self.info(id)?, Arc::clone(&self.store));
         let begun = with_store(store, move |store| begin(&of, store)).await;
         let begun = begun.ok_or(Error::Draining)??;
         let Begun {
@@ -90,7 +91,7 @@ impl Core {
         document.set_state(TournamentState::Running);
         let mut changes = vec![stored(&document)];
         let answers = &mut self.answers;
-        changes.extend(answers.remember(&request.request_id, METHOD, request, request));
+        changes.extend(answers.remember(&request.request_id, METHOD, &request, &request));
         self.persist(changes).await?;
         tracing::info!(
             tournament = id,
@@ -114,14 +115,11 @@ impl Core {
             let ended = self.ledger.remove(old);
             self.tell_ended(&ended);
         }
-        self.account(id, (done, results), false).await?;
+        self.account(id, (done, results), false, &Documents::new())
+            .await?;
         self.entry(id)?.touch();
         self.tournament(id)
     }
-}
-
-fn entry_info(core: &Core, id: &str) -> Result<Arc<Info>, Error> {
-    Ok(Arc::clone(&core.entry(id)?.info))
 }
 
 /// Copies the games that stay valid into the next generation.
@@ -154,11 +152,7 @@ fn begin(info: &Info, store: &dyn Store) -> Result<Begun, Error> {
         return Err(error.into());
     }
     append(store, chunk)?;
-    let loaded = Results::load(&next, store);
-    let (results, done) = loaded.map_err(|error| Error::Damaged {
-        what: format!("tournament {}", info.id),
-        problem: error.to_string(),
-    })?;
+    let (results, done) = reload(&next, store)?;
     let games = store.count(&info.key);
     let before = v1::Generation {
         number: info.generation,

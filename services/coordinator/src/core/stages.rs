@@ -8,7 +8,7 @@ use arena_wire::v1::TournamentState;
 use super::{Core, bits::Documents};
 use crate::{
     error::Error,
-    ledger::{AfterGame, Bitmap, Continuation, LeaseId, State, WorkerProcess},
+    ledger::{AfterGame, Bitmap, LeaseId, State, WorkerProcess},
     results::Results,
 };
 
@@ -16,12 +16,14 @@ use crate::{
 const NO_LEASE: LeaseId = 0;
 
 impl Core {
-    /// Adds a running or paused tournament to the ledger, a new one or one of an earlier start.
+    /// Adds a running or paused tournament to the ledger, a new one or one of an earlier start
+    /// with its audits so far.
     pub(super) async fn account(
         &mut self,
         id: &str,
         (done, results): (Bitmap, Results),
         goes_on: bool,
+        audits: &Documents,
     ) -> Result<(), Error> {
         let entry = self.entry(id)?;
         let state = match entry.document.state() {
@@ -30,31 +32,22 @@ impl Core {
             _ => State::Running,
         };
         let info = Arc::clone(&entry.info);
-        let continuation = match results.stages.verdict() {
-            Some(_) => Continuation::Last,
-            None => Continuation::More,
-        };
-        let number = self
-            .ledger
-            .add(done, state, continuation, info.progress_timeouts());
+        let (continuation, timeouts) = (results.continuation(), info.progress_timeouts());
+        let number = self.ledger.add(done, state, continuation, timeouts);
         if goes_on {
             self.ledger.goes_on(number);
         }
         self.numbers.insert(number, id.to_owned());
-        self.metrics.prepare(
-            &info.tournament.ruleset,
-            info.labels.iter().map(String::as_str),
-        );
+        let labels = info.labels.iter().map(String::as_str);
+        self.metrics.prepare(&info.tournament.ruleset, labels);
         let entry = self.entry_mut(id)?;
         entry.number = Some(number);
         entry.results = Some(results);
-        self.restore_audits(id, &Documents::new()).await?;
+        self.restore_audits(id, audits).await?;
         self.unpark = true;
         // Its last game may have become durable just before a crash.
-        let finished = self
-            .ledger
-            .progress(number)
-            .is_some_and(|progress| progress.state == State::Finished);
+        let progress = self.ledger.progress(number);
+        let finished = progress.is_some_and(|progress| progress.state == State::Finished);
         if finished && !self.hold_unplayed(id).await? {
             self.finish(id).await?;
         }
@@ -87,10 +80,7 @@ impl Core {
         };
         let durable = results.go_on(&entry.info)?;
         let schedule = results.stages.schedule();
-        let (games, continuation) = match results.stages.verdict() {
-            Some(_) => (schedule.games(), Continuation::Last),
-            None => (schedule.games(), Continuation::More),
-        };
+        let (games, continuation) = (schedule.games(), results.continuation());
         entry.info.follow(schedule);
         tracing::debug!(
             tournament = id,

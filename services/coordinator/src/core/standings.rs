@@ -2,8 +2,9 @@
 
 use std::{cmp::Reverse, collections::VecDeque, sync::Arc, time::Duration};
 
-use arena_tournament::places::By;
+use arena_tournament::{Evidence, places::By};
 use arena_wire::v1;
+use tokio::sync::watch;
 
 use super::{
     Core,
@@ -12,7 +13,7 @@ use super::{
 use crate::{
     error::Error,
     info::Info,
-    messages::{CurrentStandings, ListedTournament},
+    messages::{ListedTournament, Version},
     places,
     results::Results,
 };
@@ -32,7 +33,7 @@ const LISTED_OVER: usize = 20;
 
 impl Core {
     /// The tournaments that metrics show: open ones, and those that ended last.
-    pub(super) fn listed(&self) -> Vec<ListedTournament> {
+    pub(crate) fn listed(&self) -> Vec<ListedTournament> {
         let listed = |entry: &TournamentEntry| {
             let number = entry.number.filter(|_| !is_over(entry.document.state()));
             let progress = number.and_then(|number| self.ledger.progress(number));
@@ -57,45 +58,46 @@ impl Core {
         open.chain(over).map(listed).collect()
     }
 
-    /// Current standings, or those of a moment ago.
-    pub(super) fn shown(&mut self, id: &str) -> Result<CurrentStandings, Error> {
+    /// Notifies of changes of a tournament.
+    pub(crate) fn watch(&self, id: &str) -> Result<watch::Receiver<Version>, Error> {
+        Ok(self.entry(id)?.version.subscribe())
+    }
+
+    /// Current standings, or those of a moment ago; none if its results have to be loaded first.
+    pub(crate) fn shown(&mut self, id: &str) -> Result<Option<v1::WatchTournamentResponse>, Error> {
         let now = self.now();
         let entry = self.entry(id)?;
         if let Some((since, shown)) = &entry.shown
             && now < *since + SHOWN_AGE_MAX
             && shown.state == i32::from(entry.document.state())
         {
-            return Ok(CurrentStandings::Known(shown.clone()));
+            return Ok(Some(shown.clone()));
         }
         let standing = self.standing(id)?;
-        if let CurrentStandings::Known(shown) = &standing
-            && let Some(entry) = self.tournaments.get_mut(id)
-        {
-            entry.shown = Some((now, shown.clone()));
+        if let Some(shown) = &standing {
+            self.entry_mut(id)?.shown = Some((now, shown.clone()));
         }
         Ok(standing)
     }
 
-    /// Current standings with the evidence that compares agents.
-    pub(super) fn standing_compared(&mut self, id: &str) -> Result<CurrentStandings, Error> {
-        let standing = self.standing(id)?;
-        let CurrentStandings::Known(message) = standing else {
-            return Ok(standing);
-        };
+    /// Current standings with the evidence that compares agents; none if its results have to be
+    /// loaded first.
+    pub(crate) fn compared_standings(
+        &mut self,
+        id: &str,
+    ) -> Result<Option<(v1::Standings, Evidence)>, Error> {
+        let standings = self.standing(id)?.and_then(|message| message.standings);
         let results = self.entry(id)?.results.as_ref();
-        Ok(match results.map(|results| results.tally.evidence()) {
-            Some(evidence) => CurrentStandings::Compared(message, Box::new(evidence)),
-            None => CurrentStandings::Known(message),
-        })
+        Ok(standings.zip(results.map(|results| results.tally.evidence())))
     }
 
-    fn standing(&mut self, id: &str) -> Result<CurrentStandings, Error> {
+    fn standing(&mut self, id: &str) -> Result<Option<v1::WatchTournamentResponse>, Error> {
         let now = self.now();
         let workers = self.workers.len() as u32;
         let entry = self.entry(id)?;
         let done = self.games_done(entry);
         let Some(results) = &entry.results else {
-            return Ok(CurrentStandings::Unloaded(Arc::clone(&entry.info)));
+            return Ok(None);
         };
         let state = entry.document.state();
         let flagged = |agent: usize| entry.audit_status.flagged.contains(&agent);
@@ -122,21 +124,20 @@ impl Core {
             games_done: done,
             games_per_second: 0.0,
             workers,
-            faults: results.faults(),
+            faults: results.faults,
             standings: Some(standings),
             pause: entry.document.pause.clone(),
             decisions_per_second: 0.0,
         };
-        if let Some(entry) = self.tournaments.get_mut(id) {
-            let counts = [done, entry.decisions];
-            let rates = pace(&mut entry.pace, now, counts);
-            [message.games_per_second, message.decisions_per_second] = rates;
-        }
-        Ok(CurrentStandings::Known(Box::new(message)))
+        let entry = self.entry_mut(id)?;
+        let counts = [done, entry.decisions];
+        let rates = pace(&mut entry.pace, now, counts);
+        [message.games_per_second, message.decisions_per_second] = rates;
+        Ok(Some(message))
     }
 
     /// Adds the results of a tournament that was over at the start.
-    pub(super) fn loaded(&mut self, info: &Arc<Info>, results: Results) {
+    pub(crate) fn loaded(&mut self, info: &Arc<Info>, results: Results) {
         if let Some(entry) = self.tournaments.get_mut(&*info.id)
             && entry.results.is_none()
         {

@@ -31,7 +31,7 @@ use crate::{
     handle::with_store,
     info::Info,
     ledger::{Bitmap, Ledger, LedgerSettings, Reports},
-    messages::{AuditStatus, Signal},
+    messages::{AuditStatus, Command},
     options::Options,
     random,
     results::Results,
@@ -59,17 +59,12 @@ pub(crate) async fn load(
     metrics: Arc<CoordinatorMetrics>,
     settings: LedgerSettings,
     directory: Arc<Directory>,
-    signals: mpsc::UnboundedSender<Signal>,
+    signals: mpsc::UnboundedSender<Command>,
     stopping: watch::Sender<bool>,
 ) -> Result<Core, StartError> {
     let store = Arc::clone(&options.store);
-    let found =
-        with_store(Arc::clone(&store), read)
-            .await
-            .ok_or_else(|| StartError::Document {
-                what: "what is".to_owned(),
-                problem: "the program ends".to_owned(),
-            })??;
+    let found = with_store(Arc::clone(&store), read).await;
+    let found = found.ok_or_else(|| StartError::unreadable("what is", "the program ends"))??;
     let audits_at_all = settings.audit_ppm > 0;
     let epoch = random::bytes().map_err(|error| StartError::Random(error.to_string()))?;
     let boot_epoch = u64::from_le_bytes(epoch);
@@ -90,7 +85,11 @@ pub(crate) async fn load(
         lease_deadline: settings.lease_deadline,
         started: Instant::now(),
         turned: Instant::now(),
-        agents: Agents::new(options.native.clone(), options.check_native, found.agents),
+        agents: Arc::new(Agents::new(
+            options.native.clone(),
+            options.check_native,
+            found.agents,
+        )),
         answers: found.answers,
         ledger: Ledger::new(settings, boot_epoch),
         tournaments: BTreeMap::new(),
@@ -114,13 +113,10 @@ pub(crate) async fn load(
     for (mut entry, open) in found.tournaments {
         entry.dormant = options.only_started;
         let id = entry.info.id.to_string();
-        let key = Arc::clone(&entry.info.key);
+        let audits = found.audits.get(&*entry.info.key).unwrap_or(&none);
         core.directory.add(&entry.info);
         core.tournaments.insert(id.clone(), entry);
-        let unstored = |error: Error| StartError::Document {
-            what: format!("tournament {id}"),
-            problem: error.to_string(),
-        };
+        let unstored = |error: Error| StartError::unreadable(format!("tournament {id}"), error);
         if let Some(Open {
             results,
             done,
@@ -137,17 +133,11 @@ pub(crate) async fn load(
                 "tournament goes on"
             );
             // With workers of its own only, no earlier worker can return.
-            core.account(&id, (done, results), !options.only_started)
+            core.account(&id, (done, results), !options.only_started, audits)
                 .await
                 .map_err(unstored)?;
-        }
-        let before = found.audits.get(&*key);
-        if let Some(before) = before {
-            core.restore_audits(&id, before).await.map_err(unstored)?;
-        }
-        if audits_at_all {
-            let before = before.unwrap_or(&none);
-            core.go_on_auditing(&id, before).await.map_err(unstored)?;
+        } else if audits_at_all {
+            core.go_on_auditing(&id, audits).await.map_err(unstored)?;
         }
     }
     Ok(core)
@@ -167,33 +157,30 @@ fn watch(store: &dyn Store, metrics: &Arc<CoordinatorMetrics>) {
 fn read(store: &dyn Store) -> Result<Found, StartError> {
     let mut agents = Vec::new();
     for (name, bytes) in store.list(Collection::Agents)? {
-        let agent = v1::Agent::decode(bytes.as_slice())
-            .map_err(|error| unreadable(format!("agent {name}"), &error))?;
-        agents.push(agent);
+        agents.push(decode("agent", &name, &bytes)?);
     }
     let meta = store.list(Collection::Meta)?;
     let unlisted = bits::read(&meta, differences::PREFIX);
     let mut differences: BTreeMap<String, Vec<(String, v1::Difference)>> = BTreeMap::new();
     for (key, bytes) in store.list(Collection::Differences)? {
-        let difference = v1::Difference::decode(bytes.as_slice())
-            .map_err(|error| unreadable(format!("difference {key}"), &error))?;
+        let difference = decode("difference", &key, &bytes)?;
         let tournament = key.split('/').next().unwrap_or_default().to_owned();
         let of = differences.entry(tournament).or_default();
         of.push((key, difference));
     }
     let mut tournaments = Vec::new();
     for (id, bytes) in store.list(Collection::Tournaments)? {
-        let document = v1::Tournament::decode(bytes.as_slice())
-            .map_err(|error| unreadable(format!("tournament {id}"), &error))?;
+        let document: v1::Tournament = decode("tournament", &id, &bytes)?;
         let state = document.state();
         let mut entry = TournamentEntry::new(Info::read(&document)?, document);
         if let Some(documents) = unlisted.get(&*entry.info.key) {
-            entry.differing.restore_unlisted(documents);
+            entry.differing.unlisted = bits::set(documents, 0, entry.info.games_most);
         }
         for (key, difference) in differences.remove(&*entry.info.key).unwrap_or_default() {
             let mut agents = entry.info.agents.iter();
             let named = agents.position(|name| *name == difference.agent);
-            entry.differing.restore(key, named);
+            entry.differing.kept.insert(key);
+            entry.differing.named.extend(named);
         }
         entry.audit_status = AuditStatus::of(&entry.differing);
         let again = state == v1::TournamentState::Finished
@@ -226,9 +213,6 @@ fn read(store: &dyn Store) -> Result<Found, StartError> {
     })
 }
 
-fn unreadable(what: String, error: &prost::DecodeError) -> StartError {
-    StartError::Document {
-        what,
-        problem: error.to_string(),
-    }
+fn decode<T: Message + Default>(kind: &str, key: &str, bytes: &[u8]) -> Result<T, StartError> {
+    T::decode(bytes).map_err(|error| StartError::unreadable(format!("{kind} {key}"), error))
 }

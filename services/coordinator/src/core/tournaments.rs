@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use arena_model::{TournamentSeed, engine::options::nearest, spec::Records};
+use arena_model::{engine::options::nearest, spec::Records};
 use arena_store::Change as Stored;
 use arena_wire::v1::{self, TournamentState};
 
 use super::{
     Core,
-    entry::{STATES, TournamentEntry, stored},
+    bits::Documents,
+    entry::{TournamentEntry, state_name, stored},
     unix_us,
 };
 use crate::{
@@ -16,11 +17,13 @@ use crate::{
     handle::with_store,
     info::Info,
     ledger::{AfterGame, Bitmap, Ended},
-    messages::StateChange,
+    messages::Reply,
     plan::Plan,
-    random,
     results::Results,
 };
+
+/// Method of the stored answers to starts.
+const START: &str = "StartTournament";
 
 impl Core {
     pub(super) fn entry(&self, id: &str) -> Result<&TournamentEntry, Error> {
@@ -44,13 +47,8 @@ impl Core {
 
     /// Number of durable games.
     pub(super) fn games_done(&self, entry: &TournamentEntry) -> u64 {
-        entry
-            .number
-            .and_then(|number| self.ledger.progress(number))
-            .map_or_else(
-                || self.store.count(&entry.info.key),
-                |progress| progress.done,
-            )
+        let progress = entry.number.and_then(|number| self.ledger.progress(number));
+        progress.map_or_else(|| self.store.count(&entry.info.key), |it| it.done)
     }
 
     fn message(&self, entry: &TournamentEntry) -> v1::Tournament {
@@ -63,12 +61,16 @@ impl Core {
         }
     }
 
-    pub(super) fn tournament(&self, id: &str) -> Result<v1::Tournament, Error> {
+    pub(crate) fn info(&self, id: &str) -> Result<Arc<Info>, Error> {
+        Ok(Arc::clone(&self.entry(id)?.info))
+    }
+
+    pub(crate) fn tournament(&self, id: &str) -> Result<v1::Tournament, Error> {
         Ok(self.message(self.entry(id)?))
     }
 
     /// All tournaments without setups and specs, in order of creation.
-    pub(super) fn list_tournaments(&self) -> Vec<v1::Tournament> {
+    pub(crate) fn list_tournaments(&self) -> Vec<v1::Tournament> {
         let mut all: Vec<v1::Tournament> = self
             .tournaments
             .values()
@@ -98,42 +100,22 @@ impl Core {
         all
     }
 
-    pub(super) fn plan(
-        &self,
-        request: &v1::PlanTournamentRequest,
-    ) -> Result<v1::PlanTournamentResponse, Error> {
-        let drawn = TournamentSeed::from_bytes(random::bytes()?);
-        let plan = Plan::new(&request.spec_toml, &request.seed, drawn, &self.agents)?;
-        let games = plan.games;
-        Ok(v1::PlanTournamentResponse {
-            tournament: Some(plan.message(1)),
-            games_least: games.least,
-            games_most: games.most,
-            games_expected: games.expected,
-        })
-    }
-
-    pub(super) async fn start(
+    /// Starts a planned tournament, or resumes it.
+    pub(crate) async fn start(
         &mut self,
         request: v1::StartTournamentRequest,
+        plan: Plan,
     ) -> Result<v1::StartTournamentResponse, Error> {
-        const METHOD: &str = "StartTournament";
         let id = &request.request_id;
         let known: Option<v1::StartTournamentResponse> =
-            self.answers.recall(id, METHOD, &request)?;
+            self.answers.recall(id, START, &request)?;
         if let Some(known) = known {
             let before = known.tournament.unwrap_or_default();
-            return Ok(v1::StartTournamentResponse {
-                tournament: Some(self.tournament(&before.tournament_id)?),
-                created: known.created,
-                notes: Vec::new(),
-            });
+            return self.started(&before.tournament_id, known.created);
         }
         if self.draining() {
             return Err(Error::Draining);
         }
-        let drawn = TournamentSeed::from_bytes(random::bytes()?);
-        let plan = Plan::new(&request.spec_toml, &request.seed, drawn, &self.agents)?;
         let mut attempt = 1;
         while self
             .tournaments
@@ -149,7 +131,7 @@ impl Core {
             }
             Some(state) => {
                 let tournament = plan.tournament.id(attempt);
-                self.keeps_as(&tournament, plan.hash_only())?;
+                self.check_records(&tournament, plan.setup.hash_only)?;
                 self.entry_mut(&tournament)?.document.unplayed_limit = Some(plan.unplayed_limit);
                 return self.go_on(&tournament, state, &request).await;
             }
@@ -159,7 +141,7 @@ impl Core {
 
     /// Fails if an existing tournament does not store what is now requested of its games, because
     /// that cannot be added later.
-    fn keeps_as(&self, tournament: &str, hash_only: bool) -> Result<(), Error> {
+    fn check_records(&self, tournament: &str, hash_only: bool) -> Result<(), Error> {
         let kept = self.entry(tournament)?.info.hash_only();
         if kept == hash_only {
             return Ok(());
@@ -192,11 +174,7 @@ impl Core {
             }
         }
         self.wake(tournament)?;
-        let answer = v1::StartTournamentResponse {
-            tournament: Some(self.tournament(tournament)?),
-            created: false,
-            notes: Vec::new(),
-        };
+        let answer = self.started(tournament, false)?;
         let mut changes = self.remember_start(request, tournament, false);
         changes.push(stored(&self.entry(tournament)?.document));
         self.persist(changes).await?;
@@ -212,8 +190,7 @@ impl Core {
 
     /// Leases games of a tournament of an earlier start.
     fn wake(&mut self, tournament: &str) -> Result<(), Error> {
-        let entry = self.entry_mut(tournament)?;
-        entry.dormant = false;
+        self.entry_mut(tournament)?.dormant = false;
         self.unpark = true;
         Ok(())
     }
@@ -239,10 +216,15 @@ impl Core {
         let (results, done) = self.stored_results(&entry.info).await?;
         self.directory.add(&entry.info);
         self.tournaments.insert(id.clone(), entry);
-        self.account(&id, (done, results), false).await?;
+        self.account(&id, (done, results), false, &Documents::new())
+            .await?;
+        self.started(&id, true)
+    }
+
+    fn started(&self, id: &str, created: bool) -> Result<v1::StartTournamentResponse, Error> {
         Ok(v1::StartTournamentResponse {
-            tournament: Some(self.tournament(&id)?),
-            created: true,
+            tournament: Some(self.tournament(id)?),
+            created,
             notes: Vec::new(),
         })
     }
@@ -254,12 +236,9 @@ impl Core {
         }
         let (of, store) = (Arc::clone(info), Arc::clone(&self.store));
         let loaded = with_store(store, move |store| Results::load(&of, store)).await;
-        loaded
-            .ok_or(Error::Draining)?
-            .map_err(|error| Error::Damaged {
-                what: format!("what is left of tournament {}", info.id),
-                problem: error.to_string(),
-            })
+        let what = || format!("what is left of tournament {}", info.id);
+        let loaded = loaded.ok_or(Error::Draining)?;
+        loaded.map_err(|error| Error::damaged(what(), error))
     }
 
     fn remember_start(
@@ -277,19 +256,32 @@ impl Core {
             notes: Vec::new(),
         };
         self.answers
-            .remember(&request.request_id, "StartTournament", request, &answer)
+            .remember(&request.request_id, START, request, &answer)
     }
 
-    pub(super) async fn change(
+    /// Pauses, resumes or cancels a tournament, by the state that follows. A cancelled tournament
+    /// counts no game after the answer, so games that are being written become durable first.
+    pub(crate) async fn change(
         &mut self,
-        change: StateChange,
+        after: TournamentState,
+        request_id: String,
+        tournament: String,
+        reply: Reply<v1::Tournament>,
+    ) {
+        let answer = self.change_state(after, &request_id, &tournament).await;
+        self.answer_change(tournament, answer, reply);
+    }
+
+    async fn change_state(
+        &mut self,
+        after: TournamentState,
         request_id: &str,
         tournament: &str,
     ) -> Result<v1::Tournament, Error> {
-        let method = match change {
-            StateChange::Pause => "PauseTournament",
-            StateChange::Resume => "ResumeTournament",
-            StateChange::Cancel => "CancelTournament",
+        let method = match after {
+            TournamentState::Paused => "PauseTournament",
+            TournamentState::Cancelled => "CancelTournament",
+            _ => "ResumeTournament",
         };
         let request = v1::GetTournamentRequest {
             tournament_id: tournament.to_owned(),
@@ -300,29 +292,15 @@ impl Core {
             return self.tournament(tournament);
         }
         let before = self.entry(tournament)?.document.state();
-        let after = match (change, before) {
-            (StateChange::Pause, TournamentState::Running | TournamentState::Paused) => {
-                TournamentState::Paused
-            }
-            (StateChange::Resume, TournamentState::Running | TournamentState::Paused) => {
-                TournamentState::Running
-            }
-            (
-                StateChange::Cancel,
-                TournamentState::Running | TournamentState::Paused | TournamentState::Cancelled,
-            ) => TournamentState::Cancelled,
-            (_, state) => {
-                let (_, name) = STATES
-                    .into_iter()
-                    .find(|(known, _)| *known == state)
-                    .unwrap_or((state, "in no known state"));
-                return Err(Error::State(format!("tournament {tournament} is {name}")));
-            }
-        };
+        let is_open = matches!(before, TournamentState::Running | TournamentState::Paused);
+        if !is_open && before != after {
+            let state = state_name(before).unwrap_or("in no known state");
+            return Err(Error::State(format!("tournament {tournament} is {state}")));
+        }
         let answers = self
             .answers
             .remember(request_id, method, &request, &request);
-        if change == StateChange::Resume {
+        if after == TournamentState::Running {
             self.wake(tournament)?;
         }
         if before != after {

@@ -29,10 +29,7 @@ fn plays(rulesets: &BTreeMap<String, u32>, ruleset: &str, version: u32) -> bool 
 
 /// A connected worker.
 pub(super) struct Present {
-    name: String,
-    version: String,
-    capacity: u32,
-    rulesets: BTreeMap<String, u32>,
+    request: v1::JoinRequest,
     notices: mpsc::Sender<v1::JoinResponse>,
     /// Its waiting request for games.
     parked: Option<u64>,
@@ -55,7 +52,14 @@ pub(super) struct Parked {
     known: Vec<String>,
     since: Duration,
     until: Duration,
-    pub(super) reply: Reply<v1::LeaseResponse>,
+    reply: Reply<v1::LeaseResponse>,
+}
+
+impl Parked {
+    /// Answers that there are no games now. The worker may be gone.
+    pub(super) fn answer_none(self) {
+        let _ = self.reply.send(Ok(v1::LeaseResponse::default()));
+    }
 }
 
 /// The worker's id in messages.
@@ -73,6 +77,11 @@ impl Core {
         self.ledger.present(worker_number(id)?, boot_epoch)
     }
 
+    fn known_worker(&self, id: &str, boot_epoch: u64) -> Result<WorkerId, Error> {
+        let worker = self.find_worker(id, boot_epoch);
+        worker.ok_or_else(|| Error::UnknownWorker(id.to_owned()))
+    }
+
     /// The process of that worker, even if it has left.
     pub(super) fn find_process(&self, id: &str, boot_epoch: u64) -> WorkerProcess {
         let number = worker_number(id);
@@ -82,38 +91,33 @@ impl Core {
     }
 
     /// Name of a worker for people; its id if it has no name or has left.
-    pub(super) fn worker_name(&self, id: String, boot_epoch: u64) -> String {
+    pub(crate) fn worker_name(&self, id: String, boot_epoch: u64) -> String {
         self.find_worker(&id, boot_epoch)
             .and_then(|worker| self.workers.get(&worker))
-            .map(|present| present.name.clone())
+            .map(|present| present.request.name.clone())
             .filter(|name| !name.is_empty())
             .unwrap_or(id)
     }
 
-    pub(super) fn join(&mut self, request: v1::JoinRequest, reply: Reply<Presence>) {
+    pub(crate) fn join(&mut self, request: v1::JoinRequest) -> Result<Presence, Error> {
         if self.draining() {
-            let _ = reply.send(Err(Error::Draining));
-            return;
+            return Err(Error::Draining);
         }
         if request.record_version < RECORD_VERSION {
-            let _ = reply.send(Err(Error::WorkerOutdated {
+            return Err(Error::WorkerOutdated {
                 name: request.name,
                 version: request.version,
                 writes: request.record_version.max(1),
-            }));
-            return;
+            });
         }
-        let player = match request.process {
+        let process = match request.process {
             0 => WorkerProcess::Unknown,
             process => WorkerProcess::Process(process),
         };
-        let worker = self.ledger.join_as(player, request.capacity as usize);
+        let worker = self.ledger.join_as(process, request.capacity as usize);
         let (sender, notices) = mpsc::channel(NOTICES_MAX);
         let present = Present {
-            name: request.name,
-            version: request.version,
-            capacity: request.capacity,
-            rulesets: request.rulesets,
+            request,
             notices: sender,
             parked: None,
             games_reported: 0,
@@ -123,19 +127,17 @@ impl Core {
             boot_epoch: self.boot_epoch,
             lease_deadline_ms: self.lease_deadline.as_millis() as u32,
         }));
-        tracing::info!(worker, name = present.name, "worker joined");
+        tracing::info!(worker, name = present.request.name, "worker joined");
         self.workers.insert(worker, present);
-        // If the notice cannot be delivered, the worker has left.
-        let signals = self.signals.clone();
-        let _ = reply.send(Ok(Presence {
+        Ok(Presence {
             notices,
             worker,
-            signals,
-        }));
+            signals: self.signals.clone(),
+        })
     }
 
     /// A worker's stream ended.
-    pub(super) fn left(&mut self, worker: WorkerId) {
+    pub(crate) fn left(&mut self, worker: WorkerId) {
         let lost = self.ledger.leave(worker).len();
         self.forget(worker, lost);
     }
@@ -148,23 +150,21 @@ impl Core {
             self.parked.remove(&place);
         }
         self.unpark = true;
-        tracing::info!(worker, name = present.name, leases, "worker left");
+        tracing::info!(worker, name = present.request.name, leases, "worker left");
     }
 
     /// A worker leaves in order.
-    pub(super) fn leave(&mut self, request: &v1::LeaveRequest) -> Result<(), Error> {
-        let worker = self
-            .find_worker(&request.worker_id, request.boot_epoch)
-            .ok_or_else(|| Error::UnknownWorker(request.worker_id.clone()))?;
+    pub(crate) fn leave(&mut self, request: &v1::LeaveRequest) -> Result<(), Error> {
+        let worker = self.known_worker(&request.worker_id, request.boot_epoch)?;
         let ended = self.ledger.take_leave(worker);
         self.forget(worker, ended.len());
         Ok(())
     }
 
-    pub(super) fn lease(&mut self, request: v1::LeaseRequest, reply: Reply<v1::LeaseResponse>) {
-        let Some(worker) = self.find_worker(&request.worker_id, request.boot_epoch) else {
-            let _ = reply.send(Err(Error::UnknownWorker(request.worker_id)));
-            return;
+    pub(crate) fn lease(&mut self, request: v1::LeaseRequest, reply: Reply<v1::LeaseResponse>) {
+        let worker = match self.known_worker(&request.worker_id, request.boot_epoch) {
+            Ok(worker) => worker,
+            Err(error) => return drop(reply.send(Err(error))),
         };
         let wait = Duration::from_millis(request.wait_ms.into()).min(WAIT_MAX);
         let now = self.now();
@@ -180,7 +180,7 @@ impl Core {
             reply,
         };
         if self.draining() {
-            let _ = parked.reply.send(Ok(v1::LeaseResponse::default()));
+            parked.answer_none();
             return;
         }
         // A worker sends one request at a time: it has given up its earlier request.
@@ -189,14 +189,12 @@ impl Core {
             .get_mut(&worker)
             .and_then(|present| present.parked.take());
         if let Some(parked) = before.and_then(|place| self.parked.remove(&place)) {
-            let _ = parked.reply.send(Ok(v1::LeaseResponse::default()));
+            parked.answer_none();
         }
-        if let Some(parked) = self.try_grant(parked) {
-            if wait.is_zero() {
-                let _ = parked.reply.send(Ok(v1::LeaseResponse::default()));
-            } else {
-                self.park(parked);
-            }
+        match self.try_grant(parked) {
+            Some(parked) if wait.is_zero() => parked.answer_none(),
+            Some(parked) => self.park(parked),
+            None => {}
         }
     }
 
@@ -219,7 +217,7 @@ impl Core {
         let (workers, agents) = (&self.workers, &self.agents);
         let suits = |worker: WorkerId, number: TournamentNo| {
             let entry = numbers.get(&number).and_then(|id| tournaments.get(id));
-            let rulesets = workers.get(&worker).map(|present| &present.rulesets);
+            let rulesets = workers.get(&worker).map(|it| &it.request.rulesets);
             entry.zip(rulesets).is_some_and(|(entry, rulesets)| {
                 let tournament = &entry.info.tournament;
                 let knows = plays(rulesets, &tournament.ruleset, tournament.rules_version);
@@ -323,7 +321,7 @@ impl Core {
                     self.parked.insert(place, parked);
                     continue;
                 }
-                Some(parked) => drop(parked.reply.send(Ok(v1::LeaseResponse::default()))),
+                Some(parked) => parked.answer_none(),
                 None => {}
             }
             if let Some(present) = self.workers.get_mut(&worker) {
@@ -332,23 +330,16 @@ impl Core {
         }
     }
 
-    pub(super) fn heartbeat(
+    pub(crate) fn heartbeat(
         &mut self,
         request: &v1::HeartbeatRequest,
     ) -> Result<Vec<LeaseId>, Error> {
-        let worker = self
-            .find_worker(&request.worker_id, request.boot_epoch)
-            .ok_or_else(|| Error::UnknownWorker(request.worker_id.clone()))?;
+        let worker = self.known_worker(&request.worker_id, request.boot_epoch)?;
         let now = self.now();
-        let mut ended = Vec::new();
-        for lease in &request.leases {
-            if !self
-                .ledger
-                .advance(now, worker, lease.lease_id, lease.plies)
-            {
-                ended.push(lease.lease_id);
-            }
-        }
+        let ledger = &mut self.ledger;
+        let leases = request.leases.iter();
+        let ended = leases.filter(|it| !ledger.advance(now, worker, it.lease_id, it.plies));
+        let ended = ended.map(|it| it.lease_id).collect();
         for reported in &request.decisions {
             if let Some(entry) = self.tournaments.get_mut(&reported.tournament_id) {
                 entry.decisions += reported.decisions;
@@ -375,7 +366,7 @@ impl Core {
         }
         for Ended { worker, lease } in &ended {
             let present = self.workers.get(worker);
-            let name = present.map_or("", |present| &present.name);
+            let name = present.map_or("", |present| &present.request.name);
             tracing::warn!(
                 lease,
                 worker,
@@ -388,7 +379,7 @@ impl Core {
         self.unpark = true;
     }
 
-    pub(super) fn list_workers(&self) -> v1::ListWorkersResponse {
+    pub(crate) fn list_workers(&self) -> v1::ListWorkersResponse {
         let workers = self
             .workers
             .iter()
@@ -396,9 +387,9 @@ impl Core {
                 let load = self.ledger.load(number).unwrap_or_default();
                 v1::Worker {
                     worker_id: worker_text(number),
-                    name: worker.name.clone(),
-                    version: worker.version.clone(),
-                    capacity: worker.capacity,
+                    name: worker.request.name.clone(),
+                    version: worker.request.version.clone(),
+                    capacity: worker.request.capacity,
                     leases: load.leases,
                     games_leased: load.games,
                     games_reported: worker.games_reported,

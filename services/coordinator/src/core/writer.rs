@@ -5,10 +5,11 @@ use std::{mem::take, sync::Arc};
 use arena_store::{Change, Store, StoreError};
 use tokio::{sync::mpsc, task::JoinHandle};
 
+use super::Core;
 use crate::{
     error::Error,
     handle::with_store,
-    messages::{AuditStatus, Reply, Signal},
+    messages::{AuditStatus, Command, Reply, at_once},
 };
 
 /// Maximum requests that are written at once.
@@ -24,7 +25,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(store: Arc<dyn Store>, signals: mpsc::UnboundedSender<Signal>) -> Self {
+    pub(super) fn new(store: Arc<dyn Store>, signals: mpsc::UnboundedSender<Command>) -> Self {
         let (sender, mut receiver) = mpsc::unbounded_channel::<Waiting>();
         let writing = tokio::spawn(async move {
             let mut at_hand = Vec::with_capacity(AT_ONCE);
@@ -39,11 +40,14 @@ impl Writer {
                 };
                 if let Err(error) = &result {
                     // Without a receiver, the coordinator is gone, too.
-                    let _ = signals.send(Signal::Unkept(error.clone()));
+                    let error = error.clone();
+                    let _ = signals.send(at_once(move |core| core.store_failed(&error)));
                 }
                 for (_, (tournament, status), reply) in at_hand.drain(..) {
                     if result.is_ok() {
-                        let _ = signals.send(Signal::Kept(tournament, status));
+                        let shown =
+                            move |core: &mut Core| core.compared_durably(&tournament, status);
+                        let _ = signals.send(at_once(shown));
                     }
                     // A caller that is gone needs no answer.
                     let _ = reply.send(result.clone().map_err(Error::Store));

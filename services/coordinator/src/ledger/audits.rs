@@ -9,11 +9,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use arena_model::engine::AgentRng;
+
 use super::{Assigned, Bitmap, WorkerId, WorkerProcess};
 
-/// Maximum audits that are listed at a time; the others are found when these are done.
 /// Maximum games that one search looks at.
 const FIND_MAX: u64 = 1 << 16;
+/// Maximum audits that are listed at a time; the others are found when these are done.
 const LISTED_MAX: usize = 4096;
 /// Failed attempts after which an audit is given up until the next start.
 const FAILED_MAX: u32 = 3;
@@ -303,12 +305,9 @@ impl Audits {
 
 /// True if a game is in the sample: a fixed draw from its tournament and number.
 pub(super) fn chosen(key: u64, index: u64, ppm: u32) -> bool {
-    // The finalizer of SplitMix64 (Steele, Lea, Flood 2014) spreads neighbouring numbers.
-    let mut z = index ^ key.rotate_left(32);
-    z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (z ^ (z >> 31)) % 1_000_000 < u64::from(ppm)
+    // SplitMix64 spreads neighbouring numbers.
+    let word = AgentRng::new(index ^ key.rotate_left(32)).word();
+    word % 1_000_000 < u64::from(ppm)
 }
 
 #[cfg(test)]
@@ -318,6 +317,12 @@ mod tests {
     const GAMES: u64 = 10_000;
     const ONE: WorkerProcess = WorkerProcess::Process(1);
     const TWO: WorkerProcess = WorkerProcess::Process(2);
+
+    #[test]
+    fn the_sample_is_pinned_for_ever() {
+        let sample: Vec<u64> = (0..40).filter(|&it| chosen(7, it, 300_000)).collect();
+        assert_eq!(sample, [0, 6, 11, 12, 22, 28, 38]);
+    }
 
     fn all(audits: &mut Audits, process: WorkerProcess) -> BTreeSet<u64> {
         let worker = 9;

@@ -26,11 +26,8 @@ impl Ledger {
                 entry.queue.agents.stuck(*process, now);
             }
         }
-        for process in of
-            .iter()
-            .map(|(_, process)| *process)
-            .collect::<BTreeSet<_>>()
-        {
+        let processes: BTreeSet<_> = of.into_iter().map(|(_, process)| process).collect();
+        for process in processes {
             self.processes.failed(process, now);
         }
         self.end(late, true)
@@ -50,16 +47,16 @@ impl Ledger {
                 worker: lease.worker,
                 lease: id,
             });
-            let why = if lost {
-                ReturnReason::Lost { alone: lease.alone }
-            } else {
-                ReturnReason::Unplayed
+            let why = match lost {
+                true => ReturnReason::Lost { alone: lease.alone },
+                false => ReturnReason::Unplayed,
             };
             if let Some(entry) = self.tournaments.get_mut(&lease.tournament)
                 && !is_injected(Defect::LosesReturned)
             {
                 let back = Returned {
                     lease: id,
+                    audit: lease.audit,
                     now: self.now,
                     attempt: Attempt {
                         by: lease.process,
@@ -68,16 +65,7 @@ impl Ledger {
                     grace_period: self.processes.grace_period,
                 };
                 for index in lease.games {
-                    let audits = &mut entry.queue.audits;
-                    match (lease.audit, why) {
-                        (false, _) => entry.queue.give_back(index, why, &back),
-                        // Audits end for a game that kills its workers.
-                        (true, ReturnReason::Lost { alone: true } | ReturnReason::Failed) => {
-                            audits.fail(index)
-                        }
-                        (true, ReturnReason::Lost { alone: false }) => audits.lose(index),
-                        (true, ReturnReason::Unplayed) => audits.give_back(index),
-                    }
+                    entry.queue.give_back(index, why, &back);
                 }
             }
             if lease.audit {
@@ -141,23 +129,17 @@ impl Ledger {
         if unready.is_some() {
             self.processes.tried(process);
         }
-        if audit {
-            match why {
-                ReturnReason::Unplayed => entry.queue.audits.give_back(index),
-                _ => entry.queue.audits.fail(index),
-            }
-        } else {
-            let back = Returned {
-                lease,
-                now,
-                attempt: Attempt {
-                    by: process,
-                    unready,
-                },
-                grace_period: self.processes.grace_period,
-            };
-            entry.queue.give_back(index, why, &back);
-        }
+        let back = Returned {
+            lease,
+            audit,
+            now,
+            attempt: Attempt {
+                by: process,
+                unready,
+            },
+            grace_period: self.processes.grace_period,
+        };
+        entry.queue.give_back(index, why, &back);
         let failed = entry.queue.failed(index, &outcomes);
         self.strike(now, tournament, lease, index);
         if audit {
@@ -181,9 +163,7 @@ impl Ledger {
         };
         let agents = &entry.queue.agents;
         let outcomes = agents.outcomes(self.now, &self.processes);
-        let given_up = outcomes
-            .iter()
-            .filter(|(_, outcome)| *outcome == StartOutcome::GivenUp);
+        let given_up = outcomes.iter().filter(|it| it.1 == StartOutcome::GivenUp);
         given_up.map(|&(agent, _)| agent).collect()
     }
 

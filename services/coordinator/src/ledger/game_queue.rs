@@ -102,6 +102,8 @@ impl<'a> LeaseRequester<'a> {
 /// A game that returns from a lease.
 pub(super) struct Returned {
     pub(super) lease: LeaseId,
+    /// True if the lease was to replay durable games.
+    pub(super) audit: bool,
     pub(super) now: Duration,
     /// The process, and the agent that did not start there.
     pub(super) attempt: Attempt,
@@ -249,7 +251,8 @@ impl GameQueue {
         again.filter(|&index| self.may_try(index, requester))
     }
 
-    fn suspect(&self, requester: &LeaseRequester<'_>) -> Option<(u32, u64)> {
+    /// A game that has to be leased alone, with its number of failures.
+    pub(super) fn suspect(&self, requester: &LeaseRequester<'_>) -> Option<(u32, u64)> {
         let mut suspects = self.suspects.iter().copied().take(LOOK_MAX);
         suspects.find(|&(_, index)| self.may_try(index, requester))
     }
@@ -259,10 +262,6 @@ impl GameQueue {
         !self.returned.is_empty()
             || self.settled.next_absent(self.cursor).is_some()
             || self.again(requester).next().is_some()
-    }
-
-    pub(super) fn has_suspect(&self, requester: &LeaseRequester<'_>) -> bool {
-        self.suspect(requester).is_some()
     }
 
     /// Leases up to `count` games, returned games first.
@@ -333,6 +332,17 @@ impl GameQueue {
 
     /// Takes a game back from a lease; does nothing if the lease no longer has it.
     pub(super) fn give_back(&mut self, index: u64, why: ReturnReason, back: &Returned) {
+        if back.audit {
+            match why {
+                // Audits end for a game that kills its workers.
+                ReturnReason::Lost { alone: true } | ReturnReason::Failed => {
+                    self.audits.fail(index);
+                }
+                ReturnReason::Lost { alone: false } => self.audits.lose(index),
+                ReturnReason::Unplayed => self.audits.give_back(index),
+            }
+            return;
+        }
         match self.leased.get(&index) {
             Some(leased) if leased.lease == back.lease => self.leased.remove(&index),
             _ => return,

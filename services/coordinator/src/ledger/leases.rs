@@ -22,57 +22,53 @@ pub(super) struct Lease {
     pub(super) call: u64,
     /// True if an attempt of it failed.
     pub(super) failed: bool,
-}
-
-#[derive(Debug)]
-struct Held {
-    lease: Lease,
-    deadline: Duration,
+    /// End of its time without progress; [`Leases::renew`] changes it.
+    pub(super) deadline: Duration,
 }
 
 /// Leases by number and by deadline. There are thousands at a time, and each report renews
 /// some.
 #[derive(Debug, Default)]
 pub(super) struct Leases {
-    held: BTreeMap<LeaseId, Held>,
+    all: BTreeMap<LeaseId, Lease>,
     /// The deadline of each lease.
     deadlines: BTreeSet<(Duration, LeaseId)>,
 }
 
 impl Leases {
     pub(super) fn len(&self) -> usize {
-        self.held.len()
+        self.all.len()
     }
 
     pub(super) fn get(&self, id: LeaseId) -> Option<&Lease> {
-        self.held.get(&id).map(|held| &held.lease)
+        self.all.get(&id)
     }
 
     pub(super) fn get_mut(&mut self, id: LeaseId) -> Option<&mut Lease> {
-        self.held.get_mut(&id).map(|held| &mut held.lease)
+        self.all.get_mut(&id)
     }
 
     /// Adds a lease under a new number.
-    pub(super) fn insert(&mut self, id: LeaseId, lease: Lease, deadline: Duration) {
-        self.held.insert(id, Held { lease, deadline });
-        self.deadlines.insert((deadline, id));
+    pub(super) fn insert(&mut self, id: LeaseId, lease: Lease) {
+        self.deadlines.insert((lease.deadline, id));
+        self.all.insert(id, lease);
     }
 
     pub(super) fn remove(&mut self, id: LeaseId) -> Option<Lease> {
-        let held = self.held.remove(&id)?;
-        self.deadlines.remove(&(held.deadline, id));
-        Some(held.lease)
+        let lease = self.all.remove(&id)?;
+        self.deadlines.remove(&(lease.deadline, id));
+        Some(lease)
     }
 
     /// Sets the deadline of a lease.
     pub(super) fn renew(&mut self, id: LeaseId, deadline: Duration) {
         // The games of a report arrive one by one, at the same time.
-        if let Some(held) = self.held.get_mut(&id)
-            && held.deadline != deadline
+        if let Some(lease) = self.all.get_mut(&id)
+            && lease.deadline != deadline
         {
-            self.deadlines.remove(&(held.deadline, id));
+            self.deadlines.remove(&(lease.deadline, id));
             self.deadlines.insert((deadline, id));
-            held.deadline = deadline;
+            lease.deadline = deadline;
         }
     }
 
@@ -86,10 +82,11 @@ impl Leases {
 
     /// Leases of a tournament.
     pub(super) fn of(&self, tournament: TournamentNo) -> Vec<LeaseId> {
-        let of = self.held.iter();
-        of.filter(|(_, held)| held.lease.tournament == tournament)
-            .map(|(id, _)| *id)
-            .collect()
+        let of = self
+            .all
+            .iter()
+            .filter(|(_, it)| it.tournament == tournament);
+        of.map(|(id, _)| *id).collect()
     }
 }
 
@@ -97,7 +94,7 @@ impl Leases {
 mod tests {
     use super::*;
 
-    fn lease(tournament: TournamentNo) -> Lease {
+    fn lease(tournament: TournamentNo, deadline: Duration) -> Lease {
         Lease {
             worker: 1,
             process: WorkerProcess::Unknown,
@@ -109,12 +106,13 @@ mod tests {
             since: Duration::ZERO,
             call: 0,
             failed: false,
+            deadline,
         }
     }
 
     /// The same by a scan of all leases.
     fn scanned(leases: &Leases, now: Duration) -> Vec<LeaseId> {
-        let late = leases.held.iter().filter(|(_, held)| held.deadline <= now);
+        let late = leases.all.iter().filter(|(_, it)| it.deadline <= now);
         late.map(|(id, _)| *id).collect()
     }
 
@@ -129,7 +127,7 @@ mod tests {
             let (what, other) = (draw >> 60, (draw >> 33) % step + 1);
             let deadline = Duration::from_millis((draw >> 20) % 97);
             match what {
-                0..6 => leases.insert(step, lease((step % 3) as u32), deadline),
+                0..6 => leases.insert(step, lease((step % 3) as u32, deadline)),
                 6..11 => leases.renew(other, deadline),
                 _ => {
                     leases.remove(other);

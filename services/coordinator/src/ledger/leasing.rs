@@ -57,12 +57,7 @@ impl Pace {
 }
 
 impl Ledger {
-    /// Adds a worker that plays this many games at once. Returns its number.
-    pub fn join(&mut self, capacity: usize) -> WorkerId {
-        self.join_as(WorkerProcess::Unknown, capacity)
-    }
-
-    /// As [`Ledger::join`], for a worker whose process is known.
+    /// Adds a worker of this process that plays this many games at once. Returns its number.
     pub fn join_as(&mut self, process: WorkerProcess, capacity: usize) -> WorkerId {
         self.workers_ever += 1;
         let process = match process {
@@ -182,14 +177,12 @@ impl Ledger {
         let holds = !here.leases.is_empty();
         let mut held = here.leases.iter().filter_map(|id| self.leases.get(*id));
         let alone_already = held.any(|lease| lease.alone);
-        let process = here.process;
-        let process = if is_injected(Defect::AuditsItself) {
+        let process = match is_injected(Defect::AuditsItself) {
             // No process has this number.
-            WorkerProcess::Join(0)
-        } else {
-            process
+            true => WorkerProcess::Join(0),
+            false => here.process,
         };
-        let looked: Vec<TournamentNo> = self.looked_through();
+        let looked = self.looked_through();
         for number in &looked {
             if let Some(entry) = self.tournaments.get_mut(number) {
                 entry.queue.wake(now);
@@ -213,7 +206,7 @@ impl Ledger {
                 let requester = LeaseRequester::new(now, process, queue, &self.processes);
                 let assigns = entry.state == State::Running
                     && (queue.has_ready(&requester)
-                        || !alone_already && queue.has_suspect(&requester))
+                        || !alone_already && queue.suspect(&requester).is_some())
                     && self.room(worker, number, entry) > 0;
                 let audits = matches!(entry.state, State::Running | State::Finished)
                     && (queue.audits.listed_for(process) > 0
@@ -247,7 +240,7 @@ impl Ledger {
             queue.audits.take(count, process)
         } else if !idle {
             queue.take(count, lease, &requester)
-        } else if running && count > 0 && !alone_already && queue.has_suspect(&requester) {
+        } else if running && count > 0 && !alone_already && queue.suspect(&requester).is_some() {
             alone = true;
             queue.take_suspect(lease, &requester).into_iter().collect()
         } else {
@@ -260,7 +253,6 @@ impl Ledger {
         }
         self.leases_ever = lease;
         entry.served = lease;
-        let deadline = now + self.settings.lease_deadline + entry.progress_timeouts.first;
         self.leases.insert(
             lease,
             Lease {
@@ -274,8 +266,8 @@ impl Ledger {
                 since: now,
                 call: ask.call,
                 failed: false,
+                deadline: now + self.settings.lease_deadline + entry.progress_timeouts.first,
             },
-            deadline,
         );
         if let Some(worker) = self.workers.get_mut(&worker) {
             worker.leases.insert(lease);
@@ -291,11 +283,9 @@ impl Ledger {
 
     /// Tournaments that a request searches: the running ones, and in turn some finished ones.
     fn looked_through(&mut self) -> Vec<TournamentNo> {
-        let (before, behind) = (
-            self.auditing.range(..self.look),
-            self.auditing.range(self.look..),
-        );
-        let mut looked: Vec<_> = behind.chain(before).copied().take(AUDITING_MAX).collect();
+        let before = self.auditing.range(..self.look);
+        let ring = self.auditing.range(self.look..).chain(before);
+        let mut looked: Vec<_> = ring.copied().take(AUDITING_MAX).collect();
         self.look = looked.last().map_or(0, |last| last + 1);
         looked.extend(&self.running);
         looked
@@ -305,10 +295,9 @@ impl Ledger {
     fn count(&self, worker: WorkerId, tournament: TournamentNo, wanted: usize) -> Option<usize> {
         let entry = self.tournaments.get(&tournament)?;
         let share = entry.queue.waiting() / (2 * self.workers.len() as u64);
-        let least = if entry.pace.is_slow() {
-            1
-        } else {
-            LEASE_GAMES_MIN
+        let least = match entry.pace.is_slow() {
+            true => 1,
+            false => LEASE_GAMES_MIN,
         };
         let share = (share.min(LEASE_GAMES_MAX as u64) as usize).max(least);
         let wanted = wanted.clamp(1, LEASE_GAMES_MAX);

@@ -2,8 +2,7 @@
 
 use std::{
     fs::File,
-    io::{Read, Write},
-    path::Path,
+    io::{self, Write},
 };
 
 use arena_store::StoreError;
@@ -11,13 +10,12 @@ use arena_wire::v1::{self, upload_binary_request::Part};
 use tokio::sync::mpsc;
 use tonic::{Status, Streaming};
 
+use super::chunks::Chunks;
 use crate::{agents::parse_sha256, error::Error, handle::Handle};
 
 /// Maximum size of a binary, in bytes.
 const BINARY_BYTES_MAX: u64 = 1 << 30;
-/// Bytes of a sent chunk.
-const CHUNK_BYTES: usize = 256 << 10;
-/// Maximum chunks that wait for a reader.
+/// Maximum received chunks that wait for the disk.
 const CHUNKS_WAITING: usize = 4;
 
 /// Receives a binary.
@@ -28,17 +26,15 @@ pub(super) async fn upload(
     let header = match parts.message().await?.and_then(|first| first.part) {
         Some(Part::Header(header)) => header,
         Some(Part::Chunk(_)) | None => {
-            return Err(Status::from(Error::BinaryInvalid(
-                "an upload begins with its header".to_owned(),
-            )));
+            return Err(invalid("an upload begins with its header"));
         }
     };
     let sha256 = parse_sha256(&header.sha256)?;
     let size = header.size_bytes;
     if size == 0 || size > BINARY_BYTES_MAX {
-        return Err(Status::from(Error::BinaryInvalid(format!(
+        return Err(invalid(format!(
             "the binary has {size} bytes: it may have from 1 to {BINARY_BYTES_MAX}"
-        ))));
+        )));
     }
     let answer = |known| v1::UploadBinaryResponse {
         sha256: header.sha256.clone(),
@@ -74,9 +70,7 @@ pub(super) async fn upload(
     let mut received = 0;
     while let Some(message) = parts.message().await? {
         let Some(Part::Chunk(chunk)) = message.part else {
-            return Err(Status::from(Error::BinaryInvalid(
-                "an upload has one header".to_owned(),
-            )));
+            return Err(invalid("an upload has one header"));
         };
         received += chunk.len() as u64;
         if received > size || sender.send(chunk).await.is_err() {
@@ -92,12 +86,16 @@ pub(super) async fn upload(
     }
     writing.await.unwrap_or(Err(Error::Draining))?;
     if received != size {
-        return Err(Status::from(Error::BinaryInvalid(format!(
+        return Err(invalid(format!(
             "{size} bytes were announced and {received} came"
-        ))));
+        )));
     }
     tracing::info!(sha256 = header.sha256, size, "binary uploaded");
     Ok(answer(false))
+}
+
+fn invalid(problem: impl Into<String>) -> Status {
+    Error::BinaryInvalid(problem.into()).into()
 }
 
 /// Sends a binary.
@@ -111,36 +109,17 @@ pub(super) fn fetch(
         .ok_or_else(|| Error::UnknownBinary {
             sha256: sha256.to_owned(),
         })?;
-    let (sender, receiver) = mpsc::channel(CHUNKS_WAITING);
+    let (mut out, receiver) = Chunks::new(|chunk| v1::FetchBinaryResponse { chunk });
     tokio::task::spawn_blocking(move || {
-        if let Err(error) = send(&path, &sender) {
+        let sent = File::open(&path).and_then(|mut file| io::copy(&mut file, &mut out));
+        if let Err(error) = sent.and_then(|_| out.flush()) {
             let error = StoreError::Io {
                 action: "read".to_owned(),
                 path,
                 cause: error.to_string(),
             };
-            // A reader that is gone needs no reason.
-            let _ = sender.blocking_send(Err(Error::from(error).into()));
+            out.end(Err(Error::from(error).into()));
         }
     });
     Ok(receiver)
-}
-
-fn send(
-    path: &Path,
-    sender: &mpsc::Sender<Result<v1::FetchBinaryResponse, Status>>,
-) -> std::io::Result<()> {
-    let mut file = File::open(path)?;
-    loop {
-        let mut chunk = vec![0; CHUNK_BYTES];
-        let read = file.read(&mut chunk)?;
-        if read == 0 {
-            return Ok(());
-        }
-        chunk.truncate(read);
-        let response = v1::FetchBinaryResponse { chunk };
-        if sender.blocking_send(Ok(response)).is_err() {
-            return Ok(());
-        }
-    }
 }

@@ -4,20 +4,14 @@ use std::{pin::Pin, sync::Arc};
 
 use arena_model::GameId;
 use arena_store::{Collection, StoredGame};
-use arena_wire::v1::{self, coordinator_service_server::CoordinatorService};
+use arena_wire::v1::{self, TournamentState, coordinator_service_server::CoordinatorService};
 use prost::Message;
 use tokio::sync::mpsc;
 use tokio_stream::{Stream, wrappers::ReceiverStream};
 use tonic::{Request, Response, Status, Streaming};
 
-use super::generations::generation;
 use super::{backup, binaries, endpoints, pages, standings};
-use crate::{
-    error::Error,
-    handle::Handle,
-    messages::{Command, StateChange},
-    stored_game,
-};
+use crate::{error::Error, handle::Handle, stored_game};
 
 /// The service.
 pub(crate) struct CoordinatorRpc {
@@ -43,7 +37,7 @@ impl CoordinatorService for CoordinatorRpc {
         let request = request.into_inner();
         let agent = self
             .handle
-            .ask(|reply| Command::Register(Box::new(request), reply))
+            .change(|core| Box::pin(core.register(request)))
             .await?;
         Ok(Response::new(v1::RegisterAgentResponse {
             agent: Some(agent),
@@ -54,8 +48,9 @@ impl CoordinatorService for CoordinatorRpc {
         &self,
         request: Request<v1::GetAgentRequest>,
     ) -> Answer<v1::GetAgentResponse> {
-        let name = request.into_inner().name;
-        let agent = self.handle.ask(|reply| Command::Agent(name, reply)).await?;
+        let agents = self.handle.ask(|core| Ok(core.agents())).await?;
+        let name = &request.get_ref().name;
+        let agent = agents.get(name).ok_or_else(|| agents.not_found(name))?;
         Ok(Response::new(v1::GetAgentResponse { agent: Some(agent) }))
     }
 
@@ -64,12 +59,13 @@ impl CoordinatorService for CoordinatorRpc {
         request: Request<v1::ListAgentsRequest>,
     ) -> Answer<v1::ListAgentsResponse> {
         let request = request.into_inner();
-        let agents = self.handle.ask(Command::Agents).await?;
-        let token = Some(request.page_token).filter(|token| !token.is_empty());
-        let (agents, next_page_token) = pages::after(agents, token.as_ref(), request.page_size);
+        let mut agents = self.handle.ask(|core| Ok(core.agents())).await?.list();
+        agents.retain(|agent| agent.name > request.page_token);
+        let more = pages::cut(&mut agents, request.page_size, v1::Agent::encoded_len);
+        let next = agents.last().filter(|_| more);
         Ok(Response::new(v1::ListAgentsResponse {
+            next_page_token: next.map_or_else(String::new, |agent| agent.name.clone()),
             agents,
-            next_page_token,
         }))
     }
 
@@ -79,7 +75,7 @@ impl CoordinatorService for CoordinatorRpc {
     ) -> Answer<v1::RemoveAgentResponse> {
         let request = request.into_inner();
         self.handle
-            .ask(|reply| Command::Remove(request, reply))
+            .change(|core| Box::pin(core.remove(request)))
             .await?;
         Ok(Response::new(v1::RemoveAgentResponse {}))
     }
@@ -88,12 +84,9 @@ impl CoordinatorService for CoordinatorRpc {
         &self,
         request: Request<v1::PlanTournamentRequest>,
     ) -> Answer<v1::PlanTournamentResponse> {
-        let request = request.into_inner();
-        let planned = self
-            .handle
-            .ask(|reply| Command::Plan(request, reply))
-            .await?;
-        Ok(Response::new(planned))
+        let v1::PlanTournamentRequest { spec_toml, seed } = request.get_ref();
+        let (plan, _) = self.handle.plan(spec_toml, seed).await?;
+        Ok(Response::new(plan.response()))
     }
 
     async fn start_tournament(
@@ -101,10 +94,11 @@ impl CoordinatorService for CoordinatorRpc {
         request: Request<v1::StartTournamentRequest>,
     ) -> Answer<v1::StartTournamentResponse> {
         let request = request.into_inner();
-        let notes = endpoints::ask(&self.handle, &request).await?;
+        let (plan, agents) = self.handle.plan(&request.spec_toml, &request.seed).await?;
+        let notes = endpoints::ask(&plan, &agents).await?;
         let started = self
             .handle
-            .ask(|reply| Command::Start(request, reply))
+            .change(|core| Box::pin(core.start(request, plan)))
             .await?;
         Ok(Response::new(v1::StartTournamentResponse {
             notes,
@@ -117,10 +111,7 @@ impl CoordinatorService for CoordinatorRpc {
         request: Request<v1::GetTournamentRequest>,
     ) -> Answer<v1::GetTournamentResponse> {
         let id = request.into_inner().tournament_id;
-        let tournament = self
-            .handle
-            .ask(|reply| Command::Tournament(id, reply))
-            .await?;
+        let tournament = self.handle.ask(move |core| core.tournament(&id)).await?;
         Ok(Response::new(v1::GetTournamentResponse {
             tournament: Some(tournament),
         }))
@@ -131,19 +122,26 @@ impl CoordinatorService for CoordinatorRpc {
         request: Request<v1::ListTournamentsRequest>,
     ) -> Answer<v1::ListTournamentsResponse> {
         let request = request.into_inner();
-        let all = self.handle.ask(Command::Tournaments).await?;
-        let token = match request.page_token.split_once('/') {
-            None if request.page_token.is_empty() => None,
-            None => return Err(Error::PageToken.into()),
-            Some((created, id)) => {
-                let created = created.parse().map_err(|_| Error::PageToken)?;
-                Some((created, id.to_owned()))
-            }
-        };
-        let (tournaments, next_page_token) = pages::after(all, token.as_ref(), request.page_size);
+        let mut tournaments = self.handle.ask(|core| Ok(core.list_tournaments())).await?;
+        if !request.page_token.is_empty() {
+            let token = request
+                .page_token
+                .split_once('/')
+                .and_then(|(created, id)| {
+                    let created: u64 = created.parse().ok()?;
+                    Some((created, id))
+                });
+            let token = token.ok_or(Error::PageToken)?;
+            tournaments.retain(|it| (it.created_unix_us, &*it.tournament_id) > token);
+        }
+        let bytes = v1::Tournament::encoded_len;
+        let more = pages::cut(&mut tournaments, request.page_size, bytes);
+        let next = tournaments.last().filter(|_| more);
         Ok(Response::new(v1::ListTournamentsResponse {
+            next_page_token: next.map_or_else(String::new, |it| {
+                format!("{}/{}", it.created_unix_us, it.tournament_id)
+            }),
             tournaments,
-            next_page_token,
         }))
     }
 
@@ -152,13 +150,8 @@ impl CoordinatorService for CoordinatorRpc {
         request: Request<v1::PauseTournamentRequest>,
     ) -> Answer<v1::PauseTournamentResponse> {
         let request = request.into_inner();
-        let tournament = self
-            .change(
-                StateChange::Pause,
-                request.request_id,
-                request.tournament_id,
-            )
-            .await?;
+        let (after, id) = (TournamentState::Paused, request.request_id);
+        let tournament = self.change(after, id, request.tournament_id).await?;
         Ok(Response::new(v1::PauseTournamentResponse { tournament }))
     }
 
@@ -167,13 +160,8 @@ impl CoordinatorService for CoordinatorRpc {
         request: Request<v1::ResumeTournamentRequest>,
     ) -> Answer<v1::ResumeTournamentResponse> {
         let request = request.into_inner();
-        let tournament = self
-            .change(
-                StateChange::Resume,
-                request.request_id,
-                request.tournament_id,
-            )
-            .await?;
+        let (after, id) = (TournamentState::Running, request.request_id);
+        let tournament = self.change(after, id, request.tournament_id).await?;
         Ok(Response::new(v1::ResumeTournamentResponse { tournament }))
     }
 
@@ -182,13 +170,8 @@ impl CoordinatorService for CoordinatorRpc {
         request: Request<v1::CancelTournamentRequest>,
     ) -> Answer<v1::CancelTournamentResponse> {
         let request = request.into_inner();
-        let tournament = self
-            .change(
-                StateChange::Cancel,
-                request.request_id,
-                request.tournament_id,
-            )
-            .await?;
+        let (after, id) = (TournamentState::Cancelled, request.request_id);
+        let tournament = self.change(after, id, request.tournament_id).await?;
         Ok(Response::new(v1::CancelTournamentResponse { tournament }))
     }
 
@@ -199,7 +182,7 @@ impl CoordinatorService for CoordinatorRpc {
         let request = request.into_inner();
         let tournament = self
             .handle
-            .ask(|reply| Command::Retry(request, reply))
+            .change(|core| Box::pin(core.retry(request)))
             .await?;
         Ok(Response::new(v1::RetryTournamentResponse {
             tournament: Some(tournament),
@@ -216,10 +199,7 @@ impl CoordinatorService for CoordinatorRpc {
         let id = request.into_inner().tournament_id;
         // An unknown id is reported as the answer, not in the stream.
         let watched = id.clone();
-        let versions = self
-            .handle
-            .ask(|reply| Command::Watch(watched, reply))
-            .await?;
+        let versions = self.handle.ask(move |core| core.watch(&watched)).await?;
         let (sender, receiver) = mpsc::channel(1);
         let handle = self.handle.clone();
         tokio::spawn(async move {
@@ -245,7 +225,7 @@ impl CoordinatorService for CoordinatorRpc {
     async fn get_game(&self, request: Request<v1::GetGameRequest>) -> Answer<v1::GetGameResponse> {
         let id: GameId = request.get_ref().game_id.parse().map_err(Error::from)?;
         let info = self.handle.info(&id.tournament).await?;
-        let info = generation(&info, request.get_ref().generation)?;
+        let info = info.generation(request.get_ref().generation)?;
         let key = Arc::clone(&info.key);
         let game = self
             .handle
@@ -271,13 +251,11 @@ impl CoordinatorService for CoordinatorRpc {
     ) -> Answer<v1::ListGamesResponse> {
         let request = request.into_inner();
         let id = request.tournament_id;
-        let known = id.clone();
-        let info = self.handle.ask(|reply| Command::Info(known, reply)).await?;
-        let key = Arc::clone(&generation(&info, request.generation)?.key);
-        let from = if request.page_token.is_empty() {
-            request.from_index
-        } else {
-            pages::index(&request.page_token)?
+        let info = self.handle.ask(move |core| core.info(&id)).await?;
+        let key = Arc::clone(&info.generation(request.generation)?.key);
+        let from = match &*request.page_token {
+            "" => request.from_index,
+            token => token.parse().map_err(|_| Error::PageToken)?,
         };
         let size = pages::size(request.page_size);
         let page = self
@@ -297,25 +275,21 @@ impl CoordinatorService for CoordinatorRpc {
         let request = request.into_inner();
         let id = request.tournament_id;
         let known = id.clone();
-        let unlisted = self
-            .handle
-            .ask(|reply| Command::Unlisted(known, reply))
-            .await?;
+        let unlisted = self.handle.ask(move |core| core.unlisted(&known)).await?;
         let mut found = self
             .handle
             .with_store(move |store| Ok(store.list(Collection::Differences)?))
             .await?;
         let prefix = format!("{}/", self.handle.info(&id).await?.key);
-        found.retain(|(key, _)| key.starts_with(&prefix));
-        let token = Some(request.page_token).filter(|token| !token.is_empty());
-        let (page, next_page_token) = pages::after(found, token.as_ref(), request.page_size);
-        let differences = page
+        found.retain(|(key, _)| key.starts_with(&prefix) && *key > request.page_token);
+        let more = pages::cut(&mut found, request.page_size, |(_, bytes)| bytes.len());
+        let next = found.last().filter(|_| more);
+        let next_page_token = next.map_or_else(String::new, |(key, _)| key.clone());
+        let differences = found
             .iter()
             .map(|(key, bytes)| {
-                v1::Difference::decode(bytes.as_slice()).map_err(|error| Error::Damaged {
-                    what: format!("difference {key}"),
-                    problem: error.to_string(),
-                })
+                v1::Difference::decode(bytes.as_slice())
+                    .map_err(|error| Error::damaged(format!("difference {key}"), error))
             })
             .collect::<Result<_, _>>()?;
         Ok(Response::new(v1::ListDifferencesResponse {
@@ -329,7 +303,8 @@ impl CoordinatorService for CoordinatorRpc {
         &self,
         _: Request<v1::ListWorkersRequest>,
     ) -> Answer<v1::ListWorkersResponse> {
-        Ok(Response::new(self.handle.ask(Command::Workers).await?))
+        let workers = self.handle.ask(|core| Ok(core.list_workers())).await?;
+        Ok(Response::new(workers))
     }
 
     type BackupStoreStream = ReceiverStream<Result<v1::BackupStoreResponse, Status>>;
@@ -346,17 +321,14 @@ impl CoordinatorService for CoordinatorRpc {
 impl CoordinatorRpc {
     async fn change(
         &self,
-        change: StateChange,
+        after: TournamentState,
         request_id: String,
         tournament: String,
     ) -> Result<Option<v1::Tournament>, Error> {
         let changed = self
             .handle
-            .ask(|reply| Command::Change {
-                change,
-                request_id,
-                tournament,
-                reply,
+            .ask_later(move |core, reply| {
+                Box::pin(core.change(after, request_id, tournament, reply))
             })
             .await?;
         Ok(Some(changed))
@@ -375,18 +347,15 @@ fn page_of_games(
     }));
     let more = games.len() < found || found == size;
     let next = games.last().filter(|_| more).map(|game| game.index + 1);
-    let mut page = v1::ListGamesResponse {
-        games: Vec::with_capacity(games.len()),
-        next_page_token: next.as_ref().map(ToString::to_string).unwrap_or_default(),
-    };
-    for game in games {
-        let mut report = if with_timing {
-            stored_game::read_side(&game)
-        } else {
-            v1::GameReport::default()
-        };
-        report.record = Some(stored_game::read_message(&game)?);
-        page.games.push(report);
-    }
-    Ok(page)
+    let reports = games.iter().map(|game| {
+        let report = with_timing.then(|| stored_game::read_side(game));
+        Ok(v1::GameReport {
+            record: Some(stored_game::read_message(game)?),
+            ..report.unwrap_or_default()
+        })
+    });
+    Ok(v1::ListGamesResponse {
+        games: reports.collect::<Result<_, Error>>()?,
+        next_page_token: next.map_or_else(String::new, |index| index.to_string()),
+    })
 }

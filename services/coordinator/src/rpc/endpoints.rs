@@ -6,27 +6,18 @@ use arena_wire::v1::{self, agent_service_client::AgentServiceClient, agent_setup
 use tokio::time;
 use tonic::{Code, transport::Endpoint};
 
-use crate::{error::Error, handle::Handle, messages::Command};
+use crate::{agents::Agents, error::Error, plan::Plan};
 
 /// Maximum time for an endpoint to connect and to describe itself.
 const WAIT: Duration = Duration::from_secs(5);
 
-/// Queries each endpoint of a tournament, and fails if its description is not the registered
-/// one. Returns a note for each endpoint that cannot be reached from here; workers may still
-/// reach it.
-pub(super) async fn ask(
-    handle: &Handle,
-    request: &v1::StartTournamentRequest,
-) -> Result<Vec<String>, Error> {
-    let request = v1::PlanTournamentRequest {
-        spec_toml: request.spec_toml.clone(),
-        seed: request.seed.clone(),
-    };
-    let plan = handle.ask(|reply| Command::Plan(request, reply)).await?;
-    let setup = plan.tournament.unwrap_or_default().setup;
-    let endpoints: BTreeMap<String, String> = { setup.unwrap_or_default().agents.into_iter() }
-        .filter_map(|agent| match agent.source {
-            Some(Source::Endpoint(endpoint)) => Some((endpoint.name, endpoint.url)),
+/// Queries each endpoint of a planned tournament, and fails if its description is not the
+/// registered one. Returns a note for each endpoint that cannot be reached from here; workers may
+/// still reach it.
+pub(super) async fn ask(plan: &Plan, agents: &Agents) -> Result<Vec<String>, Error> {
+    let endpoints: BTreeMap<_, _> = { plan.setup.agents.iter() }
+        .filter_map(|agent| match &agent.source {
+            Some(Source::Endpoint(endpoint)) => Some((&endpoint.name, &endpoint.url)),
             _ => None,
         })
         .collect();
@@ -38,14 +29,13 @@ pub(super) async fn ask(
     }
     let mut notes = Vec::new();
     for (name, url, answer) in asking {
-        let lookup = name.clone();
-        let agent = handle.ask(|reply| Command::Agent(lookup, reply)).await?;
+        let registered = agents.get(name).and_then(|agent| agent.description);
         let now = answer.await.unwrap_or_else(|error| Err(error.to_string()));
-        match (agent.description, now) {
+        match (registered, now) {
             (Some(registered), Ok(now)) if registered != now => {
                 return Err(Error::EndpointChanged {
-                    agent: name,
-                    url,
+                    agent: name.clone(),
+                    url: url.clone(),
                     change: change(&registered, &now),
                 });
             }

@@ -16,10 +16,10 @@ use tokio::sync::Mutex;
 
 use super::standings;
 use crate::{
-    core::STATES,
+    core::{is_over, state_name},
     error::Error,
     handle::Handle,
-    messages::{Command, ListedTournament},
+    messages::ListedTournament,
 };
 
 /// Minimum interval between two computations for an open tournament.
@@ -77,7 +77,7 @@ impl Figures {
     async fn update(&self) {
         let mut kept = self.kept.lock().await;
         // Without an answer, the coordinator is busy or stopping: the old values stay.
-        let Ok(listed) = self.handle.ask(Command::Listed).await else {
+        let Ok(listed) = self.handle.ask(|core| Ok(core.listed())).await else {
             return;
         };
         for now in &listed {
@@ -125,18 +125,8 @@ impl Figures {
     }
 }
 
-fn is_over(state: TournamentState) -> bool {
-    matches!(
-        state,
-        TournamentState::Finished | TournamentState::Cancelled
-    )
-}
-
 fn name(state: TournamentState) -> &'static str {
-    let mut known = STATES.into_iter();
-    known
-        .find(|(known, _)| *known == state)
-        .map_or("unknown", |(_, name)| name)
+    state_name(state).unwrap_or("unknown")
 }
 
 fn games(now: &ListedTournament) -> [(&'static str, u64); 3] {

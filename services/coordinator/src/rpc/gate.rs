@@ -12,11 +12,10 @@ use arena_telemetry::CoordinatorMetrics;
 use http_body::{Frame, SizeHint};
 use tokio::time::{Instant, Sleep, sleep_until};
 use tonic::{
-    Status,
+    Code, Status,
     body::Body,
     codegen::{Bytes, Service, http},
 };
-use tower::Layer;
 
 use crate::{error::Error, handle::COMMANDS_MAX};
 
@@ -153,26 +152,11 @@ fn smooth(usual: u64, now: u64) -> u64 {
     (usual * u64::from(SMOOTHING - 1) + now).div_ceil(u64::from(SMOOTHING))
 }
 
-/// A layer that passes reports through a gate.
-#[derive(Clone)]
-pub(crate) struct GateReports(pub(crate) Arc<Gate>);
-
-/// A service whose reports pass through a gate.
+/// A service whose requests are counted, by method and status, and whose reports pass a gate.
 #[derive(Clone)]
 pub(crate) struct Gated<S> {
-    inner: S,
-    gate: Arc<Gate>,
-}
-
-impl<S> Layer<S> for GateReports {
-    type Service = Gated<S>;
-
-    fn layer(&self, inner: S) -> Gated<S> {
-        Gated {
-            inner,
-            gate: Arc::clone(&self.0),
-        }
-    }
+    pub(crate) inner: S,
+    pub(crate) gate: Arc<Gate>,
 }
 
 type Answer<E> = Pin<Box<dyn Future<Output = Result<http::Response<Body>, E>> + Send>>;
@@ -191,24 +175,32 @@ where
         self.inner.poll_ready(context)
     }
 
-    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
-        if request.uri().path() != METHOD {
-            return Box::pin(self.inner.call(request));
-        }
-        let admitted = match self.gate.admit() {
+    fn call(&mut self, mut request: http::Request<Body>) -> Self::Future {
+        let metrics = Arc::clone(&self.gate.metrics);
+        let path = request.uri().path().to_owned();
+        let admitted = match (path == METHOD).then(|| self.gate.admit()).transpose() {
             Ok(admitted) => admitted,
             Err(wait) => {
-                self.gate.metrics.reports_refused.inc();
-                let refusal = Status::from(Error::Overloaded { wait }).into_http();
-                return Box::pin(async { Ok(refusal) });
+                metrics.reports_refused.inc();
+                let refusal = Status::from(Error::Overloaded { wait });
+                metrics.grpc_request(&path, refusal.code() as i32);
+                return Box::pin(async { Ok(refusal.into_http()) });
             }
         };
-        let mut request = request.map(|body| Body::new(Metered::new(body, Arc::clone(&admitted))));
-        request.extensions_mut().insert(Arc::clone(&admitted));
+        if let Some(admitted) = &admitted {
+            request = request.map(|body| Body::new(Metered::new(body, Arc::clone(admitted))));
+            request.extensions_mut().insert(Arc::clone(admitted));
+        }
         let answering = self.inner.call(request);
         Box::pin(async move {
             let answer = answering.await;
             drop(admitted);
+            if let Ok(response) = &answer {
+                // Errors are in the headers; a stream that has started counts as answered.
+                let status = response.headers().get("grpc-status");
+                let code = status.map_or(Code::Ok, |code| Code::from_bytes(code.as_bytes()));
+                metrics.grpc_request(&path, code as i32);
+            }
             answer
         })
     }

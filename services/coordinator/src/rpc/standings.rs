@@ -2,7 +2,6 @@
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
-use arena_store::Store;
 use arena_tournament::{
     Compared, Comparison, Evidence, Wanted,
     places::By,
@@ -13,13 +12,13 @@ use tokio::sync::mpsc;
 use tonic::Status;
 
 use crate::{
+    core::{Core, is_over},
     error::Error,
     handle::Handle,
     info::Info,
-    messages::{Command, CurrentStandings, Version},
+    loading::reload,
+    messages::Version,
     places,
-    results::Results,
-    rpc::generations::generation,
 };
 
 /// Interval between two messages of a watch.
@@ -34,16 +33,12 @@ pub(super) async fn get(
     handle: &Handle,
     request: v1::GetStandingsRequest,
 ) -> Result<v1::Standings, Error> {
-    let newest = handle.info(&request.tournament_id).await?.generation;
-    let (mut standings, evidence) =
-        if matches!(request.generation, 0) || request.generation == newest {
-            let (standing, evidence) = compared(handle, &request.tournament_id).await?;
-            (standing.standings.unwrap_or_default(), evidence)
-        } else {
-            earlier(handle, &request).await?
-        };
-    let Some(evidence) = evidence else {
-        return Ok(standings);
+    let newest = handle.info(&request.tournament_id).await?;
+    let (mut standings, evidence) = match request.generation {
+        of if of == 0 || of == newest.generation => {
+            loaded(handle, &request.tournament_id, Core::compared_standings).await?
+        }
+        _ => earlier(handle, &newest, &request).await?,
     };
     let agents = standings.agents.len();
     if request.pairs && agents > AGENTS_PAIRED_MAX {
@@ -83,11 +78,8 @@ pub(super) async fn get(
     }
     // After places are decided, which do not depend on the anchor.
     let unknown = |standing: &&mut v1::AgentStanding| unrated.contains(&standing.agent);
-    for standing in standings.agents.iter_mut().filter(unknown) {
-        standing.rating = None;
-        (standing.rating_low, standing.rating_high) = (None, None);
-        (standing.rating_anytime_low, standing.rating_anytime_high) = (None, None);
-    }
+    let unknown = standings.agents.iter_mut().filter(unknown);
+    unknown.for_each(places::unrate);
     rate(&mut standings);
     places::unrank(&mut standings);
     Ok(standings)
@@ -218,52 +210,44 @@ fn pair(compared: Compared) -> v1::PairStanding {
     }
 }
 
-/// The current standings for a watcher.
-async fn shown(handle: &Handle, id: &str) -> Result<v1::WatchTournamentResponse, Error> {
-    loop {
-        let asked = id.to_owned();
-        match handle.ask(|reply| Command::Shown(asked, reply)).await? {
-            CurrentStandings::Known(standing) | CurrentStandings::Compared(standing, _) => {
-                return Ok(*standing);
-            }
-            CurrentStandings::Unloaded(info) => load(handle, info).await?,
-        }
-    }
-}
-
-/// The current standings with the evidence that compares agents. Results are loaded first if
-/// needed.
-async fn compared(
+/// Asks for something of a tournament's results, which are loaded first if needed.
+async fn loaded<T: Send + 'static>(
     handle: &Handle,
     id: &str,
-) -> Result<(v1::WatchTournamentResponse, Option<Box<Evidence>>), Error> {
+    read: impl Fn(&mut Core, &str) -> Result<Option<T>, Error> + Copy + Send + 'static,
+) -> Result<T, Error> {
     loop {
         let asked = id.to_owned();
-        match handle.ask(|reply| Command::Standing(asked, reply)).await? {
-            CurrentStandings::Known(standing) => return Ok((*standing, None)),
-            CurrentStandings::Compared(standing, evidence) => {
-                return Ok((*standing, Some(evidence)));
-            }
-            CurrentStandings::Unloaded(info) => load(handle, info).await?,
+        if let Some(found) = handle.ask(move |core| read(core, &asked)).await? {
+            return Ok(found);
         }
+        let info = handle.info(id).await?;
+        let of = Arc::clone(&info);
+        let (results, _) = handle.with_store(move |store| reload(&of, store)).await?;
+        let keep = move |core: &mut Core| {
+            core.loaded(&info, results);
+            Ok(())
+        };
+        handle.ask(keep).await?;
     }
 }
 
 /// The standings of an earlier generation, with the evidence that compares agents.
 async fn earlier(
     handle: &Handle,
+    newest: &Arc<Info>,
     request: &v1::GetStandingsRequest,
-) -> Result<(v1::Standings, Option<Box<Evidence>>), Error> {
-    let newest = handle.info(&request.tournament_id).await?;
-    let info = generation(&newest, request.generation)?;
+) -> Result<(v1::Standings, Evidence), Error> {
+    let info = newest.generation(request.generation)?;
+    let generations = newest.generation;
     let id = request.tournament_id.clone();
-    let document = handle.ask(|reply| Command::Tournament(id, reply)).await?;
+    let document = handle.ask(move |core| core.tournament(&id)).await?;
     let mut all = document.earlier.iter();
     let of = all.find(|it| it.number == info.generation);
     let verdict = of.map_or_else(String::new, |it| it.verdict_json.clone());
     handle
         .with_store(move |store| {
-            let results = added_up(&info, store)?;
+            let (results, _) = reload(&info, store)?;
             let state = match verdict.is_empty() {
                 true => v1::TournamentState::Paused,
                 false => v1::TournamentState::Finished,
@@ -275,24 +259,10 @@ async fn earlier(
             }
             places::unrank(&mut standings);
             standings.generation = info.generation;
-            standings.generations = newest.generation;
-            Ok((standings, Some(Box::new(results.tally.evidence()))))
+            standings.generations = generations;
+            Ok((standings, results.tally.evidence()))
         })
         .await
-}
-
-fn added_up(info: &Info, store: &dyn Store) -> Result<Results, Error> {
-    let loaded = Results::load(info, store).map_err(|error| Error::Damaged {
-        what: format!("tournament {}", info.id),
-        problem: error.to_string(),
-    });
-    loaded.map(|(results, _)| results)
-}
-
-async fn load(handle: &Handle, info: Arc<Info>) -> Result<(), Error> {
-    let of = Arc::clone(&info);
-    let results = handle.with_store(move |store| added_up(&of, store)).await?;
-    handle.send(Command::Loaded(info, Box::new(results))).await
 }
 
 /// Sends the standings at once and after changes, until the tournament is over or the
@@ -308,11 +278,8 @@ pub(super) async fn watch(
     loop {
         changed |= matches!(versions.has_changed(), Ok(true));
         versions.mark_unchanged();
-        let standing = shown(handle, id).await?;
-        let over = matches!(
-            standing.state(),
-            v1::TournamentState::Finished | v1::TournamentState::Cancelled
-        );
+        let standing = loaded(handle, id, Core::shown).await?;
+        let over = is_over(standing.state());
         if sender.send(Ok(standing)).await.is_err() || over || *stopping.borrow_and_update() {
             return Ok(());
         }

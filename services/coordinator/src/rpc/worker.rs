@@ -21,7 +21,7 @@ use crate::{
     error::Error,
     handle::Handle,
     info::Info,
-    messages::{Command, Comparison, FailedGame, GamesReport, Presence, ReportedGame},
+    messages::{Comparison, FailedGame, GamesReport, Presence, ReportedGame, done},
     stored_game,
 };
 
@@ -48,10 +48,7 @@ impl WorkerService for WorkerRpc {
 
     async fn join(&self, request: Request<v1::JoinRequest>) -> Result<Response<Presence>, Status> {
         let request = request.into_inner();
-        let presence = self
-            .handle
-            .ask(|reply| Command::Join(request, reply))
-            .await?;
+        let presence = self.handle.ask(|core| core.join(request)).await?;
         Ok(Response::new(presence))
     }
 
@@ -62,7 +59,10 @@ impl WorkerService for WorkerRpc {
         let request = request.into_inner();
         let lease = self
             .handle
-            .ask(|reply| Command::Lease(request, reply))
+            .ask_later(|core, reply| {
+                core.lease(request, reply);
+                done()
+            })
             .await?;
         Ok(Response::new(lease))
     }
@@ -91,7 +91,7 @@ impl WorkerService for WorkerRpc {
         let request = request.into_inner();
         let ended_leases = self
             .handle
-            .ask(|reply| Command::Heartbeat(request, reply))
+            .ask(move |core| core.heartbeat(&request))
             .await?;
         Ok(Response::new(v1::HeartbeatResponse { ended_leases }))
     }
@@ -101,9 +101,7 @@ impl WorkerService for WorkerRpc {
         request: Request<v1::LeaveRequest>,
     ) -> Result<Response<v1::LeaveResponse>, Status> {
         let request = request.into_inner();
-        self.handle
-            .ask(|reply| Command::Leave(request, reply))
-            .await?;
+        self.handle.ask(move |core| core.leave(&request)).await?;
         Ok(Response::new(v1::LeaveResponse {}))
     }
 
@@ -170,11 +168,8 @@ impl WorkerRpc {
             let result = record.result();
             report.unplayed = stored_game::unplayed(&result, &answered);
             report.unasked = stored_game::unasked(&result, &answered);
-            report.generation = if info.generation > 1 {
-                info.generation
-            } else {
-                0
-            };
+            // The first generation is not named.
+            report.generation = Some(info.generation).filter(|&it| it > 1).unwrap_or(0);
             games.push(ReportedGame {
                 answered,
                 result,
@@ -196,15 +191,23 @@ impl WorkerRpc {
             return Ok(v1::ReportResponse::default());
         }
         let name = self.worker_name(&request.worker_id, boot_epoch).await?;
+        records.retain(|index, _| compare.contains(index));
         let compared = Comparison {
+            info,
             worker: request.worker_id,
             boot_epoch,
-            ..self.compare(&info, &name, &compare, records).await?
+            games: Vec::new(),
+            differences: Vec::new(),
+            unread: Vec::new(),
         };
+        let compared = self.compare(compared, name, records).await?;
         let differ = compared.games.iter().filter(|(_, differs)| *differs);
         let differing: Vec<u64> = differ.map(|&(index, _)| index).collect();
         self.handle
-            .ask(|reply| Command::Compared(compared, reply))
+            .ask_later(move |core, reply| {
+                core.compared(&compared, reply);
+                done()
+            })
             .await?;
         self.metrics
             .reported(ReportOutcome::Differing, differing.len() as u64);
@@ -219,7 +222,7 @@ impl WorkerRpc {
     async fn worker_name(&self, id: &str, boot_epoch: u64) -> Result<String, Error> {
         let id = id.to_owned();
         self.handle
-            .ask(|reply| Command::WorkerName(id, boot_epoch, reply))
+            .ask(move |core| Ok(core.worker_name(id, boot_epoch)))
             .await
     }
 
@@ -227,20 +230,16 @@ impl WorkerRpc {
     /// the durable one is kept.
     async fn compare(
         &self,
-        info: &Arc<Info>,
-        worker: &str,
-        indices: &[u64],
-        mut records: BTreeMap<u64, GameRecord>,
+        mut compared: Comparison,
+        worker: String,
+        records: BTreeMap<u64, GameRecord>,
     ) -> Result<Comparison, Error> {
-        records.retain(|index, _| indices.contains(index));
-        let (info, by) = (Arc::clone(info), worker.to_owned());
         self.handle
             .with_store(move |store| {
-                let mut compared = Comparison::new(info);
                 for (index, record) in records {
                     // Otherwise the worker would send it again forever.
                     let hold =
-                        AssertUnwindSafe(|| held_against(&compared.info, &by, store, &record));
+                        AssertUnwindSafe(|| held_against(&compared.info, &worker, store, &record));
                     let held = catch_unwind(hold).unwrap_or(Err(Error::Defect));
                     match held {
                         Ok(Held::Alike) => compared.games.push((index, false)),

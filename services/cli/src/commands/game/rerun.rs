@@ -13,11 +13,10 @@ use arena_model::{
     spec::GamePlay,
 };
 use arena_wire::{convert, v1};
-use arena_worker::BinaryProvider;
 use clap::Args;
 use tonic::Code;
 
-use arena_client::rerun::{Played, Programs, Resolved, Text, compare, play, play_with, texts};
+use arena_client::rerun::{Played, Programs, Text, compare, play, texts};
 
 use super::fetch;
 use crate::{
@@ -122,27 +121,32 @@ impl RerunArgs {
         // The new game is needed with its moves.
         let hash_only = std::mem::take(&mut setup.hash_only);
         let assignment = assignment(&stored, stored.opening());
-        let resolved = Resolved::new(setup, access.url.clone());
+        let programs = Programs::new(&[], Some(access))?;
+        let play = || play(&setup, &assignment, self.builtin, programs.clone());
         let before = Before {
             id,
             stored,
             hash_only,
         };
-        let again = play(&resolved, &assignment, self.builtin).await?;
+        let again = play().await?;
         if self.is_same(&before, &again, &rules)? {
             return Ok(());
         }
-        before.check_reached(&resolved.setup, &again)?;
+        before.check_reached(&setup, &again)?;
         // A third game shows whether the agent changed or is non-deterministic.
-        let third = play(&resolved, &assignment, self.builtin).await?;
-        Err(before.differs(&rules, &resolved.setup, &again, &third))
+        let third = play().await?;
+        Err(before.differs(&rules, &setup, &again, &third))
     }
 
     /// Plays a record's game again from its line.
     async fn rerun_game(&self, game: &Game, programs: &Arc<Programs>) -> Outcome {
         let play = || {
-            let binaries: Arc<dyn BinaryProvider> = programs.clone();
-            play_with(&game.setup, &game.assignment, self.builtin, binaries)
+            play(
+                &game.setup,
+                &game.assignment,
+                self.builtin,
+                programs.clone(),
+            )
         };
         let before = Before {
             id: game.parsed.game_id(),

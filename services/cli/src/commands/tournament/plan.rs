@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use arena_model::{
     Tournament,
     format::{Format::Knockout, Settings},
-    spec::Spec,
 };
 use arena_tournament::{
     Schedule, Tally,
@@ -21,7 +20,7 @@ use arena_client::sample;
 
 use super::{about, read_spec};
 use crate::{
-    access::{AccessArgs, Client},
+    access::AccessArgs,
     commands::set::SetArgs,
     failure::{Failure, Outcome},
     output::{self, Format},
@@ -76,7 +75,7 @@ struct Sourced {
     from: String,
 }
 
-pub(super) async fn plan(client: &mut Client, args: PlanArgs) -> Outcome {
+pub(super) async fn plan(args: &PlanArgs) -> Outcome {
     if !(0.0..=MEASURE_MAX).contains(&args.measure) {
         return Err(Failure::usage(format!(
             "--measure {}: must be from 0 to {MEASURE_MAX} seconds, which is a day",
@@ -92,15 +91,13 @@ pub(super) async fn plan(client: &mut Client, args: PlanArgs) -> Outcome {
             args.rate.unwrap_or_default()
         )));
     }
+    let (spec_toml, spec) = read_spec(&args.spec, &args.set)?;
     let request = v1::PlanTournamentRequest {
-        spec_toml: read_spec(&args.spec, &args.set)?,
+        spec_toml,
         seed: args.seed.clone().unwrap_or_default(),
     };
-    let planned = client.plan_tournament(request).await;
-    let planned = planned
-        .map_err(Failure::from)
-        .map_err(about(&args.spec))?
-        .into_inner();
+    let planned = args.access.plan(request).await;
+    let planned = planned.map_err(about(&args.spec))?;
     let message = planned.tournament.clone().unwrap_or_default();
     let tournament: Tournament =
         serde_json::from_str(&message.spec_json).map_err(Failure::failed)?;
@@ -109,10 +106,13 @@ pub(super) async fn plan(client: &mut Client, args: PlanArgs) -> Outcome {
     } else {
         None
     };
-    let blocks = Spec::parse(&message.spec_toml)
-        .map_err(Failure::failed)?
-        .blocks;
-    let plan = Plan::new(&tournament, blocks, &planned, args.rate, sample.as_ref());
+    let plan = Plan::new(
+        &tournament,
+        spec.blocks,
+        &planned,
+        args.rate,
+        sample.as_ref(),
+    );
     plan.print(&message.tournament_id, args.output)
 }
 

@@ -2,6 +2,13 @@
 
 use super::*;
 
+impl Ledger {
+    /// Adds a worker of a process of its own.
+    pub(super) fn join(&mut self, capacity: usize) -> WorkerId {
+        self.join_as(WorkerProcess::Unknown, capacity)
+    }
+}
+
 pub(super) const SECOND: Duration = Duration::from_secs(1);
 pub(super) const NOBODY: [u16; 0] = [];
 

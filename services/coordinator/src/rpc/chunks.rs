@@ -1,0 +1,57 @@
+//! Bytes as a stream of messages.
+
+use std::io::{self, Write};
+
+use tokio::sync::mpsc;
+use tonic::Status;
+
+/// Bytes of a message.
+const CHUNK_BYTES: usize = 256 << 10;
+/// Maximum messages that wait for a slow reader.
+const CHUNKS_WAITING: usize = 8;
+
+/// Collects bytes into messages, up to a flush.
+pub(super) struct Chunks<T> {
+    sender: mpsc::Sender<Result<T, Status>>,
+    chunk: Vec<u8>,
+    message: fn(Vec<u8>) -> T,
+}
+
+impl<T> Chunks<T> {
+    /// `message` makes a message of a chunk.
+    pub(super) fn new(message: fn(Vec<u8>) -> T) -> (Self, mpsc::Receiver<Result<T, Status>>) {
+        let (sender, receiver) = mpsc::channel(CHUNKS_WAITING);
+        let chunks = Self {
+            sender,
+            chunk: Vec::with_capacity(CHUNK_BYTES),
+            message,
+        };
+        (chunks, receiver)
+    }
+
+    /// Sends a last message, or the reason why there is none.
+    pub(super) fn end(self, last: Result<T, Status>) {
+        // A reader that is gone needs no reason.
+        let _ = self.sender.blocking_send(last);
+    }
+}
+
+impl<T> Write for Chunks<T> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = bytes.len().min(CHUNK_BYTES - self.chunk.len());
+        self.chunk.extend_from_slice(&bytes[..taken]);
+        if self.chunk.len() == CHUNK_BYTES {
+            self.flush()?;
+        }
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.chunk.is_empty() {
+            return Ok(());
+        }
+        let chunk = std::mem::replace(&mut self.chunk, Vec::with_capacity(CHUNK_BYTES));
+        let sent = self.sender.blocking_send(Ok((self.message)(chunk)));
+        sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+}
