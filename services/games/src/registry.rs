@@ -144,8 +144,8 @@ rulesets! {
     Abapa,
     AnanAnan,
     ;
-    crate::trial::Trial<2>,
-    crate::trial::Trial<1>,
+    crate::testing::Trial<2>,
+    crate::testing::Trial<1>,
 }
 
 /// All rulesets in the newest versions of their rules, in ascending order of names.
