@@ -3,7 +3,7 @@
 use arena_games::{GamesError, Visitor, visit};
 use arena_model::{
     BlockSeed, GameRecord, Tournament,
-    engine::{AgentRng, FaultPolicy, Finished, Game, Match, Setup, Status},
+    engine::{AgentRng, Finished, Game, Match, Setup, Status},
 };
 use arena_tournament::ScheduledGame;
 
@@ -24,12 +24,8 @@ impl Visitor for Play {
     fn visit<G: Game>(self, game: G) -> Vec<Finished> {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         let play = |number: u64| {
-            let setup = Setup {
-                keys: BlockSeed(self.seed.wrapping_add(number)).keys(&names),
-                opening: arena_model::engine::Opening::NONE,
-                on_fault: FaultPolicy::Forfeit,
-                ask_forced: false,
-            };
+            let keys = BlockSeed(self.seed.wrapping_add(number)).keys(&names);
+            let setup = Setup::new(keys, arena_model::engine::Opening::NONE);
             let mut play = Match::new(game.clone(), setup);
             while let Status::Asks(question) = play.status() {
                 let action = AgentRng::new(question.seed).pick(play.legal());
