@@ -14,7 +14,12 @@ pub(crate) fn changes(changes: &[Change]) -> Result<(), StoreError> {
 pub(crate) fn games(games: &[StoredGame]) -> Result<(), StoreError> {
     games.iter().try_for_each(|game| {
         let name = || format!("{:.80}/{}", game.tournament, game.index);
-        check("tournament id of", name, game.tournament.len(), KEY_BYTES_MAX)?;
+        check(
+            "tournament id of",
+            name,
+            game.tournament.len(),
+            KEY_BYTES_MAX,
+        )?;
         let bytes = game.record.len() + game.side.len();
         check("game", name, bytes, VALUE_BYTES_MAX)
     })

@@ -203,30 +203,21 @@ impl Writer {
     }
 
     fn finish(&mut self, group: Group) {
-        let Group {
-            games,
-            bytes,
-            changes,
-            done,
-            replies,
-            snapshots,
-            took,
-        } = group;
-        let taken = games.len();
-        let result = self.commit(games, changes, took);
+        let taken = group.games.len();
+        let result = self.commit(group.games, group.changes, group.took);
         if let Err(error) = &result {
             self.shared.stop(error);
         }
         self.shared.queued_games.fetch_sub(taken, Ordering::Relaxed);
-        self.shared.queued_bytes.fetch_sub(bytes, Ordering::Relaxed);
-        for done in done {
+        self.shared.queued_bytes.fetch_sub(group.bytes, Ordering::Relaxed);
+        for done in group.done {
             done(result.clone());
         }
-        for reply in replies {
+        for reply in group.replies {
             // The caller may be gone.
             let _ = reply.send(result.clone());
         }
-        for reply in snapshots {
+        for reply in group.snapshots {
             let _ = reply.send(result.clone().and_then(|()| self.snapshot()));
         }
     }
