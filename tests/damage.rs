@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use arena_store::fault_injection::{Piece, pieces};
+use arena_store::testing::{Piece, pieces};
 use arena_tests::{World, spec};
 use serde_json::Value;
 

@@ -13,7 +13,7 @@ use arena_games::Visitor;
 use arena_model::{BlockSeed, GameRecord, RecordHeader, Tournament, record::LineWriter};
 use arena_tournament::Schedule;
 use arena_wire::{
-    convert::{fault_policy, options_from_wire, record_setup},
+    convert::{match_setup, options_from_wire, record_setup},
     v1,
 };
 use prost::{Message, bytes::Bytes};
@@ -160,12 +160,8 @@ impl Book {
             .map(|&agent| self.setup.agents[usize::from(agent)].name.as_str())
             .collect();
         let play = self.setup.play.unwrap_or_default();
-        let setup = Setup {
-            keys: BlockSeed(game.seed.0).keys(&names),
-            opening: arena_engine::Opening::Drawn(play.opening_plies),
-            on_fault: fault_policy(&play),
-            ask_forced: play.ask_forced,
-        };
+        let opening = arena_engine::Opening::Drawn(play.opening_plies);
+        let setup = match_setup(&play, BlockSeed(game.seed.0).keys(&names), opening);
         let idle = self.lock().pop();
         let mut table = match idle {
             Some(table) => table,

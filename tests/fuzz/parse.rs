@@ -188,11 +188,10 @@ fn line(info: &RulesetInfo, seats: usize, play: &Play) -> String {
     let mut rng = AgentRng::new(3);
     let names: Vec<String> = (0..seats).map(|seat| format!("a{seat}")).collect();
     let keys = BlockSeed(7).keys(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    let opening = arena_engine::Opening::Drawn(play.opening_plies);
     let mut running = game.start(Setup {
-        keys,
-        opening: arena_engine::Opening::Drawn(play.opening_plies),
         on_fault: play.on_fault,
-        ask_forced: false,
+        ..Setup::new(keys, opening)
     });
     let mut left = play.actions;
     while let Status::Asks(_) = running.status() {

@@ -44,15 +44,16 @@ impl Deed {
 pub(crate) fn play<G: Game>(game: &G, case: &Case, mut bytes: Bytes<'_>) {
     let (flags, seed) = (bytes.byte(), bytes.byte());
     let (place, bits) = (bytes.short(), bytes.short());
+    let keys = GameKeys::drawn(&mut AgentRng::new(seed.into()));
+    let opening = arena_engine::Opening::Drawn(u32::from(flags & 7));
     let setup = Setup {
-        keys: GameKeys::drawn(&mut AgentRng::new(seed.into())),
-        opening: arena_engine::Opening::Drawn(u32::from(flags & 7)),
         on_fault: if flags & 8 == 0 {
             FaultPolicy::Forfeit
         } else {
             FaultPolicy::RandomMove
         },
         ask_forced: flags & 16 != 0,
+        ..Setup::new(keys, opening)
     };
     // Whole games are long: most inputs stop at the end of their bytes.
     let to_the_end = flags >= 0xe0;

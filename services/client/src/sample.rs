@@ -8,10 +8,11 @@ use std::{
 
 use arena_agents::{Bot, Decision, Stop};
 use arena_coordinator::openings;
-use arena_engine::{ActionId, Game, Match, Opening, Setup, Status};
+use arena_engine::{ActionId, Game, Match, Opening, Status};
 use arena_games::Visitor;
 use arena_model::{Tournament, format::Settings};
 use arena_tournament::{Schedule, ScheduledGame};
+use arena_wire::convert::match_setup;
 
 use crate::failure::{Failure, Outcome};
 
@@ -212,15 +213,11 @@ impl Player<'_> {
             .map(|&agent| self.tournament.agents[usize::from(agent)].name.as_str())
             .collect();
         let settings = &self.tournament.play;
-        let setup = Setup {
-            keys: scheduled.seed.keys(&names),
-            opening: match scheduled.opening {
-                Some(number) => Opening::Given(self.openings[number as usize].clone()),
-                None => Opening::Drawn(settings.opening_plies.unwrap_or(0)),
-            },
-            on_fault: settings.on_fault,
-            ask_forced: settings.ask_forced,
+        let opening = match scheduled.opening {
+            Some(number) => Opening::Given(self.openings[number as usize].clone()),
+            None => Opening::Drawn(settings.opening_plies.unwrap_or(0)),
         };
+        let setup = match_setup(&settings.into(), scheduled.seed.keys(&names), opening);
         let mut play = Match::new(game.clone(), setup);
         while let Status::Asks(question) = play.status() {
             let agent = usize::from(scheduled.seats[usize::from(question.seat)]);

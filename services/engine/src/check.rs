@@ -4,7 +4,7 @@ use crate::{
     game::{Game, MAX_SEATS, PerSeat, Seat},
     luck::Luck,
     r#match::Event,
-    random::{GameKeys, Key, Stream},
+    random::{Key, Stream},
     replay::{Outcome, ReplayError, replay},
 };
 
@@ -15,15 +15,6 @@ pub struct ChanceKeys {
     pub dice: PerSeat<Key>,
     /// Chance of no seat.
     pub table: Key,
-}
-
-impl From<&GameKeys> for ChanceKeys {
-    fn from(keys: &GameKeys) -> Self {
-        Self {
-            dice: keys.dice,
-            table: keys.table,
-        }
-    }
 }
 
 /// A chance outcome that does not follow from the seed.

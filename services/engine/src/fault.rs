@@ -1,9 +1,12 @@
 //! Faults of agents, and how games end.
 
+use strum::{IntoStaticStr, VariantArray};
+
 use crate::game::{Ending, Seat};
 
 /// A fault of an agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum FaultKind {
     /// It answered an illegal action.
     IllegalMove,
@@ -36,15 +39,7 @@ impl FaultKind {
     /// The name in records, standings and metrics.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::IllegalMove => "illegal_move",
-            Self::Timeout => "timeout",
-            Self::Crash => "crash",
-            Self::NotReady => "not_ready",
-            Self::Disconnected => "disconnected",
-            Self::Garbled => "garbled",
-            Self::OutputLimit => "output_limit",
-        }
+        self.into()
     }
 }
 
@@ -60,7 +55,8 @@ pub struct SeatFault {
 }
 
 /// How a game ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Termination {
     /// By its rules.
     Normal,
@@ -80,14 +76,7 @@ impl Termination {
     /// The name in records.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Normal => "normal",
-            Self::Forfeit => "forfeit",
-            Self::Void => "void",
-            Self::Deadlock => "deadlock",
-            Self::Repetition => "repetition",
-            Self::Cap => "cap",
-        }
+        self.into()
     }
 }
 

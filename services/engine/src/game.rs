@@ -57,6 +57,16 @@ pub struct PositionError {
     pub reason: String,
 }
 
+impl PositionError {
+    /// The error of this game's rules.
+    pub fn of<G: Game>(reason: impl Into<String>) -> Self {
+        Self {
+            ruleset: G::NAME,
+            reason: reason.into(),
+        }
+    }
+}
+
 /// The rules with their options. A value is cheap to clone and never changes; the state of a
 /// game is in [`Game::State`].
 ///

@@ -20,6 +20,19 @@ pub struct Setup {
     pub ask_forced: bool,
 }
 
+impl Setup {
+    /// The settings with their defaults: a fault forfeits, and forced actions are not asked for.
+    #[must_use]
+    pub fn new(keys: GameKeys, opening: Opening) -> Self {
+        Self {
+            keys,
+            opening,
+            on_fault: FaultPolicy::default(),
+            ask_forced: false,
+        }
+    }
+}
+
 /// The first actions of a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Opening {

@@ -4,7 +4,7 @@
 //! Two sequences of moves that lead to one position are the same opening, because the rest of
 //! the game is the same.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     game::{ActionId, Game, Node},
@@ -178,7 +178,7 @@ fn sampled<G: Game>(
     want: usize,
     stream: &mut Stream,
 ) -> Result<OpeningBook, OpeningError> {
-    let mut known: BTreeMap<Vec<u8>, ()> = BTreeMap::new();
+    let mut known = BTreeSet::new();
     let mut openings = Vec::new();
     let mut legal = Vec::new();
     for _ in 0..want.saturating_mul(TRIES) {
@@ -195,7 +195,7 @@ fn sampled<G: Game>(
             Node::Chance(_) => return Err(OpeningError::Chance),
             Node::Over(_) => continue,
         }
-        if known.insert(encoded(game, &state), ()).is_none() {
+        if known.insert(encoded(game, &state)) {
             openings.push(moves);
         }
         if openings.len() == want {

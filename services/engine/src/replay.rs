@@ -76,6 +76,13 @@ pub enum ReplayError {
     },
 }
 
+const OUTCOME: &str = "a chance outcome";
+const ACTION: &str = "an action";
+
+fn expected(index: usize, expected: &'static str) -> ReplayError {
+    ReplayError::Kind { index, expected }
+}
+
 /// An event as a record names it: chance by its notation, an action by its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
@@ -123,18 +130,8 @@ pub fn resolve_steps<G: Game>(game: &G, steps: &[Step]) -> Result<Vec<Event>, Re
                 game.apply(&mut state, *action);
                 events.push(Event::action(*action));
             }
-            (Node::Chance(_), Step::Action(_)) => {
-                return Err(ReplayError::Kind {
-                    index,
-                    expected: "a chance outcome",
-                });
-            }
-            (Node::Decision(_), Step::Chance(_)) => {
-                return Err(ReplayError::Kind {
-                    index,
-                    expected: "an action",
-                });
-            }
+            (Node::Chance(_), Step::Action(_)) => return Err(expected(index, OUTCOME)),
+            (Node::Decision(_), Step::Chance(_)) => return Err(expected(index, ACTION)),
         }
     }
     Ok(events)
@@ -158,38 +155,17 @@ pub fn replay<G: Game>(
     for (index, &event) in events.iter().enumerate() {
         name.clear();
         let id = event.id();
-        match (game.node(&state), event.is_action()) {
+        let seat = match (game.node(&state), event.is_action()) {
             (Node::Over(_), _) => return Err(ReplayError::AfterEnd { index }),
-            (Node::Chance(_), true) => {
-                return Err(ReplayError::Kind {
-                    index,
-                    expected: "a chance outcome",
-                });
-            }
-            (Node::Decision(_), false) => {
-                return Err(ReplayError::Kind {
-                    index,
-                    expected: "an action",
-                });
-            }
+            (Node::Chance(_), true) => return Err(expected(index, OUTCOME)),
+            (Node::Decision(_), false) => return Err(expected(index, ACTION)),
             (Node::Chance(seat), false) => {
-                if game
-                    .weights(&state)
-                    .get(usize::from(id))
-                    .is_none_or(|&weight| weight == 0)
-                {
+                let weight = game.weights(&state).get(usize::from(id));
+                if weight.is_none_or(|&weight| weight == 0) {
                     return Err(ReplayError::Impossible { index, outcome: id });
                 }
                 game.write_outcome(&state, id, &mut name);
-                visit(
-                    &state,
-                    Described {
-                        event,
-                        seat,
-                        name: &name,
-                    },
-                );
-                game.apply_outcome(&mut state, id);
+                seat
             }
             (Node::Decision(seat), true) => {
                 game.legal(&state, &mut legal);
@@ -197,18 +173,16 @@ pub fn replay<G: Game>(
                     return Err(ReplayError::Illegal { index, action: id });
                 }
                 game.write_action(&state, id, &mut name);
-                visit(
-                    &state,
-                    Described {
-                        event,
-                        seat: Some(seat),
-                        name: &name,
-                    },
-                );
-                game.apply(&mut state, id);
                 plies += 1;
                 decisions[usize::from(seat)] += 1;
+                Some(seat)
             }
+        };
+        let name = &name;
+        visit(&state, Described { event, seat, name });
+        match event.is_action() {
+            true => game.apply(&mut state, id),
+            false => game.apply_outcome(&mut state, id),
         }
     }
     let (ending, to_move) = match game.node(&state) {

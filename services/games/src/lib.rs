@@ -10,7 +10,7 @@ mod read;
 mod registry;
 mod ruleset;
 #[cfg(feature = "trial")]
-pub mod trial;
+pub mod testing;
 
 pub use cowry::Cowry;
 pub use kalah::Kalah;

@@ -4,6 +4,15 @@
 
 use prost::encoding::{WireType, encode_key, encode_varint};
 
+/// Refuses a position with a reason unless the condition is true.
+pub(crate) fn expect(holds: bool, reason: &str) -> Result<(), String> {
+    if holds {
+        Ok(())
+    } else {
+        Err(reason.to_owned())
+    }
+}
+
 /// A number, unless it is 0.
 pub(crate) fn number(tag: u32, value: u32, out: &mut Vec<u8>) {
     if value == 0 {

@@ -80,18 +80,18 @@ pub trait EachRuleset {
 /// Makes the list: one line per ruleset, in ascending order of names. After the semicolon are
 /// rulesets that are available and not listed: older versions, each after its newer one.
 macro_rules! rulesets {
-    ($($game:ty,)* ; $($unlisted:ty,)*) => {
+    ($($game:ty,)* ; $($(#[$condition:meta])* $unlisted:ty,)*) => {
         static RULESETS: LazyLock<Vec<RulesetInfo>> =
             LazyLock::new(|| vec![$(<$game as Ruleset>::info(),)*]);
 
         static UNLISTED: LazyLock<Vec<RulesetInfo>> =
-            LazyLock::new(|| vec![$(<$unlisted as Ruleset>::info(),)*]);
+            LazyLock::new(|| Vec::from([$($(#[$condition])* <$unlisted as Ruleset>::info(),)*]));
 
         /// Calls the visitor with each ruleset's type, in ascending order of names, then with those
         /// that are not listed.
         pub fn each_ruleset(visitor: &mut impl EachRuleset) {
             $(visitor.ruleset::<$game>();)*
-            $(visitor.ruleset::<$unlisted>();)*
+            $($(#[$condition])* visitor.ruleset::<$unlisted>();)*
         }
 
         /// Calls the visitor with the game of this name and version of its rules.
@@ -106,19 +106,16 @@ macro_rules! rulesets {
             seats: usize,
             visitor: V,
         ) -> Result<V::Out, GamesError> {
-            let info = ruleset_version(name, version)?;
+            ruleset_version(name, version)?;
             $(
-                if (name, version) == (<$game as Game>::NAME, <$game as Game>::VERSION) {
-                    let game = <$game as Ruleset>::with_options(options, seats)
-                        .map_err(|error| GamesError::Options { ruleset: info.name, error })?;
-                    return Ok(visitor.visit(game));
+                if is::<$game>(name, version) {
+                    return Ok(visitor.visit(with_options::<$game>(options, seats)?));
                 }
             )*
             $(
-                if (name, version) == (<$unlisted as Game>::NAME, <$unlisted as Game>::VERSION) {
-                    let game = <$unlisted as Ruleset>::with_options(options, seats)
-                        .map_err(|error| GamesError::Options { ruleset: info.name, error })?;
-                    return Ok(visitor.visit(game));
+                $(#[$condition])*
+                if is::<$unlisted>(name, version) {
+                    return Ok(visitor.visit(with_options::<$unlisted>(options, seats)?));
                 }
             )*
             unreachable!("every ruleset of the list is in the list")
@@ -126,7 +123,6 @@ macro_rules! rulesets {
     };
 }
 
-#[cfg(not(feature = "trial"))]
 rulesets! {
     ChineseLudo,
     Cowry,
@@ -134,18 +130,21 @@ rulesets! {
     Abapa,
     AnanAnan,
     ;
+    #[cfg(feature = "trial")]
+    crate::testing::Trial<2>,
+    #[cfg(feature = "trial")]
+    crate::testing::Trial<1>,
 }
 
-#[cfg(feature = "trial")]
-rulesets! {
-    ChineseLudo,
-    Cowry,
-    Kalah,
-    Abapa,
-    AnanAnan,
-    ;
-    crate::trial::Trial<2>,
-    crate::trial::Trial<1>,
+fn is<G: Ruleset>(name: &str, version: u32) -> bool {
+    (name, version) == (G::NAME, G::VERSION)
+}
+
+fn with_options<G: Ruleset>(options: &Options, seats: usize) -> Result<G, GamesError> {
+    G::with_options(options, seats).map_err(|error| GamesError::Options {
+        ruleset: G::NAME,
+        error,
+    })
 }
 
 /// All rulesets in the newest versions of their rules, in ascending order of names.
@@ -160,17 +159,16 @@ pub fn unlisted_rulesets() -> &'static [RulesetInfo] {
     &UNLISTED
 }
 
+fn all() -> impl Iterator<Item = &'static RulesetInfo> {
+    RULESETS.iter().chain(&*UNLISTED)
+}
+
 /// The ruleset of a name in a version of its rules.
 ///
 /// # Errors
 /// [`GamesError::Unknown`] and [`GamesError::Version`].
 pub fn ruleset_version(name: &str, version: u32) -> Result<&'static RulesetInfo, GamesError> {
-    let of_name = || {
-        RULESETS
-            .iter()
-            .chain(&*UNLISTED)
-            .filter(|info| info.name == name)
-    };
+    let of_name = || all().filter(|info| info.name == name);
     if let Some(info) = of_name().find(|info| info.version == version) {
         return Ok(info);
     }
@@ -186,9 +184,7 @@ pub fn ruleset_version(name: &str, version: u32) -> Result<&'static RulesetInfo,
 /// # Errors
 /// [`GamesError::Unknown`].
 pub fn ruleset(name: &str) -> Result<&'static RulesetInfo, GamesError> {
-    RULESETS
-        .iter()
-        .chain(&*UNLISTED)
+    all()
         .find(|info| info.name == name)
         .ok_or_else(|| GamesError::Unknown {
             name: name.to_owned(),
@@ -238,37 +234,29 @@ pub fn resolve_version(
     (info.settle)(&mut resolved, &chosen);
     let (least, most) = info.seats;
     let seats = seats.or(fixed).unwrap_or(least);
-    let wrong = |what: String, allowed: String| {
-        fail(OptionError::Seats {
+    let (what, least, most) = match fixed {
+        Some(fixed) if fixed != seats => {
+            let preset = given.get("preset").map(ToString::to_string);
+            (
+                format!("preset {}", preset.unwrap_or_default()),
+                fixed,
+                fixed,
+            )
+        }
+        _ => (info.name.to_owned(), least, most),
+    };
+    if !(least..=most).contains(&seats) {
+        let allowed = match least == most {
+            true => least.to_string(),
+            false => format!("{least} to {most}"),
+        };
+        return Err(fail(OptionError::Seats {
             what,
             allowed,
             seats,
-        })
-    };
-    if let Some(fixed) = fixed
-        && fixed != seats
-    {
-        let preset = given.get("preset").map(ToString::to_string);
-        return Err(wrong(
-            format!("preset {}", preset.unwrap_or_default()),
-            fixed.to_string(),
-        ));
+        }));
     }
-    if !(least..=most).contains(&seats) {
-        let allowed = if least == most {
-            least.to_string()
-        } else {
-            format!("{least} to {most}")
-        };
-        return Err(wrong(info.name.to_owned(), allowed));
-    }
-    struct Check;
-    impl Visitor for Check {
-        type Out = ();
-
-        fn visit<G: Game>(self, _: G) {}
-    }
-    visit_version(name, version, &resolved, seats, Check)?;
+    build_version(name, version, &resolved, seats)?;
     Ok((resolved, seats))
 }
 

@@ -19,8 +19,11 @@ pub use reference::{REFERENCE, Reference, Setting};
 
 /// The format of a tournament: which agents play each other.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Format {
     /// Every group of agents plays.
     #[default]
@@ -54,34 +57,26 @@ impl Format {
     /// True if results decide which games are played.
     #[must_use]
     pub fn looks_at_results(self) -> bool {
-        match self {
-            Self::RoundRobin | Self::Gauntlet | Self::Fixed => false,
-            Self::Sprt | Self::Swiss | Self::Knockout | Self::Ladder => true,
-        }
+        matches!(
+            self,
+            Self::Sprt | Self::Swiss | Self::Knockout | Self::Ladder
+        )
     }
 
     /// True if agents meet different opponents, so that scores do not order them. For a list of
     /// games, see [`Fixed::is_even`].
     #[must_use]
     pub fn opponents_differ(self) -> bool {
-        match self {
-            Self::RoundRobin | Self::Sprt | Self::Fixed => false,
-            Self::Gauntlet | Self::Swiss | Self::Knockout | Self::Ladder => true,
-        }
+        matches!(
+            self,
+            Self::Gauntlet | Self::Swiss | Self::Knockout | Self::Ladder
+        )
     }
 
     /// The name in specs.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::RoundRobin => "round-robin",
-            Self::Gauntlet => "gauntlet",
-            Self::Sprt => "sprt",
-            Self::Swiss => "swiss",
-            Self::Knockout => "knockout",
-            Self::Ladder => "ladder",
-            Self::Fixed => "fixed",
-        }
+        self.into()
     }
 }
 

@@ -23,7 +23,7 @@
 
 use std::{fmt, str::FromStr};
 
-use arena_engine::{ChanceKeys, GameKeys, Key, MAX_SEATS};
+use arena_engine::{ChanceKeys, GameKeys, Key, MAX_SEATS, PerSeat};
 use hmac::{Hmac, KeyInit, Mac};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
@@ -167,12 +167,8 @@ impl BlockSeed {
     #[must_use]
     pub fn chance_keys(self, seats: usize) -> ChanceKeys {
         let root = Root::new(&self.0.to_be_bytes());
-        let mut dice = [[0; 32]; MAX_SEATS];
-        for (seat, key) in (0_u8..).zip(dice.iter_mut().take(seats)) {
-            *key = root.derive(&[b"dice", &[seat]]);
-        }
         ChanceKeys {
-            dice,
+            dice: per_seat(seats, |seat| root.derive(&[b"dice", &seat])),
             table: root.derive(&[b"table"]),
         }
     }
@@ -181,27 +177,29 @@ impl BlockSeed {
     #[must_use]
     pub fn keys(self, names: &[&str]) -> GameKeys {
         let root = Root::new(&self.0.to_be_bytes());
-        let seats = names.len().min(MAX_SEATS);
-        let mut keys = GameKeys {
-            dice: [[0; 32]; MAX_SEATS],
-            table: root.derive(&[b"table"]),
-            opening: root.derive(&[b"opening"]),
-            agents: [[0; 32]; MAX_SEATS],
-            substitute: [[0; 32]; MAX_SEATS],
-        };
+        let seats = names.len();
         let mut agents = root.clone();
         agents.label(b"agent");
         for name in names {
             agents.label(name.as_bytes());
         }
-        for seat in 0..seats {
-            let byte = [seat as u8];
-            keys.dice[seat] = root.derive(&[b"dice", &byte]);
-            keys.substitute[seat] = root.derive(&[b"substitute", &byte]);
-            keys.agents[seat] = agents.derive(&[&byte]);
+        GameKeys {
+            dice: per_seat(seats, |seat| root.derive(&[b"dice", &seat])),
+            table: root.derive(&[b"table"]),
+            opening: root.derive(&[b"opening"]),
+            agents: per_seat(seats, |seat| agents.derive(&[&seat])),
+            substitute: per_seat(seats, |seat| root.derive(&[b"substitute", &seat])),
         }
-        keys
     }
+}
+
+/// The keys of this many seats, each from the byte of its seat; zeros for the others.
+fn per_seat(seats: usize, key: impl Fn([u8; 1]) -> Key) -> PerSeat<Key> {
+    let mut keys = [[0; 32]; MAX_SEATS];
+    for (seat, made) in (0..).zip(keys.iter_mut().take(seats)) {
+        *made = key([seat]);
+    }
+    keys
 }
 
 impl FromStr for BlockSeed {
@@ -302,7 +300,8 @@ mod tests {
             assert_eq!(block.rotation(1), case.rotation_1);
             let names: Vec<&str> = case.names.iter().map(String::as_str).collect();
             let keys = block.keys(&names);
-            assert_eq!(block.chance_keys(names.len()), (&keys).into());
+            let chance = block.chance_keys(names.len());
+            assert_eq!((chance.dice, chance.table), (keys.dice, keys.table));
             assert_eq!(hex::encode(keys.table), case.table);
             assert_eq!(hex::encode(keys.opening), case.opening);
             for seat in 0..names.len() {

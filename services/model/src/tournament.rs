@@ -92,15 +92,6 @@ impl Tournament {
         }
     }
 
-    /// True if the opening determines the games of a group: there is no chance, and no agent of the
-    /// group uses its seed.
-    #[must_use]
-    pub fn is_fixed_by_opening(&self, group: &[u16]) -> bool {
-        let agent = |&agent: &u16| self.agents.get(usize::from(agent));
-        let mut agents = group.iter().filter_map(agent);
-        self.openings.is_some() && agents.all(|agent| agent.uses_seed == Some(false))
-    }
-
     /// `<name>-<ten hex digits>`, and from the second attempt on `-<attempt>`.
     #[must_use]
     pub fn id(&self, attempt: u32) -> String {
@@ -108,12 +99,8 @@ impl Tournament {
         if let Some(fields) = value.as_object_mut() {
             fields.remove("name");
         }
-        let agents = value["agents"].as_array_mut();
-        for agent in agents
-            .into_iter()
-            .flatten()
-            .filter_map(|it| it.as_object_mut())
-        {
+        let agents = value["agents"].as_array_mut().into_iter().flatten();
+        for agent in agents.filter_map(|agent| agent.as_object_mut()) {
             // An agent with an identity of its own has a version that is only a label.
             if agent.contains_key("content") || agent.contains_key("registration") {
                 agent.remove("version");
@@ -121,10 +108,9 @@ impl Tournament {
         }
         let digest = Sha256::digest(canonical_json(&value));
         let digits = &hex::encode(digest)[..10];
-        if attempt > 1 {
-            format!("{}-{digits}-{attempt}", self.name)
-        } else {
-            format!("{}-{digits}", self.name)
+        match attempt {
+            0..=1 => format!("{}-{digits}", self.name),
+            _ => format!("{}-{digits}-{attempt}", self.name),
         }
     }
 }

@@ -12,7 +12,7 @@ use std::{
 
 use arena_agents::{Bot, Chosen, play_out};
 use arena_engine::{
-    FaultPolicy, Finished, Game, MAX_SEATS, Match, Opening, Setup, options::Options,
+    Finished, Game, MAX_SEATS, Match, Opening, Setup, options::Options,
 };
 use arena_games::Visitor;
 use arena_model::{AgentRef, BlockSeed, Tournament, spec::Spec};
@@ -175,12 +175,8 @@ impl<G: Game> MatchupPlayer<G> {
             .iter()
             .map(|&agent| &*self.names[usize::from(agent)])
             .collect();
-        let setup = Setup {
-            keys: scheduled.seed.keys(&names),
-            opening: Opening::Drawn(self.opening_plies),
-            on_fault: FaultPolicy::default(),
-            ask_forced: false,
-        };
+        let opening = Opening::Drawn(self.opening_plies);
+        let setup = Setup::new(scheduled.seed.keys(&names), opening);
         let mut searches = [SearchCounts::default(); MAX_SEATS];
         let bots = &mut self.bots;
         let finished = play_out(Match::new(game.clone(), setup), |decision| {

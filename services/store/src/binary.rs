@@ -4,80 +4,63 @@ use std::{
     fs::{self, File},
     io::{self, Write},
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU64, Ordering},
 };
 
-use sha2::{Digest, Sha256};
+use sha2::Digest;
+use tempfile::NamedTempFile;
 
-use crate::{Sha256Digest, StoreError};
+use crate::{
+    Sha256Digest, StoreError,
+    error::At,
+    files::{self, Hashed, sync_parent},
+};
 
 const UPLOAD_SUFFIX: &str = ".upload";
 
 /// A folder of binaries.
 #[derive(Debug)]
-pub(crate) struct Binaries {
-    folder: PathBuf,
-    uploads: AtomicU64,
-}
+pub(crate) struct Binaries(PathBuf);
 
 impl Binaries {
     /// Opens or creates the folder, and removes incomplete uploads.
     pub(crate) fn open(folder: PathBuf) -> Result<Self, StoreError> {
-        fs::create_dir_all(&folder).map_err(|e| StoreError::io("make the folder", &folder, &e))?;
-        for entry in fs::read_dir(&folder).map_err(|e| StoreError::io("list", &folder, &e))? {
-            let path = entry
-                .map_err(|e| StoreError::io("list", &folder, &e))?
-                .path();
+        fs::create_dir_all(&folder).at("make the folder", &folder)?;
+        for path in files::entries(&folder)? {
             if path.to_string_lossy().ends_with(UPLOAD_SUFFIX) {
-                fs::remove_file(&path).map_err(|e| StoreError::io("remove", &path, &e))?;
+                fs::remove_file(&path).at("remove", &path)?;
             }
         }
-        Ok(Self {
-            folder,
-            uploads: AtomicU64::new(0),
-        })
+        Ok(Self(folder))
     }
 
     /// Names and paths of the binaries in a folder, in the order of their names.
     pub(crate) fn list(folder: &Path) -> Result<Vec<(String, PathBuf)>, StoreError> {
-        let entries = match fs::read_dir(folder) {
-            Ok(entries) => entries,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(e) => return Err(StoreError::io("list", folder, &e)),
+        let named = |path: PathBuf| {
+            let name = path.file_name()?.to_str()?.to_owned();
+            (name.len() == 64 && path.is_file()).then_some((name, path))
         };
-        let mut found = Vec::new();
-        for entry in entries {
-            let path = entry
-                .map_err(|e| StoreError::io("list", folder, &e))?
-                .path();
-            let name = path.file_name().and_then(|name| name.to_str());
-            if let Some(name) = name.filter(|name| name.len() == 64 && path.is_file()) {
-                found.push((name.to_owned(), path.clone()));
-            }
-        }
+        let mut found: Vec<_> = files::entries(folder)?
+            .into_iter()
+            .filter_map(named)
+            .collect();
         found.sort();
         Ok(found)
     }
 
     pub(crate) fn begin(&self, sha256: Sha256Digest) -> Result<BinaryUpload, StoreError> {
-        let target = self.folder.join(hex::encode(sha256));
-        let number = self.uploads.fetch_add(1, Ordering::Relaxed);
-        let path = self
-            .folder
-            .join(format!("{}-{number}{UPLOAD_SUFFIX}", hex::encode(sha256)));
-        let file = File::create(&path).map_err(|e| StoreError::io("create", &path, &e))?;
+        let file = tempfile::Builder::new()
+            .suffix(UPLOAD_SUFFIX)
+            .tempfile_in(&self.0)
+            .at("create a file in", &self.0)?;
         Ok(BinaryUpload {
             expected: sha256,
-            hasher: Sha256::new(),
-            file,
-            path,
-            target,
-            kept: false,
+            file: Hashed::new(file),
+            target: self.0.join(hex::encode(sha256)),
         })
     }
 
     pub(crate) fn path(&self, sha256: &Sha256Digest) -> Option<PathBuf> {
-        let path = self.folder.join(hex::encode(sha256));
+        let path = self.0.join(hex::encode(sha256));
         path.is_file().then_some(path)
     }
 }
@@ -87,11 +70,8 @@ impl Binaries {
 #[derive(Debug)]
 pub struct BinaryUpload {
     expected: Sha256Digest,
-    hasher: Sha256,
-    file: File,
-    path: PathBuf,
+    file: Hashed<NamedTempFile>,
     target: PathBuf,
-    kept: bool,
 }
 
 impl BinaryUpload {
@@ -100,44 +80,32 @@ impl BinaryUpload {
     /// # Errors
     /// `WrongDigest` if the content is not the announced one, or an error of the disk; nothing is
     /// kept in that case.
-    pub fn commit(mut self) -> Result<PathBuf, StoreError> {
-        let found: Sha256Digest = self.hasher.clone().finalize().into();
+    pub fn commit(self) -> Result<PathBuf, StoreError> {
+        let found = Sha256Digest::from(self.file.hasher.finalize());
         if found != self.expected {
             return Err(StoreError::WrongDigest {
                 expected: hex::encode(self.expected),
                 found: hex::encode(found),
             });
         }
-        runnable(&self.file).map_err(|e| StoreError::io("make runnable", &self.path, &e))?;
-        self.file
-            .sync_all()
-            .map_err(|e| StoreError::io("sync", &self.path, &e))?;
-        fs::rename(&self.path, &self.target)
-            .map_err(|e| StoreError::io("rename", &self.path, &e))?;
-        self.kept = true;
+        let file = self.file.inner;
+        runnable(file.as_file()).at("make runnable", file.path())?;
+        file.as_file().sync_all().at("sync", file.path())?;
+        file.persist(&self.target)
+            .map_err(|unkept| unkept.error)
+            .at("write", &self.target)?;
         sync_parent(&self.target)?;
-        Ok(self.target.clone())
+        Ok(self.target)
     }
 }
 
 impl Write for BinaryUpload {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
-        self.hasher.update(&bytes[..written]);
-        Ok(written)
+        self.file.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
-    }
-}
-
-impl Drop for BinaryUpload {
-    fn drop(&mut self) {
-        if !self.kept {
-            // If it were left behind, the next opening would remove it.
-            let _ = fs::remove_file(&self.path);
-        }
     }
 }
 
@@ -150,39 +118,4 @@ fn runnable(file: &File) -> io::Result<()> {
 #[cfg(not(unix))]
 fn runnable(_file: &File) -> io::Result<()> {
     Ok(())
-}
-
-/// Makes a name in a folder durable, after a file was created or renamed there.
-pub(crate) fn sync_parent(path: &Path) -> Result<(), StoreError> {
-    let folder = folder_of(path);
-    File::open(folder)
-        .and_then(|folder| folder.sync_all())
-        .map_err(|e| StoreError::io("sync the folder", folder, &e))
-}
-
-/// The folder of a file. A bare name is in the working folder, which `Path` names by an empty path
-/// that cannot be opened.
-fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_folder_of_a_bare_name_is_the_working_folder() {
-        for (path, folder) in [
-            ("b.arena", "."),
-            ("./b.arena", "."),
-            ("backups/b.arena", "backups"),
-            ("/b.arena", "/"),
-        ] {
-            assert_eq!(folder_of(Path::new(path)), Path::new(folder), "{path}");
-        }
-        sync_parent(Path::new("b.arena")).expect("the working folder can be synced");
-    }
 }

@@ -2,6 +2,8 @@ use std::{io, path::Path, path::PathBuf, time::Duration};
 
 use thiserror::Error;
 
+use crate::RESERVE_BYTES;
+
 /// Errors of a store. The list is closed on purpose: callers map each to an exit code or a gRPC
 /// status once.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -108,21 +110,45 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// An I/O error at `path`; a full disk becomes [`StoreError::Full`].
-    pub(crate) fn io(action: &str, path: &Path, error: &io::Error) -> Self {
-        if matches!(
-            error.kind(),
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
-        ) {
-            return Self::Full {
+    /// Damage of the store in the data folder `data`.
+    pub(crate) fn corrupt(data: &Path, damage: impl Into<String>) -> Self {
+        Self::Corrupt {
+            path: data.to_owned(),
+            damage: damage.into(),
+            remedy: remedy(data),
+        }
+    }
+}
+
+/// What to do with a damaged store.
+pub(crate) fn remedy(data: &Path) -> String {
+    let data = data.display();
+    format!(
+        "`arena store verify --data {data}` lists the damage, `arena store verify --repair --data {data}` \
+         keeps all that can be read (games that are lost are played again), and \
+         `arena store restore BACKUP --data NEW-FOLDER` goes back to a backup"
+    )
+}
+
+/// Adds the place to an I/O error.
+pub(crate) trait At<T> {
+    /// The error of `action`, a verb such as `open`, at `path`; a full disk becomes
+    /// [`StoreError::Full`].
+    fn at(self, action: &str, path: &Path) -> Result<T, StoreError>;
+}
+
+impl<T> At<T> for io::Result<T> {
+    fn at(self, action: &str, path: &Path) -> Result<T, StoreError> {
+        self.map_err(|error| match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreError::Full {
                 path: path.to_owned(),
-                needed: crate::RESERVE_BYTES,
-            };
-        }
-        Self::Io {
-            action: action.to_owned(),
-            path: path.to_owned(),
-            cause: error.to_string(),
-        }
+                needed: RESERVE_BYTES,
+            },
+            _ => StoreError::Io {
+                action: action.to_owned(),
+                path: path.to_owned(),
+                cause: error.to_string(),
+            },
+        })
     }
 }

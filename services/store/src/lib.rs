@@ -21,9 +21,7 @@
 mod binary;
 mod documents;
 mod error;
-#[cfg(feature = "fault-injection")]
-#[doc(hidden)]
-pub mod fault_injection;
+mod files;
 mod limits;
 mod memory;
 mod packing;
@@ -33,6 +31,9 @@ mod store;
 #[cfg(test)]
 #[path = "../tests/suite/mod.rs"]
 mod suite;
+#[cfg(feature = "fault-injection")]
+#[doc(hidden)]
+pub mod testing;
 
 pub use self::sled::{
     backup::{BackupReport, backup, keep_backup, restore},
@@ -62,13 +63,3 @@ pub const KEY_BYTES_MAX: usize = 1 << 10;
 
 /// Longest value of a document, and largest game (record and side), bytes.
 pub const VALUE_BYTES_MAX: usize = 1 << 20;
-
-/// What to do with a damaged store.
-pub(crate) fn remedy(data: &std::path::Path) -> String {
-    let data = data.display();
-    format!(
-        "`arena store verify --data {data}` lists the damage, `arena store verify --repair --data {data}` \
-         keeps all that can be read (games that are lost are played again), and \
-         `arena store restore BACKUP --data NEW-FOLDER` goes back to a backup"
-    )
-}

@@ -1,16 +1,19 @@
 //! A store in memory, for tests and for runs without results on disk.
 
-use std::{
-    collections::BTreeMap,
-    path::PathBuf,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, path::PathBuf};
 
+use parking_lot::{Mutex, MutexGuard};
 use tempfile::TempDir;
 
 use crate::{
     BinaryUpload, Change, Collection, Done, Sha256Digest, Stats, Store, StoreError, StoredGame,
-    binary::Binaries, limits, packing::index::Index,
+    binary::Binaries,
+    error::At,
+    limits,
+    packing::{
+        index::{Index, visit_indices},
+        pack,
+    },
 };
 
 /// Documents in memory, for stores that keep nothing on a disk.
@@ -71,8 +74,7 @@ impl MemoryStore {
     /// # Errors
     /// `Io` or `Full` when the folder for binaries cannot be made.
     pub fn new() -> Result<Self, StoreError> {
-        let folder = tempfile::tempdir()
-            .map_err(|e| StoreError::io("make a folder in", &std::env::temp_dir(), &e))?;
+        let folder = tempfile::tempdir().at("make a folder in", &std::env::temp_dir())?;
         let binaries = Binaries::open(folder.path().join("binaries"))?;
         Ok(Self {
             inner: Mutex::default(),
@@ -81,17 +83,11 @@ impl MemoryStore {
         })
     }
 
-    /// A panic elsewhere leaves the maps consistent: every change is one step.
-    fn inner(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn writable(&self) -> Result<MutexGuard<'_, Inner>, StoreError> {
-        let inner = self.inner();
-        if inner.closed {
-            Err(StoreError::Closed)
-        } else {
-            Ok(inner)
+        let inner = self.inner.lock();
+        match inner.closed {
+            true => Err(StoreError::Closed),
+            false => Ok(inner),
         }
     }
 }
@@ -104,11 +100,11 @@ impl Store for MemoryStore {
     }
 
     fn get(&self, collection: Collection, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        Ok(self.inner().documents.get(collection, key))
+        Ok(self.inner.lock().documents.get(collection, key))
     }
 
     fn list(&self, collection: Collection) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
-        Ok(self.inner().documents.list(collection))
+        Ok(self.inner.lock().documents.list(collection))
     }
 
     fn begin_binary(&self, sha256: Sha256Digest) -> Result<BinaryUpload, StoreError> {
@@ -123,10 +119,8 @@ impl Store for MemoryStore {
         limits::games(&batch)?;
         let mut inner = self.writable()?;
         for game in batch {
-            let place = u32::try_from(inner.games.len()).unwrap_or(u32::MAX);
-            if place == u32::MAX {
-                return Err(StoreError::Busy { queued: 0 });
-            }
+            let place = pack::place(inner.games.len() as u64);
+            let place = place.ok_or(StoreError::Busy { queued: 0 })?;
             if inner.index.insert(&game.tournament, game.index, place) {
                 inner.games.push(game);
             }
@@ -142,7 +136,7 @@ impl Store for MemoryStore {
         from: u64,
         limit: usize,
     ) -> Result<Vec<StoredGame>, StoreError> {
-        let inner = self.inner();
+        let inner = self.inner.lock();
         let places = inner.index.range(tournament, from, limit);
         Ok(places
             .iter()
@@ -151,38 +145,26 @@ impl Store for MemoryStore {
     }
 
     fn scan(&self, tournament: &str, visit: &mut dyn FnMut(StoredGame)) -> Result<(), StoreError> {
-        // One at a time, so that the visitor may call the store.
-        let mut place = 0;
-        loop {
-            let Some(game) = self.inner().games.get(place).cloned() else {
-                return Ok(());
-            };
-            if &*game.tournament == tournament {
-                visit(game);
-            }
-            place += 1;
-        }
+        // Locked for one game at a time, so that the visitor may call the store.
+        let games = (0..).map_while(|place| self.inner.lock().games.get(place).cloned());
+        let ours = games.filter(|game| &*game.tournament == tournament);
+        ours.for_each(visit);
+        Ok(())
     }
 
     fn indices(&self, tournament: &str, visit: &mut dyn FnMut(u64)) -> Result<(), StoreError> {
-        let mut from = Some(0);
-        while let Some(start) = from {
-            let page = self.inner().index.page(tournament, start);
-            from = page.and_then(|(indices, next)| {
-                indices.into_iter().for_each(&mut *visit);
-                next
-            });
-        }
+        let index = || MutexGuard::map(self.inner.lock(), |inner| &mut inner.index);
+        visit_indices(index, tournament, visit);
         Ok(())
     }
 
     fn count(&self, tournament: &str) -> u64 {
-        self.inner().index.count(tournament)
+        self.inner.lock().index.count(tournament)
     }
 
     fn stats(&self) -> Stats {
         Stats {
-            games: self.inner().index.games(),
+            games: self.inner.lock().index.games(),
             ..Stats::default()
         }
     }
@@ -192,7 +174,7 @@ impl Store for MemoryStore {
     }
 
     fn close(&self) -> Result<(), StoreError> {
-        self.inner().closed = true;
+        self.inner.lock().closed = true;
         Ok(())
     }
 }

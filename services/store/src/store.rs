@@ -4,9 +4,11 @@ use std::{
     fmt,
     io::Write,
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError, mpsc},
+    sync::{Arc, mpsc},
     time::Duration,
 };
+
+use parking_lot::Mutex;
 
 use crate::{BackupReport, BinaryUpload, Sha256Digest, StoreError};
 
@@ -89,11 +91,11 @@ impl Positions {
     /// for all games of one commit.
     #[must_use]
     pub fn now(&self) -> Position {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.0.lock()
     }
 
     pub(crate) fn set(&self, position: Position) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = position;
+        *self.0.lock() = position;
     }
 }
 

@@ -78,40 +78,32 @@ pub struct Metric {
     pub help: &'static str,
 }
 
-const fn counter(
-    name: &'static str,
-    labels: &'static [&'static str],
-    help: &'static str,
-) -> Metric {
+type Text = &'static str;
+
+const fn metric(kind: MetricKind, name: Text, labels: &'static [Text], help: Text) -> Metric {
     Metric {
         name,
-        kind: MetricKind::Counter,
+        kind,
         labels,
         help,
     }
 }
 
-const fn gauge(name: &'static str, labels: &'static [&'static str], help: &'static str) -> Metric {
-    Metric {
-        name,
-        kind: MetricKind::Gauge,
-        labels,
-        help,
-    }
+const fn counter(name: Text, labels: &'static [Text], help: Text) -> Metric {
+    metric(MetricKind::Counter, name, labels, help)
+}
+
+const fn gauge(name: Text, labels: &'static [Text], help: Text) -> Metric {
+    metric(MetricKind::Gauge, name, labels, help)
 }
 
 const fn histogram(
-    name: &'static str,
-    labels: &'static [&'static str],
+    name: Text,
+    labels: &'static [Text],
     buckets: &'static [f64],
-    help: &'static str,
+    help: Text,
 ) -> Metric {
-    Metric {
-        name,
-        kind: MetricKind::Histogram(buckets),
-        labels,
-        help,
-    }
+    metric(MetricKind::Histogram(buckets), name, labels, help)
 }
 
 /// Makes the constants and the list of them at once, so that none is left out.
@@ -318,12 +310,16 @@ impl Metric {
         Opts::new(self.name, self.help)
     }
 
+    /// The upper bounds of a histogram's buckets.
+    pub(crate) fn buckets(&self) -> &'static [f64] {
+        match self.kind {
+            MetricKind::Histogram(buckets) => buckets,
+            MetricKind::Counter | MetricKind::Gauge => &[],
+        }
+    }
+
     fn histogram_opts(&self) -> HistogramOpts {
-        let buckets = match self.kind {
-            MetricKind::Histogram(buckets) => buckets.to_vec(),
-            MetricKind::Counter | MetricKind::Gauge => Vec::new(),
-        };
-        HistogramOpts::from(self.opts()).buckets(buckets)
+        HistogramOpts::from(self.opts()).buckets(self.buckets().to_vec())
     }
 
     pub(crate) fn counter(&self, registry: &Registry) -> Result<IntCounter, MetricsError> {

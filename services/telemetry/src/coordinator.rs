@@ -5,6 +5,7 @@ use std::time::Duration;
 use prometheus::{
     Histogram, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Registry,
 };
+use strum::{IntoStaticStr, VariantNames};
 
 use crate::{
     MetricsError,
@@ -47,7 +48,8 @@ const STATES: &[&str] = &["running", "paused", "finished", "cancelled"];
 const PAUSES: &[&str] = &["user", "agent_does_not_start", "unplayed_games"];
 
 /// Result of a game for an agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum Outcome {
     /// Sole first place.
     Win,
@@ -59,21 +61,9 @@ pub enum Outcome {
     Void,
 }
 
-impl Outcome {
-    const ALL: [Self; 4] = [Self::Win, Self::Draw, Self::Loss, Self::Void];
-
-    fn label(self) -> &'static str {
-        match self {
-            Self::Win => "win",
-            Self::Draw => "draw",
-            Self::Loss => "loss",
-            Self::Void => "void",
-        }
-    }
-}
-
 /// Result of reporting a game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum ReportOutcome {
     /// The first record of its game.
     New,
@@ -85,37 +75,14 @@ pub enum ReportOutcome {
     Rejected,
 }
 
-impl ReportOutcome {
-    const ALL: [Self; 4] = [Self::New, Self::Duplicate, Self::Differing, Self::Rejected];
-
-    fn label(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::Duplicate => "duplicate",
-            Self::Differing => "differing",
-            Self::Rejected => "rejected",
-        }
-    }
-}
-
 /// Result of replaying a game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum AuditOutcome {
     /// The same record.
     Agreed,
     /// Another record.
     Differing,
-}
-
-impl AuditOutcome {
-    const ALL: [Self; 2] = [Self::Agreed, Self::Differing];
-
-    fn label(self) -> &'static str {
-        match self {
-            Self::Agreed => "agreed",
-            Self::Differing => "differing",
-        }
-    }
 }
 
 /// An agent in a finished game.
@@ -238,11 +205,11 @@ impl CoordinatorMetrics {
             made.tournaments.with_label_values(&[*state]);
         }
         made.set_paused(std::iter::empty());
-        for outcome in AuditOutcome::ALL {
-            made.audits.with_label_values(&[outcome.label()]);
+        for outcome in AuditOutcome::VARIANTS {
+            made.audits.with_label_values(&[*outcome]);
         }
-        for outcome in ReportOutcome::ALL {
-            made.reports.with_label_values(&[outcome.label()]);
+        for outcome in ReportOutcome::VARIANTS {
+            made.reports.with_label_values(&[*outcome]);
         }
         Ok(made)
     }
@@ -258,9 +225,9 @@ impl CoordinatorMetrics {
         }
         for agent in agents {
             let agent = self.labels.admit(agent);
-            for outcome in Outcome::ALL {
+            for outcome in Outcome::VARIANTS {
                 self.agent_games
-                    .with_label_values(&[agent, ruleset, outcome.label()]);
+                    .with_label_values(&[agent, ruleset, outcome]);
             }
             for kind in FAULTS {
                 self.faults.with_label_values(&[agent, kind]);
@@ -279,7 +246,7 @@ impl CoordinatorMetrics {
         for seat in game.seats {
             let agent = self.labels.agent(seat.agent);
             self.agent_games
-                .with_label_values(&[agent, ruleset, seat.outcome.label()])
+                .with_label_values(&[agent, ruleset, seat.outcome.into()])
                 .inc();
         }
         for (agent, kind) in game.faults {
@@ -291,15 +258,14 @@ impl CoordinatorMetrics {
 
     /// Counts reported games.
     pub fn reported(&self, outcome: ReportOutcome, games: u64) {
-        self.reports
-            .with_label_values(&[outcome.label()])
-            .inc_by(games);
+        let outcome: &str = outcome.into();
+        self.reports.with_label_values(&[outcome]).inc_by(games);
     }
 
     /// Counts replayed games.
     pub fn audited(&self, outcome: AuditOutcome, games: u64) {
-        let audits = self.audits.with_label_values(&[outcome.label()]);
-        audits.inc_by(games);
+        let outcome: &str = outcome.into();
+        self.audits.with_label_values(&[outcome]).inc_by(games);
     }
 
     /// Counts a lease that was granted this long after its request.

@@ -1,9 +1,8 @@
 //! Limits of label values: a name that a client can choose must not become a series.
 
-use std::{
-    collections::BTreeSet,
-    sync::{PoisonError, RwLock},
-};
+use std::collections::BTreeSet;
+
+use parking_lot::RwLock;
 
 /// The label value of unknown names, and of those above the limit.
 pub const OTHER: &str = "other";
@@ -28,7 +27,7 @@ impl Labels {
 
     /// Gives an agent series of its own if there is room. Returns its label.
     pub(crate) fn admit<'a>(&self, agent: &'a str) -> &'a str {
-        let mut agents = self.agents.write().unwrap_or_else(PoisonError::into_inner);
+        let mut agents = self.agents.write();
         if !agents.contains(agent) {
             if agents.len() >= MAX_AGENTS {
                 return OTHER;
@@ -40,8 +39,11 @@ impl Labels {
 
     /// The label of an agent: its name if it was admitted.
     pub(crate) fn agent<'a>(&self, agent: &'a str) -> &'a str {
-        let agents = self.agents.read().unwrap_or_else(PoisonError::into_inner);
-        if agents.contains(agent) { agent } else { OTHER }
+        if self.agents.read().contains(agent) {
+            agent
+        } else {
+            OTHER
+        }
     }
 
     /// The label of a ruleset: its name if it is in the list.

@@ -43,7 +43,6 @@ pub enum LogError {
 ///
 /// # Errors
 /// [`LogError`].
-/// [`LogError`].
 pub fn init(format: Format, filter: &str) -> Result<(), LogError> {
     let filter = parse(filter)?;
     let layer: Box<dyn Layer<Registry> + Send + Sync> = match format {

@@ -82,7 +82,6 @@ impl MetricsServer {
     ///
     /// # Errors
     /// [`ServeError::Serve`].
-    /// [`ServeError::Serve`].
     pub async fn run<R>(
         self,
         registry: Registry,

@@ -1,11 +1,9 @@
 //! Standings of tournaments, as gauges. The reader of the store sets all of them at once, so that
 //! they are correct from the first scrape of a process on, and a scrape is consistent.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, PoisonError, RwLock},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
+use parking_lot::RwLock;
 use prometheus::{
     Registry,
     core::{Collector, Desc},
@@ -115,7 +113,7 @@ impl TournamentGauges {
     /// Shows these tournaments, and no others. If they have too many agents, the last ones have no
     /// series.
     pub fn show(&self, tournaments: Vec<Arc<TournamentFigures>>) {
-        *self.shown.write().unwrap_or_else(PoisonError::into_inner) = tournaments;
+        *self.shown.write() = tournaments;
     }
 }
 
@@ -195,8 +193,7 @@ impl Collector for TournamentGauges {
     }
 
     fn collect(&self) -> Vec<proto::MetricFamily> {
-        let shown = self.shown.read().unwrap_or_else(PoisonError::into_inner);
-        let shown = shown.clone();
+        let shown = self.shown.read().clone();
         let mut page = Page::default();
         let (mut room, mut left_out) = (MAX_ROWS, 0);
         for tournament in &shown {

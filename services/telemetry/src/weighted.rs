@@ -1,11 +1,9 @@
 //! Histograms with weighted observations: a batch of a hundred moves is one observation that
 //! counts a hundred times, and so is a timed move that stands for a hundred.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
+use parking_lot::{Mutex, RwLock};
 use prometheus::{
     Registry,
     core::{Collector, Desc},
@@ -14,7 +12,7 @@ use prometheus::{
 
 use crate::{
     MetricsError,
-    catalogue::{Metric, MetricKind, family, labelled},
+    catalogue::{Metric, family, labelled},
 };
 
 /// The histograms of one metric, by label values.
@@ -61,10 +59,7 @@ impl Cells {
 impl WeightedHistograms {
     /// Registers them under these names; the first one has the buckets.
     pub(crate) fn new(registry: &Registry, names: &[Metric]) -> Result<Self, MetricsError> {
-        let bounds = names.first().map_or(&[][..], |metric| match metric.kind {
-            MetricKind::Histogram(bounds) => bounds,
-            MetricKind::Counter | MetricKind::Gauge => &[],
-        });
+        let bounds = names.first().map_or(&[][..], Metric::buckets);
         let descs: Result<Vec<Desc>, _> = names.iter().map(Metric::desc).collect();
         let made = Self(Arc::new(Series {
             names: names.to_vec(),
@@ -79,12 +74,8 @@ impl WeightedHistograms {
     /// The histogram with these label values, created if missing.
     pub(crate) fn with(&self, labels: &[&str]) -> WeightedHistogram {
         let key: Vec<String> = labels.iter().map(ToString::to_string).collect();
-        let mut series = self
-            .0
-            .by_labels
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
         let bounds = self.0.bounds;
+        let mut series = self.0.by_labels.write();
         let made = series.entry(key).or_insert_with(|| WeightedHistogram {
             bounds,
             cells: Arc::new(Mutex::new(Cells::new(bounds))),
@@ -99,14 +90,10 @@ impl Collector for WeightedHistograms {
     }
 
     fn collect(&self) -> Vec<proto::MetricFamily> {
-        let series = self
-            .0
-            .by_labels
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
+        let series = self.0.by_labels.read();
         let shown: Vec<(&Vec<String>, Cells)> = series
             .iter()
-            .map(|(labels, histogram)| (labels, histogram.lock().clone()))
+            .map(|(labels, histogram)| (labels, histogram.cells.lock().clone()))
             .collect();
         let of = |metric: &Metric| {
             let values = shown.iter().map(|(labels, cells)| {
@@ -138,13 +125,9 @@ fn message(bounds: &[f64], cells: &Cells) -> proto::Histogram {
 }
 
 impl WeightedHistogram {
-    fn lock(&self) -> MutexGuard<'_, Cells> {
-        self.cells.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Counts a value this many times.
     pub fn observe(&self, value: f64, weight: u64) {
-        self.lock().observe(self.bounds, value, weight);
+        self.cells.lock().observe(self.bounds, value, weight);
     }
 
     /// A local histogram, which costs no lock; its counts appear with a flush.
@@ -176,7 +159,7 @@ impl LocalHistogram {
         if !std::mem::take(&mut self.seen) {
             return;
         }
-        let mut shared = self.shared.lock();
+        let mut shared = self.shared.cells.lock();
         for (all, new) in shared.counts.iter_mut().zip(&mut self.cells.counts) {
             *all += std::mem::take(new);
         }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use arena_model::{
     Beginning, BlockSeed, GameRecord, Package,
     engine::{
-        Event, FaultKind, FaultPolicy, SeatFault, Termination,
+        Event, FaultKind, FaultPolicy, GameKeys, Opening, SeatFault, Setup, Termination,
         options::{Kind, OptionError, Options, Spec, Value, coerce},
     },
     record::RecordSetup,
@@ -186,12 +186,16 @@ impl From<&GamePlay> for v1::PlaySettings {
     }
 }
 
-/// The policy of a message, with the default if it is missing.
+/// The settings of one match, from those of its tournament; a missing policy is the default.
 #[must_use]
-pub fn fault_policy(play: &v1::PlaySettings) -> FaultPolicy {
-    match play.on_fault() {
-        v1::FaultPolicy::RandomMove => FaultPolicy::RandomMove,
-        v1::FaultPolicy::Forfeit | v1::FaultPolicy::Unspecified => FaultPolicy::Forfeit,
+pub fn match_setup(play: &v1::PlaySettings, keys: GameKeys, opening: Opening) -> Setup {
+    Setup {
+        on_fault: match play.on_fault() {
+            v1::FaultPolicy::RandomMove => FaultPolicy::RandomMove,
+            v1::FaultPolicy::Forfeit | v1::FaultPolicy::Unspecified => FaultPolicy::Forfeit,
+        },
+        ask_forced: play.ask_forced,
+        ..Setup::new(keys, opening)
     }
 }
 

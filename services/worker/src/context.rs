@@ -7,7 +7,7 @@ use arena_games::{GamesError, Visitor};
 use arena_model::{BlockSeed, RecordHeader};
 use arena_telemetry::WorkerMetrics;
 use arena_wire::{
-    convert::{fault_policy, options_from_wire, record_setup},
+    convert::{match_setup, options_from_wire, record_setup},
     v1,
 };
 
@@ -183,18 +183,14 @@ impl TournamentContext {
     pub(crate) fn setup(&self, game: &v1::GameAssignment) -> Setup {
         let seats = game.seats.iter();
         let names: Vec<&str> = seats.map(|&it| self.agent_name(it as u16)).collect();
-        Setup {
-            keys: BlockSeed(game.seed).keys(&names),
-            opening: if game.opening.is_empty() {
-                Opening::Drawn(self.play.opening_plies)
-            } else {
-                // An id that is no action is no legal action.
-                let actions = game.opening.iter();
-                let actions = actions.map(|&id| ActionId::try_from(id).unwrap_or(ActionId::MAX));
-                Opening::Given(actions.collect())
-            },
-            on_fault: fault_policy(&self.play),
-            ask_forced: self.play.ask_forced,
-        }
+        let opening = if game.opening.is_empty() {
+            Opening::Drawn(self.play.opening_plies)
+        } else {
+            // An id that is no action is no legal action.
+            let actions = game.opening.iter();
+            let actions = actions.map(|&id| ActionId::try_from(id).unwrap_or(ActionId::MAX));
+            Opening::Given(actions.collect())
+        };
+        match_setup(&self.play, BlockSeed(game.seed).keys(&names), opening)
     }
 }

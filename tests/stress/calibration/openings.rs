@@ -5,7 +5,7 @@
 
 use arena_agents::{Bot, play_out};
 use arena_engine::{
-    FaultPolicy, Game, Match, Opening, OpeningLength, Setup, Termination, opening_book,
+    Game, Match, Opening, OpeningLength, Setup, Termination, opening_book,
     options::Options,
 };
 use arena_model::{
@@ -179,12 +179,8 @@ impl Outcomes {
         for pair in 0..agents * agents {
             let seats = [pair / agents, pair % agents];
             for opening in &book.openings {
-                let setup = Setup {
-                    keys: BlockSeed(0).keys(&["one", "other"]),
-                    opening: Opening::Given(opening.clone()),
-                    on_fault: FaultPolicy::Forfeit,
-                    ask_forced: false,
-                };
+                let keys = BlockSeed(0).keys(&["one", "other"]);
+                let setup = Setup::new(keys, Opening::Given(opening.clone()));
                 let finished = play_out(Match::new(game.clone(), setup), |decision| {
                     bots[seats[usize::from(decision.seat)]].choose(decision)
                 });

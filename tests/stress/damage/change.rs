@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use arena_store::fault_injection::{Entry, FaultInjection};
+use arena_store::testing::{Entry, FaultInjection};
 
 use crate::stress::Broken;
 

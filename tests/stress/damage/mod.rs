@@ -13,7 +13,7 @@ use std::{
 
 use arena_store::{
     Collection, Options, SledStore, Store, StoreError, StoredGame,
-    fault_injection::{Entry, FaultInjection, Piece, pieces},
+    testing::{Entry, FaultInjection, Piece, pieces},
 };
 use arena_wire::AgentRng;
 use tempfile::TempDir;

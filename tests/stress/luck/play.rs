@@ -2,7 +2,7 @@
 
 use arena_agents::{Bot, play_out};
 use arena_engine::{
-    FaultPolicy, Finished, Game, Setup,
+    Finished, Game, Setup,
     options::{Options, Value},
 };
 use arena_games::{Visitor, resolve, ruleset, visit};
@@ -169,12 +169,8 @@ impl Visitor for Run {
                     .iter()
                     .map(|&agent| names[usize::from(agent)].as_str())
                     .collect();
-                let setup = Setup {
-                    keys: planned.seed.keys(&order),
-                    opening: arena_engine::Opening::NONE,
-                    on_fault: FaultPolicy::Forfeit,
-                    ask_forced: false,
-                };
+                let setup =
+                    Setup::new(planned.seed.keys(&order), arena_engine::Opening::NONE);
                 let finished = play(&game, &mut bots, &planned.seats, setup);
                 course.measure(&game, &finished, planned.index);
                 let record = GameRecord::new(

@@ -2,7 +2,7 @@
 
 use arena_agents::{Bot, play_out};
 use arena_engine::{
-    AgentRng, FaultPolicy, Finished, Game, GameKeys, Match, Setup, options::Options,
+    AgentRng, Finished, Game, GameKeys, Match, Setup, options::Options,
 };
 
 /// Agents by name, options behind a colon as `key=value`.
@@ -38,12 +38,7 @@ pub(crate) fn seated<G: Game>(
     keys: GameKeys,
     opening_plies: u32,
 ) -> Finished {
-    let setup = Setup {
-        keys,
-        opening: arena_engine::Opening::Drawn(opening_plies),
-        on_fault: FaultPolicy::Forfeit,
-        ask_forced: false,
-    };
+    let setup = Setup::new(keys, arena_engine::Opening::Drawn(opening_plies));
     play_out(Match::new(game.clone(), setup), |decision| {
         bots[seats[usize::from(decision.seat)]].choose(decision)
     })

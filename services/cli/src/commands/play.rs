@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use arena_client::rerun::{self, Resolved};
-use arena_engine::{FaultPolicy, Opening, Setup};
+use arena_engine::{Opening, Setup};
 use arena_model::BlockSeed;
 use arena_model::seat;
 use arena_wire::v1;
@@ -124,11 +124,10 @@ impl PlayArgs {
             .iter()
             .map(|it| it.name.as_str())
             .collect();
+        let opening = Opening::Given(self.opening.clone());
         let setup = Setup {
-            keys: self.seed.keys(&names),
-            opening: Opening::Given(self.opening.clone()),
-            on_fault: FaultPolicy::default(),
             ask_forced: true,
+            ..Setup::new(self.seed.keys(&names), opening)
         };
         let opened = rules.game.open(setup);
         opened.map(drop).map_err(|error| {

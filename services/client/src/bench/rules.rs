@@ -6,7 +6,7 @@ use std::{
 };
 
 use arena_agents::{bot, play_out};
-use arena_engine::{ActionId, AgentRng, FaultPolicy, Game, Match, Node, Opening, OutcomeId, Setup};
+use arena_engine::{ActionId, AgentRng, Game, Match, Node, Opening, OutcomeId, Setup};
 use arena_games::Visitor;
 use arena_model::BlockSeed;
 
@@ -139,12 +139,8 @@ fn as_played<G: Game>(game: &G, number: u64) -> Outcome<u64> {
     let none = arena_engine::options::Options::new();
     let mut random = bot::<G>("random", &none, game).map_err(Failure::failed)?;
     let names = ["a", "b", "c", "d"];
-    let setup = Setup {
-        keys: BlockSeed(number).keys(&names[..game.seats()]),
-        opening: Opening::NONE,
-        on_fault: FaultPolicy::Forfeit,
-        ask_forced: false,
-    };
+    let keys = BlockSeed(number).keys(&names[..game.seats()]);
+    let setup = Setup::new(keys, Opening::NONE);
     let mut decisions = 0;
     let finished = play_out(Match::new(game.clone(), setup), |decision| {
         decisions += 1;

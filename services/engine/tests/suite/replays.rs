@@ -1,11 +1,19 @@
 //! Replay: what is accepted, and how each thing that cannot be is named.
 
 use arena_engine::{
-    AnyGame, CheckError, DiceError, Ending, Event, Game, Match, ReplayError, Status, Step, check,
-    perft, replay, resolve_steps,
+    AnyGame, ChanceKeys, CheckError, DiceError, Ending, Event, Game, Match, ReplayError, Status,
+    Step, check, perft, replay, resolve_steps,
 };
 
 use crate::toy::{Toy, setup};
+
+fn chance_keys(seed: u64) -> ChanceKeys {
+    let keys = setup(seed).keys;
+    ChanceKeys {
+        dice: keys.dice,
+        table: keys.table,
+    }
+}
 
 fn played(toy: &Toy) -> Vec<Event> {
     let mut play = Match::new(toy.clone(), setup(6));
@@ -33,7 +41,7 @@ fn a_replay_ends_as_the_game_did_and_shows_each_event() {
 fn chance_outcomes_are_held_against_the_keys_they_are_drawn_from() {
     let toy = Toy::new(2);
     let events = played(&toy);
-    let checked = check(&toy, &events, &(&setup(6).keys).into()).expect("its own keys");
+    let checked = check(&toy, &events, &chance_keys(6)).expect("its own keys");
     assert_eq!(checked.outcome.ending, Some(Ending::Normal));
     let outcome = replay(&toy, &events, |_, _| {}).expect("a game");
     assert_eq!(checked.outcome, outcome);
@@ -49,7 +57,7 @@ fn chance_outcomes_are_held_against_the_keys_they_are_drawn_from() {
         .iter()
         .filter(|event| event.is_action())
         .count();
-    let refused = check(&toy, &other[..=place], &(&setup(6).keys).into());
+    let refused = check(&toy, &other[..=place], &chance_keys(6));
     let Err(CheckError::Dice(DiceError {
         ply: at,
         event,
@@ -61,7 +69,7 @@ fn chance_outcomes_are_held_against_the_keys_they_are_drawn_from() {
     };
     assert_eq!((at as usize, event), (ply, place));
     assert_eq!(seat, None);
-    assert!(check(&toy, &events, &(&setup(7).keys).into()).is_err());
+    assert!(check(&toy, &events, &chance_keys(7)).is_err());
 }
 
 #[test]

@@ -157,10 +157,5 @@ pub(crate) fn keys(seed: u64) -> GameKeys {
 
 /// A plain game on the keys of a number.
 pub(crate) fn setup(seed: u64) -> Setup {
-    Setup {
-        keys: keys(seed),
-        opening: Opening::NONE,
-        on_fault: arena_engine::FaultPolicy::Forfeit,
-        ask_forced: false,
-    }
+    Setup::new(keys(seed), Opening::NONE)
 }

@@ -1,10 +1,13 @@
 //! Tables of squares and paths.
 
+use strum::{IntoStaticStr, VariantArray};
+
 /// Maximum number of squares of a board.
 pub(super) const SQUARES_MAX: usize = 121;
 
 /// Direction of the inner rings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub(super) enum Inner {
     /// Each ring runs against the ring around it.
     Alternate,

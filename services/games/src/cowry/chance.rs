@@ -408,7 +408,7 @@ impl Cowry {
 
     /// Each seat's share of a game's score, from its value; a seat that has finished is ahead of
     /// those that have not.
-    fn shares(&self, state: &State, strength: &PerSeat<i32>) -> PerSeat<i64> {
+    pub(super) fn shares(&self, state: &State, strength: &PerSeat<i32>) -> PerSeat<i64> {
         values::pairwise(self.seats, |one, other| {
             match (state.finished[one], state.finished[other]) {
                 (0, 0) => values::logistic(i64::from(strength[one] - strength[other])),

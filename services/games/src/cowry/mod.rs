@@ -261,10 +261,7 @@ impl Game for Cowry {
     }
 
     fn decode(&self, bytes: &[u8]) -> Result<State, PositionError> {
-        self.read_position(bytes).map_err(|reason| PositionError {
-            ruleset: Self::NAME,
-            reason,
-        })
+        self.read_position(bytes).map_err(PositionError::of::<Self>)
     }
 
     fn draw(&self, state: &State, out: &mut dyn Write) {

@@ -220,17 +220,14 @@ impl Cowry {
             if to > limit || own >> to & 1 == 1 {
                 return Step::Illegal;
             }
-            let on_double = to < self.board.outer && doubles.vulnerable >> to & 1 == 1;
-            if on_double && !(together && self.rules.double_hits_double) {
+            if doubles.holds(to) && !(together && self.rules.double_hits_double) {
                 return Step::Illegal;
             }
-            if doubles.blocking == 0 || state.may_pass[seat] & crew == crew {
-                return Step::Free;
-            }
-            if doubles.blocking & between(from, to) != 0 {
-                Step::Blocked
-            } else {
+            let passes = doubles.blocking == 0 || state.may_pass[seat] & crew == crew;
+            if passes || !doubles.bars(from, to) {
                 Step::Free
+            } else {
+                Step::Blocked
             }
         };
         for (value_index, &value) in VALUES.iter().enumerate() {
@@ -364,8 +361,7 @@ impl Cowry {
         let from = state.pieces[seat][step.piece];
         let to = from + self.reach(step.value, step.together);
         let crew = self.crew(state, step);
-        state.may_pass[seat] & crew != crew
-            && self.doubles(state, seat).blocking & between(from, to) != 0
+        state.may_pass[seat] & crew != crew && self.doubles(state, seat).bars(from, to)
     }
 
     /// The pieces that a move moves.

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use arena_engine::options::{Kind, OptionError, Options, Preset, Spec, Value};
+use arena_engine::options::{OptionError, Options, Preset, Spec, Value};
+use strum::{IntoStaticStr, VariantArray};
 
 use super::board::Inner;
-use crate::read::Reader;
+use crate::read::{Reader, choice, flag, int, starter, words_of};
 
 /// The values of a throw, by value index.
 pub const VALUES: [u8; 5] = [1, 2, 3, 4, 8];
@@ -14,7 +15,8 @@ pub const VALUES: [u8; 5] = [1, 2, 3, 4, 8];
 pub const PIECES_MAX: usize = 10;
 
 /// Order of throws and moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum ThrowMode {
     /// All throws first, then their values in any order.
     Accumulate,
@@ -25,7 +27,8 @@ pub enum ThrowMode {
 }
 
 /// Effect of a double on a piece that would pass it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub(super) enum Block {
     /// The step is illegal until the owner's next turn.
     IllegalOnce,
@@ -34,7 +37,8 @@ pub(super) enum Block {
 }
 
 /// How doubles move together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum DoubleMove {
     /// Both pieces by the whole value.
     Full,
@@ -45,7 +49,8 @@ pub enum DoubleMove {
 }
 
 /// When the game ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub(super) enum End {
     First,
     Ranking,
@@ -53,7 +58,8 @@ pub(super) enum End {
 }
 
 /// Result of a deadlock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub(super) enum Deadlock {
     Draw,
     Progress,
@@ -90,135 +96,89 @@ pub(super) struct CowryRules {
 
 /// All options with their types and defaults.
 pub(super) fn specs() -> Vec<Spec> {
-    let int = |min, max| Kind::Int { min, max };
-    let choice = Kind::choice;
     vec![
-        Spec::new(
+        words_of(
             "variant",
-            choice(&["basic", "doubles"]),
-            "basic",
+            &["basic", "doubles"],
             "own pieces keep off each other, or share squares as doubles",
         ),
-        Spec::new(
-            "board",
-            int(5, 11),
-            5i64,
-            "squares along a side: 5, 7, 9 or 11",
-        ),
-        Spec::new(
+        int("board", (5, 11), 5, "squares along a side: 5, 7, 9 or 11"),
+        int(
             "pieces",
-            int(0, PIECES_MAX as i64),
-            0i64,
+            (0, PIECES_MAX as i64),
+            0,
             "pieces of each player; 0: one less than the board's side",
         ),
-        Spec::new(
+        choice::<Inner>(
             "inner",
-            choice(&["alternate", "spiral"]),
-            "alternate",
             "whether inner rings alternate in direction or all run clockwise (up to board 9)",
         ),
-        Spec::new(
+        words_of(
             "safe",
-            choice(&["minimal", "corners"]),
-            "minimal",
+            &["minimal", "corners"],
             "safe squares: the starts and the centre, or the outer corners too",
         ),
-        Spec::new(
+        words_of(
             "dice",
-            choice(&["empirical", "binomial", "uniform"]),
-            "empirical",
+            &["empirical", "binomial", "uniform"],
             "how likely the values of a throw are; in variant doubles binomial unless chosen",
         ),
-        Spec::new(
+        choice::<ThrowMode>(
             "throw_mode",
-            choice(&["accumulate", "immediate", "single"]),
-            "accumulate",
             "throw all extra throws first, play each before the next, or have none",
         ),
-        Spec::new(
+        flag(
             "extra_on_4_8",
-            Kind::Bool,
             true,
             "a throw of 4 or 8 earns another; false with throw_mode single",
         ),
-        Spec::new(
+        flag(
             "extra_on_hit",
-            Kind::Bool,
             true,
             "a hit earns another throw; false in variant doubles and with throw_mode single unless chosen",
         ),
-        Spec::new(
-            "inner_hits",
-            Kind::Bool,
-            true,
-            "pieces on inner squares can be hit",
-        ),
-        Spec::new(
+        flag("inner_hits", true, "pieces on inner squares can be hit"),
+        flag(
             "gate",
-            Kind::Bool,
             true,
             "a player enters the inner rings only after a hit",
         ),
-        Spec::new(
+        choice::<Block>(
             "block",
-            choice(&["illegal-once", "void-turn"]),
-            "illegal-once",
             "passing a double for the first time is illegal this turn, or costs the turn",
         ),
-        Spec::new(
+        words_of(
             "block_memory",
-            choice(&["until-moved", "forever"]),
-            "until-moved",
+            &["until-moved", "forever"],
             "how long a piece that was blocked once may pass doubles",
         ),
-        Spec::new(
-            "block_on_safe",
-            Kind::Bool,
-            false,
-            "doubles on safe squares block too",
-        ),
-        Spec::new(
+        flag("block_on_safe", false, "doubles on safe squares block too"),
+        flag(
             "double_hits_double",
-            Kind::Bool,
             true,
             "a double moving together may hit a double",
         ),
-        Spec::new(
+        choice::<DoubleMove>(
             "double_move",
-            choice(&["full", "none", "half"]),
-            "full",
             "a double moves together by the whole value, never, or by half of an even value",
         ),
-        Spec::new(
-            "end",
-            choice(&["first", "ranking", "all"]),
-            "first",
-            "play until one has finished, all but one, or all",
-        ),
-        Spec::new(
+        choice::<End>("end", "play until one has finished, all but one, or all"),
+        words_of(
             "rank_rest",
-            choice(&["progress", "tie"]),
-            "progress",
+            &["progress", "tie"],
             "rank those who have not finished by progress, or together",
         ),
-        Spec::new(
+        choice::<Deadlock>(
             "deadlock",
-            choice(&["draw", "progress", "open-gate"]),
-            "draw",
             "when nobody can ever move: a draw, ranked by progress, or all gates open",
         ),
-        Spec::new(
+        int(
             "max_throws",
-            int(0, 1_000_000),
-            0i64,
+            (0, 1_000_000),
+            0,
             "throws after which the game is ended; 0: 5000, 10000, 40000 or 120000 by board",
         ),
-        Spec::new(
-            "starter",
-            choice(&["seat0", "random"]),
-            "seat0",
-            "who begins: seat 0, or one drawn",
-        ),
+        starter(),
     ]
 }
 
@@ -324,51 +284,29 @@ impl CowryRules {
         let rules = Self {
             board: board as u8,
             pieces: read.int("pieces")? as usize,
-            inner: match read.word("inner")? {
-                "spiral" => Inner::Spiral,
-                _ => Inner::Alternate,
-            },
-            safe_corners: read.word("safe")? == "corners",
-            doubles: read.word("variant")? == "doubles",
+            inner: read.choice("inner")?,
+            safe_corners: read.is("safe", "corners")?,
+            doubles: read.is("variant", "doubles")?,
             dice: match read.word("dice")? {
                 "binomial" => [4, 6, 4, 1, 1],
                 "uniform" => [1, 1, 1, 1, 1],
                 _ => [243, 381, 236, 74, 66],
             },
-            throw_mode: match read.word("throw_mode")? {
-                "immediate" => ThrowMode::Immediate,
-                "single" => ThrowMode::Single,
-                _ => ThrowMode::Accumulate,
-            },
+            throw_mode: read.choice("throw_mode")?,
             extra_on_4_8: read.flag("extra_on_4_8")?,
             extra_on_hit: read.flag("extra_on_hit")?,
             inner_hits: read.flag("inner_hits")?,
             gate: read.flag("gate")?,
-            block: match read.word("block")? {
-                "void-turn" => Block::VoidTurn,
-                _ => Block::IllegalOnce,
-            },
-            block_forever: read.word("block_memory")? == "forever",
+            block: read.choice("block")?,
+            block_forever: read.is("block_memory", "forever")?,
             block_on_safe: read.flag("block_on_safe")?,
             double_hits_double: read.flag("double_hits_double")?,
-            double_move: match read.word("double_move")? {
-                "none" => DoubleMove::None,
-                "half" => DoubleMove::Half,
-                _ => DoubleMove::Full,
-            },
-            end: match read.word("end")? {
-                "ranking" => End::Ranking,
-                "all" => End::All,
-                _ => End::First,
-            },
-            rest_ties: read.word("rank_rest")? == "tie",
-            deadlock: match read.word("deadlock")? {
-                "progress" => Deadlock::Progress,
-                "open-gate" => Deadlock::OpenGate,
-                _ => Deadlock::Draw,
-            },
+            double_move: read.choice("double_move")?,
+            end: read.choice("end")?,
+            rest_ties: read.is("rank_rest", "tie")?,
+            deadlock: read.choice("deadlock")?,
             throws_max: read.int("max_throws")? as u32,
-            random_starter: read.word("starter")? == "random",
+            random_starter: read.is("starter", "random")?,
         };
         if rules.throw_mode == ThrowMode::Single && (rules.extra_on_4_8 || rules.extra_on_hit) {
             return Err(OptionError::Together(

@@ -13,18 +13,18 @@ use super::{
 #[derive(Debug)]
 pub(super) struct Worth {
     /// Of a piece by its index.
-    places: Vec<i64>,
+    places: Vec<i32>,
     /// Of the right to enter the inner rings.
-    gate: i64,
+    gate: i32,
 }
 
 /// Of the turn.
-const TEMPO: i64 = 50;
+const TEMPO: i32 = 50;
 
 impl Worth {
     pub(super) fn new(rules: &CowryRules, board: &Board) -> Self {
-        let (outer, goal) = (i64::from(board.outer), i64::from(board.goal));
-        let place = |index: i64| {
+        let (outer, goal) = (i32::from(board.outer), i32::from(board.goal));
+        let place = |index: i32| {
             if index == goal {
                 880
             } else if index < outer {
@@ -55,7 +55,7 @@ impl Cowry {
             *strength = pieces
                 .iter()
                 .map(|&index| self.worth.places[usize::from(index)])
-                .sum::<i64>();
+                .sum();
             if state.has_hit(seat) {
                 *strength += self.worth.gate;
             }
@@ -63,15 +63,6 @@ impl Cowry {
         if state.phase != Phase::Start {
             strength[usize::from(state.to_move)] += TEMPO;
         }
-        values::pairwise(self.seats, |one, other| {
-            let [first, second] = [one, other].map(|seat| state.finished[seat]);
-            match (first, second) {
-                (0, 0) => values::logistic(strength[one] - strength[other]),
-                (0, _) => 0,
-                (_, 0) => values::POINT,
-                _ if first < second => values::POINT,
-                _ => 0,
-            }
-        })
+        self.shares(state, &strength)
     }
 }

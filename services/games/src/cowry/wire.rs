@@ -11,7 +11,17 @@ use super::{
     options::{Block, PIECES_MAX, ThrowMode, VALUES},
     state::{Finish, Phase, State},
 };
-use crate::proto::{self, Few};
+use crate::proto::{self, Few, expect};
+
+/// The phases of the message.
+const PHASES: [(CowryPhase, Phase); 6] = [
+    (CowryPhase::Move, Phase::Move),
+    (CowryPhase::Throw, Phase::Throw),
+    (CowryPhase::Start, Phase::Start),
+    (CowryPhase::Finished, Phase::Over(Finish::Normal)),
+    (CowryPhase::Deadlock, Phase::Over(Finish::Deadlock)),
+    (CowryPhase::Cap, Phase::Over(Finish::Cap)),
+];
 
 /// A parsed `CowryPosition`. Agents parse one for every decision, so nothing is allocated for it.
 #[derive(Default)]
@@ -79,7 +89,8 @@ impl Cowry {
         let order = (1..=seats as u8)
             .filter_map(|rank| state.finished.iter().position(|&place| place == rank));
         proto::numbers(10, order.map(|seat| seat as u32), out);
-        proto::number(11, phase_number(state.phase) as u32, out);
+        let phase = PHASES.iter().find(|(_, phase)| *phase == state.phase);
+        proto::number(11, phase.map_or(0, |(number, _)| *number as u32), out);
         proto::number(12, u32::from(state.blocked_now), out);
         if moves && state.phase == Phase::Move {
             self.write_moves(state, out);
@@ -113,7 +124,6 @@ impl Cowry {
 
     pub(super) fn read_position(&self, bytes: &[u8]) -> Result<State, String> {
         let message = RawPosition::read(bytes).map_err(|error| error.to_string())?;
-        let expect = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
         let (seats, pieces) = (self.seats, self.rules.pieces);
         expect(
             message.board == u32::from(self.board.size),
@@ -170,6 +180,7 @@ impl Cowry {
                 .filter(|rank| **rank == 0);
             *rank.ok_or("finished names no seat or one twice")? = place as u8 + 1;
         }
+        let phase = PHASES.iter().find(|(number, _)| *number == message.phase);
         let mut state = State {
             pieces: [[0; PIECES_MAX]; MAX_SEATS],
             may_pass: [0; MAX_SEATS],
@@ -178,7 +189,7 @@ impl Cowry {
             pool: [0; VALUES.len()],
             pending_throws: message.pending_throws as u8,
             to_move: message.to_move as u8,
-            phase: phase(message.phase).ok_or("phase is not raw")?,
+            phase: phase.ok_or("phase is not raw")?.1,
             finished,
             throws: message.throws,
         };
@@ -221,11 +232,7 @@ impl Cowry {
             Phase::Over(Finish::Deadlock) => !decided && quiet && self.is_deadlocked(state),
             Phase::Over(Finish::Cap) => !decided && quiet && state.throws == self.rules.throws_max,
         };
-        if holds {
-            Ok(())
-        } else {
-            Err("phase does not go with the rest".to_owned())
-        }
+        expect(holds, "phase does not go with the rest")
     }
 
     /// Checks that the pieces are where pieces can be.
@@ -259,27 +266,4 @@ impl Cowry {
         }
         Ok(())
     }
-}
-
-fn phase_number(phase: Phase) -> CowryPhase {
-    match phase {
-        Phase::Move => CowryPhase::Move,
-        Phase::Throw => CowryPhase::Throw,
-        Phase::Start => CowryPhase::Start,
-        Phase::Over(Finish::Normal) => CowryPhase::Finished,
-        Phase::Over(Finish::Deadlock) => CowryPhase::Deadlock,
-        Phase::Over(Finish::Cap) => CowryPhase::Cap,
-    }
-}
-
-fn phase(number: CowryPhase) -> Option<Phase> {
-    Some(match number {
-        CowryPhase::Unspecified => return None,
-        CowryPhase::Move => Phase::Move,
-        CowryPhase::Throw => Phase::Throw,
-        CowryPhase::Start => Phase::Start,
-        CowryPhase::Finished => Phase::Over(Finish::Normal),
-        CowryPhase::Deadlock => Phase::Over(Finish::Deadlock),
-        CowryPhase::Cap => Phase::Over(Finish::Cap),
-    })
 }

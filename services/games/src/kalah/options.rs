@@ -1,12 +1,14 @@
 //! The options of Kalah and the rules that follow from them.
 
-use arena_engine::options::{Kind, OptionError, Options, Spec};
+use arena_engine::options::{OptionError, Options, Spec};
+use strum::{IntoStaticStr, VariantArray};
 
 use super::PITS_MAX;
-use crate::read::Reader;
+use crate::read::{Reader, choice, flag, int};
 
 /// When a last stone in an empty own pit captures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub(super) enum EmptyCapture {
     OppositeNonempty,
     Always,
@@ -14,7 +16,8 @@ pub(super) enum EmptyCapture {
 }
 
 /// Who gets the remaining stones at the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub(super) enum Remaining {
     Owner,
     Emptier,
@@ -34,34 +37,28 @@ pub(super) struct KalahRules {
 
 /// All options with their types and defaults.
 pub(super) fn specs() -> Vec<Spec> {
-    let int = |min, max| Kind::Int { min, max };
     vec![
-        Spec::new("pits", int(1, PITS_MAX as i64), 6i64, "pits of a side"),
-        Spec::new("stones", int(1, 8), 4i64, "stones in each pit at the start"),
-        Spec::new(
+        int("pits", (1, PITS_MAX as i64), 6, "pits of a side"),
+        int("stones", (1, 8), 4, "stones in each pit at the start"),
+        choice::<EmptyCapture>(
             "empty_capture",
-            Kind::choice(&["opposite-nonempty", "always", "never"]),
-            "opposite-nonempty",
             "whether a last stone in an empty own pit banks itself and the opposite pit: \
              where that has stones, always, or never",
         ),
-        Spec::new(
+        choice::<Remaining>(
             "remaining",
-            Kind::choice(&["owner", "emptier", "none"]),
-            "owner",
             "who gets the stones left when a row is empty: their owner, the player whose row \
              is empty, or nobody",
         ),
-        Spec::new(
+        flag(
             "early_stop",
-            Kind::Bool,
             false,
             "end the game when a store has more than half of the stones",
         ),
-        Spec::new(
+        int(
             "max_plies",
-            int(1, 1_000_000),
-            1_000i64,
+            (1, 1_000_000),
+            1_000,
             "sowings after which the game is ended",
         ),
     ]
@@ -77,16 +74,8 @@ impl KalahRules {
         Ok(Self {
             pits: read.int("pits")? as usize,
             stones: read.int("stones")? as u8,
-            empty_capture: match read.word("empty_capture")? {
-                "always" => EmptyCapture::Always,
-                "never" => EmptyCapture::Never,
-                _ => EmptyCapture::OppositeNonempty,
-            },
-            remaining: match read.word("remaining")? {
-                "emptier" => Remaining::Emptier,
-                "none" => Remaining::None,
-                _ => Remaining::Owner,
-            },
+            empty_capture: read.choice("empty_capture")?,
+            remaining: read.choice("remaining")?,
             early_stop: read.flag("early_stop")?,
             plies_max: read.int("max_plies")? as u32,
         })

@@ -4,7 +4,7 @@ use arena_wire::games::KalahPosition;
 use prost::Message;
 
 use super::{CELLS_MAX, Kalah, State};
-use crate::proto;
+use crate::proto::{self, expect};
 
 impl Kalah {
     pub(super) fn write_position(&self, state: &State, moves: bool, out: &mut Vec<u8>) {
@@ -38,7 +38,6 @@ impl Kalah {
 
     pub(super) fn read_position(&self, bytes: &[u8]) -> Result<State, String> {
         let message = KalahPosition::decode(bytes).map_err(|error| error.to_string())?;
-        let expect = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
         let cells = 2 * self.rules.pits + 2;
         let total = 2 * self.rules.pits as u32 * u32::from(self.rules.stones);
         expect(

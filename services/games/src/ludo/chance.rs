@@ -100,7 +100,7 @@ impl ChineseLudo {
         gains[FACES - 1] += EXTRA;
         if state.sixes == 2 {
             match self.rules.three_sixes {
-                ThreeSixes::Nothing => {}
+                ThreeSixes::None => {}
                 ThreeSixes::EndTurn => gains[FACES - 1] = 0,
                 ThreeSixes::Hangar => {
                     gains[FACES - 1] = grounded(&state.r[seat]) - worth[seat];

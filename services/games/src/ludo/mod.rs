@@ -65,7 +65,7 @@ impl ChineseLudo {
     /// True if the third six in a row is not played.
     #[must_use]
     pub fn punishes_third_six(&self) -> bool {
-        self.rules.three_sixes != ThreeSixes::Nothing
+        self.rules.three_sixes != ThreeSixes::None
     }
 
     /// A position with a roll to be played, after as few rolls as possible.
@@ -285,10 +285,7 @@ impl Game for ChineseLudo {
     }
 
     fn decode(&self, bytes: &[u8]) -> Result<State, PositionError> {
-        self.read_position(bytes).map_err(|reason| PositionError {
-            ruleset: Self::NAME,
-            reason,
-        })
+        self.read_position(bytes).map_err(PositionError::of::<Self>)
     }
 
     fn draw(&self, state: &State, out: &mut dyn Write) {

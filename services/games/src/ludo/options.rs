@@ -1,11 +1,13 @@
 //! The options of Chinese Ludo, their presets, and the rules that follow from them.
 
-use arena_engine::options::{Kind, OptionError, Options, Preset, Spec};
+use arena_engine::options::{OptionError, Options, Preset, Spec};
+use strum::{IntoStaticStr, VariantArray};
 
-use crate::read::Reader;
+use crate::read::{Reader, choice, flag, int, starter, words_of};
 
 /// Rolls that bring a plane out of the hangar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub(super) enum Launch {
     Six,
     Even,
@@ -13,7 +15,8 @@ pub(super) enum Launch {
 }
 
 /// Effect of a roll that is larger than a plane's remaining distance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub(super) enum Finish {
     Exact,
     Bounce,
@@ -21,9 +24,10 @@ pub(super) enum Finish {
 }
 
 /// Penalty for the third six in a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub(super) enum ThreeSixes {
-    Nothing,
+    None,
     EndTurn,
     Hangar,
 }
@@ -48,68 +52,49 @@ pub(super) struct LudoRules {
 
 /// All options with their types and defaults.
 pub(super) fn specs() -> Vec<Spec> {
-    let choice = Kind::choice;
     vec![
-        Spec::new(
+        choice::<Launch>(
             "launch",
-            choice(&["six", "even", "five-six"]),
-            "six",
             "which rolls bring a plane out of the hangar: 6, every even one, or 5 and 6",
         ),
-        Spec::new(
+        words_of(
             "start",
-            choice(&["pad", "ring1"]),
-            "pad",
+            &["pad", "ring1"],
             "where a launched plane stands: on its pad, safe, or on square 1 of the ring",
         ),
-        Spec::new(
+        choice::<Finish>(
             "finish",
-            choice(&["exact", "bounce", "over"]),
-            "exact",
             "a roll that is more than a plane has left: illegal, flies back what is too much, \
              or brings it home",
         ),
-        Spec::new(
+        words_of(
             "dotfly",
-            choice(&["seed", "standard"]),
-            "seed",
+            &["seed", "standard"],
             "the dotted line: from 14 to 30, or from 18 to 30 as on ordinary boards",
         ),
-        Spec::new(
+        words_of(
             "hit_squares",
-            choice(&["all", "ends"]),
-            "all",
+            &["all", "ends"],
             "squares of a jump or flight where opponents are hit: every one it lands on, or \
              only the first and the last",
         ),
-        Spec::new(
+        flag(
             "fly_hits_path",
-            Kind::Bool,
             false,
             "a flight hits the squares between the ends of the dotted line too",
         ),
-        Spec::new(
+        choice::<ThreeSixes>(
             "three_sixes",
-            choice(&["none", "end-turn", "hangar"]),
-            "none",
             "what the third 6 in a row costs: nothing, the turn, or the turn and every plane \
              that is not home",
         ),
-        Spec::new(
+        int(
             "max_rolls",
-            Kind::Int {
-                min: 1,
-                max: 50_000,
-            },
-            5_000i64,
+            (1, 50_000),
+            5_000,
             "rolls after which the game is ended",
         ),
-        Spec::new(
-            "starter",
-            choice(&["seat0", "random"]),
-            "seat0",
-            "who begins: seat 0, or one drawn",
-        ),
+        starter(),
     ]
 }
 
@@ -143,30 +128,18 @@ impl LudoRules {
     pub(super) fn new(options: &Options) -> Result<Self, OptionError> {
         let read = Reader(options);
         Ok(Self {
-            launch: match read.word("launch")? {
-                "even" => Launch::Even,
-                "five-six" => Launch::FiveSix,
-                _ => Launch::Six,
-            },
-            launches_onto_ring: read.word("start")? == "ring1",
-            finish: match read.word("finish")? {
-                "bounce" => Finish::Bounce,
-                "over" => Finish::Over,
-                _ => Finish::Exact,
-            },
+            launch: read.choice("launch")?,
+            launches_onto_ring: read.is("start", "ring1")?,
+            finish: read.choice("finish")?,
             flight: match read.word("dotfly")? {
                 "standard" => (18, 30),
                 _ => (14, 30),
             },
-            hits_ends_only: read.word("hit_squares")? == "ends",
+            hits_ends_only: read.is("hit_squares", "ends")?,
             hits_path: read.flag("fly_hits_path")?,
-            three_sixes: match read.word("three_sixes")? {
-                "end-turn" => ThreeSixes::EndTurn,
-                "hangar" => ThreeSixes::Hangar,
-                _ => ThreeSixes::Nothing,
-            },
+            three_sixes: read.choice("three_sixes")?,
             rolls_max: read.int("max_rolls")? as u16,
-            random_starter: read.word("starter")? == "random",
+            random_starter: read.is("starter", "random")?,
         })
     }
 }

@@ -11,7 +11,16 @@ use super::{
     progress_bit,
     state::{Phase, State},
 };
-use crate::proto::{self, Few};
+use crate::proto::{self, Few, expect};
+
+/// The phases of the message.
+const PHASES: [(ChineseLudoPhase, Phase); 5] = [
+    (ChineseLudoPhase::Move, Phase::Move),
+    (ChineseLudoPhase::Roll, Phase::Roll),
+    (ChineseLudoPhase::Start, Phase::Start),
+    (ChineseLudoPhase::Finished, Phase::Finished),
+    (ChineseLudoPhase::Cap, Phase::Cap),
+];
 
 /// A parsed `ChineseLudoPosition`. Agents parse one for every decision, so nothing is allocated for
 /// it.
@@ -67,7 +76,8 @@ impl ChineseLudo {
         proto::numbers(3, planes.map(|&plane| zigzag(plane)), out);
         proto::number(4, u32::from(state.rolls), out);
         proto::number(5, u32::from(state.sixes), out);
-        proto::number(6, phase_number(state.phase) as u32, out);
+        let phase = PHASES.iter().find(|(_, phase)| *phase == state.phase);
+        proto::number(6, phase.map_or(0, |(number, _)| *number as u32), out);
         if moves && state.phase == Phase::Move {
             self.write_moves(state, out);
         }
@@ -102,7 +112,6 @@ impl ChineseLudo {
 
     pub(super) fn read_position(&self, bytes: &[u8]) -> Result<State, String> {
         let message = RawPosition::read(bytes).map_err(|error| error.to_string())?;
-        let expect = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
         expect(message.to_move < 2, "to_move is no seat")?;
         expect(message.die <= u32::from(SIX), "die is beyond 6")?;
         expect(
@@ -114,13 +123,14 @@ impl ChineseLudo {
             "rolls is beyond max_rolls",
         )?;
         expect(message.sixes <= 3, "sixes is beyond 3")?;
+        let phase = PHASES.iter().find(|(number, _)| *number == message.phase);
         let mut state = State {
             r: [[HANGAR; PLANES]; 2],
             to_move: message.to_move as u8,
             die: message.die as u8,
             rolls: message.rolls as u16,
             sixes: message.sixes as u8,
-            phase: phase(message.phase).ok_or("phase is not raw")?,
+            phase: phase.ok_or("phase is not raw")?.1,
         };
         let planes = state.r.iter_mut().flatten();
         for (mine, &theirs) in planes.zip(message.planes.iter()) {
@@ -149,44 +159,22 @@ impl ChineseLudo {
             Phase::Finished => quiet && state.rolls > 0 && home[usize::from(state.to_move)],
             Phase::Cap => !over && quiet && state.rolls == self.rules.rolls_max,
         };
-        if holds && home != [true; 2] {
-            Ok(())
-        } else {
-            Err("phase does not go with the rest".to_owned())
-        }
+        let holds = holds && home != [true; 2];
+        expect(holds, "phase does not go with the rest")
     }
 
     /// Checks that the planes are where planes can be together.
     fn check_planes(&self, state: &State) -> Result<(), String> {
         let [red, blue] = &state.r;
-        if self.rules.launches_onto_ring && state.r.iter().flatten().any(|&plane| plane == PAD) {
-            return Err("a plane is on a pad, and planes start on the ring".to_owned());
-        }
+        let on_pad = state.r.iter().flatten().any(|&plane| plane == PAD);
+        expect(
+            !(self.rules.launches_onto_ring && on_pad),
+            "a plane is on a pad, and planes start on the ring",
+        )?;
         let shared = |&plane: &i8| across(plane).is_some_and(|there| blue.contains(&there));
-        if red.iter().any(shared) {
-            return Err("planes of both seats are on one square".to_owned());
-        }
-        Ok(())
+        expect(
+            !red.iter().any(shared),
+            "planes of both seats are on one square",
+        )
     }
-}
-
-fn phase_number(phase: Phase) -> ChineseLudoPhase {
-    match phase {
-        Phase::Move => ChineseLudoPhase::Move,
-        Phase::Roll => ChineseLudoPhase::Roll,
-        Phase::Start => ChineseLudoPhase::Start,
-        Phase::Finished => ChineseLudoPhase::Finished,
-        Phase::Cap => ChineseLudoPhase::Cap,
-    }
-}
-
-fn phase(number: ChineseLudoPhase) -> Option<Phase> {
-    Some(match number {
-        ChineseLudoPhase::Unspecified => return None,
-        ChineseLudoPhase::Move => Phase::Move,
-        ChineseLudoPhase::Roll => Phase::Roll,
-        ChineseLudoPhase::Start => Phase::Start,
-        ChineseLudoPhase::Finished => Phase::Finished,
-        ChineseLudoPhase::Cap => Phase::Cap,
-    })
 }

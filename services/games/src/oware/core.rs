@@ -206,16 +206,22 @@ const HANDS: usize = SEEDS as usize + 1;
 /// Seeds that a sowing from a pit drops, and its last pit.
 pub(super) struct Laps {
     /// Dropped seeds, one byte per pit, by pit and number of seeds.
-    pub(super) dropped: [[u128; HANDS]; PITS],
+    dropped: [[u128; HANDS]; PITS],
     /// The pit of the last seed.
-    pub(super) last: [[u8; HANDS]; PITS],
+    last: [[u8; HANDS]; PITS],
 }
 
 /// Sowings that skip the pit they began at, and those that do not.
-pub(super) static SKIPPING: Laps = Laps::new(true);
-pub(super) static FILLING: Laps = Laps::new(false);
+static SKIPPING: Laps = Laps::new(true);
+static FILLING: Laps = Laps::new(false);
 
 impl Laps {
+    /// The sowings of these rules.
+    #[inline]
+    pub(super) fn of(skip_origin: bool) -> &'static Self {
+        if skip_origin { &SKIPPING } else { &FILLING }
+    }
+
     const fn new(skip_origin: bool) -> Self {
         let mut laps = Self {
             dropped: [[0; HANDS]; PITS],

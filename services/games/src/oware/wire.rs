@@ -3,7 +3,7 @@
 use arena_wire::fields::{FieldError, Value};
 
 use super::core::{Core, Finish, PITS, Phase, SEEDS};
-use crate::proto::{self, Few};
+use crate::proto::{self, Few, expect};
 
 /// Parsed fields of a position.
 #[derive(Default)]
@@ -24,11 +24,6 @@ const PHASES: [(u32, Phase); 5] = [
     (4, Phase::Over(Finish::Repetition)),
     (5, Phase::Over(Finish::Cap)),
 ];
-
-/// Refuses with a reason unless the condition is true.
-pub(super) fn expect(holds: bool, what: &str) -> Result<(), String> {
-    if holds { Ok(()) } else { Err(what.to_owned()) }
-}
 
 /// Writes the common fields.
 pub(super) fn write(core: &Core, out: &mut Vec<u8>) {

@@ -3,8 +3,7 @@
 use std::{fs, path::PathBuf};
 
 use arena_engine::{
-    ActionId, AgentRng, FaultPolicy, Finished, Game, GameKeys, Match, Setup, Status,
-    options::Options,
+    ActionId, AgentRng, Finished, Game, GameKeys, Match, Setup, Status, options::Options,
 };
 use arena_games::{Ruleset, resolve};
 
@@ -15,12 +14,7 @@ pub(crate) fn keys(seed: u64) -> GameKeys {
 
 /// A plain game on the keys of a number.
 pub(crate) fn setup(seed: u64) -> Setup {
-    Setup {
-        keys: keys(seed),
-        opening: arena_engine::Opening::NONE,
-        on_fault: FaultPolicy::Forfeit,
-        ask_forced: false,
-    }
+    Setup::new(keys(seed), arena_engine::Opening::NONE)
 }
 
 /// Plays a game in which every seat picks uniformly, with its own seeds.

@@ -1,15 +1,18 @@
 //! Parses the line of a record and checks it against the rules.
 
-use arena_engine::{AnyGame, Event, FaultKind, SeatFault, Step, Termination, options::Options};
+use arena_engine::{
+    AnyGame, Described, Event, FaultKind, SeatFault, Step, Termination, options::Options,
+};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
+use strum::VariantArray;
 
 use super::{
     GameRecord, RECORD_VERSION, RecordAgent, RecordHeader, RecordSetup,
     verify::VerifyError,
-    write::{EVENTS, write_common, write_event, write_head, write_setup, write_tail},
+    write::{EVENTS, write_event, write_head, write_setup, write_tail},
 };
-use crate::{beginning::Beginning, canonical::canonical_json, seed::BlockSeed, spec::GamePlay};
+use crate::{beginning::Beginning, seed::BlockSeed, spec::GamePlay};
 
 /// Text that is no record.
 #[derive(Debug, thiserror::Error)]
@@ -65,6 +68,20 @@ struct Line {
 enum LineEvent {
     Chance(LineChance),
     Action(LineAction),
+}
+
+impl LineEvent {
+    /// What the line says of it, and whether it is of the opening.
+    fn described(&self) -> (Described<'_>, bool) {
+        let (event, seat, name, opening) = match self {
+            Self::Chance(it) => (Event::chance(0), it.seat, &it.chance, false),
+            Self::Action(it) => {
+                let event = Event::action(it.action & 0x7fff);
+                (event, Some(it.seat), &it.r#move, it.opening)
+            }
+        };
+        (Described { event, seat, name }, opening)
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -128,33 +145,33 @@ fn text_hash(line: &str) -> Option<[u8; 32]> {
         return None;
     }
     let head = &line[..line.rfind(KEY)?];
-    let mut digest = Sha256::new();
-    digest.update(head);
-    digest.update("}");
+    let digest = Sha256::new().chain_update(head).chain_update("}");
     Some(digest.finalize().into())
 }
 
 fn termination<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Termination, D::Error> {
-    let text = String::deserialize(from)?;
-    [
-        Termination::Normal,
-        Termination::Forfeit,
-        Termination::Void,
-        Termination::Deadlock,
-        Termination::Repetition,
-        Termination::Cap,
-    ]
-    .into_iter()
-    .find(|value| value.name() == text)
-    .ok_or_else(|| serde::de::Error::custom(format!("unknown termination \"{text}\"")))
+    named(
+        from,
+        "termination",
+        Termination::VARIANTS,
+        Termination::name,
+    )
 }
 
 fn fault_kind<'de, D: serde::Deserializer<'de>>(from: D) -> Result<FaultKind, D::Error> {
+    named(from, "fault", FaultKind::VARIANTS, FaultKind::name)
+}
+
+/// The value of this name.
+fn named<'de, D: serde::Deserializer<'de>, T: Copy>(
+    from: D,
+    what: &str,
+    all: &[T],
+    name: fn(T) -> &'static str,
+) -> Result<T, D::Error> {
     let text = String::deserialize(from)?;
-    FaultKind::ALL
-        .into_iter()
-        .find(|kind| kind.name() == text)
-        .ok_or_else(|| serde::de::Error::custom(format!("unknown fault \"{text}\"")))
+    let found = all.iter().copied().find(|&value| name(value) == text);
+    found.ok_or_else(|| serde::de::Error::custom(format!("unknown {what} \"{text}\"")))
 }
 
 impl ParsedRecord {
@@ -286,13 +303,8 @@ impl ParsedRecord {
                 });
             }
         }
-        if line.rules_version != game.version() {
-            return Err(VerifyError::Version {
-                ruleset: line.ruleset.clone(),
-                stated: line.rules_version,
-                known: game.version(),
-            });
-        }
+        let header = self.header();
+        header.check_version(game)?;
         let steps: Vec<Step> = events
             .iter()
             .map(|event| match event {
@@ -301,14 +313,9 @@ impl ParsedRecord {
             })
             .collect();
         let record = self.packed(game.resolve_steps(&steps)?, computed);
-        let header = self.header();
         let game_id = format!("{}/{}", header.tournament_id, record.index);
         if game_id != line.game_id {
-            return Err(VerifyError::Differs {
-                key: "game_id",
-                stated: line.game_id.clone(),
-                computed: game_id,
-            });
+            return Err(VerifyError::differs("game_id", &line.game_id, game_id));
         }
         self.check_events(&record, game)?;
         let has_luck = header.setup.is_some() || !record.luck.is_empty();
@@ -343,22 +350,13 @@ impl ParsedRecord {
     fn content_hash(&self) -> [u8; 32] {
         let line = &self.line;
         let record = self.packed(Vec::new(), [0; 32]);
-        let options = canonical_json(&line.options);
-        let mut common = String::with_capacity(options.len() + 128);
-        let setup = self.header().setup;
-        write_common(
-            &mut common,
-            &line.ruleset,
-            line.rules_version,
-            &options,
-            setup.is_some(),
-        );
+        let header = self.header();
         let mut out = String::with_capacity(8192);
         out.push_str("{\"game_id\":\"");
         out.push_str(&line.game_id);
         let names = line.seats.iter().map(String::as_str);
-        write_head(&mut out, &record, &common, names);
-        if let Some(setup) = &setup {
+        write_head(&mut out, &record, &header.common(), names);
+        if let Some(setup) = &header.setup {
             let agents = setup.agents.iter().map(String::as_str);
             write_setup(&mut out, agents, &setup.play);
         }
@@ -367,24 +365,8 @@ impl ParsedRecord {
             if place > 0 {
                 out.push(',');
             }
-            match event {
-                LineEvent::Chance(chance) => {
-                    write_event(
-                        &mut out,
-                        Event::chance(0),
-                        chance.seat,
-                        &chance.chance,
-                        false,
-                    );
-                }
-                LineEvent::Action(action) => write_event(
-                    &mut out,
-                    Event::action(action.action & 0x7fff),
-                    Some(action.seat),
-                    &action.r#move,
-                    action.opening,
-                ),
-            }
+            let (described, opening) = event.described();
+            write_event(&mut out, described, opening);
         }
         write_tail(&mut out, &record, None);
         Sha256::digest(out.as_bytes()).into()
@@ -403,20 +385,17 @@ impl ParsedRecord {
         let mut differs = None;
         game.replay(&record.events, &mut |described| {
             let Some(event) = stated.next() else { return };
-            let (seat, name, opening) = match event {
-                LineEvent::Chance(chance) => (chance.seat, &chance.chance, false),
-                LineEvent::Action(action) => (Some(action.seat), &action.r#move, action.opening),
-            };
+            let (Described { seat, name, .. }, opening) = event.described();
             let opens = described.event.is_action() && plies < record.opening_plies;
             plies += u32::from(described.event.is_action());
             if differs.is_none()
                 && (seat != described.seat || name != described.name || opening != opens)
             {
-                differs = Some(VerifyError::Differs {
-                    key: "events",
-                    stated: tell(name, seat, opening),
-                    computed: tell(described.name, described.seat, opens),
-                });
+                differs = Some(VerifyError::differs(
+                    "events",
+                    tell(name, seat, opening),
+                    tell(described.name, described.seat, opens),
+                ));
             }
         })?;
         differs.map_or(Ok(()), Err)

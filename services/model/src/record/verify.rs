@@ -64,6 +64,20 @@ pub enum VerifyError {
     },
 }
 
+impl VerifyError {
+    pub(super) fn differs(
+        key: &'static str,
+        stated: impl ToString,
+        computed: impl ToString,
+    ) -> Self {
+        Self::Differs {
+            key,
+            stated: stated.to_string(),
+            computed: computed.to_string(),
+        }
+    }
+}
+
 impl From<CheckError> for VerifyError {
     fn from(error: CheckError) -> Self {
         match error {
@@ -113,28 +127,21 @@ impl GameRecord {
         }
         let computed = outcome.ending.map(Termination::from);
         if Some(self.termination) != computed {
-            return Err(VerifyError::Differs {
-                key: "termination",
-                stated: self.termination.name().to_owned(),
-                computed: computed.map_or("unfinished", Termination::name).to_owned(),
-            });
+            let computed = computed.map_or("unfinished", Termination::name);
+            let stated = self.termination.name();
+            return Err(VerifyError::differs("termination", stated, computed));
         }
         same("placement", &self.placement, &outcome.placement)
     }
-}
 
-impl GameRecord {
     /// A block has one game for each rotation of the seats, or one game only.
     fn check_block(&self) -> Result<(), VerifyError> {
         let blocks = [self.index / self.seats.len() as u64, self.index];
         if blocks.contains(&self.block) {
             return Ok(());
         }
-        Err(VerifyError::Differs {
-            key: "block",
-            stated: self.block.to_string(),
-            computed: format!("{} or {}", blocks[0], blocks[1]),
-        })
+        let computed = format!("{} or {}", blocks[0], blocks[1]);
+        Err(VerifyError::differs("block", self.block, computed))
     }
 
     /// Checks that each fault belongs to a seat that had to decide, and that the game went
@@ -154,11 +161,8 @@ impl GameRecord {
                 false if forfeits => "forfeit, because of its fault",
                 false => "a game in which faults are replaced by random moves",
             };
-            return Err(VerifyError::Differs {
-                key: "termination",
-                stated: self.termination.name().to_owned(),
-                computed: computed.to_owned(),
-            });
+            let stated = self.termination.name();
+            return Err(VerifyError::differs("termination", stated, computed));
         }
         if self.faults.is_empty() {
             return Ok(());
@@ -222,11 +226,8 @@ fn same<T: PartialEq + Debug>(
     if stated == computed {
         return Ok(());
     }
-    Err(VerifyError::Differs {
-        key,
-        stated: format!("{stated:?}"),
-        computed: format!("{computed:?}"),
-    })
+    let (stated, computed) = (format!("{stated:?}"), format!("{computed:?}"));
+    Err(VerifyError::differs(key, stated, computed))
 }
 
 impl RecordHeader {
@@ -235,13 +236,7 @@ impl RecordHeader {
     /// # Errors
     /// [`VerifyError`] at the first contradiction.
     pub fn verify(&self, record: &GameRecord, game: &dyn AnyGame) -> Result<(), VerifyError> {
-        if self.rules_version != game.version() {
-            return Err(VerifyError::Version {
-                ruleset: self.ruleset.clone(),
-                stated: self.rules_version,
-                known: game.version(),
-            });
-        }
+        self.check_version(game)?;
         let mut copy = record.clone();
         LineWriter::new(self).seal(&mut copy, game)?;
         if copy.hash != record.hash {
@@ -252,6 +247,18 @@ impl RecordHeader {
         }
         let has_luck = self.setup.is_some() || !record.luck.is_empty();
         record.check_luck(game, has_luck, self.on_fault())
+    }
+
+    /// Checks that these are the rules of the header.
+    pub(super) fn check_version(&self, game: &dyn AnyGame) -> Result<(), VerifyError> {
+        if self.rules_version == game.version() {
+            return Ok(());
+        }
+        Err(VerifyError::Version {
+            ruleset: self.ruleset.clone(),
+            stated: self.rules_version,
+            known: game.version(),
+        })
     }
 
     /// The policy for faults; none in records of version 1.

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use arena_engine::{AnyGame, Event, ReplayError};
+use arena_engine::{AnyGame, Described, ReplayError};
 use sha2::{Digest, Sha256};
 
 use super::{GameRecord, RECORD_VERSION, RecordHeader, RecordSetup};
@@ -14,7 +14,7 @@ use crate::canonical::canonical_json;
 pub struct LineWriter {
     /// The text before the game's number.
     opening: String,
-    /// See [`write_common`].
+    /// See [`RecordHeader::common`].
     common: String,
     agents: Vec<String>,
     setup: Option<RecordSetup>,
@@ -25,18 +25,9 @@ impl LineWriter {
     /// A writer for the records of a tournament.
     #[must_use]
     pub fn new(header: &RecordHeader) -> Self {
-        let options = canonical_json(&header.options);
-        let mut common = String::with_capacity(options.len() + 128);
-        write_common(
-            &mut common,
-            &header.ruleset,
-            header.rules_version,
-            &options,
-            header.setup.is_some(),
-        );
         Self {
             opening: format!("{{\"game_id\":\"{}/", header.tournament_id),
-            common,
+            common: header.common(),
             agents: header.agents.clone(),
             setup: header.setup.clone(),
             line: String::with_capacity(16 << 10),
@@ -68,19 +59,12 @@ impl LineWriter {
         let mut plies = 0;
         let mut first = true;
         game.replay(&record.events, &mut |described| {
-            if !first {
+            if !std::mem::take(&mut first) {
                 out.push(',');
             }
-            first = false;
             let opening = described.event.is_action() && plies < record.opening_plies;
             plies += u32::from(described.event.is_action());
-            write_event(
-                out,
-                described.event,
-                described.seat,
-                described.name,
-                opening,
-            );
+            write_event(out, described, opening);
         })?;
         write_tail(out, record, hash);
         Ok(())
@@ -102,22 +86,20 @@ impl LineWriter {
     }
 }
 
-/// The common part of all lines between a game's block and its seed.
-pub(super) fn write_common(
-    out: &mut String,
-    ruleset: &str,
-    rules_version: u32,
-    options: &str,
-    names_agents: bool,
-) {
-    if names_agents {
-        let _ = write!(out, ",\"record\":{RECORD_VERSION}");
+impl RecordHeader {
+    /// The common part of all lines between a game's block and its seed.
+    pub(super) fn common(&self) -> String {
+        let version = match self.setup {
+            Some(_) => format!(",\"record\":{RECORD_VERSION}"),
+            None => String::new(),
+        };
+        format!(
+            "{version},\"ruleset\":\"{}\",\"rules_version\":{},\"options\":{},\"seed\":\"",
+            self.ruleset,
+            self.rules_version,
+            canonical_json(&self.options)
+        )
     }
-    let _ = write!(
-        out,
-        ",\"ruleset\":\"{ruleset}\",\"rules_version\":{rules_version},\"options\":{options},\
-         \"seed\":\"",
-    );
 }
 
 /// The start of the events.
@@ -155,13 +137,8 @@ pub(super) fn write_head<'a>(
     out.push(']');
 }
 
-pub(super) fn write_event(
-    out: &mut String,
-    event: Event,
-    seat: Option<u8>,
-    name: &str,
-    opening: bool,
-) {
+pub(super) fn write_event(out: &mut String, described: Described<'_>, opening: bool) {
+    let Described { event, seat, name } = described;
     if event.is_action() {
         out.push_str("{\"seat\":");
         write_number(out, seat.unwrap_or(0));

@@ -1,21 +1,18 @@
-use arena_engine::{FaultPolicy, GameKeys, Setup, options::Options};
+use arena_engine::{GameKeys, Setup, options::Options};
 
 use super::*;
 
 /// Plays a game with random moves and returns its events.
 fn random_game(game: &dyn AnyGame) -> Vec<Event> {
-    let played = game.start(Setup {
-        keys: GameKeys {
-            dice: [[1; 32], [2; 32], [3; 32], [4; 32]],
-            table: [5; 32],
-            opening: [6; 32],
-            agents: [[7; 32]; 4],
-            substitute: [[8; 32]; 4],
-        },
-        opening: arena_engine::Opening::Drawn(u32::MAX),
-        on_fault: FaultPolicy::Forfeit,
-        ask_forced: false,
-    });
+    let keys = GameKeys {
+        dice: [[1; 32], [2; 32], [3; 32], [4; 32]],
+        table: [5; 32],
+        opening: [6; 32],
+        agents: [[7; 32]; 4],
+        substitute: [[8; 32]; 4],
+    };
+    let opening = arena_engine::Opening::Drawn(u32::MAX);
+    let played = game.start(Setup::new(keys, opening));
     played.finish().events
 }
 

@@ -1,6 +1,10 @@
 //! The place of each game: tournament and index to a place, in about four bytes per game.
 
-use std::{collections::BTreeMap, collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    ops::Deref,
+    sync::Arc,
+};
 
 /// Games of one page; the indices of a tournament are dense except for a few games in progress.
 const PAGE: u64 = 1024;
@@ -23,24 +27,30 @@ struct Places {
 }
 
 impl Places {
+    /// The games from `from` on: index and place, in index order.
+    fn range(&self, from: u64) -> impl Iterator<Item = (u64, u32)> {
+        let pages = self.pages.range(from / PAGE..);
+        let slots = pages.flat_map(|(&number, page)| {
+            let slots = page.iter().enumerate();
+            slots.map(move |(slot, &place)| (number * PAGE + slot as u64, place))
+        });
+        slots.filter(move |&(index, place)| index >= from && place != NONE)
+    }
+
     fn gaps_text(&self) -> Option<String> {
         let mut reported = Vec::new();
         let (mut next, mut gaps, mut games) = (0, 0, 0);
-        for (number, page) in &self.pages {
-            let held = page.iter().enumerate().filter(|&(_, &place)| place != NONE);
-            for (slot, _) in held {
-                let index = number * PAGE + slot as u64;
-                if index > next {
-                    gaps += 1;
-                    games += index - next;
-                    match index - next {
-                        _ if gaps > GAPS_SHOWN => {}
-                        1 => reported.push(next.to_string()),
-                        _ => reported.push(format!("{next} to {}", index - 1)),
-                    }
+        for (index, _) in self.range(0) {
+            if index > next {
+                gaps += 1;
+                games += index - next;
+                match index - next {
+                    _ if gaps > GAPS_SHOWN => {}
+                    1 => reported.push(next.to_string()),
+                    _ => reported.push(format!("{next} to {}", index - 1)),
                 }
-                next = index + 1;
             }
+            next = index + 1;
         }
         let more = if gaps > GAPS_SHOWN { ", …" } else { "" };
         (gaps > 0).then(|| {
@@ -58,13 +68,7 @@ impl Index {
     /// than `u32::MAX`.
     pub(crate) fn insert(&mut self, tournament: &Arc<str>, index: u64, place: u32) -> bool {
         debug_assert_ne!(place, NONE);
-        if !self.tournaments.contains_key(tournament) {
-            self.tournaments
-                .insert(Arc::clone(tournament), Places::default());
-        }
-        let Some(places) = self.tournaments.get_mut(tournament) else {
-            return false;
-        };
+        let places = self.tournaments.entry(Arc::clone(tournament)).or_default();
         let page = places
             .pages
             .entry(index / PAGE)
@@ -88,43 +92,16 @@ impl Index {
 
     /// The first `limit` games from `from` on: index and place, in index order.
     pub(crate) fn range(&self, tournament: &str, from: u64, limit: usize) -> Vec<(u64, u32)> {
-        let Some(places) = self.tournaments.get(tournament) else {
-            return Vec::new();
-        };
-        places
-            .pages
-            .range(from / PAGE..)
-            .flat_map(|(number, page)| {
-                page.iter()
-                    .enumerate()
-                    .map(move |(slot, &place)| (number * PAGE + slot as u64, place))
-            })
-            .filter(|&(index, place)| index >= from && place != NONE)
-            .take(limit)
-            .collect()
-    }
-
-    /// The indices from `from` on that have a place, in pages: the first page with any, and the
-    /// start of the next one if there can be one.
-    pub(crate) fn page(&self, tournament: &str, from: u64) -> Option<(Vec<u64>, Option<u64>)> {
-        let places = self.tournaments.get(tournament)?;
-        let (number, page) = places.pages.range(from / PAGE..).next()?;
-        let held = page
-            .iter()
-            .enumerate()
-            .filter(|&(_, &place)| place != NONE)
-            .map(|(slot, _)| number * PAGE + slot as u64)
-            .filter(|&index| index >= from);
-        Some((held.collect(), (number + 1).checked_mul(PAGE)))
+        let places = self.tournaments.get(tournament).into_iter();
+        let games = places.flat_map(|places| places.range(from));
+        games.take(limit).collect()
     }
 
     /// Places with games of a tournament, in ascending order, each once.
     pub(crate) fn places(&self, tournament: &str) -> Vec<u32> {
-        let Some(places) = self.tournaments.get(tournament) else {
-            return Vec::new();
-        };
         let mut held: Vec<u32> = Vec::new();
-        for page in places.pages.values() {
+        let places = self.tournaments.get(tournament).into_iter();
+        for page in places.flat_map(|places| places.pages.values()) {
             let start = held.len();
             held.extend(page.iter().filter(|&&place| place != NONE));
             held[start..].sort_unstable();
@@ -161,6 +138,21 @@ impl Index {
             gaps.push(format!("; and of {more} tournaments more"));
         }
         gaps.concat()
+    }
+}
+
+/// Visits the indices of a tournament's games, ascending. `index` locks the index for one page of
+/// them at a time, so that the visitor may call the store.
+pub(crate) fn visit_indices<I: Deref<Target = Index>>(
+    index: impl Fn() -> I,
+    tournament: &str,
+    visit: &mut dyn FnMut(u64),
+) {
+    let mut from = Some(0);
+    while let Some(start) = from {
+        let page = index().range(tournament, start, PAGE as usize);
+        from = page.last().and_then(|(last, _)| last.checked_add(1));
+        page.into_iter().for_each(|(index, _)| visit(index));
     }
 }
 

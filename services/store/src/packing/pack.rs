@@ -133,6 +133,11 @@ pub(crate) fn key(sequence: u64) -> [u8; 8] {
     sequence.to_be_bytes()
 }
 
+/// The place of a pack in the index; `None` if the chain is longer than the index can hold.
+pub(crate) fn place(sequence: u64) -> Option<u32> {
+    u32::try_from(sequence).ok().filter(|&it| it != u32::MAX)
+}
+
 /// Approximate bytes of a game beside its record and side.
 pub(crate) const ENTRY_BYTES: usize = 40;
 
@@ -229,6 +234,11 @@ fn put_header(out: &mut Vec<u8>, version: u8, games: &[StoredGame], tip: &Tip) {
         put_varint(out, game.side.len() as u64);
         expected = game.index.wrapping_add(1);
     }
+}
+
+/// Parses the header of an unchanged pack; `None` if it was changed.
+pub(crate) fn open(bytes: &[u8]) -> Option<Pack> {
+    intact(bytes).then(|| decode(bytes)).flatten()
 }
 
 /// True if the bytes are unchanged.

@@ -6,7 +6,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    fs::{self, File},
+    fs::File,
     io::{self, Read, Seek, SeekFrom},
     path::{Path, PathBuf},
 };
@@ -14,6 +14,8 @@ use std::{
 use crate::{
     Sha256Digest, StoreError, VALUE_BYTES_MAX,
     documents::{self, Summary},
+    error::At,
+    files,
     packing::pack,
 };
 
@@ -64,27 +66,14 @@ impl Carved {
     /// Searches a database's files, before anything opens it.
     pub(crate) fn of(sled: &Path) -> Result<Self, StoreError> {
         let mut carved = Self::default();
-        for folder in [sled.to_owned(), sled.join("blobs")] {
-            let entries = match fs::read_dir(&folder) {
-                Ok(entries) => entries,
-                Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
-                Err(e) => return Err(StoreError::io("list", &folder, &e)),
-            };
-            for entry in entries {
-                let path = entry
-                    .map_err(|e| StoreError::io("list", &folder, &e))?
-                    .path();
-                if path.is_file() {
-                    carved.files.push(path);
-                }
-            }
+        for folder in [sled, &sled.join("blobs")] {
+            let paths = files::entries(folder)?.into_iter();
+            carved.files.extend(paths.filter(|path| path.is_file()));
         }
         carved.files.sort();
         for file in 0..carved.files.len() {
             let path = carved.files[file].clone();
-            carved
-                .look_through(file, &path)
-                .map_err(|e| StoreError::io("read", &path, &e))?;
+            carved.look_through(file, &path).at("read", &path)?;
         }
         Ok(carved)
     }
@@ -165,11 +154,13 @@ impl Carved {
     /// The bytes at a place.
     pub(crate) fn read(&self, place: &Place) -> Result<Vec<u8>, StoreError> {
         let path = &self.files[place.file];
-        let error = |e: io::Error| StoreError::io("read", path, &e);
-        let mut file = File::open(path).map_err(error)?;
-        file.seek(SeekFrom::Start(place.offset)).map_err(error)?;
         let mut bytes = vec![0; place.length];
-        file.read_exact(&mut bytes).map_err(error)?;
+        File::open(path)
+            .and_then(|mut file| {
+                file.seek(SeekFrom::Start(place.offset))?;
+                file.read_exact(&mut bytes)
+            })
+            .at("read", path)?;
         Ok(bytes)
     }
 

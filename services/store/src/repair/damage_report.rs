@@ -31,31 +31,25 @@ impl fmt::Display for Damage {
             Self::Packs { first, last, fault } => (first, last, fault),
         };
         let one = first == last;
-        if *fault == Fault::LockedUp {
-            f.write_str("the records of ")?;
-        }
-        match one {
-            true => write!(f, "results pack {first} ")?,
-            false => write!(f, "results packs {first} to {last} ")?,
-        }
-        let reported = |single, many| if one { single } else { many };
-        match fault {
-            Fault::Missing => f.write_str(reported("is missing", "are missing")),
-            Fault::Changed => f.write_str(reported(
-                "is not as it was written",
-                "are not as they were written",
-            )),
-            Fault::Unreadable(because) => write!(f, "cannot be read{because}"),
-            Fault::Misplaced => f.write_str(reported(
+        let packs = match one {
+            true => format!("results pack {first}"),
+            false => format!("results packs {first} to {last}"),
+        };
+        let many = |single, many| if one { single } else { many };
+        let found = match fault {
+            Fault::Missing => many("is missing", "are missing"),
+            Fault::Changed => many("is not as it was written", "are not as they were written"),
+            Fault::Unreadable(because) => return write!(f, "{packs} cannot be read{because}"),
+            Fault::Misplaced => many(
                 "does not follow the one before it",
                 "do not follow those before them",
-            )),
-            Fault::NotAcknowledged => f.write_str(reported(
-                "is not the one acknowledged",
-                "are not those acknowledged",
-            )),
-            Fault::LockedUp => f.write_str("cannot be unpacked"),
-        }
+            ),
+            Fault::NotAcknowledged => {
+                many("is not the one acknowledged", "are not those acknowledged")
+            }
+            Fault::LockedUp => return write!(f, "the records of {packs} cannot be unpacked"),
+        };
+        write!(f, "{packs} {found}")
     }
 }
 
@@ -67,8 +61,8 @@ pub(crate) struct DamageReport {
 }
 
 impl DamageReport {
-    pub(crate) fn add(&mut self, damage: String) {
-        self.push(Damage::Text(damage));
+    pub(crate) fn add(&mut self, damage: impl Into<String>) {
+        self.push(Damage::Text(damage.into()));
     }
 
     pub(crate) fn pack(&mut self, sequence: u64, fault: Fault) {
@@ -141,7 +135,7 @@ mod tests {
         damage_report.pack(32, Fault::Changed);
         damage_report.packs(40..45, Fault::Missing);
         damage_report.packs(45..45, Fault::Missing);
-        damage_report.add("else".to_owned());
+        damage_report.add("else");
         assert_eq!(
             damage_report.to_string(),
             "results packs 3 to 29 cannot be read; results packs 31 to 32 are not as they were \

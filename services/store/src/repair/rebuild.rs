@@ -1,17 +1,19 @@
 //! Rebuilds a damaged store from everything that can be read.
 
-use std::{fs, io, path::Path};
+use std::{fs, path::Path};
 
 use super::{
     carve::Carved,
     copy::StoreCopy,
     report::RepairReport,
     salvage::Salvage,
-    verify::{LOCK_WAIT, check, digest, read},
+    verify::{LOCK_WAIT, check, read},
 };
 use crate::{
     Options, StoreError,
     binary::Binaries,
+    error::At,
+    files::{digest, existing},
     sled::{commit_marker::CommitMarker, core::Core, folder::Folder, scratch::Scratch},
 };
 
@@ -22,7 +24,6 @@ use crate::{
 /// # Errors
 /// `Locked`, `NotFound`, `NewerVersion`, `Full` (a second copy of the database must fit), or
 /// another error of the disk; the store is unchanged in that case.
-/// must fit), or another error of the disk; the store is unchanged then.
 pub fn repair(data: impl AsRef<Path>) -> Result<RepairReport, StoreError> {
     let folder = Folder::open(data.as_ref(), LOCK_WAIT, false)?;
     // Before the database is opened, which changes it if there is no room for a copy.
@@ -32,26 +33,22 @@ pub fn repair(data: impl AsRef<Path>) -> Result<RepairReport, StoreError> {
         path: folder.path.clone(),
         games: report.games,
         documents: report.documents,
-        games_rescued: 0,
-        documents_rescued: 0,
-        games_lost: 0,
-        documents_lost: 0,
         damage_report: report.damage_report,
-        before: None,
+        ..RepairReport::default()
     };
     if repaired.damage_report.is_empty() {
         return Ok(repaired);
     }
     for (name, path) in Binaries::list(&folder.binaries())? {
-        if digest(&path)? != name {
-            fs::remove_file(&path).map_err(|e| StoreError::io("remove", &path, &e))?;
+        if hex::encode(digest(&path)?) != name {
+            fs::remove_file(&path).at("remove", &path)?;
         }
     }
     let generation = folder.newest()?.unwrap_or(0) + 1;
     // Without a label, the newest database is the current one, so a database under construction
     // must have another kind of name.
     let unfinished = folder.unfinished();
-    remove(&unfinished)?;
+    existing(fs::remove_dir_all(&unfinished)).at("remove", &unfinished)?;
     let built = build(&folder, &unfinished, &carved, &mut repaired).and_then(|()| {
         folder.finish(generation)?;
         folder.write_label(generation)
@@ -95,12 +92,4 @@ fn build(
     core.close()?;
     salvage.report(repaired, &missing);
     Ok(())
-}
-
-/// Removes a folder, if there is one.
-fn remove(folder: &Path) -> Result<(), StoreError> {
-    match fs::remove_dir_all(folder) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(StoreError::io("remove", folder, &e)),
-        _ => Ok(()),
-    }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 /// Findings of [`verify`](crate::verify).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct VerifyReport {
     /// The data folder.
     pub path: PathBuf,
@@ -38,7 +38,7 @@ impl VerifyReport {
 }
 
 /// Results of [`repair`](crate::repair).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct RepairReport {
     /// The data folder.
     pub path: PathBuf,

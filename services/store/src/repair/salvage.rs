@@ -14,7 +14,7 @@ use crate::{
     repair::carve::{Carved, FoundPack, Place},
     repair::walk::{Item, Walk},
     repair::{copy::StoreCopy, report::RepairReport},
-    sled::commit_marker::{Acknowledged, Found},
+    sled::commit_marker::Found,
 };
 
 /// Maximum names of documents that are listed.
@@ -89,25 +89,19 @@ impl<'a> Salvage<'a> {
         commit_marker: Found,
         copy: &mut StoreCopy<'_>,
     ) -> Result<(), StoreError> {
-        let acknowledged = match commit_marker {
-            Found::Whole(acknowledged) => acknowledged,
-            Found::Missing | Found::Damaged => Acknowledged::default(),
-        };
+        let known = commit_marker.acknowledged();
+        let acknowledged = known.unwrap_or_default();
         self.newer(acknowledged.documents);
-        let games = self
-            .carved
-            .packs
-            .values()
-            .map(|it| it.games_before + it.games);
-        let known = games.max().unwrap_or(0).max(self.games);
-        self.games = match commit_marker {
-            Found::Whole(acknowledged) => acknowledged.tip.games,
-            Found::Missing | Found::Damaged => known,
-        };
+        self.games = known.map_or_else(
+            || {
+                let packs = self.carved.packs.values();
+                let games = packs.map(|it| it.games_before + it.games);
+                games.max().unwrap_or(0).max(self.games)
+            },
+            |known| known.tip.games,
+        );
         for pack in self.packs_in_order(&acknowledged.tip.link) {
-            if let Some(bytes) = read(self.carved, &pack.places, pack::intact)?
-                && let Some(pack) = pack::decode(&bytes)
-            {
+            if let Some((bytes, pack)) = read(self.carved, &pack.places, pack::open)? {
                 copy.take(&Item::Pack {
                     bytes: &bytes,
                     pack: &pack,
@@ -162,11 +156,9 @@ impl<'a> Salvage<'a> {
             let kept = self.documents.get(key).map(|kept| kept.checksum);
             let found = kept.and_then(|checksum| carved.documents.get(key)?.get(&checksum));
             let places = found.map_or(&[][..], |found| &found.places);
-            let whole = |bytes: &[u8]| documents::open(key, bytes).is_some();
-            if let Some(bytes) = read(carved, places, whole)?
-                && let Some(document) = documents::open(key, &bytes)
-            {
-                copy.document(key, document.content);
+            let content = |bytes: &[u8]| Some(documents::open(key, bytes)?.content.to_vec());
+            if let Some((_, content)) = read(carved, places, content)? {
+                copy.document(key, &content);
             }
         }
         Ok(())
@@ -196,16 +188,14 @@ impl<'a> Salvage<'a> {
         if !adds_up {
             repaired.documents_lost = self.summary.count.saturating_sub(count).max(1);
         }
+        let damage = &mut repaired.damage_report;
         if repaired.games_lost > 0 {
-            let lost = repaired.games_lost;
-            repaired
-                .damage_report
-                .push(format!("{lost} games are lost{missing}"));
+            damage.push(format!("{} games are lost{missing}", repaired.games_lost));
         }
         if repaired.documents_lost > 0 {
-            let lost = repaired.documents_lost;
-            repaired.damage_report.push(format!(
-                "{lost} documents are lost, or their last change is"
+            damage.push(format!(
+                "{} documents are lost, or their last change is",
+                repaired.documents_lost
             ));
         }
         if !adds_up && !self.salvaged.is_empty() {
@@ -215,7 +205,7 @@ impl<'a> Salvage<'a> {
             if more > 0 {
                 names.push(format!("and {more} more"));
             }
-            repaired.damage_report.push(format!(
+            damage.push(format!(
                 "these documents may be of before their last change, or removed since: {}",
                 names.join(", ")
             ));
@@ -241,16 +231,17 @@ impl<'a> Salvage<'a> {
     }
 }
 
-/// The piece at one of these places, if it is still there.
-fn read(
+/// The piece at one of these places, if it is still there: its bytes, and what `open` makes of
+/// them.
+fn read<T>(
     carved: &Carved,
     places: &[Place],
-    whole: impl Fn(&[u8]) -> bool,
-) -> Result<Option<Vec<u8>>, StoreError> {
+    open: impl Fn(&[u8]) -> Option<T>,
+) -> Result<Option<(Vec<u8>, T)>, StoreError> {
     for place in places {
         let bytes = carved.read(place)?;
-        if whole(&bytes) {
-            return Ok(Some(bytes));
+        if let Some(opened) = open(&bytes) {
+            return Ok(Some((bytes, opened)));
         }
     }
     Ok(None)

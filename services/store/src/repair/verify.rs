@@ -1,13 +1,6 @@
 //! Verification of a whole store.
 
-use std::{
-    fs::File,
-    io::{self, Read},
-    path::Path,
-    time::Duration,
-};
-
-use sha2::{Digest, Sha256};
+use std::{path::Path, time::Duration};
 
 use super::{
     damage_report::{DamageReport, Fault},
@@ -17,11 +10,13 @@ use super::{
 use crate::{
     Collection, Options, StoreError, StoredGame,
     binary::Binaries,
-    documents, remedy,
+    documents,
+    error::{At, remedy},
+    files::digest,
     sled::{
         commit_marker::CommitMarker,
-        database::{Database, corrupt},
-        folder::{Folder, LABEL_DAMAGED, LABEL_MISSING, LabelState},
+        database::Database,
+        folder::{Folder, LabelState},
         log,
         scratch::{Scratch, size},
     },
@@ -66,14 +61,8 @@ pub(super) fn check(
     let scratch = Scratch::of(folder)?;
     let mut report = VerifyReport {
         path: folder.path.clone(),
-        games: 0,
-        packs: 0,
-        documents: 0,
-        binaries: 0,
-        bytes_on_disk: 0,
         in_place: !scratch.is_copy(),
-        damage_report: Vec::new(),
-        remedy: None,
+        ..VerifyReport::default()
     };
     let mut locked = DamageReport::default();
     match read(folder, scratch.database(), |item| match item {
@@ -93,12 +82,9 @@ pub(super) fn check(
         }
     }) {
         Ok((walk, bytes)) => {
-            match folder.label {
-                LabelState::Whole => {}
-                LabelState::Missing if walk.is_empty() => {}
-                LabelState::Missing => report.damage_report.push(LABEL_MISSING.to_owned()),
-                LabelState::Damaged => report.damage_report.push(LABEL_DAMAGED.to_owned()),
-            }
+            let is_new = folder.label == LabelState::Missing && walk.is_empty();
+            let damage = folder.label.damage().filter(|_| !is_new);
+            report.damage_report.extend(damage.map(str::to_owned));
             report.games = walk.index.games();
             report.bytes_on_disk = bytes;
             report.damage_report.extend(walk.damage_report.lines());
@@ -121,7 +107,7 @@ pub(super) fn check(
     report.damage_report.extend(locked.lines());
     let mut damage_report = DamageReport::default();
     for (name, path) in Binaries::list(&folder.binaries())? {
-        if digest(&path)? == name {
+        if hex::encode(digest(&path)?) == name {
             report.binaries += 1;
         } else {
             damage_report.add(format!(
@@ -141,11 +127,10 @@ pub(super) fn check(
 /// Without room for a copy, this check is skipped.
 pub(crate) fn beware(folder: &Folder) -> Result<(), StoreError> {
     let sled = folder.database(folder.generation).join("sled");
-    if log::is_whole(&sled).map_err(|e| StoreError::io("read", &sled, &e))? {
+    if log::is_whole(&sled).at("read", &sled)? {
         return Ok(());
     }
-    let bytes =
-        size(&folder.database(folder.generation)).map_err(|e| StoreError::io("read", &sled, &e))?;
+    let bytes = size(&folder.database(folder.generation))?;
     tracing::info!(
         data = %folder.path.display(),
         bytes,
@@ -161,10 +146,7 @@ pub(crate) fn beware(folder: &Folder) -> Result<(), StoreError> {
         return Ok(());
     }
     let (walk, _) = read(folder, scratch.database(), |_| {})?;
-    match walk.damage_report.is_empty() {
-        true => Ok(()),
-        false => Err(corrupt(&folder.path, walk.damage_report.to_string())),
-    }
+    walk.check(&folder.path)
 }
 
 /// Walks a generation of a folder, or a copy of it. Returns the findings, and the size of the
@@ -182,18 +164,4 @@ pub(crate) fn read(
     let found = CommitMarker::read(&database.join("acknowledged"))?;
     let walk = walk(&db, found, folder.label == LabelState::Missing, each);
     Ok((walk, db.size()))
-}
-
-/// SHA-256 of a file in hex.
-pub(super) fn digest(path: &Path) -> Result<String, StoreError> {
-    let error = |e: io::Error| StoreError::io("read", path, &e);
-    let mut file = File::open(path).map_err(error)?;
-    let mut hasher = Sha256::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut buffer).map_err(error)? {
-            0 => return Ok(hex::encode(hasher.finalize())),
-            count => hasher.update(&buffer[..count]),
-        }
-    }
 }

@@ -2,14 +2,20 @@
 //! and checks both against the commit marker. Used for opening, verifying, backing up and
 //! repairing.
 
+use std::path::Path;
+
 use crate::{
     StoreError, StoredGame,
     documents::{self, Sealed, Summary},
-    packing::index::Index,
-    packing::pack::{self, Pack, Tip},
+    packing::{
+        index::Index,
+        pack::{self, Pack, Tip},
+    },
     repair::damage_report::{DamageReport, Fault},
-    sled::commit_marker::{Acknowledged, Found},
-    sled::database::{Database, Tree},
+    sled::{
+        commit_marker::{Acknowledged, Found},
+        database::{Database, Tree},
+    },
 };
 
 /// Failed reads in a row after which the rest is given up.
@@ -53,11 +59,7 @@ pub(crate) fn walk(
     mut each: impl FnMut(Item<'_>),
 ) -> Walk {
     let mut walk = Walk::default();
-    let acknowledged = match commit_marker {
-        Found::Whole(acknowledged) => Some(acknowledged),
-        Found::Missing | Found::Damaged => None,
-    };
-    walk.packs(db, acknowledged.as_ref(), &mut each);
+    walk.packs(db, commit_marker.acknowledged().as_ref(), &mut each);
     let stored = walk.documents(db, &mut each);
     walk.compare(commit_marker, stored, new);
     walk
@@ -77,8 +79,7 @@ impl Walk {
             let read = db.visit(Tree::Packs, &pack::key(next), |key, bytes| {
                 failures = 0;
                 let Some(sequence) = key.as_ref().try_into().ok().map(u64::from_be_bytes) else {
-                    self.damage_report
-                        .add("an entry that is no results pack".to_owned());
+                    self.damage_report.add("an entry that is no results pack");
                     return true;
                 };
                 self.damage_report.packs(next..sequence, Fault::Missing);
@@ -105,11 +106,7 @@ impl Walk {
         acknowledged: Option<&Acknowledged>,
         each: &mut impl FnMut(Item<'_>),
     ) {
-        let place = u32::try_from(sequence)
-            .ok()
-            .filter(|&place| place != u32::MAX);
-        let pack = pack::intact(bytes).then(|| pack::decode(bytes)).flatten();
-        let (Some(place), Some(pack)) = (place, pack) else {
+        let (Some(place), Some(pack)) = (pack::place(sequence), pack::open(bytes)) else {
             self.damage_report.pack(sequence, Fault::Changed);
             return;
         };
@@ -160,7 +157,7 @@ impl Walk {
                     )),
                     (None, _) => self
                         .damage_report
-                        .add("a document under a key that is none".to_owned()),
+                        .add("a document under a key that is none"),
                 }
                 true
             });
@@ -173,6 +170,14 @@ impl Walk {
             from = vec![next];
         }
         stored
+    }
+
+    /// Fails if there is any damage; `data` is the data folder.
+    pub(crate) fn check(&self, data: &Path) -> Result<(), StoreError> {
+        match self.damage_report.is_empty() {
+            true => Ok(()),
+            false => Err(StoreError::corrupt(data, self.damage_report.to_string())),
+        }
     }
 
     /// True if nothing was ever stored.
@@ -196,16 +201,12 @@ impl Walk {
             Found::Whole(acknowledged) => acknowledged,
             Found::Missing if new && self.is_empty() => return,
             Found::Missing => {
-                self.documents_whole = false;
-                self.damage_report
-                    .add("the commit marker of what was acknowledged is missing".to_owned());
-                return;
+                return self
+                    .doubt_documents("the commit marker of what was acknowledged is missing");
             }
             Found::Damaged => {
-                self.documents_whole = false;
-                self.damage_report
-                    .add("the commit marker of what was acknowledged is damaged".to_owned());
-                return;
+                return self
+                    .doubt_documents("the commit marker of what was acknowledged is damaged");
             }
         };
         let lost = acknowledged.tip.games.saturating_sub(self.index.games());
@@ -215,19 +216,21 @@ impl Walk {
                 self.index.gaps_text()
             ));
         }
-        if acknowledged.documents.version > stored.version {
-            self.documents_whole = false;
-            self.damage_report.add(format!(
+        let known = acknowledged.documents;
+        if known.version > stored.version {
+            self.doubt_documents(format!(
                 "the last {} changes of documents are not there",
-                acknowledged.documents.version - stored.version
+                known.version - stored.version
             ));
-        } else if acknowledged.documents.version == stored.version
-            && acknowledged.documents != stored
-        {
-            self.documents_whole = false;
-            self.damage_report
-                .add("the documents are not those acknowledged".to_owned());
+        } else if known.version == stored.version && known != stored {
+            self.doubt_documents("the documents are not those acknowledged");
         }
+    }
+
+    /// Adds damage because of which the documents may not be the acknowledged ones.
+    fn doubt_documents(&mut self, damage: impl Into<String>) {
+        self.documents_whole = false;
+        self.damage_report.add(damage);
     }
 }
 

@@ -16,21 +16,25 @@ use std::{
 };
 
 use serde::Serialize;
-use sha2::{Digest, Sha256};
+use sha2::Digest;
 
 use crate::{
     Options, Sha256Digest, StoreError,
-    binary::{Binaries, sync_parent},
+    binary::Binaries,
+    error::At,
+    files::{self, Hashed, existing},
     packing::pack::{self, Pack},
-    repair::walk::Item,
     repair::{
         copy::StoreCopy,
         verify::{LOCK_WAIT, beware, read},
+        walk::Item,
     },
-    sled::core::Core,
-    sled::database::{Database, Tree, corrupt},
-    sled::folder::{Folder, LABEL_DAMAGED, LABEL_MISSING, LabelState, is_occupied},
-    sled::snapshot::Snapshot,
+    sled::{
+        core::Core,
+        database::{Database, Tree},
+        folder::{Folder, is_occupied},
+        writer::Snapshot,
+    },
 };
 
 const MAGIC: &[u8; 8] = b"ARENABKP";
@@ -45,7 +49,7 @@ const KEY_MAX: u32 = 1 << 16;
 const CONTENT_MAX: u64 = 64 << 20;
 
 /// Contents of a backup.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct BackupReport {
     /// The backup's file, or the restored folder.
     pub path: PathBuf,
@@ -67,16 +71,8 @@ pub struct BackupReport {
 /// `Locked`, `NotFound`, or an error of the disk.
 pub fn backup(data: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<BackupReport, StoreError> {
     let (folder, to) = (Folder::open(data.as_ref(), LOCK_WAIT, false)?, to.as_ref());
-    match folder.label {
-        LabelState::Whole => {}
-        LabelState::Missing => return Err(corrupt(&folder.path, LABEL_MISSING.to_owned())),
-        LabelState::Damaged => return Err(corrupt(&folder.path, LABEL_DAMAGED.to_owned())),
-    }
-    if to.exists() {
-        return Err(StoreError::NotEmpty {
-            path: to.to_owned(),
-        });
-    }
+    folder.check_label()?;
+    check_free(to)?;
     let unfinished = PathBuf::from(format!("{}.unfinished", to.display()));
     let report = write(&folder, &unfinished, to);
     if report.is_err() {
@@ -86,10 +82,19 @@ pub fn backup(data: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<BackupRepo
     report
 }
 
+/// Fails if there is something at this path.
+fn check_free(path: &Path) -> Result<(), StoreError> {
+    match path.exists() {
+        true => Err(StoreError::NotEmpty {
+            path: path.to_owned(),
+        }),
+        false => Ok(()),
+    }
+}
+
 fn write(folder: &Folder, unfinished: &Path, to: &Path) -> Result<BackupReport, StoreError> {
-    let error = |e: io::Error| StoreError::io("write", unfinished, &e);
-    let file = File::create(unfinished).map_err(error)?;
-    let mut out = Backup::begin(BufWriter::new(file)).map_err(error)?;
+    let file = BufWriter::new(File::create(unfinished).at("write", unfinished)?);
+    let mut out = Backup::begin(file).at("write", unfinished)?;
     let mut written = Ok(());
     beware(folder)?;
     let database = folder.database(folder.generation);
@@ -102,18 +107,13 @@ fn write(folder: &Folder, unfinished: &Path, to: &Path) -> Result<BackupReport, 
             Item::Document(document) => out.document(document.key, document.content),
         };
     })?;
-    if !walk.damage_report.is_empty() {
-        return Err(corrupt(&folder.path, walk.damage_report.to_string()));
-    }
-    written.map_err(error)?;
-    for (name, path) in Binaries::list(&folder.binaries())? {
-        out.binary(&name, &path, error)?;
-    }
-    let (inner, mut report) = out.finish().map_err(error)?;
+    walk.check(&folder.path)?;
+    written.at("write", unfinished)?;
+    out.binaries(&folder.binaries(), unfinished)?;
+    let (file, mut report) = out.finish().at("write", unfinished)?;
     report.path = to.to_owned();
-    inner.get_ref().sync_all().map_err(error)?;
-    fs::rename(unfinished, to).map_err(error)?;
-    sync_parent(to)?;
+    file.get_ref().sync_all().at("write", unfinished)?;
+    files::rename(unfinished, to)?;
     Ok(report)
 }
 
@@ -125,18 +125,12 @@ fn write(folder: &Folder, unfinished: &Path, to: &Path) -> Result<BackupReport, 
 /// disk.
 pub fn keep_backup(unfinished: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<u64, StoreError> {
     let (unfinished, to) = (unfinished.as_ref(), to.as_ref());
-    if to.exists() {
-        return Err(StoreError::NotEmpty {
-            path: to.to_owned(),
-        });
-    }
+    check_free(to)?;
     let bytes = check(unfinished)?;
-    let error = |e: io::Error| StoreError::io("write", unfinished, &e);
     File::open(unfinished)
         .and_then(|file| file.sync_all())
-        .map_err(error)?;
-    fs::rename(unfinished, to).map_err(error)?;
-    sync_parent(to)?;
+        .at("write", unfinished)?;
+    files::rename(unfinished, to)?;
     Ok(bytes)
 }
 
@@ -148,15 +142,14 @@ pub(crate) fn write_snapshot(
     snapshot: &Snapshot,
     out: &mut dyn Write,
 ) -> Result<BackupReport, StoreError> {
-    let error = |e: io::Error| StoreError::io("write a backup of", data, &e);
-    let mut out = Backup::begin(out).map_err(error)?;
+    let action = "write a backup of";
+    let mut out = Backup::begin(out).at(action, data)?;
     let (mut next, mut written, mut whole) = (0, Ok(()), true);
     db.visit(Tree::Packs, &pack::key(0), |key, bytes| {
         if next == snapshot.packs {
             return false;
         }
-        let found = pack::intact(&bytes).then(|| pack::decode(&bytes)).flatten();
-        let Some(pack) = found.filter(|_| *key == pack::key(next)) else {
+        let Some(pack) = pack::open(&bytes).filter(|_| *key == pack::key(next)) else {
             whole = false;
             return false;
         };
@@ -164,18 +157,16 @@ pub(crate) fn write_snapshot(
         written = out.pack(&bytes, &pack);
         written.is_ok()
     })?;
-    written.map_err(error)?;
+    written.at(action, data)?;
     if !whole || next < snapshot.packs {
-        let what = format!("results pack {next} is not as it was written");
-        return Err(corrupt(data, what));
+        let damage = format!("results pack {next} is not as it was written");
+        return Err(StoreError::corrupt(data, damage));
     }
     for (key, content) in &snapshot.documents {
-        out.document(key, content).map_err(error)?;
+        out.document(key, content).at(action, data)?;
     }
-    for (name, path) in Binaries::list(binaries)? {
-        out.binary(&name, &path, error)?;
-    }
-    let (_, mut report) = out.finish().map_err(error)?;
+    out.binaries(binaries, data)?;
+    let (_, mut report) = out.finish().at(action, data)?;
     report.path = data.to_owned();
     Ok(report)
 }
@@ -188,21 +179,13 @@ struct Backup<W: Write> {
 
 impl<W: Write> Backup<W> {
     fn begin(inner: W) -> io::Result<Self> {
-        let mut out = Hashed {
-            inner,
-            hasher: Sha256::new(),
-            bytes: 0,
-        };
+        let mut out = Hashed::new(inner);
         out.write_all(MAGIC)?;
         out.write_all(&FORMAT.to_le_bytes())?;
-        let report = BackupReport {
-            path: PathBuf::new(),
-            games: 0,
-            documents: 0,
-            binaries: 0,
-            bytes: 0,
-        };
-        Ok(Self { out, report })
+        Ok(Self {
+            out,
+            report: BackupReport::default(),
+        })
     }
 
     fn pack(&mut self, bytes: &[u8], pack: &Pack) -> io::Result<()> {
@@ -215,22 +198,17 @@ impl<W: Write> Backup<W> {
         entry(&mut self.out, KIND_DOCUMENT, key, content)
     }
 
-    fn binary(
-        &mut self,
-        name: &str,
-        path: &Path,
-        error: impl Fn(io::Error) -> StoreError,
-    ) -> Result<(), StoreError> {
-        self.report.binaries += 1;
-        let mut binary = File::open(path).map_err(|e| StoreError::io("read", path, &e))?;
-        let length = binary
-            .metadata()
-            .map_err(|e| StoreError::io("read", path, &e))?
-            .len();
-        head(&mut self.out, KIND_BINARY, name.as_bytes(), length)
-            .and_then(|()| io::copy(&mut (&mut binary).take(length), &mut self.out))
-            .map(drop)
-            .map_err(error)
+    /// Adds the binaries of a folder; `to` names the backup in errors.
+    fn binaries(&mut self, folder: &Path, to: &Path) -> Result<(), StoreError> {
+        for (name, path) in Binaries::list(folder)? {
+            self.report.binaries += 1;
+            let binary = File::open(&path).at("read", &path)?;
+            let length = binary.metadata().at("read", &path)?.len();
+            head(&mut self.out, KIND_BINARY, name.as_bytes(), length)
+                .and_then(|()| io::copy(&mut binary.take(length), &mut self.out))
+                .at("write a binary to", to)?;
+        }
+        Ok(())
     }
 
     fn finish(mut self) -> io::Result<(W, BackupReport)> {
@@ -283,24 +261,20 @@ pub fn restore(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<BackupRep
 
 /// Reads the whole backup and checks it. Returns its size.
 fn check(from: &Path) -> Result<u64, StoreError> {
-    let error = |e: io::Error| StoreError::io("read", from, &e);
     let no_backup = || StoreError::NotFound {
         path: from.to_owned(),
         expected: "a backup of arena's store".to_owned(),
     };
-    let mut file = match File::open(from) {
-        Ok(file) => BufReader::new(file),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Err(no_backup()),
-        Err(e) => return Err(error(e)),
-    };
-    let length = file.get_ref().metadata().map_err(error)?.len();
+    let file = existing(File::open(from)).at("read", from)?;
+    let mut file = BufReader::new(file.ok_or_else(no_backup)?);
+    let length = file.get_ref().metadata().at("read", from)?.len();
     let mut start = [0; MAGIC.len() + 4];
     file.read_exact(&mut start).map_err(|_| no_backup())?;
-    let format = start.strip_prefix(MAGIC).ok_or_else(no_backup)?;
-    let found = format
-        .iter()
-        .rev()
-        .fold(0, |number, &byte| number << 8 | u32::from(byte));
+    let (magic, format) = start.split_last_chunk().ok_or_else(no_backup)?;
+    if magic != MAGIC {
+        return Err(no_backup());
+    }
+    let found = u32::from_le_bytes(*format);
     if found > FORMAT {
         return Err(StoreError::NewerVersion {
             path: from.to_owned(),
@@ -308,16 +282,11 @@ fn check(from: &Path) -> Result<u64, StoreError> {
             known: FORMAT,
         });
     }
-    let mut hashed = Hashed {
-        inner: io::sink(),
-        hasher: Sha256::new_with_prefix(start),
-        bytes: 0,
-    };
+    let mut hashed = Hashed::new(io::sink());
+    hashed.hasher.update(start);
     let content = length.saturating_sub(start.len() as u64 + 32);
-    io::copy(&mut (&mut file).take(content), &mut hashed).map_err(error)?;
-    let mut expected: Sha256Digest = [0; 32];
-    file.read_exact(&mut expected)
-        .map_err(|_| damaged(from, "it is too short"))?;
+    io::copy(&mut (&mut file).take(content), &mut hashed).at("read", from)?;
+    let expected: Sha256Digest = array(&mut file).map_err(|_| damaged(from, "it is too short"))?;
     if Sha256Digest::from(hashed.hasher.finalize()) != expected {
         return Err(damaged(
             from,
@@ -328,48 +297,37 @@ fn check(from: &Path) -> Result<u64, StoreError> {
 }
 
 fn fill(from: &Path, folder: &Folder, bytes: u64) -> Result<BackupReport, StoreError> {
-    let error = |e: io::Error| StoreError::io("read", from, &e);
     let to = &*folder.path;
     let binaries = Binaries::open(folder.binaries())?;
-    let core = Core::open(
-        &folder.database(folder.generation),
-        to,
-        &Options::default(),
-        true,
-    )?;
+    let database = folder.database(folder.generation);
+    let core = Core::open(&database, to, &Options::default(), true)?;
     let mut report = BackupReport {
         path: to.to_owned(),
-        games: 0,
-        documents: 0,
-        binaries: 0,
         bytes,
+        ..BackupReport::default()
     };
     let mut copy = StoreCopy::new(&core);
-    let mut file = BufReader::new(File::open(from).map_err(error)?);
-    io::copy(
-        &mut (&mut file).take(MAGIC.len() as u64 + 4),
-        &mut io::sink(),
-    )
-    .map_err(error)?;
+    let mut file = BufReader::new(File::open(from).at("read", from)?);
+    file.seek_relative(MAGIC.len() as i64 + 4)
+        .at("read", from)?;
     loop {
-        let [kind] = array(&mut file).map_err(error)?;
+        let [kind] = array(&mut file).at("read", from)?;
         if kind == KIND_END {
             break;
         }
-        let key_length = u32::from_le_bytes(array(&mut file).map_err(error)?);
+        let key_length = u32::from_le_bytes(array(&mut file).at("read", from)?);
         if key_length > KEY_MAX {
             return Err(damaged(from, "it has a key that is too long"));
         }
         let mut key = vec![0; key_length as usize];
-        file.read_exact(&mut key).map_err(error)?;
-        let length = u64::from_le_bytes(array(&mut file).map_err(error)?);
+        file.read_exact(&mut key).at("read", from)?;
+        let length = u64::from_le_bytes(array(&mut file).at("read", from)?);
         if kind == KIND_BINARY {
             let mut sha256: Sha256Digest = [0; 32];
             hex::decode_to_slice(&key, &mut sha256)
                 .map_err(|_| damaged(from, "a binary in it has no digest for a name"))?;
             let mut upload = binaries.begin(sha256)?;
-            io::copy(&mut (&mut file).take(length), &mut upload)
-                .map_err(|e| StoreError::io("write a binary to", to, &e))?;
+            io::copy(&mut (&mut file).take(length), &mut upload).at("write a binary to", to)?;
             upload.commit()?;
             report.binaries += 1;
             continue;
@@ -378,12 +336,10 @@ fn fill(from: &Path, folder: &Folder, bytes: u64) -> Result<BackupReport, StoreE
             return Err(damaged(from, "it has an entry that is too long"));
         }
         let mut content = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
-        file.read_exact(&mut content).map_err(error)?;
+        file.read_exact(&mut content).at("read", from)?;
         match kind {
             KIND_PACK => {
-                let pack = pack::intact(&content)
-                    .then(|| pack::decode(&content))
-                    .flatten()
+                let pack = pack::open(&content)
                     .filter(|pack| pack.bodies(&content).is_some())
                     .ok_or_else(|| damaged(from, "a pack in it is not as it was written"))?;
                 copy.take(&Item::Pack {
@@ -393,10 +349,8 @@ fn fill(from: &Path, folder: &Folder, bytes: u64) -> Result<BackupReport, StoreE
             }
             KIND_DOCUMENT => copy.document(&key, &content),
             other => {
-                return Err(damaged(
-                    from,
-                    &format!("it has an entry of unknown kind {other}"),
-                ));
+                let how = format!("it has an entry of unknown kind {other}");
+                return Err(damaged(from, &how));
             }
         }
     }
@@ -416,25 +370,5 @@ fn damaged(backup: &Path, how: &str) -> StoreError {
         path: backup.to_owned(),
         damage: format!("the backup cannot be used, {how}"),
         remedy: "take another backup; nothing was restored".to_owned(),
-    }
-}
-
-/// Counts and hashes the bytes that pass through.
-struct Hashed<W> {
-    inner: W,
-    hasher: Sha256,
-    bytes: u64,
-}
-
-impl<W: Write> Write for Hashed<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.inner.write(bytes)?;
-        self.hasher.update(&bytes[..written]);
-        self.bytes += written as u64;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
     }
 }

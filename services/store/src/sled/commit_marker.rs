@@ -9,7 +9,7 @@
 
 use std::{
     fs::{self, File},
-    io::{self, Read, Seek, SeekFrom, Write},
+    io::{Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -17,8 +17,11 @@ use std::{
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Sha256Digest, StoreError, binary::sync_parent, documents::Summary, packing::bytes::Reader,
-    packing::pack::Tip,
+    Sha256Digest, StoreError,
+    documents::Summary,
+    error::At,
+    files::{self, existing},
+    packing::{bytes::Reader, pack::Tip},
 };
 
 const MAGIC: &[u8; 8] = b"ARENAACK";
@@ -51,31 +54,24 @@ pub(crate) struct CommitMarker {
 impl CommitMarker {
     /// Reads what was acknowledged.
     pub(crate) fn read(path: &Path) -> Result<Found, StoreError> {
-        let bytes = match fs::read(path) {
-            Ok(bytes) => bytes,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Found::Missing),
-            Err(e) => return Err(StoreError::io("read", path, &e)),
-        };
-        Ok(
-            newest(&bytes).map_or(Found::Damaged, |(_, _, acknowledged)| {
-                Found::Whole(acknowledged)
-            }),
-        )
+        let bytes = existing(fs::read(path)).at("read", path)?;
+        Ok(bytes.map_or(Found::Missing, |bytes| {
+            newest(&bytes).map_or(Found::Damaged, |(_, _, it)| Found::Whole(it))
+        }))
     }
 
     /// Opens a valid commit marker for writing.
     pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
-        let error = |e: io::Error| StoreError::io("open", path, &e);
         let mut file = File::options()
             .read(true)
             .write(true)
             .open(path)
-            .map_err(error)?;
+            .at("open", path)?;
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(error)?;
+        file.read_to_end(&mut bytes).at("open", path)?;
         let (number, slot_synced) =
             newest(&bytes).map_or((0, 0), |(slot, number, _)| (number, slot));
-        file.sync_data().map_err(error)?;
+        file.sync_data().at("open", path)?;
         Ok(Self {
             file,
             path: path.to_owned(),
@@ -89,18 +85,9 @@ impl CommitMarker {
     /// Creates the commit marker of an empty store atomically, so that it is never found half
     /// written.
     pub(crate) fn create(path: &Path) -> Result<Self, StoreError> {
-        let new = path.with_extension("new");
-        let mut bytes = vec![0; FILE_BYTES];
-        let slot = encode(0, &Acknowledged::default());
-        bytes[..slot.len()].copy_from_slice(&slot);
-        File::create(&new)
-            .and_then(|mut file| {
-                file.write_all(&bytes)?;
-                file.sync_all()
-            })
-            .and_then(|()| fs::rename(&new, path))
-            .map_err(|e| StoreError::io("write", &new, &e))?;
-        sync_parent(path)?;
+        let mut bytes = encode(0, &Acknowledged::default());
+        bytes.resize(FILE_BYTES, 0);
+        files::replace(path, &bytes)?;
         Self::open(path)
     }
 
@@ -111,7 +98,7 @@ impl CommitMarker {
         self.file
             .seek(SeekFrom::Start((1 - self.slot_synced) * SLOT_BYTES))
             .and_then(|_| self.file.write_all(&slot))
-            .map_err(|e| StoreError::io("write", &self.path, &e))?;
+            .at("write", &self.path)?;
         self.written = true;
         if self.synced.elapsed() >= SYNC_INTERVAL {
             self.sync()
@@ -125,9 +112,7 @@ impl CommitMarker {
         if !self.written {
             return Ok(());
         }
-        self.file
-            .sync_data()
-            .map_err(|e| StoreError::io("sync", &self.path, &e))?;
+        self.file.sync_data().at("sync", &self.path)?;
         self.slot_synced = 1 - self.slot_synced;
         self.synced = Instant::now();
         self.written = false;
@@ -141,6 +126,16 @@ pub(crate) enum Found {
     Missing,
     Damaged,
     Whole(Acknowledged),
+}
+
+impl Found {
+    /// What was acknowledged, if it is known.
+    pub(crate) fn acknowledged(self) -> Option<Acknowledged> {
+        match self {
+            Self::Whole(acknowledged) => Some(acknowledged),
+            Self::Missing | Self::Damaged => None,
+        }
+    }
 }
 
 /// The newest valid slot: its place, number and content.

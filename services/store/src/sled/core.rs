@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     path::Path,
     sync::{
-        Arc, Mutex, PoisonError, RwLockReadGuard,
+        Arc,
         atomic::Ordering,
         mpsc::{self, SyncSender, TrySendError},
     },
@@ -12,16 +12,23 @@ use std::{
     time::Instant,
 };
 
+use parking_lot::{Mutex, RwLockReadGuard};
+
 use crate::{
-    Change, Done, Options, Position, StoreError, StoredGame, documents, limits,
-    packing::index::Index,
-    packing::pack::{self, Pack},
-    packing::packer::Packer,
+    Change, Done, Options, Position, StoreError, StoredGame, documents,
+    error::At,
+    limits,
+    packing::{
+        index::Index,
+        pack::{self, Pack, Tip},
+        packer::Packer,
+    },
     repair::walk::{Walk, walk},
-    sled::commit_marker::{CommitMarker, Found},
-    sled::database::{Bytes, Database, Tree, corrupt},
-    sled::snapshot::Snapshot,
-    sled::writer::{Job, Shared, Writer},
+    sled::{
+        commit_marker::{CommitMarker, Found},
+        database::{Bytes, Database, Tree},
+        writer::{Job, Shared, Snapshot, Writer},
+    },
 };
 
 /// Jobs that may wait for the writer; games are also limited by [`Options`].
@@ -30,8 +37,8 @@ const QUEUE_JOBS: usize = 4_096;
 /// The database of one generation with its writer.
 pub(crate) struct Core {
     pub(crate) shared: Arc<Shared>,
-    jobs: Mutex<Option<SyncSender<Job>>>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    /// The writer's queue and thread; none once it is closed.
+    writer: Mutex<Option<(SyncSender<Job>, JoinHandle<()>)>>,
     queue_games: usize,
     queue_bytes: usize,
     /// True if it was empty when it was opened.
@@ -49,17 +56,14 @@ impl Core {
         let commit_marker = folder.join("acknowledged");
         let found = CommitMarker::read(&commit_marker)?;
         let walk = walk(&db, found, new, |_| {});
+        walk.check(data)?;
         let empty = walk.is_empty();
         let Walk {
             tip,
             index,
             documents,
-            damage_report,
             ..
         } = walk;
-        if !damage_report.is_empty() {
-            return Err(corrupt(data, damage_report.to_string()));
-        }
         let commit_marker = match found {
             Found::Missing => CommitMarker::create(&commit_marker)?,
             Found::Whole(_) | Found::Damaged => CommitMarker::open(&commit_marker)?,
@@ -75,7 +79,7 @@ impl Core {
         if let Err(error) = shared.check_space() {
             tracing::warn!("nothing can be written: {error}");
         }
-        let packer = Packer::new().map_err(|e| StoreError::io("make a packer for", data, &e))?;
+        let packer = Packer::new().at("make a packer for", data)?;
         let writer = Writer {
             shared: Arc::clone(&shared),
             commit_marker,
@@ -87,11 +91,10 @@ impl Core {
         let thread = thread::Builder::new()
             .name("arena-store".to_owned())
             .spawn(move || writer.run(&receiver))
-            .map_err(|e| StoreError::io("start the writer of", data, &e))?;
+            .at("start the writer of", data)?;
         Ok(Self {
             shared,
-            jobs: Mutex::new(Some(sender)),
-            thread: Mutex::new(Some(thread)),
+            writer: Mutex::new(Some((sender, thread))),
             queue_games: options.queue_games,
             queue_bytes: options.queue_bytes,
             empty,
@@ -99,22 +102,20 @@ impl Core {
     }
 
     fn jobs(&self) -> Result<SyncSender<Job>, StoreError> {
-        let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
-        jobs.clone().ok_or(StoreError::Closed)
+        let writer = self.writer.lock();
+        let (jobs, _) = writer.as_ref().ok_or(StoreError::Closed)?;
+        Ok(jobs.clone())
     }
 
     pub(crate) fn index(&self) -> RwLockReadGuard<'_, Index> {
-        self.shared
-            .index
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.shared.index.read()
     }
 
-    /// Passes a job to the writer and waits for it.
-    pub(crate) fn ask(
+    /// Passes a job to the writer and waits for its reply.
+    fn ask<T>(
         &self,
-        job: impl FnOnce(SyncSender<Result<(), StoreError>>) -> Job,
-    ) -> Result<(), StoreError> {
+        job: impl FnOnce(SyncSender<Result<T, StoreError>>) -> Job,
+    ) -> Result<T, StoreError> {
         self.shared.check()?;
         let (reply, answer) = mpsc::sync_channel(1);
         self.jobs()?
@@ -125,14 +126,10 @@ impl Core {
 
     /// The state of one moment, for a backup.
     pub(crate) fn snapshot(&self) -> Result<Snapshot, StoreError> {
-        self.shared.check()?;
-        let (reply, answer) = mpsc::sync_channel(1);
-        self.jobs()?
-            .send(Job::Snapshot { reply })
-            .map_err(|_| StoreError::Closed)?;
-        answer.recv().unwrap_or(Err(StoreError::Closed))
+        self.ask(|reply| Job::Snapshot { reply })
     }
 
+    /// Applies changes and waits until these and all earlier jobs are durable.
     pub(crate) fn put_many(&self, changes: Vec<Change>) -> Result<(), StoreError> {
         limits::changes(&changes)?;
         self.ask(|reply| Job::Documents { changes, reply })
@@ -143,10 +140,7 @@ impl Core {
             .map(|sealed| sealed.content.to_vec())
             .ok_or_else(|| {
                 let name = String::from_utf8_lossy(key.get(1..).unwrap_or_default());
-                corrupt(
-                    &self.shared.data,
-                    format!("the document \"{name}\" is not as it was written"),
-                )
+                self.corrupt(format!("the document \"{name}\" is not as it was written"))
             })
     }
 
@@ -218,15 +212,16 @@ impl Core {
         let damaged = || self.damaged(place);
         let key = pack::key(u64::from(place));
         let bytes = self.shared.db.get(Tree::Packs, &key)?.ok_or_else(damaged)?;
-        let pack = pack::intact(&bytes).then(|| pack::decode(&bytes)).flatten();
-        Ok((bytes, pack.ok_or_else(damaged)?))
+        let pack = pack::open(&bytes).ok_or_else(damaged)?;
+        Ok((bytes, pack))
     }
 
     fn damaged(&self, place: u32) -> StoreError {
-        corrupt(
-            &self.shared.data,
-            format!("results pack {place} is not as it was written"),
-        )
+        self.corrupt(format!("results pack {place} is not as it was written"))
+    }
+
+    fn corrupt(&self, damage: String) -> StoreError {
+        StoreError::corrupt(&self.shared.data, damage)
     }
 
     pub(crate) fn games_from(
@@ -252,33 +247,24 @@ impl Core {
                 }
             }
         }
-        found
-            .into_iter()
-            .collect::<Option<Vec<_>>>()
-            .ok_or_else(|| {
-                corrupt(
-                    &self.shared.data,
-                    format!("a game of {tournament} is not where it was written"),
-                )
-            })
+        let found: Option<Vec<_>> = found.into_iter().collect();
+        found.ok_or_else(|| {
+            self.corrupt(format!(
+                "a game of {tournament} is not where it was written"
+            ))
+        })
     }
 
     /// True if the chain has this place.
     pub(crate) fn has(&self, position: &Position) -> Result<bool, StoreError> {
         let now = self.shared.positions.now();
         if position.packs == 0 || position.packs >= now.packs {
-            let begin = Position {
-                packs: 0,
-                link: [0; 32],
-            };
-            return Ok(*position == now || *position == begin);
+            return Ok(*position == now || *position == Tip::default().position());
         }
-        let last = u32::try_from(position.packs - 1).ok();
-        let (_, pack) = match last {
-            Some(place) => self.pack(place)?,
-            None => return Ok(false),
+        let Ok(last) = u32::try_from(position.packs - 1) else {
+            return Ok(false);
         };
-        Ok(pack.link == position.link)
+        Ok(self.pack(last)?.1.link == position.link)
     }
 
     /// Visits the games of a tournament in this pack or a later one.
@@ -301,18 +287,10 @@ impl Core {
     }
 
     pub(crate) fn close(&self) -> Result<(), StoreError> {
-        drop(
-            self.jobs
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take(),
-        );
-        let thread = self
-            .thread
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        if let Some(thread) = thread {
+        // Unlocked before the writer, which may call the store, is waited for.
+        let writer = self.writer.lock().take();
+        if let Some((jobs, thread)) = writer {
+            drop(jobs);
             // The writer ends when all sent jobs are written.
             let _ = thread.join();
         }

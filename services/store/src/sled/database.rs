@@ -2,14 +2,18 @@
 //! and really syncs its file.
 
 use std::{
-    fs::{self, File, TryLockError},
+    fs::{self, File},
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     sync::atomic::{AtomicI64, Ordering},
     time::{Duration, Instant},
 };
 
-use crate::{StoreError, binary::sync_parent, remedy};
+use crate::{
+    StoreError,
+    error::At,
+    files::{self, existing, sync_parent},
+};
 
 /// sled stores items above a quarter of a segment in files of their own, which it never syncs; with
 /// 2 MiB, a leaf full of packs stays below that.
@@ -22,7 +26,6 @@ const TOUCHES: usize = 8;
 
 /// Maximum time for an earlier database of this process to release its file.
 const RELEASE_WAIT: Duration = Duration::from_secs(10);
-const RELEASE_RETRY: Duration = Duration::from_millis(5);
 
 /// A key or value of the database.
 pub(crate) type Bytes = sled::IVec;
@@ -52,7 +55,7 @@ pub(crate) enum Tree {
 impl Database {
     /// Opens or creates the database in `folder`. `data` is the data folder named in errors.
     pub(crate) fn open(folder: &Path, data: &Path, cache_bytes: u64) -> Result<Self, StoreError> {
-        fs::create_dir_all(folder).map_err(|e| StoreError::io("make the folder", folder, &e))?;
+        fs::create_dir_all(folder).at("make the folder", folder)?;
         remove_unfinished_snapshots(folder)?;
         await_release(folder, data)?;
         let config = sled::Config::new()
@@ -60,19 +63,18 @@ impl Database {
             .cache_capacity(cache_bytes)
             .segment_size(SEGMENT_BYTES)
             .flush_every_ms(None);
-        let opened = guarded(data, "open the database in", || {
+        let (db, packs, documents) = guarded(data, "open the database in", || {
             let db = config.open()?;
             let packs = db.open_tree("packs")?;
             let documents = db.open_tree("documents")?;
             db.flush()?;
             Ok((db, packs, documents))
-        });
-        let (db, packs, documents) = opened?;
+        })?;
         let file_path = folder.join("db");
         let file = File::options()
             .write(true)
             .open(&file_path)
-            .map_err(|e| StoreError::io("open", &file_path, &e))?;
+            .at("open", &file_path)?;
         let database = Self {
             db,
             packs,
@@ -154,9 +156,7 @@ impl Database {
         guarded(&self.data, "write", || self.db.flush())?;
         let written = started.elapsed();
         self.sync_blobs()?;
-        self.file
-            .sync_data()
-            .map_err(|e| StoreError::io("sync", &self.file_path, &e))?;
+        self.file.sync_data().at("sync", &self.file_path)?;
         Ok([written, started.elapsed() - written])
     }
 
@@ -167,32 +167,24 @@ impl Database {
 
     /// Syncs values that sled put in files of their own, since sled does not.
     fn sync_blobs(&self) -> Result<(), StoreError> {
-        let error = |e: std::io::Error| StoreError::io("sync", &self.blobs, &e);
         let synced = self.blobs_synced.load(Ordering::Relaxed);
         let mut newest = synced;
-        for entry in fs::read_dir(&self.blobs).map_err(error)? {
-            let entry = entry.map_err(error)?;
-            let Some(position) = entry
-                .file_name()
-                .to_str()
-                .and_then(|name| name.parse().ok())
-            else {
+        for path in files::entries(&self.blobs)? {
+            let name = path.file_name().and_then(|name| name.to_str());
+            let Some(position) = name.and_then(|name| name.parse().ok()) else {
                 continue;
             };
             if position > synced {
-                match File::open(entry.path()) {
-                    Ok(blob) => blob.sync_all().map_err(error)?,
-                    // Replaced by a newer one since the listing.
-                    Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
-                    Err(e) => return Err(error(e)),
-                }
+                // It may have been replaced by a newer one since the listing.
+                existing(File::open(&path).and_then(|blob| blob.sync_all()))
+                    .at("sync", &self.blobs)?;
                 newest = newest.max(position);
             }
         }
         if newest > synced {
             File::open(&self.blobs)
                 .and_then(|folder| folder.sync_all())
-                .map_err(error)?;
+                .at("sync", &self.blobs)?;
             self.blobs_synced.store(newest, Ordering::Relaxed);
         }
         Ok(())
@@ -217,14 +209,9 @@ impl Drop for Database {
 /// sled writes a snapshot under this name before it renames it. If it is killed in between, it
 /// never opens again while the file is there.
 fn remove_unfinished_snapshots(folder: &Path) -> Result<(), StoreError> {
-    let error = |e: std::io::Error| StoreError::io("list", folder, &e);
-    for entry in fs::read_dir(folder).map_err(error)? {
-        let path = entry.map_err(error)?.path();
-        if path
-            .extension()
-            .is_some_and(|extension| extension == "generating")
-        {
-            fs::remove_file(&path).map_err(|e| StoreError::io("remove", &path, &e))?;
+    for path in files::entries(folder)? {
+        if path.extension().is_some_and(|it| it == "generating") {
+            fs::remove_file(&path).at("remove", &path)?;
         }
     }
     Ok(())
@@ -235,33 +222,19 @@ fn remove_unfinished_snapshots(folder: &Path) -> Result<(), StoreError> {
 /// lock of its own.
 fn await_release(folder: &Path, data: &Path) -> Result<(), StoreError> {
     let path = folder.join("db");
-    let file = match File::options().read(true).write(true).open(&path) {
-        Ok(file) => file,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(e) => return Err(StoreError::io("open", &path, &e)),
+    let opened = File::options().read(true).write(true).open(&path);
+    let Some(file) = existing(opened).at("open", &path)? else {
+        return Ok(());
     };
-    let started = Instant::now();
-    loop {
-        match file.try_lock() {
-            // Unlocked explicitly: a process that is being forked just now has the file, too.
-            Ok(()) => {
-                return file
-                    .unlock()
-                    .map_err(|e| StoreError::io("unlock", &path, &e));
-            }
-            Err(TryLockError::WouldBlock) if started.elapsed() < RELEASE_WAIT => {
-                std::thread::sleep(RELEASE_RETRY);
-            }
-            Err(TryLockError::WouldBlock) => {
-                return Err(StoreError::Locked {
-                    path: data.to_owned(),
-                    holder: None,
-                    waited: RELEASE_WAIT,
-                });
-            }
-            Err(TryLockError::Error(e)) => return Err(StoreError::io("lock", &path, &e)),
-        }
+    if !files::lock(&file, &path, RELEASE_WAIT)? {
+        return Err(StoreError::Locked {
+            path: data.to_owned(),
+            holder: None,
+            waited: RELEASE_WAIT,
+        });
     }
+    // Unlocked explicitly: a process that is being forked just now has the file, too.
+    file.unlock().at("unlock", &path)
 }
 
 /// Calls sled. It panics on some damage and on some errors of the disk; the process must survive to
@@ -271,34 +244,21 @@ fn guarded<T>(
     action: &str,
     call: impl FnOnce() -> sled::Result<T>,
 ) -> Result<T, StoreError> {
-    match catch_unwind(AssertUnwindSafe(call)) {
-        Ok(Ok(value)) => Ok(value),
-        Ok(Err(sled::Error::Io(error))) => Err(StoreError::io(action, data, &error)),
-        Ok(Err(sled::Error::Corruption { .. })) => {
-            Err(corrupt(data, "the database cannot be read".to_owned()))
-        }
-        Ok(Err(error)) => Err(corrupt(
-            data,
-            format!("the database cannot be used: {error}"),
-        )),
+    let damage = match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(Ok(value)) => return Ok(value),
+        Ok(Err(sled::Error::Io(error))) => return Err(error).at(action, data),
+        Ok(Err(sled::Error::Corruption { .. })) => "the database cannot be read".to_owned(),
+        Ok(Err(error)) => format!("the database cannot be used: {error}"),
         Err(panic) => {
             let cause = panic
                 .downcast_ref::<String>()
                 .map(String::as_str)
                 .or_else(|| panic.downcast_ref::<&str>().copied())
                 .unwrap_or("unknown cause");
-            Err(corrupt(data, format!("the database broke off: {cause}")))
+            format!("the database broke off: {cause}")
         }
-    }
-}
-
-/// Damage of the store in the data folder `data`.
-pub(crate) fn corrupt(data: &Path, damage: String) -> StoreError {
-    StoreError::Corrupt {
-        path: data.to_owned(),
-        damage,
-        remedy: remedy(data),
-    }
+    };
+    Err(StoreError::corrupt(data, damage))
 }
 
 #[cfg(test)]

@@ -13,17 +13,21 @@
 //! generation stays unchanged.
 
 use std::{
-    fs::{self, File, TryLockError},
-    io::{Read, Seek, SeekFrom, Write},
+    fs::{self, File},
+    io::{self, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{StoreError, binary::sync_parent};
+use crate::{
+    StoreError,
+    error::At,
+    files::{self, existing, sync_parent},
+};
 
 /// The format that this release writes, and the newest it reads. 2: packs may be compressed. 3:
 /// documents contain their keys.
@@ -31,12 +35,8 @@ pub(crate) const FORMAT: u32 = 3;
 
 const LABEL: &str = "store.json";
 const LOCK: &str = "lock";
-pub(crate) const LABEL_MISSING: &str = "store.json is missing";
 /// While this file exists, the folder is no store, even if it is empty.
 const RESTORING: &str = "arena-restore.unfinished";
-pub(crate) const LABEL_DAMAGED: &str = "store.json is not as it was written";
-
-const RETRY: Duration = Duration::from_millis(50);
 
 /// A data folder held by this process.
 #[derive(Debug)]
@@ -70,6 +70,17 @@ pub(crate) enum LabelState {
     Damaged,
 }
 
+impl LabelState {
+    /// What is wrong with it, if anything is.
+    pub(crate) fn damage(self) -> Option<&'static str> {
+        match self {
+            Self::Whole => None,
+            Self::Missing => Some("store.json is missing"),
+            Self::Damaged => Some("store.json is not as it was written"),
+        }
+    }
+}
+
 #[derive(Debug, Serialize, Deserialize)]
 struct Label {
     format: u32,
@@ -94,7 +105,7 @@ impl Folder {
     /// `create` creates the folder if it is missing.
     pub(crate) fn open(path: &Path, wait: Duration, create: bool) -> Result<Self, StoreError> {
         if create {
-            fs::create_dir_all(path).map_err(|e| StoreError::io("make the folder", path, &e))?;
+            fs::create_dir_all(path).at("make the folder", path)?;
         } else if !path.join(LABEL).is_file()
             && !is_restoring(path)
             && newest(path).unwrap_or(None).is_none()
@@ -104,7 +115,7 @@ impl Folder {
                 expected: "a data folder of arena: nothing was stored there yet".to_owned(),
             });
         }
-        let (lock, before) = lock(path, wait)?;
+        let (lock, was_closed) = lock(path, wait)?;
         if is_restoring(path) {
             return Err(StoreError::Corrupt {
                 path: path.to_owned(),
@@ -129,11 +140,17 @@ impl Folder {
             lock,
             unsettled: AtomicBool::new(true),
         };
-        if before == Before::Ended {
+        if !was_closed {
             settle(&folder.database(generation))?;
         }
         folder.unsettled.store(false, Ordering::Relaxed);
         Ok(folder)
+    }
+
+    /// Fails if `store.json` is missing or damaged.
+    pub(crate) fn check_label(&self) -> Result<(), StoreError> {
+        let damage = self.label.damage();
+        damage.map_or(Ok(()), |it| Err(StoreError::corrupt(&self.path, it)))
     }
 
     /// The disk has failed to keep something: the system's cache of the files may not be on the
@@ -145,7 +162,7 @@ impl Folder {
     /// Locks a folder for a restore, marks it durably, and removes the rest of an interrupted
     /// restore. [`Folder::restored`] ends this.
     pub(crate) fn restoring(path: &Path, wait: Duration) -> Result<Self, StoreError> {
-        fs::create_dir_all(path).map_err(|e| StoreError::io("make the folder", path, &e))?;
+        fs::create_dir_all(path).at("make the folder", path)?;
         let (lock, _) = lock(path, wait)?;
         // Only now: another restore may have ended meanwhile.
         if is_occupied(path) {
@@ -156,18 +173,16 @@ impl Folder {
         let marker = path.join(RESTORING);
         File::create(&marker)
             .and_then(|marker| marker.sync_all())
-            .map_err(|e| StoreError::io("write", &marker, &e))?;
+            .at("write", &marker)?;
         sync_parent(&marker)?;
         sync_parent(path)?;
-        let error = |e| StoreError::io("clear", path, &e);
-        for entry in fs::read_dir(path).map_err(error)? {
-            let entry = entry.map_err(error)?;
-            if entry.file_name() == RESTORING || entry.file_name() == LOCK {
+        for entry in files::entries(path)? {
+            if entry.ends_with(RESTORING) || entry.ends_with(LOCK) {
                 continue;
             }
-            match entry.file_type().map_err(error)?.is_dir() {
-                true => fs::remove_dir_all(entry.path()).map_err(error)?,
-                false => fs::remove_file(entry.path()).map_err(error)?,
+            match entry.is_dir() && !entry.is_symlink() {
+                true => fs::remove_dir_all(&entry).at("clear", path)?,
+                false => fs::remove_file(&entry).at("clear", path)?,
             }
         }
         Ok(Self {
@@ -184,7 +199,7 @@ impl Folder {
     pub(crate) fn restored(&self) -> Result<(), StoreError> {
         self.write_label(self.generation)?;
         let marker = self.path.join(RESTORING);
-        fs::remove_file(&marker).map_err(|e| StoreError::io("remove", &marker, &e))?;
+        fs::remove_file(&marker).at("remove", &marker)?;
         sync_parent(&marker)
     }
 
@@ -200,9 +215,7 @@ impl Folder {
 
     /// Gives the new generation its name, durably.
     pub(crate) fn finish(&self, generation: u32) -> Result<(), StoreError> {
-        let (from, to) = (self.unfinished(), self.database(generation));
-        fs::rename(&from, &to).map_err(|e| StoreError::io("rename", &from, &e))?;
-        sync_parent(&to)
+        files::rename(&self.unfinished(), &self.database(generation))
     }
 
     pub(crate) fn binaries(&self) -> PathBuf {
@@ -211,18 +224,11 @@ impl Folder {
 
     /// Makes a generation the current one, atomically.
     pub(crate) fn write_label(&self, generation: u32) -> Result<(), StoreError> {
-        let (path, new) = (self.path.join(LABEL), self.path.join("store.json.new"));
-        let text = serde_json::to_string(&Label::new(FORMAT, generation))
-            .map_err(|e| StoreError::io("write", &path, &std::io::Error::other(e)))?;
-        File::create(&new)
-            .and_then(|mut file| {
-                file.write_all(text.as_bytes())?;
-                file.write_all(b"\n")?;
-                file.sync_all()
-            })
-            .map_err(|e| StoreError::io("write", &new, &e))?;
-        fs::rename(&new, &path).map_err(|e| StoreError::io("write", &path, &e))?;
-        sync_parent(&path)
+        let path = self.path.join(LABEL);
+        let label = serde_json::to_string(&Label::new(FORMAT, generation))
+            .map_err(io::Error::other)
+            .at("write", &path)?;
+        files::replace(&path, format!("{label}\n").as_bytes())
     }
 
     /// The highest generation that has a folder.
@@ -233,9 +239,8 @@ impl Folder {
 
 /// True if a folder contains anything but a lock and an unfinished restore.
 pub(crate) fn is_occupied(path: &Path) -> bool {
-    let others = |entry: std::io::Result<fs::DirEntry>| {
-        entry.map_or(true, |entry| entry.file_name() != LOCK)
-    };
+    let others =
+        |entry: io::Result<fs::DirEntry>| entry.map_or(true, |entry| entry.file_name() != LOCK);
     !is_restoring(path) && fs::read_dir(path).is_ok_and(|mut entries| entries.any(others))
 }
 
@@ -245,16 +250,11 @@ fn is_restoring(path: &Path) -> bool {
 }
 
 fn newest(path: &Path) -> Result<Option<u32>, StoreError> {
-    let error = |e| StoreError::io("list", path, &e);
-    let mut newest = None;
-    for entry in fs::read_dir(path).map_err(error)? {
-        let name = entry.map_err(error)?.file_name();
-        let number = name
-            .to_str()
-            .and_then(|name| name.strip_prefix("database-")?.parse().ok());
-        newest = newest.max(number);
-    }
-    Ok(newest)
+    let generation = |path: &PathBuf| {
+        let name = path.file_name()?.to_str()?;
+        name.strip_prefix("database-")?.parse().ok()
+    };
+    Ok(files::entries(path)?.iter().filter_map(generation).max())
 }
 
 fn read_label(folder: &Path) -> Result<(Option<Label>, LabelState), StoreError> {
@@ -263,12 +263,8 @@ fn read_label(folder: &Path) -> Result<(Option<Label>, LabelState), StoreError> 
         format: u32,
     }
     let path = folder.join(LABEL);
-    let text = match fs::read(&path) {
-        Ok(text) => text,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-            return Ok((None, LabelState::Missing));
-        }
-        Err(e) => return Err(StoreError::io("read", &path, &e)),
+    let Some(text) = existing(fs::read(&path)).at("read", &path)? else {
+        return Ok((None, LabelState::Missing));
     };
     if let Ok(Any { format: found }) = serde_json::from_slice(&text)
         && found > FORMAT
@@ -282,25 +278,16 @@ fn read_label(folder: &Path) -> Result<(Option<Label>, LabelState), StoreError> 
     let whole = serde_json::from_slice::<Label>(&text)
         .ok()
         .filter(|label| label.check == Label::new(label.format, label.generation).check);
-    let state = if whole.is_some() {
-        LabelState::Whole
-    } else {
-        LabelState::Damaged
-    };
-    Ok((whole, state))
+    Ok(match whole {
+        Some(label) => (Some(label), LabelState::Whole),
+        None => (None, LabelState::Damaged),
+    })
 }
 
-/// How the previous holder of a folder ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Before {
-    /// It closed everything, and all data is on the disk.
-    Closed,
-    /// It died, or met an error of the disk.
-    Ended,
-}
-
-/// Locks the folder, and waits a while for a holder that is ending.
-fn lock(folder: &Path, wait: Duration) -> Result<(File, Before), StoreError> {
+/// Locks the folder, and waits a while for a holder that is ending. Also returns true if the
+/// previous holder closed everything, so that all data is on the disk; false if it died, or met an
+/// error of the disk.
+fn lock(folder: &Path, wait: Duration) -> Result<(File, bool), StoreError> {
     let path = folder.join(LOCK);
     let mut file = File::options()
         .read(true)
@@ -308,54 +295,29 @@ fn lock(folder: &Path, wait: Duration) -> Result<(File, Before), StoreError> {
         .create(true)
         .truncate(false)
         .open(&path)
-        .map_err(|e| StoreError::io("open", &path, &e))?;
-    let started = Instant::now();
-    loop {
-        match file.try_lock() {
-            Ok(()) => break,
-            Err(TryLockError::WouldBlock) if started.elapsed() < wait => {
-                std::thread::sleep(RETRY.min(wait));
-            }
-            Err(TryLockError::WouldBlock) => {
-                let mut text = String::new();
-                let holder = file
-                    .read_to_string(&mut text)
-                    .ok()
-                    .and(text.trim().parse().ok());
-                return Err(StoreError::Locked {
-                    path: folder.to_owned(),
-                    holder,
-                    waited: wait,
-                });
-            }
-            Err(TryLockError::Error(e)) => return Err(StoreError::io("lock", &path, &e)),
-        }
+        .at("open", &path)?;
+    if !files::lock(&file, &path, wait)? {
+        let mut text = String::new();
+        let read = file.read_to_string(&mut text).ok();
+        return Err(StoreError::Locked {
+            path: folder.to_owned(),
+            holder: read.and(text.trim().parse().ok()),
+            waited: wait,
+        });
     }
-    let error = |e: std::io::Error| StoreError::io("write", &path, &e);
-    let before = match file.metadata().map_err(error)?.len() {
-        0 => Before::Closed,
-        _ => Before::Ended,
-    };
+    let was_closed = file.metadata().at("write", &path)?.len() == 0;
     file.set_len(0)
         .and_then(|()| file.seek(SeekFrom::Start(0)))
         .and_then(|_| write!(file, "{}", std::process::id()))
-        .map_err(error)?;
-    Ok((file, before))
+        .at("write", &path)?;
+    Ok((file, was_closed))
 }
 
 /// Makes the system read the files below a folder from the disk again. A system that could not
 /// write a page may drop it from those to be written and keep it for reading: such data is on no
 /// disk, and later syncs do not report it.
 fn settle(folder: &Path) -> Result<(), StoreError> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(e) => return Err(StoreError::io("list", folder, &e)),
-    };
-    for entry in entries {
-        let path = entry
-            .map_err(|e| StoreError::io("list", folder, &e))?
-            .path();
+    for path in files::entries(folder)? {
         if path.is_dir() {
             settle(&path)?;
         } else {
@@ -364,7 +326,7 @@ fn settle(folder: &Path) -> Result<(), StoreError> {
                     file.sync_all()?;
                     forget(&file)
                 })
-                .map_err(|e| StoreError::io("sync", &path, &e))?;
+                .at("sync", &path)?;
         }
     }
     Ok(())
@@ -372,13 +334,13 @@ fn settle(folder: &Path) -> Result<(), StoreError> {
 
 /// Removes a file from the system's cache; all of its pages must be written.
 #[cfg(target_os = "linux")]
-fn forget(file: &File) -> std::io::Result<()> {
+fn forget(file: &File) -> io::Result<()> {
     use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
     let advice = PosixFadviseAdvice::POSIX_FADV_DONTNEED;
-    posix_fadvise(file, 0, 0, advice).map_err(std::io::Error::from)
+    posix_fadvise(file, 0, 0, advice).map_err(io::Error::from)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn forget(_file: &File) -> std::io::Result<()> {
+fn forget(_file: &File) -> io::Result<()> {
     Ok(())
 }

@@ -26,7 +26,7 @@ use std::{
 
 use crc32fast::Hasher;
 
-use crate::{packing::bytes::Reader, sled::database::SEGMENT_BYTES};
+use crate::{files::existing, packing::bytes::Reader, sled::database::SEGMENT_BYTES};
 
 const SEGMENT_HEADER_BYTES: usize = 20;
 /// A shorter rest of a segment is not used.
@@ -42,9 +42,8 @@ const KINDS_BLOB: [u8; 3] = [7, 9, 11];
 /// True if sled reaches the end of everything that was written when it opens this database. If not,
 /// there is the torn end of a crash, or damage.
 pub(crate) fn is_whole(sled: &Path) -> io::Result<bool> {
-    let mut file = match File::open(sled.join("db")) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(true),
-        file => file?,
+    let Some(mut file) = existing(File::open(sled.join("db")))? else {
+        return Ok(true);
     };
     // sled starts with the segment where its last snapshot ends.
     let first = snapshot(sled)?.unwrap_or(0) / SEGMENT_BYTES as u64 * SEGMENT_BYTES as u64;
@@ -94,8 +93,7 @@ fn snapshot(sled: &Path) -> io::Result<Option<u64>> {
     for entry in fs::read_dir(sled)? {
         let name = entry?.file_name();
         let position = name.to_str().and_then(|name| name.strip_prefix("snap."));
-        let position = position.and_then(|hex| u64::from_str_radix(hex, 16).ok());
-        newest = newest.max(position);
+        newest = newest.max(position.and_then(|hex| u64::from_str_radix(hex, 16).ok()));
     }
     Ok(newest)
 }
@@ -184,13 +182,11 @@ fn varint(reader: &mut Reader<'_>) -> Option<u64> {
 
 /// A missing blob was replaced by a newer one.
 fn is_blob_whole(path: &Path) -> io::Result<bool> {
-    match fs::read(path) {
-        Ok(bytes) => Ok(bytes
+    Ok(existing(fs::read(path))?.is_none_or(|bytes| {
+        bytes
             .split_first_chunk()
-            .is_some_and(|(sum, rest)| u32::from_le_bytes(*sum) == crc(&[rest]))),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(true),
-        Err(e) => Err(e),
-    }
+            .is_some_and(|(sum, rest)| u32::from_le_bytes(*sum) == crc(&[rest]))
+    }))
 }
 
 fn crc(parts: &[&[u8]]) -> u32 {

@@ -7,6 +7,5 @@ pub(crate) mod database;
 pub(crate) mod folder;
 pub(crate) mod log;
 pub(crate) mod scratch;
-pub(crate) mod snapshot;
 pub(crate) mod store;
 mod writer;

@@ -2,13 +2,13 @@
 //! log.
 
 use std::{
-    fs, io,
+    fs,
     path::{Path, PathBuf},
     thread,
     time::Duration,
 };
 
-use crate::{RESERVE_BYTES, StoreError, sled::folder::Folder};
+use crate::{RESERVE_BYTES, StoreError, error::At, files, sled::folder::Folder};
 
 const REMOVALS: u32 = 50;
 const REMOVAL_WAIT: Duration = Duration::from_millis(10);
@@ -25,10 +25,9 @@ impl Scratch {
     pub(crate) fn of(folder: &Folder) -> Result<Self, StoreError> {
         let original = folder.database(folder.generation);
         let copy = folder.path.join("database.looked-at");
-        let error = |e: io::Error| StoreError::io("copy to look at it", &original, &e);
         remove(&copy);
-        let free = fs4::available_space(&folder.path).map_err(error)?;
-        if !original.is_dir() || size(&original).map_err(error)? + RESERVE_BYTES > free {
+        let free = fs4::available_space(&folder.path).at("copy to look at it", &original)?;
+        if !original.is_dir() || size(&original)? + RESERVE_BYTES > free {
             return Ok(Self {
                 database: original,
                 copied: false,
@@ -38,7 +37,7 @@ impl Scratch {
             database: copy,
             copied: true,
         };
-        duplicate(&original, &scratch.database).map_err(error)?;
+        duplicate(&original, &scratch.database)?;
         Ok(scratch)
     }
 
@@ -71,29 +70,23 @@ fn remove(copy: &Path) {
 }
 
 /// Bytes of all files below a folder.
-pub(crate) fn size(folder: &Path) -> io::Result<u64> {
-    let mut bytes = 0;
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let metadata = entry.metadata()?;
-        bytes += if metadata.is_dir() {
-            size(&entry.path())?
-        } else {
-            metadata.len()
+pub(crate) fn size(folder: &Path) -> Result<u64, StoreError> {
+    files::entries(folder)?.iter().try_fold(0, |bytes, path| {
+        let below = match path.is_dir() {
+            true => size(path)?,
+            false => path.metadata().at("read", path)?.len(),
         };
-    }
-    Ok(bytes)
+        Ok(bytes + below)
+    })
 }
 
-fn duplicate(from: &Path, to: &Path) -> io::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        if entry.metadata()?.is_dir() {
-            duplicate(&entry.path(), &target)?;
-        } else {
-            fs::copy(entry.path(), target)?;
+fn duplicate(from: &Path, to: &Path) -> Result<(), StoreError> {
+    fs::create_dir_all(to).at("make the folder", to)?;
+    for path in files::entries(from)? {
+        let target = to.join(path.file_name().unwrap_or_default());
+        match path.is_dir() {
+            true => duplicate(&path, &target)?,
+            false => fs::copy(&path, target).map(drop).at("copy", &path)?,
         }
     }
     Ok(())

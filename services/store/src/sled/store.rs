@@ -12,12 +12,14 @@ use crate::{
     Sha256Digest, Stats, Store, StoreError, StoredGame, Watcher,
     binary::Binaries,
     documents,
+    packing::index::visit_indices,
     repair::verify::beware,
-    sled::backup::write_snapshot,
-    sled::core::Core,
-    sled::database::{Tree, corrupt},
-    sled::folder::{Folder, LABEL_DAMAGED, LABEL_MISSING, LabelState},
-    sled::writer::Job,
+    sled::{
+        backup::write_snapshot,
+        core::Core,
+        database::Tree,
+        folder::{Folder, LabelState},
+    },
 };
 
 /// Options for opening a store.
@@ -68,16 +70,16 @@ impl SledStore {
         let folder = Folder::open(data.as_ref(), options.lock_wait, options.create)?;
         let binaries = Binaries::open(folder.binaries())?;
         let new = folder.label == LabelState::Missing;
-        if folder.label == LabelState::Damaged {
-            return Err(corrupt(&folder.path, LABEL_DAMAGED.to_owned()));
+        if !new {
+            folder.check_label()?;
         }
-        let database = folder.database(folder.generation);
         beware(&folder)?;
+        let database = folder.database(folder.generation);
         let core = Core::open(&database, &folder.path, options, new)?;
         if new && core.empty {
             folder.write_label(folder.generation)?;
-        } else if new {
-            return Err(corrupt(&folder.path, LABEL_MISSING.to_owned()));
+        } else {
+            folder.check_label()?;
         }
         let store = Self {
             core,
@@ -94,18 +96,14 @@ impl SledStore {
 
     /// Documents of earlier formats are rewritten with their keys.
     fn seal_again(&self) -> Result<(), StoreError> {
-        for collection in Collection::ALL {
+        Collection::ALL.into_iter().try_for_each(|collection| {
             let change = |(key, value)| Change {
                 collection,
                 key,
                 value: Some(value),
             };
-            let changes: Vec<_> = self.list(collection)?.into_iter().map(change).collect();
-            if !changes.is_empty() {
-                self.put_many(changes)?;
-            }
-        }
-        Ok(())
+            self.put_many(self.list(collection)?.into_iter().map(change).collect())
+        })
     }
 }
 
@@ -192,14 +190,7 @@ impl Store for SledStore {
     }
 
     fn indices(&self, tournament: &str, visit: &mut dyn FnMut(u64)) -> Result<(), StoreError> {
-        let mut from = Some(0);
-        while let Some(start) = from {
-            let page = self.core.index().page(tournament, start);
-            from = page.and_then(|(indices, next)| {
-                indices.into_iter().for_each(&mut *visit);
-                next
-            });
-        }
+        visit_indices(|| self.core.index(), tournament, visit);
         Ok(())
     }
 
@@ -231,7 +222,7 @@ impl Store for SledStore {
     }
 
     fn flush(&self) -> Result<(), StoreError> {
-        self.core.ask(|reply| Job::Flush { reply })
+        self.core.put_many(Vec::new())
     }
 
     fn close(&self) -> Result<(), StoreError> {

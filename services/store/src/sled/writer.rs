@@ -2,25 +2,30 @@
 //! everything durable, and only then acknowledges.
 
 use std::{
-    collections::BTreeMap,
     path::PathBuf,
     sync::{
-        Arc, Mutex, OnceLock, PoisonError, RwLock,
+        Arc, OnceLock,
         atomic::{AtomicU64, AtomicUsize, Ordering},
         mpsc::{Receiver, SyncSender},
     },
     time::{Duration, Instant},
 };
 
+use parking_lot::{Mutex, RwLock};
+
 use crate::{
     Change, Commit, Done, Positions, RESERVE_BYTES, StoreError, StoredGame, Watcher,
     documents::{self, Summary},
-    packing::index::Index,
-    packing::pack::{self, Tip},
-    packing::packer::Packer,
-    sled::commit_marker::{Acknowledged, CommitMarker},
-    sled::database::{Database, Tree, corrupt},
-    sled::snapshot::Snapshot,
+    error::At,
+    packing::{
+        index::Index,
+        pack::{self, Tip},
+        packer::Packer,
+    },
+    sled::{
+        commit_marker::{Acknowledged, CommitMarker},
+        database::{Database, Tree},
+    },
 };
 
 /// Number of games at which a commit waits for no more.
@@ -37,17 +42,23 @@ pub(crate) enum Job {
         handed: Instant,
         done: Done,
     },
+    /// Without changes, the reply comes when all earlier jobs are durable.
     Documents {
         changes: Vec<Change>,
-        reply: SyncSender<Result<(), StoreError>>,
-    },
-    Flush {
         reply: SyncSender<Result<(), StoreError>>,
     },
     /// The state between two commits, for a backup.
     Snapshot {
         reply: SyncSender<Result<Snapshot, StoreError>>,
     },
+}
+
+/// All documents of an open store at one point in time, and the length of its chain of packs.
+pub(crate) struct Snapshot {
+    /// Packs in the chain.
+    pub(crate) packs: u64,
+    /// Keys and contents.
+    pub(crate) documents: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 /// State shared with readers and senders.
@@ -94,22 +105,18 @@ impl Shared {
 
     /// The error that stopped the store, if one did.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
-        match &*self.stopped.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(error) => Err(error.clone()),
-            None => Ok(()),
-        }
+        self.stopped.lock().clone().map_or(Ok(()), Err)
     }
 
     fn stop(&self, error: &StoreError) {
         tracing::error!(%error, "the store stopped");
-        let mut stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stopped = self.stopped.lock();
         stopped.get_or_insert_with(|| error.clone());
     }
 
     /// Writing starts only with room to spare: sled must not meet a full disk.
     pub(crate) fn check_space(&self) -> Result<(), StoreError> {
-        let free = fs4::available_space(&self.data)
-            .map_err(|e| StoreError::io("ask for the free space of", &self.data, &e))?;
+        let free = fs4::available_space(&self.data).at("ask for the free space of", &self.data)?;
         if free < self.reserve_bytes {
             return Err(StoreError::Full {
                 path: self.data.clone(),
@@ -165,10 +172,6 @@ impl Group {
                 self.replies.push(reply);
                 false
             }
-            Job::Flush { reply } => {
-                self.replies.push(reply);
-                false
-            }
             Job::Snapshot { reply } => {
                 self.snapshots.push(reply);
                 false
@@ -200,30 +203,21 @@ impl Writer {
     }
 
     fn finish(&mut self, group: Group) {
-        let Group {
-            games,
-            bytes,
-            changes,
-            done,
-            replies,
-            snapshots,
-            took,
-        } = group;
-        let taken = games.len();
-        let result = self.commit(games, changes, took);
+        let taken = group.games.len();
+        let result = self.commit(group.games, group.changes, group.took);
         if let Err(error) = &result {
             self.shared.stop(error);
         }
         self.shared.queued_games.fetch_sub(taken, Ordering::Relaxed);
-        self.shared.queued_bytes.fetch_sub(bytes, Ordering::Relaxed);
-        for done in done {
+        self.shared.queued_bytes.fetch_sub(group.bytes, Ordering::Relaxed);
+        for done in group.done {
             done(result.clone());
         }
-        for reply in replies {
+        for reply in group.replies {
             // The caller may be gone.
             let _ = reply.send(result.clone());
         }
-        for reply in snapshots {
+        for reply in group.snapshots {
             let _ = reply.send(result.clone().and_then(|()| self.snapshot()));
         }
     }
@@ -243,8 +237,8 @@ impl Writer {
             whole
         })?;
         if !whole {
-            let what = "a document is not as it was written".to_owned();
-            return Err(corrupt(&self.shared.data, what));
+            let damage = "a document is not as it was written";
+            return Err(StoreError::corrupt(&self.shared.data, damage));
         }
         Ok(Snapshot {
             packs: self.tip.packs,
@@ -265,13 +259,13 @@ impl Writer {
             return Ok(());
         }
         self.shared.check_space()?;
-        let (mut packs, tip) = self.pack(&games)?;
+        let (packs, places, tip) = self.pack(&games)?;
         let (values, documents) = self.seal(changes)?;
 
         (took.games, took.packed) = (games.len(), step.next());
         let db = &self.shared.db;
         if !packs.is_empty() {
-            db.apply(Tree::Packs, packs.iter_mut().map(Packed::entry))?;
+            db.apply(Tree::Packs, packs)?;
         }
         if !values.is_empty() {
             db.apply(Tree::Documents, values)?;
@@ -285,16 +279,9 @@ impl Writer {
 
         (self.tip, self.documents) = (tip, documents);
         self.shared.positions.set(tip.position());
-        let mut index = self
-            .shared
-            .index
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
-        let mut left = games.iter();
-        for pack in &packs {
-            for game in left.by_ref().take(pack.games) {
-                index.insert(&game.tournament, game.index, pack.place);
-            }
+        let mut index = self.shared.index.write();
+        for (game, place) in games.iter().zip(places) {
+            index.insert(&game.tournament, game.index, place);
         }
         Ok(())
     }
@@ -312,11 +299,7 @@ impl Writer {
     /// Keeps the first of equal games, and none that is durable already. Games that are read
     /// together are stored together.
     fn only_new(&self, games: &mut Vec<StoredGame>) {
-        let index = self
-            .shared
-            .index
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
+        let index = self.shared.index.read();
         games.retain(|game| !index.contains(&game.tournament, game.index));
         games.sort_by(|a, b| (&a.tournament, a.index).cmp(&(&b.tournament, b.index)));
         games.dedup_by(|later, first| {
@@ -324,57 +307,39 @@ impl Writer {
         });
     }
 
-    fn pack(&mut self, mut games: &[StoredGame]) -> Result<(Vec<Packed>, Tip), StoreError> {
+    /// The packs of these games, the place of each game, and the end of the chain after them.
+    fn pack(&mut self, mut games: &[StoredGame]) -> Result<(Entries, Vec<u32>, Tip), StoreError> {
         let mut tip = self.tip;
-        let mut packs = Vec::new();
+        let (mut packs, mut places) = (Vec::new(), Vec::with_capacity(games.len()));
         while !games.is_empty() {
-            let sequence = tip.packs;
-            let place = u32::try_from(sequence)
-                .ok()
-                .filter(|&place| place != u32::MAX);
-            let Some(place) = place else {
-                return Err(StoreError::TooLarge {
-                    what: "the store's chain of results".to_owned(),
-                    bytes: usize::MAX,
-                    limit: u32::MAX as usize,
-                });
-            };
+            let place = pack::place(tip.packs).ok_or_else(|| StoreError::TooLarge {
+                what: "the store's chain of results".to_owned(),
+                bytes: usize::MAX,
+                limit: u32::MAX as usize,
+            })?;
             let (count, encoded) = self.packer.pack(games, &tip);
-            packs.push(Packed {
-                sequence,
-                place,
-                games: count,
-                bytes: encoded.bytes,
-            });
+            packs.push((pack::key(tip.packs).to_vec(), Some(encoded.bytes)));
+            places.resize(places.len() + count, place);
             tip = encoded.tip;
             games = &games[count..];
         }
-        Ok((packs, tip))
+        Ok((packs, places, tip))
     }
 
     /// Values of changed documents, and the summary after them.
-    #[expect(
-        clippy::type_complexity,
-        reason = "keys and values as the database takes them"
-    )]
-    fn seal(
-        &self,
-        changes: Vec<Change>,
-    ) -> Result<(BTreeMap<Vec<u8>, Option<Vec<u8>>>, Summary), StoreError> {
+    fn seal(&self, changes: Vec<Change>) -> Result<(Entries, Summary), StoreError> {
         let mut summary = self.documents;
-        let mut values = documents::fold(changes);
-        if values.is_empty() {
-            return Ok((values, summary));
+        if changes.is_empty() {
+            return Ok((Entries::new(), summary));
         }
         summary.version += 1;
+        let mut values = documents::fold(changes);
         for (key, value) in &mut values {
             if let Some(old) = self.shared.db.get(Tree::Documents, key)? {
-                let Some(old) = documents::open(key, &old) else {
-                    return Err(corrupt(
-                        &self.shared.data,
-                        "a document to be replaced is not as it was written".to_owned(),
-                    ));
-                };
+                let old = documents::open(key, &old).ok_or_else(|| {
+                    let damage = "a document to be replaced is not as it was written";
+                    StoreError::corrupt(&self.shared.data, damage)
+                })?;
                 summary.remove(&old.checksum);
             }
             if let Some(content) = value {
@@ -383,10 +348,14 @@ impl Writer {
                 *value = Some(sealed);
             }
         }
-        values.insert(documents::SUMMARY_KEY.to_vec(), Some(summary.seal()));
+        let mut values: Entries = values.into_iter().collect();
+        values.push((documents::SUMMARY_KEY.to_vec(), Some(summary.seal())));
         Ok((values, summary))
     }
 }
+
+/// Keys and values as the database takes them; `None` removes the key.
+type Entries = Vec<(Vec<u8>, Option<Vec<u8>>)>;
 
 /// Where one part of the work ends, the next one starts.
 struct Step(Instant);
@@ -396,21 +365,5 @@ impl Step {
     fn next(&mut self) -> Duration {
         let now = Instant::now();
         now - std::mem::replace(&mut self.0, now)
-    }
-}
-
-/// A pack ready to be written.
-struct Packed {
-    sequence: u64,
-    place: u32,
-    games: usize,
-    bytes: Vec<u8>,
-}
-
-impl Packed {
-    /// Returns the bytes.
-    fn entry(&mut self) -> (Vec<u8>, Option<Vec<u8>>) {
-        let bytes = std::mem::take(&mut self.bytes);
-        (pack::key(self.sequence).to_vec(), Some(bytes))
     }
 }

@@ -314,12 +314,8 @@ mod tests {
         let (options, seats) =
             arena_games::resolve("kalah", &Default::default(), None).expect("kalah");
         let game = arena_games::build("kalah", &options, seats).expect("kalah");
-        game.start(arena_engine::Setup {
-            keys: arena_model::BlockSeed(7).keys(&["a", "b"]),
-            opening: arena_engine::Opening::NONE,
-            on_fault: Default::default(),
-            ask_forced: false,
-        })
+        let keys = arena_model::BlockSeed(7).keys(&["a", "b"]);
+        game.start(arena_engine::Setup::new(keys, arena_engine::Opening::NONE))
     }
 
     fn check(details: bool) {

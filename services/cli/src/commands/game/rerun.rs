@@ -6,7 +6,7 @@ use arena_report::{
 };
 use std::{path::PathBuf, sync::Arc};
 
-use arena_engine::{AnyGame, FaultKind, FaultPolicy, IllegalAction, Opening, Setup};
+use arena_engine::{AnyGame, FaultKind, IllegalAction, Opening, Setup};
 use arena_model::{
     GameRecord,
     record::{ParsedRecord, Program, RecordAgent},
@@ -346,10 +346,8 @@ fn check_opening(parsed: &ParsedRecord, game: &dyn AnyGame) -> Result<(), Illega
     let (_, _, seed) = parsed.place();
     let names: Vec<&str> = parsed.seats().iter().map(String::as_str).collect();
     let setup = Setup {
-        keys: seed.keys(&names),
-        opening: Opening::Given(parsed.opening()),
-        on_fault: FaultPolicy::default(),
         ask_forced: true,
+        ..Setup::new(seed.keys(&names), Opening::Given(parsed.opening()))
     };
     game.open(setup).map(drop)
 }

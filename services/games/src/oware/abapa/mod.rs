@@ -27,7 +27,7 @@ use arena_engine::{
     options::{OptionError, Options},
 };
 
-use self::options::AbapaRules;
+use self::options::{AbapaRules, GrandSlam};
 use super::{
     Core, Finish, Oware, PITS, Phase, STARTERS, Sown,
     core::{ANY, REACHING, list, pits_with},
@@ -83,10 +83,9 @@ impl Abapa {
         let mover = usize::from(core.to_move);
         let starves = self.rules.must_feed && core.row_lanes(1 - mover) == 0;
         let moves = pits_with(core.row_lanes(mover), if starves { REACHING } else { ANY });
-        if self.rules.slams_are_legal() {
-            moves
-        } else {
-            self.without_slams(core, moves)
+        match self.rules.grand_slam {
+            GrandSlam::Illegal => self.without_slams(core, moves),
+            _ => moves,
         }
     }
 
@@ -248,10 +247,7 @@ impl Game for Abapa {
     }
 
     fn decode(&self, bytes: &[u8]) -> Result<State, PositionError> {
-        self.read_position(bytes).map_err(|reason| PositionError {
-            ruleset: Self::NAME,
-            reason,
-        })
+        self.read_position(bytes).map_err(PositionError::of::<Self>)
     }
 
     fn draw(&self, state: &State, out: &mut dyn Write) {

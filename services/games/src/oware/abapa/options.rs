@@ -2,15 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use arena_engine::options::{Kind, OptionError, Options, Preset, Spec, Value};
+use arena_engine::options::{OptionError, Options, Preset, Spec, Value};
+use strum::{IntoStaticStr, VariantArray};
 
-use crate::read::Reader;
+use crate::read::{Reader, choice, flag, int, starter, words_of};
 
 /// Maximum for the length limit of a game, which bounds the boards in a position.
 const PLIES_MAX: i64 = 10_000;
 
 /// Effect of capturing all seeds of the opponent's row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub(super) enum GrandSlam {
     NoCapture,
     Illegal,
@@ -36,65 +38,46 @@ pub(super) struct AbapaRules {
 
 /// All options with their types and defaults.
 pub(super) fn specs() -> Vec<Spec> {
-    let choice = Kind::choice;
-    let int = |min, max| Kind::Int { min, max };
     vec![
-        Spec::new(
+        flag(
             "skip_origin",
-            Kind::Bool,
             true,
             "a sowing of twelve seeds or more passes over the pit it began at",
         ),
-        Spec::new(
+        choice::<GrandSlam>(
             "grand_slam",
-            choice(&[
-                "no-capture",
-                "illegal",
-                "allow",
-                "keep-last",
-                "opponent-keeps",
-            ]),
-            "no-capture",
             "a capture of every seed of the opponent's row: captures nothing, is no legal move, \
              captures all, leaves the pit captured last, or captures all and gives what is left \
              on the board to the opponent",
         ),
-        Spec::new(
+        flag(
             "must_feed",
-            Kind::Bool,
             true,
             "who can has to give seeds to an opponent that has none",
         ),
-        Spec::new(
+        words_of(
             "remaining",
-            choice(&["own-side", "none"]),
-            "own-side",
+            &["own-side", "none"],
             "who gets the seeds left where a player cannot move: each those of the own row, or \
              nobody; repetitions and caps always give each the own row",
         ),
-        Spec::new(
+        words_of(
             "repetition",
-            choice(&["first", "off"]),
-            "first",
+            &["first", "off"],
             "end the game when a position comes back since the last capture, or never by that",
         ),
-        Spec::new(
+        int(
             "no_capture_limit",
-            int(0, PLIES_MAX),
-            0i64,
+            (0, PLIES_MAX),
+            0,
             "plies without a capture after which the game is ended; 0: never, and 100 with \
              repetition off unless chosen",
         ),
-        Spec::new(
-            "starter",
-            choice(&["seat0", "random"]),
-            "seat0",
-            "who begins: seat 0, or one drawn",
-        ),
-        Spec::new(
+        starter(),
+        int(
             "max_plies",
-            int(1, PLIES_MAX),
-            1_000i64,
+            (1, PLIES_MAX),
+            1_000,
             "plies after which the game is ended",
         ),
     ]
@@ -133,27 +116,16 @@ impl AbapaRules {
         let read = Reader(options);
         Ok(Self {
             skip_origin: read.flag("skip_origin")?,
-            grand_slam: match read.word("grand_slam")? {
-                "illegal" => GrandSlam::Illegal,
-                "allow" => GrandSlam::Allow,
-                "keep-last" => GrandSlam::KeepLast,
-                "opponent-keeps" => GrandSlam::OpponentKeeps,
-                _ => GrandSlam::NoCapture,
-            },
+            grand_slam: read.choice("grand_slam")?,
             must_feed: read.flag("must_feed")?,
-            sweeps: read.word("remaining")? == "own-side",
-            repetition: read.word("repetition")? == "first",
+            sweeps: read.is("remaining", "own-side")?,
+            repetition: read.is("repetition", "first")?,
             quiet_max: match read.int("no_capture_limit")? {
                 0 => u16::MAX,
                 limit => limit as u16,
             },
-            random_starter: read.word("starter")? == "random",
+            random_starter: read.is("starter", "random")?,
             plies_max: read.int("max_plies")? as u16,
         })
-    }
-
-    #[inline]
-    pub(super) fn slams_are_legal(&self) -> bool {
-        self.grand_slam != GrandSlam::Illegal
     }
 }

@@ -1,7 +1,7 @@
 //! Sowing and capturing.
 
 use super::{
-    super::core::{FILLING, Laps, PITS, ROW, SKIPPING, sum},
+    super::core::{Laps, PITS, ROW, sum},
     Abapa, Core, Sown,
     options::GrandSlam,
 };
@@ -18,15 +18,6 @@ struct Capture {
 }
 
 impl Abapa {
-    #[inline]
-    fn laps(&self) -> &'static Laps {
-        if self.rules.skip_origin {
-            &SKIPPING
-        } else {
-            &FILLING
-        }
-    }
-
     #[inline]
     pub(super) fn sow_pit(&self, core: &mut Core, offset: usize) -> Sown {
         let mover = usize::from(core.to_move);
@@ -46,7 +37,8 @@ impl Abapa {
 
     #[inline]
     fn drop_seeds(&self, core: &mut Core, mover: usize, offset: usize) -> usize {
-        let (lanes, last) = self.laps().sow(core.lanes(), mover * ROW + offset);
+        let (lanes, last) =
+            Laps::of(self.rules.skip_origin).sow(core.lanes(), mover * ROW + offset);
         core.set_lanes(lanes);
         // The table implies it, but the compiler does not know.
         last % PITS

@@ -7,11 +7,11 @@ use arena_wire::fields::Fields;
 use super::{
     super::{
         core::{HALF, ROW},
-        wire::{self, RawPosition, expect},
+        wire::{self, RawPosition},
     },
     Abapa, PITS, Phase, State,
 };
-use crate::proto;
+use crate::proto::{self, expect};
 
 impl Abapa {
     pub(super) fn write_position(&self, state: &State, moves: bool, out: &mut Vec<u8>) {

@@ -227,10 +227,7 @@ impl Game for AnanAnan {
     }
 
     fn decode(&self, bytes: &[u8]) -> Result<Core, PositionError> {
-        self.read_position(bytes).map_err(|reason| PositionError {
-            ruleset: Self::NAME,
-            reason,
-        })
+        self.read_position(bytes).map_err(PositionError::of::<Self>)
     }
 
     fn draw(&self, state: &Core, out: &mut dyn Write) {

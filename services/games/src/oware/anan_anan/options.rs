@@ -2,15 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use arena_engine::options::{Kind, OptionError, Options, Preset, Spec, Value};
+use arena_engine::options::{OptionError, Options, Preset, Spec, Value};
+use strum::{IntoStaticStr, VariantArray};
 
-use crate::read::Reader;
+use crate::read::{Reader, choice, flag, int, starter, words_of};
 
 /// Maximum for the length limit of a game.
 const PLIES_MAX: i64 = 10_000;
 
 /// Effect of an endless sowing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub(super) enum Infinite {
     EndGame,
     Illegal,
@@ -18,11 +20,12 @@ pub(super) enum Infinite {
 }
 
 /// How the last seeds end the game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub(super) enum Remaining {
     LastEight,
-    StopAtFour,
     None,
+    StopAtFour,
 }
 
 /// The options in the form of the rules.
@@ -43,64 +46,49 @@ pub(super) struct AnanAnanRules {
 
 /// All options with their types and defaults.
 pub(super) fn specs() -> Vec<Spec> {
-    let choice = Kind::choice;
-    let int = |min, max| Kind::Int { min, max };
     vec![
-        Spec::new(
+        flag(
             "skip_origin",
-            Kind::Bool,
             false,
             "a lap of twelve seeds or more passes over the pit it was lifted from",
         ),
-        Spec::new(
+        words_of(
             "last_four_to",
-            choice(&["mover", "owner"]),
-            "mover",
+            &["mover", "owner"],
             "who banks the four that a sowing ends with: the mover, or the pit's owner",
         ),
-        Spec::new(
+        choice::<Infinite>(
             "infinite",
-            choice(&["end-game", "illegal", "stop-turn"]),
-            "end-game",
             "a sowing that never ends: ends the game, is no legal move, or ends the turn where \
              the board is first repeated",
         ),
-        Spec::new(
+        words_of(
             "check",
-            choice(&["immediate", "turn-end"]),
-            "immediate",
+            &["immediate", "turn-end"],
             "when more than half of the seeds win: at once, in the middle of a sowing, or after it",
         ),
-        Spec::new(
+        choice::<Remaining>(
             "remaining",
-            choice(&["last-eight", "none", "stop-at-four"]),
-            "last-eight",
             "the last seeds: the last eight go to who banked before them, the game goes on to \
              the last, or it stops at four that count for nobody",
         ),
-        Spec::new(
+        words_of(
             "empty_row",
-            choice(&["pass", "end"]),
-            "pass",
+            &["pass", "end"],
             "a player who cannot move passes, and two passes end the game, or ends it at once",
         ),
-        Spec::new(
+        int(
             "no_capture_limit",
-            int(0, PLIES_MAX),
-            0i64,
+            (0, PLIES_MAX),
+            0,
             "plies in which nothing is banked after which the game is ended; 0: never, and unless \
              chosen 100 with remaining none, 200 with stop-at-four",
         ),
-        Spec::new(
-            "starter",
-            choice(&["seat0", "random"]),
-            "seat0",
-            "who begins: seat 0, or one drawn",
-        ),
-        Spec::new(
+        starter(),
+        int(
             "max_plies",
-            int(1, PLIES_MAX),
-            500i64,
+            (1, PLIES_MAX),
+            500,
             "plies after which the game is ended",
         ),
     ]
@@ -158,24 +146,16 @@ impl AnanAnanRules {
         let read = Reader(options);
         Ok(Self {
             skip_origin: read.flag("skip_origin")?,
-            last_four_to_mover: read.word("last_four_to")? == "mover",
-            infinite: match read.word("infinite")? {
-                "illegal" => Infinite::Illegal,
-                "stop-turn" => Infinite::StopTurn,
-                _ => Infinite::EndGame,
-            },
-            checks_at_once: read.word("check")? == "immediate",
-            remaining: match read.word("remaining")? {
-                "none" => Remaining::None,
-                "stop-at-four" => Remaining::StopAtFour,
-                _ => Remaining::LastEight,
-            },
-            empty_row_ends: read.word("empty_row")? == "end",
+            last_four_to_mover: read.is("last_four_to", "mover")?,
+            infinite: read.choice("infinite")?,
+            checks_at_once: read.is("check", "immediate")?,
+            remaining: read.choice("remaining")?,
+            empty_row_ends: read.is("empty_row", "end")?,
             quiet_max: match read.int("no_capture_limit")? {
                 0 => u16::MAX,
                 limit => limit as u16,
             },
-            random_starter: read.word("starter")? == "random",
+            random_starter: read.is("starter", "random")?,
             plies_max: read.int("max_plies")? as u16,
         })
     }

@@ -1,7 +1,7 @@
 //! Sowing in relays.
 
 use super::{
-    super::core::{FILLING, Laps, PITS, ROW, SKIPPING, lane, next_pit},
+    super::core::{Laps, PITS, ROW, lane, next_pit},
     AnanAnan, Core, Finish, Infinite, Phase, Remaining, Sown,
 };
 
@@ -25,15 +25,6 @@ fn fours(lanes: u128) -> u128 {
 }
 
 impl AnanAnan {
-    #[inline]
-    fn laps(&self) -> &'static Laps {
-        if self.rules.skip_origin {
-            &SKIPPING
-        } else {
-            &FILLING
-        }
-    }
-
     #[inline]
     pub(super) fn sow_pit(&self, core: &mut Core, offset: usize) -> Sown {
         let mover = usize::from(core.to_move);
@@ -75,7 +66,7 @@ impl AnanAnan {
     /// A whole lap at once, if it makes no four: the board after it and the pit of its last seed.
     #[inline]
     fn quiet_lap(&self, (lanes, pit): Lift) -> Option<Lift> {
-        let (after, last) = self.laps().sow(lanes, pit);
+        let (after, last) = Laps::of(self.rules.skip_origin).sow(lanes, pit);
         let emptied = lanes & !(0xff << (8 * pit));
         // Pits only grow, so a pit that has four or more now and had fewer before has had four.
         let banks = fours(after) & !fours(emptied);

@@ -5,11 +5,11 @@ use arena_wire::fields::Fields;
 use super::{
     super::{
         core::HALF,
-        wire::{self, RawPosition, expect},
+        wire::{self, RawPosition},
     },
     AnanAnan, Core, Finish, PASS, Phase, ROW,
 };
-use crate::proto;
+use crate::proto::{self, expect};
 
 impl AnanAnan {
     pub(super) fn write_position(&self, core: &Core, moves: bool, out: &mut Vec<u8>) {

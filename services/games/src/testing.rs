@@ -7,11 +7,12 @@
 use std::fmt::Write;
 
 use arena_engine::{
-    ActionId, Ending, Game, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError,
+    ActionId, Ending, Game, Node, OutcomeId, PerSeat, PositionError,
     options::{Kind, OptionError, Options, Spec},
 };
 
 use crate::{
+    placement,
     read::Reader,
     ruleset::{Ruleset, RulesetInfo},
 };
@@ -33,13 +34,6 @@ pub struct Race {
 impl<const V: u32> Trial<V> {
     fn mover(state: &Race) -> u8 {
         state.turns % 2
-    }
-
-    fn error(reason: &str) -> PositionError {
-        PositionError {
-            ruleset: Self::NAME,
-            reason: reason.to_owned(),
-        }
     }
 }
 
@@ -97,11 +91,7 @@ impl<const V: u32> Game for Trial<V> {
     }
 
     fn placement(&self, state: &Race) -> PerSeat<u8> {
-        let [first, second] = state.totals;
-        let mut placement = [0; MAX_SEATS];
-        placement[0] = 1 + u8::from(first < second);
-        placement[1] = 1 + u8::from(second < first);
-        placement
+        placement::of_two(state.totals)
     }
 
     fn scores(&self, state: &Race) -> PerSeat<i64> {
@@ -126,10 +116,10 @@ impl<const V: u32> Game for Trial<V> {
 
     fn decode(&self, bytes: &[u8]) -> Result<Race, PositionError> {
         let &[first, second, thrown, turns] = bytes else {
-            return Err(Self::error("it has not four bytes"));
+            return Err(PositionError::of::<Self>("it has not four bytes"));
         };
         if usize::from(thrown) > self.weights(&self.initial()).len() || turns > self.turns {
-            return Err(Self::error("no game comes there"));
+            return Err(PositionError::of::<Self>("no game comes there"));
         }
         Ok(Race {
             totals: [first, second],

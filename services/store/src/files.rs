@@ -1,0 +1,140 @@
+//! Files and folders of a store.
+
+use std::{
+    fs::{self, File, TryLockError},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
+};
+
+use sha2::{Digest, Sha256};
+
+use crate::{Sha256Digest, StoreError, error::At};
+
+/// Time between two attempts to lock a file.
+const LOCK_RETRY: Duration = Duration::from_millis(5);
+
+/// The paths in a folder; none if it does not exist.
+pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let entries = existing(fs::read_dir(folder)).at("list", folder)?;
+    let paths = entries.into_iter().flatten();
+    paths
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<io::Result<_>>()
+        .at("list", folder)
+}
+
+/// The result for a file or folder, or `None` if it does not exist.
+pub(crate) fn existing<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        result => result.map(Some),
+    }
+}
+
+/// Replaces a file atomically and durably.
+pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), StoreError> {
+    let new = PathBuf::from(format!("{}.new", path.display()));
+    File::create(&new)
+        .and_then(|mut file| {
+            file.write_all(content)?;
+            file.sync_all()
+        })
+        .at("write", &new)?;
+    rename(&new, path)
+}
+
+/// Renames a file or folder durably.
+pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), StoreError> {
+    fs::rename(from, to).at("rename", from)?;
+    sync_parent(to)
+}
+
+/// Makes a name in a folder durable, after a file was created or renamed there.
+pub(crate) fn sync_parent(path: &Path) -> Result<(), StoreError> {
+    let folder = folder_of(path);
+    File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .at("sync the folder", folder)
+}
+
+/// The folder of a file. A bare name is in the working folder, which `Path` names by an empty path
+/// that cannot be opened.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Locks an open file. Returns false if another holder still has it after this time.
+pub(crate) fn lock(file: &File, path: &Path, wait: Duration) -> Result<bool, StoreError> {
+    let started = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::WouldBlock) if started.elapsed() >= wait => return Ok(false),
+            Err(TryLockError::WouldBlock) => thread::sleep(LOCK_RETRY.min(wait)),
+            Err(TryLockError::Error(error)) => return Err(error).at("lock", path),
+        }
+    }
+}
+
+/// Counts and hashes the bytes that pass through.
+#[derive(Debug)]
+pub(crate) struct Hashed<W> {
+    pub(crate) inner: W,
+    pub(crate) hasher: Sha256,
+    pub(crate) bytes: u64,
+}
+
+impl<W> Hashed<W> {
+    pub(crate) fn new(inner: W) -> Self {
+        Self {
+            inner,
+            hasher: Sha256::new(),
+            bytes: 0,
+        }
+    }
+}
+
+impl<W: Write> Write for Hashed<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.inner.write(bytes)?;
+        self.hasher.update(&bytes[..written]);
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+/// SHA-256 of a file.
+pub(crate) fn digest(path: &Path) -> Result<Sha256Digest, StoreError> {
+    let mut hashed = Hashed::new(io::sink());
+    File::open(path)
+        .and_then(|mut file| io::copy(&mut file, &mut hashed))
+        .at("read", path)?;
+    Ok(hashed.hasher.finalize().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_of_a_bare_name_is_the_working_folder() {
+        for (path, folder) in [
+            ("b.arena", "."),
+            ("./b.arena", "."),
+            ("backups/b.arena", "backups"),
+            ("/b.arena", "/"),
+        ] {
+            assert_eq!(folder_of(Path::new(path)), Path::new(folder), "{path}");
+        }
+        sync_parent(Path::new("b.arena")).expect("the working folder can be synced");
+    }
+}
