@@ -4,6 +4,7 @@ mod backup;
 mod binaries;
 mod coordinator;
 mod endpoints;
+pub(crate) mod estimates;
 mod figures;
 mod gate;
 mod generations;

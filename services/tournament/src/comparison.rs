@@ -129,7 +129,7 @@ impl Evidence {
         }
         for (all, result, bound) in [(true, "won", "lower"), (false, "lost", "upper")] {
             let perfect = self.perfect(all);
-            let has_interval = |agent: &usize| ratings.agents[*agent].interval.is_some();
+            let has_interval = |agent: &usize| ratings.agents[*agent].fixed.is_some();
             let (bounded, open): (Vec<_>, Vec<_>) = perfect.into_iter().partition(has_interval);
             let meanings = [
                 format!("only the {bound} bound of the rating is meaningful"),
@@ -214,13 +214,9 @@ impl Evidence {
         }
         let mut beats = vec![vec![false; agents]; agents];
         for ((one, other), pair) in couples(agents).zip(pairs) {
-            let (low, high) = if self.adaptive {
-                (pair.score_anytime_low, pair.score_anytime_high)
-            } else {
-                (pair.score_low, pair.score_high)
-            };
-            beats[one][other] = low > Some(0.5);
-            beats[other][one] = high.is_some_and(|high| high < 0.5);
+            let ends = pair.score.and_then(|score| score.interval(self.adaptive));
+            beats[one][other] = ends.is_some_and(|ends| ends.low > 0.5);
+            beats[other][one] = ends.is_some_and(|ends| ends.high < 0.5);
         }
         let triples = (0..agents).flat_map(|a| (0..agents).map(move |b| (a, b)));
         let found = triples.filter(|&(a, b)| beats[a][b]).find_map(|(a, b)| {

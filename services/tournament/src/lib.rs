@@ -18,6 +18,7 @@
 
 mod comparison;
 mod elo;
+mod estimate;
 pub mod format;
 pub mod interval;
 mod nash;
@@ -34,8 +35,9 @@ mod tally;
 mod testing;
 
 pub use comparison::{Compared, Comparison, Wanted};
+pub use estimate::{Estimate, Interval};
 pub use pairs::PairStanding;
 pub use schedule::{Schedule, ScheduleError, ScheduledGame, Stage};
 pub use stages::{Stages, StagesState};
-pub use standings::{AgentStanding, Pairing, SeatStanding, Standings, TournamentState};
+pub use standings::{AgentStanding, GamesSaved, Pairing, SeatStanding, Standings};
 pub use tally::{Evidence, Tally, TallyState};

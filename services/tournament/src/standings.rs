@@ -1,51 +1,12 @@
-//! Standings as they are displayed and printed.
+//! Standings of the games so far.
 
-use std::{collections::BTreeMap, fmt};
+use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use crate::Estimate;
 
-/// The state of a tournament.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TournamentState {
-    /// Games are being played or wait for workers.
-    #[default]
-    Running,
-    /// Paused by its user until resumed.
-    Paused,
-    /// Every game has a result.
-    Finished,
-    /// Ended by its user.
-    Cancelled,
-}
-
-impl TournamentState {
-    /// The name in JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Paused => "paused",
-            Self::Finished => "finished",
-            Self::Cancelled => "cancelled",
-        }
-    }
-}
-
-impl fmt::Display for TournamentState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// The standings of a tournament: the JSON that `arena standings` prints. Unknown numbers
-/// are null, never infinite or NaN.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// The standings of a tournament. Unknown numbers are `None`, never infinite or NaN.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Standings {
-    /// Id of the tournament.
-    pub tournament_id: String,
-    /// State of the tournament.
-    pub state: TournamentState,
     /// Games with a result, including void ones.
     pub games: u64,
     /// Games in the schedule.
@@ -54,22 +15,18 @@ pub struct Standings {
     /// verdict or ratings may sort differently.
     pub agents: Vec<AgentStanding>,
     /// Remarks on the numbers, as whole sentences.
-    #[serde(default)]
     pub notes: Vec<String>,
     /// Mean score of each seat over all agents; seat 0 moves first.
-    #[serde(default)]
     pub seats: Vec<SeatStanding>,
     /// The openings of a game without chance.
-    #[serde(default)]
     pub openings: Option<OpeningsStanding>,
     /// The pairing efficiency of blocks, if it can be estimated.
-    #[serde(default)]
     pub pairing: Option<Pairing>,
 }
 
 /// The openings of a tournament without chance, all equally likely. Scores are means over
 /// them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpeningsStanding {
     /// Plies of each opening.
     pub plies: u32,
@@ -80,58 +37,61 @@ pub struct OpeningsStanding {
 }
 
 /// One seat in the standings.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SeatStanding {
     /// Seat number from 0; seat 0 moves first.
     pub seat: u32,
     /// Games that are not void.
     pub games: u64,
     /// Mean score of the agents in this seat.
-    pub score: Option<f64>,
-    /// Lower bound of its 95 % confidence interval, over complete blocks.
-    pub score_low: Option<f64>,
-    /// Upper bound.
-    pub score_high: Option<f64>,
-    /// Lower bound of its anytime-valid 95 % interval.
-    #[serde(default)]
-    pub score_anytime_low: Option<f64>,
-    /// Upper bound.
-    #[serde(default)]
-    pub score_anytime_high: Option<f64>,
+    pub score: Option<Estimate>,
 }
 
 /// The pairing efficiency of this tournament's blocks, relative to unpaired games with the
 /// same agents in the same seats.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Pairing {
     /// Number of complete blocks in the estimate.
     pub blocks: u64,
     /// Reduction of the variance of scores, as a share of the variance of unpaired games;
-    /// negative if the variance was higher.
-    pub variance_reduction: f64,
-    /// Lower bound of its 95 % confidence interval.
-    #[serde(default)]
-    pub variance_reduction_low: f64,
-    /// Upper bound.
-    #[serde(default)]
-    pub variance_reduction_high: f64,
-    /// Extra unpaired games needed for the same precision; `None` if blocks did not vary.
-    pub games_saved: Option<i64>,
-    /// Lower bound of its 95 % confidence interval.
-    #[serde(default)]
-    pub games_saved_low: Option<i64>,
-    /// Upper bound; `None` if unbounded.
-    #[serde(default)]
-    pub games_saved_high: Option<i64>,
+    /// negative if the variance was higher. Without an anytime-valid interval.
+    pub variance_reduction: Estimate,
+    /// Extra unpaired games needed for the same precision; unbounded if blocks did not
+    /// vary.
+    pub games_saved: GamesSaved,
+}
+
+/// Extra games needed for the same precision without a reduction of the variance; negative
+/// if the variance was increased.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GamesSaved {
+    /// The number; `None` if it is unbounded or unknown.
+    pub value: Option<i64>,
+    /// Lower end of its 95 % confidence interval.
+    pub low: Option<i64>,
+    /// Upper end; `None` if it is unbounded or unknown.
+    pub high: Option<i64>,
+}
+
+impl GamesSaved {
+    /// The games saved in `games` games by a remaining share of the variance.
+    pub(crate) fn of(games: u64, left: Estimate) -> Self {
+        let saved =
+            |left: f64| (left > 0.0).then(|| (games as f64 * (1.0 / left - 1.0)).round() as i64);
+        Self {
+            value: saved(left.value),
+            low: left.fixed.and_then(|ends| saved(ends.high)),
+            high: left.fixed.and_then(|ends| saved(ends.low)),
+        }
+    }
 }
 
 /// One agent in the standings.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct AgentStanding {
     /// Name in the tournament.
     pub agent: String,
     /// Place from 1, shared by equal agents; `None` without a game.
-    #[serde(default)]
     pub place: Option<u64>,
     /// Games with a placement: wins, draws and losses.
     pub games: u64,
@@ -146,34 +106,18 @@ pub struct AgentStanding {
     /// Number of faults; a game may have several.
     pub faults: u64,
     /// Number of faults by kind; kinds that did not occur are absent.
-    #[serde(default)]
     pub faults_by_kind: BTreeMap<String, u64>,
-    /// Mean over games of (seats beaten + half of the seats tied) / (seats − 1).
-    pub score: Option<f64>,
-    /// Lower bound of the score's 95 % confidence interval, over complete blocks.
-    pub score_low: Option<f64>,
-    /// Upper bound.
-    pub score_high: Option<f64>,
+    /// Mean over games of (seats beaten + half of the seats tied) / (seats − 1), with
+    /// intervals over complete blocks.
+    pub score: Option<Estimate>,
     /// Sum of the scores of its games.
-    #[serde(default)]
     pub points: f64,
-    /// Lower bound of the score's anytime-valid interval, which contains the score at all
-    /// times simultaneously in 95 % of tournaments.
-    #[serde(default)]
-    pub score_anytime_low: Option<f64>,
-    /// Upper bound.
-    #[serde(default)]
-    pub score_anytime_high: Option<f64>,
     /// Number of games by the agent's rank, from first; a shared rank counts as the best of
     /// the shared ones.
-    #[serde(default)]
     pub ranks: Vec<u64>,
-    /// Wins divided by games.
-    pub win_rate: Option<f64>,
-    /// Lower bound of the win rate's 95 % confidence interval, over complete blocks.
-    pub win_rate_low: Option<f64>,
-    /// Upper bound.
-    pub win_rate_high: Option<f64>,
+    /// Wins divided by games, with an interval over complete blocks; without an
+    /// anytime-valid one.
+    pub win_rate: Option<Estimate>,
     /// Mean plies of its games.
     pub plies_mean: Option<f64>,
     /// Complete blocks that count: with all games, none void, and no repetition of games
@@ -182,67 +126,23 @@ pub struct AgentStanding {
     /// Games that repeat others: without chance, from a repeated opening, with the same
     /// answers of the agents. They are in the numbers of games, and in no score or
     /// interval.
-    #[serde(default)]
     pub games_repeated: u64,
     /// Degrees of freedom of the score's variance.
-    #[serde(default)]
     pub score_df: u64,
     /// Tuning horizon of its anytime-valid intervals, in blocks.
-    #[serde(default)]
     pub tuning_horizon: f64,
-    /// Median latency of a requested decision in microseconds, if measured.
-    #[serde(default)]
-    pub latency_us_p50: Option<f64>,
-    /// 99th percentile of that latency.
-    #[serde(default)]
-    pub latency_us_p99: Option<f64>,
-    /// True if two plays of one game differed in a move of this agent.
-    #[serde(default)]
-    pub non_deterministic: bool,
-    /// Description of its last fault.
-    #[serde(default)]
-    pub last_fault: Option<String>,
     /// Luck-adjusted score over complete blocks; `None` if no game has luck. It is
     /// unbiased, and therefore sometimes slightly outside 0 to 1.
-    #[serde(default)]
-    pub score_adjusted: Option<f64>,
-    /// Lower bound of its 95 % confidence interval.
-    #[serde(default)]
-    pub score_adjusted_low: Option<f64>,
-    /// Upper bound.
-    #[serde(default)]
-    pub score_adjusted_high: Option<f64>,
-    /// Lower bound of its anytime-valid 95 % interval.
-    #[serde(default)]
-    pub score_adjusted_anytime_low: Option<f64>,
-    /// Upper bound.
-    #[serde(default)]
-    pub score_adjusted_anytime_high: Option<f64>,
+    pub score_adjusted: Option<Estimate>,
     /// True if luck could not be adjusted for, because there are few blocks or some have no
     /// luck values: this is the raw score.
-    #[serde(default)]
     pub score_adjusted_is_raw: bool,
     /// Mean luck of a game, in parts of its score; its expectation is 0.
-    #[serde(default)]
     pub luck_mean: Option<f64>,
     /// Share of the variance of scores over blocks that the luck adjustment removed;
-    /// negative if it increased the variance. `None` with fewer than 30 blocks.
-    #[serde(default)]
-    pub luck_share: Option<f64>,
-    /// Lower bound of its 95 % confidence interval.
-    #[serde(default)]
-    pub luck_share_low: Option<f64>,
-    /// Upper bound.
-    #[serde(default)]
-    pub luck_share_high: Option<f64>,
-    /// Extra games needed for the same precision without the luck adjustment; negative if
-    /// the adjustment increased the variance.
-    #[serde(default)]
-    pub luck_games_saved: Option<i64>,
-    /// Lower bound of its 95 % confidence interval.
-    #[serde(default)]
-    pub luck_games_saved_low: Option<i64>,
-    /// Upper bound; `None` if unbounded.
-    #[serde(default)]
-    pub luck_games_saved_high: Option<i64>,
+    /// negative if it increased the variance. `None` with fewer than 30 blocks. Without an
+    /// anytime-valid interval.
+    pub luck_share: Option<Estimate>,
+    /// Extra games needed for the same precision without the luck adjustment.
+    pub luck_games_saved: GamesSaved,
 }

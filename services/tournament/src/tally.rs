@@ -22,10 +22,10 @@ use arena_model::{Openings, Tournament, engine::MAX_SEATS, result::GameResult};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    interval::{Blocks, Moments, stretched},
+    interval::{Blocks, Moments},
     places::{self, By, RankKey},
     schedule::{Schedule, ScheduleError},
-    standings::{AgentStanding, OpeningsStanding, SeatStanding, Standings, TournamentState},
+    standings::{AgentStanding, GamesSaved, OpeningsStanding, SeatStanding, Standings},
 };
 use courses::{Courses, Held, HeldSums};
 use group::{Block, UnitsBySeat};
@@ -46,7 +46,6 @@ pub use state::TallyState;
 /// blocks, not with games.
 #[derive(Clone, Debug)]
 pub struct Tally {
-    tournament_id: String,
     schedule: Schedule,
     names: Vec<String>,
     agents: Vec<Sums>,
@@ -152,7 +151,6 @@ impl Tally {
             });
         }
         Ok(Self {
-            tournament_id: tournament.id(1),
             schedule,
             names: tournament
                 .agents

@@ -36,7 +36,12 @@ pub(crate) fn heat(report: &Report) -> String {
             match pair {
                 Some(pair) => {
                     let other = &report.agents[column].standing.agent;
-                    cell(&mut out, &agent.standing.agent, other, pair);
+                    cell(
+                        &mut out,
+                        [&agent.standing.agent, other],
+                        pair,
+                        report.adaptive,
+                    );
                 }
                 None => out += "<td class=\"none\">·</td>",
             }
@@ -46,17 +51,15 @@ pub(crate) fn heat(report: &Report) -> String {
     out + "</tbody></table></div>"
 }
 
-fn cell(out: &mut String, name: &str, other: &str, pair: &Pair) {
+fn cell(out: &mut String, [name, other]: [&str; 2], pair: &Pair, adaptive: bool) {
     let score = pair.score;
     let step = (score.value * 11.0).floor().clamp(0.0, 10.0) as u32;
-    let sure = score
-        .interval
-        .is_some_and(|(low, high)| low > 0.5 || high < 0.5);
-    let (low, high) = score.interval.unzip();
+    let ends = score.interval(adaptive);
+    let sure = ends.is_some_and(|ends| !ends.contains(0.5));
     let [before, with, behind] = pair.results.map(units::count);
     let text = escape(&format!(
         "{name} against {other}: {} over {}; {before} won, {with} drawn, {behind} lost",
-        units::interval(Some(score.value), low, high),
+        units::interval(score.value, ends),
         units::plural(pair.games, "game"),
     ));
     put(
