@@ -4,12 +4,14 @@
 use arena_tournament::{Estimate, Interval};
 use arena_wire::v1;
 
-type Ends = (Option<f64>, Option<f64>);
+/// The ends of an interval, as fields.
+pub(crate) type Ends = (Option<f64>, Option<f64>);
 
-/// Ends that are not there.
-const NONE: Ends = (None, None);
+/// Ends of an interval that a message does not have.
+pub(crate) const NONE: Ends = (None, None);
 
-fn of(value: Option<f64>, fixed: Ends, anytime: Ends) -> Option<Estimate> {
+/// The estimate of these fields.
+pub(crate) fn of(value: Option<f64>, fixed: Ends, anytime: Ends) -> Option<Estimate> {
     let interval = |(low, high): Ends| {
         let (low, high) = low.zip(high)?;
         Some(Interval { low, high })
@@ -37,20 +39,10 @@ pub fn score_adjusted(it: &v1::AgentStanding) -> Option<Estimate> {
     of(it.score_adjusted, fixed, anytime)
 }
 
-/// The share of an agent's variance that luck explains.
-pub(crate) fn luck_share(it: &v1::AgentStanding) -> Option<Estimate> {
-    of(it.luck_share, (it.luck_share_low, it.luck_share_high), NONE)
-}
-
 /// An agent's rating in Elo.
 pub fn rating(it: &v1::AgentStanding) -> Option<Estimate> {
     let anytime = (it.rating_anytime_low, it.rating_anytime_high);
     of(it.rating, (it.rating_low, it.rating_high), anytime)
-}
-
-/// The share of games that an agent won.
-pub(crate) fn win_rate(it: &v1::AgentStanding) -> Option<Estimate> {
-    of(it.win_rate, (it.win_rate_low, it.win_rate_high), NONE)
 }
 
 /// The mean score of a seat.

@@ -5,6 +5,11 @@ use std::time::{Duration, UNIX_EPOCH};
 use arena_tournament::{Estimate, Interval};
 use arena_wire::v1;
 
+/// A value as text; a dash if it is unknown.
+pub fn known<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| "–".to_owned(), text)
+}
+
 /// The first digits of a digest.
 pub fn digest(hex: &str) -> &str {
     hex.get(..12).unwrap_or(hex)
@@ -13,10 +18,9 @@ pub fn digest(hex: &str) -> &str {
 /// A time in microseconds since 1970: `2026-01-31T12:00:00.000Z`.
 pub fn utc(unix_us: u64) -> String {
     let time = UNIX_EPOCH.checked_add(Duration::from_micros(unix_us));
-    time.map_or_else(
-        || "–".to_owned(),
-        |time| humantime::format_rfc3339_millis(time).to_string(),
-    )
+    known(time, |time| {
+        humantime::format_rfc3339_millis(time).to_string()
+    })
 }
 
 /// The minute of a time in microseconds since 1970, in UTC: `2026-01-31 12:00`.
@@ -43,10 +47,9 @@ pub fn identity(agent: &v1::AgentStanding) -> Option<String> {
 
 /// A share with the interval that is valid when a tournament ends.
 pub fn share(share: Option<Estimate>, adaptive: bool) -> String {
-    share.map_or_else(
-        || "–".to_owned(),
-        |share| interval(share.value, share.interval(adaptive)),
-    )
+    known(share, |share| {
+        interval(share.value, share.interval(adaptive))
+    })
 }
 
 /// A share in percent with its interval: `51.2% [48.0, 54.4]`.
@@ -74,14 +77,13 @@ pub fn rating(rating: Option<Estimate>, adaptive: bool) -> String {
 
 /// A rating with the ends of its interval: `+51 [+28, +80]`.
 pub fn rating_ends(rating: Option<Estimate>, adaptive: bool) -> String {
-    let Some(of) = rating else {
-        return "–".to_owned();
-    };
-    let ends = of.interval(adaptive).map(|ends| ends.map(whole));
-    let ends = ends.map_or_else(String::new, |Interval { low, high }| {
-        format!(" [{low:+.0}, {high:+.0}]")
-    });
-    format!("{:+.0}{ends}", whole(of.value))
+    known(rating.map(|rating| rating.map(whole)), |of| {
+        let ends = of.interval(adaptive);
+        let ends = ends.map_or_else(String::new, |Interval { low, high }| {
+            format!(" [{low:+.0}, {high:+.0}]")
+        });
+        format!("{:+.0}{ends}", of.value)
+    })
 }
 
 /// A share in whole percent with its interval: `75 ±10`, or `75 [63, 84]` if the interval
@@ -109,18 +111,17 @@ fn half(value: f64, ends: Interval) -> Option<f64> {
 
 /// A mean with one decimal.
 pub fn mean(value: Option<f64>) -> String {
-    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.1}"))
+    known(value, |value| format!("{value:.1}"))
 }
 
 /// A latency given in microseconds, in the unit that fits.
 pub fn latency(us: Option<f64>) -> String {
-    match us {
-        None => "–".to_owned(),
-        Some(us) if us < 1.0 => format!("{:.0} ns", us * 1e3),
-        Some(us) if us < 1e3 => format!("{us:.1} µs"),
-        Some(us) if us < 1e6 => format!("{:.1} ms", us / 1e3),
-        Some(us) => format!("{:.1} s", us / 1e6),
-    }
+    known(us, |us| match us {
+        us if us < 1.0 => format!("{:.0} ns", us * 1e3),
+        us if us < 1e3 => format!("{us:.1} µs"),
+        us if us < 1e6 => format!("{:.1} ms", us / 1e3),
+        us => format!("{:.1} s", us / 1e6),
+    })
 }
 
 /// Formats seconds as `1h 02m`, `3m 20s`, `12s`.
@@ -135,7 +136,7 @@ pub fn duration(seconds: f64) -> String {
 
 /// A place in standings.
 pub fn place(place: Option<u64>) -> String {
-    place.map_or_else(|| "–".to_owned(), |place| place.to_string())
+    known(place, |place| place.to_string())
 }
 
 /// A rate per second: an integer, or two digits if it is small.
@@ -174,7 +175,7 @@ pub fn points(value: f64) -> String {
 
 /// Points of a Swiss tournament; a dash if unknown.
 pub fn swiss(value: Option<f64>) -> String {
-    value.map_or_else(|| "–".to_owned(), points)
+    known(value, points)
 }
 
 /// The mark of a score without luck adjustment.

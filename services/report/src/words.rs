@@ -1,5 +1,6 @@
 //! The sentences of a report.
 
+use arena_tournament::format::listed;
 use arena_wire::v1::{self, TournamentState};
 use serde_json::Value;
 
@@ -102,19 +103,6 @@ fn first(report: &Report) -> Vec<&str> {
     let standings = report.agents.iter().map(|agent| &agent.standing);
     let first = standings.filter(|standing| standing.place == Some(1));
     first.map(|standing| standing.agent.as_str()).collect()
-}
-
-/// Lists names with commas and "and"; only the first few of many.
-fn listed(names: &[&str]) -> String {
-    const NAMED: usize = 5;
-    match names {
-        _ if names.len() > NAMED => {
-            let more = names.len() - NAMED;
-            format!("{} and {more} more", names[..NAMED].join(", "))
-        }
-        [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        _ => names.concat(),
-    }
 }
 
 fn progress(report: &Report) -> Option<String> {

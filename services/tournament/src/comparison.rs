@@ -109,13 +109,10 @@ impl Evidence {
             ));
         }
         if sets.len() > 1 {
-            let reported = sets.iter().take(SETS_SHOWN).map(|set| self.listed(set));
-            let reported: Vec<_> = reported.collect();
-            let more = if sets.len() > SETS_SHOWN { "; …" } else { "" };
             notes.push(format!(
-                "No games link {} sets of agents ({}{more}): ratings are comparable only within a set.",
+                "No games link {} sets of agents ({}): ratings are comparable only within a set.",
                 sets.len(),
-                reported.join("; ")
+                self.listed_sets(&sets)
             ));
         }
         notes.extend(self.separated(ratings));
@@ -161,21 +158,11 @@ impl Evidence {
         if separated.is_empty() {
             return None;
         }
-        let reported = separated
-            .iter()
-            .take(SETS_SHOWN)
-            .map(|set| self.listed(set));
-        let reported: Vec<_> = reported.collect();
-        let more = if separated.len() > SETS_SHOWN {
-            "; …"
-        } else {
-            ""
-        };
         Some(format!(
-            "All games between {} sets of agents ({}{more}) went one way: of the rating difference \
+            "All games between {} sets of agents ({}) went one way: of the rating difference \
              between sets, only the bound nearer to zero is meaningful.",
             separated.len(),
-            reported.join("; ")
+            self.listed_sets(&separated)
         ))
     }
 
@@ -186,12 +173,8 @@ impl Evidence {
         for group in &self.groups {
             for (ranking, count) in group.games() {
                 for (member, &agent) in group.agents().iter().enumerate() {
-                    for (other, _) in group
-                        .agents()
-                        .iter()
-                        .enumerate()
-                        .filter(|of| *of.1 != agent)
-                    {
+                    let all = group.agents().iter().enumerate();
+                    for (other, _) in all.filter(|(_, other)| **other != agent) {
                         most[usize::from(agent)] += 2 * count;
                         units[usize::from(agent)] += count * ranking.units_against(member, other);
                     }
@@ -230,6 +213,12 @@ impl Evidence {
              Nash average says who is left when each plays its best answers, by scores as they \
              came, without an interval."
         ))
+    }
+
+    fn listed_sets(&self, sets: &[&Vec<usize>]) -> String {
+        let shown = sets.iter().take(SETS_SHOWN).map(|set| self.listed(set));
+        let more = if sets.len() > SETS_SHOWN { "; …" } else { "" };
+        shown.collect::<Vec<_>>().join("; ") + more
     }
 
     fn listed(&self, agents: &[usize]) -> String {

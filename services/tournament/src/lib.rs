@@ -29,7 +29,6 @@ pub mod ratings;
 mod schedule;
 pub mod sequential;
 mod stages;
-mod standings;
 mod tally;
 #[cfg(test)]
 mod testing;
@@ -39,5 +38,7 @@ pub use estimate::{Estimate, Interval};
 pub use pairs::PairStanding;
 pub use schedule::{Schedule, ScheduleError, ScheduledGame, Stage};
 pub use stages::{Stages, StagesState};
-pub use standings::{AgentStanding, GamesSaved, Pairing, SeatStanding, Standings};
-pub use tally::{Evidence, Tally, TallyState};
+pub use tally::{
+    AgentStanding, Evidence, GamesSaved, OpeningsStanding, Pairing, SeatStanding, Standings, Tally,
+    TallyState,
+};

@@ -2,7 +2,7 @@
 
 use arena_tournament::{Estimate, Interval};
 
-use super::{Scale, anchor, escape, percent, put};
+use super::{Scale, anchor, escape, percent};
 use crate::{estimates, report::Report, units};
 
 /// Height of a row and of the axis below it.
@@ -115,37 +115,25 @@ fn dots(rows: &[Row], axis: &Axis) -> String {
         axis.who, axis.what
     );
     for row in rows {
-        put(
-            &mut out,
-            format_args!(
-                "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\">{}</th><td class=\"drawn\" role=\"cell\">",
-                escape(&row.name)
-            ),
+        out += &format!(
+            "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\">{}</th><td class=\"drawn\" role=\"cell\">",
+            escape(&row.name)
         );
         drawn(&mut out, row.number, axis, &ticks);
-        put(
-            &mut out,
-            format_args!(
-                "</td><td class=\"num\" role=\"cell\">{}</td></tr>",
-                row.shown
-            ),
+        out += &format!(
+            "</td><td class=\"num\" role=\"cell\">{}</td></tr>",
+            row.shown
         );
     }
-    put(
-        &mut out,
-        format_args!(
-            "</tbody><tfoot aria-hidden=\"true\"><tr><td></td><td class=\"drawn\"><svg width=\"100%\" height=\"{AXIS}\">"
-        ),
+    out += &format!(
+        "</tbody><tfoot aria-hidden=\"true\"><tr><td></td><td class=\"drawn\"><svg width=\"100%\" height=\"{AXIS}\">"
     );
     for tick in ticks {
         let at = axis.scale.at(tick);
-        put(
-            &mut out,
-            format_args!(
-                "<text x=\"{at:.2}%\" y=\"14\" text-anchor=\"{}\">{}</text>",
-                anchor(at),
-                (axis.tick)(tick)
-            ),
+        out += &format!(
+            "<text x=\"{at:.2}%\" y=\"14\" text-anchor=\"{}\">{}</text>",
+            anchor(at),
+            (axis.tick)(tick)
         );
     }
     out + "</svg></td><td></td></tr></tfoot></table>"
@@ -153,38 +141,26 @@ fn dots(rows: &[Row], axis: &Axis) -> String {
 
 fn drawn(out: &mut String, number: Option<(f64, Option<Interval>)>, axis: &Axis, ticks: &[f64]) {
     let middle = ROW / 2;
-    put(
-        out,
-        format_args!("<svg width=\"100%\" height=\"{ROW}\" aria-hidden=\"true\">"),
-    );
+    *out += &format!("<svg width=\"100%\" height=\"{ROW}\" aria-hidden=\"true\">");
     for &tick in ticks {
         let even = (tick - axis.even).abs() < 1e-9;
         let class = if even { "fair" } else { "grid" };
         let at = axis.scale.at(tick);
-        put(
-            out,
-            format_args!(
-                "<line class=\"{class}\" x1=\"{at:.2}%\" x2=\"{at:.2}%\" y1=\"0\" y2=\"{ROW}\"/>"
-            ),
+        *out += &format!(
+            "<line class=\"{class}\" x1=\"{at:.2}%\" x2=\"{at:.2}%\" y1=\"0\" y2=\"{ROW}\"/>"
         );
     }
     if let Some((value, ends)) = number {
         if let Some(Interval { low, high }) = ends {
-            put(
-                out,
-                format_args!(
-                    "<line class=\"whisker\" x1=\"{:.2}%\" x2=\"{:.2}%\" y1=\"{middle}\" y2=\"{middle}\"/>",
-                    axis.scale.at(low),
-                    axis.scale.at(high)
-                ),
+            *out += &format!(
+                "<line class=\"whisker\" x1=\"{:.2}%\" x2=\"{:.2}%\" y1=\"{middle}\" y2=\"{middle}\"/>",
+                axis.scale.at(low),
+                axis.scale.at(high)
             );
         }
-        put(
-            out,
-            format_args!(
-                "<circle class=\"dot\" cx=\"{:.2}%\" cy=\"{middle}\" r=\"4.5\"/>",
-                axis.scale.at(value)
-            ),
+        *out += &format!(
+            "<circle class=\"dot\" cx=\"{:.2}%\" cy=\"{middle}\" r=\"4.5\"/>",
+            axis.scale.at(value)
         );
     }
     out.push_str("</svg>");

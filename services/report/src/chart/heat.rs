@@ -1,6 +1,6 @@
 //! The crosstable as a heat map.
 
-use super::{escape, put};
+use super::escape;
 use crate::{report::Pair, report::Report, units};
 
 /// Renders the score of each row's agent against each column's agent, as a table of
@@ -14,23 +14,17 @@ pub(crate) fn heat(report: &Report) -> String {
     out += "</colgroup><thead><tr><th scope=\"col\"><span class=\"out\">agent</span></th>";
     for (place, agent) in report.agents.iter().enumerate() {
         let name = escape(&agent.standing.agent);
-        put(
-            &mut out,
-            format_args!(
-                "<th scope=\"col\"><abbr title=\"{name}\" aria-label=\"against {name}\">{}</abbr></th>",
-                place + 1
-            ),
+        out += &format!(
+            "<th scope=\"col\"><abbr title=\"{name}\" aria-label=\"against {name}\">{}</abbr></th>",
+            place + 1
         );
     }
     out += "</tr></thead><tbody>";
     for (place, (agent, pairs)) in report.agents.iter().zip(&report.pairs).enumerate() {
         let name = escape(&agent.standing.agent);
-        put(
-            &mut out,
-            format_args!(
-                "<tr><th scope=\"row\" title=\"{name}\"><span class=\"soft\">{}</span> {name}</th>",
-                place + 1
-            ),
+        out += &format!(
+            "<tr><th scope=\"row\" title=\"{name}\"><span class=\"soft\">{}</span> {name}</th>",
+            place + 1
         );
         for (column, pair) in pairs.iter().enumerate() {
             match pair {
@@ -62,12 +56,9 @@ fn cell(out: &mut String, [name, other]: [&str; 2], pair: &Pair, adaptive: bool)
         units::interval(score.value, ends),
         units::plural(pair.games, "game"),
     ));
-    put(
-        out,
-        format_args!(
-            "<td class=\"h{step}{}\" title=\"{text}\">{}</td>",
-            if sure { " sure" } else { "" },
-            units::percent(score.value, None)
-        ),
+    *out += &format!(
+        "<td class=\"h{step}{}\" title=\"{text}\">{}</td>",
+        if sure { " sure" } else { "" },
+        units::percent(score.value, None)
     );
 }

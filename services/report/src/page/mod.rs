@@ -263,9 +263,7 @@ fn row(agent: &Agent) -> Row<'_> {
     let options: Vec<String> = options
         .map(|(name, value)| format!("{name} = {value}"))
         .collect();
-    let share = |score: &Option<f64>| {
-        score.map_or_else(|| "–".to_owned(), |score| format!("{:.1}%", score * 100.0))
-    };
+    let share = |score: &Option<f64>| units::known(*score, |score| units::interval(score, None));
     Row {
         name: &standing.agent,
         faults: units::count(standing.faults),
@@ -366,12 +364,11 @@ fn counting([counted, played]: [u64; 2]) -> String {
 
 /// Formats a likelihood as a percentage that is never 0 or 100.
 fn likely(share: Option<f64>) -> String {
-    match share {
-        None => "–".to_owned(),
-        Some(0.9995..) => ">99.9%".to_owned(),
-        Some(share) if share < 0.0005 => "<0.1%".to_owned(),
-        Some(share) => format!("{:.1}%", share * 100.0),
-    }
+    units::known(share, |share| match share {
+        0.9995.. => ">99.9%".to_owned(),
+        share if share < 0.0005 => "<0.1%".to_owned(),
+        share => units::interval(share, None),
+    })
 }
 
 fn kinds<'a>(counts: impl IntoIterator<Item = (&'a String, &'a u64)>) -> String {

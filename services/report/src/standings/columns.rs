@@ -4,13 +4,17 @@
 
 use std::fmt::Write;
 
+use arena_tournament::Estimate;
 use arena_wire::v1;
 
 use super::datum::{
     Datum::{self, Bool, Both, Fixed, Int, Kinds, Ranks, Real, Text},
     Field, Read, count,
 };
-use crate::{estimates, units};
+use crate::{
+    estimates::{self, NONE},
+    units,
+};
 
 /// Formats the value of an agent; true if results decide which games are played or when the
 /// tournament ends.
@@ -165,9 +169,7 @@ const COLUMNS: &[Column] = &[
         .shown("Buchholz", |it, _| units::swiss(it.buchholz))
         .spare(|of| of.swiss.then_some(0)),
     Column::new("byes", |it| counted(it.byes))
-        .shown("byes", |it, _| {
-            it.byes.map_or_else(|| "–".to_owned(), units::count)
-        })
+        .shown("byes", |it, _| units::known(it.byes, units::count))
         .in_reports("byes", |it, _| units::count(it.byes.unwrap_or_default()))
         .spare(|of| of.swiss.then_some(2)),
     Column::new("score", |it| Both(estimates::score(it)))
@@ -191,10 +193,9 @@ const COLUMNS: &[Column] = &[
         ),
     Column::new("score_adjusted_is_raw", |it| Bool(it.score_adjusted_is_raw)),
     Column::new("luck_mean", |it| Real(it.luck_mean)).shown("luck", |it, _| {
-        it.luck_mean
-            .map_or_else(|| "–".to_owned(), units::signed_percent)
+        units::known(it.luck_mean, units::signed_percent)
     }),
-    Column::new("luck_share", |it| Fixed(estimates::luck_share(it))),
+    Column::new("luck_share", |it| Fixed(luck_share(it))),
     Column::new("luck_games_saved", |it| Int(it.luck_games_saved))
         .shown("games saved [95%]", games_saved),
     Column::new("luck_games_saved_low", |it| Int(it.luck_games_saved_low)),
@@ -215,8 +216,7 @@ const COLUMNS: &[Column] = &[
         ),
     Column::new("nash", |it| Real(it.nash))
         .shown("Nash", |it, _| {
-            let share = it.nash.map(|share| format!("{:.0}%", share * 100.0));
-            share.unwrap_or_else(|| "–".to_owned())
+            units::known(it.nash, |share| format!("{:.0}%", share * 100.0))
         })
         .spare(|of| {
             let mixed =
@@ -226,11 +226,9 @@ const COLUMNS: &[Column] = &[
     Column::new("plies_mean", |it| Real(it.plies_mean))
         .shown("plies", |it, _| units::mean(it.plies_mean))
         .spare(|_| Some(7)),
-    Column::new("win_rate", |it| Fixed(estimates::win_rate(it)))
+    Column::new("win_rate", |it| Fixed(win_rate(it)))
         .head_of(|of| format!("win rate{}", if of.adaptive { "" } else { " [95%]" }))
-        .shown("", |it, adaptive| {
-            units::share(estimates::win_rate(it), adaptive)
-        })
+        .shown("", |it, adaptive| units::share(win_rate(it), adaptive))
         .spare(in_wide),
     Column::new("ranks", |it| Ranks(&it.ranks))
         .head_of(ranks_head)
@@ -376,6 +374,16 @@ fn filled(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
 }
 
+fn luck_share(it: &v1::AgentStanding) -> Option<Estimate> {
+    let fixed = (it.luck_share_low, it.luck_share_high);
+    estimates::of(it.luck_share, fixed, NONE)
+}
+
+fn win_rate(it: &v1::AgentStanding) -> Option<Estimate> {
+    let fixed = (it.win_rate_low, it.win_rate_high);
+    estimates::of(it.win_rate, fixed, NONE)
+}
+
 /// The interval that a table does not show otherwise.
 fn other_interval(standings: &v1::Standings) -> &'static str {
     if standings.adaptive {
@@ -396,10 +404,9 @@ fn games_saved(it: &v1::AgentStanding, _: bool) -> String {
         let high = high.map_or_else(|| "∞".to_owned(), units::signed_count);
         format!(" [{}, {high}]", units::signed_count(low))
     });
-    it.luck_games_saved.map_or_else(
-        || "–".to_owned(),
-        |saved| units::signed_count(saved) + &ends.unwrap_or_default(),
-    )
+    units::known(it.luck_games_saved, |saved| {
+        units::signed_count(saved) + &ends.unwrap_or_default()
+    })
 }
 
 /// With two seats, a first place is a win or a draw.

@@ -22,11 +22,10 @@ mod beside;
 mod products;
 mod shape;
 
-use super::{Partial, Tally, group::distinct};
+use super::{AgentStanding, Partial, Tally, group::distinct};
 use crate::{
     Estimate, Interval,
     interval::{self, BlockMean, Moments},
-    standings::AgentStanding,
 };
 pub(crate) use beside::{GroupLuck, TogetherLuck, difference};
 use products::{Part, Products, ScoreLuck, table};

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     Estimate,
     interval::BlockMean,
-    standings::{GamesSaved, Pairing},
+    tally::{GamesSaved, Pairing},
 };
 
 /// Minimum degrees of freedom: those of 30 blocks of one group.

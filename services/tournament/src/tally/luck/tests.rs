@@ -4,8 +4,8 @@ use arena_model::result::GameResult;
 
 use super::*;
 use crate::{
+    Standings,
     schedule::Schedule,
-    standings::Standings,
     testing::{Draws, numbers, result, tournament},
 };
 

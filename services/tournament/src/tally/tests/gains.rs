@@ -3,7 +3,7 @@
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 use super::*;
-use crate::{Standings, standings::Pairing};
+use crate::{Pairing, Standings};
 
 pub(super) const RUNS: u64 = 2000;
 
