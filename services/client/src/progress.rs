@@ -3,7 +3,7 @@
 mod view;
 
 use arena_report::state;
-use arena_report::{intervals, units};
+use arena_report::{estimates, units};
 use std::{
     error::Error,
     time::{Duration, Instant},
@@ -97,8 +97,7 @@ impl Progress {
             .filter(|agent| agent.score.is_some() && agent.place.is_some())
             .map_or_else(String::new, |agent| {
                 // A watcher looks repeatedly, so the intervals are anytime-valid.
-                let agent = intervals::at_any_time(agent);
-                let score = units::interval(agent.score, agent.score_low, agent.score_high);
+                let score = units::share(estimates::score(agent), true);
                 format!(", {} leads with {score}", agent.agent)
             });
         let course = event

@@ -5,10 +5,10 @@ use std::{collections::BTreeMap, time::Duration};
 use arena_model::{GameRecord, Tournament, engine::Termination, error_line, result::GameResult};
 use arena_store::Sha256Digest;
 use arena_telemetry::{LatencyBucketError, LatencyHistogram, MoveLatency};
-use arena_tournament::{SeatStanding, Stages, Standings, Tally};
+use arena_tournament::{AgentStanding, SeatStanding, Stages, Standings, Tally};
 use arena_wire::v1;
 
-use crate::{error::Error, info::Info, ledger::Continuation};
+use crate::{error::Error, info::Info, ledger::Continuation, rpc::estimates::flat};
 
 /// Maximum length of the cause of a last fault, in bytes.
 const CAUSE_MAX: usize = 400;
@@ -177,49 +177,12 @@ impl Results {
                 let last_fault = place.and_then(|place| self.last_faults[place].clone());
                 let agent = place.and_then(|place| info.tournament.agents.get(place));
                 v1::AgentStanding {
-                    agent: standing.agent,
-                    place: standing.place,
-                    games: standing.games,
-                    wins: standing.wins,
-                    draws: standing.draws,
-                    losses: standing.losses,
-                    voids: standing.voids,
-                    faults: standing.faults,
-                    faults_by_kind: standing.faults_by_kind,
-                    score: standing.score,
-                    score_low: standing.score_low,
-                    score_high: standing.score_high,
-                    plies_mean: standing.plies_mean,
-                    win_rate: standing.win_rate,
-                    win_rate_low: standing.win_rate_low,
-                    win_rate_high: standing.win_rate_high,
                     latency_us_p50: micros(latency.and_then(|sum| sum.thinking.quantile(0.5))),
                     latency_us_p99: micros(latency.and_then(|sum| sum.thinking.quantile(0.99))),
                     waiting_us_p50: micros(latency.and_then(|sum| sum.waiting.quantile(0.5))),
                     waiting_us_p99: micros(latency.and_then(|sum| sum.waiting.quantile(0.99))),
-                    blocks: standing.blocks,
                     last_fault: last_fault.unwrap_or_default(),
                     non_deterministic: place.is_some_and(&flagged),
-                    score_anytime_low: standing.score_anytime_low,
-                    score_anytime_high: standing.score_anytime_high,
-                    points: standing.points,
-                    ranks: standing.ranks,
-                    score_adjusted: standing.score_adjusted,
-                    score_adjusted_low: standing.score_adjusted_low,
-                    score_adjusted_high: standing.score_adjusted_high,
-                    luck_mean: standing.luck_mean,
-                    luck_share: standing.luck_share,
-                    luck_games_saved: standing.luck_games_saved,
-                    score_adjusted_anytime_low: standing.score_adjusted_anytime_low,
-                    score_adjusted_anytime_high: standing.score_adjusted_anytime_high,
-                    score_adjusted_is_raw: standing.score_adjusted_is_raw,
-                    luck_share_low: standing.luck_share_low,
-                    luck_share_high: standing.luck_share_high,
-                    luck_games_saved_low: standing.luck_games_saved_low,
-                    luck_games_saved_high: standing.luck_games_saved_high,
-                    score_df: standing.score_df,
-                    tuning_horizon: standing.tuning_horizon,
-                    games_repeated: standing.games_repeated,
                     unplayed: place.map_or(0, |place| self.unplayed[place]),
                     unasked: place.map_or(0, |place| self.unasked[place]),
                     version: agent.map_or_else(String::new, |it| it.version.clone()),
@@ -227,7 +190,7 @@ impl Results {
                     registered_unix_us: agent
                         .and_then(|it| it.registration.as_ref())
                         .map(|it| it.registered_unix_us),
-                    ..v1::AgentStanding::default()
+                    ..agent_message(standing)
                 }
             })
             .collect();
@@ -239,14 +202,17 @@ impl Results {
             agents,
             notes,
             seats: seats.into_iter().map(seat_message).collect(),
-            pairing: pairing.map(|pairing| v1::Pairing {
-                blocks: pairing.blocks,
-                variance_reduction: pairing.variance_reduction,
-                games_saved: pairing.games_saved,
-                variance_reduction_low: pairing.variance_reduction_low,
-                variance_reduction_high: pairing.variance_reduction_high,
-                games_saved_low: pairing.games_saved_low,
-                games_saved_high: pairing.games_saved_high,
+            pairing: pairing.map(|pairing| {
+                let ends = pairing.variance_reduction.fixed.unwrap_or_default();
+                v1::Pairing {
+                    blocks: pairing.blocks,
+                    variance_reduction: pairing.variance_reduction.value,
+                    games_saved: pairing.games_saved.value,
+                    variance_reduction_low: ends.low,
+                    variance_reduction_high: ends.high,
+                    games_saved_low: pairing.games_saved.low,
+                    games_saved_high: pairing.games_saved.high,
+                }
             }),
             openings: openings.map(|openings| v1::Openings {
                 plies: openings.plies,
@@ -292,15 +258,64 @@ fn starter_drawn(tournament: &Tournament) -> bool {
     starter.is_some_and(|starter| starter.to_string() == "random")
 }
 
+/// What the tally knows of an agent.
+fn agent_message(standing: AgentStanding) -> v1::AgentStanding {
+    let score = flat(standing.score);
+    let win_rate = flat(standing.win_rate);
+    let score_adjusted = flat(standing.score_adjusted);
+    let luck_share = flat(standing.luck_share);
+    v1::AgentStanding {
+        agent: standing.agent,
+        place: standing.place,
+        games: standing.games,
+        wins: standing.wins,
+        draws: standing.draws,
+        losses: standing.losses,
+        voids: standing.voids,
+        faults: standing.faults,
+        faults_by_kind: standing.faults_by_kind,
+        score: score.value,
+        score_low: score.low,
+        score_high: score.high,
+        score_anytime_low: score.anytime_low,
+        score_anytime_high: score.anytime_high,
+        plies_mean: standing.plies_mean,
+        win_rate: win_rate.value,
+        win_rate_low: win_rate.low,
+        win_rate_high: win_rate.high,
+        blocks: standing.blocks,
+        points: standing.points,
+        ranks: standing.ranks,
+        score_adjusted: score_adjusted.value,
+        score_adjusted_low: score_adjusted.low,
+        score_adjusted_high: score_adjusted.high,
+        score_adjusted_anytime_low: score_adjusted.anytime_low,
+        score_adjusted_anytime_high: score_adjusted.anytime_high,
+        score_adjusted_is_raw: standing.score_adjusted_is_raw,
+        luck_mean: standing.luck_mean,
+        luck_share: luck_share.value,
+        luck_share_low: luck_share.low,
+        luck_share_high: luck_share.high,
+        luck_games_saved: standing.luck_games_saved.value,
+        luck_games_saved_low: standing.luck_games_saved.low,
+        luck_games_saved_high: standing.luck_games_saved.high,
+        score_df: standing.score_df,
+        tuning_horizon: standing.tuning_horizon,
+        games_repeated: standing.games_repeated,
+        ..v1::AgentStanding::default()
+    }
+}
+
 fn seat_message(seat: SeatStanding) -> v1::SeatStanding {
+    let score = flat(seat.score);
     v1::SeatStanding {
         seat: seat.seat,
         games: seat.games,
-        score: seat.score,
-        score_low: seat.score_low,
-        score_high: seat.score_high,
-        score_anytime_low: seat.score_anytime_low,
-        score_anytime_high: seat.score_anytime_high,
+        score: score.value,
+        score_low: score.low,
+        score_high: score.high,
+        score_anytime_low: score.anytime_low,
+        score_anytime_high: score.anytime_high,
     }
 }
 

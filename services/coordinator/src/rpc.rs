@@ -5,6 +5,7 @@ mod binaries;
 mod chunks;
 mod coordinator;
 mod endpoints;
+pub(crate) mod estimates;
 mod figures;
 mod gate;
 mod pages;

@@ -1,6 +1,6 @@
 //! Comparison of a published figure with ours.
 
-use arena_tournament::published::{self, Estimate, Part, Z_MAX};
+use arena_tournament::published::{self, Figure, Part, Z_MAX};
 use serde::Serialize;
 
 use crate::{
@@ -118,7 +118,7 @@ impl Finding {
         self
     }
 
-    pub(crate) fn new(table: &'static str, cell: &TableCell, estimate: Option<Estimate>) -> Self {
+    pub(crate) fn new(table: &'static str, cell: &TableCell, estimate: Option<Figure>) -> Self {
         let ours = estimate.map(|estimate| cell.in_its_unit(estimate));
         let verdict = match ours {
             _ if cell.expect == Reproducibility::None => Agreement::NotComparable,
@@ -141,8 +141,8 @@ impl Finding {
             published: cell.published,
             published_of: cell.of,
             ours: ours.map(|ours| ours.value),
-            low: ours.and_then(|ours| ours.interval).map(|(low, _)| low),
-            high: ours.and_then(|ours| ours.interval).map(|(_, high)| high),
+            low: ours.and_then(|ours| ours.interval).map(|ends| ends.low),
+            high: ours.and_then(|ours| ours.interval).map(|ends| ends.high),
             ours_of: sampled.map(|ours| ours.count),
             z: ours.and_then(|ours| cell.z(ours)),
             expected: cell.expect.letter(),
@@ -171,11 +171,11 @@ impl Finding {
 }
 
 /// The figure of a measure over all blocks. A figure without chance has no interval.
-pub(crate) fn estimate(measure: &Measure, blocks: &[Vec<Part>]) -> Option<Estimate> {
+pub(crate) fn estimate(measure: &Measure, blocks: &[Vec<Part>]) -> Option<Figure> {
     if measure.quantity.aggregation() == Aggregation::Most {
         let parts = || blocks.iter().flatten().filter(|part| part.count > 0);
         let most = parts().map(|part| part.sum).max()?;
-        return Some(Estimate {
+        return Some(Figure {
             count: parts().map(|part| part.count).sum(),
             ..exact(most as f64)
         });
@@ -201,8 +201,8 @@ pub(crate) fn estimate(measure: &Measure, blocks: &[Vec<Part>]) -> Option<Estima
 }
 
 /// A figure without chance.
-pub(crate) fn exact(value: f64) -> Estimate {
-    Estimate {
+pub(crate) fn exact(value: f64) -> Figure {
+    Figure {
         value,
         interval: None,
         sd: None,
@@ -219,7 +219,7 @@ impl TableCell {
         }
     }
 
-    fn in_its_unit(&self, estimate: Estimate) -> Estimate {
+    fn in_its_unit(&self, estimate: Figure) -> Figure {
         let scaled = estimate.scaled(self.factor() * self.times.unwrap_or(1.0), 0.0);
         match self.above {
             Some(base) => scaled.scaled(100.0 / base, -100.0),
@@ -228,7 +228,7 @@ impl TableCell {
     }
 
     /// The published figure as a number of games, and our share.
-    fn as_count(&self, ours: Estimate) -> Option<(f64, u64, f64)> {
+    fn as_count(&self, ours: Figure) -> Option<(f64, u64, f64)> {
         let of = self.of?;
         let games = match self.kind {
             FigureKind::Count => self.published?,
@@ -239,7 +239,7 @@ impl TableCell {
         Some((games, of, ours.value / self.factor()))
     }
 
-    fn z(&self, ours: Estimate) -> Option<f64> {
+    fn z(&self, ours: Figure) -> Option<f64> {
         if let Some((games, of, share)) = self.as_count(ours) {
             return published::z_of_count(games, of, share);
         }
@@ -250,14 +250,16 @@ impl TableCell {
         self.within.is_some() || self.at_least.is_some() || self.at_most.is_some()
     }
 
-    fn agrees(&self, ours: Estimate) -> bool {
+    fn agrees(&self, ours: Figure) -> bool {
         if self.is_bounded() {
             let near = self.within.is_none_or(|within| {
                 self.published
                     .is_some_and(|published| (published - ours.value).abs() <= within)
             });
             // A figure with chance must have its whole interval within the bounds.
-            let (low, high) = ours.interval.unwrap_or((ours.value, ours.value));
+            let (low, high) = ours
+                .interval
+                .map_or((ours.value, ours.value), |ends| (ends.low, ends.high));
             return near
                 && self.at_least.is_none_or(|least| low >= least)
                 && self.at_most.is_none_or(|most| high <= most);
@@ -282,7 +284,7 @@ impl TableCell {
     }
 
     /// The verdict of the rule; none if the uncertainty of our figure could reverse it.
-    fn decided(&self, ours: Estimate) -> Option<Agreement> {
+    fn decided(&self, ours: Figure) -> Option<Agreement> {
         let verdict = |ours| match self.agrees(ours) {
             true => Agreement::Within,
             false => Agreement::Outside,
@@ -306,7 +308,7 @@ impl TableCell {
     }
 
     /// True if the verdict is open and more games could decide it.
-    pub(crate) fn wants_more(&self, estimate: Option<Estimate>) -> bool {
+    pub(crate) fn wants_more(&self, estimate: Option<Figure>) -> bool {
         let ours = estimate.map(|estimate| self.in_its_unit(estimate));
         self.expect != Reproducibility::None
             && ours.is_some_and(|ours| self.decided(ours).is_none())

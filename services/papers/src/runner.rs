@@ -9,7 +9,7 @@ use std::{
 };
 
 use arena_model::TournamentSeed;
-use arena_tournament::published::Estimate;
+use arena_tournament::published::Figure;
 
 use crate::{
     clock,
@@ -62,7 +62,7 @@ impl TableRunner {
         progress: &(dyn Fn() + Sync),
     ) -> Result<TableResult> {
         let start = Instant::now();
-        let mut estimates: Vec<Option<Estimate>> = vec![None; table.cells.len()];
+        let mut estimates: Vec<Option<Figure>> = vec![None; table.cells.len()];
         let games = AtomicU64::new(0);
         let played = || {
             games.fetch_add(1, Ordering::Relaxed);
@@ -141,7 +141,7 @@ impl TableRunner {
         games: Option<u64>,
         measures: &[&Measure],
         played: &(dyn Fn() + Sync),
-    ) -> Result<Vec<Option<Estimate>>> {
+    ) -> Result<Vec<Option<Figure>>> {
         let spec = play.spec(&self.seed, games);
         let parts = play::play(play, &spec, measures, self.threads, &self.stop, played)?;
         let pairs = || measures.iter().zip(&parts);

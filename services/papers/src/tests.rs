@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, LazyLock, atomic::Ordering},
 };
 
-use arena_tournament::published::Estimate;
+use arena_tournament::published::Figure;
 
 use crate::{
     FindingCounts, PaperError, TableResult, TableRunner, dependent,
@@ -337,7 +337,7 @@ fn a_bound_in_standard_errors_replaces_the_general_rule() {
     let verdict = |more: &str| {
         let text = SMALL.replace("of = 50", &format!("of = 50{more}"));
         let table = library::read("test", &text.replace("won = 25", "won = 37")).expect("a table");
-        let ours = Estimate {
+        let ours = Figure {
             value: 0.8745,
             interval: None,
             sd: None,
@@ -387,7 +387,7 @@ fn verdicts_do_not_depend_on_the_seed() {
                     games += 1;
                 }
                 let value = won as f64 / games as f64;
-                let ours = Estimate {
+                let ours = Figure {
                     value,
                     interval: None,
                     sd: Some((value * (1.0 - value)).sqrt()),

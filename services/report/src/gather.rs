@@ -6,7 +6,7 @@ use arena_wire::v1::{self, agent_setup::Source};
 use crate::{
     Client,
     error::{ReportError, Result},
-    intervals,
+    estimates,
     records::{self, TournamentRecords},
     units,
 };
@@ -14,7 +14,7 @@ use crate::{
     board::Boards,
     lead,
     rated::Rated,
-    report::{Agent, Estimate, Pair, Report},
+    report::{Agent, Pair, Report},
     sample::Sampler,
     scan::Scan,
     verdict,
@@ -75,8 +75,7 @@ pub async fn gather(client: &mut Client, id: &str, expect: &[String]) -> Result<
         .map_err(|error| {
             ReportError::differs(format!("a game of {id} cannot be replayed: {error}"))
         })?;
-    let seats_of = standings.seats.iter();
-    let seat_scores = seats_of.map(|seat| seat_score(seat, &standings)).collect();
+    let seat_scores = standings.seats.iter().map(estimates::seat_score).collect();
     let names: Vec<&str> = standings
         .agents
         .iter()
@@ -88,7 +87,7 @@ pub async fn gather(client: &mut Client, id: &str, expect: &[String]) -> Result<
     let verdicts = verdict::check(&expectations, &standings);
     let agents = order
         .iter()
-        .zip(intervals::at_the_end(&standings))
+        .zip(standings.agents.iter().cloned())
         .map(|(&number, standing)| agent(number, standing, &spec, &setup, &scan))
         .collect();
     let registrations = registrations(&tournament.spec_toml, &setup);
@@ -262,16 +261,7 @@ pub fn expected(spec: &Spec, more: &[String]) -> Result<Vec<Expectation>> {
     Ok(all)
 }
 
-fn seat_score(seat: &v1::SeatStanding, standings: &v1::Standings) -> Option<Estimate> {
-    let (low, high) = intervals::of_seat(seat, standings);
-    Some(Estimate {
-        value: seat.score?,
-        interval: low.zip(high),
-    })
-}
-
-/// The crosstable by row and column, from the row's side. If results decided which games
-/// were played, it uses the anytime-valid intervals.
+/// The crosstable by row and column, from the row's side.
 fn crosstable(names: &[&str], standings: &v1::Standings) -> Vec<Vec<Option<Pair>>> {
     let mut table = vec![vec![None; names.len()]; names.len()];
     for pair in &standings.pairs {
@@ -279,52 +269,21 @@ fn crosstable(names: &[&str], standings: &v1::Standings) -> Vec<Vec<Option<Pair>
         let (Some(row), Some(column)) = (place(&pair.agent), place(&pair.opponent)) else {
             continue;
         };
-        let Some(value) = pair.score else {
+        let Some(score) = estimates::pair_score(pair) else {
             continue;
         };
-        let (interval, elo_interval) = if standings.adaptive {
-            (
-                pair.score_anytime_low.zip(pair.score_anytime_high),
-                pair.elo_difference_anytime_low
-                    .zip(pair.elo_difference_anytime_high),
-            )
-        } else {
-            (
-                pair.score_low.zip(pair.score_high),
-                pair.elo_difference_low.zip(pair.elo_difference_high),
-            )
-        };
-        table[row][column] = Some(Pair {
+        let known = Pair {
             games: pair.games,
             blocks: [pair.blocks, pair.blocks_played],
             distinct: (pair.distinct_games, pair.distinct_games_more),
             results: [pair.wins, pair.draws, pair.losses],
-            score: Estimate { value, interval },
-            elo: pair.elo_difference.map(|value| Estimate {
-                value,
-                interval: elo_interval,
-            }),
+            score,
+            elo: estimates::elo_difference(pair),
             // The likelihood of superiority is valid for a fixed sample only.
             superiority: pair.superiority.filter(|_| !standings.adaptive),
-        });
-        table[column][row] = Some(Pair {
-            games: pair.games,
-            blocks: [pair.blocks, pair.blocks_played],
-            distinct: (pair.distinct_games, pair.distinct_games_more),
-            results: [pair.losses, pair.draws, pair.wins],
-            score: Estimate {
-                value: 1.0 - value,
-                interval: interval.map(|(low, high)| (1.0 - high, 1.0 - low)),
-            },
-            elo: pair.elo_difference.map(|value| Estimate {
-                value: -value,
-                interval: elo_interval.map(|(low, high)| (-high, -low)),
-            }),
-            superiority: pair
-                .superiority
-                .filter(|_| !standings.adaptive)
-                .map(|likely| 1.0 - likely),
-        });
+        };
+        table[row][column] = Some(known);
+        table[column][row] = Some(known.turned());
     }
     table
 }

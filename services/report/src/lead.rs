@@ -1,6 +1,9 @@
 //! The lead of the first agent in the standings over the others.
 
+use arena_tournament::Interval;
 use arena_wire::v1;
+
+use crate::estimates;
 
 /// The smallest lead of the first agent over each other agent: the lower bound of the 95 %
 /// confidence interval of their difference. The difference is of ratings if ratings decide
@@ -21,33 +24,24 @@ pub(super) fn least(standings: &v1::Standings, by_rating: bool) -> Vec<Option<f6
             .clone()
             .find(|pair| between(pair, &first.agent, &other.agent))
         {
-            return interval(pair, by_rating, standings.adaptive).0;
+            return interval(pair, by_rating, standings.adaptive).map(|ends| ends.low);
         }
         let pair = pairs.find(|pair| between(pair, &other.agent, &first.agent))?;
-        let (_, high) = interval(pair, by_rating, standings.adaptive);
-        high.map(|high| -high)
+        interval(pair, by_rating, standings.adaptive).map(|ends| -ends.high)
     };
     rest.iter().map(over).collect()
 }
 
 /// The interval of the lead of a pair's first agent.
-fn interval(
-    pair: &v1::PairStanding,
-    by_rating: bool,
-    adaptive: bool,
-) -> (Option<f64>, Option<f64>) {
-    match (by_rating, adaptive) {
-        (true, true) => (
-            pair.elo_difference_anytime_low,
-            pair.elo_difference_anytime_high,
-        ),
-        (true, false) => (pair.elo_difference_low, pair.elo_difference_high),
-        (false, true) => (pair.difference_anytime_low, pair.difference_anytime_high),
-        (false, false) if pair.difference_adjusted.is_some() => {
-            (pair.difference_adjusted_low, pair.difference_adjusted_high)
+fn interval(pair: &v1::PairStanding, by_rating: bool, adaptive: bool) -> Option<Interval> {
+    let lead = match (by_rating, adaptive) {
+        (true, _) => estimates::elo_difference(pair),
+        (false, true) => estimates::difference(pair),
+        (false, false) => {
+            estimates::difference_adjusted(pair).or_else(|| estimates::difference(pair))
         }
-        (false, false) => (pair.difference_low, pair.difference_high),
-    }
+    };
+    lead?.interval(adaptive)
 }
 
 #[cfg(test)]
@@ -63,8 +57,10 @@ mod tests {
         let pair = |one: &str, other: &str, low: f64, high: f64| v1::PairStanding {
             agent: one.to_owned(),
             opponent: other.to_owned(),
+            difference: Some(f64::midpoint(low, high)),
             difference_low: Some(low),
             difference_high: Some(high),
+            elo_difference: Some(6.0),
             elo_difference_anytime_low: Some(3.0),
             elo_difference_anytime_high: Some(9.0),
             ..v1::PairStanding::default()
@@ -82,6 +78,7 @@ mod tests {
         assert_eq!(least(&standings, true), [Some(-9.0), Some(3.0), None]);
         standings.adaptive = false;
         standings.pairs[0].difference_adjusted = Some(-0.1);
+        standings.pairs[0].difference_adjusted_low = Some(-0.25);
         standings.pairs[0].difference_adjusted_high = Some(0.05);
         assert_eq!(least(&standings, false)[0], Some(-0.05));
     }

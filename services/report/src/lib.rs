@@ -2,7 +2,8 @@
 //! page and files.
 //!
 //! - [`gather()`] collects a [`Report`]; [`html`], [`markdown`] and [`junit`] write it.
-//! - [`standings`] renders standings as tables, JSON and CSV; [`rounds`] renders the
+//! - [`standings`] renders standings as tables, JSON and CSV, from one list of columns;
+//!   [`estimates`] reads their estimates; [`rounds`] renders the
 //!   pairings of Swiss tournaments and knockouts.
 //! - [`export`] has the columns of exports, and writes CSV, JSON lines and Parquet.
 //! - [`text`] fits tables to a terminal; [`units`] formats numbers.
@@ -10,10 +11,10 @@
 mod board;
 mod chart;
 mod error;
+pub mod estimates;
 pub mod export;
 mod faults;
 mod gather;
-pub mod intervals;
 mod junit;
 mod lead;
 mod markdown;

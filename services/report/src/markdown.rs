@@ -1,10 +1,14 @@
 //! A report for a pull request, in GitHub-flavored Markdown.
 
-use crate::{page::date, report::Report, words};
 use crate::{
+    page::date,
+    report::Report,
     rounds::{self, RoundFormat, Rounds},
-    standings::table::swiss_tiebreaks,
-    units,
+    standings::{
+        columns::{self, Column, IN_MARKDOWN, SWISS},
+        table::swiss_tiebreaks,
+    },
+    units, words,
 };
 
 /// Maximum number of agents in a crosstable; wider tables are unreadable on GitHub.
@@ -71,49 +75,27 @@ fn expectations(report: &Report) -> String {
 }
 
 fn standings(report: &Report) -> String {
-    let rated = report.ratings.is_some();
     let mut agents = report.agents.iter().map(|agent| &agent.standing);
     let swiss = agents.any(|standing| standing.swiss_points.is_some());
-    let mut heads = vec!["#", "agent"];
-    if swiss {
-        heads.extend(["Swiss points", "Buchholz", "byes"]);
-    }
-    if rated {
-        heads.push("rating [95%]");
-    }
-    heads.extend(["score [95%]", "games", "wins", "draws", "losses", "faults"]);
-    let rule = |head: &&str| if *head == "agent" { "---" } else { "---:" };
-    let rules: Vec<&str> = heads.iter().map(rule).collect();
-    let mut out = row(&heads) + &row(&rules);
+    let swiss_columns = if swiss { SWISS } else { &[] };
+    let rating = report.ratings.as_ref().map(|_| &"rating");
+    let keys = ["place", "agent"].iter().chain(swiss_columns).chain(rating);
+    let columns: Vec<&Column> = columns::named(keys.chain(IN_MARKDOWN)).collect();
+    let heads: Vec<String> = columns
+        .iter()
+        .map(|column| column.report_head(report.adaptive))
+        .collect();
+    let rules = columns.iter().map(|column| match column.key {
+        "agent" => "---",
+        _ => "---:",
+    });
+    let mut out = row(&heads) + &row(&rules.collect::<Vec<_>>());
     for agent in &report.agents {
-        let standing = &agent.standing;
-        let mut cells = vec![units::place(standing.place), escape(&standing.agent)];
-        if swiss {
-            cells.extend([
-                units::swiss(standing.swiss_points),
-                units::swiss(standing.buchholz),
-                units::count(standing.byes.unwrap_or_default()),
-            ]);
-        }
-        if rated {
-            cells.push(words::rating(standing));
-        }
-        cells.push(units::interval(
-            standing.score,
-            standing.score_low,
-            standing.score_high,
-        ));
-        cells.extend(
-            [
-                standing.games,
-                standing.wins,
-                standing.draws,
-                standing.losses,
-                standing.faults,
-            ]
-            .map(units::count),
-        );
-        out += &row(&cells);
+        let cell = |column: &&Column| match column.key {
+            "agent" => escape(&agent.standing.agent),
+            _ => column.report_text(&agent.standing, report.adaptive),
+        };
+        out += &row(&columns.iter().map(cell).collect::<Vec<_>>());
     }
     for agent in &report.agents {
         if let Some(identity) = units::identity(&agent.standing) {

@@ -4,20 +4,13 @@ use std::collections::BTreeMap;
 
 use arena_engine::options::Options;
 use arena_telemetry::LatencyHistogram;
+use arena_tournament::Estimate;
 use arena_wire::v1;
 
 use crate::{
     board, faults::Fault, sample::Sample, sequential::SequentialTest, state::state_name,
     verdict::Verdict,
 };
-
-/// A share from 0 to 1 with its 95 % interval.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Estimate {
-    pub(crate) value: f64,
-    /// `None` if the uncertainty is unknown.
-    pub(crate) interval: Option<(f64, f64)>,
-}
 
 /// The data of a report of a tournament. Agents are numbered as in the standings, best
 /// first.
@@ -126,6 +119,20 @@ pub(crate) struct Pair {
     pub(crate) elo: Option<Estimate>,
     /// Likelihood that the first agent is the stronger one.
     pub(crate) superiority: Option<f64>,
+}
+
+impl Pair {
+    /// The same from the side of the second agent.
+    pub(crate) fn turned(self) -> Self {
+        let [before, with, behind] = self.results;
+        Self {
+            results: [behind, with, before],
+            score: self.score.turned(1.0),
+            elo: self.elo.map(|elo| elo.turned(0.0)),
+            superiority: self.superiority.map(|likely| 1.0 - likely),
+            ..self
+        }
+    }
 }
 
 impl Report {

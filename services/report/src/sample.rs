@@ -38,6 +38,7 @@ pub(crate) struct Sample {
 }
 
 /// Collects candidates from the games in index order.
+#[derive(Default)]
 pub(super) struct Sampler {
     /// Place in the standings, by the agent's number in the spec.
     places: Vec<usize>,
@@ -57,13 +58,7 @@ impl Sampler {
     pub(super) fn new(places: Vec<usize>) -> Self {
         Self {
             places,
-            first: None,
-            shortest: None,
-            longest: None,
-            closest: None,
-            upset: None,
-            faulty: BTreeMap::new(),
-            pairs: BTreeMap::new(),
+            ..Self::default()
         }
     }
 

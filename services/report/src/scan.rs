@@ -20,6 +20,7 @@ use crate::{
 const STEPS: usize = 120;
 
 /// Sums over the games of a tournament. Agents are numbered as in its spec.
+#[derive(Default)]
 pub(super) struct Scan {
     tournament: String,
     names: Vec<String>,
@@ -62,11 +63,7 @@ impl Scan {
             agents: vec![sums; names.len()],
             names,
             rated,
-            digest: Sha256::new(),
-            games: 0,
-            lengths: BTreeMap::new(),
-            terminations: BTreeMap::new(),
-            faults: Faults::default(),
+            ..Self::default()
         }
     }
 

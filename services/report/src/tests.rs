@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 
 use arena_engine::options::Options;
 use arena_telemetry::LatencyHistogram;
+use arena_tournament::{Estimate, Interval};
 use arena_wire::v1;
 
 use crate::{
     board,
     faults::Fault,
-    report::{Agent, Estimate, Measure, Pair, Report},
+    report::{Agent, Measure, Pair, Report},
     verdict::Verdict,
     *,
 };
@@ -18,6 +19,15 @@ use crate::{
 mod rounds;
 
 const HOSTILE: &str = "<script>alert(1)</script></pre>]]>\u{1}`|";
+
+/// An estimate with a fixed-sample interval.
+fn fixed(value: f64, (low, high): (f64, f64)) -> Estimate {
+    Estimate {
+        value,
+        fixed: Some(Interval { low, high }),
+        anytime: None,
+    }
+}
 
 fn agent(name: &str, score: Option<f64>) -> Agent {
     Agent {
@@ -274,10 +284,7 @@ fn what_a_note_says_is_reported_once() {
         Some(Pair {
             games: 100,
             results: [0; 3],
-            score: Estimate {
-                value,
-                interval: Some((value - 0.1, value + 0.1)),
-            },
+            score: fixed(value, (value - 0.1, value + 0.1)),
             ..Pair::default()
         })
     };
@@ -302,10 +309,7 @@ fn a_clear_first_place_and_pairs_that_are_open_are_informed_of_different_games()
     let even = Some(Pair {
         games: 10,
         results: [5, 0, 5],
-        score: Estimate {
-            value: 0.5,
-            interval: Some((0.2, 0.8)),
-        },
+        score: fixed(0.5, (0.2, 0.8)),
         ..Pair::default()
     });
     let mut report = played();
@@ -333,14 +337,8 @@ fn pairs_are_written_out_below_the_crosstable() {
             blocks: [1, 600],
             distinct: (2, false),
             results: [600, 300, 300],
-            score: Estimate {
-                value: 0.5 + sign * 0.125,
-                interval: Some((0.6, 0.65)),
-            },
-            elo: Some(Estimate {
-                value: sign * 88.7,
-                interval: Some((70.0, 108.0)),
-            }),
+            score: fixed(0.5 + sign * 0.125, (0.6, 0.65)),
+            elo: Some(fixed(sign * 88.7, (70.0, 108.0))),
             superiority: Some(0.9999),
         })
     };
@@ -366,10 +364,7 @@ fn pairs_are_written_out_below_the_crosstable() {
 
 #[test]
 fn where_the_starter_is_drawn_no_seat_is_said_to_begin() {
-    let seat = Estimate {
-        value: 0.6,
-        interval: Some((0.55, 0.65)),
-    };
+    let seat = fixed(0.6, (0.55, 0.65));
     let report = |starter_drawn| Report {
         seat_scores: vec![Some(seat), None],
         starter_drawn,

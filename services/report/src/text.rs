@@ -23,6 +23,15 @@ pub struct Column {
 }
 
 impl Column {
+    /// A column that is never hidden.
+    pub fn new(head: impl Into<String>, cells: impl IntoIterator<Item = String>) -> Self {
+        Self {
+            head: head.into(),
+            cells: cells.into_iter().collect(),
+            spare: 0,
+        }
+    }
+
     fn texts(&self) -> impl Iterator<Item = &str> {
         self.cells
             .iter()

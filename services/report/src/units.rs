@@ -2,7 +2,13 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
+use arena_tournament::{Estimate, Interval};
 use arena_wire::v1;
+
+/// A value as text; a dash if it is unknown.
+pub fn known<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| "–".to_owned(), text)
+}
 
 /// The first digits of a digest.
 pub fn digest(hex: &str) -> &str {
@@ -12,10 +18,9 @@ pub fn digest(hex: &str) -> &str {
 /// A time in microseconds since 1970: `2026-01-31T12:00:00.000Z`.
 pub fn utc(unix_us: u64) -> String {
     let time = UNIX_EPOCH.checked_add(Duration::from_micros(unix_us));
-    time.map_or_else(
-        || "–".to_owned(),
-        |time| humantime::format_rfc3339_millis(time).to_string(),
-    )
+    known(time, |time| {
+        humantime::format_rfc3339_millis(time).to_string()
+    })
 }
 
 /// The minute of a time in microseconds since 1970, in UTC: `2026-01-31 12:00`.
@@ -40,80 +45,83 @@ pub fn identity(agent: &v1::AgentStanding) -> Option<String> {
     }
 }
 
-/// A percentage with its interval: `51.2 [48.0, 54.4]`.
-pub fn interval(value: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
-    match (value, low, high) {
-        (Some(value), Some(low), Some(high)) => format!(
-            "{:.1}% [{:.1}, {:.1}]",
-            value * 100.0,
-            low * 100.0,
-            high * 100.0
-        ),
-        (Some(value), ..) => format!("{:.1}%", value * 100.0),
-        _ => "–".to_owned(),
-    }
+/// A share with the interval that is valid when a tournament ends.
+pub fn share(share: Option<Estimate>, adaptive: bool) -> String {
+    known(share, |share| {
+        interval(share.value, share.interval(adaptive))
+    })
+}
+
+/// A share in percent with its interval: `51.2% [48.0, 54.4]`.
+pub fn interval(share: f64, interval: Option<Interval>) -> String {
+    let ends = interval.map_or_else(String::new, |Interval { low, high }| {
+        format!(" [{:.1}, {:.1}]", low * 100.0, high * 100.0)
+    });
+    format!("{:.1}%{ends}", share * 100.0)
+}
+
+/// A number without a minus sign before zero.
+fn whole(value: f64) -> f64 {
+    value.round() + 0.0
 }
 
 /// A rating with its interval: `+51 ± 20`, or `+51 [+28, +80]` if the interval is
 /// asymmetric.
-pub fn rating(value: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
-    // No minus sign before zero.
-    let whole = |value: f64| value.round() + 0.0;
-    match (value, low, high) {
-        (Some(value), Some(low), Some(high)) => match half(value, low, high) {
-            Some(half) => format!("{:+.0} ± {half:.0}", whole(value)),
-            None => format!(
-                "{:+.0} [{:+.0}, {:+.0}]",
-                whole(value),
-                whole(low),
-                whole(high)
-            ),
-        },
-        (Some(value), ..) => format!("{:+.0}", whole(value)),
-        _ => "–".to_owned(),
+pub fn rating(rating: Option<Estimate>, adaptive: bool) -> String {
+    let half = rating.and_then(|of| half(of.value, of.interval(adaptive)?));
+    match rating.zip(half) {
+        Some((of, half)) => format!("{:+.0} ± {half:.0}", whole(of.value)),
+        None => rating_ends(rating, adaptive),
     }
+}
+
+/// A rating with the ends of its interval: `+51 [+28, +80]`.
+pub fn rating_ends(rating: Option<Estimate>, adaptive: bool) -> String {
+    known(rating.map(|rating| rating.map(whole)), |of| {
+        let ends = of.interval(adaptive);
+        let ends = ends.map_or_else(String::new, |Interval { low, high }| {
+            format!(" [{low:+.0}, {high:+.0}]")
+        });
+        format!("{:+.0}{ends}", of.value)
+    })
 }
 
 /// A share in whole percent with its interval: `75 ±10`, or `75 [63, 84]` if the interval
 /// is asymmetric.
-pub fn percent(value: f64, interval: Option<(f64, f64)>) -> String {
-    let whole = |percent: f64| percent.round() + 0.0;
-    let value = 100.0 * value;
-    let Some((low, high)) = interval.map(|(low, high)| (100.0 * low, 100.0 * high)) else {
+pub fn percent(share: f64, interval: Option<Interval>) -> String {
+    let value = 100.0 * share;
+    let Some(ends) = interval.map(|ends| ends.map(|end| 100.0 * end)) else {
         return format!("{:.0}", whole(value));
     };
-    match half(value, low, high) {
+    match half(value, ends) {
         Some(half) => format!("{:.0} ±{half:.0}", whole(value)),
-        None => format!(
-            "{:.0} [{:.0}, {:.0}]",
-            whole(value),
-            whole(low),
-            whole(high)
-        ),
+        None => {
+            let Interval { low, high } = ends.map(whole);
+            format!("{:.0} [{low:.0}, {high:.0}]", whole(value))
+        }
     }
 }
 
 /// The half-width of an interval, if the rounded interval is symmetric.
-fn half(value: f64, low: f64, high: f64) -> Option<f64> {
-    let (up, down) = (high - value, value - low);
+fn half(value: f64, ends: Interval) -> Option<f64> {
+    let (up, down) = (ends.high - value, value - ends.low);
     let alike = (up - down).abs() < f64::min(1.0, 0.1 * (up + down)) || up == down;
     alike.then(|| f64::midpoint(up, down).round())
 }
 
 /// A mean with one decimal.
 pub fn mean(value: Option<f64>) -> String {
-    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.1}"))
+    known(value, |value| format!("{value:.1}"))
 }
 
 /// A latency given in microseconds, in the unit that fits.
 pub fn latency(us: Option<f64>) -> String {
-    match us {
-        None => "–".to_owned(),
-        Some(us) if us < 1.0 => format!("{:.0} ns", us * 1e3),
-        Some(us) if us < 1e3 => format!("{us:.1} µs"),
-        Some(us) if us < 1e6 => format!("{:.1} ms", us / 1e3),
-        Some(us) => format!("{:.1} s", us / 1e6),
-    }
+    known(us, |us| match us {
+        us if us < 1.0 => format!("{:.0} ns", us * 1e3),
+        us if us < 1e3 => format!("{us:.1} µs"),
+        us if us < 1e6 => format!("{:.1} ms", us / 1e3),
+        us => format!("{:.1} s", us / 1e6),
+    })
 }
 
 /// Formats seconds as `1h 02m`, `3m 20s`, `12s`.
@@ -128,7 +136,7 @@ pub fn duration(seconds: f64) -> String {
 
 /// A place in standings.
 pub fn place(place: Option<u64>) -> String {
-    place.map_or_else(|| "–".to_owned(), |place| place.to_string())
+    known(place, |place| place.to_string())
 }
 
 /// A rate per second: an integer, or two digits if it is small.
@@ -167,7 +175,7 @@ pub fn points(value: f64) -> String {
 
 /// Points of a Swiss tournament; a dash if unknown.
 pub fn swiss(value: Option<f64>) -> String {
-    value.map_or_else(|| "–".to_owned(), points)
+    known(value, points)
 }
 
 /// The mark of a score without luck adjustment.
@@ -242,24 +250,31 @@ mod tests {
         assert_eq!(duration(59.6), "1m 00s");
         assert_eq!(duration(3725.0), "1h 02m");
         assert_eq!(latency(Some(1500.0)), "1.5 ms");
-        assert_eq!(rating(Some(-0.2), Some(-10.2), Some(9.8)), "+0 ± 10");
-        assert_eq!(rating(Some(12.6), None, None), "+13");
-        assert_eq!(
-            rating(Some(120.0), Some(80.0), Some(200.0)),
-            "+120 [+80, +200]"
-        );
-        assert_eq!(percent(0.75, Some((0.646, 0.854))), "75 ±10");
-        assert_eq!(percent(0.75, Some((0.6, 0.85))), "75 [60, 85]");
+        let of = |value: f64, ends: Option<(f64, f64)>| {
+            Some(Estimate {
+                value,
+                fixed: ends.map(|(low, high)| Interval { low, high }),
+                anytime: None,
+            })
+        };
+        assert_eq!(rating(of(-0.2, Some((-10.2, 9.8))), false), "+0 ± 10");
+        assert_eq!(rating(of(12.6, None), false), "+13");
+        let skewed = of(120.0, Some((80.0, 200.0)));
+        assert_eq!(rating(skewed, false), "+120 [+80, +200]");
+        let ends = |low: f64, high: f64| Some(Interval { low, high });
+        assert_eq!(percent(0.75, ends(0.646, 0.854)), "75 ±10");
+        assert_eq!(percent(0.75, ends(0.6, 0.85)), "75 [60, 85]");
         assert_eq!(percent(0.996, None), "100");
         assert_eq!(percent(0.625, None), "63");
-        assert_eq!(percent(0.996, Some((0.989, 0.999))), "100 [99, 100]");
+        assert_eq!(percent(0.996, ends(0.989, 0.999)), "100 [99, 100]");
         // Both ends are 77.5 away, which three rounded numbers would hide.
-        assert_eq!(rating(Some(7.6), Some(-69.9), Some(85.1)), "+8 ± 78");
-        assert_eq!(rating(Some(0.0), Some(0.0), Some(0.0)), "+0 ± 0");
+        assert_eq!(rating(of(7.6, Some((-69.9, 85.1))), false), "+8 ± 78");
+        assert_eq!(rating(of(0.0, Some((0.0, 0.0))), false), "+0 ± 0");
         assert_eq!(
-            interval(Some(0.5), Some(0.25), Some(0.75)),
+            share(of(0.5, Some((0.25, 0.75))), false),
             "50.0% [25.0, 75.0]"
         );
+        assert_eq!(share(of(0.5, Some((0.25, 0.75))), true), "50.0%");
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! Checks the expectations of a spec.
 
 use arena_model::expect::{Bound, Claim, Expectation, Place};
-use arena_tournament::interval::level::{self, Looks};
+use arena_tournament::{
+    Interval,
+    interval::level::{self, Looks},
+};
 use arena_wire::v1;
 use serde::{Deserialize, Serialize};
 
-use crate::{state::state_name, units};
+use crate::{estimates, state::state_name, units};
 
 /// The verdict of an expectation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -38,7 +41,7 @@ struct SprtVerdict {
 #[derive(Clone, Copy)]
 struct Measured {
     value: f64,
-    interval: Option<(f64, f64)>,
+    interval: Option<Interval>,
     /// True if only the nearer end of the interval is meaningful.
     is_open: bool,
 }
@@ -100,7 +103,7 @@ fn verdict(expectation: &Expectation, standings: &v1::Standings, among: usize) -
             let found = score(standings, agent, Some(opponent), sure);
             verdict.measured("elo", found.map(Measured::as_elo), Some(sure));
             let interval = found.and_then(|found| found.interval);
-            verdict.holds = interval.is_some_and(|(low, _)| low > expected_score(*elo));
+            verdict.holds = interval.is_some_and(|ends| ends.low > expected_score(*elo));
         }
         Claim::Rated {
             agent,
@@ -114,7 +117,7 @@ fn verdict(expectation: &Expectation, standings: &v1::Standings, among: usize) -
             let interval = found.and_then(|found| found.interval);
             // If all games went one way, only the prior bounds the far end of the interval.
             let far = found.is_some_and(|found| found.is_open && found.value < 0.0);
-            verdict.holds = !far && interval.is_some_and(|(low, _)| low > *elo);
+            verdict.holds = !far && interval.is_some_and(|ends| ends.low > *elo);
             if far {
                 verdict.says += ", and no game says how far behind";
             }
@@ -131,8 +134,8 @@ fn verdict(expectation: &Expectation, standings: &v1::Standings, among: usize) -
             verdict.holds = found.is_some_and(|found| match (confidence, bound) {
                 (None, Bound::AtLeast) => found.value >= *share,
                 (None, Bound::AtMost) => found.value <= *share,
-                (Some(_), Bound::AtLeast) => found.interval.is_some_and(|(low, _)| low >= *share),
-                (Some(_), Bound::AtMost) => found.interval.is_some_and(|(_, high)| high <= *share),
+                (Some(_), Bound::AtLeast) => found.interval.is_some_and(|ends| ends.low >= *share),
+                (Some(_), Bound::AtMost) => found.interval.is_some_and(|ends| ends.high <= *share),
             });
         }
         Claim::Ranks { agent, place } => {
@@ -231,17 +234,20 @@ impl Verdict {
     fn measured(&mut self, measure: &'static str, found: Option<Measured>, sure: Option<Sure>) {
         self.measure = measure;
         self.value = found.map(|found| found.value);
-        let (low, high) = found.and_then(|found| found.interval).unzip();
-        (self.low, self.high) = (low, high);
-        let sure = low.and(sure);
+        let ends = found.and_then(|found| found.interval);
+        self.low = ends.map(|ends| ends.low);
+        self.high = ends.map(|ends| ends.high);
+        let sure = ends.and(sure);
         self.level = sure.map(|sure| sure.level);
         self.says = match (found, measure) {
             (None, _) => "there are no games to tell it from".to_owned(),
             (Some(found), "elo") => match found.interval {
-                Some((low, high)) => format!("{:+.1} elo [{low:+.1}, {high:+.1}]", found.value),
+                Some(Interval { low, high }) => {
+                    format!("{:+.1} elo [{low:+.1}, {high:+.1}]", found.value)
+                }
                 None => format!("{:+.1} elo", found.value),
             },
-            (Some(found), _) => units::interval(Some(found.value), low, high),
+            (Some(found), _) => units::interval(found.value, ends),
         };
         if let Some(sure) = sure {
             let percent = format!("{:.2}", sure.level * 100.0);
@@ -311,16 +317,6 @@ impl Sure {
             Looks::One
         }
     }
-
-    /// Selects the interval to use.
-    fn usual(
-        self,
-        one: (Option<f64>, Option<f64>),
-        any: (Option<f64>, Option<f64>),
-    ) -> Option<(f64, f64)> {
-        let (low, high) = if self.adaptive { any } else { one };
-        low.zip(high)
-    }
 }
 
 fn score(
@@ -329,29 +325,21 @@ fn score(
     opponent: Option<&str>,
     sure: Sure,
 ) -> Option<Measured> {
-    let (value, usual, df, looks, turned) = match opponent {
+    let (share, df, looks, turned) = match opponent {
         None => {
             let of = standing(standings, agent)?;
-            let usual = sure.usual(
-                (of.score_low, of.score_high),
-                (of.score_anytime_low, of.score_anytime_high),
-            );
             let looks = sure.looks(of.blocks as f64, of.tuning_horizon);
-            (of.score?, usual, of.score_df, looks, false)
+            (estimates::score(of)?, of.score_df, looks, false)
         }
         Some(opponent) => {
             let (of, turned) = pair(standings, agent, opponent)?;
-            let usual = sure.usual(
-                (of.score_low, of.score_high),
-                (of.score_anytime_low, of.score_anytime_high),
-            );
             let looks = sure.looks(of.blocks as f64, of.score_tuning_horizon);
-            (of.score?, usual, of.score_df, looks, turned)
+            (estimates::pair_score(of)?, of.score_df, looks, turned)
         }
     };
     let found = Measured {
-        value,
-        interval: usual.map(|usual| level::of_share(value, usual, df, (looks, sure.level))),
+        value: share.value,
+        interval: level::of_share(share, df, (looks, sure.level)),
         is_open: false,
     };
     Some(if turned { found.turned(1.0) } else { found })
@@ -378,7 +366,10 @@ impl Measured {
     fn turned(self, sum: f64) -> Self {
         Self {
             value: sum - self.value,
-            interval: self.interval.map(|(low, high)| (sum - high, sum - low)),
+            interval: self.interval.map(|ends| Interval {
+                low: sum - ends.high,
+                high: sum - ends.low,
+            }),
             ..self
         }
     }
@@ -387,7 +378,7 @@ impl Measured {
     fn as_elo(self) -> Self {
         Self {
             value: elo(self.value),
-            interval: self.interval.map(|(low, high)| (elo(low), elo(high))),
+            interval: self.interval.map(|ends| ends.map(elo)),
             ..self
         }
     }
@@ -401,21 +392,11 @@ fn elo_difference(
     sure: Sure,
 ) -> Option<Measured> {
     let (of, turned) = pair(standings, agent, opponent)?;
-    let value = of.elo_difference?;
-    let usual = sure.usual(
-        (of.elo_difference_low, of.elo_difference_high),
-        (
-            of.elo_difference_anytime_low,
-            of.elo_difference_anytime_high,
-        ),
-    );
-    let at = (
-        sure.looks(of.rating_blocks, of.rating_tuning_horizon),
-        sure.level,
-    );
+    let elo = estimates::elo_difference(of)?;
+    let looks = sure.looks(of.rating_blocks, of.rating_tuning_horizon);
     let found = Measured {
-        value,
-        interval: usual.map(|usual| level::of_elo(value, usual, of.rating_df, at)),
+        value: elo.value,
+        interval: level::of_elo(elo, of.rating_df, (looks, sure.level)),
         is_open: of.rating_is_open,
     };
     Some(if turned { found.turned(0.0) } else { found })

@@ -1,10 +1,12 @@
 //! The sentences of a report.
 
+use arena_tournament::format::listed;
 use arena_wire::v1::{self, TournamentState};
 use serde_json::Value;
 
-use crate::report::{Estimate, Report};
 use crate::{
+    estimates,
+    report::Report,
     standings::{audits::format_audits, table::pairing_gain},
     state::state_name,
     units,
@@ -103,32 +105,6 @@ fn first(report: &Report) -> Vec<&str> {
     first.map(|standing| standing.agent.as_str()).collect()
 }
 
-/// Lists names with commas and "and"; only the first few of many.
-fn listed(names: &[&str]) -> String {
-    const NAMED: usize = 5;
-    match names {
-        _ if names.len() > NAMED => {
-            let more = names.len() - NAMED;
-            format!("{} and {more} more", names[..NAMED].join(", "))
-        }
-        [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        _ => names.concat(),
-    }
-}
-
-/// A rating with its interval, in Elo.
-pub(crate) fn rating(standing: &v1::AgentStanding) -> String {
-    // No minus sign before zero.
-    let whole = |value: f64| format!("{:+.0}", value.round() + 0.0);
-    match (standing.rating, standing.rating_low, standing.rating_high) {
-        (Some(rating), Some(low), Some(high)) => {
-            format!("{} [{}, {}]", whole(rating), whole(low), whole(high))
-        }
-        (Some(rating), ..) => whole(rating),
-        _ => "–".to_owned(),
-    }
-}
-
 fn progress(report: &Report) -> Option<String> {
     (!report.is_whole()).then(|| {
         let rest = match report.state {
@@ -171,9 +147,10 @@ fn leader(report: &Report) -> Option<String> {
     standing.place?;
     let shown = |standing: &v1::AgentStanding| {
         if report.by_rating {
-            format!("{} Elo", rating(standing))
+            let rating = estimates::rating(standing);
+            format!("{} Elo", units::rating_ends(rating, report.adaptive))
         } else {
-            units::interval(standing.score, standing.score_low, standing.score_high)
+            units::share(estimates::score(standing), report.adaptive)
         }
     };
     let games = units::plural(standing.games, "game");
@@ -209,11 +186,8 @@ fn undecided(report: &Report) -> Option<String> {
     for (row, pairs) in report.pairs.iter().enumerate() {
         for pair in pairs[row + 1..].iter().flatten() {
             all += 1;
-            let decided = pair
-                .score
-                .interval
-                .is_some_and(|(low, high)| low > 0.5 || high < 0.5);
-            open += u64::from(!decided);
+            let ends = pair.score.interval(report.adaptive);
+            open += u64::from(ends.is_none_or(|ends| ends.contains(0.5)));
         }
     }
     match (all, open) {
@@ -232,18 +206,18 @@ fn undecided(report: &Report) -> Option<String> {
 }
 
 fn first_seat(report: &Report) -> Option<String> {
-    let first: Estimate = (*report.seat_scores.first()?)?;
+    let first = (*report.seat_scores.first()?)?;
     let fair = 0.5;
-    let (low, high) = first.interval?;
-    let shown = units::interval(Some(first.value), Some(low), Some(high));
+    let ends = first.interval(report.adaptive)?;
+    let shown = units::interval(first.value, Some(ends));
     if report.starter_drawn {
         return Some(format!(
             "The first player is drawn and may have any seat; seat 0 scores {shown}."
         ));
     }
-    Some(if low > fair {
+    Some(if ends.low > fair {
         format!("Moving first is an advantage: seat 0 scores {shown}.")
-    } else if high < fair {
+    } else if ends.high < fair {
         format!("Moving first is a disadvantage: seat 0 scores {shown}.")
     } else {
         format!("No significant first-move advantage: seat 0 scores {shown}.")

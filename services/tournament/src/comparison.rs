@@ -109,13 +109,10 @@ impl Evidence {
             ));
         }
         if sets.len() > 1 {
-            let reported = sets.iter().take(SETS_SHOWN).map(|set| self.listed(set));
-            let reported: Vec<_> = reported.collect();
-            let more = if sets.len() > SETS_SHOWN { "; …" } else { "" };
             notes.push(format!(
-                "No games link {} sets of agents ({}{more}): ratings are comparable only within a set.",
+                "No games link {} sets of agents ({}): ratings are comparable only within a set.",
                 sets.len(),
-                reported.join("; ")
+                self.listed_sets(&sets)
             ));
         }
         notes.extend(self.separated(ratings));
@@ -129,7 +126,7 @@ impl Evidence {
         }
         for (all, result, bound) in [(true, "won", "lower"), (false, "lost", "upper")] {
             let perfect = self.perfect(all);
-            let has_interval = |agent: &usize| ratings.agents[*agent].interval.is_some();
+            let has_interval = |agent: &usize| ratings.agents[*agent].fixed.is_some();
             let (bounded, open): (Vec<_>, Vec<_>) = perfect.into_iter().partition(has_interval);
             let meanings = [
                 format!("only the {bound} bound of the rating is meaningful"),
@@ -161,21 +158,11 @@ impl Evidence {
         if separated.is_empty() {
             return None;
         }
-        let reported = separated
-            .iter()
-            .take(SETS_SHOWN)
-            .map(|set| self.listed(set));
-        let reported: Vec<_> = reported.collect();
-        let more = if separated.len() > SETS_SHOWN {
-            "; …"
-        } else {
-            ""
-        };
         Some(format!(
-            "All games between {} sets of agents ({}{more}) went one way: of the rating difference \
+            "All games between {} sets of agents ({}) went one way: of the rating difference \
              between sets, only the bound nearer to zero is meaningful.",
             separated.len(),
-            reported.join("; ")
+            self.listed_sets(&separated)
         ))
     }
 
@@ -186,12 +173,8 @@ impl Evidence {
         for group in &self.groups {
             for (ranking, count) in group.games() {
                 for (member, &agent) in group.agents().iter().enumerate() {
-                    for (other, _) in group
-                        .agents()
-                        .iter()
-                        .enumerate()
-                        .filter(|of| *of.1 != agent)
-                    {
+                    let all = group.agents().iter().enumerate();
+                    for (other, _) in all.filter(|(_, other)| **other != agent) {
                         most[usize::from(agent)] += 2 * count;
                         units[usize::from(agent)] += count * ranking.units_against(member, other);
                     }
@@ -214,13 +197,9 @@ impl Evidence {
         }
         let mut beats = vec![vec![false; agents]; agents];
         for ((one, other), pair) in couples(agents).zip(pairs) {
-            let (low, high) = if self.adaptive {
-                (pair.score_anytime_low, pair.score_anytime_high)
-            } else {
-                (pair.score_low, pair.score_high)
-            };
-            beats[one][other] = low > Some(0.5);
-            beats[other][one] = high.is_some_and(|high| high < 0.5);
+            let ends = pair.score.and_then(|score| score.interval(self.adaptive));
+            beats[one][other] = ends.is_some_and(|ends| ends.low > 0.5);
+            beats[other][one] = ends.is_some_and(|ends| ends.high < 0.5);
         }
         let triples = (0..agents).flat_map(|a| (0..agents).map(move |b| (a, b)));
         let found = triples.filter(|&(a, b)| beats[a][b]).find_map(|(a, b)| {
@@ -234,6 +213,12 @@ impl Evidence {
              Nash average says who is left when each plays its best answers, by scores as they \
              came, without an interval."
         ))
+    }
+
+    fn listed_sets(&self, sets: &[&Vec<usize>]) -> String {
+        let shown = sets.iter().take(SETS_SHOWN).map(|set| self.listed(set));
+        let more = if sets.len() > SETS_SHOWN { "; …" } else { "" };
+        shown.collect::<Vec<_>>().join("; ") + more
     }
 
     fn listed(&self, agents: &[usize]) -> String {

@@ -30,7 +30,7 @@ use combinations::combinations;
 pub use planner::{Field, FormatError, FormatProgress, Games, Next, StagePlanner};
 pub(crate) use sums::pairs;
 pub use sums::{Meeting, StageSums, Units};
-pub use verdict::{SwissStanding, Verdict};
+pub use verdict::{SwissStanding, Verdict, listed};
 
 /// All formats.
 const ALL: &[(Format, New)] = &[

@@ -25,7 +25,7 @@ pub mod level;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-use crate::sequential::confidence;
+use crate::{Estimate, Interval, sequential::confidence};
 
 /// Squared steps of a unit added to the sum of squares of the blocks.
 const STEPS: f64 = 2.0;
@@ -107,6 +107,15 @@ pub struct Blocks {
 }
 
 impl Blocks {
+    /// The blocks of some groups, each of 0 to `units_max` units.
+    pub fn of(groups: impl IntoIterator<Item = Moments>, units_max: u64) -> Self {
+        let mut blocks = Self::default();
+        groups
+            .into_iter()
+            .for_each(|group| blocks.add(group, units_max));
+        blocks
+    }
+
     /// Adds the blocks of one group, each of 0 to `units_max` units. These are
     /// floating-point sums: the same groups in the same order give bit-identical results.
     pub fn add(&mut self, group: Moments, units_max: u64) {
@@ -157,7 +166,7 @@ impl Blocks {
     /// The fixed-sample 95 % confidence interval of the mean. `None` without a block; 0 to
     /// 1 with only one, which contains no information on the variance.
     #[must_use]
-    pub fn fixed(&self) -> Option<(f64, f64)> {
+    pub fn fixed(&self) -> Option<Interval> {
         self.within_errors(NORMAL)
     }
 
@@ -165,8 +174,20 @@ impl Blocks {
     /// simultaneously in 95 % of tournaments. It is narrowest around `tuning_horizon`
     /// blocks.
     #[must_use]
-    pub fn anytime(&self, tuning_horizon: f64) -> Option<(f64, f64)> {
+    pub fn anytime(&self, tuning_horizon: f64) -> Option<Interval> {
         self.within_errors(confidence::bound(self.count as f64, tuning_horizon, ALPHA))
+    }
+
+    /// The estimate of a mean that also covers the games of incomplete blocks: the
+    /// intervals are those of the complete blocks, stretched to contain it.
+    pub(crate) fn estimate(&self, mean: f64, tuning_horizon: f64) -> Estimate {
+        Estimate {
+            value: mean,
+            fixed: self.fixed().map(|ends| ends.stretched(mean)),
+            anytime: self
+                .anytime(tuning_horizon)
+                .map(|ends| ends.stretched(mean)),
+        }
     }
 
     /// Likelihood that the true mean is above one half, from the distance of the mean in
@@ -190,12 +211,15 @@ impl Blocks {
 
     /// The interval of `errors` standard errors around the mean, as if the standard error
     /// were known.
-    fn within_errors(&self, errors: f64) -> Option<(f64, f64)> {
+    fn within_errors(&self, errors: f64) -> Option<Interval> {
         let mean = self.mean()?;
-        let Some((n, df)) = self.effective() else {
-            return Some((0.0, 1.0));
-        };
-        Some(wilson(mean, n, errors, df))
+        Some(match self.effective() {
+            Some((n, df)) => wilson(mean, n, errors, df),
+            None => Interval {
+                low: 0.0,
+                high: 1.0,
+            },
+        })
     }
 
     /// Maximum sum of squared deviations of blocks with this mean, minus `less` of their
@@ -216,27 +240,6 @@ impl Blocks {
         let n = self.count as f64;
         added(n, spread / df as f64, self.most)
     }
-}
-
-/// The 95 % confidence interval of a block's mean as a share of `units_max`, from the
-/// blocks of each group; see [`Blocks::fixed`].
-#[must_use]
-pub fn of_mean(groups: impl Iterator<Item = Moments>, units_max: u64) -> Option<(f64, f64)> {
-    let mut blocks = Blocks::default();
-    groups.for_each(|group| blocks.add(group, units_max));
-    blocks.fixed()
-}
-
-/// As [`of_mean`], for the anytime-valid interval; see [`Blocks::anytime`].
-#[must_use]
-pub fn of_mean_anytime(
-    groups: impl Iterator<Item = Moments>,
-    units_max: u64,
-    tuning_horizon: f64,
-) -> Option<(f64, f64)> {
-    let mut blocks = Blocks::default();
-    groups.for_each(|group| blocks.add(group, units_max));
-    blocks.anytime(tuning_horizon)
 }
 
 /// The difference of two agents' means over blocks, from −1 to 1.
@@ -281,7 +284,7 @@ pub(crate) fn df_of_both(of: [u64; 2], shared: u64) -> u64 {
 
 /// The mean over blocks with the data for its interval.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Estimate {
+pub(crate) struct BlockMean {
     pub(crate) mean: f64,
     /// Mean of the observed values, from 0 to 1, which bounds the variance. It differs from
     /// the estimate if something was subtracted.
@@ -296,10 +299,10 @@ pub(crate) struct Estimate {
 /// over the shared blocks, and `shared` the degrees of freedom of these blocks. `None` if
 /// one mean has no block.
 pub(crate) fn difference(of: [&Blocks; 2], covariance: f64, shared: u64) -> Option<Difference> {
-    let estimate = |blocks: &Blocks| {
+    let of_blocks = |blocks: &Blocks| {
         let (spread, df) = blocks.spread();
         let mean = blocks.mean()?;
-        Some(Estimate {
+        Some(BlockMean {
             mean,
             observed: mean,
             variance: spread / df.max(1) as f64,
@@ -307,14 +310,14 @@ pub(crate) fn difference(of: [&Blocks; 2], covariance: f64, shared: u64) -> Opti
             df,
         })
     };
-    let estimates = [estimate(of[0])?, estimate(of[1])?];
+    let means = [of_blocks(of[0])?, of_blocks(of[1])?];
     let most = of[0].most.max(of[1].most);
-    Some(difference_of(estimates, covariance, shared, most))
+    Some(difference_of(means, covariance, shared, most))
 }
 
 /// The same difference with a given maximum of units per block.
 pub(crate) fn difference_of(
-    of: [Estimate; 2],
+    of: [BlockMean; 2],
     covariance: f64,
     shared: u64,
     most: f64,
@@ -336,60 +339,64 @@ pub(crate) fn difference_of(
 }
 
 impl Difference {
-    /// Fixed-sample interval; see [`Blocks::fixed`].
-    pub(crate) fn fixed(self) -> Option<(f64, f64)> {
-        self.within_errors(NORMAL)
+    /// The difference with its fixed-sample interval; see [`Blocks::fixed`].
+    pub(crate) fn fixed(self) -> Estimate {
+        Estimate {
+            value: self.mean,
+            fixed: Some(self.within_errors(NORMAL)),
+            anytime: None,
+        }
     }
 
-    /// Anytime-valid interval; see [`Blocks::anytime`].
-    pub(crate) fn anytime(self, tuning_horizon: f64) -> Option<(f64, f64)> {
-        self.within_errors(confidence::bound(self.blocks, tuning_horizon, ALPHA))
+    /// The difference with both intervals; see [`Blocks::anytime`].
+    pub(crate) fn estimate(self, tuning_horizon: f64) -> Estimate {
+        let errors = confidence::bound(self.blocks, tuning_horizon, ALPHA);
+        Estimate {
+            anytime: Some(self.within_errors(errors)),
+            ..self.fixed()
+        }
     }
 
     /// Half of the difference plus one half is a mean of values from 0 to 1.
-    fn within_errors(self, errors: f64) -> Option<(f64, f64)> {
+    fn within_errors(self, errors: f64) -> Interval {
         if self.df == 0 {
-            return Some((-1.0, 1.0));
+            return Interval {
+                low: -1.0,
+                high: 1.0,
+            };
         }
         let [middle, observed] =
             [self.mean, self.observed].map(|mean| f64::midpoint(mean, 1.0).clamp(0.0, 1.0));
         let variance = self.blocks * self.variance / 4.0;
         let share = share(self.blocks, variance, observed, self.most);
-        let (low, high) = wilson(middle, self.blocks / share, errors, self.df);
-        Some((
-            (2.0 * low - 1.0).min(self.mean),
-            (2.0 * high - 1.0).max(self.mean),
-        ))
+        wilson(middle, self.blocks / share, errors, self.df)
+            .map(|end| 2.0 * end - 1.0)
+            .stretched(self.mean)
     }
 }
 
-/// Stretches an interval to contain the mean shown with it.
-pub(crate) fn stretched(
-    interval: Option<(f64, f64)>,
-    mean: Option<f64>,
-) -> (Option<f64>, Option<f64>) {
-    match (interval, mean) {
-        (Some((low, high)), Some(mean)) => (Some(low.min(mean)), Some(high.max(mean))),
-        _ => (None, None),
+impl BlockMean {
+    /// The fixed-sample interval of a mean without steps, within 0 and 1 unless the mean
+    /// itself is outside.
+    pub(crate) fn fixed(self) -> Interval {
+        self.within_errors(NORMAL)
     }
-}
 
-/// The 95 % confidence interval of a mean without steps, within 0 and 1 unless the mean
-/// itself is outside.
-pub(crate) fn around(of: Estimate) -> (f64, f64) {
-    around_within(of, NORMAL)
-}
+    /// Such a mean with both intervals; see [`Blocks::anytime`].
+    pub(crate) fn estimate(self, tuning_horizon: f64) -> Estimate {
+        let errors = confidence::bound(self.blocks, tuning_horizon, ALPHA);
+        Estimate {
+            value: self.mean,
+            fixed: Some(self.fixed()),
+            anytime: Some(self.within_errors(errors)),
+        }
+    }
 
-/// The anytime-valid interval of such a mean, narrowest around `tuning_horizon` blocks.
-pub(crate) fn around_at_any_time(of: Estimate, tuning_horizon: f64) -> (f64, f64) {
-    around_within(of, confidence::bound(of.blocks, tuning_horizon, ALPHA))
-}
-
-fn around_within(of: Estimate, errors: f64) -> (f64, f64) {
-    let share = share(of.blocks, of.variance, of.observed, UNITS_FINE);
-    let mean = of.mean.clamp(0.0, 1.0);
-    let (low, high) = wilson(mean, of.blocks / share, errors, of.df);
-    (low.min(of.mean), high.max(of.mean))
+    fn within_errors(self, errors: f64) -> Interval {
+        let share = share(self.blocks, self.variance, self.observed, UNITS_FINE);
+        let mean = self.mean.clamp(0.0, 1.0);
+        wilson(mean, self.blocks / share, errors, self.df).stretched(self.mean)
+    }
 }
 
 /// The blocks' share of the maximum variance, with `most` units per block. It may exceed 1
@@ -408,14 +415,15 @@ fn added(n: f64, variance: f64, most: f64) -> f64 {
 
 /// Wilson's interval of a share observed in `n` trials, with `errors` standard errors to
 /// each side of its centre; `df` are the degrees of freedom of the variance.
-fn wilson(mean: f64, n: f64, errors: f64, df: u64) -> (f64, f64) {
+fn wilson(mean: f64, n: f64, errors: f64, df: u64) -> Interval {
     let square = errors * errors;
     let centre = (mean + square / (2.0 * n)) / (1.0 + square / n);
     let one = (mean * (1.0 - mean) / n + square / (4.0 * n * n)).sqrt() / (1.0 + square / n);
     let half = student(errors, df) * one;
-    let low = (centre - half).clamp(0.0, mean);
-    let high = (centre + half).clamp(mean, 1.0);
-    (low, high)
+    Interval {
+        low: (centre - half).clamp(0.0, mean),
+        high: (centre + half).clamp(mean, 1.0),
+    }
 }
 
 /// The two-sided 95 % critical value of Student's distribution.

@@ -18,6 +18,7 @@
 
 mod comparison;
 mod elo;
+mod estimate;
 pub mod format;
 pub mod interval;
 mod nash;
@@ -28,14 +29,16 @@ pub mod ratings;
 mod schedule;
 pub mod sequential;
 mod stages;
-mod standings;
 mod tally;
 #[cfg(test)]
 mod testing;
 
 pub use comparison::{Compared, Comparison, Wanted};
+pub use estimate::{Estimate, Interval};
 pub use pairs::PairStanding;
 pub use schedule::{Schedule, ScheduleError, ScheduledGame, Stage};
 pub use stages::{Stages, StagesState};
-pub use standings::{AgentStanding, Pairing, SeatStanding, Standings, TournamentState};
-pub use tally::{Evidence, Tally, TallyState};
+pub use tally::{
+    AgentStanding, Evidence, GamesSaved, OpeningsStanding, Pairing, SeatStanding, Standings, Tally,
+    TallyState,
+};

@@ -35,7 +35,7 @@ pub(crate) fn average(agents: usize, pairs: &[PairStanding]) -> Option<Vec<f64>>
     }
     let mut payoff = vec![vec![0.0; agents]; agents];
     for ((one, other), pair) in couples(agents).zip(pairs) {
-        let value = 2.0 * pair.score? - 1.0;
+        let value = 2.0 * pair.score?.value - 1.0;
         payoff[one][other] = value;
         payoff[other][one] = -value;
     }
@@ -136,11 +136,15 @@ fn eliminate(rows: &mut [Vec<f64>]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Estimate;
 
     /// Payoffs above the diagonal, row by row.
     fn average_of(agents: usize, above: &[f64]) -> Vec<f64> {
         let pair = |payoff: &f64| PairStanding {
-            score: Some((payoff + 1.0) / 2.0),
+            score: Some(Estimate {
+                value: (payoff + 1.0) / 2.0,
+                ..Estimate::default()
+            }),
             ..PairStanding::default()
         };
         let pairs: Vec<_> = above.iter().map(pair).collect();

@@ -7,9 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
 use crate::{
+    Estimate,
     interval::{self, Blocks, Difference, Moments},
     tally::{
         self, Adjusting, Evidence, GroupSums, LuckSums, Played, Ranking, TogetherLuck, units_within,
@@ -17,7 +16,7 @@ use crate::{
 };
 
 /// Two agents compared, from the first one's side.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PairStanding {
     /// The agent that is earlier in the spec.
     pub agent: String,
@@ -35,73 +34,30 @@ pub struct PairStanding {
     /// determines.
     pub blocks: u64,
     /// Complete blocks that were played.
-    #[serde(default)]
     pub blocks_played: u64,
     /// Number of distinct games.
-    #[serde(default)]
     pub distinct_games: u64,
     /// True if the number of distinct games is a lower bound.
-    #[serde(default)]
     pub distinct_games_more: bool,
     /// Degrees of freedom of the score's variance.
-    #[serde(default)]
     pub score_df: u64,
     /// Tuning horizon of the score's anytime-valid intervals, in blocks.
-    #[serde(default)]
     pub score_tuning_horizon: f64,
     /// (wins + half the draws) / games.
-    pub score: Option<f64>,
-    /// Lower bound of its fixed-sample 95 % confidence interval.
-    pub score_low: Option<f64>,
-    /// Upper bound.
-    pub score_high: Option<f64>,
-    /// Lower bound of its anytime-valid 95 % interval.
-    pub score_anytime_low: Option<f64>,
-    /// Upper bound.
-    pub score_anytime_high: Option<f64>,
+    pub score: Option<Estimate>,
     /// Likelihood that the true score is above one half, for a fixed sample.
-    #[serde(default)]
     pub superiority: Option<f64>,
     /// Score of the first over all its games minus the score of the other, over complete
     /// blocks.
-    pub difference: Option<f64>,
-    /// Lower bound of its fixed-sample 95 % confidence interval.
-    pub difference_low: Option<f64>,
-    /// Upper bound.
-    pub difference_high: Option<f64>,
-    /// Lower bound of its anytime-valid 95 % interval.
-    pub difference_anytime_low: Option<f64>,
-    /// Upper bound.
-    pub difference_anytime_high: Option<f64>,
+    pub difference: Option<Estimate>,
     /// Luck-adjusted score over complete blocks; `None` if no game has luck.
-    #[serde(default)]
-    pub score_adjusted: Option<f64>,
-    /// Lower bound of its 95 % confidence interval.
-    #[serde(default)]
-    pub score_adjusted_low: Option<f64>,
-    /// Upper bound.
-    #[serde(default)]
-    pub score_adjusted_high: Option<f64>,
-    /// Lower bound of its anytime-valid 95 % interval.
-    #[serde(default)]
-    pub score_adjusted_anytime_low: Option<f64>,
-    /// Upper bound.
-    #[serde(default)]
-    pub score_adjusted_anytime_high: Option<f64>,
+    pub score_adjusted: Option<Estimate>,
     /// True if luck could not be adjusted for: this is the raw score.
-    #[serde(default)]
     pub score_adjusted_is_raw: bool,
-    /// Luck-adjusted score of the first over all its games, minus the other's.
-    #[serde(default)]
-    pub difference_adjusted: Option<f64>,
-    /// Lower bound of its 95 % confidence interval.
-    #[serde(default)]
-    pub difference_adjusted_low: Option<f64>,
-    /// Upper bound.
-    #[serde(default)]
-    pub difference_adjusted_high: Option<f64>,
+    /// Luck-adjusted score of the first over all its games, minus the other's; without an
+    /// anytime-valid interval.
+    pub difference_adjusted: Option<Estimate>,
     /// True if luck could not be adjusted for both: this is the raw difference.
-    #[serde(default)]
     pub difference_adjusted_is_raw: bool,
 }
 
@@ -179,30 +135,17 @@ impl Evidence {
     fn standing(&self, (a, b): (usize, usize), pair: &Pair, alone: [&Alone; 2]) -> PairStanding {
         let [losses, draws, wins] = pair.games;
         let games = losses + draws + wins;
-        let score = (games > 0).then(|| (2 * wins + draws) as f64 / (2 * games) as f64);
-        let ends = |interval| interval::stretched(interval, score);
+        let horizon = self.tuning_horizon_pair;
+        let score = (games > 0).then(|| {
+            let score = (2 * wins + draws) as f64 / (2 * games) as f64;
+            pair.blocks.estimate(score, horizon)
+        });
         let together = &pair.together;
-        let fixed = ends(pair.blocks.fixed());
-        let anytime = ends(pair.blocks.anytime(self.tuning_horizon_pair));
         let luck = self.luck.iter().any(Option::is_some);
-        let computed = pair.adjusting.adjusted(self.tuning_horizon_pair);
-        let adjusted = computed.map_or_else(
-            || (score, fixed, anytime),
-            |of| {
-                let ends = |(low, high)| (Some(low), Some(high));
-                (Some(of.score), ends(of.fixed), ends(of.anytime))
-            },
-        );
-        let adjusted = if luck { adjusted } else { Default::default() };
+        let adjusted = pair.adjusting.adjusted(horizon);
         let apart = tally::adjusted_difference(alone.map(|alone| &alone.adjusting), &pair.luck);
         let alone = alone.map(|alone| &alone.blocks);
         let difference = interval::difference(alone, together.covariance(), together.df());
-        let raw_difference = luck && apart.is_none() && difference.is_some();
-        let apart = if luck { apart.or(difference) } else { None };
-        let without = apart.and_then(Difference::fixed);
-        let apart_fixed = difference.and_then(Difference::fixed);
-        let apart_anytime =
-            difference.and_then(|difference| difference.anytime(self.tuning_horizon_of(a, b)));
         PairStanding {
             agent: self.names[a].clone(),
             opponent: self.names[b].clone(),
@@ -215,28 +158,16 @@ impl Evidence {
             distinct_games: pair.played.distinct,
             distinct_games_more: pair.played.more,
             score_df: pair.blocks.spread().1,
-            score_tuning_horizon: self.tuning_horizon_pair,
+            score_tuning_horizon: horizon,
             score,
-            score_low: fixed.0,
-            score_high: fixed.1,
-            score_anytime_low: anytime.0,
-            score_anytime_high: anytime.1,
             superiority: pair.blocks.superiority(),
-            difference: difference.map(|difference| difference.mean),
-            difference_low: apart_fixed.map(|ends| ends.0),
-            difference_high: apart_fixed.map(|ends| ends.1),
-            difference_anytime_low: apart_anytime.map(|ends| ends.0),
-            difference_anytime_high: apart_anytime.map(|ends| ends.1),
-            score_adjusted: adjusted.0,
-            score_adjusted_low: adjusted.1.0,
-            score_adjusted_high: adjusted.1.1,
-            score_adjusted_anytime_low: adjusted.2.0,
-            score_adjusted_anytime_high: adjusted.2.1,
-            score_adjusted_is_raw: luck && computed.is_none() && score.is_some(),
-            difference_adjusted: apart.map(|apart| apart.mean),
-            difference_adjusted_low: without.map(|ends| ends.0),
-            difference_adjusted_high: without.map(|ends| ends.1),
-            difference_adjusted_is_raw: raw_difference,
+            difference: difference
+                .map(|difference| difference.estimate(self.tuning_horizon_of(a, b))),
+            // If luck cannot be adjusted for, the raw numbers.
+            score_adjusted: adjusted.or(score).filter(|_| luck),
+            score_adjusted_is_raw: luck && adjusted.is_none() && score.is_some(),
+            difference_adjusted: apart.or(difference).filter(|_| luck).map(Difference::fixed),
+            difference_adjusted_is_raw: luck && apart.is_none() && difference.is_some(),
         }
     }
 }

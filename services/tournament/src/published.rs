@@ -7,7 +7,10 @@
 //! interval of a ratio with Student's critical value (W. G. Cochran, "Sampling Techniques",
 //! 3rd edition, 1977, §6.4).
 
-use crate::interval::{self, Moments};
+use crate::{
+    Interval,
+    interval::{self, Blocks, Moments},
+};
 
 /// Two-sided 99 % critical value of the normal distribution, by which published counts and
 /// means are accepted.
@@ -24,11 +27,11 @@ pub struct Part {
 
 /// A figure of our own, with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimate {
+pub struct Figure {
     /// Sum of the values over the number of observations.
     pub value: f64,
     /// The interval, if there are enough blocks.
-    pub interval: Option<(f64, f64)>,
+    pub interval: Option<Interval>,
     /// Standard deviation of one observation, as estimated from blocks of several
     /// observations.
     pub sd: Option<f64>,
@@ -36,14 +39,14 @@ pub struct Estimate {
     pub count: u64,
 }
 
-impl Estimate {
+impl Figure {
     /// The estimate in another unit: everything times `factor`, above 0, plus `offset`.
     #[must_use]
     pub fn scaled(self, factor: f64, offset: f64) -> Self {
         let scale = |value: f64| value * factor + offset;
         Self {
             value: scale(self.value),
-            interval: self.interval.map(|(low, high)| (scale(low), scale(high))),
+            interval: self.interval.map(|ends| ends.map(scale)),
             sd: self.sd.map(|sd| sd * factor),
             count: self.count,
         }
@@ -53,7 +56,7 @@ impl Estimate {
 /// The share of hits among the observations: `sum` of each block is its number of hits,
 /// from 0 to `count`. `None` without an observation.
 #[must_use]
-pub fn share(blocks: &[Part]) -> Option<Estimate> {
+pub fn share(blocks: &[Part]) -> Option<Figure> {
     let estimate = mean(blocks)?;
     let mut counts = blocks.iter().map(|part| part.count).filter(|&n| n > 0);
     let first = counts.next()?;
@@ -63,12 +66,14 @@ pub fn share(blocks: &[Part]) -> Option<Estimate> {
         let mut moments = Moments::default();
         let seen = blocks.iter().filter(|part| part.count > 0);
         seen.filter_map(hits).for_each(|units| moments.add(units));
-        interval::of_mean([moments].into_iter(), first)
+        Blocks::of([moments], first).fixed()
     } else {
-        let within = |(low, high): (f64, f64)| (low.max(0.0), high.min(1.0));
-        estimate.interval.map(within)
+        estimate.interval.map(|ends| Interval {
+            low: ends.low.max(0.0),
+            high: ends.high.min(1.0),
+        })
     };
-    Some(Estimate {
+    Some(Figure {
         interval,
         ..estimate
     })
@@ -77,7 +82,7 @@ pub fn share(blocks: &[Part]) -> Option<Estimate> {
 /// The mean of all observations. `None` without an observation; without an interval if all
 /// observations are in one block.
 #[must_use]
-pub fn mean(blocks: &[Part]) -> Option<Estimate> {
+pub fn mean(blocks: &[Part]) -> Option<Figure> {
     let seen = || blocks.iter().filter(|part| part.count > 0);
     let count: u64 = seen().map(|part| part.count).sum();
     if count == 0 {
@@ -93,9 +98,12 @@ pub fn mean(blocks: &[Part]) -> Option<Estimate> {
     let error = (groups > 1).then(|| (n / (n - 1.0) * spread).sqrt() / count as f64);
     let interval = error.map(|error| {
         let half = interval::critical(groups - 1) * error;
-        (value - half, value + half)
+        Interval {
+            low: value - half,
+            high: value + half,
+        }
     });
-    Some(Estimate {
+    Some(Figure {
         value,
         interval,
         sd: error.map(|error| error * (count as f64).sqrt()),

@@ -19,11 +19,11 @@ pub mod running;
 mod scale;
 mod sets;
 
-use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 pub use crate::elo::ELO;
 use crate::{
+    Estimate, Interval,
     interval::{self, Blocks, level::Looks},
     tally::{Evidence, distinct},
 };
@@ -53,8 +53,10 @@ pub struct Ratings {
     pub model: Model,
     /// The agent with rating 0; `None` if the mean of all ratings is 0.
     pub anchor: Option<usize>,
-    /// In the order of the spec.
-    pub agents: Vec<Rating>,
+    /// Ratings in Elo, in the order of the spec. A fixed-sample interval is `None` with
+    /// fewer than two complete blocks, an anytime-valid one if it would extend further than
+    /// [`FAR`] Elo.
+    pub agents: Vec<Estimate>,
     /// Weights of ties of two, three and four; 0 if none occurred.
     pub ties: [f64; 3],
     /// Sets of agents that games do not link.
@@ -83,8 +85,7 @@ pub struct Ratings {
 }
 
 /// The model of the ratings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Model {
     /// Bradley and Terry's with draws.
     Davidson,
@@ -103,34 +104,17 @@ impl Model {
     }
 }
 
-/// A rating in Elo, with its 95 % confidence interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Rating {
-    /// The rating.
-    pub value: f64,
-    /// Its fixed-sample interval; `None` with fewer than two complete blocks.
-    pub interval: Option<(f64, f64)>,
-    /// Its anytime-valid interval; `None` if it would extend further than [`FAR`] Elo.
-    pub anytime: Option<(f64, f64)>,
-}
-
 /// A difference of two ratings, in Elo.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RatingDifference {
-    /// Rating of the first minus rating of the other.
-    pub value: f64,
-    /// Its fixed-sample 95 % confidence interval; `None` with fewer than two complete
-    /// blocks.
-    pub interval: Option<(f64, f64)>,
+    /// Rating of the first minus rating of the other, without an anytime-valid interval;
+    /// without any with fewer than two complete blocks.
+    pub rating: Estimate,
     /// Likelihood that the first agent is the stronger one, by the ratings.
     pub superiority: Option<f64>,
     /// The difference as the Elo of the expected score in a game of these two alone:
     /// smaller than the rating difference if games are drawn.
-    pub elo: f64,
-    /// Its fixed-sample 95 % confidence interval.
-    pub elo_interval: Option<(f64, f64)>,
-    /// Its anytime-valid 95 % interval.
-    pub elo_anytime: Option<(f64, f64)>,
+    pub elo: Estimate,
     /// Degrees of freedom of all intervals here.
     pub df: u64,
     /// Harmonic mean of both agents' complete blocks.
@@ -288,14 +272,15 @@ impl Evidence {
             let around = |looks| {
                 let spread = spreads.as_ref()?[agent].divided(share);
                 let points = (looks, ratings.df[agent]);
-                let (low, high) = scale.around(value / share, spread, points)?;
-                Some((ELO * share * low, ELO * share * high))
+                let ends = scale.around(value / share, spread, points)?;
+                Some(ends.map(|end| ELO * share * end))
             };
-            Rating {
+            let near =
+                |ends: &Interval| ELO * value - ends.low <= FAR && ends.high - ELO * value <= FAR;
+            Estimate {
                 value: ELO * value,
-                interval: around(Looks::One),
-                anytime: around(ratings.any_looks(agent, anchor.unwrap_or(agent)))
-                    .filter(|(low, high)| ELO * value - low <= FAR && high - ELO * value <= FAR),
+                fixed: around(Looks::One),
+                anytime: around(ratings.any_looks(agent, anchor.unwrap_or(agent))).filter(near),
             }
         };
         ratings.agents = (0..agents).map(rating).collect();
@@ -356,7 +341,7 @@ impl Ratings {
     /// An agent's rating if games determine it: `None` without a game of its own, and if no
     /// games link it to the anchor.
     #[must_use]
-    pub fn known(&self, agent: usize) -> Option<Rating> {
+    pub fn known(&self, agent: usize) -> Option<Estimate> {
         let linked = self.anchor.is_none_or(|anchor| self.links(agent, anchor));
         (self.has_played(agent) && linked).then(|| self.agents[agent])
     }
@@ -436,15 +421,21 @@ impl Ratings {
             errors.is_finite().then(|| student.cdf(errors))
         });
         let (blocks, tuning_horizon) = self.blocks_between(one, other);
-        let elo = |ends: Option<(f64, f64)>| ends.map(|(low, high)| (ELO * low, ELO * high));
         let around = |looks| scale::around(odds, of_odds?, (looks, df));
+        let rating = Estimate {
+            value,
+            fixed: spread.and_then(|spread| scale.around(value, spread, (Looks::One, df))),
+            anytime: None,
+        };
+        let elo = Estimate {
+            value: odds,
+            fixed: around(Looks::One),
+            anytime: around(self.any_looks(one, other)),
+        };
         RatingDifference {
-            value: ELO * value,
-            interval: elo(spread.and_then(|spread| scale.around(value, spread, (Looks::One, df)))),
+            rating: rating.map(|log| ELO * log),
             superiority,
-            elo: ELO * odds,
-            elo_interval: elo(around(Looks::One)),
-            elo_anytime: elo(around(self.any_looks(one, other))),
+            elo: elo.map(|log| ELO * log),
             df,
             blocks,
             tuning_horizon,

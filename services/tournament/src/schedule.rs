@@ -358,20 +358,6 @@ impl Schedule {
         self.place_of(block).before
     }
 
-    /// The number of the order in which a group plays a block; equal numbers of a group are
-    /// equal orders.
-    ///
-    /// # Panics If there is no such block.
-    #[must_use]
-    pub fn order_of(&self, block: u64) -> u64 {
-        let place = self.place_of(block);
-        match place.seated {
-            Some(order) => order,
-            None if self.rotate => place.before % orders::cyclic_orders(&self.group(place.group)),
-            None => 0,
-        }
-    }
-
     /// The group of a block, with the group's number of earlier blocks.
     fn place_of(&self, block: u64) -> Meeting {
         let (segment, place, round) = self.find(block);

@@ -12,7 +12,7 @@ mod luck;
 mod notes;
 mod pairing;
 mod ranking;
-mod report;
+mod standings;
 mod state;
 mod tuning_horizon;
 
@@ -22,10 +22,9 @@ use arena_model::{Openings, Tournament, engine::MAX_SEATS, result::GameResult};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    interval::{Blocks, Moments, stretched},
+    interval::{Blocks, Moments},
     places::{self, By, RankKey},
     schedule::{Schedule, ScheduleError},
-    standings::{AgentStanding, OpeningsStanding, SeatStanding, Standings, TournamentState},
 };
 use courses::{Courses, Held, HeldSums};
 use group::{Block, UnitsBySeat};
@@ -40,13 +39,15 @@ pub(crate) use luck::{
     Adjusting, GroupLuck, LuckSums, TogetherLuck, difference as adjusted_difference,
 };
 pub(crate) use ranking::Ranking;
+pub use standings::{
+    AgentStanding, GamesSaved, OpeningsStanding, Pairing, SeatStanding, Standings,
+};
 pub use state::TallyState;
 
 /// Sums over the results of one tournament. Memory grows with agents, groups and incomplete
 /// blocks, not with games.
 #[derive(Clone, Debug)]
 pub struct Tally {
-    tournament_id: String,
     schedule: Schedule,
     names: Vec<String>,
     agents: Vec<Sums>,
@@ -76,7 +77,7 @@ pub struct Tally {
 const PARTS: u64 = 24;
 
 /// Sums over the games of one agent.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Sums {
     wins: u64,
     draws: u64,
@@ -91,7 +92,7 @@ struct Sums {
     plies: u64,
     /// Games by the number of seats ranked ahead.
     ranks: [u64; MAX_SEATS],
-    faults: BTreeMap<&'static str, u64>,
+    faults: BTreeMap<String, u64>,
 }
 
 /// Sums over the games of one seat, for all agents.
@@ -152,7 +153,6 @@ impl Tally {
             });
         }
         Ok(Self {
-            tournament_id: tournament.id(1),
             schedule,
             names: tournament
                 .agents
@@ -230,7 +230,7 @@ impl Tally {
         for (seat, (&agent, member)) in result.seats.iter().zip(members).enumerate() {
             let sums = &mut self.agents[usize::from(agent)];
             for kind in result.faults_of(seat) {
-                *sums.faults.entry(kind.name()).or_default() += 1;
+                *sums.faults.entry(kind.name().to_owned()).or_default() += 1;
             }
             let Some(ranking) = ranking else {
                 sums.voids += 1;

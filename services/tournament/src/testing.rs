@@ -83,3 +83,12 @@ impl Draws {
         }
     }
 }
+
+/// The known numbers of an estimate: its value, then the ends of both intervals.
+pub(crate) fn numbers(of: Option<crate::Estimate>) -> Vec<f64> {
+    let of = of.expect("an estimate");
+    let ends = [of.fixed, of.anytime].into_iter().flatten();
+    std::iter::once(of.value)
+        .chain(ends.flat_map(|ends| [ends.low, ends.high]))
+        .collect()
+}

@@ -5,7 +5,7 @@ use arena_model::{
     AgentName, Tournament,
     format::{Fixed, Format, Settings, Tables},
 };
-use arena_tournament::{Stages, Tally, ratings::expected_score};
+use arena_tournament::{Interval, Stages, Tally, ratings::expected_score};
 
 use super::field::{Field, Random, World};
 
@@ -39,11 +39,11 @@ struct Held {
 }
 
 impl Held {
-    fn count(&mut self, truth: f64, once: (f64, f64), always: (f64, f64)) {
-        self.once += u64::from(once.0 <= truth && truth <= once.1);
-        self.always += u64::from(always.0 <= truth && truth <= always.1);
-        self.misled[0] += u64::from(truth < once.0);
-        self.misled[1] += u64::from(truth < always.0);
+    fn count(&mut self, truth: f64, once: Interval, always: Interval) {
+        self.once += u64::from(once.contains(truth));
+        self.always += u64::from(always.contains(truth));
+        self.misled[0] += u64::from(truth < once.low);
+        self.misled[1] += u64::from(truth < always.low);
     }
 }
 
@@ -126,8 +126,8 @@ fn row(format: Format, tournaments: u64, seed: u64) -> Row {
         let between = ratings.difference(0, 1);
         let rating = ratings.agents[0];
         let ((Some(once), Some(always)), (Some(one), Some(any))) = (
-            (between.elo_interval, between.elo_anytime),
-            (rating.interval, rating.anytime),
+            (between.elo.fixed, between.elo.anytime),
+            (rating.fixed, rating.anytime),
         ) else {
             continue;
         };

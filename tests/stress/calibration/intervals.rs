@@ -1,7 +1,7 @@
 //! Coverage of the intervals of simulated tournaments.
 
 use arena_tournament::{
-    AgentStanding, Wanted,
+    AgentStanding, Estimate, Wanted,
     interval::level::{self, Looks},
     ratings::{RatingDifference, expected_score},
 };
@@ -161,30 +161,18 @@ pub(super) fn simulate(field: Field, tournaments: u64, seed: u64) -> Row {
             }
             if rated_at(blocks / groups) {
                 let fitted = tally.evidence().ratings(None);
-                let (low, high) = fitted.and_then(|fitted| fitted.agents[0].anytime).unzip();
-                always[3] &= inside(low, high, ratings[0]);
+                always[3] &= inside(fitted.map(|fitted| fitted.agents[0]), ratings[0]);
             }
             if !looked_at(blocks / groups) {
                 return;
             }
             let standings = tally.standings();
             let agent = standings.agents.iter().find(|agent| agent.agent == "a0");
-            let within = agent.is_some_and(|agent| {
-                inside(
-                    agent.score_anytime_low,
-                    agent.score_anytime_high,
-                    agents[0].score,
-                )
-            });
-            always[0] &= within;
+            always[0] &= agent.is_some_and(|agent| inside(agent.score, agents[0].score));
             let pairs = tally.evidence().pairs();
             let pair = &pairs[last - 1];
-            always[1] &= inside(
-                pair.difference_anytime_low,
-                pair.difference_anytime_high,
-                differ,
-            );
-            always[2] &= inside(pair.score_anytime_low, pair.score_anytime_high, met);
+            always[1] &= inside(pair.difference, differ);
+            always[2] &= inside(pair.score, met);
         });
         let standings = tally.standings();
         let of = |agent: &&AgentStanding| agent.agent == "a0";
@@ -199,41 +187,28 @@ pub(super) fn simulate(field: Field, tournaments: u64, seed: u64) -> Row {
         let rating = compared
             .ratings
             .as_ref()
-            .and_then(|ratings| ratings.agents[0].interval);
+            .and_then(|ratings| ratings.agents[0].fixed);
         let between: RatingDifference = pair.rating.unwrap_or_default();
-        let surer = between.elo_interval.map(|usual| {
-            let at = (Looks::One, 0.99);
-            level::of_elo(between.elo, usual, between.df, at)
-        });
+        let surer = level::of_elo(between.elo, between.df, (Looks::One, 0.99));
+        let fixed = |of: Option<Estimate>| of.and_then(|of| of.fixed);
         let seat = &standings.seats[0];
         let ends = [
-            (agent.score_low.zip(agent.score_high), agents[0].score),
-            (agent.win_rate_low.zip(agent.win_rate_high), agents[0].wins),
-            (seat.score_low.zip(seat.score_high), seats[0]),
-            (
-                pair.pair.difference_low.zip(pair.pair.difference_high),
-                differ,
-            ),
-            (pair.pair.score_low.zip(pair.pair.score_high), met),
+            (fixed(agent.score), agents[0].score),
+            (fixed(agent.win_rate), agents[0].wins),
+            (fixed(seat.score), seats[0]),
+            (fixed(pair.pair.difference), differ),
+            (fixed(pair.pair.score), met),
             (rating, ratings[0]),
-            (between.interval, ratings[0] - ratings[last]),
-            (between.elo_interval, elo),
+            (between.rating.fixed, ratings[0] - ratings[last]),
+            (between.elo.fixed, elo),
             (surer, elo),
-            (
-                agent.score_adjusted_low.zip(agent.score_adjusted_high),
-                agents[0].score,
-            ),
-            (
-                pair.pair
-                    .difference_adjusted_low
-                    .zip(pair.pair.difference_adjusted_high),
-                differ,
-            ),
+            (fixed(agent.score_adjusted), agents[0].score),
+            (fixed(pair.pair.difference_adjusted), differ),
         ];
         for (column, (interval, truth)) in ends.into_iter().enumerate() {
-            if let Some((low, high)) = interval {
+            if let Some(ends) = interval {
                 row.reported[column] += 1;
-                row.held[column] += u64::from(low <= truth && truth <= high);
+                row.held[column] += u64::from(ends.contains(truth));
             }
         }
         for (column, held) in (ALWAYS..).zip(always) {
@@ -255,11 +230,9 @@ fn rated_at(rounds: u64) -> bool {
     rounds > 0 && matches!(rounds >> rounds.trailing_zeros(), 1 | 3)
 }
 
-fn inside(low: Option<f64>, high: Option<f64>, truth: f64) -> bool {
-    match low.zip(high) {
-        Some((low, high)) => low <= truth && truth <= high,
-        None => true,
-    }
+fn inside(of: Option<Estimate>, truth: f64) -> bool {
+    let ends = of.and_then(|of| of.anytime);
+    ends.is_none_or(|ends| ends.contains(truth))
 }
 
 /// The true values of the model for a field.
@@ -290,7 +263,7 @@ fn fitted(world: &World) -> Fitted {
     let fitted = tally.evidence().ratings(None).expect("games");
     Fitted {
         ratings: fitted.agents.iter().map(|rating| rating.value).collect(),
-        elo: fitted.difference(0, last).elo,
+        elo: fitted.difference(0, last).elo.value,
     }
 }
 

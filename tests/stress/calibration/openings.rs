@@ -13,7 +13,7 @@ use arena_model::{
     format::{Format, Settings, Sprt, Tables},
     result::GameResult,
 };
-use arena_tournament::{ScheduledGame, Stages, Tally};
+use arena_tournament::{Interval, ScheduledGame, Stages, Tally};
 
 use super::field::{Field, Random, World};
 
@@ -304,7 +304,7 @@ impl Simulated {
         let score = |agent: usize| {
             let name = format!("a{agent}");
             let found = standings.agents.iter().find(|it| it.agent == name);
-            found.and_then(|it| it.score).expect("games")
+            found.and_then(|it| it.score).expect("games").value
         };
         let ratings = tally.evidence().ratings(None).expect("games");
         (
@@ -323,8 +323,10 @@ struct Held {
 }
 
 impl Held {
-    fn add(&mut self, ends: Option<(f64, f64)>, truth: f64) {
-        let Some((low, high)) = ends else { return };
+    fn add(&mut self, ends: Option<Interval>, truth: f64) {
+        let Some(Interval { low, high }) = ends else {
+            return;
+        };
         // Sums in another order differ in the last digits.
         let slack = 1e-9;
         self.of += 1;
@@ -400,8 +402,8 @@ fn row(simulated: &Simulated, tournaments: u64, seed: u64) -> Row {
         }
         for standing in &tally.standings().agents {
             let agent: usize = standing.agent[1..].parse().expect("a number");
-            let ends = standing.score_low.zip(standing.score_high);
-            let always = standing.score_anytime_low.zip(standing.score_anytime_high);
+            let ends = standing.score.and_then(|score| score.fixed);
+            let always = standing.score.and_then(|score| score.anytime);
             if !cell.is_sprt() {
                 score[agent].add(ends, scores[agent]);
             }
@@ -410,7 +412,7 @@ fn row(simulated: &Simulated, tournaments: u64, seed: u64) -> Row {
         if let Some(fitted) = tally.evidence().ratings(None) {
             for (agent, (found, &truth)) in fitted.agents.iter().zip(&ratings).enumerate() {
                 if !cell.is_sprt() {
-                    rating[agent].add(found.interval, truth);
+                    rating[agent].add(found.fixed, truth);
                 }
                 rating_always[agent].add(found.anytime, truth);
             }

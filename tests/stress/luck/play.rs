@@ -7,7 +7,7 @@ use arena_engine::{
 };
 use arena_games::{Visitor, resolve, ruleset, visit};
 use arena_model::{AgentRef, GameRecord, Tournament, TournamentSeed, spec::Play};
-use arena_tournament::{AgentStanding, Schedule, Tally};
+use arena_tournament::{AgentStanding, Estimate, Schedule, Tally};
 
 use super::{
     Match,
@@ -230,17 +230,21 @@ impl Course {
                 continue;
             };
             let Some(score) = agent.score else { continue };
-            let ends = |low: Option<f64>, high: Option<f64>| low.zip(high);
-            let Some(raw) = ends(agent.score_low, agent.score_high) else {
+            let ends = |of: Option<Estimate>| {
+                let ends = of?.fixed?;
+                Some((ends.low, ends.high))
+            };
+            let Some(raw) = ends(agent.score) else {
                 continue;
             };
             // If all blocks are equal, there is nothing to adjust.
-            let reported = ends(agent.score_adjusted_low, agent.score_adjusted_high);
-            let adjusted = agent.score_adjusted.unwrap_or(score);
+            let reported = ends(agent.score_adjusted);
+            let score = score.value;
+            let adjusted = agent.score_adjusted.map_or(score, |of| of.value);
             self.raw[place].add(score);
             self.adjusted[place].add(adjusted);
             self.shift[place].add(adjusted - score);
-            self.share[place].add(agent.luck_share.unwrap_or_default());
+            self.share[place].add(agent.luck_share.map_or(0.0, |of| of.value));
             self.intervals[place].push([reported.unwrap_or(raw), raw]);
         }
     }

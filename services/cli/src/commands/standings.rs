@@ -5,7 +5,7 @@ mod running;
 use arena_model::expect::Expectation;
 use arena_report::{
     Verdict,
-    standings::{audits::format_audits, csv, rounds, table, verdict, view},
+    standings::{audits::format_audits, columns, csv, rounds, table, verdict, view},
     state,
 };
 use arena_wire::v1;
@@ -23,19 +23,7 @@ use running::Ratings;
 
 /// Show the standings of a tournament
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Columns:
-  rating    maximum-likelihood rating on the Elo scale (Davidson's model for two
-            seats, Plackett-Luce for more); with draws, rating differences are larger
-            than elo_difference of a pair, which is computed from its score
-  score     mean score of a game: (opponents beaten + half of those tied) / opponents
-  W/D/L     sole first places, shared first places, other games
-  adjusted  luck-adjusted score, in games with dice: the score minus the estimated
-            effect of the dice (control variate, unbiased); * marks an unadjusted score
-  move p50  median thinking time, as the agent reports it, else its share of the round
-            trip (latency_us_p50); also move p99; --wide and json add the waiting time
-  place     agents that are level share a place; rank, in csv, numbers the lines
-
+#[command(after_help = columns::help() + "
 --expect \"A beats B\" compares the games of the two agents, \"A is rated above B\" their
 ratings.
 Intervals are pointwise 95 % confidence intervals over blocks, valid for a number of

@@ -298,7 +298,7 @@ fn row(tournament: &v1::Tournament) -> (Vec<String>, serde_json::Value) {
             "finished_unix_us": tournament.finished_unix_us,
             "generation": tournament.generation.max(1),
             "earlier": tournament.earlier.iter().map(generation).collect::<Vec<_>>(),
-            "pause": tournament.pause.as_ref().map(view::PauseView::from),
+            "pause": tournament.pause.as_ref().map(view::pause),
         }),
     )
 }
@@ -391,7 +391,7 @@ fn show(tournament: &v1::Tournament, format: Format) -> Outcome {
         ));
     }
     value["verdict"] = json!(verdict::object(&tournament.verdict_json));
-    value["audits"] = json!(tournament.audits.map(view::AuditsView::from));
+    value["audits"] = json!(tournament.audits.as_ref().map(view::audits));
     value["resolved"] = serde_json::from_str(&tournament.spec_json).unwrap_or_default();
     value["spec"] = tournament.spec_toml.clone().into();
     match format {

@@ -4,7 +4,7 @@
 //! cursor is below it, at the start of a line.
 
 use arena_report::state;
-use arena_report::{intervals, units};
+use arena_report::{estimates, units};
 use std::fmt::Write;
 
 use arena_wire::v1;
@@ -133,13 +133,12 @@ fn agents(standings: &v1::Standings, room: usize) -> Vec<String> {
     let rated = standings.ratings.is_some();
     // A watcher looks repeatedly, so the intervals are anytime-valid.
     let cells = |agent: &v1::AgentStanding| {
-        let agent = &intervals::at_any_time(agent);
         let mut cells = vec![
             agent
                 .place
                 .map_or_else(|| "–".to_owned(), |place| place.to_string()),
             agent.agent.clone(),
-            units::interval(agent.score, agent.score_low, agent.score_high),
+            units::share(estimates::score(agent), true),
         ];
         if rated {
             cells.push(rating(agent));
@@ -162,9 +161,12 @@ fn agents(standings: &v1::Standings, room: usize) -> Vec<String> {
 }
 
 fn rating(agent: &v1::AgentStanding) -> String {
-    match (agent.rating, agent.rating_low, agent.rating_high) {
-        (Some(rating), Some(low), Some(high)) => format!("{rating:+.0} [{low:+.0}, {high:+.0}]"),
-        (Some(rating), ..) => format!("{rating:+.0}"),
+    let rating = estimates::rating(agent);
+    match (agent.rating, rating.and_then(|rating| rating.anytime)) {
+        (Some(rating), Some(ends)) => {
+            format!("{rating:+.0} [{:+.0}, {:+.0}]", ends.low, ends.high)
+        }
+        (Some(rating), None) => format!("{rating:+.0}"),
         _ => "–".to_owned(),
     }
 }

@@ -19,6 +19,8 @@ use crate::{
     loading::reload,
     messages::Version,
     places,
+    results::Results,
+    rpc::{estimates::flat, generations::generation},
 };
 
 /// Interval between two messages of a watch.
@@ -120,12 +122,12 @@ fn add(standings: &mut v1::Standings, evidence: &Evidence, compared: Comparison)
             continue;
         };
         if let Some(ratings) = &compared.ratings {
-            let rating = ratings.agents[agent];
-            standing.rating = Some(rating.value);
-            standing.rating_low = rating.interval.map(|ends| ends.0);
-            standing.rating_high = rating.interval.map(|ends| ends.1);
-            standing.rating_anytime_low = rating.anytime.map(|ends| ends.0);
-            standing.rating_anytime_high = rating.anytime.map(|ends| ends.1);
+            let rating = flat(Some(ratings.agents[agent]));
+            standing.rating = rating.value;
+            standing.rating_low = rating.low;
+            standing.rating_high = rating.high;
+            standing.rating_anytime_low = rating.anytime_low;
+            standing.rating_anytime_high = rating.anytime_high;
         }
         standing.nash = compared.nash.as_ref().map(|nash| nash[agent]);
     }
@@ -157,9 +159,12 @@ fn add(standings: &mut v1::Standings, evidence: &Evidence, compared: Comparison)
 
 fn pair(compared: Compared) -> v1::PairStanding {
     let Compared { pair, rating } = compared;
-    let interval = rating.and_then(|rating| rating.interval);
-    let elo = rating.and_then(|rating| rating.elo_interval);
-    let elo_anytime = rating.and_then(|rating| rating.elo_anytime);
+    let rating_difference = flat(rating.map(|rating| rating.rating));
+    let elo = flat(rating.map(|rating| rating.elo));
+    let score = flat(pair.score);
+    let difference = flat(pair.difference);
+    let score_adjusted = flat(pair.score_adjusted);
+    let difference_adjusted = flat(pair.difference_adjusted);
     v1::PairStanding {
         agent: pair.agent,
         opponent: pair.opponent,
@@ -171,38 +176,38 @@ fn pair(compared: Compared) -> v1::PairStanding {
         blocks_played: pair.blocks_played,
         distinct_games: pair.distinct_games,
         distinct_games_more: pair.distinct_games_more,
-        score: pair.score,
-        score_low: pair.score_low,
-        score_high: pair.score_high,
-        score_anytime_low: pair.score_anytime_low,
-        score_anytime_high: pair.score_anytime_high,
-        difference: pair.difference,
-        difference_low: pair.difference_low,
-        difference_high: pair.difference_high,
-        difference_anytime_low: pair.difference_anytime_low,
-        difference_anytime_high: pair.difference_anytime_high,
-        rating_difference: rating.map(|rating| rating.value),
-        rating_difference_low: interval.map(|ends| ends.0),
-        rating_difference_high: interval.map(|ends| ends.1),
+        score: score.value,
+        score_low: score.low,
+        score_high: score.high,
+        score_anytime_low: score.anytime_low,
+        score_anytime_high: score.anytime_high,
+        difference: difference.value,
+        difference_low: difference.low,
+        difference_high: difference.high,
+        difference_anytime_low: difference.anytime_low,
+        difference_anytime_high: difference.anytime_high,
+        rating_difference: rating_difference.value,
+        rating_difference_low: rating_difference.low,
+        rating_difference_high: rating_difference.high,
         superiority: pair.superiority,
         rating_superiority: rating.and_then(|rating| rating.superiority),
-        score_adjusted: pair.score_adjusted,
-        score_adjusted_low: pair.score_adjusted_low,
-        score_adjusted_high: pair.score_adjusted_high,
-        difference_adjusted: pair.difference_adjusted,
-        difference_adjusted_low: pair.difference_adjusted_low,
-        difference_adjusted_high: pair.difference_adjusted_high,
-        score_adjusted_anytime_low: pair.score_adjusted_anytime_low,
-        score_adjusted_anytime_high: pair.score_adjusted_anytime_high,
+        score_adjusted: score_adjusted.value,
+        score_adjusted_low: score_adjusted.low,
+        score_adjusted_high: score_adjusted.high,
+        difference_adjusted: difference_adjusted.value,
+        difference_adjusted_low: difference_adjusted.low,
+        difference_adjusted_high: difference_adjusted.high,
+        score_adjusted_anytime_low: score_adjusted.anytime_low,
+        score_adjusted_anytime_high: score_adjusted.anytime_high,
         score_adjusted_is_raw: pair.score_adjusted_is_raw,
         difference_adjusted_is_raw: pair.difference_adjusted_is_raw,
         score_df: pair.score_df,
         score_tuning_horizon: pair.score_tuning_horizon,
-        elo_difference: rating.map(|rating| rating.elo),
-        elo_difference_low: elo.map(|ends| ends.0),
-        elo_difference_high: elo.map(|ends| ends.1),
-        elo_difference_anytime_low: elo_anytime.map(|ends| ends.0),
-        elo_difference_anytime_high: elo_anytime.map(|ends| ends.1),
+        elo_difference: elo.value,
+        elo_difference_low: elo.low,
+        elo_difference_high: elo.high,
+        elo_difference_anytime_low: elo.anytime_low,
+        elo_difference_anytime_high: elo.anytime_high,
         rating_df: rating.map_or(0, |rating| rating.df),
         rating_blocks: rating.map_or(0.0, |rating| rating.blocks),
         rating_tuning_horizon: rating.map_or(0.0, |rating| rating.tuning_horizon),

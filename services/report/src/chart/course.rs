@@ -1,7 +1,10 @@
 //! Chart of ratings or scores over the course of the tournament.
 
-use super::{Scale, escape, percent, put};
-use crate::report::{Measure, Report};
+use super::{Scale, escape, percent};
+use crate::{
+    report::{Measure, Report},
+    units,
+};
 
 /// Maximum number of agents with a line; more lines could not be distinguished.
 const LINES: usize = 10;
@@ -47,23 +50,17 @@ pub(crate) fn course(report: &Report) -> String {
         } else {
             "grid"
         };
-        put(
-            &mut out,
-            format_args!(
-                "<line class=\"{class}\" x1=\"0\" x2=\"{WIDTH}%\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>\
+        out += &format!(
+            "<line class=\"{class}\" x1=\"0\" x2=\"{WIDTH}%\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>\
                  <text x=\"0\" y=\"{:.1}\">{}</text>",
-                if at < 14.0 { at + 12.0 } else { at - 3.0 },
-                output(tick)
-            ),
+            if at < 14.0 { at + 12.0 } else { at - 3.0 },
+            output(tick)
         );
     }
-    put(
-        &mut out,
-        format_args!(
-            "<svg x=\"0\" y=\"0\" width=\"{WIDTH}%\" height=\"{HEIGHT}\" viewBox=\"0 0 {} {HEIGHT}\" \
+    out += &format!(
+        "<svg x=\"0\" y=\"0\" width=\"{WIDTH}%\" height=\"{HEIGHT}\" viewBox=\"0 0 {} {HEIGHT}\" \
              preserveAspectRatio=\"none\">",
-            steps.saturating_sub(1).max(1)
-        ),
+        steps.saturating_sub(1).max(1)
     );
     // The best agent comes last, so that its line is on top.
     for (place, agent) in shown.iter().enumerate().rev() {
@@ -71,47 +68,35 @@ pub(crate) fn course(report: &Report) -> String {
         for (step, value) in agent.course.iter().enumerate() {
             if let Some(value) = value {
                 let command = if path.is_empty() { 'M' } else { 'L' };
-                put(&mut path, format_args!("{command}{step} {:.1}", y(*value)));
+                path += &format!("{command}{step} {:.1}", y(*value));
             }
         }
-        put(
-            &mut out,
-            format_args!("<path class=\"c{place}\" d=\"{path}\"/>"),
-        );
+        out += &format!("<path class=\"c{place}\" d=\"{path}\"/>");
     }
     out += "</svg>";
     for (place, at) in ends(report, shown.len(), y) {
-        put(
-            &mut out,
-            format_args!(
-                "<text x=\"100%\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-                at + 4.0,
-                place + 1
-            ),
+        out += &format!(
+            "<text x=\"100%\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+            at + 4.0,
+            place + 1
         );
     }
     out += "</svg><p class=\"ends\"><span>first game</span><span>last game</span></p><ul class=\"key\">";
     for (place, agent) in shown.iter().enumerate() {
         let last = agent.course.iter().rev().flatten().next();
-        put(
-            &mut out,
-            format_args!(
-                "<li><svg width=\"22\" height=\"8\" aria-hidden=\"true\"><line class=\"c{place}\" x1=\"0\" x2=\"22\" y1=\"4\" y2=\"4\"/></svg>\
+        out += &format!(
+            "<li><svg width=\"22\" height=\"8\" aria-hidden=\"true\"><line class=\"c{place}\" x1=\"0\" x2=\"22\" y1=\"4\" y2=\"4\"/></svg>\
                  <span>{} {} <span class=\"soft\">{}</span></span></li>",
-                place + 1,
-                escape(&agent.standing.agent),
-                last.map_or_else(|| "–".to_owned(), |value| output(*value))
-            ),
+            place + 1,
+            escape(&agent.standing.agent),
+            units::known(last, |value| output(*value))
         );
     }
     out += "</ul>";
     if report.agents.len() > LINES {
-        put(
-            &mut out,
-            format_args!(
-                "<figcaption>The best {LINES} of {}.</figcaption>",
-                report.agents.len()
-            ),
+        out += &format!(
+            "<figcaption>The best {LINES} of {}.</figcaption>",
+            report.agents.len()
         );
     }
     out + "</figure>"

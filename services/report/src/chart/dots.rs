@@ -1,17 +1,29 @@
 //! Dot plots of estimates with error bars, one per row.
 
-use super::{Scale, anchor, escape, percent, put};
-use crate::{report::Estimate, report::Report, units, words};
+use arena_tournament::{Estimate, Interval};
+
+use super::{Scale, anchor, escape, percent};
+use crate::{estimates, report::Report, units};
 
 /// Height of a row and of the axis below it.
 const ROW: u32 = 26;
 const AXIS: u32 = 22;
 
-/// A row: the label, the estimate, and the estimate as text.
+/// A row: the label, a number with its interval, and both as text.
 struct Row {
     name: String,
-    estimate: Option<Estimate>,
+    number: Option<(f64, Option<Interval>)>,
     shown: String,
+}
+
+impl Row {
+    fn new(name: String, of: Option<Estimate>, adaptive: bool, shown: String) -> Self {
+        Self {
+            name,
+            number: of.map(|of| (of.value, of.interval(adaptive))),
+            shown,
+        }
+    }
 }
 
 /// The range and the labels of an axis.
@@ -28,11 +40,8 @@ struct Axis {
 pub(crate) fn scores(report: &Report) -> String {
     let rows = report.agents.iter().map(|agent| {
         let standing = &agent.standing;
-        let estimate = standing.score.map(|value| Estimate {
-            value,
-            interval: standing.score_low.zip(standing.score_high),
-        });
-        share(standing.agent.clone(), estimate)
+        let score = estimates::score(standing);
+        share(standing.agent.clone(), score, report.adaptive)
     });
     shares("agent", &rows.collect::<Vec<_>>())
 }
@@ -40,7 +49,8 @@ pub(crate) fn scores(report: &Report) -> String {
 /// Renders the scores of the seats.
 pub(crate) fn seats(report: &Report) -> String {
     let rows = report.seat_scores.iter().enumerate();
-    let rows = rows.map(|(seat, estimate)| share(format!("seat {seat}"), *estimate));
+    let rows =
+        rows.map(|(seat, estimate)| share(format!("seat {seat}"), *estimate, report.adaptive));
     shares("seat", &rows.collect::<Vec<_>>())
 }
 
@@ -51,15 +61,9 @@ pub(crate) fn ratings(report: &Report) -> Option<String> {
         .agents
         .iter()
         .map(|agent| {
-            let standing = &agent.standing;
-            Row {
-                name: standing.agent.clone(),
-                estimate: standing.rating.map(|value| Estimate {
-                    value,
-                    interval: standing.rating_low.zip(standing.rating_high),
-                }),
-                shown: words::rating(standing),
-            }
+            let rating = estimates::rating(&agent.standing);
+            let shown = units::rating_ends(rating, report.adaptive);
+            Row::new(agent.standing.agent.clone(), rating, report.adaptive, shown)
         })
         .collect();
     let axis = Axis {
@@ -78,19 +82,8 @@ pub(crate) fn ratings(report: &Report) -> Option<String> {
     Some(dots(&rows, &axis))
 }
 
-fn share(name: String, estimate: Option<Estimate>) -> Row {
-    let shown = estimate.map_or_else(
-        || "–".to_owned(),
-        |estimate| {
-            let (low, high) = estimate.interval.unzip();
-            units::interval(Some(estimate.value), low, high)
-        },
-    );
-    Row {
-        name,
-        estimate,
-        shown,
-    }
+fn share(name: String, share: Option<Estimate>, adaptive: bool) -> Row {
+    Row::new(name, share, adaptive, units::share(share, adaptive))
 }
 
 fn shares(who: &'static str, rows: &[Row]) -> String {
@@ -107,13 +100,8 @@ fn shares(who: &'static str, rows: &[Row]) -> String {
 /// All numbers that must be visible.
 fn ends(rows: &[Row]) -> impl Iterator<Item = f64> + '_ {
     rows.iter()
-        .filter_map(|row| row.estimate)
-        .flat_map(|estimate| {
-            let (low, high) = estimate
-                .interval
-                .unwrap_or((estimate.value, estimate.value));
-            [low, high]
-        })
+        .filter_map(|row| row.number)
+        .flat_map(|(value, ends)| ends.map_or([value; 2], |ends| [ends.low, ends.high]))
 }
 
 fn dots(rows: &[Row], axis: &Axis) -> String {
@@ -127,76 +115,52 @@ fn dots(rows: &[Row], axis: &Axis) -> String {
         axis.who, axis.what
     );
     for row in rows {
-        put(
-            &mut out,
-            format_args!(
-                "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\">{}</th><td class=\"drawn\" role=\"cell\">",
-                escape(&row.name)
-            ),
+        out += &format!(
+            "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\">{}</th><td class=\"drawn\" role=\"cell\">",
+            escape(&row.name)
         );
-        drawn(&mut out, row.estimate, axis, &ticks);
-        put(
-            &mut out,
-            format_args!(
-                "</td><td class=\"num\" role=\"cell\">{}</td></tr>",
-                row.shown
-            ),
+        drawn(&mut out, row.number, axis, &ticks);
+        out += &format!(
+            "</td><td class=\"num\" role=\"cell\">{}</td></tr>",
+            row.shown
         );
     }
-    put(
-        &mut out,
-        format_args!(
-            "</tbody><tfoot aria-hidden=\"true\"><tr><td></td><td class=\"drawn\"><svg width=\"100%\" height=\"{AXIS}\">"
-        ),
+    out += &format!(
+        "</tbody><tfoot aria-hidden=\"true\"><tr><td></td><td class=\"drawn\"><svg width=\"100%\" height=\"{AXIS}\">"
     );
     for tick in ticks {
         let at = axis.scale.at(tick);
-        put(
-            &mut out,
-            format_args!(
-                "<text x=\"{at:.2}%\" y=\"14\" text-anchor=\"{}\">{}</text>",
-                anchor(at),
-                (axis.tick)(tick)
-            ),
+        out += &format!(
+            "<text x=\"{at:.2}%\" y=\"14\" text-anchor=\"{}\">{}</text>",
+            anchor(at),
+            (axis.tick)(tick)
         );
     }
     out + "</svg></td><td></td></tr></tfoot></table>"
 }
 
-fn drawn(out: &mut String, estimate: Option<Estimate>, axis: &Axis, ticks: &[f64]) {
+fn drawn(out: &mut String, number: Option<(f64, Option<Interval>)>, axis: &Axis, ticks: &[f64]) {
     let middle = ROW / 2;
-    put(
-        out,
-        format_args!("<svg width=\"100%\" height=\"{ROW}\" aria-hidden=\"true\">"),
-    );
+    *out += &format!("<svg width=\"100%\" height=\"{ROW}\" aria-hidden=\"true\">");
     for &tick in ticks {
         let even = (tick - axis.even).abs() < 1e-9;
         let class = if even { "fair" } else { "grid" };
         let at = axis.scale.at(tick);
-        put(
-            out,
-            format_args!(
-                "<line class=\"{class}\" x1=\"{at:.2}%\" x2=\"{at:.2}%\" y1=\"0\" y2=\"{ROW}\"/>"
-            ),
+        *out += &format!(
+            "<line class=\"{class}\" x1=\"{at:.2}%\" x2=\"{at:.2}%\" y1=\"0\" y2=\"{ROW}\"/>"
         );
     }
-    if let Some(estimate) = estimate {
-        if let Some((low, high)) = estimate.interval {
-            put(
-                out,
-                format_args!(
-                    "<line class=\"whisker\" x1=\"{:.2}%\" x2=\"{:.2}%\" y1=\"{middle}\" y2=\"{middle}\"/>",
-                    axis.scale.at(low),
-                    axis.scale.at(high)
-                ),
+    if let Some((value, ends)) = number {
+        if let Some(Interval { low, high }) = ends {
+            *out += &format!(
+                "<line class=\"whisker\" x1=\"{:.2}%\" x2=\"{:.2}%\" y1=\"{middle}\" y2=\"{middle}\"/>",
+                axis.scale.at(low),
+                axis.scale.at(high)
             );
         }
-        put(
-            out,
-            format_args!(
-                "<circle class=\"dot\" cx=\"{:.2}%\" cy=\"{middle}\" r=\"4.5\"/>",
-                axis.scale.at(estimate.value)
-            ),
+        *out += &format!(
+            "<circle class=\"dot\" cx=\"{:.2}%\" cy=\"{middle}\" r=\"4.5\"/>",
+            axis.scale.at(value)
         );
     }
     out.push_str("</svg>");

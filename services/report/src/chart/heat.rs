@@ -1,6 +1,6 @@
 //! The crosstable as a heat map.
 
-use super::{escape, put};
+use super::escape;
 use crate::{report::Pair, report::Report, units};
 
 /// Renders the score of each row's agent against each column's agent, as a table of
@@ -14,29 +14,28 @@ pub(crate) fn heat(report: &Report) -> String {
     out += "</colgroup><thead><tr><th scope=\"col\"><span class=\"out\">agent</span></th>";
     for (place, agent) in report.agents.iter().enumerate() {
         let name = escape(&agent.standing.agent);
-        put(
-            &mut out,
-            format_args!(
-                "<th scope=\"col\"><abbr title=\"{name}\" aria-label=\"against {name}\">{}</abbr></th>",
-                place + 1
-            ),
+        out += &format!(
+            "<th scope=\"col\"><abbr title=\"{name}\" aria-label=\"against {name}\">{}</abbr></th>",
+            place + 1
         );
     }
     out += "</tr></thead><tbody>";
     for (place, (agent, pairs)) in report.agents.iter().zip(&report.pairs).enumerate() {
         let name = escape(&agent.standing.agent);
-        put(
-            &mut out,
-            format_args!(
-                "<tr><th scope=\"row\" title=\"{name}\"><span class=\"soft\">{}</span> {name}</th>",
-                place + 1
-            ),
+        out += &format!(
+            "<tr><th scope=\"row\" title=\"{name}\"><span class=\"soft\">{}</span> {name}</th>",
+            place + 1
         );
         for (column, pair) in pairs.iter().enumerate() {
             match pair {
                 Some(pair) => {
                     let other = &report.agents[column].standing.agent;
-                    cell(&mut out, &agent.standing.agent, other, pair);
+                    cell(
+                        &mut out,
+                        [&agent.standing.agent, other],
+                        pair,
+                        report.adaptive,
+                    );
                 }
                 None => out += "<td class=\"none\">·</td>",
             }
@@ -46,25 +45,20 @@ pub(crate) fn heat(report: &Report) -> String {
     out + "</tbody></table></div>"
 }
 
-fn cell(out: &mut String, name: &str, other: &str, pair: &Pair) {
+fn cell(out: &mut String, [name, other]: [&str; 2], pair: &Pair, adaptive: bool) {
     let score = pair.score;
     let step = (score.value * 11.0).floor().clamp(0.0, 10.0) as u32;
-    let sure = score
-        .interval
-        .is_some_and(|(low, high)| low > 0.5 || high < 0.5);
-    let (low, high) = score.interval.unzip();
+    let ends = score.interval(adaptive);
+    let sure = ends.is_some_and(|ends| !ends.contains(0.5));
     let [before, with, behind] = pair.results.map(units::count);
     let text = escape(&format!(
         "{name} against {other}: {} over {}; {before} won, {with} drawn, {behind} lost",
-        units::interval(Some(score.value), low, high),
+        units::interval(score.value, ends),
         units::plural(pair.games, "game"),
     ));
-    put(
-        out,
-        format_args!(
-            "<td class=\"h{step}{}\" title=\"{text}\">{}</td>",
-            if sure { " sure" } else { "" },
-            units::percent(score.value, None)
-        ),
+    *out += &format!(
+        "<td class=\"h{step}{}\" title=\"{text}\">{}</td>",
+        if sure { " sure" } else { "" },
+        units::percent(score.value, None)
     );
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use arena_telemetry::LatencyHistogram;
 
-use super::{anchor, escape, put};
+use super::{anchor, escape};
 use crate::{report::Report, units};
 
 const HEIGHT: f64 = 34.0;
@@ -34,35 +34,26 @@ pub(crate) fn latencies(report: &Report) -> String {
         .to_owned();
     for agent in measured {
         let shown = [0.5, 0.9, 0.99].map(|q| shown(&agent.latencies, q));
-        put(
-            &mut out,
-            format_args!(
-                "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\">{}</th><td class=\"drawn\" role=\"cell\">",
-                escape(&agent.standing.agent)
-            ),
+        out += &format!(
+            "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\">{}</th><td class=\"drawn\" role=\"cell\">",
+            escape(&agent.standing.agent)
         );
         drawn(&mut out, &agent.latencies, low, high);
-        put(
-            &mut out,
-            format_args!(
-                "</td><td class=\"num\" role=\"cell\">{}</td></tr>",
-                shown.join(", ")
-            ),
+        out += &format!(
+            "</td><td class=\"num\" role=\"cell\">{}</td></tr>",
+            shown.join(", ")
         );
     }
     out += "</tbody><tfoot aria-hidden=\"true\"><tr><td></td><td class=\"drawn\">";
-    put(&mut out, format_args!("<svg width=\"100%\" height=\"22\">"));
+    out += "<svg width=\"100%\" height=\"22\">";
     let ticks = (high - low) as i32;
     let every = (ticks + 4) / 5;
     for tick in (0..=ticks).step_by(every.max(1) as usize) {
         let at = f64::from(tick) / f64::from(ticks) * 100.0;
-        put(
-            &mut out,
-            format_args!(
-                "<text x=\"{at:.2}%\" y=\"14\" text-anchor=\"{}\">{}</text>",
-                anchor(at),
-                decade(low as i32 + tick)
-            ),
+        out += &format!(
+            "<text x=\"{at:.2}%\" y=\"14\" text-anchor=\"{}\">{}</text>",
+            anchor(at),
+            decade(low as i32 + tick)
         );
     }
     out + "</svg></td><td></td></tr></tfoot></table>"
@@ -103,29 +94,20 @@ fn drawn(out: &mut String, latencies: &LatencyHistogram, low: f64, high: f64) {
         }
     }
     let highest = counts.iter().copied().max().unwrap_or(1).max(1);
-    put(
-        out,
-        format_args!("<svg width=\"100%\" height=\"{HEIGHT}\" aria-hidden=\"true\">"),
-    );
+    *out += &format!("<svg width=\"100%\" height=\"{HEIGHT}\" aria-hidden=\"true\">");
     for decade in 0..=(high - low) as i32 {
         let at = f64::from(decade) / (high - low) * 100.0;
-        put(
-            out,
-            format_args!(
-                "<line class=\"grid\" x1=\"{at:.2}%\" x2=\"{at:.2}%\" y1=\"0\" y2=\"{HEIGHT}\"/>"
-            ),
+        *out += &format!(
+            "<line class=\"grid\" x1=\"{at:.2}%\" x2=\"{at:.2}%\" y1=\"0\" y2=\"{HEIGHT}\"/>"
         );
     }
     for (bar, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
         let height = (count as f64 / highest as f64 * (HEIGHT - 6.0)).max(1.5);
-        put(
-            out,
-            format_args!(
-                "<rect class=\"bar\" x=\"{:.3}%\" y=\"{:.1}\" width=\"{:.3}%\" height=\"{height:.1}\"/>",
-                bar as f64 / BARS as f64 * 100.0,
-                HEIGHT - 2.0 - height,
-                100.0 / BARS as f64
-            ),
+        *out += &format!(
+            "<rect class=\"bar\" x=\"{:.3}%\" y=\"{:.1}\" width=\"{:.3}%\" height=\"{height:.1}\"/>",
+            bar as f64 / BARS as f64 * 100.0,
+            HEIGHT - 2.0 - height,
+            100.0 / BARS as f64
         );
     }
     out.push_str("</svg>");

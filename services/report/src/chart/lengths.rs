@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::put;
 use crate::units;
 
 /// Maximum number of bars.
@@ -37,28 +36,22 @@ pub(crate) fn lengths(lengths: &BTreeMap<u32, u64>) -> String {
         } else {
             format!("{from} to {to}")
         };
-        put(
-            &mut out,
-            format_args!(
-                "<rect class=\"bar\" x=\"{:.3}%\" y=\"{:.1}\" width=\"{:.3}%\" height=\"{height:.1}\"><title>{plies} plies: {}</title></rect>",
-                bar as f64 * share + share * 0.06,
-                HEIGHT - height,
-                share * 0.88,
-                units::plural(count, "game"),
-            ),
+        out += &format!(
+            "<rect class=\"bar\" x=\"{:.3}%\" y=\"{:.1}\" width=\"{:.3}%\" height=\"{height:.1}\"><title>{plies} plies: {}</title></rect>",
+            bar as f64 * share + share * 0.06,
+            HEIGHT - height,
+            share * 0.88,
+            units::plural(count, "game"),
         );
     }
     let at = (f64::from(middle - least) + 0.5) / f64::from(width) * share;
-    put(
-        &mut out,
-        format_args!(
-            "<line class=\"middle\" x1=\"{at:.2}%\" x2=\"{at:.2}%\" y1=\"0\" y2=\"{HEIGHT}\"/>\
+    out += &format!(
+        "<line class=\"middle\" x1=\"{at:.2}%\" x2=\"{at:.2}%\" y1=\"0\" y2=\"{HEIGHT}\"/>\
              </svg><p class=\"ends\"><span>{least} plies</span><span>{most} plies</span></p>\
              <p class=\"note\">Line: half of the games have {middle} plies or fewer; nine of ten have {} or fewer, \
              99 of 100 have {} or fewer.</p></figure>",
-            of(0.9),
-            of(0.99)
-        ),
+        of(0.9),
+        of(0.99)
     );
     out
 }

@@ -8,8 +8,6 @@ mod latencies;
 pub(crate) mod lengths;
 mod sequential;
 
-use std::fmt::Write;
-
 pub(super) use course::course;
 pub(super) use dots::{ratings, scores, seats};
 pub(super) use heat::heat;
@@ -99,9 +97,4 @@ fn anchor(at: f64) -> &'static str {
 fn percent(share: f64) -> String {
     let text = format!("{:.1}", share * 100.0);
     text.strip_suffix(".0").unwrap_or(&text).to_owned()
-}
-
-/// Appends text: `write!` to a string cannot fail.
-fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
-    let _ = out.write_fmt(text);
 }

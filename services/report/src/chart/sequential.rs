@@ -1,6 +1,6 @@
 //! Chart of the log-likelihood ratio of a sequential test at each look.
 
-use super::{Scale, put};
+use super::Scale;
 use crate::{sequential::SequentialTest, units};
 
 /// Height of the chart.
@@ -30,31 +30,22 @@ pub(crate) fn sequential_test(test: &SequentialTest) -> Option<String> {
     ] {
         let line = y(at);
         let text = if line < 14.0 { line + 12.0 } else { line - 3.0 };
-        put(
-            &mut out,
-            format_args!(
-                "<line class=\"{class}\" x1=\"0\" x2=\"100%\" y1=\"{line:.1}\" y2=\"{line:.1}\"/>\
+        out += &format!(
+            "<line class=\"{class}\" x1=\"0\" x2=\"100%\" y1=\"{line:.1}\" y2=\"{line:.1}\"/>\
                  <text x=\"0\" y=\"{text:.1}\">{said}</text>"
-            ),
         );
     }
-    put(
-        &mut out,
-        format_args!(
-            "<svg width=\"100%\" height=\"{HEIGHT}\" viewBox=\"0 0 {blocks} {HEIGHT}\" \
+    out += &format!(
+        "<svg width=\"100%\" height=\"{HEIGHT}\" viewBox=\"0 0 {blocks} {HEIGHT}\" \
              preserveAspectRatio=\"none\"><path class=\"c0\" d=\"M0 {:.1}",
-            y(0.0)
-        ),
+        y(0.0)
     );
     for &(blocks, llr) in &test.looks {
-        put(&mut out, format_args!("L{blocks} {:.1}", y(llr)));
+        out += &format!("L{blocks} {:.1}", y(llr));
     }
-    put(
-        &mut out,
-        format_args!(
-            "\"/></svg></svg><p class=\"ends\"><span>0 blocks</span><span>{}: LLR {last:.2}</span></p></figure>",
-            units::plural(blocks, "block")
-        ),
+    out += &format!(
+        "\"/></svg></svg><p class=\"ends\"><span>0 blocks</span><span>{}: LLR {last:.2}</span></p></figure>",
+        units::plural(blocks, "block")
     );
     Some(out)
 }

@@ -5,11 +5,11 @@ use std::{mem, sync::Arc};
 
 use parquet::{
     basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel},
-    data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type},
+    data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type},
     errors::ParquetError,
     file::{
         properties::WriterProperties,
-        writer::{SerializedFileWriter, SerializedRowGroupWriter},
+        writer::{SerializedColumnWriter, SerializedFileWriter, SerializedRowGroupWriter},
     },
     schema::types::Type,
 };
@@ -111,54 +111,56 @@ fn write_column(
     let there = cells.iter().filter(|cell| !cell.is_null());
     match kind {
         ColumnType::Int => {
-            let values: Vec<i64> = there
-                .map(|cell| cell.as_i64().unwrap_or_default())
-                .collect();
-            column
-                .typed::<Int64Type>()
-                .write_batch(&values, Some(&levels), None)?;
+            let values = there.map(|cell| cell.as_i64().unwrap_or_default());
+            write::<Int64Type>(&mut column, values, &levels)?;
         }
         ColumnType::Real => {
-            let values: Vec<f64> = there
-                .map(|cell| cell.as_f64().unwrap_or_default())
-                .collect();
-            column
-                .typed::<DoubleType>()
-                .write_batch(&values, Some(&levels), None)?;
+            let values = there.map(|cell| cell.as_f64().unwrap_or_default());
+            write::<DoubleType>(&mut column, values, &levels)?;
         }
         ColumnType::Text => {
-            let text = |cell: &Value| match cell {
+            let values = there.map(|cell| match cell {
                 Value::String(text) => ByteArray::from(text.as_str()),
                 other => ByteArray::from(other.to_string().as_str()),
-            };
-            let values: Vec<ByteArray> = there.map(text).collect();
-            column
-                .typed::<ByteArrayType>()
-                .write_batch(&values, Some(&levels), None)?;
+            });
+            write::<ByteArrayType>(&mut column, values, &levels)?;
         }
         ColumnType::Bool => {
-            let values: Vec<bool> = there
-                .map(|cell| cell.as_bool().unwrap_or_default())
-                .collect();
-            column
-                .typed::<BoolType>()
-                .write_batch(&values, Some(&levels), None)?;
+            let values = there.map(|cell| cell.as_bool().unwrap_or_default());
+            write::<BoolType>(&mut column, values, &levels)?;
         }
     }
     column.close()
 }
 
+/// Writes the values that are not null.
+fn write<T: DataType>(
+    column: &mut SerializedColumnWriter<'_>,
+    values: impl Iterator<Item = T::T>,
+    levels: &[i16],
+) -> Result<(), ParquetError> {
+    let values: Vec<T::T> = values.collect();
+    column
+        .typed::<T>()
+        .write_batch(&values, Some(levels), None)
+        .map(drop)
+}
+
 fn failed(error: ParquetError) -> ReportError {
+    let io = match &error {
+        ParquetError::External(cause) => cause.downcast_ref::<std::io::Error>(),
+        _ => None,
+    };
+    let remedy = match io.map(std::io::Error::kind) {
+        Some(std::io::ErrorKind::StorageFull) => {
+            "; the disk is full: make room, or name a file on another one"
+        }
+        _ => "",
+    };
     match error {
-        ParquetError::External(cause) => match cause.downcast::<std::io::Error>() {
-            Ok(error) if error.kind() == std::io::ErrorKind::StorageFull => {
-                ReportError::failed(format!(
-                    "cannot write Parquet: {error}; the disk is full: make room, or name a file on another one"
-                ))
-            }
-            Ok(error) => ReportError::failed(format!("cannot write Parquet: {error}")),
-            Err(cause) => ReportError::failed(format!("cannot write Parquet: {cause}")),
-        },
+        ParquetError::External(cause) => {
+            ReportError::failed(format!("cannot write Parquet: {cause}{remedy}"))
+        }
         other => ReportError::failed(format!("cannot write Parquet: {other}")),
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     error::{ReportError, Result},
     records::TournamentRecords,
-    standings,
+    standings::{columns, datum::Field},
 };
 
 /// The type of a column's non-null cells.
@@ -29,7 +29,7 @@ pub struct ExportColumn {
 /// A cell: null, an integer, a real number, text or a boolean.
 pub type Cell = Value;
 
-fn columns(named: &[(&str, ColumnType)]) -> Vec<ExportColumn> {
+fn typed(named: &[(&str, ColumnType)]) -> Vec<ExportColumn> {
     named
         .iter()
         .map(|&(name, kind)| ExportColumn {
@@ -59,7 +59,7 @@ fn by_seat(columns: &mut Vec<ExportColumn>, name: &str, kind: ColumnType, seats:
 
 /// The columns of [`game`].
 pub fn game_columns(seats: usize, with_timing: bool) -> Vec<ExportColumn> {
-    let mut all = columns(&[
+    let mut all = typed(&[
         ("game_id", ColumnType::Text),
         ("index", ColumnType::Int),
         ("block", ColumnType::Int),
@@ -73,20 +73,20 @@ pub fn game_columns(seats: usize, with_timing: bool) -> Vec<ExportColumn> {
     ] {
         by_seat(&mut all, name, kind, seats);
     }
-    all.extend(columns(&[
+    all.extend(typed(&[
         ("plies", ColumnType::Int),
         ("termination", ColumnType::Text),
         ("faults", ColumnType::Text),
         ("hash", ColumnType::Text),
     ]));
     if with_timing {
-        all.extend(columns(&[
+        all.extend(typed(&[
             ("worker", ColumnType::Text),
             ("started_unix_us", ColumnType::Int),
             ("duration_us", ColumnType::Int),
         ]));
     }
-    all.extend(columns(&SOURCE));
+    all.extend(typed(&SOURCE));
     all
 }
 
@@ -143,7 +143,7 @@ fn name(rules: &TournamentRecords, agent: u16) -> &str {
 
 /// The columns of [`decisions`].
 pub fn decision_columns() -> Vec<ExportColumn> {
-    let mut all = columns(&[
+    let mut all = typed(&[
         ("game_id", ColumnType::Text),
         ("index", ColumnType::Int),
         ("ply", ColumnType::Int),
@@ -154,7 +154,7 @@ pub fn decision_columns() -> Vec<ExportColumn> {
         ("drawn", ColumnType::Text),
         ("opening", ColumnType::Bool),
     ]);
-    all.extend(columns(&SOURCE));
+    all.extend(typed(&SOURCE));
     all
 }
 
@@ -201,83 +201,22 @@ pub fn decisions(
     outcome
 }
 
-/// The fields of an agent's standing, in the order of its JSON keys. A list has a column
-/// for each seat.
-const STANDING: &[(&str, ColumnType)] = &[
-    ("agent", ColumnType::Text),
-    ("blocks", ColumnType::Int),
-    ("buchholz", ColumnType::Real),
-    ("byes", ColumnType::Int),
-    ("content", ColumnType::Text),
-    ("draws", ColumnType::Int),
-    ("faults", ColumnType::Int),
-    ("faults_by_kind", ColumnType::Text),
-    ("games", ColumnType::Int),
-    ("games_repeated", ColumnType::Int),
-    ("last_fault", ColumnType::Text),
-    ("latency_us_p50", ColumnType::Real),
-    ("latency_us_p99", ColumnType::Real),
-    ("losses", ColumnType::Int),
-    ("luck_games_saved", ColumnType::Int),
-    ("luck_games_saved_high", ColumnType::Int),
-    ("luck_games_saved_low", ColumnType::Int),
-    ("luck_mean", ColumnType::Real),
-    ("luck_share", ColumnType::Real),
-    ("luck_share_high", ColumnType::Real),
-    ("luck_share_low", ColumnType::Real),
-    ("nash", ColumnType::Real),
-    ("non_deterministic", ColumnType::Bool),
-    ("place", ColumnType::Int),
-    ("plies_mean", ColumnType::Real),
-    ("points", ColumnType::Real),
-    (RANKS, ColumnType::Int),
-    ("rating", ColumnType::Real),
-    ("rating_anytime_high", ColumnType::Real),
-    ("rating_anytime_low", ColumnType::Real),
-    ("rating_high", ColumnType::Real),
-    ("rating_low", ColumnType::Real),
-    ("registered_unix_us", ColumnType::Int),
-    ("score", ColumnType::Real),
-    ("score_adjusted", ColumnType::Real),
-    ("score_adjusted_anytime_high", ColumnType::Real),
-    ("score_adjusted_anytime_low", ColumnType::Real),
-    ("score_adjusted_high", ColumnType::Real),
-    ("score_adjusted_is_raw", ColumnType::Bool),
-    ("score_adjusted_low", ColumnType::Real),
-    ("score_anytime_high", ColumnType::Real),
-    ("score_anytime_low", ColumnType::Real),
-    ("score_high", ColumnType::Real),
-    ("score_low", ColumnType::Real),
-    ("swiss_points", ColumnType::Real),
-    ("unplayed", ColumnType::Int),
-    ("version", ColumnType::Text),
-    ("voids", ColumnType::Int),
-    ("waiting_us_p50", ColumnType::Real),
-    ("waiting_us_p99", ColumnType::Real),
-    ("win_rate", ColumnType::Real),
-    ("win_rate_high", ColumnType::Real),
-    ("win_rate_low", ColumnType::Real),
-    ("wins", ColumnType::Int),
-];
-/// Column prefix of the frequency of each rank, from rank 1.
-const RANKS: &str = "ranks";
-
 /// The columns of [`standings()`]: the columns of `arena standings --output csv`, then the
 /// tournament.
 pub fn standing_columns(seats: usize) -> Vec<ExportColumn> {
-    let mut all = columns(&[("rank", ColumnType::Int)]);
-    for &(name, kind) in STANDING {
+    let mut all = typed(&[("rank", ColumnType::Int)]);
+    for (name, kind, _) in sorted_fields(&v1::AgentStanding::default()) {
         if name == RANKS {
             all.extend((1..=seats).map(|rank| ExportColumn {
                 name: format!("{name}_{rank}"),
                 kind,
             }));
         } else {
-            all.extend(columns(&[(name, kind)]));
+            all.push(ExportColumn { name, kind });
         }
     }
-    all.extend(columns(&SOURCE));
-    all.extend(columns(&[SPEC]));
+    all.extend(typed(&SOURCE));
+    all.extend(typed(&[SPEC]));
     all
 }
 
@@ -286,10 +225,9 @@ pub fn standing_columns(seats: usize) -> Vec<ExportColumn> {
 pub fn standings(standings: &v1::Standings, seats: usize) -> Vec<Vec<Cell>> {
     let agents = (1..).zip(&standings.agents);
     let row = |(rank, agent): (u64, &v1::AgentStanding)| {
-        let json = standings::agent_json(agent);
         let mut cells = vec![json!(rank)];
-        for &(name, _) in STANDING {
-            match &json[name] {
+        for (name, _, value) in sorted_fields(agent) {
+            match value {
                 Value::Object(kinds) => {
                     let kinds = kinds.iter().map(|(kind, count)| format!("{kind}={count}"));
                     cells.push(json!(kinds.collect::<Vec<_>>().join(" ")));
@@ -297,13 +235,23 @@ pub fn standings(standings: &v1::Standings, seats: usize) -> Vec<Vec<Cell>> {
                 ranks if name == RANKS => {
                     cells.extend((0..seats).map(|rank| json!(ranks.get(rank))));
                 }
-                cell => cells.push(cell.clone()),
+                cell => cells.push(cell),
             }
         }
         cells
     };
     agents.map(row).collect()
 }
+
+/// The fields of an agent, by name.
+fn sorted_fields(agent: &v1::AgentStanding) -> Vec<Field> {
+    let mut fields = columns::fields(agent);
+    fields.sort_by(|one, other| one.0.cmp(&other.0));
+    fields
+}
+
+/// Column prefix of the frequency of each rank, from rank 1.
+const RANKS: &str = "ranks";
 
 #[cfg(test)]
 mod tests {
@@ -374,15 +322,6 @@ mod tests {
             agents: vec![known(), v1::AgentStanding::default()],
             ..v1::Standings::default()
         };
-        let json = standings::agent_json(&all.agents[0]);
-        let keys: Vec<&str> = json
-            .as_object()
-            .expect("an object")
-            .keys()
-            .map(String::as_str)
-            .collect();
-        let names: Vec<&str> = STANDING.iter().map(|(name, _)| *name).collect();
-        assert_eq!(names, keys);
         // The tournament's columns come last.
         let columns = standing_columns(2);
         let columns = &columns[..columns.len() - SOURCE.len() - 1];
@@ -394,7 +333,7 @@ mod tests {
             assert!(nothing, "{}: {second}", column.name);
         }
         assert_eq!(rows[0].len(), columns.len());
-        let csv = standings::csv::agents(&all).expect("csv");
+        let csv = crate::standings::csv::agents(&all).expect("csv");
         let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
         assert_eq!(csv.lines().next(), Some(names.join(",").as_str()));
     }

@@ -3,7 +3,6 @@
 
 mod rounds;
 
-use arena_wire::v1;
 use std::time::{Duration, UNIX_EPOCH};
 
 use arena_tournament::ratings::expected_score;
@@ -13,13 +12,16 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    chart, report::Agent, report::Measure, report::Report, sequential::SequentialTest, words,
-};
-use crate::{
+    chart,
     error::{ReportError, Result},
-    standings::table::swiss_tiebreaks,
+    report::{Agent, Measure, Report},
+    sequential::SequentialTest,
+    standings::{
+        columns::{self, Column, ON_PAGE, ON_PAGE_LUCK, SWISS},
+        table::swiss_tiebreaks,
+    },
     state::state_name,
-    units,
+    units, words,
 };
 
 const CSS: &str = include_str!("report.css");
@@ -43,14 +45,15 @@ struct Page<'a> {
     started: Option<String>,
     finished: Option<String>,
     rows: Vec<Row<'a>>,
+    standings: Numbers,
+    /// Luck-adjusted scores, if luck is known for at least one agent.
+    luck: Option<Numbers>,
     /// Rounds of a finished Swiss tournament.
     swiss: Option<rounds::SwissRounds>,
     /// The criterion that orders the places.
     decided: String,
     /// Rounds of a finished knockout.
     bracket: Option<rounds::Bracket>,
-    /// True if luck is known for at least one agent.
-    lucky: bool,
     ratings: Option<String>,
     /// The expected share of points of an agent rated one hundred points higher.
     hundred: String,
@@ -80,29 +83,56 @@ struct Page<'a> {
     version: &'static str,
 }
 
-/// An agent in the tables.
+/// A table of columns of the standings.
+#[derive(Template)]
+#[template(path = "numbers.html")]
+struct Numbers {
+    heads: Vec<Cell>,
+    rows: Vec<Vec<Cell>>,
+}
+
+struct Cell {
+    text: String,
+    /// True in the column of names.
+    is_name: bool,
+    /// True if the number is marked as bad.
+    is_bad: bool,
+}
+
+impl Numbers {
+    fn new<'a>(report: &Report, keys: impl IntoIterator<Item = &'a &'static str>) -> Self {
+        let columns: Vec<&Column> = columns::named(keys).collect();
+        let cell = |column: &Column, text: String, faults: u64| Cell {
+            text,
+            is_name: column.key == "agent",
+            is_bad: column.key == "faults" && faults > 0,
+        };
+        let row = |agent: &Agent| {
+            let cells = columns.iter().map(|column| {
+                let text = column.report_text(&agent.standing, report.adaptive);
+                cell(column, text, agent.standing.faults)
+            });
+            cells.collect()
+        };
+        let heads = columns.iter();
+        Self {
+            heads: heads
+                .map(|column| cell(column, column.report_head(report.adaptive), 0))
+                .collect(),
+            rows: report.agents.iter().map(row).collect(),
+        }
+    }
+}
+
+/// An agent in the other tables.
 struct Row<'a> {
-    place: String,
     name: &'a str,
-    points: String,
-    buchholz: String,
-    byes: String,
-    games: String,
-    wins: String,
-    draws: String,
-    losses: String,
-    win_rate: String,
-    plies: String,
     faults: String,
     faulty: bool,
     kinds: String,
     by_seat: Vec<String>,
     /// Frequency of each rank.
     ranks: Vec<String>,
-    score: String,
-    luck: String,
-    adjusted: String,
-    saved: String,
     bot: &'a str,
     version: &'a str,
     options: String,
@@ -180,6 +210,8 @@ pub fn html(report: &Report) -> Result<String> {
         .map(|said| units::unbroken(said))
         .collect();
     let more = summary.split_off(summary.len().min(words::SHOWN));
+    let swiss_columns = if swiss.is_some() { SWISS } else { &[] };
+    let keys = ["place", "agent"].iter().chain(swiss_columns);
     let page = Page {
         report,
         headline: words::headline(report),
@@ -192,10 +224,11 @@ pub fn html(report: &Report) -> Result<String> {
         started: date(report.created_unix_us),
         finished: date(report.finished_unix_us),
         rows: report.agents.iter().map(row).collect(),
+        standings: Numbers::new(report, keys.chain(ON_PAGE)),
+        luck: lucky.then(|| Numbers::new(report, ON_PAGE_LUCK)),
         swiss,
         decided: swiss_tiebreaks(report.seats),
         bracket,
-        lucky,
         ratings: chart::ratings(report),
         hundred: format!("{:.0}%", 100.0 * expected_score(100.0, tie)),
         drawn: tie > 0.0,
@@ -230,40 +263,14 @@ fn row(agent: &Agent) -> Row<'_> {
     let options: Vec<String> = options
         .map(|(name, value)| format!("{name} = {value}"))
         .collect();
-    let share = |score: &Option<f64>| {
-        score.map_or_else(|| "–".to_owned(), |score| format!("{:.1}%", score * 100.0))
-    };
+    let share = |score: &Option<f64>| units::known(*score, |score| units::interval(score, None));
     Row {
-        place: units::place(standing.place),
         name: &standing.agent,
-        points: units::swiss(standing.swiss_points),
-        buchholz: units::swiss(standing.buchholz),
-        byes: units::count(standing.byes.unwrap_or_default()),
-        games: units::count(standing.games),
-        wins: units::count(standing.wins),
-        draws: units::count(standing.draws),
-        losses: units::count(standing.losses),
-        win_rate: units::interval(
-            standing.win_rate,
-            standing.win_rate_low,
-            standing.win_rate_high,
-        ),
-        plies: units::mean(standing.plies_mean),
         faults: units::count(standing.faults),
         faulty: standing.faults > 0,
         kinds: kinds(&standing.faults_by_kind),
         by_seat: agent.seat_scores.iter().map(share).collect(),
         ranks: ranks(&standing.ranks),
-        score: units::interval(standing.score, standing.score_low, standing.score_high),
-        luck: standing
-            .luck_mean
-            .map_or_else(|| "–".to_owned(), units::signed_percent),
-        adjusted: units::interval(
-            standing.score_adjusted,
-            standing.score_adjusted_low,
-            standing.score_adjusted_high,
-        ) + units::raw(standing.score_adjusted_is_raw),
-        saved: saved(standing),
         bot: &agent.bot,
         version: &agent.version,
         options: options.join(", "),
@@ -317,19 +324,6 @@ fn test_part(test: &SequentialTest) -> Option<TestPart> {
     })
 }
 
-/// Formats the extra games that the luck adjustment is worth, with their interval.
-fn saved(standing: &v1::AgentStanding) -> String {
-    let ends = standing.luck_games_saved_low.map(|low| {
-        let high = standing.luck_games_saved_high;
-        let high = high.map_or_else(|| "∞".to_owned(), units::signed_count);
-        format!(" [{}, {high}]", units::signed_count(low))
-    });
-    standing.luck_games_saved.map_or_else(
-        || "–".to_owned(),
-        |saved| units::signed_count(saved) + &ends.unwrap_or_default(),
-    )
-}
-
 /// Each pair once, from the side of the agent with the better place.
 fn pairs(report: &Report) -> Vec<PairRow> {
     let mut rows = Vec::new();
@@ -339,15 +333,13 @@ fn pairs(report: &Report) -> Vec<PairRow> {
                 continue;
             };
             let [one, other] = [row, column].map(|place| &report.agents[place].standing.agent);
-            let (low, high) = pair.score.interval.unzip();
-            let elo = pair.elo.and_then(|elo| elo.interval).unzip();
             rows.push(PairRow {
                 names: format!("{one} against {other}"),
                 games: units::count(pair.games),
                 distinct: different(pair.distinct),
                 blocks: counting(pair.blocks),
-                score: units::interval(Some(pair.score.value), low, high),
-                elo: units::rating(pair.elo.map(|elo| elo.value), elo.0, elo.1),
+                score: units::share(Some(pair.score), report.adaptive),
+                elo: units::rating(pair.elo, report.adaptive),
                 superiority: likely(pair.superiority),
             });
         }
@@ -372,12 +364,11 @@ fn counting([counted, played]: [u64; 2]) -> String {
 
 /// Formats a likelihood as a percentage that is never 0 or 100.
 fn likely(share: Option<f64>) -> String {
-    match share {
-        None => "–".to_owned(),
-        Some(0.9995..) => ">99.9%".to_owned(),
-        Some(share) if share < 0.0005 => "<0.1%".to_owned(),
-        Some(share) => format!("{:.1}%", share * 100.0),
-    }
+    units::known(share, |share| match share {
+        0.9995.. => ">99.9%".to_owned(),
+        share if share < 0.0005 => "<0.1%".to_owned(),
+        share => units::interval(share, None),
+    })
 }
 
 fn kinds<'a>(counts: impl IntoIterator<Item = (&'a String, &'a u64)>) -> String {

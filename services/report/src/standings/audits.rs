@@ -29,7 +29,7 @@ pub fn format_audits(audits: &v1::Audits) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::standings::view::AuditsView;
+    use crate::standings::view;
 
     #[test]
     fn audits_that_are_given_up_are_distinguished_from_those_that_wait() {
@@ -44,7 +44,7 @@ mod tests {
         for part in ["6 of 10", "1 differ", "3 waiting", "1 given up"] {
             assert!(text.contains(part), "{text}");
         }
-        let json = serde_json::to_value(AuditsView::from(audits)).expect("numbers");
+        let json = serde_json::to_value(view::audits(&audits)).expect("numbers");
         assert_eq!(
             (&json["waiting"], &json["given_up"]),
             (&3.into(), &1.into())

@@ -75,28 +75,15 @@ fn swiss(standings: &v1::Standings, rounds: &Rounds, width: Option<usize>) -> St
     let agents = standings.agents.iter().map(|agent| agent.agent.as_str());
     let agents: Vec<&str> = agents.collect();
     let cells = rounds::swiss_cells(rounds, &agents, rounds::numbered);
-    let column = |head: String, cells: Vec<String>| Column {
-        head,
-        cells,
-        spare: 0,
-    };
     let numbers = (1..=agents.len()).map(|number| number.to_string());
+    let names = agents.iter().map(|&name| name.to_owned());
     let mut columns = vec![
-        column("#".to_owned(), numbers.collect()),
-        column(
-            "points (against)".to_owned(),
-            agents.iter().map(|&name| name.to_owned()).collect(),
-        ),
+        Column::new("#", numbers),
+        Column::new("points (against)", names),
     ];
+    let titles = rounds.titles().into_iter().enumerate();
     columns.extend(
-        rounds
-            .titles()
-            .into_iter()
-            .enumerate()
-            .map(|(place, head)| {
-                let cells = cells.iter().map(|row| row[place].clone());
-                column(head, cells.collect())
-            }),
+        titles.map(|(place, head)| Column::new(head, cells.iter().map(|row| row[place].clone()))),
     );
     fitted(columns, width).0
 }

@@ -8,7 +8,7 @@ use arena_model::format::Settings;
 
 use super::combinations::GROUPS_MAX;
 use super::verdict::{Verdict, ranking, unplaced};
-use super::{Field, FormatError, FormatProgress, Games, Next, StagePlanner, StageSums};
+use super::{Field, FormatError, Games, Next, StagePlanner, StageSums};
 use crate::schedule::stage::Stage;
 
 #[derive(Debug)]
@@ -71,13 +71,5 @@ impl StagePlanner for Fixed {
     fn games(&self) -> Games {
         let blocks = self.field.blocks.saturating_mul(self.games.len() as u64);
         Games::exactly(self.field.games(blocks))
-    }
-
-    fn progress(&self) -> FormatProgress {
-        FormatProgress {
-            round: 1,
-            rounds: Some(1),
-            ..FormatProgress::default()
-        }
     }
 }

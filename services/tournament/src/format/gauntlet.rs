@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::combinations::{GROUPS_MAX, combinations};
 use super::{
-    Field, FormatError, FormatProgress, Games, Next, StagePlanner, StageSums, Units,
+    Field, FormatError, Games, Next, StagePlanner, StageSums, Units,
     verdict::{Verdict, counted},
 };
 use crate::schedule::stage::Stage;
@@ -59,15 +59,9 @@ pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
     }))
 }
 
-/// The results of a challenger against one agent of the field.
-struct Met {
-    opponent: u16,
-    units: Units,
-}
-
 impl Gauntlet {
-    /// The results of a challenger against each opponent, in the order of the spec.
-    fn met(&self, challenger: u16, sums: &StageSums) -> Vec<Met> {
+    /// The units of a challenger against each opponent, in the order of the spec.
+    fn met(&self, challenger: u16, sums: &StageSums) -> Vec<(u16, Units)> {
         let mut units = vec![Units::default(); self.field.agents()];
         for meeting in &sums.meetings {
             let pairs = super::sums::pairs(meeting.agents.len()).zip(&meeting.pairs);
@@ -76,20 +70,12 @@ impl Gauntlet {
                 if first == challenger {
                     units[usize::from(second)].add(*pair);
                 } else if second == challenger {
-                    units[usize::from(first)].add(Units {
-                        got: pair.of - pair.got,
-                        of: pair.of,
-                    });
+                    units[usize::from(first)].add(pair.turned());
                 }
             }
         }
-        let met = units.into_iter().enumerate();
-        met.filter(|(_, units)| units.of > 0)
-            .map(|(opponent, units)| Met {
-                opponent: opponent as u16,
-                units,
-            })
-            .collect()
+        let met = (0..).zip(units);
+        met.filter(|(_, units)| units.of > 0).collect()
     }
 
     fn verdict(&self, sums: &StageSums) -> Verdict {
@@ -98,11 +84,11 @@ impl Gauntlet {
         for &challenger in &self.challengers {
             let met = self.met(challenger, sums);
             // Each opponent counts equally, even if games against some would repeat.
-            let scores: Vec<f64> = met.iter().filter_map(|met| met.units.score()).collect();
+            let scores: Vec<f64> = met.iter().filter_map(|(_, units)| units.score()).collect();
             let score =
                 (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64);
             let name = self.field.name(challenger);
-            let beaten = met.iter().filter(|met| 2 * met.units.got > met.units.of);
+            let beaten = met.iter().filter(|(_, units)| 2 * units.got > units.of);
             let beaten = beaten.count();
             text.push(match score {
                 Some(score) => format!(
@@ -111,11 +97,8 @@ impl Gauntlet {
                 ),
                 None => format!("{name} played no game."),
             });
-            let opponents = met.iter().map(|met| {
-                json!({
-                    "agent": self.field.name(met.opponent),
-                    "score": met.units.score(),
-                })
+            let opponents = met.iter().map(|(opponent, units)| {
+                json!({"agent": self.field.name(*opponent), "score": units.score()})
             });
             rows.push(json!({
                 "agent": name,
@@ -139,13 +122,5 @@ impl StagePlanner for Gauntlet {
     fn games(&self) -> Games {
         let blocks = self.field.blocks.saturating_mul(self.groups.len() as u64);
         Games::exactly(self.field.games(blocks))
-    }
-
-    fn progress(&self) -> FormatProgress {
-        FormatProgress {
-            round: 1,
-            rounds: Some(1),
-            ..FormatProgress::default()
-        }
     }
 }

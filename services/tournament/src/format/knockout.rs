@@ -133,19 +133,15 @@ impl Knockout {
                 let last_on = order[table.on - 1];
                 last_on.1 == out.1
             });
+            let agents: Vec<u16> = order.iter().map(|&(agent, _)| agent).collect();
             history.push(json!({
                 "part": table.part,
-                "agents": order.iter().map(|&(agent, _)| self.field.name(agent)).collect::<Vec<_>>(),
+                "agents": self.field.names_of(&agents),
                 "points": order.iter().map(|&(_, units)| units as f64 / 2.0).collect::<Vec<_>>(),
                 "go_on": table.on,
                 "by_seed": by_seed,
             }));
-            ranked.push(
-                order
-                    .into_iter()
-                    .map(|(agent, _)| agent)
-                    .collect::<Vec<_>>(),
-            );
+            ranked.push(agents);
         }
         let mut out = self.draw.settle(&ranked);
         if let [last] = &ranked[..] {
@@ -157,7 +153,7 @@ impl Knockout {
             "round": self.round,
             "tables": history,
             "byes": byes,
-            "out": out.iter().map(|&agent| self.field.name(agent)).collect::<Vec<_>>(),
+            "out": self.field.names_of(&out),
         }));
         for &agent in &out {
             self.gone[usize::from(agent)] = true;
@@ -166,17 +162,13 @@ impl Knockout {
     }
 
     /// The agents in the round that do not play.
-    fn byes(&self, tables: &[KnockoutMatch]) -> Vec<String> {
+    fn byes(&self, tables: &[KnockoutMatch]) -> Vec<&str> {
         let mut rests: Vec<bool> = self.gone.iter().map(|gone| !gone).collect();
         for &agent in tables.iter().flat_map(|table| &table.agents) {
             rests[usize::from(agent)] = false;
         }
-        let rest = self
-            .seeds
-            .iter()
-            .filter(|agent| rests[usize::from(**agent)]);
-        rest.map(|&agent| self.field.name(agent).to_owned())
-            .collect()
+        let rests = |agent: &&u16| rests[usize::from(**agent)];
+        self.field.names_of(self.seeds.iter().filter(rests))
     }
 
     fn verdict(&self) -> Verdict {
@@ -206,13 +198,7 @@ impl Knockout {
         Verdict::new("winner", &self.field, text)
             .with("winner", json!(winner.map(|agent| self.field.name(agent))))
             .with("places", rows.collect())
-            .with(
-                "seeds",
-                self.seeds
-                    .iter()
-                    .map(|&agent| self.field.name(agent))
-                    .collect(),
-            )
+            .with("seeds", json!(self.field.names_of(&self.seeds)))
             .with("rounds", json!(self.history))
     }
 }

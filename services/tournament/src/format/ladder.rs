@@ -162,15 +162,8 @@ impl Ladder {
         let rows = order.iter().zip(1..).map(|(&agent, place)| {
             let mut all = Units::default();
             for other in 0..agents {
-                let (got, lost) = (
-                    self.units[agent * agents + other],
-                    self.units[other * agents + agent],
-                );
-                all.add(got);
-                all.add(Units {
-                    got: lost.of - lost.got,
-                    of: lost.of,
-                });
+                all.add(self.units[agent * agents + other]);
+                all.add(self.units[other * agents + agent].turned());
             }
             json!({
                 "place": place,

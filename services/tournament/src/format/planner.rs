@@ -97,6 +97,11 @@ impl Field {
         &self.names[usize::from(agent)]
     }
 
+    pub(crate) fn names_of<'a>(&self, agents: impl IntoIterator<Item = &'a u16>) -> Vec<&str> {
+        let agents = agents.into_iter();
+        agents.map(|&agent| self.name(agent)).collect()
+    }
+
     pub(crate) fn index(&self, name: &str) -> Option<u16> {
         let place = self.names.iter().position(|other| other == name)?;
         u16::try_from(place).ok()
@@ -124,6 +129,12 @@ pub trait StagePlanner: fmt::Debug + Send + Sync {
     /// Total number of games.
     fn games(&self) -> Games;
 
-    /// Current progress.
-    fn progress(&self) -> FormatProgress;
+    /// Current progress: of a format with one round, unless it has more.
+    fn progress(&self) -> FormatProgress {
+        FormatProgress {
+            round: 1,
+            rounds: Some(1),
+            ..FormatProgress::default()
+        }
+    }
 }

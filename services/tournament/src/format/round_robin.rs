@@ -1,7 +1,7 @@
 //! Every group of agents meets in `blocks` blocks.
 
 use super::{
-    Field, FormatError, FormatProgress, Games, Next, StagePlanner, StageSums,
+    Field, FormatError, Games, Next, StagePlanner, StageSums,
     verdict::{ranking, unplaced},
 };
 use crate::schedule::stage::Stage;
@@ -32,13 +32,5 @@ impl StagePlanner for RoundRobin {
         let groups = groups.and_then(|groups| u64::try_from(groups).ok());
         let blocks = groups.and_then(|groups| groups.checked_mul(self.field.blocks));
         Games::exactly(self.field.games(blocks.unwrap_or(u64::MAX)))
-    }
-
-    fn progress(&self) -> FormatProgress {
-        FormatProgress {
-            round: 1,
-            rounds: Some(1),
-            ..FormatProgress::default()
-        }
     }
 }

@@ -18,6 +18,14 @@ impl Units {
         (self.of > 0).then(|| self.got as f64 / self.of as f64)
     }
 
+    /// The units of the other side.
+    pub(crate) fn turned(self) -> Self {
+        Self {
+            got: self.of - self.got,
+            of: self.of,
+        }
+    }
+
     pub(crate) fn add(&mut self, other: Self) {
         self.got += other.got;
         self.of += other.of;
@@ -49,10 +57,7 @@ impl Meeting {
             if first == place {
                 sum.add(*pair);
             } else if second == place {
-                sum.add(Units {
-                    got: pair.of - pair.got,
-                    of: pair.of,
-                });
+                sum.add(pair.turned());
             }
         }
         sum

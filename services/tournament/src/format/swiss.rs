@@ -74,8 +74,8 @@ impl Swiss {
                 let others = table.iter().filter(|&&other| other != agent);
                 standing.met.extend(others);
             }
-            let names = table.iter().map(|&agent| self.field.name(agent));
-            history.push(json!({"agents": names.collect::<Vec<_>>(), "points": points}));
+            let names = self.field.names_of(table);
+            history.push(json!({"agents": names, "points": points}));
         }
         let for_rest = if self.field.seats == 2 {
             self.whole()
@@ -87,11 +87,10 @@ impl Swiss {
             standing.points += for_rest;
             standing.rests += 1;
         }
-        let resting = self.resting.iter().map(|&agent| self.field.name(agent));
         self.history.push(json!({
             "round": self.round,
             "tables": history,
-            "byes": resting.collect::<Vec<_>>(),
+            "byes": self.field.names_of(&self.resting),
         }));
     }
 

@@ -182,8 +182,7 @@ pub(super) fn ranking(field: &Field, units: &[Units]) -> Verdict {
         }
         None if units.iter().all(|units| units.of == 0) => "No game was played.".to_owned(),
         None => {
-            let names: Vec<&str> = first.iter().map(|&agent| field.name(agent)).collect();
-            format!("{} share first place.", listed(&names))
+            format!("{} share first place.", listed(&field.names_of(&first)))
         }
     };
     let rows = places.iter().map(|&(place, agent)| {
@@ -216,7 +215,8 @@ pub(super) fn counted(count: u64, noun: &str) -> String {
 }
 
 /// Lists names with commas and "and"; only the first few of many.
-pub(super) fn listed(names: &[&str]) -> String {
+#[must_use]
+pub fn listed(names: &[&str]) -> String {
     const SHOWN: usize = 5;
     match names {
         [] => "nobody".to_owned(),

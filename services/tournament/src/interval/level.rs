@@ -3,7 +3,7 @@
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::{NORMAL, student, wilson};
-use crate::{elo::ELO, sequential::confidence};
+use crate::{Estimate, Interval, elo::ELO, sequential::confidence};
 
 /// The confidence level of all intervals of standings.
 pub const USUAL: f64 = 0.95;
@@ -29,6 +29,11 @@ pub enum Looks {
 }
 
 impl Looks {
+    /// The 95 % interval of an estimate that has this validity.
+    fn interval(self, of: Estimate) -> Option<Interval> {
+        of.interval(self != Self::One)
+    }
+
     /// Half-width in standard errors, as if the standard error were known.
     pub(crate) fn errors(self, level: f64) -> f64 {
         match self {
@@ -48,58 +53,56 @@ impl Looks {
     }
 }
 
-/// The interval of a share at another level than 95 %, from its mean, its 95 % interval and
-/// the degrees of freedom of its variance.
+/// The interval of a share at any level, from its 95 % interval and the degrees of freedom
+/// of its variance; `None` if the 95 % interval is not known.
 ///
 /// The interval is the one of [`super`], whose width depends on the effective sample size
 /// only. The function searches for the sample size that gives the interval's farther end.
 ///
 /// # Panics If the level is not between 0 and 1.
 #[must_use]
-pub fn of_share(mean: f64, usual: (f64, f64), df: u64, (looks, level): (Looks, f64)) -> (f64, f64) {
+pub fn of_share(share: Estimate, df: u64, (looks, level): (Looks, f64)) -> Option<Interval> {
+    let usual = looks.interval(share)?;
     if is_usual(level) {
-        return usual;
+        return Some(usual);
     }
-    let df = df.max(1);
+    let (mean, df) = (share.value, df.max(1));
     let inside = |end: f64| 0.0 < end && end < 1.0 && (end - mean).abs() > 1e-12;
-    let high = match (inside(usual.0), inside(usual.1)) {
-        (false, false) => return usual,
-        (true, true) => usual.1 - mean > mean - usual.0,
+    let high = match (inside(usual.low), inside(usual.high)) {
+        (false, false) => return Some(usual),
+        (true, true) => usual.high - mean > mean - usual.low,
         (_, high) => high,
     };
     let known = looks.errors(USUAL);
-    let reach = |n: f64| {
-        let (low, top) = wilson(mean, n, known, df);
-        if high { top - mean } else { mean - low }
-    };
-    let wanted = if high { usual.1 - mean } else { mean - usual.0 };
+    let reach = |of: Interval| if high { of.high - mean } else { mean - of.low };
+    let wanted = reach(usual);
     let (mut few, mut many) = (libm::log(FEWEST), libm::log(MOST));
     for _ in 0..HALVINGS {
         let middle = f64::midpoint(few, many);
-        if reach(libm::exp(middle)) > wanted {
+        if reach(wilson(mean, libm::exp(middle), known, df)) > wanted {
             few = middle;
         } else {
             many = middle;
         }
     }
-    wilson(mean, libm::exp(few), looks.errors(level), df)
+    Some(wilson(mean, libm::exp(few), looks.errors(level), df))
 }
 
-/// The interval at another level of the Elo of an expected score. It extends 2·asinh(t·σ/2)
-/// in logs for Student's critical value t.
+/// The interval at any level of the Elo of an expected score; `None` if its 95 % interval is
+/// not known. It extends 2·asinh(t·σ/2) in logs for Student's critical value t.
 ///
 /// # Panics If the level is not between 0 and 1.
 #[must_use]
-pub fn of_elo(value: f64, usual: (f64, f64), df: u64, (looks, level): (Looks, f64)) -> (f64, f64) {
+pub fn of_elo(elo: Estimate, df: u64, (looks, level): (Looks, f64)) -> Option<Interval> {
+    let usual = looks.interval(elo)?;
     if is_usual(level) {
-        return usual;
+        return Some(usual);
     }
     let [known, wanted] = [USUAL, level].map(|level| looks.point(level, df));
-    let end = |end: f64| {
-        let half = libm::sinh((end - value) / ELO / 2.0);
-        value + ELO * 2.0 * libm::asinh(half * wanted / known)
-    };
-    (end(usual.0), end(usual.1))
+    Some(usual.map(|end| {
+        let half = libm::sinh((end - elo.value) / ELO / 2.0);
+        elo.value + ELO * 2.0 * libm::asinh(half * wanted / known)
+    }))
 }
 
 fn is_usual(level: f64) -> bool {
@@ -121,30 +124,40 @@ mod tests {
         blocks
     }
 
+    #[track_caller]
+    fn near(found: Interval, expected: Interval, by: f64) {
+        let apart = (found.low - expected.low)
+            .abs()
+            .max((found.high - expected.high).abs());
+        assert!(apart < by, "{found:?} {expected:?}");
+    }
+
     #[test]
     fn a_share_has_the_interval_that_its_blocks_give_at_that_level() {
         let blocks = blocks();
         let mean = blocks.mean().expect("blocks");
-        let usual = blocks.fixed().expect("blocks");
+        let usual = blocks.estimate(mean, 40.0);
         for level in [0.5, 0.8, 0.9, 0.95, 0.99, 0.999] {
             let expected = blocks
                 .within_errors(Normal::standard().inverse_cdf(f64::midpoint(1.0, level)))
                 .expect("blocks");
-            let found = of_share(mean, usual, blocks.count() - 1, (Looks::One, level));
-            assert!(
-                (found.0 - expected.0).abs() < 1e-9,
-                "{level}: {found:?} {expected:?}"
-            );
-            assert!(
-                (found.1 - expected.1).abs() < 1e-9,
-                "{level}: {found:?} {expected:?}"
-            );
+            let found = of_share(usual, blocks.count() - 1, (Looks::One, level));
+            near(found.expect("blocks"), expected, 1e-9);
         }
     }
 
     #[test]
     fn what_says_nothing_at_95_percent_says_nothing_at_any_level() {
-        assert_eq!(of_share(0.5, (0.0, 1.0), 0, (Looks::One, 0.9)), (0.0, 1.0));
+        let all = Interval {
+            low: 0.0,
+            high: 1.0,
+        };
+        let usual = Estimate {
+            value: 0.5,
+            fixed: Some(all),
+            anytime: None,
+        };
+        assert_eq!(of_share(usual, 0, (Looks::One, 0.9)), Some(all));
     }
 
     #[test]
@@ -156,19 +169,12 @@ mod tests {
             blocks: n,
             tuning_horizon,
         };
-        let usual = blocks.anytime(tuning_horizon).expect("blocks");
+        let usual = blocks.estimate(mean, tuning_horizon);
         for alpha in [0.2, 0.01] {
             let expected = blocks.within_errors(confidence::bound(n, tuning_horizon, alpha));
             let expected = expected.expect("blocks");
-            let found = of_share(mean, usual, blocks.count() - 1, (looks, 1.0 - alpha));
-            assert!(
-                (found.0 - expected.0).abs() < 1e-9,
-                "{found:?} {expected:?}"
-            );
-            assert!(
-                (found.1 - expected.1).abs() < 1e-9,
-                "{found:?} {expected:?}"
-            );
+            let found = of_share(usual, blocks.count() - 1, (looks, 1.0 - alpha));
+            near(found.expect("blocks"), expected, 1e-9);
         }
     }
 
@@ -177,11 +183,17 @@ mod tests {
         // With 3 degrees of freedom: 3.182 and 5.841 (tables); with 30: 2.042 and 2.750.
         for (df, usual, wanted) in [(3, 3.182_446, 5.840_909), (30, 2.042_272, 2.749_996)] {
             let half = |point: f64| ELO * 2.0 * (point * 0.01 / 2.0).asinh();
-            let around = |half: f64| (10.0 - half, 10.0 + half);
-            let (low, high) = of_elo(10.0, around(half(usual)), df, (Looks::One, 0.99));
-            let expected = around(half(wanted));
-            assert!((low - expected.0).abs() < 1e-3, "{low} {expected:?}");
-            assert!((high - expected.1).abs() < 1e-3, "{high} {expected:?}");
+            let around = |half: f64| Interval {
+                low: 10.0 - half,
+                high: 10.0 + half,
+            };
+            let usual = Estimate {
+                value: 10.0,
+                fixed: Some(around(half(usual))),
+                anytime: None,
+            };
+            let found = of_elo(usual, df, (Looks::One, 0.99)).expect("an interval");
+            near(found, around(half(wanted)), 1e-3);
         }
     }
 }

@@ -36,8 +36,8 @@ fn coverage(case: &Case, runs: u64) -> f64 {
                 moments
             })
             .collect();
-        let (low, high) = of_mean(groups.into_iter(), 4).expect("blocks");
-        low <= truth && truth <= high
+        let ends = Blocks::of(groups, 4).fixed();
+        ends.expect("blocks").contains(truth)
     });
     held.count() as f64 / runs as f64
 }
@@ -83,17 +83,21 @@ fn moments(units: &[u64]) -> Moments {
 
 #[test]
 fn what_cannot_be_known_is_not_invented() {
-    assert_eq!(of_mean([].into_iter(), 4), None);
-    assert_eq!(of_mean([Moments::default()].into_iter(), 4), None);
-    assert_eq!(of_mean([moments(&[4])].into_iter(), 4), Some((0.0, 1.0)));
+    assert_eq!(Blocks::of([], 4).fixed(), None);
+    assert_eq!(Blocks::of([Moments::default()], 4).fixed(), None);
+    let all = Interval {
+        low: 0.0,
+        high: 1.0,
+    };
+    assert_eq!(Blocks::of([moments(&[4])], 4).fixed(), Some(all));
 }
 
 #[test]
 fn alike_blocks_narrow_the_interval_but_never_to_nothing() {
     for units in [0, 2, 4] {
         let width = |blocks| {
-            let (low, high) =
-                of_mean([moments(&vec![units; blocks])].into_iter(), 4).expect("some");
+            let blocks = Blocks::of([moments(&vec![units; blocks])], 4);
+            let Interval { low, high } = blocks.fixed().expect("some");
             assert!(0.0 <= low && high <= 1.0);
             high - low
         };
@@ -104,7 +108,8 @@ fn alike_blocks_narrow_the_interval_but_never_to_nothing() {
 #[test]
 fn opponents_of_different_strength_do_not_widen_the_interval() {
     let width = |groups: &[Moments]| {
-        let (low, high) = of_mean(groups.iter().copied(), 4).expect("some");
+        let blocks = Blocks::of(groups.iter().copied(), 4);
+        let Interval { low, high } = blocks.fixed().expect("some");
         high - low
     };
     let (weak, strong) = (moments(&[4, 3, 4, 3, 4, 3]), moments(&[0, 1, 0, 1, 0, 1]));

@@ -19,7 +19,7 @@ fn a_mean_has_the_interval_and_deviation_of_a_sample() {
     let found = mean(&parts(&[(2, 1), (4, 1), (4, 1), (6, 1)])).expect("observations");
     close(found.value, 4.0);
     close(found.sd.expect("four observations"), 1.633);
-    let (low, high) = found.interval.expect("four observations");
+    let Interval { low, high } = found.interval.expect("four observations");
     close(low, 4.0 - 2.5984);
     close(high, 4.0 + 2.5984);
     assert_eq!(found.count, 4);
@@ -31,7 +31,7 @@ fn a_ratio_of_sums_weighs_blocks_by_what_was_observed_in_them() {
     // √(3/2 · 2)/8 = 0.2165; t(2) = 4.3027.
     let found = mean(&parts(&[(6, 2), (0, 0), (9, 4), (5, 2)])).expect("observations");
     close(found.value, 2.5);
-    let (low, high) = found.interval.expect("three blocks");
+    let Interval { low, high } = found.interval.expect("three blocks");
     close(low, 2.5 - 0.9315);
     close(high, 2.5 + 0.9315);
     close(found.sd.expect("three blocks"), 0.6124);
@@ -53,7 +53,7 @@ fn a_share_of_single_games_has_wilsons_interval() {
     games.resize(100, Part { sum: 0, count: 1 });
     let found = share(&games).expect("games");
     close(found.value, 0.3);
-    let (low, high) = found.interval.expect("games");
+    let Interval { low, high } = found.interval.expect("games");
     assert!((low - 0.219).abs() < 2e-3, "{low}");
     assert!((high - 0.396).abs() < 2e-3, "{high}");
 }
@@ -70,14 +70,17 @@ fn games_that_do_not_count_leave_a_share_as_it_is() {
 #[test]
 fn share_is_between_zero_and_one() {
     let blocks = parts(&[(3, 3), (2, 2), (1, 1), (0, 1)]);
-    let (low, high) = share(&blocks)
+    let Interval { low, high } = share(&blocks)
         .and_then(|found| found.interval)
         .expect("blocks");
     assert!((0.0..=1.0).contains(&low) && (0.0..=1.0).contains(&high));
     let sure = share(&vec![Part { sum: 2, count: 2 }; 50])
         .and_then(|found| found.interval)
         .expect("blocks");
-    assert!(sure.0 > 0.9 && sure.0 < 1.0 && sure.1 == 1.0, "{sure:?}");
+    assert!(
+        sure.low > 0.9 && sure.low < 1.0 && sure.high == 1.0,
+        "{sure:?}"
+    );
 }
 
 #[test]
@@ -114,7 +117,7 @@ fn another_unit_scales_everything() {
     let found = mean(&parts(&[(2, 1), (4, 1)])).expect("observations");
     let percent = found.scaled(100.0, -100.0);
     close(percent.value, 200.0);
-    let (low, _) = percent.interval.expect("two observations");
-    close(low, (found.interval.expect("two").0 - 1.0) * 100.0);
+    let low = percent.interval.expect("two observations").low;
+    close(low, (found.interval.expect("two").low - 1.0) * 100.0);
     close(percent.sd.expect("two"), found.sd.expect("two") * 100.0);
 }

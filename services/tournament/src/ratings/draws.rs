@@ -154,9 +154,12 @@ mod tests {
         });
         let [few, many] = differences;
         // The same kind of games, but the ratings diverge: the score's Elo is 191 for both.
-        assert!(many.value > few.value + 50.0, "{few:?} {many:?}");
-        assert!((few.elo - 191.0).abs() < 4.0 && (many.elo - 191.0).abs() < 4.0);
+        assert!(
+            many.rating.value > few.rating.value + 50.0,
+            "{few:?} {many:?}"
+        );
+        assert!((few.elo.value - 191.0).abs() < 4.0 && (many.elo.value - 191.0).abs() < 4.0);
         // Only ratings are affected: the order and the score are known.
-        assert!(!many.is_open && many.elo_interval.expect("blocks").0 > 100.0);
+        assert!(!many.is_open && many.elo.fixed.expect("blocks").low > 100.0);
     }
 }

@@ -9,7 +9,6 @@
 //! draws need not become rarer with distance exactly as in the model. The crate's README.md
 //! has the formulas.
 
-use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 use super::{
@@ -34,7 +33,7 @@ const DF_MAX: f64 = 1e7;
 const STILL: f64 = 1e-12;
 
 /// A test of whether the rating model fits the scores.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Goodness {
     /// Groups of agents with enough blocks; pairs, if two agents play.
     pub pairs: u64,

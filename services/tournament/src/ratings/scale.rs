@@ -11,7 +11,10 @@
 //! critical value t for z if the error is estimated. So the interval of two agents is that
 //! of their score, and has no bound.
 
-use crate::interval::{self, level::Looks};
+use crate::{
+    Interval,
+    interval::{self, level::Looks},
+};
 
 /// The scale for a weight of two-way ties.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +64,7 @@ impl Scale {
         difference: f64,
         spread: Spread,
         (looks, df): (Looks, u64),
-    ) -> Option<(f64, f64)> {
+    ) -> Option<Interval> {
         let odds = self.odds(difference);
         let slopes = self.slopes(difference);
         let variance = spread.of_odds(slopes);
@@ -84,7 +87,7 @@ impl Scale {
             let far = libm::hypot(at - difference, open);
             difference + far.copysign(end - odds)
         };
-        Some((end(ends.0).min(difference), end(ends.1).max(difference)))
+        Some(ends.map(end).stretched(difference))
     }
 }
 
@@ -116,13 +119,16 @@ impl Spread {
 
 /// The 95 % confidence interval of ln of the odds, given its variance, its kind of validity
 /// and its degrees of freedom; `None` without degrees of freedom.
-pub(super) fn around(odds: f64, variance: f64, (looks, df): (Looks, u64)) -> Option<(f64, f64)> {
+pub(super) fn around(odds: f64, variance: f64, (looks, df): (Looks, u64)) -> Option<Interval> {
     if !variance.is_finite() || df == 0 {
         return None;
     }
     let reach = looks.point(interval::level::USUAL, df) * variance.max(0.0).sqrt();
     let half = 2.0 * libm::asinh(reach / 2.0);
-    Some((odds - half, odds + half))
+    Some(Interval {
+        low: odds - half,
+        high: odds + half,
+    })
 }
 
 #[cfg(test)]
@@ -162,9 +168,9 @@ mod tests {
                 };
                 let variance = spread.of_odds(scale.slopes(difference));
                 let odds = around(scale.odds(difference), variance, points).expect("freedom");
-                let (low, high) = scale.around(difference, spread, points).expect("freedom");
-                assert_eq!(odds.0 > 0.0, low > 0.0, "{tie} {difference}");
-                assert!(low < difference && difference < high);
+                let ends = scale.around(difference, spread, points).expect("freedom");
+                assert_eq!(odds.low > 0.0, ends.low > 0.0, "{tie} {difference}");
+                assert!(ends.low < difference && difference < ends.high);
             }
         }
     }
@@ -178,7 +184,7 @@ mod tests {
                 of_tie: 0.5e-6,
             };
             let points = (Looks::One, 1_000_000);
-            let (low, high) = Scale::new(tie)
+            let Interval { low, high } = Scale::new(tie)
                 .around(difference, spread, points)
                 .expect("freedom");
             let expected = 1.96 * 0.3e-3;
@@ -195,7 +201,8 @@ mod tests {
         let share = 7.0_f64 / 20.0;
         let odds = (share / (1.0 - share)).ln();
         let variance = 1.0 / (20.0 * share * (1.0 - share));
-        let (low, high) = around(odds, variance, (Looks::One, 1_000_000)).expect("blocks");
+        let ends = around(odds, variance, (Looks::One, 1_000_000));
+        let Interval { low, high } = ends.expect("blocks");
         let share = |odds: f64| 1.0 / (1.0 + (-odds).exp());
         assert!((share(low) - 0.1812).abs() < 1e-4, "{}", share(low));
         assert!((share(high) - 0.5671).abs() < 1e-4, "{}", share(high));

@@ -50,8 +50,8 @@ fn two_agents_without_draws_have_the_log_odds_of_a_win() {
         .ratings_with_prior(None, 1e6)
         .expect("games");
     let difference = ratings.difference(0, 1);
-    assert!((difference.value - ELO * (15.0_f64 / 5.0).ln()).abs() < 1e-6);
-    assert!((ratings.agents[0].value - difference.value / 2.0).abs() < 1e-6);
+    assert!((difference.rating.value - ELO * (15.0_f64 / 5.0).ln()).abs() < 1e-6);
+    assert!((ratings.agents[0].value - difference.rating.value / 2.0).abs() < 1e-6);
     assert_eq!((ratings.model, ratings.ties), (Model::Davidson, [0.0; 3]));
     // Without a prior, the mean of all and the variances are undetermined.
     let ratings = tally.evidence().ratings(None).expect("games");
@@ -77,7 +77,7 @@ fn draws_weigh_as_davidson_has_it() {
         .evidence()
         .ratings_with_prior(None, 1e6)
         .expect("games");
-    assert!((ratings.difference(0, 1).value - ELO * 5.0_f64.ln()).abs() < 1e-6);
+    assert!((ratings.difference(0, 1).rating.value - ELO * 5.0_f64.ln()).abs() < 1e-6);
     assert!(
         (ratings.ties[0] - 4.0 / 5.0_f64.sqrt()).abs() < 1e-6,
         "{:?}",
@@ -97,13 +97,13 @@ fn the_variance_of_two_agents_is_that_of_their_score_by_its_slope() {
     let difference = ratings.difference(0, 1);
     // Expected score of Davidson's model: 1/2 + sinh(d/2) / (2 cosh(d/2) + ν).
     let score = |d: f64| 0.5 + (d / 2.0).sinh() / (2.0 * (d / 2.0).cosh() + ratings.ties[0]);
-    let d = difference.value / ELO;
+    let d = difference.rating.value / ELO;
     let pair = &evidence.pairs()[0];
-    assert!((score(d) - pair.score.expect("a score")).abs() < 1e-3);
+    assert!((score(d) - pair.score.expect("a score").value).abs() < 1e-3);
     let slope = (score(d + 1e-5) - score(d - 1e-5)) / 2e-5;
-    let half = |ends: Option<(f64, f64)>| ends.map_or(0.0, |(low, high)| (high - low) / 2.0);
-    let expected = half(pair.score_low.zip(pair.score_high)) / slope * ELO;
-    let found = half(difference.interval);
+    let half = |of: Estimate| of.fixed.map_or(0.0, |ends| (ends.high - ends.low) / 2.0);
+    let expected = half(pair.score.expect("a score")) / slope * ELO;
+    let found = half(difference.rating);
     assert!((found / expected - 1.0).abs() < 0.03, "{found} {expected}");
 }
 
@@ -147,19 +147,19 @@ fn the_interval_of_two_is_that_of_their_score_and_holds_where_nearly_all_is_spli
                 let evidence = blocks_of(losses, split, wins).evidence();
                 let ratings = evidence.ratings(None).expect("games");
                 let difference = ratings.difference(0, 1);
-                let (low, high) = difference.interval.expect("blocks");
+                let Interval { low, high } = difference.rating.fixed.expect("blocks");
                 held += chance * f64::from(u8::from(low <= truth && truth <= high));
-                let same = difference.elo_interval.expect("blocks");
-                assert!((same.0 - low).abs() < 1e-6 && (same.1 - high).abs() < 1e-6);
+                let same = difference.elo.fixed.expect("blocks");
+                assert!((same.low - low).abs() < 1e-6 && (same.high - high).abs() < 1e-6);
                 let sure = difference.superiority.expect("blocks");
                 assert_eq!(sure > 0.975, low > 0.0, "{losses} {wins}: {sure} {low}");
                 let pair = &evidence.pairs()[0];
                 let image = |odds: f64| 1.0 / (1.0 + (-odds / ELO).exp());
                 if blocks == 20 && losses.max(wins) < 5 {
                     let (low, high) = (image(low), image(high));
-                    let ends = [(low, pair.score_low), (high, pair.score_high)];
-                    for (found, expected) in ends {
-                        let apart = found - expected.expect("blocks");
+                    let score = pair.score.and_then(|score| score.fixed);
+                    let score = score.expect("blocks");
+                    for apart in [low - score.low, high - score.high] {
                         assert!(apart.abs() < 0.01, "{losses} {wins}: {apart}");
                     }
                 }
@@ -193,32 +193,27 @@ fn with_draws_elo_of_the_score_is_less_than_the_difference_of_ratings() {
     let difference = ratings.difference(0, 1);
     // 3 wins, 6 draws, 1 loss in ten games: a score of 0.6, and odds of 3 for a win.
     assert!(
-        (difference.value - ELO * 3.0_f64.ln()).abs() < 2.0,
+        (difference.rating.value - ELO * 3.0_f64.ln()).abs() < 2.0,
         "{difference:?}"
     );
     assert!(
-        (difference.elo - ELO * 1.5_f64.ln()).abs() < 1.0,
+        (difference.elo.value - ELO * 1.5_f64.ln()).abs() < 1.0,
         "{difference:?}"
     );
-    let score = expected_score(difference.value, ratings.ties[0]);
+    let score = expected_score(difference.rating.value, ratings.ties[0]);
     assert!((score - 0.6).abs() < 1e-3, "{score}");
     let pair = &evidence.pairs()[0];
-    let elo = |score: Option<f64>| {
-        let score = score.expect("blocks");
-        ELO * (score / (1.0 - score)).ln()
-    };
-    let (low, high) = difference.elo_interval.expect("blocks");
-    assert!((low - elo(pair.score_low)).abs() < 1.0, "{low} {pair:?}");
-    assert!((high - elo(pair.score_high)).abs() < 1.0, "{high} {pair:?}");
-    let (low, high) = difference.elo_anytime.expect("blocks");
-    assert!(
-        (low - elo(pair.score_anytime_low)).abs() < 2.0,
-        "{low} {pair:?}"
-    );
-    assert!(
-        (high - elo(pair.score_anytime_high)).abs() < 2.0,
-        "{high} {pair:?}"
-    );
+    let elo = |score: f64| ELO * (score / (1.0 - score)).ln();
+    let expected = pair.score.expect("blocks").map(elo);
+    for (adaptive, by) in [(false, 1.0), (true, 2.0)] {
+        let [found, expected] = [difference.elo, expected].map(|of| of.interval(adaptive));
+        let (found, expected) = (found.expect("blocks"), expected.expect("blocks"));
+        assert!((found.low - expected.low).abs() < by, "{found:?} {pair:?}");
+        assert!(
+            (found.high - expected.high).abs() < by,
+            "{found:?} {pair:?}"
+        );
+    }
 }
 
 #[test]
@@ -229,7 +224,7 @@ fn an_anchor_has_rating_nothing_and_moves_no_difference() {
     let free = evidence.ratings(None).expect("games");
     let held = evidence.ratings(Some(3)).expect("games");
     assert_eq!(held.agents[3].value, 0.0);
-    assert_eq!(held.agents[3].interval, Some((0.0, 0.0)));
+    assert_eq!(held.agents[3].fixed, Some(Interval::default()));
     let sum: f64 = free.agents.iter().map(|rating| rating.value).sum();
     assert!(sum.abs() < 1e-6);
     for agent in 0..5 {
@@ -254,7 +249,7 @@ fn a_perfect_score_has_a_finite_rating_and_a_wide_interval() {
             .ratings(None)
             .expect("games")
             .difference(0, 1);
-        let (low, high) = difference.interval.expect("blocks");
+        let Interval { low, high } = difference.rating.fixed.expect("blocks");
         assert!(lowest < low && high < 4000.0, "{difference:?}");
         assert!(high - low > 500.0, "{difference:?}");
     }
@@ -283,7 +278,8 @@ fn agents_that_no_games_link_are_distinguished() {
     assert_eq!(ratings.components, [vec![0, 1], vec![2, 3, 4]]);
     assert!(ratings.links(2, 4) && !ratings.links(0, 4));
     assert!(ratings.agents.iter().all(|rating| rating.value.is_finite()));
-    let (low, high) = ratings.difference(0, 4).interval.expect("blocks");
+    let apart = ratings.difference(0, 4).rating.fixed;
+    let Interval { low, high } = apart.expect("blocks");
     assert!(high - low > 1000.0, "{low} {high}");
 }
 
@@ -305,8 +301,9 @@ fn where_all_games_between_sets_went_one_way_the_least_that_is_between_them_is_r
     assert_eq!(ratings.levels(), [[0, 1], [2, 3]]);
     assert!(ratings.links(0, 2) && ratings.is_open(0, 2) && !ratings.is_open(0, 1));
     let apart = ratings.difference(0, 2);
-    let (low, high) = apart.interval.expect("blocks");
-    assert!(apart.is_open && low < 800.0 && high > apart.value, "{low}");
+    let Interval { low, high } = apart.rating.fixed.expect("blocks");
+    assert!(apart.is_open && low < 800.0, "{low}");
+    assert!(high > apart.rating.value, "{high}");
     let text = evidence.compare(Wanted::default()).notes.join(" ");
     assert!(text.contains("(a0, a1; a2, a3)"), "{text}");
     assert!(text.contains("only the bound nearer to zero"), "{text}");

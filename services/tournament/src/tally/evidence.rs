@@ -1,7 +1,5 @@
 //! The data of comparisons: the sums of all groups, separate from the tally.
 
-use std::collections::BTreeMap;
-
 use super::{GroupLuck, Tally, group::GroupSums};
 
 /// A snapshot of a tally's pairings and results, for computations while the tally
@@ -26,7 +24,6 @@ pub struct Evidence {
     /// True if results decided which games were played or when the tournament ended:
     /// fixed-sample intervals then have less than their nominal coverage.
     pub adaptive: bool,
-    pub(super) opponents_differ: bool,
 }
 
 /// The blocks that a group played, counted as evidence or not.
@@ -45,61 +42,32 @@ impl Evidence {
     pub(crate) fn tuning_horizon_of(&self, one: usize, other: usize) -> f64 {
         f64::midpoint(self.tuning_horizons[one], self.tuning_horizons[other])
     }
-
-    /// True if agents meet different opponents, so that ratings define the order, and
-    /// scores do not.
-    #[must_use]
-    pub fn opponents_differ(&self) -> bool {
-        self.opponents_differ
-    }
 }
 
 impl Tally {
     /// A snapshot for comparisons.
     #[must_use]
     pub fn evidence(&self) -> Evidence {
-        let mut begun: BTreeMap<u64, GroupSums> = BTreeMap::new();
+        let mut groups = self.groups.clone();
         for (&block, partial) in &self.partial {
-            let id = self.schedule.group_of(block);
             if self.is_repeated(block) {
                 continue;
             }
-            let group = begun.entry(id).or_insert_with(|| {
-                let known = self.groups.get(&id).cloned();
-                known.unwrap_or_else(|| GroupSums::new(&self.schedule.group(id)))
-            });
-            partial
-                .rankings()
-                .for_each(|ranking| group.add_game(ranking));
+            let id = self.schedule.group_of(block);
+            groups
+                .entry(id)
+                .or_insert_with(|| GroupSums::new(&self.schedule.group(id)))
+                .add_games(partial.rankings());
         }
-        let mut groups = Vec::with_capacity(self.groups.len() + begun.len());
-        let mut played = Vec::with_capacity(groups.capacity());
-        let mut luck = Vec::with_capacity(groups.capacity());
-        let mut pending = begun.into_iter().peekable();
-        for (id, group) in &self.groups {
-            while let Some((other, fresh)) = pending.next_if(|(other, _)| other < id) {
-                played.push(self.played(other));
-                groups.push(fresh);
-                luck.push(None);
-            }
-            let touched = pending.next_if(|(other, _)| other == id);
-            luck.push(self.luck.get(id).cloned());
-            played.push(self.played(*id));
-            groups.push(touched.map_or_else(|| group.clone(), |(_, fresh)| fresh));
-        }
-        for (id, fresh) in pending {
-            played.push(self.played(id));
-            groups.push(fresh);
-        }
-        luck.resize(groups.len(), None);
+        let complete = |id: &&u64| self.groups.contains_key(id);
+        let luck = |id: &u64| Some(id).filter(complete).and_then(|id| self.luck.get(id));
         Evidence {
             names: self.names.clone(),
             seats: self.seats.len(),
             rotations: u64::from(self.schedule.rotations()),
-            groups,
-            luck,
-            played,
-            opponents_differ: self.opponents_differ(),
+            luck: groups.keys().map(|id| luck(id).cloned()).collect(),
+            played: groups.keys().map(|&id| self.played(id)).collect(),
+            groups: groups.into_values().collect(),
             tuning_horizon_pair: self.tuning_horizons.pair,
             tuning_horizons: self.tuning_horizons.agents.clone(),
             adaptive: self.adaptive,

@@ -22,10 +22,10 @@ mod beside;
 mod products;
 mod shape;
 
-use super::{Partial, Tally, group::distinct};
+use super::{AgentStanding, Partial, Tally, group::distinct};
 use crate::{
-    interval::{self, Estimate, Moments},
-    standings::AgentStanding,
+    Estimate, Interval,
+    interval::{self, BlockMean, Moments},
 };
 pub(crate) use beside::{GroupLuck, TogetherLuck, difference};
 use products::{Part, Products, ScoreLuck, table};
@@ -76,45 +76,11 @@ pub(crate) struct Adjusting {
     halves: [Products<1, 2>; 2],
 }
 
-/// A luck-adjusted score.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Adjusted {
-    pub(crate) score: f64,
-    /// Fixed-sample interval.
-    pub(crate) fixed: (f64, f64),
-    /// Anytime-valid interval.
-    pub(crate) anytime: (f64, f64),
-}
-
-/// The share of the variance of blocks that the luck adjustment removed, with its 95 %
-/// confidence interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Explained {
-    /// Remaining share of the variance, with its bounds.
-    left: [f64; 3],
-}
-
-impl Explained {
-    /// The removed share, and its bounds.
-    pub(super) fn share(self) -> [f64; 3] {
-        let [value, low, high] = self.left;
-        [1.0 - value, 1.0 - high, 1.0 - low]
-    }
-
-    /// Extra games needed for the same precision without the adjustment, for an agent with
-    /// `games` games, and the bounds; `None` if no variance remains.
-    pub(super) fn games_saved(self, games: u64) -> [Option<i64>; 3] {
-        let [value, low, high] = self.left;
-        [value, high, low]
-            .map(|left| (left > 0.0).then(|| (games as f64 * (1.0 / left - 1.0)).round() as i64))
-    }
-}
-
 /// The luck-adjusted blocks of an agent.
 #[derive(Clone, Copy, Debug)]
 struct Left {
-    /// Estimate from the adjusted blocks.
-    estimate: Estimate,
+    /// The mean of the adjusted blocks.
+    mean: BlockMean,
     /// Slope for the luck of each half, estimated on the other half.
     slopes: [f64; 2],
     /// Variance of an unadjusted block.
@@ -171,30 +137,30 @@ impl Adjusting {
 
     /// The luck-adjusted score, whose anytime-valid interval is narrowest around
     /// `tuning_horizon` blocks; `None` if luck is unknown or there are too few blocks.
-    pub(crate) fn adjusted(&self, tuning_horizon: f64) -> Option<Adjusted> {
-        let Left { estimate, .. } = self.left()?;
-        Some(Adjusted {
-            score: estimate.mean,
-            fixed: interval::around(estimate),
-            anytime: interval::around_at_any_time(estimate, tuning_horizon),
-        })
+    pub(crate) fn adjusted(&self, tuning_horizon: f64) -> Option<Estimate> {
+        Some(self.left()?.mean.estimate(tuning_horizon))
     }
 
-    /// The share of the variance that luck explains, given the sums of [`Adjusting::shape`]
-    /// over all groups; `None` if luck is unknown, there are too few blocks, or scores do
-    /// not vary.
-    pub(super) fn explained(&self, shape: f64) -> Option<Explained> {
+    /// The share of the variance of blocks that luck leaves, with its fixed-sample interval,
+    /// given the sums of [`Adjusting::shape`] over all groups; `None` if luck is unknown,
+    /// there are too few blocks, or scores do not vary.
+    pub(super) fn left_share(&self, shape: f64) -> Option<Estimate> {
         let left = self.left()?;
-        let n = left.estimate.blocks;
+        let n = left.mean.blocks;
         if left.before <= 0.0 || self.own.blocks < BLOCKS_MIN {
             return None;
         }
         let ratio = left.ratio();
-        let squares = left.before * left.estimate.df as f64;
+        let squares = left.before * left.mean.df as f64;
         let variance = shape / (squares * squares) + SLOPES * (ratio / n).powi(2);
-        let half = interval::critical(left.estimate.df) * variance.sqrt();
-        Some(Explained {
-            left: [ratio, (ratio - half).max(0.0), ratio + half],
+        let half = interval::critical(left.mean.df) * variance.sqrt();
+        Some(Estimate {
+            value: ratio,
+            fixed: Some(Interval {
+                low: (ratio - half).max(0.0),
+                high: ratio + half,
+            }),
+            anytime: None,
         })
     }
 
@@ -226,7 +192,7 @@ impl Adjusting {
             let n = blocks as f64;
             ((left / n, score / n), n / (n - 1.0))
         } else {
-            ((left.estimate.mean, left.estimate.observed), 1.0)
+            ((left.mean.mean, left.mean.observed), 1.0)
         };
         let of = |(half, &(sums, shape)): (usize, &(&LuckSums, &ShapeSums))| {
             shape::squares((sums, shape), line(half), left.ratio(), means)
@@ -250,7 +216,7 @@ impl Adjusting {
         let n = self.own.blocks as f64;
         let df = self.own.df();
         Some(Left {
-            estimate: Estimate {
+            mean: BlockMean {
                 mean: self.own.sum_left(slopes) / n,
                 observed: self.own.rows[0] / n,
                 variance: self.own.left([slopes; 2]).max(0.0) / df as f64,
@@ -266,20 +232,19 @@ impl Adjusting {
 impl Left {
     /// Ratio of the remaining variance to the original variance.
     fn ratio(&self) -> f64 {
-        self.estimate.variance / self.before
+        self.mean.variance / self.before
     }
 }
 
 /// The note for a table of adjusted scores; `None` if nothing is adjusted.
 pub(super) fn note(agents: &[AgentStanding]) -> Option<String> {
     let whole = |share: f64| (100.0 * share).round() as i64;
-    let ends = |of: fn(&AgentStanding) -> Option<f64>| {
-        let shares: Vec<i64> = agents.iter().filter_map(of).map(whole).collect();
-        Some((*shares.iter().min()?, *shares.iter().max()?))
-    };
-    let (least, most) = ends(|agent| agent.luck_share)?;
-    let (low, _) = ends(|agent| agent.luck_share_low)?;
-    let (_, high) = ends(|agent| agent.luck_share_high)?;
+    let shares = || agents.iter().filter_map(|agent| agent.luck_share);
+    let ends = || shares().filter_map(|share| share.fixed);
+    let least = shares().map(|share| whole(share.value)).min()?;
+    let most = shares().map(|share| whole(share.value)).max()?;
+    let low = ends().map(|ends| whole(ends.low)).min()?;
+    let high = ends().map(|ends| whole(ends.high)).max()?;
     let range = if least == most {
         format!("{most} %")
     } else {

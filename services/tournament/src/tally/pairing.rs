@@ -18,8 +18,9 @@ use super::{
     group::{Cluster, GroupSums, distinct},
 };
 use crate::{
-    interval::{self, Estimate},
-    standings::Pairing,
+    Estimate,
+    interval::BlockMean,
+    tally::{GamesSaved, Pairing},
 };
 
 /// Minimum degrees of freedom: those of 30 blocks of one group.
@@ -65,24 +66,23 @@ impl Tally {
         let most = rotations as f64;
         let (variance, clusters) = variance(&groups, (ratio, apart), self.seats.len() == 2);
         let share = (ratio / most).min(1.0);
-        let (low, high) = interval::around(Estimate {
+        let ends = BlockMean {
             mean: share,
             observed: share,
             variance: blocks as f64 * variance / (most * most),
             blocks: blocks as f64,
             df: df.min(clusters.saturating_sub(1)).max(1),
-        });
-        let games = (blocks * rotations) as f64;
-        let saved =
-            |ratio: f64| (ratio > 0.0).then(|| (games * (1.0 / ratio - 1.0)).round() as i64);
+        }
+        .fixed();
+        let left = Estimate {
+            value: ratio,
+            fixed: Some(ends.map(|end| end * most)),
+            anytime: None,
+        };
         Some(Pairing {
             blocks,
-            variance_reduction: 1.0 - ratio,
-            variance_reduction_low: 1.0 - high * most,
-            variance_reduction_high: 1.0 - low * most,
-            games_saved: saved(ratio),
-            games_saved_low: saved(high * most),
-            games_saved_high: saved(low * most),
+            variance_reduction: left.turned(1.0),
+            games_saved: GamesSaved::of(blocks * rotations, left),
         })
     }
 }

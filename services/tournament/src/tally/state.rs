@@ -1,11 +1,6 @@
 //! The state of a tally as plain data, for storage and resumption.
 
-use std::collections::BTreeMap;
-
-use arena_model::{
-    Tournament,
-    engine::{FaultKind, MAX_SEATS},
-};
+use arena_model::Tournament;
 use serde::{Deserialize, Serialize};
 
 use super::{Courses, Partial, SeatSums, Sums, Tally, group::GroupSums, luck::GroupLuck};
@@ -17,26 +12,12 @@ use crate::schedule::{Schedule, ScheduleError};
 pub struct TallyState {
     games: u64,
     voids: u64,
-    agents: Vec<AgentState>,
+    agents: Vec<Sums>,
     seats: Vec<SeatSums>,
     groups: Vec<(u64, GroupSums)>,
     luck: Vec<(u64, GroupLuck)>,
     partial: Vec<(u64, Partial)>,
     courses: Vec<(u64, Courses)>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct AgentState {
-    wins: u64,
-    draws: u64,
-    losses: u64,
-    voids: u64,
-    sat: u64,
-    score: u64,
-    won: u64,
-    plies: u64,
-    ranks: [u64; MAX_SEATS],
-    faults: BTreeMap<String, u64>,
 }
 
 impl TallyState {
@@ -56,7 +37,7 @@ impl Tally {
         TallyState {
             games: self.games,
             voids: self.voids,
-            agents: self.agents.iter().map(Sums::state).collect(),
+            agents: self.agents.clone(),
             seats: self.seats.clone(),
             groups: groups.map(|(&id, group)| (id, group.clone())).collect(),
             luck: self.luck.clone().into_iter().collect(),
@@ -88,52 +69,12 @@ impl Tally {
         }
         tally.games = state.games;
         tally.voids = state.voids;
-        tally.agents = state.agents.into_iter().map(Sums::of).collect();
+        tally.agents = state.agents;
         tally.seats = state.seats;
         tally.groups = state.groups.into_iter().collect();
         tally.luck = state.luck.into_iter().collect();
         tally.partial = state.partial.into_iter().collect();
         tally.courses = state.courses.into_iter().collect();
         Ok(Some(tally))
-    }
-}
-
-impl Sums {
-    fn state(&self) -> AgentState {
-        let faults = self.faults.iter();
-        AgentState {
-            wins: self.wins,
-            draws: self.draws,
-            losses: self.losses,
-            voids: self.voids,
-            sat: self.sat,
-            score: self.score,
-            won: self.won,
-            plies: self.plies,
-            ranks: self.ranks,
-            faults: faults
-                .map(|(&kind, &count)| (kind.to_owned(), count))
-                .collect(),
-        }
-    }
-
-    fn of(state: AgentState) -> Self {
-        let named = |name: &str| FaultKind::ALL.into_iter().find(|kind| kind.name() == name);
-        Self {
-            wins: state.wins,
-            draws: state.draws,
-            losses: state.losses,
-            voids: state.voids,
-            sat: state.sat,
-            score: state.score,
-            won: state.won,
-            plies: state.plies,
-            ranks: state.ranks,
-            faults: state
-                .faults
-                .into_iter()
-                .filter_map(|(name, count)| Some((named(&name)?.name(), count)))
-                .collect(),
-        }
     }
 }

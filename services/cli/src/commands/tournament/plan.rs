@@ -10,7 +10,7 @@ use arena_model::{
 use arena_tournament::{
     Schedule, Tally,
     format::sprt,
-    interval::{self, Moments},
+    interval::{Blocks, Moments},
 };
 use arena_wire::v1::{self, agent_setup::Source};
 use clap::Args;
@@ -447,12 +447,12 @@ fn half_width(seats: usize, rotate: bool, blocks: f64, spread: f64, horizon: Opt
     came.add_alike(count, most / 2);
     let spread = (spread * most as f64).powi(2) * (count - 1) as f64;
     came.squares += spread.ceil() as u64;
-    let came = [came].into_iter();
+    let came = Blocks::of([came], most);
     let ends = match horizon {
-        Some(horizon) => interval::of_mean_anytime(came, most, horizon),
-        None => interval::of_mean(came, most),
+        Some(horizon) => came.anytime(horizon),
+        None => came.fixed(),
     };
-    ends.map_or(0.5, |(low, high)| (high - low) / 2.0)
+    ends.map_or(0.5, |ends| (ends.high - ends.low) / 2.0)
 }
 
 /// Formats a value with one decimal, or as many as it needs to differ from zero.

@@ -64,7 +64,9 @@ fn gains_have_intervals_and_raw_scores_a_mark() {
         games_saved_low: Some(-17),
         games_saved_high: None,
     });
+    standings.agents[0].score = Some(0.5);
     standings.agents[0].score_low = Some(0.4);
+    standings.agents[0].score_high = Some(0.6);
     let text = remarks(&standings);
     for part in [
         "variance reduction 11 %",

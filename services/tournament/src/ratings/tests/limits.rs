@@ -1,6 +1,7 @@
 //! Ratings with little evidence, and of many agents.
 
 use super::*;
+use crate::testing::numbers;
 
 #[test]
 fn notes_have_no_figures_of_other_tournaments() {
@@ -23,7 +24,7 @@ fn a_rating_that_is_looked_at_often_has_the_errors_of_scores_looked_at_often() {
         let ratings = evidence.ratings(anchor).expect("games");
         let rating = ratings.agents[0];
         let (once, any) = (
-            rating.interval.expect("blocks"),
+            rating.fixed.expect("blocks"),
             rating.anytime.expect("blocks"),
         );
         let looks = Looks::Any {
@@ -32,9 +33,9 @@ fn a_rating_that_is_looked_at_often_has_the_errors_of_scores_looked_at_often() {
         };
         // Around a difference of 0 and without draws, the bounds are symmetric: the ratio
         // of their half-widths is that of their standard errors.
-        let reach = |(low, high): (f64, f64)| {
+        let reach = |ends: Interval| {
             let scale = if anchor.is_some() { 1.0 } else { 0.5 };
-            libm::sinh((high - low) / ELO / scale / 4.0)
+            libm::sinh((ends.high - ends.low) / ELO / scale / 4.0)
         };
         let expected = looks.point(0.95, 59) / Looks::One.point(0.95, 59);
         let found = reach(any) / reach(once);
@@ -52,9 +53,9 @@ fn an_interval_for_any_number_of_looks_that_reaches_too_far_is_none() {
             Some(drawn(&mut draws, &game.seats, 6))
         });
         for rating in tally.evidence().ratings(None).expect("games").agents {
-            assert!(rating.interval.is_some());
+            assert!(rating.fixed.is_some());
             match rating.anytime {
-                Some((low, high)) => {
+                Some(Interval { low, high }) => {
                     assert!(rating.value - low <= FAR && high - rating.value <= FAR);
                     reported += 1;
                 }
@@ -75,12 +76,7 @@ fn nothing_is_invented_where_nothing_was_played() {
         (game <= 2).then(|| vec![1, 1])
     });
     let ratings = tally.evidence().ratings(None).expect("games");
-    assert!(
-        ratings
-            .agents
-            .iter()
-            .all(|rating| rating.interval.is_none())
-    );
+    assert!(ratings.agents.iter().all(|rating| rating.fixed.is_none()));
     assert_eq!(ratings.difference(0, 1).superiority, None);
 }
 
@@ -104,21 +100,24 @@ fn no_number_is_ever_infinite_or_none() {
         let evidence = tally.evidence();
         let fine = |value: f64| assert!(value.is_finite(), "{value} of seed {seed}");
         for pair in evidence.pairs() {
-            let text = serde_json::to_value(&pair).expect("JSON");
-            for value in text.as_object().expect("a pair").values() {
-                value.as_f64().into_iter().for_each(fine);
+            let estimates = [
+                pair.score,
+                pair.difference,
+                pair.score_adjusted,
+                pair.difference_adjusted,
+            ];
+            for estimate in estimates.into_iter().filter(Option::is_some) {
+                numbers(estimate).into_iter().for_each(fine);
             }
+            pair.superiority.into_iter().for_each(fine);
         }
         let Some(ratings) = evidence.ratings(None) else {
             continue;
         };
         for (agent, rating) in ratings.agents.iter().enumerate() {
-            fine(rating.value);
-            if let Some((low, high)) = rating.interval {
-                fine(low);
-                fine(high);
-                assert!(low <= rating.value && rating.value <= high);
-            }
+            numbers(Some(*rating)).into_iter().for_each(fine);
+            let fixed = rating.fixed;
+            assert!(fixed.is_none_or(|ends| ends.contains(rating.value)));
             let difference = ratings.difference(agent, 0);
             difference.superiority.into_iter().for_each(fine);
         }
@@ -179,11 +178,11 @@ fn an_agent_with_one_block_against_each_other_has_an_error_as_wide_as_those_tell
             tally.add(&result(game, &placement, 10));
         }
         let evidence = tally.evidence();
-        let (low, high) = evidence
+        let ends = evidence
             .ratings(None)
-            .and_then(|ratings| ratings.difference(0, 1).interval)
+            .and_then(|ratings| ratings.difference(0, 1).rating.fixed)
             .expect("blocks");
-        held += u64::from(low <= 0.0 && 0.0 <= high);
+        held += u64::from(ends.contains(0.0));
         // On average, the products of score vectors equal the information of games of equal
         // agents.
         let fit = Fit::new(&evidence, precision);

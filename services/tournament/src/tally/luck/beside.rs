@@ -199,7 +199,7 @@ pub(crate) fn difference(of: [&Adjusting; 2], luck: &TogetherLuck) -> Option<Dif
         luck.0.blocks as f64 * left / df as f64
     };
     Some(interval::difference_of(
-        of.map(|left| left.estimate),
+        of.map(|left| left.mean),
         covariance,
         df,
         interval::UNITS_FINE,

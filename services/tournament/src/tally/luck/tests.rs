@@ -4,9 +4,9 @@ use arena_model::result::GameResult;
 
 use super::*;
 use crate::{
+    Standings,
     schedule::Schedule,
-    standings::Standings,
-    testing::{Draws, result, tournament},
+    testing::{Draws, numbers, result, tournament},
 };
 
 /// A game of two in which the first seat has this luck, and wins if the sum of luck and
@@ -54,6 +54,12 @@ fn left(points: &[(f64, f64)]) -> Vec<f64> {
         .collect()
 }
 
+/// The width of the fixed-sample interval.
+fn width(of: Option<Estimate>) -> f64 {
+    let numbers = numbers(of);
+    numbers[2] - numbers[1]
+}
+
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
@@ -88,19 +94,15 @@ fn the_adjusted_score_is_what_luck_leaves_with_the_slope_of_other_blocks() {
             .collect();
         let left = left(&blocks);
         let (_, scores): (Vec<f64>, Vec<f64>) = blocks.into_iter().unzip();
-        let near = |reported: Option<f64>, by_hand: f64| {
-            assert!(
-                (reported.expect("a value") - by_hand).abs() < 1e-9,
-                "{reported:?}"
-            );
+        let near = |reported: Option<Estimate>, by_hand: f64| {
+            let apart = numbers(reported)[0] - by_hand;
+            assert!(apart.abs() < 1e-9, "{reported:?}");
         };
         near(agent.score_adjusted, mean(&left));
         near(agent.luck_share, 1.0 - variance(&left) / variance(&scores));
-        let width = |low: Option<f64>, high: Option<f64>| high.zip(low).map(|(h, l)| h - l);
-        let adjusted = width(agent.score_adjusted_low, agent.score_adjusted_high);
-        let raw = width(agent.score_low, agent.score_high);
+        let [adjusted, raw] = [agent.score_adjusted, agent.score].map(width);
         assert!(adjusted < raw, "{adjusted:?} {raw:?}");
-        assert!(agent.luck_games_saved.expect("a value") > 100);
+        assert!(agent.luck_games_saved.value.expect("a value") > 100);
     }
     assert!(standings.notes.iter().any(|note| note.contains("Luck")));
 }
@@ -136,9 +138,10 @@ fn a_score_that_cannot_be_adjusted_is_shown_raw_and_marked() {
     };
     // All blocks are equal: there is nothing to adjust, and the score is unchanged.
     let alike = shown(20, some, |_| true);
-    assert_eq!(alike.score_adjusted, Some(1.0));
+    let adjusted = numbers(alike.score_adjusted);
+    assert_eq!(adjusted[0], 1.0);
     assert!(!alike.score_adjusted_is_raw && alike.luck_share.is_none());
-    assert!(alike.score_adjusted_low < Some(1.0));
+    assert!(adjusted[1] < 1.0);
     for (blocks, luck) in [
         (4, some as fn(u64) -> Vec<i32>),
         (20, |index| if index < 4 { Vec::new() } else { vec![1, -1] }),
@@ -146,8 +149,6 @@ fn a_score_that_cannot_be_adjusted_is_shown_raw_and_marked() {
         let raw = shown(blocks, luck, |index| index % 3 > 0);
         assert!(raw.score_adjusted_is_raw);
         assert_eq!(raw.score_adjusted, raw.score);
-        assert_eq!(raw.score_adjusted_low, raw.score_low);
-        assert_eq!(raw.score_adjusted_anytime_high, raw.score_anytime_high);
     }
     // If no game has luck, there is no adjusted score.
     let none = shown(20, |_| Vec::new(), |index| index % 3 > 0);
@@ -208,7 +209,7 @@ fn over_all_that_can_happen_the_adjusted_score_is_the_score() {
             adjusting.add((units, 4), Some([*even, *odd]), 2.0);
             let raw = units.sum as f64 / (8.0 * BLOCKS as f64);
             // Also if all blocks are equal: there is no selection by results.
-            let without = adjusting.adjusted(10.0).expect("enough blocks").score;
+            let without = adjusting.adjusted(10.0).expect("enough blocks").value;
             let chance = chance * other;
             all += chance;
             score += chance * raw;
@@ -246,29 +247,15 @@ fn of_two_the_pair_is_adjusted_as_each_agent_is() {
     let agent = agents.iter().find(|agent| agent.agent == "a0");
     let agent = agent.expect("it played");
     let pair = &tally.evidence().pairs()[0];
-    let ends = |of: [Option<f64>; 3]| of.map(|end| end.expect("a value"));
-    let score = ends([
-        agent.score_adjusted,
-        agent.score_adjusted_low,
-        agent.score_adjusted_high,
-    ]);
-    let duel = ends([
-        pair.score_adjusted,
-        pair.score_adjusted_low,
-        pair.score_adjusted_high,
-    ]);
-    let apart = ends([
-        pair.difference_adjusted,
-        pair.difference_adjusted_low,
-        pair.difference_adjusted_high,
-    ]);
-    for ((score, duel), apart) in score.into_iter().zip(duel).zip(apart) {
+    let score = numbers(agent.score_adjusted);
+    let duel = numbers(pair.score_adjusted);
+    let apart = numbers(pair.difference_adjusted);
+    for ((score, duel), apart) in score.into_iter().zip(duel).zip(apart).take(3) {
         assert!((score - duel).abs() < 1e-9, "{score} {duel}");
         assert!((2.0 * score - 1.0 - apart).abs() < 1e-9, "{score} {apart}");
     }
-    let raw = pair.difference_high.zip(pair.difference_low);
-    let raw = raw.map(|(high, low)| high - low).expect("a value");
-    assert!(apart[2] - apart[1] < 0.9 * raw, "{apart:?} {raw}");
+    let [apart, raw] = [pair.difference_adjusted, pair.difference].map(width);
+    assert!(apart < 0.9 * raw, "{apart:?} {raw}");
 }
 
 #[test]
@@ -326,23 +313,18 @@ fn among_four_the_difference_is_that_of_what_luck_leaves_of_both() {
         let place = |name: &str| usize::from(name.as_bytes()[1] - b'0');
         let [one, other] = [&pair.agent, &pair.opponent].map(|name| place(name));
         let duel: Vec<_> = duels.iter().map(|block| block[one][other]).collect();
-        let score = pair.score_adjusted.expect("a value");
+        let score = numbers(pair.score_adjusted)[0];
         assert!((score - mean(&left(&duel))).abs() < 1e-9, "{score}");
         let both = left_of(one).into_iter().zip(left_of(other));
         let differences: Vec<f64> = both.map(|(one, other)| one - other).collect();
-        let apart = pair.difference_adjusted.expect("a value");
+        let apart = numbers(pair.difference_adjusted)[0];
         assert!((apart - mean(&differences)).abs() < 1e-9, "{apart}");
         let error = (variance(&differences) / blocks as f64).sqrt();
-        let ends = pair
-            .difference_adjusted_high
-            .zip(pair.difference_adjusted_low);
-        let half = ends.map(|(high, low)| (high - low) / 2.0).expect("a value");
+        let half = width(pair.difference_adjusted) / 2.0;
         let errors = half / error / interval::critical(blocks - 1);
         assert!((0.97..1.05).contains(&errors), "{errors}");
-        let duel = pair.score_adjusted_high.zip(pair.score_adjusted_low);
-        let raw = pair.score_high.zip(pair.score_low);
-        let width = |ends: Option<(f64, f64)>| ends.map(|(high, low)| high - low);
-        assert!(width(duel) < width(raw), "{duel:?} {raw:?}");
+        let [duel, raw] = [pair.score_adjusted, pair.score].map(width);
+        assert!(duel < raw, "{duel:?} {raw:?}");
     }
 }
 
@@ -355,7 +337,7 @@ fn luck_explains_nothing_where_it_is_not_known_or_blocks_are_few() {
         for agent in standings.agents {
             assert_eq!(agent.score_adjusted, agent.score);
             assert_eq!(agent.luck_share, None);
-            assert_eq!(agent.luck_games_saved, None);
+            assert_eq!(agent.luck_games_saved.value, None);
         }
     }
 }
@@ -369,12 +351,8 @@ fn luck_beyond_all_measure_breaks_no_sum() {
     }
     let standings = standings(&results, 50);
     for agent in standings.agents {
-        let numbers = [
-            agent.score_adjusted,
-            agent.score_adjusted_low,
-            agent.luck_mean,
-        ];
-        assert!(numbers.into_iter().flatten().all(f64::is_finite));
+        let known = numbers(agent.score_adjusted).into_iter();
+        assert!(known.chain(agent.luck_mean).all(f64::is_finite));
     }
 }
 
@@ -382,9 +360,14 @@ fn luck_beyond_all_measure_breaks_no_sum() {
 fn the_note_on_luck_says_shares_and_their_intervals() {
     let said = |shares: &[f64]| {
         let agents = shares.iter().map(|&share| AgentStanding {
-            luck_share: Some(share),
-            luck_share_low: Some(share - 0.05),
-            luck_share_high: Some(share + 0.1),
+            luck_share: Some(Estimate {
+                value: share,
+                fixed: Some(Interval {
+                    low: share - 0.05,
+                    high: share + 0.1,
+                }),
+                anytime: None,
+            }),
             ..AgentStanding::default()
         });
         note(&agents.collect::<Vec<_>>())

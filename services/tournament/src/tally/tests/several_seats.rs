@@ -4,7 +4,7 @@
 use arena_model::format::{Format, Settings, Sprt};
 
 use super::*;
-use crate::{Standings, format::Verdict, stages::Stages};
+use crate::{Standings, format::Verdict, stages::Stages, testing::numbers};
 
 /// A test with three or four seats in which the first agent is better and later seats are
 /// better, too. Luck explains a part of the score.
@@ -101,11 +101,12 @@ fn seats_score_what_their_own_placements_give() {
             };
             let sum: f64 = results.iter().map(of).sum();
             let what = format!("seat {seat} of {seats}");
-            near(standing.score, sum / results.len() as f64, &what);
-            let (low, high) = (standing.score_low, standing.score_high);
-            assert!(low < standing.score && standing.score < high, "{what}");
+            let score = numbers(standing.score);
+            near(Some(score[0]), sum / results.len() as f64, &what);
+            assert!(score[1] < score[0] && score[0] < score[2], "{what}");
         }
-        let scores: Vec<_> = standings.seats.iter().map(|seat| seat.score).collect();
+        let scores = standings.seats.iter().map(|seat| numbers(seat.score)[0]);
+        let scores: Vec<f64> = scores.collect();
         assert!(scores.is_sorted(), "{scores:?}");
     }
 }
@@ -120,30 +121,26 @@ fn score_interval_luck_pair_and_verdict_are_of_one_quantity() {
         let standings = tally.standings();
         let what = format!("{blocks} blocks of {seats} seats");
         let [own, other] = ["a0", "a1"].map(|name| agent(&standings, name));
-        near(own.score, expected, &what);
-        near(other.score, 1.0 - expected, &what);
+        near(Some(numbers(own.score)[0]), expected, &what);
+        near(Some(numbers(other.score)[0]), 1.0 - expected, &what);
         near(verdict.data["score"].as_f64(), expected, &what);
         near(Some(own.points), scores.iter().sum(), &what);
         let pair = &tally.evidence().pairs()[0];
-        near(pair.score, expected, &what);
-        near(pair.difference, 2.0 * expected - 1.0, &what);
-        let ends = [
-            (own.score_low, pair.score_low),
-            (own.score_high, pair.score_high),
-            (own.score_anytime_low, pair.score_anytime_low),
-            (own.score_anytime_high, pair.score_anytime_high),
+        near(Some(numbers(pair.score)[0]), expected, &what);
+        let difference = numbers(pair.difference)[0];
+        near(Some(difference), 2.0 * expected - 1.0, &what);
+        for (one, of_pair) in [
+            (own.score, pair.score),
             (own.score_adjusted, pair.score_adjusted),
-            (own.score_adjusted_low, pair.score_adjusted_low),
-            (own.score_adjusted_high, pair.score_adjusted_high),
-        ];
-        for (one, of_pair) in ends {
-            near(one, of_pair.expect(&what), &what);
+        ] {
+            for (one, of_pair) in numbers(one).into_iter().zip(numbers(of_pair)) {
+                near(Some(one), of_pair, &what);
+            }
         }
-        assert!(own.score_low < own.score_adjusted, "{what}");
-        assert!(own.score_adjusted < own.score_high, "{what}");
+        let ends = own.score.and_then(|score| score.fixed).expect("blocks");
+        assert!(ends.contains(numbers(own.score_adjusted)[0]), "{what}");
         // Each block has the same weight, so that the interval is centred at the score.
-        let half = |end: Option<f64>| (end.expect("blocks") - expected).abs();
-        let (low, high) = (half(own.score_low), half(own.score_high));
+        let [low, high] = [ends.low, ends.high].map(|end| (end - expected).abs());
         assert!((low / high - 1.0).abs() < 0.2, "{what}: {low} {high}");
     }
 }

@@ -67,15 +67,11 @@ fn anytime_intervals_hold_after_tests_that_end_early() {
                 let evidence = tally.evidence();
                 let pair = evidence.pairs().remove(0);
                 let seat = tally.standings().seats.remove(0);
-                let ends = [
-                    (truth, agent.score_anytime_low, agent.score_anytime_high),
-                    (truth, pair.score_anytime_low, pair.score_anytime_high),
-                    (0.5, seat.score_anytime_low, seat.score_anytime_high),
-                ];
-                for ((held, width), (truth, low, high)) in held.iter_mut().zip(ends) {
-                    let (low, high) = low.zip(high).expect("blocks");
-                    *held += u64::from(low <= truth && truth <= high);
-                    *width += high - low;
+                let ends = [(truth, agent.score), (truth, pair.score), (0.5, seat.score)];
+                for ((held, width), (truth, score)) in held.iter_mut().zip(ends) {
+                    let ends = score.and_then(|score| score.anytime).expect("blocks");
+                    *held += u64::from(ends.contains(truth));
+                    *width += ends.high - ends.low;
                 }
             }
             for (what, (held, width)) in ["score", "pair", "first seat"].into_iter().zip(held) {

@@ -1,0 +1,450 @@
+//! The columns of the standings. Each is defined once, in [`COLUMNS`]: its key, its value in
+//! data, and its heading, text and help for people. All writers derive from this list and
+//! from the layouts below it.
+
+use std::fmt::Write;
+
+use arena_tournament::Estimate;
+use arena_wire::v1;
+
+use super::datum::{
+    Datum::{self, Bool, Both, Fixed, Int, Kinds, Ranks, Real, Text},
+    Field, Read, count,
+};
+use crate::{
+    estimates::{self, NONE},
+    units,
+};
+
+/// Formats the value of an agent; true if results decide which games are played or when the
+/// tournament ends.
+type Format = fn(&v1::AgentStanding, bool) -> String;
+
+/// The data by which a terminal's table decides on its columns.
+pub(crate) struct Table<'a> {
+    pub(crate) standings: &'a v1::Standings,
+    pub(crate) wide: bool,
+    /// True if places follow Swiss points.
+    pub(crate) swiss: bool,
+    pub(crate) rated: bool,
+    /// True if the agents are in the order of their scores.
+    pub(crate) by_score: bool,
+}
+
+impl Table<'_> {
+    fn any(&self, has: fn(&v1::AgentStanding) -> bool) -> bool {
+        self.standings.agents.iter().any(has)
+    }
+}
+
+/// A column.
+pub(crate) struct Column {
+    /// The key in JSON, CSV and Parquet.
+    pub(crate) key: &'static str,
+    /// The value there; `None` if the column is for people only.
+    read: Option<Read<v1::AgentStanding>>,
+    head: &'static str,
+    /// The heading, if it depends on the standings.
+    head_of: Option<fn(&v1::Standings) -> String>,
+    text: Format,
+    /// Heading and text in reports, if they are not those of a terminal.
+    in_reports: Option<(&'static str, Format)>,
+    /// Priority for hiding the column in a table that is too wide; 0 is never hidden, `None`
+    /// is not shown.
+    pub(crate) spare: fn(&Table<'_>) -> Option<usize>,
+    /// Label and description in the help.
+    help: Option<(&'static str, &'static str)>,
+}
+
+impl Column {
+    const fn new(key: &'static str, read: Read<v1::AgentStanding>) -> Self {
+        Self {
+            read: Some(read),
+            ..Self::for_people(key)
+        }
+    }
+
+    const fn for_people(key: &'static str) -> Self {
+        Self {
+            key,
+            read: None,
+            head: "",
+            head_of: None,
+            text: |_, _| String::new(),
+            in_reports: None,
+            spare: |_| Some(0),
+            help: None,
+        }
+    }
+
+    const fn shown(self, head: &'static str, text: Format) -> Self {
+        Self { head, text, ..self }
+    }
+
+    const fn head_of(self, head: fn(&v1::Standings) -> String) -> Self {
+        Self {
+            head_of: Some(head),
+            ..self
+        }
+    }
+
+    const fn in_reports(self, head: &'static str, text: Format) -> Self {
+        Self {
+            in_reports: Some((head, text)),
+            ..self
+        }
+    }
+
+    const fn spare(self, spare: fn(&Table<'_>) -> Option<usize>) -> Self {
+        Self { spare, ..self }
+    }
+
+    const fn help(self, label: &'static str, text: &'static str) -> Self {
+        Self {
+            help: Some((label, text)),
+            ..self
+        }
+    }
+
+    /// The heading in a terminal.
+    pub(crate) fn head(&self, standings: &v1::Standings) -> String {
+        self.head_of
+            .map_or_else(|| self.head.to_owned(), |head| head(standings))
+    }
+
+    /// The text of an agent in a terminal.
+    pub(crate) fn text(&self, agent: &v1::AgentStanding, adaptive: bool) -> String {
+        (self.text)(agent, adaptive)
+    }
+
+    /// The heading in a report.
+    pub(crate) fn report_head(&self, adaptive: bool) -> String {
+        let standings = || v1::Standings {
+            adaptive,
+            ..v1::Standings::default()
+        };
+        self.in_reports
+            .map_or_else(|| self.head(&standings()), |(head, _)| head.to_owned())
+    }
+
+    /// The text of an agent in a report.
+    pub(crate) fn report_text(&self, agent: &v1::AgentStanding, adaptive: bool) -> String {
+        let text = self.in_reports.map_or(self.text, |(_, text)| text);
+        text(agent, adaptive)
+    }
+}
+
+/// All columns, in the order of the keys in JSON; those for people only come last.
+const COLUMNS: &[Column] = &[
+    Column::new("agent", |it| Text(Some(&it.agent))).shown("agent", |it, _| it.agent.clone()),
+    Column::new("version", |it| Text(Some(&it.version))),
+    Column::new("content", |it| Text(filled(&it.content))),
+    Column::new("registered_unix_us", |it| counted(it.registered_unix_us)),
+    Column::new("place", |it| counted(it.place))
+        .shown("#", |it, _| units::place(it.place))
+        .help(
+            "place",
+            "agents that are level share a place; rank, in csv, numbers the lines",
+        ),
+    Column::new("games", |it| count(it.games))
+        .shown("games", |it, _| units::count(it.games))
+        .spare(|_| Some(2)),
+    Column::new("wins", |it| count(it.wins)).shown("wins", |it, _| units::count(it.wins)),
+    Column::new("draws", |it| count(it.draws)).shown("draws", |it, _| units::count(it.draws)),
+    Column::new("losses", |it| count(it.losses)).shown("losses", |it, _| units::count(it.losses)),
+    Column::new("voids", |it| count(it.voids))
+        .shown("voids", |it, _| units::count(it.voids))
+        .spare(in_wide),
+    Column::new("faults", |it| count(it.faults))
+        .shown("faults", |it, _| units::count(it.faults))
+        // A column of zeros may be hidden; a column with faults must stay visible.
+        .spare(|of| Some(if of.any(|it| it.faults > 0) { 0 } else { 8 })),
+    Column::new("unplayed", |it| count(it.unplayed)),
+    Column::new("points", |it| Real(Some(it.points))),
+    Column::new("swiss_points", |it| Real(it.swiss_points))
+        .shown("Swiss", |it, _| units::swiss(it.swiss_points))
+        .in_reports("Swiss points", |it, _| units::swiss(it.swiss_points))
+        .spare(|of| of.swiss.then_some(0)),
+    Column::new("buchholz", |it| Real(it.buchholz))
+        .shown("Buchholz", |it, _| units::swiss(it.buchholz))
+        .spare(|of| of.swiss.then_some(0)),
+    Column::new("byes", |it| counted(it.byes))
+        .shown("byes", |it, _| units::known(it.byes, units::count))
+        .in_reports("byes", |it, _| units::count(it.byes.unwrap_or_default()))
+        .spare(|of| of.swiss.then_some(2)),
+    Column::new("score", |it| Both(estimates::score(it)))
+        .shown("score [95%]", |it, adaptive| {
+            units::share(estimates::score(it), adaptive)
+        })
+        // The column that defines the order is hidden last: ratings if scores do not.
+        .spare(|of| Some(usize::from(of.swiss || of.rated && !of.by_score)))
+        .help(
+            "score",
+            "mean score of a game: (opponents beaten + half of those tied) / opponents",
+        ),
+    Column::new("score_adjusted", |it| Both(estimates::score_adjusted(it)))
+        .shown("adjusted [95%]", adjusted)
+        .in_reports("luck-adjusted score [95%]", adjusted)
+        .spare(|of| of.any(|it| it.score_adjusted.is_some()).then_some(4))
+        .help(
+            "adjusted",
+            "luck-adjusted score, in games with dice: the score minus the estimated\n\
+             effect of the dice (control variate, unbiased); * marks an unadjusted score",
+        ),
+    Column::new("score_adjusted_is_raw", |it| Bool(it.score_adjusted_is_raw)),
+    Column::new("luck_mean", |it| Real(it.luck_mean)).shown("luck", |it, _| {
+        units::known(it.luck_mean, units::signed_percent)
+    }),
+    Column::new("luck_share", |it| Fixed(luck_share(it))),
+    Column::new("luck_games_saved", |it| Int(it.luck_games_saved))
+        .shown("games saved [95%]", games_saved),
+    Column::new("luck_games_saved_low", |it| Int(it.luck_games_saved_low)),
+    Column::new("luck_games_saved_high", |it| Int(it.luck_games_saved_high)),
+    Column::new("rating", |it| Both(estimates::rating(it)))
+        .shown("rating [95%]", |it, adaptive| {
+            units::rating(estimates::rating(it), adaptive)
+        })
+        .in_reports("rating [95%]", |it, adaptive| {
+            units::rating_ends(estimates::rating(it), adaptive)
+        })
+        .spare(|of| of.rated.then_some(usize::from(of.by_score || of.swiss)))
+        .help(
+            "rating",
+            "maximum-likelihood rating on the Elo scale (Davidson's model for two\n\
+             seats, Plackett-Luce for more); with draws, rating differences are larger\n\
+             than elo_difference of a pair, which is computed from its score",
+        ),
+    Column::new("nash", |it| Real(it.nash))
+        .shown("Nash", |it, _| {
+            units::known(it.nash, |share| format!("{:.0}%", share * 100.0))
+        })
+        .spare(|of| {
+            let mixed =
+                |it: &v1::AgentStanding| (0.01..0.99).contains(&it.nash.unwrap_or_default());
+            of.any(mixed).then_some(5)
+        }),
+    Column::new("plies_mean", |it| Real(it.plies_mean))
+        .shown("plies", |it, _| units::mean(it.plies_mean))
+        .spare(|_| Some(7)),
+    Column::new("win_rate", |it| Fixed(win_rate(it)))
+        .head_of(|of| format!("win rate{}", if of.adaptive { "" } else { " [95%]" }))
+        .shown("", |it, adaptive| units::share(win_rate(it), adaptive))
+        .spare(in_wide),
+    Column::new("ranks", |it| Ranks(&it.ranks))
+        .head_of(ranks_head)
+        .shown("", ranks)
+        .spare(|_| Some(3))
+        .help(
+            "W/D/L",
+            "sole first places, shared first places, other games",
+        ),
+    Column::new("blocks", |it| count(it.blocks))
+        .shown("blocks", |it, _| units::count(it.blocks))
+        .spare(in_wide),
+    Column::new("games_repeated", |it| count(it.games_repeated)),
+    Column::new("latency_us_p50", |it| Real(it.latency_us_p50))
+        .shown("move p50", |it, _| units::latency(it.latency_us_p50))
+        .spare(|_| Some(9))
+        .help(
+            "move p50",
+            "median thinking time, as the agent reports it, else its share of the round\n\
+             trip (latency_us_p50); also move p99; --wide and json add the waiting time",
+        ),
+    Column::new("latency_us_p99", |it| Real(it.latency_us_p99))
+        .shown("move p99", |it, _| units::latency(it.latency_us_p99))
+        .spare(|_| Some(6)),
+    Column::new("waiting_us_p50", |it| Real(it.waiting_us_p50))
+        .shown("wait p50", |it, _| units::latency(it.waiting_us_p50))
+        .spare(in_wide),
+    Column::new("waiting_us_p99", |it| Real(it.waiting_us_p99))
+        .shown("wait p99", |it, _| units::latency(it.waiting_us_p99))
+        .spare(in_wide),
+    Column::new("faults_by_kind", |it| Kinds(&it.faults_by_kind)),
+    Column::new("last_fault", |it| Text(filled(&it.last_fault))),
+    Column::new("non_deterministic", |it| Bool(it.non_deterministic)),
+    Column::for_people("other rating")
+        .head_of(|of| format!("rating [95%, {}]", other_interval(of)))
+        .shown("", |it, adaptive| {
+            units::rating(estimates::rating(it), !adaptive)
+        })
+        .spare(|of| (of.wide && of.rated).then_some(0)),
+    Column::for_people("other score")
+        .head_of(|of| format!("score [95%, {}]", other_interval(of)))
+        .shown("", |it, adaptive| {
+            units::share(estimates::score(it), !adaptive)
+        })
+        .spare(in_wide),
+];
+
+/// The columns in a terminal, from the left.
+pub(crate) const IN_TERMINAL: &[&str] = &[
+    "place",
+    "agent",
+    "swiss_points",
+    "buchholz",
+    "byes",
+    "rating",
+    "score",
+    "score_adjusted",
+    "ranks",
+    "games",
+    "nash",
+    "plies_mean",
+    "latency_us_p50",
+    "latency_us_p99",
+    "waiting_us_p50",
+    "waiting_us_p99",
+    "faults",
+    "win_rate",
+    "other rating",
+    "other score",
+    "blocks",
+    "voids",
+];
+/// Columns that only Swiss tournaments have.
+pub(crate) const SWISS: &[&str] = &["swiss_points", "buchholz", "byes"];
+/// The columns of a Markdown report after the agent and the columns of [`SWISS`].
+pub(crate) const IN_MARKDOWN: &[&str] = &["score", "games", "wins", "draws", "losses", "faults"];
+/// The columns of a page after the same.
+pub(crate) const ON_PAGE: &[&str] = &[
+    "games",
+    "wins",
+    "draws",
+    "losses",
+    "win_rate",
+    "plies_mean",
+    "faults",
+];
+/// The columns of a page's table on luck.
+pub(crate) const ON_PAGE_LUCK: &[&str] = &[
+    "agent",
+    "luck_mean",
+    "score",
+    "score_adjusted",
+    "luck_games_saved",
+];
+/// The columns that the help describes.
+const IN_HELP: &[&str] = &[
+    "rating",
+    "score",
+    "ranks",
+    "score_adjusted",
+    "latency_us_p50",
+    "place",
+];
+
+/// The columns of a layout.
+pub(crate) fn named<'a>(
+    keys: impl IntoIterator<Item = &'a &'static str>,
+) -> impl Iterator<Item = &'static Column> {
+    keys.into_iter()
+        .filter_map(|key| COLUMNS.iter().find(|column| column.key == *key))
+}
+
+/// The description of the columns for the help of `arena standings`.
+#[must_use]
+pub fn help() -> String {
+    let mut text = "Columns:\n".to_owned();
+    for (label, lines) in named(IN_HELP).filter_map(|column| column.help) {
+        let lines = lines.replace('\n', "\n            ");
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {label:<10}{lines}");
+    }
+    text
+}
+
+/// The fields of an agent in JSON, in their order.
+pub(crate) fn fields(agent: &v1::AgentStanding) -> Vec<Field> {
+    let columns = COLUMNS.iter();
+    columns
+        .filter_map(|column| Some(column.read?(agent).fields(column.key)))
+        .flatten()
+        .collect()
+}
+
+fn in_wide(table: &Table<'_>) -> Option<usize> {
+    table.wide.then_some(0)
+}
+
+fn counted(number: Option<u64>) -> Datum<'static> {
+    number.map_or(Int(None), count)
+}
+
+fn filled(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
+fn luck_share(it: &v1::AgentStanding) -> Option<Estimate> {
+    let fixed = (it.luck_share_low, it.luck_share_high);
+    estimates::of(it.luck_share, fixed, NONE)
+}
+
+fn win_rate(it: &v1::AgentStanding) -> Option<Estimate> {
+    let fixed = (it.win_rate_low, it.win_rate_high);
+    estimates::of(it.win_rate, fixed, NONE)
+}
+
+/// The interval that a table does not show otherwise.
+fn other_interval(standings: &v1::Standings) -> &'static str {
+    if standings.adaptive {
+        "fixed n"
+    } else {
+        "anytime"
+    }
+}
+
+fn adjusted(it: &v1::AgentStanding, adaptive: bool) -> String {
+    units::share(estimates::score_adjusted(it), adaptive) + units::raw(it.score_adjusted_is_raw)
+}
+
+/// The extra games that the luck adjustment is worth, with their interval.
+fn games_saved(it: &v1::AgentStanding, _: bool) -> String {
+    let ends = it.luck_games_saved_low.map(|low| {
+        let high = it.luck_games_saved_high;
+        let high = high.map_or_else(|| "∞".to_owned(), units::signed_count);
+        format!(" [{}, {high}]", units::signed_count(low))
+    });
+    units::known(it.luck_games_saved, |saved| {
+        units::signed_count(saved) + &ends.unwrap_or_default()
+    })
+}
+
+/// With two seats, a first place is a win or a draw.
+fn ranks_head(standings: &v1::Standings) -> String {
+    let ranks = standings.agents.iter().map(|agent| agent.ranks.len()).max();
+    match ranks {
+        Some(ranks @ 3..) => ["1st", "2nd", "3rd", "4th"][..ranks.min(4)].join("/"),
+        _ => "W/D/L".to_owned(),
+    }
+}
+
+fn ranks(it: &v1::AgentStanding, _: bool) -> String {
+    let counts = if it.ranks.len() > 2 {
+        &it.ranks[..]
+    } else {
+        &[it.wins, it.draws, it.losses]
+    };
+    let counts = counts.iter().map(|&games| units::count(games));
+    counts.collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_layout_names_columns_of_the_list() {
+        for layout in [
+            IN_TERMINAL,
+            SWISS,
+            IN_MARKDOWN,
+            ON_PAGE,
+            ON_PAGE_LUCK,
+            IN_HELP,
+        ] {
+            assert_eq!(named(layout).count(), layout.len(), "{layout:?}");
+        }
+        let helped = COLUMNS.iter().filter(|column| column.help.is_some());
+        assert_eq!(helped.count(), IN_HELP.len());
+    }
+}
