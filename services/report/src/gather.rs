@@ -5,19 +5,15 @@ use arena_wire::v1::{self, agent_setup::Source};
 
 use crate::{
     Client,
-    error::{ReportError, Result},
-    estimates,
-    records::{self, TournamentRecords},
-    units,
-};
-use crate::{
     board::Boards,
-    lead,
+    error::{ReportError, Result},
+    estimates, lead,
     rated::Rated,
+    records::{self, TournamentRecords},
     report::{Agent, Pair, Report},
     sample::Sampler,
     scan::Scan,
-    verdict,
+    units, verdict,
 };
 
 /// Games per request.

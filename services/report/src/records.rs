@@ -84,9 +84,7 @@ impl TournamentRecords {
             })?;
         Ok(line)
     }
-}
 
-impl TournamentRecords {
     /// A record's line without events, because they are not stored or not wanted. It has
     /// `null` in their place, and the actions of the opening. Its hash is the hash of the
     /// full line.

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tempfile::NamedTempFile;
+use tempfile::TempPath;
 
 use crate::error::{ReportError, Result};
 
@@ -15,28 +15,9 @@ use crate::error::{ReportError, Result};
 /// /dev/stdout or a pipe, is written directly.
 pub struct WholeFile {
     path: PathBuf,
-    file: BufWriter<Target>,
-}
-
-enum Target {
-    Whole(NamedTempFile),
-    AsItComes(File),
-}
-
-impl Write for Target {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Whole(file) => file.write(bytes),
-            Self::AsItComes(file) => file.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Whole(file) => file.flush(),
-            Self::AsItComes(file) => file.flush(),
-        }
-    }
+    file: BufWriter<File>,
+    /// The temporary name; `None` if the target is written directly.
+    temporary: Option<TempPath>,
 }
 
 impl WholeFile {
@@ -45,27 +26,34 @@ impl WholeFile {
         let folder = check(path)?;
         let made = if path.metadata().is_ok_and(|known| !known.is_file()) {
             let opened = OpenOptions::new().write(true).open(path);
-            opened.map(Target::AsItComes)
+            opened.map(|file| (file, None))
         } else {
             let made = tempfile::Builder::new()
                 .prefix(".arena-")
                 .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
                 .tempfile_in(folder);
-            made.map(Target::Whole)
+            made.map(|made| {
+                let (file, temporary) = made.into_parts();
+                (file, Some(temporary))
+            })
         };
-        match made {
-            Ok(file) => Ok(Self {
-                path: path.to_owned(),
-                file: BufWriter::with_capacity(1 << 18, file),
-            }),
-            Err(error) => Err(failed(path, &error)),
-        }
+        let (file, temporary) = made.map_err(|error| failed(path, &error))?;
+        Ok(Self {
+            path: path.to_owned(),
+            file: BufWriter::with_capacity(1 << 18, file),
+            temporary,
+        })
     }
 
     /// Appends.
     pub fn write(&mut self, bytes: &[u8]) -> Result {
         let written = self.file.write_all(bytes);
-        written.map_err(|error| failed(&self.path, &error))
+        written.map_err(|error| self.failed(&error))
+    }
+
+    /// An error in writing this file.
+    pub(crate) fn failed(&self, error: &io::Error) -> ReportError {
+        failed(&self.path, error)
     }
 
     /// Syncs the file to disk, then renames it to its final name.
@@ -75,13 +63,12 @@ impl WholeFile {
             .file
             .into_inner()
             .map_err(|error| failed(&path, error.error()))?;
-        let Target::Whole(file) = file else {
+        let Some(temporary) = self.temporary else {
             return Ok(());
         };
-        file.as_file()
-            .sync_all()
-            .map_err(|error| failed(&path, &error))?;
-        file.persist(&path)
+        file.sync_all().map_err(|error| failed(&path, &error))?;
+        temporary
+            .persist(&path)
             .map_err(|error| failed(&path, &error.error))?;
         Ok(())
     }

@@ -58,9 +58,7 @@ pub struct Moments {
 impl Moments {
     /// Adds one block.
     pub fn add(&mut self, units: u64) {
-        self.blocks += 1;
-        self.sum += units;
-        self.squares += units * units;
+        self.add_alike(1, units);
     }
 
     /// Adds `blocks` blocks of equal units.
@@ -98,7 +96,8 @@ impl std::ops::Add for Moments {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Blocks {
     count: u64,
-    groups: u64,
+    /// Number of groups.
+    pub(crate) groups: u64,
     sum: f64,
     squares: f64,
     within: f64,
@@ -135,11 +134,6 @@ impl Blocks {
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
-    }
-
-    /// Number of groups.
-    pub(crate) fn groups(&self) -> u64 {
-        self.groups
     }
 
     /// The mean share; `None` without a block.

@@ -5,7 +5,7 @@
 //! games, with any opponents. Shared blocks make both scores dependent, so their covariance
 //! within groups is included.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Range};
 
 use crate::{
     Estimate,
@@ -88,7 +88,7 @@ impl Evidence {
         let mut alone = vec![Alone::default(); agents];
         let mut pairs: BTreeMap<(usize, usize), Pair> = BTreeMap::new();
         for ((group, luck), played) in self.groups.iter().zip(&self.luck).zip(&self.played) {
-            let sides = sides(group);
+            let sides: Vec<_> = tally::members_of(group.agents()).collect();
             let shares: Vec<_> = group.shares(self.rotations);
             for (place, share) in shares.iter().enumerate() {
                 let alone = &mut alone[usize::from(share.agent)];
@@ -98,9 +98,9 @@ impl Evidence {
                 let games = share.luck_games(self.seats, self.rotations);
                 alone.adjusting.add(blocks, luck, games);
             }
-            for (place, (first, own)) in sides.iter().enumerate() {
-                for (offset, (second, others)) in sides.iter().enumerate().skip(place + 1) {
-                    let pair = pairs.entry((*first, *second)).or_default();
+            for (place, &(first, ref own)) in sides.iter().enumerate() {
+                for (offset, &(second, ref others)) in sides.iter().enumerate().skip(place + 1) {
+                    let pair = pairs.entry((first.into(), second.into())).or_default();
                     pair.played.blocks += played.blocks;
                     pair.played.distinct += played.distinct;
                     pair.played.more |= played.more;
@@ -111,8 +111,8 @@ impl Evidence {
                     let most = places.map(|side| shares[side].most(self.rotations));
                     let within = places.map(|side| units_within(shares[side].seats));
                     let both = group.moments(self.rotations, |ranking| {
-                        let members = own.iter().chain(others);
-                        let units: u64 = members.map(|&m| ranking.units(m, self.seats)).sum();
+                        let members = own.clone().chain(others.clone());
+                        let units: u64 = members.map(|m| ranking.units(m, self.seats)).sum();
                         units.saturating_sub(within.iter().sum())
                     });
                     pair.together.add(moments, both, most);
@@ -177,30 +177,17 @@ pub(crate) fn couples(agents: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..agents).flat_map(move |one| (one + 1..agents).map(move |other| (one, other)))
 }
 
-/// The agents of a group, each with its members.
-fn sides(group: &GroupSums) -> Vec<(usize, Vec<usize>)> {
-    let mut sides: Vec<(usize, Vec<usize>)> = Vec::new();
-    for (member, &agent) in group.agents().iter().enumerate() {
-        let agent = usize::from(agent);
-        match sides.last_mut() {
-            Some((last, members)) if *last == agent => members.push(member),
-            _ => sides.push((agent, vec![member])),
-        }
-    }
-    sides
-}
-
 impl Pair {
     fn add(
         &mut self,
         group: &GroupSums,
         evidence: &Evidence,
-        [own, others]: [&[usize]; 2],
+        [own, others]: [&Range<usize>; 2],
         luck: Option<[LuckSums; 2]>,
     ) {
         let couples = || {
-            own.iter()
-                .flat_map(|&a| others.iter().map(move |&b| (a, b)))
+            own.clone()
+                .flat_map(|a| others.clone().map(move |b| (a, b)))
         };
         for (ranking, count) in group.games() {
             for (a, b) in couples() {

@@ -16,7 +16,7 @@ use crate::{
         pairs,
     },
     schedule::{Schedule, ScheduleError},
-    tally::{BlockCourse, Sameness},
+    tally::{BlockCourse, Sameness, units_between},
 };
 
 /// A tournament's games so far, and its planner.
@@ -424,7 +424,8 @@ fn add_units(agents: &mut [Units], result: &GameResult) {
         for (other_seat, &other) in result.seats.iter().enumerate() {
             if other != agent {
                 sum.of += 2;
-                sum.got += units(result.placement[seat], result.placement[other_seat]);
+                let [own, its] = [seat, other_seat].map(|seat| result.placement[seat]);
+                sum.got += u64::from(units_between(own, its));
             }
         }
     }
@@ -439,7 +440,8 @@ fn add_pairs(agents: &[u16], sums: &mut [Units], result: &GameResult) -> u64 {
         let (one, other) = (agents[one], agents[other]);
         for (seat, _) in seats_of(result, one) {
             for (other_seat, _) in seats_of(result, other) {
-                let got = units(result.placement[seat], result.placement[other_seat]);
+                let [own, its] = [seat, other_seat].map(|seat| result.placement[seat]);
+                let got = u64::from(units_between(own, its));
                 sum.got += got;
                 sum.of += 2;
                 first += got;
@@ -452,15 +454,6 @@ fn add_pairs(agents: &[u16], sums: &mut [Units], result: &GameResult) -> u64 {
 fn seats_of(result: &GameResult, agent: u16) -> impl Iterator<Item = (usize, &u16)> {
     let seats = result.seats.iter().enumerate();
     seats.filter(move |(_, held)| **held == agent)
-}
-
-/// Two units for a better rank, one for a tie.
-fn units(rank: u8, other: u8) -> u64 {
-    match rank.cmp(&other) {
-        std::cmp::Ordering::Less => 2,
-        std::cmp::Ordering::Equal => 1,
-        std::cmp::Ordering::Greater => 0,
-    }
 }
 
 #[cfg(test)]

@@ -34,11 +34,11 @@ use tuning_horizon::TuningHorizons;
 pub(crate) use courses::{BlockCourse, Sameness};
 pub use evidence::Evidence;
 pub(crate) use evidence::Played;
-pub(crate) use group::{GroupSums, distinct, units_within};
+pub(crate) use group::{GroupSums, distinct, members_of, units_within};
 pub(crate) use luck::{
     Adjusting, GroupLuck, LuckSums, TogetherLuck, difference as adjusted_difference,
 };
-pub(crate) use ranking::Ranking;
+pub(crate) use ranking::{Ranking, units_between};
 pub use standings::{
     AgentStanding, GamesSaved, OpeningsStanding, Pairing, SeatStanding, Standings,
 };

@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, BufWriter, IsTerminal, Write},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use serde_json::Value;
@@ -11,20 +11,20 @@ use super::table::{Cell, ExportColumn};
 use crate::{
     error::{ReportError, Result},
     text::csv_line,
-    whole_file::{self, WholeFile},
+    whole_file::WholeFile,
 };
 
 /// The bytes of an export.
 pub enum Out {
     Stdout(BufWriter<io::Stdout>),
-    File(PathBuf, WholeFile),
+    File(WholeFile),
 }
 
 impl Out {
     /// Opens a destination. `binary` output is refused on a terminal.
     pub fn open(file: Option<&Path>, binary: bool) -> Result<Self> {
         match file {
-            Some(file) => Ok(Self::File(file.to_owned(), WholeFile::create(file)?)),
+            Some(file) => Ok(Self::File(WholeFile::create(file)?)),
             None if binary && io::stdout().is_terminal() => Err(ReportError::usage(
                 "Parquet is not for terminals: name a file with --out FILE",
             )),
@@ -44,7 +44,7 @@ impl Out {
         match self {
             Self::Stdout(_) if error.kind() == io::ErrorKind::BrokenPipe => ReportError::Closed,
             Self::Stdout(_) => ReportError::failed(format!("cannot write to stdout: {error}")),
-            Self::File(path, _) => whole_file::failed(path, error),
+            Self::File(file) => file.failed(error),
         }
     }
 
@@ -54,7 +54,7 @@ impl Out {
         flushed.map_err(|error| self.failed(&error))?;
         match self {
             Self::Stdout(_) => Ok(()),
-            Self::File(_, file) => file.finish(),
+            Self::File(file) => file.finish(),
         }
     }
 }
@@ -63,14 +63,14 @@ impl Write for Out {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Stdout(out) => out.write(bytes),
-            Self::File(_, file) => Write::write(file, bytes),
+            Self::File(file) => Write::write(file, bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Self::Stdout(out) => out.flush(),
-            Self::File(_, file) => file.flush(),
+            Self::File(file) => file.flush(),
         }
     }
 }

@@ -26,6 +26,7 @@ use crate::{
 
 const CSS: &str = include_str!("report.css");
 const JS: &str = include_str!("report.js");
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Maximum number of pairs in the table; larger tables belong in a spreadsheet.
 const PAIRS_MAX: usize = 500;
@@ -76,11 +77,8 @@ struct Page<'a> {
     endings: String,
     latencies: String,
     games_json: String,
-    css: &'static str,
-    js: &'static str,
     css_hash: String,
     js_hash: String,
-    version: &'static str,
 }
 
 /// A table of columns of the standings.
@@ -248,11 +246,8 @@ pub fn html(report: &Report) -> Result<String> {
         endings: endings(report),
         latencies: chart::latencies(report),
         games_json: script_json(&json!({ "board": report.board, "samples": report.samples })),
-        css: CSS,
-        js: JS,
         css_hash: source_hash(CSS),
         js_hash: source_hash(JS),
-        version: env!("CARGO_PKG_VERSION"),
     };
     page.render().map_err(ReportError::failed)
 }

@@ -18,31 +18,31 @@ pub fn agents(standings: &v1::Standings) -> Result<String> {
         cells.extend(flat(&view::agent(agent))?);
         Ok(cells)
     });
-    text(rows.collect::<Result<_>>()?)
+    Ok(text(rows.collect::<Result<_>>()?))
 }
 
 /// One line per pair.
 pub fn pairs(standings: &v1::Standings) -> Result<String> {
     let rows = standings.pairs.iter().map(|pair| flat(&view::pair(pair)));
-    text(rows.collect::<Result<_>>()?)
+    Ok(text(rows.collect::<Result<_>>()?))
 }
 
 /// One line per agent and round.
 pub fn rounds(rows: &[RoundRow<'_>]) -> Result<String> {
-    text(rows.iter().map(flat).collect::<Result<_>>()?)
+    Ok(text(rows.iter().map(flat).collect::<Result<_>>()?))
 }
 
-fn text(rows: Vec<Vec<(String, String)>>) -> Result<String> {
-    let mut text = String::new();
-    for (place, row) in rows.iter().enumerate() {
-        if place == 0 {
-            let names: Vec<&str> = row.iter().map(|(name, _)| name.as_str()).collect();
-            text += &csv_line(&names);
+/// A header with the names of the first row, then a line per row.
+fn text(rows: Vec<Vec<(String, String)>>) -> String {
+    let mut lines = Vec::new();
+    for row in rows {
+        let (names, cells): (Vec<String>, Vec<String>) = row.into_iter().unzip();
+        if lines.is_empty() {
+            lines.push(csv_line(&names));
         }
-        let cells: Vec<&str> = row.iter().map(|(_, cell)| cell.as_str()).collect();
-        text += &csv_line(&cells);
+        lines.push(csv_line(&cells));
     }
-    Ok(text)
+    lines.concat()
 }
 
 /// Keys and values as text. An unknown value is empty, a list has a column for each number,

@@ -61,7 +61,7 @@ pub(super) fn added(
         let bound = highest + added;
         if bound > 0.0 {
             let all_alike = blocks.spread().0 == 0.0;
-            let parts = if blocks.groups() > 1 && !all_alike {
+            let parts = if blocks.groups > 1 && !all_alike {
                 4.0
             } else {
                 2.0
@@ -124,13 +124,8 @@ pub(super) fn meat(
             1 => (false, 1.0 - pull(group, &own)),
             own => (true, 1.0 - 1.0 / own as f64),
         };
-        add(
-            &mut meat,
-            group,
-            evidence.rotations,
-            fit,
-            (centred, 1.0 / free),
-        );
+        let rotations = evidence.rotations;
+        add(&mut meat, group, rotations, fit, (centred, 1.0 / free));
     }
     let games = |group: &GroupSums| group.games().iter().map(|(_, count)| count).sum::<u64>();
     let all: u64 = evidence.groups.iter().map(games).sum();
@@ -200,13 +195,12 @@ pub(super) fn blocks(
     fit: &Fit,
 ) -> (Features, [Features; FEATURES]) {
     let score = fit.scores(group);
-    let mut scores: Vec<(Ranking, Features)> = Vec::new();
-    for (ranking, _) in group.games() {
-        scores.push((ranking, score(ranking)));
-    }
+    let rankings = group.games().into_iter().map(|(ranking, _)| ranking);
+    let scores: Vec<(Ranking, Features)> = rankings.map(|it| (it, score(it))).collect();
     let find = |ranking: Ranking| {
-        let place = scores.binary_search_by(|(known, _)| known.cmp(&ranking));
-        place.ok()
+        scores
+            .binary_search_by_key(&ranking, |(known, _)| *known)
+            .ok()
     };
     // Row r: Σ_s Σ_blocks c_r·c_s · score of s.
     let mut rows = vec![[0.0; FEATURES]; scores.len()];

@@ -15,13 +15,7 @@ pub(super) fn cyclic_order(mut group: Vec<u16>, number: u64) -> Vec<u16> {
     if has_repeats(&group) {
         return necklaces(&group).swap_remove(number as usize);
     }
-    let mut rank = number;
-    for place in 1..group.len() {
-        let arrangements = factorial((group.len() - place - 1) as u64);
-        let chosen = place + (rank / arrangements) as usize;
-        rank %= arrangements;
-        group[place..=chosen].rotate_right(1);
-    }
+    permute(&mut group[1..], number);
     group
 }
 
@@ -39,14 +33,18 @@ pub(super) fn permutation_number(order: &[u16]) -> u64 {
 
 /// The order with this number.
 pub(super) fn permutation(mut group: Vec<u16>, number: u64) -> Vec<u16> {
-    let mut rank = number;
-    for place in 0..group.len() {
-        let arrangements = factorial((group.len() - place - 1) as u64);
-        let chosen = place + (rank / arrangements) as usize;
-        rank %= arrangements;
-        group[place..=chosen].rotate_right(1);
-    }
+    permute(&mut group, number);
     group
+}
+
+/// Puts ascending agents into the order with this number.
+fn permute(agents: &mut [u16], mut number: u64) {
+    for place in 0..agents.len() {
+        let arrangements = factorial((agents.len() - place - 1) as u64);
+        let chosen = place + (number / arrangements) as usize;
+        number %= arrangements;
+        agents[place..=chosen].rotate_right(1);
+    }
 }
 
 /// Number of rotations after which an order repeats.

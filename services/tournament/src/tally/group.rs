@@ -5,7 +5,7 @@
 //! that is a sum over its games, and the covariances for any rating model. No block has to
 //! be stored.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Range};
 
 use serde::{Deserialize, Serialize};
 
@@ -402,10 +402,8 @@ impl MoreSums {
         let size = self.agents.len();
         let cluster = self.clusters.entry(block.cluster).or_default();
         cluster.add(block.units);
-        let mut member = 0;
-        for ((_, seats), sums) in distinct(&self.agents).zip(&mut self.shares) {
-            let own = member..member + seats as usize;
-            member = own.end;
+        for ((_, own), sums) in members_of(&self.agents).zip(&mut self.shares) {
+            let seats = own.len() as u64;
             let units = own.clone().flat_map(|member| block.units[member]);
             let within = units_within(seats) * block.rankings.len() as u64;
             let units: u64 = units.map(u64::from).sum();
@@ -422,6 +420,15 @@ pub(crate) fn distinct(agents: &[u16]) -> impl Iterator<Item = (u16, u64)> + '_ 
     agents
         .chunk_by(|one, other| one == other)
         .map(|same| (same[0], same.len() as u64))
+}
+
+/// Distinct agents in ascending order, each with its members of the group.
+pub(crate) fn members_of(agents: &[u16]) -> impl Iterator<Item = (u16, Range<usize>)> + '_ {
+    distinct(agents).scan(0, |from, (agent, seats)| {
+        let own = *from..*from + seats as usize;
+        *from = own.end;
+        Some((agent, own))
+    })
 }
 
 /// Counts by key, only for keys that occurred. Keys and counts are stored separately, so

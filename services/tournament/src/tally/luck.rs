@@ -22,7 +22,7 @@ mod beside;
 mod products;
 mod shape;
 
-use super::{AgentStanding, Partial, Tally, group::distinct};
+use super::{AgentStanding, Partial, Tally, group::members_of};
 use crate::{
     Estimate, Interval,
     interval::{self, BlockMean, Moments},
@@ -261,13 +261,7 @@ impl Tally {
     pub(super) fn add_luck(&mut self, (group, before): (u64, u64), block: &Partial, seats: &[u16]) {
         let mut agents = seats.to_vec();
         agents.sort_unstable();
-        let members: Vec<_> = distinct(&agents)
-            .scan(0, |from, (_, count)| {
-                let own = *from..*from + count as usize;
-                *from = own.end;
-                Some(own)
-            })
-            .collect();
+        let members: Vec<_> = members_of(&agents).map(|(_, own)| own).collect();
         let sums = self.luck.entry(group);
         let sums = sums.or_insert_with(|| GroupLuck::new(members.len()));
         let games = self.schedule.rotations() as usize;

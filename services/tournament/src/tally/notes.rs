@@ -32,9 +32,7 @@ impl Tally {
         }
         notes
     }
-}
 
-impl Tally {
     /// A note on the openings that scores are averaged over, in a game without chance.
     fn openings_note(&self) -> Option<String> {
         let openings = self.openings?;

@@ -30,20 +30,10 @@ impl Ranking {
         (self.0 >> (2 * member)) & 3
     }
 
-    /// Compares the ranks of two members: `Less` is better.
-    #[must_use]
-    pub(crate) fn compare(self, member: usize, other: usize) -> Ordering {
-        self.before(member).cmp(&self.before(other))
-    }
-
     /// Two units if a member ranked ahead of the other, one if they tied.
     #[must_use]
     pub(crate) fn units_against(self, member: usize, other: usize) -> u64 {
-        match self.compare(member, other) {
-            Ordering::Less => 2,
-            Ordering::Equal => 1,
-            Ordering::Greater => 0,
-        }
+        units_between(self.before(member), self.before(other)).into()
     }
 
     /// Two units for each of the `size` members ranked behind, one for each tied member.
@@ -126,7 +116,8 @@ pub(crate) fn units_against_others(seats: &[u16], placement: &[u8], seat: usize)
     })
 }
 
-fn units_between(own: u8, other: u8) -> u8 {
+/// Two units for a better rank, one for a tie.
+pub(crate) fn units_between(own: u8, other: u8) -> u8 {
     match own.cmp(&other) {
         Ordering::Less => 2,
         Ordering::Equal => 1,

@@ -54,9 +54,7 @@ impl TuningHorizons {
             _ => alike(1.0, 1.0),
         }
     }
-}
 
-impl TuningHorizons {
     /// Tuning horizon of a seat: each block counts for as many agents as there are seats.
     pub(super) fn of_seat(&self, seats: usize) -> f64 {
         self.agents.iter().sum::<f64>() / seats as f64
