@@ -8,7 +8,6 @@ use crate::{
     game::{ActionId, Game, Node, PerSeat},
     r#match::{Event, Finished, IllegalAction, Match, Setup, Status},
     openings::{OpeningBook, OpeningError, OpeningLength, opening_book},
-    perft::perft,
     random::Key,
     replay::{Described, Outcome, ReplayError, Step, replay, resolve_steps},
 };
@@ -24,28 +23,16 @@ pub trait AnyGame: Send + Sync {
     /// Starts a match.
     fn start(&self, setup: Setup) -> Box<dyn AnyMatch>;
     /// See [`Match::open`].
-    ///
-    /// # Errors
-    /// As there.
     fn open(&self, setup: Setup) -> Result<Box<dyn AnyMatch>, IllegalAction>;
     /// See [`replay()`].
-    ///
-    /// # Errors
-    /// As there.
     fn replay(
         &self,
         events: &[Event],
         visit: &mut dyn FnMut(Described<'_>),
     ) -> Result<Outcome, ReplayError>;
     /// See [`check()`].
-    ///
-    /// # Errors
-    /// As there.
     fn check(&self, events: &[Event], keys: &ChanceKeys) -> Result<Checked, CheckError>;
     /// See [`resolve_steps`].
-    ///
-    /// # Errors
-    /// As there.
     fn resolve_steps(&self, steps: &[Step]) -> Result<Vec<Event>, ReplayError>;
     /// Replays and draws the board before each event and at the end.
     ///
@@ -56,16 +43,11 @@ pub trait AnyGame: Send + Sync {
         events: &[Event],
         visit: &mut dyn FnMut(&str, Option<Described<'_>>),
     ) -> Result<Outcome, ReplayError>;
-    /// [`perft()`] from the initial position.
-    fn perft(&self, depth: u32) -> u64;
     /// See [`Game::has_chance`].
     fn has_chance(&self) -> bool;
     /// See [`Game::draws_only_starter`].
     fn draws_only_starter(&self) -> bool;
     /// See [`opening_book`].
-    ///
-    /// # Errors
-    /// As there.
     fn opening_book(
         &self,
         length: OpeningLength,
@@ -89,9 +71,6 @@ pub trait AnyMatch: Send {
     /// Expected score of each seat, see [`Game::values`].
     fn values(&self) -> PerSeat<i64>;
     /// See [`Match::answer`].
-    ///
-    /// # Errors
-    /// As there.
     fn answer(&mut self, action: u32) -> Result<(), IllegalAction>;
     /// See [`Match::fault`].
     fn fault(&mut self, kind: FaultKind);
@@ -166,10 +145,6 @@ impl<G: Game> AnyGame for G {
         self.draw(&last, &mut board);
         visit(&board, None);
         Ok(outcome)
-    }
-
-    fn perft(&self, depth: u32) -> u64 {
-        perft(self, &self.initial(), depth)
     }
 
     fn has_chance(&self) -> bool {

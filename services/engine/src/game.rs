@@ -35,7 +35,7 @@ pub enum Node {
 }
 
 /// How the rules end a game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ending {
     /// In the normal way.
     Normal,

@@ -25,21 +25,20 @@ mod luck;
 mod r#match;
 mod openings;
 pub mod options;
-mod perft;
 mod random;
 mod replay;
+mod testing;
 pub mod values;
 
 pub use check::{ChanceKeys, CheckError, Checked, DiceError, check};
 pub use erased::{AnyGame, AnyMatch};
 pub use fault::{FaultKind, SeatFault, Termination};
 pub use game::{ActionId, Ending, Game, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError, Seat};
-pub use luck::luck;
 pub use r#match::{
     Event, FaultPolicy, Finished, IllegalAction, Match, Opening, Question, Setup, Status,
     forfeit_placement,
 };
 pub use openings::{OpeningBook, OpeningError, OpeningLength, opening_book};
-pub use perft::perft;
 pub use random::{AgentRng, GameKeys, Key, Stream};
 pub use replay::{Described, Outcome, ReplayError, Step, replay, resolve_steps};
+pub use testing::{luck, perft};

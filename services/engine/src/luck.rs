@@ -12,11 +12,7 @@
 //! once at its end, and whenever the sum of the weights changes: by at most half a millionth each
 //! time, ties away from zero.
 
-use crate::{
-    game::{Game, OutcomeId, PerSeat},
-    r#match::Event,
-    replay::{ReplayError, replay},
-};
+use crate::game::{Game, OutcomeId, PerSeat};
 
 /// The luck of each seat so far.
 #[derive(Clone, Debug, Default)]
@@ -88,22 +84,6 @@ impl Luck {
 fn rounded(part: i64, weight: i64) -> i64 {
     let size = (part.abs() + weight / 2) / weight;
     size * part.signum()
-}
-
-/// The luck of each seat in a finished game, from its events, in millionths of a game's score;
-/// empty without a chance node. The luck of all seats sums to zero, up to the rounding of values
-/// with more than two seats.
-///
-/// # Errors
-/// [`ReplayError`] at the first impossible event.
-pub fn luck<G: Game>(game: &G, events: &[Event]) -> Result<Vec<i32>, ReplayError> {
-    let mut luck = Luck::new();
-    replay(game, events, |state, described| {
-        if !described.event.is_action() {
-            luck.add(game, state, described.event.id());
-        }
-    })?;
-    Ok(luck.finish(game.seats()))
 }
 
 #[cfg(test)]

@@ -228,19 +228,11 @@ impl Preset {
 /// Why options are invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum OptionError {
-    /// There is no option of this name.
-    #[error("unknown option \"{name}\"{}", hint(nearest.as_ref(), known))]
+    /// There is no option or preset of this name.
+    #[error("unknown {what} \"{name}\"{}", hint(nearest.as_ref(), known))]
     Unknown {
-        /// The name given.
-        name: String,
-        /// The known name nearest to it.
-        nearest: Option<String>,
-        /// All known names.
-        known: Vec<String>,
-    },
-    /// There is no preset of this name.
-    #[error("unknown preset \"{name}\"{}", hint(nearest.as_ref(), known))]
-    UnknownPreset {
+        /// `option` or `preset`.
+        what: &'static str,
         /// The name given.
         name: String,
         /// The known name nearest to it.
@@ -452,13 +444,8 @@ pub fn resolve(
         if chosen.is_some() && name == "preset" {
             continue;
         }
-        let Some(spec) = specs.iter().find(|spec| spec.name == *name) else {
-            return Err(OptionError::Unknown {
-                name: name.clone(),
-                nearest: nearest(name, specs.iter().map(|spec| spec.name.as_str())),
-                known: specs.iter().map(|spec| spec.name.clone()).collect(),
-            });
-        };
+        let spec = specs.iter().find(|spec| spec.name == *name);
+        let spec = spec.ok_or_else(|| unknown("option", name, specs.iter().map(|it| &it.name)))?;
         resolved.insert(name.clone(), coerce(spec, value)?);
     }
     Ok(resolved)
@@ -467,14 +454,22 @@ pub fn resolve(
 /// The preset of a name.
 ///
 /// # Errors
-/// [`OptionError::UnknownPreset`].
+/// [`OptionError::Unknown`].
 pub fn find_preset<'a>(presets: &'a [Preset], name: &str) -> Result<&'a Preset, OptionError> {
-    presets
-        .iter()
-        .find(|preset| same_word(&preset.name, name))
-        .ok_or_else(|| OptionError::UnknownPreset {
-            name: name.to_owned(),
-            nearest: nearest(name, presets.iter().map(|preset| preset.name.as_str())),
-            known: presets.iter().map(|preset| preset.name.clone()).collect(),
-        })
+    let preset = presets.iter().find(|it| same_word(&it.name, name));
+    preset.ok_or_else(|| unknown("preset", name, presets.iter().map(|it| &it.name)))
+}
+
+fn unknown<'a>(
+    what: &'static str,
+    name: &str,
+    known: impl Iterator<Item = &'a String>,
+) -> OptionError {
+    let known: Vec<String> = known.cloned().collect();
+    OptionError::Unknown {
+        what,
+        name: name.to_owned(),
+        nearest: nearest(name, known.iter().map(String::as_str)),
+        known,
+    }
 }

@@ -8,7 +8,7 @@ use rand_chacha::{
     rand_core::{Rng, SeedableRng},
 };
 
-use crate::game::{MAX_SEATS, PerSeat};
+use crate::game::PerSeat;
 
 /// The key of a stream; `arena_model::seed` derives it.
 pub type Key = [u8; 32];
@@ -26,27 +26,6 @@ pub struct GameKeys {
     pub agents: PerSeat<Key>,
     /// Moves played in place of a faulty agent.
     pub substitute: PerSeat<Key>,
-}
-
-impl GameKeys {
-    /// Keys of a game outside of tournaments, for tests and measurements.
-    #[must_use]
-    pub fn drawn(rng: &mut AgentRng) -> Self {
-        let mut key = || {
-            let mut key = Key::default();
-            for chunk in key.chunks_exact_mut(8) {
-                chunk.copy_from_slice(&rng.word().to_le_bytes());
-            }
-            key
-        };
-        Self {
-            dice: [(); MAX_SEATS].map(|()| key()),
-            table: key(),
-            opening: key(),
-            agents: [(); MAX_SEATS].map(|()| key()),
-            substitute: [(); MAX_SEATS].map(|()| key()),
-        }
-    }
 }
 
 /// A sequence of draws from one key.

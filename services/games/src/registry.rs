@@ -207,9 +207,6 @@ pub fn resolve(
 }
 
 /// As [`resolve`], for a version of the rules.
-///
-/// # Errors
-/// As there.
 pub fn resolve_version(
     name: &str,
     version: u32,

@@ -247,19 +247,16 @@ impl<'a> Reader<'a> {
         let listed = known.iter().map(|word| format!("\"{word}\""));
         let listed: Vec<String> = listed.collect();
         let listed = listed.join(" or ");
-        let Some(word) = self.next() else {
-            return Err(format!("{listed} is missing at its end"));
-        };
-        known
-            .iter()
-            .find(|known| **known == word)
-            .copied()
-            .ok_or_else(|| {
-                nearest(word, known.iter().copied()).map_or_else(
-                    || format!("\"{word}\" is not understood, write {listed}"),
-                    |nearest| format!("\"{word}\" is not understood, did you mean \"{nearest}\"?"),
-                )
-            })
+        let word = self.next();
+        let word = word.ok_or_else(|| format!("{listed} is missing at its end"))?;
+        let found = known.iter().copied().find(|&known| known == word);
+        found.ok_or_else(|| {
+            let hint = nearest(word, known.iter().copied()).map_or_else(
+                || format!("write {listed}"),
+                |nearest| format!("did you mean \"{nearest}\"?"),
+            );
+            format!("\"{word}\" is not understood, {hint}")
+        })
     }
 
     fn claim(&mut self) -> Read<Claim> {
@@ -273,16 +270,12 @@ impl<'a> Reader<'a> {
         }
         let agent = self.agent()?;
         match self.one_of(&VERBS)? {
-            "beats" => {
-                let opponent = self.opponent(&agent)?;
-                let elo = if self.takes("by") { self.elo()? } else { 0.0 };
-                Ok(Claim::Beats {
-                    agent,
-                    opponent,
-                    elo,
-                    confidence: self.confidence()?.unwrap_or(CONFIDENCE),
-                })
-            }
+            "beats" => Ok(Claim::Beats {
+                opponent: self.opponent(&agent)?,
+                agent,
+                elo: self.lead()?,
+                confidence: self.confidence()?.unwrap_or(CONFIDENCE),
+            }),
             "loses" => {
                 self.wants("to")?;
                 let opponent = self.opponent(&agent)?;
@@ -300,12 +293,10 @@ impl<'a> Reader<'a> {
                 for word in ["rated", "above"] {
                     self.wants(word)?;
                 }
-                let opponent = self.opponent(&agent)?;
-                let elo = if self.takes("by") { self.elo()? } else { 0.0 };
                 Ok(Claim::Rated {
+                    opponent: self.opponent(&agent)?,
                     agent,
-                    opponent,
-                    elo,
+                    elo: self.lead()?,
                     confidence: self.confidence()?.unwrap_or(CONFIDENCE),
                 })
             }
@@ -320,26 +311,16 @@ impl<'a> Reader<'a> {
     }
 
     fn agent(&mut self) -> Read<String> {
-        let Some(word) = self.next() else {
-            return Err("an agent is missing at its end".to_owned());
-        };
-        let mut names = self.agents.iter().map(AgentName::as_str);
-        if names.any(|name| name == word) {
+        let word = self.next().ok_or("an agent is missing at its end")?;
+        let names: Vec<&str> = self.agents.iter().map(AgentName::as_str).collect();
+        if names.contains(&word) {
             return Ok(word.to_owned());
         }
-        let names = self.agents.iter().map(AgentName::as_str);
-        Err(nearest(word, names).map_or_else(
-            || {
-                let names: Vec<&str> = self.agents.iter().map(AgentName::as_str).collect();
-                format!(
-                    "there is no agent \"{word}\" in agents, there are {}",
-                    names.join(", ")
-                )
-            },
-            |nearest| {
-                format!("there is no agent \"{word}\" in agents, did you mean \"{nearest}\"?")
-            },
-        ))
+        let hint = nearest(word, names.iter().copied()).map_or_else(
+            || format!("there are {}", names.join(", ")),
+            |nearest| format!("did you mean \"{nearest}\"?"),
+        );
+        Err(format!("there is no agent \"{word}\" in agents, {hint}"))
     }
 
     fn opponent(&mut self, agent: &str) -> Read<String> {
@@ -351,9 +332,8 @@ impl<'a> Reader<'a> {
     }
 
     fn number(&mut self, what: &str) -> Read<f64> {
-        let Some(word) = self.next() else {
-            return Err(format!("{what} is missing at its end"));
-        };
+        let word = self.next();
+        let word = word.ok_or_else(|| format!("{what} is missing at its end"))?;
         word.parse()
             .ok()
             .filter(|number: &f64| number.is_finite())
@@ -361,11 +341,18 @@ impl<'a> Reader<'a> {
     }
 
     fn count(&mut self) -> Read<u64> {
-        let Some(word) = self.next() else {
-            return Err("a whole number is missing at its end".to_owned());
-        };
+        let word = self.next().ok_or("a whole number is missing at its end")?;
         word.parse()
             .map_err(|_| format!("\"{word}\" is no whole number from 0 on"))
+    }
+
+    /// Parses `by 5 elo`, if it is there.
+    fn lead(&mut self) -> Read<f64> {
+        if self.takes("by") {
+            self.elo()
+        } else {
+            Ok(0.0)
+        }
     }
 
     fn elo(&mut self) -> Read<f64> {
@@ -409,10 +396,9 @@ impl<'a> Reader<'a> {
                 "a score of {shown}: must be from 0 to 1, or from 0 % to 100 %"
             ));
         }
-        let opponent = if self.takes("against") {
-            Some(self.opponent(&agent)?)
-        } else {
-            None
+        let opponent = match self.takes("against") {
+            true => Some(self.opponent(&agent)?),
+            false => None,
         };
         Ok(Claim::Scores {
             agent,
@@ -455,12 +441,8 @@ impl<'a> Reader<'a> {
                 self.count()?
             }
         };
-        let known = if agent.is_some() {
-            &COUNTED[..1]
-        } else {
-            &COUNTED
-        };
-        match self.one_of(known)? {
+        let known = if agent.is_some() { 1 } else { 2 };
+        match self.one_of(&COUNTED[..known])? {
             "faults" => Ok(Claim::Faults { agent, most }),
             _ => Ok(Claim::Voids { most }),
         }

@@ -11,9 +11,7 @@ use std::{
 };
 
 use arena_agents::{Bot, Chosen, play_out};
-use arena_engine::{
-    Finished, Game, MAX_SEATS, Match, Opening, Setup, options::Options,
-};
+use arena_engine::{Finished, Game, MAX_SEATS, Match, Opening, Setup, options::Options};
 use arena_games::Visitor;
 use arena_model::{AgentRef, BlockSeed, Tournament, spec::Spec};
 use arena_tournament::{Schedule, published::Part};

@@ -20,11 +20,8 @@ const SAMPLED: u64 = 64;
 #[derive(Debug)]
 pub struct WorkerMetrics {
     labels: Labels,
-    move_thinking: WeightedHistograms,
-    move_waiting: WeightedHistograms,
-    move_round_trip: WeightedHistograms,
-    move_transport: WeightedHistograms,
-    move_duration: WeightedHistograms,
+    /// Thinking, waiting, round trip, transport and duration.
+    move_times: [WeightedHistograms; 5],
     move_overhead: WeightedHistograms,
     decisions: IntCounterVec,
     games: IntCounterVec,
@@ -51,11 +48,13 @@ impl WorkerMetrics {
         let weighted = |names: &[_]| WeightedHistograms::new(registry, names);
         Ok(Self {
             labels: Labels::new(rulesets),
-            move_thinking: weighted(&[catalogue::MOVE_THINKING, catalogue::MOVE_AGENT])?,
-            move_waiting: weighted(&[catalogue::MOVE_WAITING])?,
-            move_round_trip: weighted(&[catalogue::MOVE_ROUND_TRIP])?,
-            move_transport: weighted(&[catalogue::MOVE_TRANSPORT])?,
-            move_duration: weighted(&[catalogue::MOVE_DURATION])?,
+            move_times: [
+                weighted(&[catalogue::MOVE_THINKING, catalogue::MOVE_AGENT])?,
+                weighted(&[catalogue::MOVE_WAITING])?,
+                weighted(&[catalogue::MOVE_ROUND_TRIP])?,
+                weighted(&[catalogue::MOVE_TRANSPORT])?,
+                weighted(&[catalogue::MOVE_DURATION])?,
+            ],
             move_overhead: weighted(&[catalogue::MOVE_OVERHEAD])?,
             decisions: catalogue::DECISIONS.counters(registry)?,
             games: catalogue::WORKER_GAMES.counters(registry)?,
@@ -80,11 +79,7 @@ impl WorkerMetrics {
             decided: 0,
             untimed: 0,
             last: None,
-            thinking: self.move_thinking.with(&pair).local(),
-            waiting: self.move_waiting.with(&pair).local(),
-            round_trip: self.move_round_trip.with(&pair).local(),
-            transport: self.move_transport.with(&pair).local(),
-            duration: self.move_duration.with(&pair).local(),
+            times: self.move_times.each_ref().map(|it| it.with(&pair).local()),
             latency: MoveLatency::default(),
         }
     }
@@ -180,11 +175,8 @@ pub struct MoveMeter {
     untimed: u64,
     /// The last one that was timed for others.
     last: Option<MoveTiming>,
-    thinking: LocalHistogram,
-    waiting: LocalHistogram,
-    round_trip: LocalHistogram,
-    transport: LocalHistogram,
-    duration: LocalHistogram,
+    /// Thinking, waiting, round trip, transport and duration.
+    times: [LocalHistogram; 5],
     latency: MoveLatency,
 }
 
@@ -229,12 +221,13 @@ impl MoveMeter {
         let observe = |histogram: &mut LocalHistogram, time: Duration| {
             histogram.observe(time.as_secs_f64(), decisions);
         };
-        observe(&mut self.thinking, thinking);
-        observe(&mut self.waiting, waiting);
-        observe(&mut self.round_trip, round_trip);
-        observe(&mut self.duration, waiting + round_trip);
+        let [thought, waited, trip, transport, duration] = &mut self.times;
+        observe(thought, thinking);
+        observe(waited, waiting);
+        observe(trip, round_trip);
+        observe(duration, waiting + round_trip);
         if reported.is_some() {
-            observe(&mut self.transport, round_trip - thinking);
+            observe(transport, round_trip - thinking);
         }
         self.latency.thinking.record_many(thinking, decisions);
         self.latency.waiting.record_many(waiting, decisions);
@@ -251,15 +244,7 @@ impl MoveMeter {
         if self.decided > 0 {
             self.decisions.inc_by(std::mem::take(&mut self.decided));
         }
-        for histogram in [
-            &mut self.thinking,
-            &mut self.waiting,
-            &mut self.round_trip,
-            &mut self.transport,
-            &mut self.duration,
-        ] {
-            histogram.flush();
-        }
+        self.times.iter_mut().for_each(LocalHistogram::flush);
     }
 
     /// Adds the counts between the last call and the last flush to those of others.

@@ -5,8 +5,7 @@
 
 use arena_agents::{Bot, play_out};
 use arena_engine::{
-    Game, Match, Opening, OpeningLength, Setup, Termination, opening_book,
-    options::Options,
+    Game, Match, Opening, OpeningLength, Setup, Termination, opening_book, options::Options,
 };
 use arena_model::{
     BlockSeed, Openings, Tournament,

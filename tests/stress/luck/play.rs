@@ -169,8 +169,7 @@ impl Visitor for Run {
                     .iter()
                     .map(|&agent| names[usize::from(agent)].as_str())
                     .collect();
-                let setup =
-                    Setup::new(planned.seed.keys(&order), arena_engine::Opening::NONE);
+                let setup = Setup::new(planned.seed.keys(&order), arena_engine::Opening::NONE);
                 let finished = play(&game, &mut bots, &planned.seats, setup);
                 course.measure(&game, &finished, planned.index);
                 let record = GameRecord::new(

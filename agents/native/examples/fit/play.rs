@@ -1,9 +1,7 @@
 //! Games of agents against each other.
 
 use arena_agents::{Bot, play_out};
-use arena_engine::{
-    AgentRng, Finished, Game, GameKeys, Match, Setup, options::Options,
-};
+use arena_engine::{AgentRng, Finished, Game, GameKeys, Match, Setup, options::Options};
 
 /// Agents by name, options behind a colon as `key=value`.
 pub(crate) fn bots<G: Game>(names: &[&str], game: &G) -> Vec<Box<dyn Bot<G>>> {

@@ -18,7 +18,7 @@ mod wire;
 use std::{fmt::Write, sync::Arc};
 
 use arena_engine::{
-    ActionId, Game, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError, Seat,
+    ActionId, Ending, Game, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError, Seat,
     options::{OptionError, Options},
 };
 
@@ -32,7 +32,7 @@ pub use self::{
     board::Square,
     moves::{Landing, Move},
     options::{DoubleMove, PIECES_MAX, ThrowMode, VALUES},
-    state::{Finish, Phase, State},
+    state::{Phase, State},
 };
 use crate::ruleset::{Ruleset, RulesetInfo};
 
@@ -187,7 +187,7 @@ impl Game for Cowry {
             Phase::Move => Node::Decision(state.to_move),
             Phase::Throw => Node::Chance(Some(state.to_move)),
             Phase::Start => Node::Chance(None),
-            Phase::Over(finish) => Node::Over(finish.into()),
+            Phase::Over(ending) => Node::Over(ending),
         }
     }
 
@@ -227,8 +227,8 @@ impl Game for Cowry {
 
     fn placement(&self, state: &State) -> PerSeat<u8> {
         let together = match state.phase {
-            Phase::Over(Finish::Normal) => self.rules.rest_ties,
-            Phase::Over(Finish::Deadlock) => self.rules.deadlock == Deadlock::Draw,
+            Phase::Over(Ending::Normal) => self.rules.rest_ties,
+            Phase::Over(Ending::Deadlock) => self.rules.deadlock == Deadlock::Draw,
             _ => false,
         };
         self.ranks(state, together)
@@ -265,7 +265,8 @@ impl Game for Cowry {
     }
 
     fn draw(&self, state: &State, out: &mut dyn Write) {
-        self.draw_board(state, out);
+        // Writing fails only if the buffer does, which is the caller's.
+        let _ = self.draw_board(state, out);
     }
 }
 

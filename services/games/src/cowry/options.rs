@@ -268,9 +268,6 @@ pub(super) fn settle(options: &mut Options, chosen: &BTreeSet<&str>) {
 
 impl CowryRules {
     /// Parses resolved options.
-    ///
-    /// # Errors
-    /// [`OptionError`] if they contradict each other.
     pub(super) fn new(options: &Options) -> Result<Self, OptionError> {
         let read = Reader(options);
         let board = read.int("board")?;

@@ -1,6 +1,6 @@
 //! A position of cowry.
 
-use arena_engine::{Ending, MAX_SEATS, OutcomeId};
+use arena_engine::{Ending, MAX_SEATS};
 
 use super::options::{PIECES_MAX, VALUES};
 
@@ -14,28 +14,7 @@ pub enum Phase {
     /// The seat to move plays a value of its pool.
     Move,
     /// The game is over.
-    Over(Finish),
-}
-
-/// How the game ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Finish {
-    /// The required number of seats has brought all pieces home.
-    Normal,
-    /// No seat can ever move again.
-    Deadlock,
-    /// Too many throws.
-    Cap,
-}
-
-impl From<Finish> for Ending {
-    fn from(finish: Finish) -> Self {
-        match finish {
-            Finish::Normal => Self::Normal,
-            Finish::Deadlock => Self::Deadlock,
-            Finish::Cap => Self::Cap,
-        }
-    }
+    Over(Ending),
 }
 
 /// A position: plain data of about 64 bytes. Code that changes it directly has to keep it valid;
@@ -75,10 +54,5 @@ impl State {
     #[must_use]
     pub fn pool_size(&self) -> u32 {
         self.pool.iter().map(|&count| u32::from(count)).sum()
-    }
-
-    pub(super) fn add_to_pool(&mut self, outcome: OutcomeId) {
-        let count = &mut self.pool[usize::from(outcome)];
-        *count = count.saturating_add(1);
     }
 }

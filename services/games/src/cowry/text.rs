@@ -50,13 +50,9 @@ impl Cowry {
         };
     }
 
-    pub(super) fn draw_board(&self, state: &State, out: &mut dyn Write) {
-        let _ = self.try_draw(state, out);
-    }
-
     /// A grid: `.` is a square, `x` a safe square; a piece is its side's letter and its number.
     /// Below it is a line for each seat.
-    fn try_draw(&self, state: &State, out: &mut dyn Write) -> fmt::Result {
+    pub(super) fn draw_board(&self, state: &State, out: &mut dyn Write) -> fmt::Result {
         let size = usize::from(self.board.size);
         let letters = LETTERS[self.seats - 2];
         let mut cells = vec![vec![String::new(); size]; size];

@@ -1,18 +1,19 @@
 //! Throws, turns and the end of the game.
 
-use arena_engine::OutcomeId;
+use arena_engine::{Ending, OutcomeId};
 
 use super::{
     Cowry,
     options::{Deadlock, End, ThrowMode, VALUES},
-    state::{Finish, Phase, State},
+    state::{Phase, State},
 };
 
 impl Cowry {
     #[inline]
     pub(super) fn throw(&self, state: &mut State, outcome: OutcomeId) {
         state.throws += 1;
-        state.add_to_pool(outcome);
+        let count = &mut state.pool[usize::from(outcome)];
+        *count = count.saturating_add(1);
         if self.rules.extra_on_4_8 && VALUES[usize::from(outcome)] >= 4 {
             if self.rules.throw_mode == ThrowMode::Accumulate {
                 self.await_throw(state);
@@ -30,22 +31,18 @@ impl Cowry {
 
     fn await_throw(&self, state: &mut State) {
         if state.throws >= self.rules.throws_max {
-            end(state, Finish::Cap);
+            end(state, Ending::Cap);
         } else {
             state.phase = Phase::Throw;
         }
     }
 
-    /// Nothing in the pool can be played: the rest is lost.
-    pub(super) fn forfeit_pool(&self, state: &mut State) {
-        state.pool = [0; VALUES.len()];
-        self.after_pool(state);
-    }
-
     #[inline]
     pub(super) fn play(&self, state: &mut State, action: u16) {
         let Some(step) = self.parse(action) else {
-            self.forfeit_pool(state);
+            // Nothing in the pool can be played: the rest is lost.
+            state.pool = [0; VALUES.len()];
+            self.after_pool(state);
             return;
         };
         let Some(to) = self.make(state, step) else {
@@ -80,7 +77,7 @@ impl Cowry {
         let before = state.finished.iter().filter(|&&rank| rank > 0).count();
         state.finished[seat] = before as u8 + 1;
         if self.is_decided(before + 1) {
-            end(state, Finish::Normal);
+            end(state, Ending::Normal);
         } else {
             self.end_turn(state);
         }
@@ -112,7 +109,7 @@ impl Cowry {
             }
         }
         if self.is_deadlocked(state) && !self.open_gates(state) {
-            end(state, Finish::Deadlock);
+            end(state, Ending::Deadlock);
         } else {
             self.await_throw(state);
         }
@@ -150,8 +147,8 @@ impl Cowry {
 }
 
 /// Ends the game, with nothing left to throw or play.
-fn end(state: &mut State, finish: Finish) {
-    state.phase = Phase::Over(finish);
+fn end(state: &mut State, ending: Ending) {
+    state.phase = Phase::Over(ending);
     state.pool = [0; VALUES.len()];
     state.pending_throws = 0;
     state.blocked_now = 0;

@@ -1,6 +1,6 @@
 //! The message of cowry's position.
 
-use arena_engine::MAX_SEATS;
+use arena_engine::{Ending, MAX_SEATS};
 use arena_wire::{
     fields::{FieldError, Fields},
     games::CowryPhase,
@@ -9,7 +9,7 @@ use arena_wire::{
 use super::{
     Cowry,
     options::{Block, PIECES_MAX, ThrowMode, VALUES},
-    state::{Finish, Phase, State},
+    state::{Phase, State},
 };
 use crate::proto::{self, Few, expect};
 
@@ -18,9 +18,9 @@ const PHASES: [(CowryPhase, Phase); 6] = [
     (CowryPhase::Move, Phase::Move),
     (CowryPhase::Throw, Phase::Throw),
     (CowryPhase::Start, Phase::Start),
-    (CowryPhase::Finished, Phase::Over(Finish::Normal)),
-    (CowryPhase::Deadlock, Phase::Over(Finish::Deadlock)),
-    (CowryPhase::Cap, Phase::Over(Finish::Cap)),
+    (CowryPhase::Finished, Phase::Over(Ending::Normal)),
+    (CowryPhase::Deadlock, Phase::Over(Ending::Deadlock)),
+    (CowryPhase::Cap, Phase::Over(Ending::Cap)),
 ];
 
 /// A parsed `CowryPosition`. Agents parse one for every decision, so nothing is allocated for it.
@@ -228,9 +228,10 @@ impl Cowry {
             Phase::Move => {
                 !mover_is_home && !decided && !empty && state.throws >= state.pool_size()
             }
-            Phase::Over(Finish::Normal) => decided && quiet,
-            Phase::Over(Finish::Deadlock) => !decided && quiet && self.is_deadlocked(state),
-            Phase::Over(Finish::Cap) => !decided && quiet && state.throws == self.rules.throws_max,
+            Phase::Over(Ending::Normal) => decided && quiet,
+            Phase::Over(Ending::Deadlock) => !decided && quiet && self.is_deadlocked(state),
+            Phase::Over(Ending::Cap) => !decided && quiet && state.throws == self.rules.throws_max,
+            Phase::Over(Ending::Repetition) => false,
         };
         expect(holds, "phase does not go with the rest")
     }

@@ -66,9 +66,6 @@ pub(super) fn specs() -> Vec<Spec> {
 
 impl KalahRules {
     /// Parses resolved options.
-    ///
-    /// # Errors
-    /// [`OptionError`] if one is missing or has another type.
     pub(super) fn new(options: &Options) -> Result<Self, OptionError> {
         let read = Reader(options);
         Ok(Self {

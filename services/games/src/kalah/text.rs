@@ -5,14 +5,9 @@ use std::fmt::{self, Write};
 use super::{Kalah, State};
 
 impl Kalah {
-    pub(super) fn draw_board(&self, state: &State, out: &mut dyn Write) {
-        // Writing fails only if the buffer does, which is the caller's.
-        let _ = self.try_draw(state, out);
-    }
-
     /// Seat 1's row above, from its right to its left, seat 0's below, the stores at the ends, and
     /// the offsets of the pits beside the rows.
-    fn try_draw(&self, state: &State, out: &mut dyn Write) -> fmt::Result {
+    pub(super) fn draw_board(&self, state: &State, out: &mut dyn Write) -> fmt::Result {
         let pits = self.rules.pits;
         let mark = |seat| match (state.over, usize::from(state.to_move) == seat) {
             (false, true) => '>',

@@ -122,9 +122,6 @@ pub(super) fn presets() -> Vec<Preset> {
 
 impl LudoRules {
     /// Parses resolved options.
-    ///
-    /// # Errors
-    /// [`OptionError`] if one is missing or has another type.
     pub(super) fn new(options: &Options) -> Result<Self, OptionError> {
         let read = Reader(options);
         Ok(Self {

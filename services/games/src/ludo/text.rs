@@ -19,12 +19,12 @@ const COLOURS: [&str; 2] = ["Red", "Blue"];
 impl ChineseLudo {
     /// `p1:5-12` moves plane 1 from progress 5 to 12, with an `x` after it if it hits; `p2:launch`;
     /// `pass`.
-    pub(super) fn name_action(&self, state: &State, action: ActionId, out: &mut dyn Write) {
-        // Writing fails only if the buffer does, which is the caller's.
-        let _ = self.try_name(state, action, out);
-    }
-
-    fn try_name(&self, state: &State, action: ActionId, out: &mut dyn Write) -> fmt::Result {
+    pub(super) fn name_action(
+        &self,
+        state: &State,
+        action: ActionId,
+        out: &mut dyn Write,
+    ) -> fmt::Result {
         let seat = usize::from(state.to_move & 1);
         let from = state.r[seat].get(usize::from(action)).copied();
         let landing = from.and_then(|from| self.landing(from, state.die.clamp(1, SIX)));
@@ -49,14 +49,10 @@ impl ChineseLudo {
         };
     }
 
-    pub(super) fn draw_board(&self, state: &State, out: &mut dyn Write) {
-        let _ = self.try_draw(state, out);
-    }
-
     /// The ring clockwise from square 1 of seat 0 in the upper left corner, with the home columns
     /// inside: `.` is a square, `r` and `b` are squares of one colour; a plane is its seat's letter
     /// and its number. Below it is a line for each seat.
-    fn try_draw(&self, state: &State, out: &mut dyn Write) -> fmt::Result {
+    pub(super) fn draw_board(&self, state: &State, out: &mut dyn Write) -> fmt::Result {
         let mut cells = vec![vec![String::new(); SIDE]; SIDE];
         for (seat, letter) in LETTERS.into_iter().enumerate() {
             for progress in 1..HOME {

@@ -24,28 +24,7 @@ pub enum Phase {
     /// The seat to move sows.
     Move,
     /// The game is over.
-    Over(Finish),
-}
-
-/// How the game ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Finish {
-    /// A player has more than half of the seeds, or nothing can be won any more.
-    Normal,
-    /// A position was repeated.
-    Repetition,
-    /// Too many plies, or too many without a capture.
-    Cap,
-}
-
-impl From<Finish> for Ending {
-    fn from(finish: Finish) -> Self {
-        match finish {
-            Finish::Normal => Self::Normal,
-            Finish::Repetition => Self::Repetition,
-            Finish::Cap => Self::Cap,
-        }
-    }
+    Over(Ending),
 }
 
 /// A position without its history: three machine words, which a search copies for every ply.
@@ -114,7 +93,7 @@ impl Core {
         match self.phase {
             Phase::Move => Node::Decision(self.to_move),
             Phase::Start => Node::Chance(None),
-            Phase::Over(finish) => Node::Over(finish.into()),
+            Phase::Over(ending) => Node::Over(ending),
         }
     }
 

@@ -20,7 +20,7 @@ use arena_engine::{ActionId, Game, OutcomeId};
 pub use self::{
     abapa::Abapa,
     anan_anan::AnanAnan,
-    core::{Core, Finish, PITS, Phase, ROW, SEEDS, Sown},
+    core::{Core, PITS, Phase, ROW, SEEDS, Sown},
 };
 
 /// Either form, for searches: no method uses the history, so they work on a copy of the [`Core`].

@@ -14,11 +14,7 @@ pub(super) fn name_starter(outcome: OutcomeId, out: &mut dyn Write) {
 
 /// North's row above, from its right to its left, South's below, the offsets of
 /// the pits beside the rows.
-pub(super) fn draw(core: &Core, out: &mut dyn Write) {
-    let _ = try_draw(core, out);
-}
-
-fn try_draw(core: &Core, out: &mut dyn Write) -> fmt::Result {
+pub(super) fn draw(core: &Core, out: &mut dyn Write) -> fmt::Result {
     writeln!(out, "                  (5) (4) (3) (2) (1) (0)")?;
     for (seat, side) in [(1, "North"), (0, "South")] {
         let moves = core.phase == Phase::Move && usize::from(core.to_move) == seat;

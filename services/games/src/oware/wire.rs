@@ -1,8 +1,9 @@
 //! The common part of both messages: fields 1 to 6.
 
+use arena_engine::Ending;
 use arena_wire::fields::{FieldError, Value};
 
-use super::core::{Core, Finish, PITS, Phase, SEEDS};
+use super::core::{Core, PITS, Phase, SEEDS};
 use crate::proto::{self, Few, expect};
 
 /// Parsed fields of a position.
@@ -20,9 +21,9 @@ pub(super) struct RawPosition {
 const PHASES: [(u32, Phase); 5] = [
     (1, Phase::Move),
     (2, Phase::Start),
-    (3, Phase::Over(Finish::Normal)),
-    (4, Phase::Over(Finish::Repetition)),
-    (5, Phase::Over(Finish::Cap)),
+    (3, Phase::Over(Ending::Normal)),
+    (4, Phase::Over(Ending::Repetition)),
+    (5, Phase::Over(Ending::Cap)),
 ];
 
 /// Writes the common fields.

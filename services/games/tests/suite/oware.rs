@@ -6,7 +6,7 @@ mod figures;
 mod model;
 
 use arena_engine::{Ending, Node, Stream};
-use arena_games::oware::{Core, Finish, Phase};
+use arena_games::oware::{Core, Phase};
 
 /// A position from "pits score | pits score".
 fn core(board: &str, to_move: u8) -> Core {
@@ -80,5 +80,5 @@ fn anywhere(stream: &mut Stream) -> Core {
 #[test]
 fn a_position_is_three_words() {
     assert!(size_of::<Core>() <= 24);
-    assert!(size_of::<Finish>() == 1);
+    assert!(size_of::<arena_engine::Ending>() == 1);
 }

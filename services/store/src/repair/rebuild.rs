@@ -73,7 +73,7 @@ fn build(
     let core = Core::open(target, &folder.path, &Options::default(), true)?;
     let mut copy = StoreCopy::new(&core);
     let mut salvage = Salvage::new(carved);
-    match read(folder, scratch.database(), |item| {
+    match read(folder, &scratch.database, |item| {
         salvage.saw(&item);
         copy.take(&item);
     }) {
@@ -82,13 +82,13 @@ fn build(
         Err(error) => return Err(error),
     }
     copy.write()?;
-    let before = core.games();
-    let found = CommitMarker::read(&scratch.database().join("acknowledged"))?;
+    let before = core.index().games();
+    let found = CommitMarker::read(&scratch.database.join("acknowledged"))?;
     salvage.bring(found, &mut copy)?;
     copy.finish()?;
-    repaired.games = core.games();
+    repaired.games = core.index().games();
     repaired.games_rescued = repaired.games - before;
-    let missing = core.gaps_text();
+    let missing = core.index().gaps_text();
     core.close()?;
     salvage.report(repaired, &missing);
     Ok(())

@@ -43,9 +43,6 @@ pub fn verify(data: impl AsRef<Path>) -> Result<VerifyReport, StoreError> {
 }
 
 /// As [`verify`], and passes on every intact document and game.
-///
-/// # Errors
-/// As there.
 pub fn verify_with(
     data: impl AsRef<Path>,
     examine: &mut dyn Examine,
@@ -61,11 +58,11 @@ pub(super) fn check(
     let scratch = Scratch::of(folder)?;
     let mut report = VerifyReport {
         path: folder.path.clone(),
-        in_place: !scratch.is_copy(),
+        in_place: !scratch.is_copy,
         ..VerifyReport::default()
     };
     let mut locked = DamageReport::default();
-    match read(folder, scratch.database(), |item| match item {
+    match read(folder, &scratch.database, |item| match item {
         Item::Pack { pack, .. } => {
             report.packs += 1;
             if item.games().is_none() {
@@ -94,7 +91,7 @@ pub(super) fn check(
     }
     if let Some(examine) = examine {
         // Games can be interpreted only with the documents, which come last.
-        let walked = read(folder, scratch.database(), |item| {
+        let walked = read(folder, &scratch.database, |item| {
             let games = item.games().unwrap_or_default();
             games.iter().for_each(|game| examine.game(game));
         });
@@ -138,14 +135,14 @@ pub(crate) fn beware(folder: &Folder) -> Result<(), StoreError> {
          before it is opened"
     );
     let scratch = Scratch::of(folder)?;
-    if !scratch.is_copy() {
+    if !scratch.is_copy {
         tracing::info!(
             bytes,
             "there is no room for a copy: opening without a check"
         );
         return Ok(());
     }
-    let (walk, _) = read(folder, scratch.database(), |_| {})?;
+    let (walk, _) = read(folder, &scratch.database, |_| {})?;
     walk.check(&folder.path)
 }
 

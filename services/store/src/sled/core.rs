@@ -198,16 +198,6 @@ impl Core {
         })
     }
 
-    /// Durable games.
-    pub(crate) fn games(&self) -> u64 {
-        self.index().games()
-    }
-
-    /// The missing games, as text.
-    pub(crate) fn gaps_text(&self) -> String {
-        self.index().gaps_text()
-    }
-
     fn pack(&self, place: u32) -> Result<(Bytes, Pack), StoreError> {
         let damaged = || self.damaged(place);
         let key = pack::key(u64::from(place));

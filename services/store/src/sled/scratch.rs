@@ -17,8 +17,9 @@ const REMOVAL_WAIT: Duration = Duration::from_millis(10);
 /// generation itself.
 #[derive(Debug)]
 pub(crate) struct Scratch {
-    database: PathBuf,
-    copied: bool,
+    pub(crate) database: PathBuf,
+    /// True if there was room for a copy.
+    pub(crate) is_copy: bool,
 }
 
 impl Scratch {
@@ -30,30 +31,21 @@ impl Scratch {
         if !original.is_dir() || size(&original)? + RESERVE_BYTES > free {
             return Ok(Self {
                 database: original,
-                copied: false,
+                is_copy: false,
             });
         }
         let scratch = Self {
             database: copy,
-            copied: true,
+            is_copy: true,
         };
         duplicate(&original, &scratch.database)?;
         Ok(scratch)
-    }
-
-    pub(crate) fn database(&self) -> &Path {
-        &self.database
-    }
-
-    /// Whether there was room for a copy.
-    pub(crate) fn is_copy(&self) -> bool {
-        self.copied
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        if self.copied {
+        if self.is_copy {
             remove(&self.database);
         }
     }

@@ -208,7 +208,7 @@ impl Store for SledStore {
     fn stats(&self) -> Stats {
         let shared = &self.core.shared;
         Stats {
-            games: self.core.games(),
+            games: self.core.index().games(),
             bytes_on_disk: shared.db.size(),
             last_sync_seconds: shared.last_sync_nanos.load(Ordering::Relaxed) as f64 / 1e9,
             syncs: shared.syncs.load(Ordering::Relaxed),

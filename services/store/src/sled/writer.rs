@@ -209,7 +209,9 @@ impl Writer {
             self.shared.stop(error);
         }
         self.shared.queued_games.fetch_sub(taken, Ordering::Relaxed);
-        self.shared.queued_bytes.fetch_sub(group.bytes, Ordering::Relaxed);
+        self.shared
+            .queued_bytes
+            .fetch_sub(group.bytes, Ordering::Relaxed);
         for done in group.done {
             done(result.clone());
         }

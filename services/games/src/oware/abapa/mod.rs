@@ -23,13 +23,13 @@ mod wire;
 use std::fmt::Write;
 
 use arena_engine::{
-    ActionId, Game, Node, OutcomeId, PerSeat, PositionError,
+    ActionId, Ending, Game, Node, OutcomeId, PerSeat, PositionError,
     options::{OptionError, Options},
 };
 
 use self::options::{AbapaRules, GrandSlam};
 use super::{
-    Core, Finish, Oware, PITS, Phase, STARTERS, Sown,
+    Core, Oware, PITS, Phase, STARTERS, Sown,
     core::{ANY, REACHING, list, pits_with},
     text,
     value::Model,
@@ -62,17 +62,6 @@ pub struct State {
     pub seen: Vec<[u8; PITS]>,
 }
 
-impl State {
-    /// A position without known history.
-    #[must_use]
-    pub fn without_history(core: Core) -> Self {
-        Self {
-            core,
-            seen: Vec::new(),
-        }
-    }
-}
-
 /// Initial capacity for boards: most games never need more.
 const ROOM: usize = 64;
 
@@ -94,12 +83,12 @@ impl Abapa {
     fn end_turn(&self, core: &mut Core, sown: Sown) {
         core.end_ply(sown.banks());
         if core.is_won() {
-            core.phase = Phase::Over(Finish::Normal);
+            core.phase = Phase::Over(Ending::Normal);
         } else if self.moves(core) == 0 {
             if self.rules.sweeps {
                 core.sweep();
             }
-            core.phase = Phase::Over(Finish::Normal);
+            core.phase = Phase::Over(Ending::Normal);
         }
     }
 
@@ -109,7 +98,7 @@ impl Abapa {
         let rules = &self.rules;
         if core.since_capture >= rules.quiet_max || core.plies >= rules.plies_max {
             core.sweep();
-            core.phase = Phase::Over(Finish::Cap);
+            core.phase = Phase::Over(Ending::Cap);
         }
     }
 
@@ -129,7 +118,7 @@ impl Abapa {
         let same_mover = seen.iter().rev().skip(1).step_by(2);
         if same_mover.fold(false, |found, board| found | (*board == core.pits)) {
             core.sweep();
-            core.phase = Phase::Over(Finish::Repetition);
+            core.phase = Phase::Over(Ending::Repetition);
         }
     }
 }
@@ -251,7 +240,8 @@ impl Game for Abapa {
     }
 
     fn draw(&self, state: &State, out: &mut dyn Write) {
-        text::draw(&state.core, out);
+        // Writing fails only if the buffer does, which is the caller's.
+        let _ = text::draw(&state.core, out);
     }
 }
 

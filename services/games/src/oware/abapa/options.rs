@@ -109,9 +109,6 @@ pub(super) fn settle(options: &mut Options, chosen: &BTreeSet<&str>) {
 
 impl AbapaRules {
     /// Parses resolved options.
-    ///
-    /// # Errors
-    /// [`OptionError`] if one is missing or has another type.
     pub(super) fn new(options: &Options) -> Result<Self, OptionError> {
         let read = Reader(options);
         Ok(Self {

@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, iter};
 
+use arena_engine::Ending;
 use arena_wire::fields::Fields;
 
 use super::{
@@ -94,9 +95,10 @@ impl Abapa {
                     && !capped
                     && !back.into_iter().any(|board| *board == core.pits)
             }
-            Phase::Over(super::Finish::Repetition) => self.rules.repetition,
-            Phase::Over(super::Finish::Cap) => capped,
-            Phase::Start | Phase::Over(super::Finish::Normal) => true,
+            Phase::Over(Ending::Repetition) => self.rules.repetition,
+            Phase::Over(Ending::Cap) => capped,
+            Phase::Over(Ending::Deadlock) => false,
+            Phase::Start | Phase::Over(Ending::Normal) => true,
         };
         expect(holds, "phase does not go with the rest")
     }

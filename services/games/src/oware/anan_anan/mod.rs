@@ -18,13 +18,13 @@ mod wire;
 use std::fmt::Write;
 
 use arena_engine::{
-    ActionId, Game, Node, OutcomeId, PerSeat, PositionError,
+    ActionId, Ending, Game, Node, OutcomeId, PerSeat, PositionError,
     options::{OptionError, Options},
 };
 
 use self::options::{AnanAnanRules, Infinite, Remaining};
 use super::{
-    Core, Finish, Oware, Phase, ROW, STARTERS, Sown,
+    Core, Oware, Phase, ROW, STARTERS, Sown,
     core::{ANY, list, pits_with},
     text,
     value::Model,
@@ -90,16 +90,16 @@ impl AnanAnan {
     fn check_end(&self, core: &mut Core) {
         let rules = &self.rules;
         if core.is_won() || rules.empty_row_ends && self.moves(core) == 0 {
-            core.phase = Phase::Over(Finish::Normal);
+            core.phase = Phase::Over(Ending::Normal);
         } else if core.since_capture >= rules.quiet_max || core.plies >= rules.plies_max {
-            core.phase = Phase::Over(Finish::Cap);
+            core.phase = Phase::Over(Ending::Cap);
         }
     }
 
     fn pass_turn(&self, core: &mut Core) -> Sown {
         core.end_ply(false);
         if core.passed {
-            core.phase = Phase::Over(Finish::Normal);
+            core.phase = Phase::Over(Ending::Normal);
         } else {
             core.passed = true;
             self.check_end(core);
@@ -231,7 +231,8 @@ impl Game for AnanAnan {
     }
 
     fn draw(&self, state: &Core, out: &mut dyn Write) {
-        text::draw(state, out);
+        // Writing fails only if the buffer does, which is the caller's.
+        let _ = text::draw(state, out);
     }
 }
 

@@ -139,9 +139,6 @@ pub(super) fn settle(options: &mut Options, chosen: &BTreeSet<&str>) {
 
 impl AnanAnanRules {
     /// Parses resolved options.
-    ///
-    /// # Errors
-    /// [`OptionError`] if one is missing or has another type.
     pub(super) fn new(options: &Options) -> Result<Self, OptionError> {
         let read = Reader(options);
         Ok(Self {

@@ -1,8 +1,10 @@
 //! Sowing in relays.
 
+use arena_engine::Ending;
+
 use super::{
     super::core::{Laps, PITS, ROW, lane, next_pit},
-    AnanAnan, Core, Finish, Infinite, Phase, Remaining, Sown,
+    AnanAnan, Core, Infinite, Phase, Remaining, Sown,
 };
 
 /// Lifts without a bank after which a relay is searched for a cycle. The longest finite turn of 69
@@ -48,7 +50,7 @@ impl AnanAnan {
                     core.set_lanes(lanes);
                     sown.endless = true;
                     if self.rules.infinite == Infinite::EndGame {
-                        core.phase = Phase::Over(Finish::Normal);
+                        core.phase = Phase::Over(Ending::Normal);
                     }
                     return sown;
                 }
@@ -118,7 +120,7 @@ impl AnanAnan {
             core.pits = [0; PITS];
             core.score[heir] += rest;
         }
-        core.phase = Phase::Over(Finish::Normal);
+        core.phase = Phase::Over(Ending::Normal);
         true
     }
 

@@ -1,5 +1,6 @@
 //! The message of Anan-anan's position.
 
+use arena_engine::Ending;
 use arena_wire::fields::Fields;
 
 use super::{
@@ -7,7 +8,7 @@ use super::{
         core::HALF,
         wire::{self, RawPosition},
     },
-    AnanAnan, Core, Finish, PASS, Phase, ROW,
+    AnanAnan, Core, PASS, Phase, ROW,
 };
 use crate::proto::{self, expect};
 
@@ -76,10 +77,10 @@ impl AnanAnan {
                     && !capped
                     && !stuck
             }
-            Phase::Over(Finish::Repetition) => false,
-            Phase::Over(Finish::Cap) => capped,
+            Phase::Over(Ending::Repetition | Ending::Deadlock) => false,
+            Phase::Over(Ending::Cap) => capped,
             Phase::Start => !core.passed,
-            Phase::Over(Finish::Normal) => true,
+            Phase::Over(Ending::Normal) => true,
         };
         expect(holds, "phase does not go with the rest")
     }

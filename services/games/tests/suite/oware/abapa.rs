@@ -8,9 +8,16 @@ use prost::Message;
 use super::{anywhere, core, lines, model, next, turned};
 use crate::support::{game, options, play_at_random, setup};
 
+fn without_history(core: Core) -> State {
+    State {
+        core,
+        seen: Vec::new(),
+    }
+}
+
 /// The position after playing a pit, as the game plays it.
 fn after(game: &Abapa, before: Core, pit: u16) -> State {
-    let mut state = State::without_history(before);
+    let mut state = without_history(before);
     game.apply(&mut state, pit);
     state
 }
@@ -55,7 +62,7 @@ fn the_legal_pits_of_the_rule_file_are_those() {
             .collect();
         let mut legal = Vec::new();
         for position in [position, turned(&position)] {
-            game.legal(&State::without_history(position), &mut legal);
+            game.legal(&without_history(position), &mut legal);
             assert_eq!(legal, expected, "{line:?}");
         }
     }
@@ -73,7 +80,7 @@ fn sowings_are_those_of_a_model_without_tables() {
         for _ in 0..20_000 {
             let before = anywhere(&mut stream);
             let mut legal = Vec::new();
-            game.legal(&State::without_history(before), &mut legal);
+            game.legal(&without_history(before), &mut legal);
             assert_eq!(legal, model::abapa_legal(&before, must_feed), "{before:?}");
             for pit in legal {
                 let (mut found, mut expected) = (before, before);
@@ -112,7 +119,7 @@ fn paths_from_the_start_are_as_many_as_the_model_s() {
     for (words, allow_slam) in [("", false), ("preset=paper002", true)] {
         let game: Abapa = game(words, 2);
         for depth in 1..=6 {
-            let found = perft(&game, &State::without_history(start), depth);
+            let found = perft(&game, &without_history(start), depth);
             assert_eq!(found, paths(&start, depth, allow_slam), "{words}: {depth}");
         }
     }
@@ -124,7 +131,7 @@ fn a_position_that_comes_back_ends_the_game_with_the_own_rows() {
     for words in ["", "remaining=none"] {
         let game: Abapa = game(words, 2);
         for start in [start, turned(&start)] {
-            let mut state = State::without_history(start);
+            let mut state = without_history(start);
             let mut plies = 0;
             let mut legal = Vec::new();
             while let Node::Decision(_) = game.node(&state) {
@@ -146,7 +153,7 @@ fn a_position_that_comes_back_ends_the_game_with_the_own_rows() {
 #[test]
 fn repetition_is_reported_from_the_encoded_past_too() {
     let game: Abapa = game("", 2);
-    let mut state = State::without_history(core("1 0 0 0 0 0 23 | 1 0 0 0 0 0 23", 0));
+    let mut state = without_history(core("1 0 0 0 0 0 23 | 1 0 0 0 0 0 23", 0));
     let mut bytes = Vec::new();
     for pit in 0..6 {
         for _ in 0..2 {
@@ -163,7 +170,7 @@ fn repetition_is_reported_from_the_encoded_past_too() {
 #[test]
 fn a_past_that_is_reported_in_pieces_is_read_whole() {
     let game: Abapa = game("", 2);
-    let mut state = State::without_history(core("1 0 0 0 0 0 23 | 1 0 0 0 0 0 23", 0));
+    let mut state = without_history(core("1 0 0 0 0 0 23 | 1 0 0 0 0 0 23", 0));
     game.apply(&mut state, 0);
     game.apply(&mut state, 0);
     let mut bytes = Vec::new();
@@ -212,7 +219,7 @@ fn without_repetition_a_hundred_plies_without_a_capture_end_the_game() {
         ("repetition=off no_capture_limit=0 max_plies=400", None),
     ] {
         let game: Abapa = game(words, 2);
-        let mut state = State::without_history(core("1 0 0 0 0 0 23 | 1 0 0 0 0 0 23", 0));
+        let mut state = without_history(core("1 0 0 0 0 0 23 | 1 0 0 0 0 0 23", 0));
         let mut legal = Vec::new();
         while let Node::Decision(_) = game.node(&state) {
             game.legal(&state, &mut legal);
@@ -248,7 +255,7 @@ fn a_game_and_the_same_turned_round_are_one() {
         let game: Abapa = game(words, 2);
         for seed in 0..50 {
             let finished = play_at_random(&game, setup(seed));
-            let mut other = State::without_history(turned(&game.initial().core));
+            let mut other = without_history(turned(&game.initial().core));
             let (mut legal, mut turned_legal) = (Vec::new(), Vec::new());
             replay(&game, &finished.events, |state, described| {
                 assert_eq!(turned(&state.core), other.core, "{words} {seed}");
@@ -305,7 +312,7 @@ fn options_that_follow_do_so_unless_they_are_chosen() {
 #[test]
 fn moves_tell_what_they_capture() {
     let game: Abapa = game("grand_slam=opponent-keeps", 2);
-    let state = State::without_history(core("1 0 0 0 0 2 10 | 1 2 0 0 0 0 32", 0));
+    let state = without_history(core("1 0 0 0 0 2 10 | 1 2 0 0 0 0 32", 0));
     let mut bytes = Vec::new();
     game.encode(&state, true, &mut bytes);
     let message = OwareAbapaPosition::decode(&bytes[..]).expect("a message");
@@ -321,7 +328,7 @@ fn moves_tell_what_they_capture() {
 fn the_board_is_drawn_from_seat_0s_side() {
     let game: Abapa = game("", 2);
     let mut drawn = String::new();
-    let state = State::without_history(core("1 2 3 4 5 6 7 | 8 9 10 11 0 13 14", 1));
+    let state = without_history(core("1 2 3 4 5 6 7 | 8 9 10 11 0 13 14", 1));
     game.draw(&state, &mut drawn);
     let expected = [
         "                  (5) (4) (3) (2) (1) (0)",
