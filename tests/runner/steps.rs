@@ -15,17 +15,21 @@ use crate::Arguments;
 pub(crate) enum Load {
     /// Little, or only time that no other step uses.
     Light,
-    /// A number of cores.
-    Cores(usize),
+    /// One core.
+    OneCore,
+    /// All cores.
+    AllCores,
     /// The step measures something: no other step runs beside it.
     Alone,
 }
 
 impl Load {
-    pub(crate) fn cores(self) -> usize {
+    /// The cores that it uses of all.
+    pub(crate) fn cores(self, all: usize) -> usize {
         match self {
-            Self::Cores(cores) => cores,
-            Self::Light | Self::Alone => 0,
+            Self::OneCore => 1,
+            Self::AllCores | Self::Alone => all,
+            Self::Light => 0,
         }
     }
 }
@@ -71,7 +75,7 @@ const CHECK: Step = Step {
 /// The defaults of a set of tests.
 const TESTS: Step = Step {
     after: &["setup", "build"],
-    load: Load::Cores(1),
+    load: Load::OneCore,
     has_tests: true,
     can_filter: true,
     ..CHECK
@@ -121,14 +125,14 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "build",
-        load: Load::Cores(2),
+        load: Load::AllCores,
         builds: true,
         work: build,
         ..CHECK
     },
     Step {
         name: "rust",
-        load: Load::Cores(2),
+        load: Load::AllCores,
         work: rust,
         ..TESTS
     },

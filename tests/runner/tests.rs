@@ -146,4 +146,6 @@ fn steps_start_when_they_disturb_no_running_step() {
         let found = next(&waiting, &steps(running), 2).map(|index| waiting[index].name);
         assert_eq!(found, expected, "{running:?}");
     }
+    // The Rust tests use all cores, however many there are.
+    assert_eq!(next(&steps(&["reports"]), &steps(&["rust"]), 8), None);
 }

@@ -123,7 +123,7 @@ impl OnDisk {
         let log = server.log();
         let Some(status) = status else {
             return Err(Broken::new(format_args!(
-                "after {} s on a disk that takes no more the coordinator still goes on, and \
+                "after {} s on a failed disk the coordinator still runs, and \
                  should have ended with {words:?}:\n{log}",
                 NOTICE.as_secs()
             )));

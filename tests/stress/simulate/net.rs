@@ -124,7 +124,7 @@ pub(super) enum Event {
     User(Request),
     Answer(u32),
     AskAgain(u32, u32),
-    /// Time goes on.
+    /// Advances the time.
     Nothing,
 }
 
