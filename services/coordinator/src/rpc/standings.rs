@@ -122,10 +122,8 @@ fn add(standings: &mut v1::Standings, evidence: &Evidence, compared: Comparison)
         if let Some(ratings) = &compared.ratings {
             let rating = ratings.agents[agent];
             standing.rating = Some(rating.value);
-            standing.rating_low = rating.interval.map(|ends| ends.0);
-            standing.rating_high = rating.interval.map(|ends| ends.1);
-            standing.rating_anytime_low = rating.anytime.map(|ends| ends.0);
-            standing.rating_anytime_high = rating.anytime.map(|ends| ends.1);
+            (standing.rating_low, standing.rating_high) = rating.interval.unzip();
+            (standing.rating_anytime_low, standing.rating_anytime_high) = rating.anytime.unzip();
         }
         standing.nash = compared.nash.as_ref().map(|nash| nash[agent]);
     }
