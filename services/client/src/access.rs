@@ -65,25 +65,19 @@ impl AccessArgs {
 
     /// Opens an existing place. Without one, starts a coordinator in memory.
     pub async fn open_or_memory(&self) -> Outcome<Access> {
-        if self.leads_somewhere() {
-            return self.open().await;
+        if let Some(access) = self.open_if_any().await? {
+            return Ok(access);
         }
         let embedded = embedded::hold_memory().await?;
         Access::embedded(embedded).await
     }
 
-    /// Plans a tournament at an existing place; without one, with the built-in agents.
-    pub async fn plan(
-        &self,
-        request: v1::PlanTournamentRequest,
-    ) -> Outcome<v1::PlanTournamentResponse> {
-        if !self.leads_somewhere() {
-            return embedded::plan(&request);
+    /// Opens a place if there is one.
+    pub async fn open_if_any(&self) -> Outcome<Option<Access>> {
+        match self.leads_somewhere() {
+            true => self.open().await.map(Some),
+            false => Ok(None),
         }
-        let mut access = self.open().await?;
-        let planned = access.client.plan_tournament(request).await;
-        access.close().await?;
-        Ok(planned?.into_inner())
     }
 
     /// True if arguments or environment name a place, or a data folder with the default
@@ -177,6 +171,25 @@ impl Access {
             Some(embedded) => embedded.stop().await,
             None => Ok(()),
         }
+    }
+}
+
+/// Plans a tournament with a coordinator; without one, with the built-in agents.
+pub async fn plan(
+    access: Option<&mut Access>,
+    request: v1::PlanTournamentRequest,
+) -> Outcome<v1::PlanTournamentResponse> {
+    match access {
+        Some(access) => Ok(access.client.plan_tournament(request).await?.into_inner()),
+        None => embedded::plan(&request),
+    }
+}
+
+/// Stops the coordinator of an access if it is an embedded one.
+pub async fn close(access: Option<Access>) -> Outcome {
+    match access {
+        Some(access) => access.close().await,
+        None => Ok(()),
     }
 }
 

@@ -4,12 +4,10 @@ use std::sync::Arc;
 
 use arena_wire::v1;
 use arena_worker::{AgentOptions, play_one};
-use tonic::Response;
 
 use super::Programs;
 use crate::{
-    access::{Access, AccessArgs},
-    embedded,
+    access::{self, Access, AccessArgs},
     failure::{Failure, Kind, Outcome},
     signals::Interrupt,
     workers::Builtin,
@@ -32,19 +30,12 @@ impl Resolved {
             spec_toml: spec.to_owned(),
             seed: String::new(),
         };
-        let mut access = match access.leads_somewhere() {
-            true => Some(access.open().await?),
-            false => None,
-        };
-        let planned = match &mut access {
-            Some(access) => access.client.plan_tournament(request).await,
-            None => Ok(Response::new(embedded::plan(&request)?)),
-        };
-        let tournament = match planned {
-            Ok(planned) => planned.into_inner().tournament.unwrap_or_default(),
-            Err(status) => {
-                close(access).await?;
-                return Err(status.into());
+        let mut access = access.open_if_any().await?;
+        let tournament = match access::plan(access.as_mut(), request).await {
+            Ok(planned) => planned.tournament.unwrap_or_default(),
+            Err(failure) => {
+                access::close(access).await?;
+                return Err(failure);
             }
         };
         let mut setup = tournament.setup.unwrap_or_default();
@@ -58,14 +49,7 @@ impl Resolved {
     }
 
     pub async fn close(self) -> Outcome {
-        close(self.access).await
-    }
-}
-
-async fn close(access: Option<Access>) -> Outcome {
-    match access {
-        Some(access) => access.close().await,
-        None => Ok(()),
+        access::close(self.access).await
     }
 }
 

@@ -20,7 +20,7 @@ use arena_client::sample;
 
 use super::{about, read_spec};
 use crate::{
-    access::AccessArgs,
+    access::{self, AccessArgs},
     commands::set::SetArgs,
     failure::{Failure, Outcome},
     output::{self, Format},
@@ -96,7 +96,9 @@ pub(super) async fn plan(args: &PlanArgs) -> Outcome {
         spec_toml,
         seed: args.seed.clone().unwrap_or_default(),
     };
-    let planned = args.access.plan(request).await;
+    let mut access = args.access.open_if_any().await?;
+    let planned = access::plan(access.as_mut(), request).await;
+    access::close(access).await?;
     let planned = planned.map_err(about(&args.spec))?;
     let message = planned.tournament.clone().unwrap_or_default();
     let tournament: Tournament =
