@@ -18,12 +18,11 @@ use std::{any::Any, time::Duration};
 use arena_engine::FaultKind;
 use arena_wire::v1;
 
-/// A game that waits for an answer: its place among the active games, and how often that place
-/// was used.
+/// A game that waits for an answer: its place among the active games, and its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
     pub(crate) place: u32,
-    pub(crate) turn: u32,
+    pub(crate) number: u32,
 }
 
 /// Details of a fault.

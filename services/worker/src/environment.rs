@@ -103,12 +103,6 @@ pub trait BinaryProvider: Send + Sync + 'static {
     fn provide<'a>(&'a self, binary: &'a v1::BinarySource) -> Provided<'a>;
 }
 
-impl<P: BinaryProvider + ?Sized> BinaryProvider for Arc<P> {
-    fn provide<'a>(&'a self, binary: &'a v1::BinarySource) -> Provided<'a> {
-        (**self).provide(binary)
-    }
-}
-
 /// What all games share.
 pub(crate) struct Environment {
     pub(crate) agents: AgentOptions,

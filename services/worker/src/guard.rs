@@ -173,9 +173,10 @@ fn guard(orders: &Orders, prefix: &[OsString]) -> io::Result<Report> {
     let agent = Pid::from_raw(agent.id() as i32);
 
     let (happened, events) = mpsc::channel();
-    watch_input(happened.clone())?;
-    watch_signals(signals, happened.clone())?;
-    watch_children(agent, happened)?;
+    let (on_input, on_signal) = (happened.clone(), happened.clone());
+    spawn(move || watch_input(&on_input))?;
+    spawn(move || while signals.wait().is_ok() && on_signal.send(Happened::Over).is_ok() {})?;
+    spawn(move || watch_children(agent, &happened))?;
 
     let mut report = None;
     let mut grace = GRACE;
@@ -229,45 +230,33 @@ fn end_all(events: &mpsc::Receiver<Happened>, grace: Duration) -> Option<Report>
     report
 }
 
-fn watch_input(happened: Sender<Happened>) -> io::Result<()> {
-    thread::Builder::new().spawn(move || {
-        let mut input = io::stdin();
-        let mut buffer = [0; 64];
-        while matches!(input.read(&mut buffer), Ok(count) if count > 0) {}
-        let _ = happened.send(Happened::Over);
-    })?;
-    Ok(())
+/// Runs work on a thread that is never joined.
+fn spawn(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new().spawn(work).map(drop)
 }
 
-fn watch_signals(signals: SigSet, happened: Sender<Happened>) -> io::Result<()> {
-    thread::Builder::new().spawn(move || {
-        while signals.wait().is_ok() {
-            if happened.send(Happened::Over).is_err() {
+fn watch_input(happened: &Sender<Happened>) {
+    let mut input = io::stdin();
+    let mut buffer = [0; 64];
+    while matches!(input.read(&mut buffer), Ok(count) if count > 0) {}
+    let _ = happened.send(Happened::Over);
+}
+
+fn watch_children(agent: Pid, happened: &Sender<Happened>) {
+    loop {
+        let report = match waitpid(None, None) {
+            Ok(WaitStatus::Exited(pid, code)) if pid == agent => Report::Exited(code),
+            Ok(WaitStatus::Signaled(pid, signal, _)) if pid == agent => {
+                Report::Signalled(signal as i32)
+            }
+            Ok(_) | Err(Errno::EINTR) => continue,
+            Err(_) => {
+                let _ = happened.send(Happened::Alone);
                 return;
             }
-        }
-    })?;
-    Ok(())
-}
-
-fn watch_children(agent: Pid, happened: Sender<Happened>) -> io::Result<()> {
-    thread::Builder::new().spawn(move || {
-        loop {
-            let report = match waitpid(None, None) {
-                Ok(WaitStatus::Exited(pid, code)) if pid == agent => Report::Exited(code),
-                Ok(WaitStatus::Signaled(pid, signal, _)) if pid == agent => {
-                    Report::Signalled(signal as i32)
-                }
-                Ok(_) | Err(Errno::EINTR) => continue,
-                Err(_) => {
-                    let _ = happened.send(Happened::Alone);
-                    return;
-                }
-            };
-            let _ = happened.send(Happened::Agent(report));
-        }
-    })?;
-    Ok(())
+        };
+        let _ = happened.send(Happened::Agent(report));
+    }
 }
 
 #[cfg(test)]

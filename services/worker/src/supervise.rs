@@ -4,12 +4,7 @@
 mod output;
 mod process;
 
-use std::{
-    ffi::OsString,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 
 use arena_wire::v1;
 use nix::errno::Errno;
@@ -131,20 +126,6 @@ pub struct Launch {
     pub limits: Limits,
     /// Where it has to listen.
     pub listen: Listen,
-}
-
-impl Launch {
-    /// The agent of an executable with arguments and default limits.
-    #[must_use]
-    pub fn new(program: &Path, args: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
-        Self {
-            name: "agent".to_owned(),
-            program: program.to_owned(),
-            args: args.into_iter().map(Into::into).collect(),
-            limits: Limits::default(),
-            listen: Listen::default(),
-        }
-    }
 }
 
 /// How an agent process ended.

@@ -64,30 +64,27 @@ fn steps(
 }
 
 /// The first of the best moves, with its value.
-struct Best {
-    action: ActionId,
-    worth: i128,
-}
+type Best = Option<(ActionId, i128)>;
 
-fn keep_best(best: &mut Option<Best>, action: ActionId, worth: i128) {
-    if best.as_ref().is_none_or(|best| worth > best.worth) {
-        *best = Some(Best { action, worth });
+fn keep_best(best: &mut Best, action: ActionId, worth: i128) {
+    if best.is_none_or(|(_, greatest)| worth > greatest) {
+        *best = Some((action, worth));
     }
 }
 
 fn chosen(
     decision: &Decision<'_, Cowry>,
-    best: Option<Best>,
+    best: Best,
     depth: u32,
     nodes: u64,
     unit: i128,
 ) -> Chosen {
-    let Some(best) = best else {
+    let Some((action, worth)) = best else {
         return decision.legal[0].into();
     };
     Chosen {
-        action: best.action,
-        score: Some(best.worth as f64 / unit as f64),
+        action,
+        score: Some(worth as f64 / unit as f64),
         depth: Some(depth),
         nodes: Some(nodes),
     }
@@ -216,7 +213,7 @@ impl Bot<Cowry> for Searcher {
         if let Some(action) = wins {
             return action.into();
         }
-        let worthless = best.as_ref().is_some_and(|best| best.worth <= 0);
+        let worthless = best.is_some_and(|(_, worth)| worth <= 0);
         if self.algorithm == Algorithm::Code && worthless {
             return decision.rng().pick(decision.legal).into();
         }

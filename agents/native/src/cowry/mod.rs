@@ -84,10 +84,7 @@ pub(crate) fn mixed(options: &Options, _: &Cowry) -> BotResult<Cowry> {
 fn strategist(plan: Plan, options: &Options) -> Box<dyn Bot<Cowry>> {
     Box::new(Strategist {
         plan,
-        tie: match read::text(options, "tie") {
-            "first" => Tie::First,
-            _ => Tie::Random,
-        },
+        draws_ties: read::text(options, "tie") == "random",
         moves: Vec::new(),
         best: Vec::new(),
     })
@@ -145,16 +142,10 @@ fn thresholds(weights: &[f64]) -> Result<[u64; PURE.len()], OptionError> {
     }))
 }
 
-/// The tie-break between equally good moves.
-#[derive(Clone, Copy)]
-enum Tie {
-    Random,
-    First,
-}
-
 struct Strategist {
     plan: Plan,
-    tie: Tie,
+    /// True if one of equally good moves is drawn; otherwise the first is taken.
+    draws_ties: bool,
     moves: Vec<Candidate>,
     best: Vec<Candidate>,
 }
@@ -170,7 +161,7 @@ impl Bot<Cowry> for Strategist {
             table: &table,
             moves: &self.moves,
             best: &mut self.best,
-            tie: self.tie,
+            draws_ties: self.draws_ties,
             rng: decision.rng(),
         };
         let planned = match self.plan {
@@ -194,7 +185,7 @@ struct Turn<'a> {
     table: &'a MoveTable<'a>,
     moves: &'a [Candidate],
     best: &'a mut Vec<Candidate>,
-    tie: Tie,
+    draws_ties: bool,
     rng: AgentRng,
 }
 
@@ -275,10 +266,7 @@ impl Turn<'_> {
             let Some(rank_key) = rank_key(step) else {
                 continue;
             };
-            if greatest
-                .as_ref()
-                .is_none_or(|greatest| rank_key > *greatest)
-            {
+            if greatest.as_ref().is_none_or(|it| rank_key > *it) {
                 self.best.clear();
                 greatest = Some(rank_key);
             } else if greatest.as_ref() != Some(&rank_key) {
@@ -286,14 +274,11 @@ impl Turn<'_> {
             }
             self.best.push(*step);
         }
-        match self.tie {
-            _ if self.best.is_empty() => None,
-            Tie::Random => Some(self.rng.pick(self.best)),
-            Tie::First => {
-                let first = |step: &&Candidate| (step.piece, step.action);
-                self.best.iter().min_by_key(first).copied()
-            }
+        if self.draws_ties && !self.best.is_empty() {
+            return Some(self.rng.pick(self.best));
         }
+        let first = |step: &&Candidate| (step.piece, step.action);
+        self.best.iter().min_by_key(first).copied()
     }
 }
 

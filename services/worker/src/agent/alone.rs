@@ -19,7 +19,12 @@ impl AgentTask {
     /// Asks one question while no other is open. A broken connection may be the effect of earlier
     /// questions, so only a fresh one counts.
     pub(super) async fn ask_alone(&mut self, batch: Batch) {
-        let budget = self.move_timeout.as_micros().try_into().unwrap_or(u64::MAX);
+        let budget = self
+            .setup
+            .move_timeout
+            .as_micros()
+            .try_into()
+            .unwrap_or(u64::MAX);
         let asked = batch.into_single(budget).next();
         let Some(Single {
             token,
@@ -44,9 +49,9 @@ impl AgentTask {
             let fresh = std::mem::replace(&mut connection.fresh, false);
             let mut grpc = connection.grpc.clone();
             let mut request = Request::new(message.clone());
-            request.set_timeout(self.move_timeout);
+            request.set_timeout(self.setup.move_timeout);
             let start = Instant::now();
-            let answer = time::timeout(self.move_timeout, async {
+            let answer = time::timeout(self.setup.move_timeout, async {
                 grpc.ready()
                     .await
                     .map_err(|error| Status::from_error(error.into()))?;
@@ -74,12 +79,12 @@ impl AgentTask {
                 Err(_) => Status::deadline_exceeded("no answer in time"),
                 Ok(Err(status)) => status,
             };
-            if took >= self.move_timeout
-                || status.code() == Code::DeadlineExceeded && took * 2 >= self.move_timeout
+            if took >= self.setup.move_timeout
+                || status.code() == Code::DeadlineExceeded && took * 2 >= self.setup.move_timeout
             {
                 let verdict = self.fault_report(
                     FaultKind::Timeout,
-                    format!("no answer within {:?}", self.move_timeout),
+                    format!("no answer within {:?}", self.setup.move_timeout),
                     took,
                 );
                 self.disconnect().await;
@@ -115,7 +120,7 @@ impl AgentTask {
             break DecisionResult::Fault(fault_report, took);
         };
         if let Some(timing) = timing {
-            self.meter.moves.timed(timing, 1);
+            self.setup.meter.moves.timed(timing, 1);
         }
         if self.asks_alone && matches!(verdict, DecisionResult::Move(..)) {
             self.asks_alone = false;

@@ -209,14 +209,14 @@ impl AgentTask {
                 Some((last, count)) if *last == timing => *count += 1,
                 _ => {
                     if let Some((last, count)) = alike.replace((timing, 1)) {
-                        self.meter.moves.timed(last, count);
+                        self.setup.meter.moves.timed(last, count);
                     }
                 }
             }
             moves.push((token, choice.move_id));
         }
         if let Some((last, count)) = alike {
-            self.meter.moves.timed(last, count);
+            self.setup.meter.moves.timed(last, count);
         }
         entry.left -= moves.len();
         let mut unanswered = Vec::new();
@@ -255,9 +255,10 @@ impl AgentTask {
     /// Maximum time for this many decisions.
     pub(super) fn batch_timeout(&self, decisions: usize) -> Duration {
         let count = u32::try_from(decisions).unwrap_or(u32::MAX);
-        self.move_timeout
+        self.setup
+            .move_timeout
             .saturating_mul(count)
-            .min(TIMEOUT_MAX.max(self.move_timeout))
+            .min(TIMEOUT_MAX.max(self.setup.move_timeout))
     }
 }
 

@@ -56,7 +56,6 @@ pub(crate) struct AgentClientSetup {
     pub(crate) label: String,
     pub(crate) meter: Meter,
     pub(crate) source: Source,
-    pub(crate) writer: Writer,
     /// 0: the default.
     pub(crate) batch_size: usize,
     pub(crate) move_timeout: Duration,
@@ -82,6 +81,7 @@ impl AgentClient {
     /// A client, and the task that serves it until it is closed.
     pub(crate) fn open(
         setup: AgentClientSetup,
+        writer: Writer,
         environment: Rc<Environment>,
         events: UnboundedSender<Event>,
     ) -> (Rc<Self>, impl Future<Output = ()>) {
@@ -90,7 +90,7 @@ impl AgentClient {
             size => size.min(BATCH_MAX),
         };
         let line = Rc::new(Self {
-            inbox: RefCell::new(Inbox::new(setup.writer, 1)),
+            inbox: RefCell::new(Inbox::new(writer, 1)),
             wake: Notify::new(),
             event_count: Cell::new(0),
             open: Cell::new(0),
@@ -104,16 +104,12 @@ impl AgentClient {
             line: line.clone(),
             environment,
             events,
-            meter: setup.meter,
             flushed: Instant::now(),
             last_answer: Instant::now(),
-            name: setup.name,
-            label: setup.label,
-            source: setup.source,
             batch_max,
             asks_alone: false,
             served: Instant::now(),
-            move_timeout: setup.move_timeout,
+            setup,
             connection: None,
             up_since: Instant::now(),
             has_run: false,
@@ -177,20 +173,16 @@ pub(super) struct AgentTask {
     pub(super) line: Rc<AgentClient>,
     environment: Rc<Environment>,
     events: UnboundedSender<Event>,
-    pub(super) meter: Meter,
+    pub(super) setup: AgentClientSetup,
     flushed: Instant,
     /// Time of the newest answer: until then the agent worked on earlier questions.
     pub(super) last_answer: Instant,
-    name: String,
-    label: String,
-    source: Source,
     pub(super) batch_max: usize,
     /// True after a failed batch, until a question was answered alone: all questions are asked
     /// alone.
     pub(super) asks_alone: bool,
     /// Time at which a batch was last answered completely.
     pub(super) served: Instant,
-    pub(super) move_timeout: Duration,
     pub(super) connection: Option<AgentConnection>,
     up_since: Instant,
     /// True once it was connected.
@@ -245,7 +237,7 @@ impl AgentTask {
             Ok(()) => {}
             Err(Down::Agent(fault_report)) => {
                 let message = &fault_report.message;
-                tracing::warn!(agent = self.name, "does not start: {message}");
+                tracing::warn!(agent = self.setup.name, "does not start: {message}");
                 self.unready = Some((fault_report, Instant::now()));
                 return;
             }
@@ -275,7 +267,7 @@ impl AgentTask {
         }
         *times += 1;
         if times.is_power_of_two() && times.trailing_zeros().is_multiple_of(3) {
-            tracing::error!(agent = self.name, times, "{reason}");
+            tracing::error!(agent = self.setup.name, times, "{reason}");
         }
     }
 
@@ -307,7 +299,7 @@ impl AgentTask {
     /// Updates the metrics, at most once per interval.
     pub(super) fn show(&mut self, every: Duration) {
         if self.flushed.elapsed() >= every {
-            self.meter.flush();
+            self.setup.meter.flush();
             self.flushed = Instant::now();
         }
     }
@@ -319,15 +311,16 @@ impl AgentTask {
             return Ok(());
         }
         self.disconnect().await;
-        let mut wait = match self.source {
+        let mut wait = match self.setup.source {
             Source::Endpoint(_) => BACK_OFF_ENDPOINT,
             Source::Program { .. } | Source::Binary(_) => BACK_OFF,
         };
         let mut attempt = 1;
         let connection = loop {
-            match AgentConnection::up(&self.name, &self.source, &self.environment).await {
+            match AgentConnection::up(&self.setup.name, &self.setup.source, &self.environment).await
+            {
                 Err(Down::Agent(fault_report)) if attempt < STARTS => {
-                    tracing::info!(agent = self.name, attempt, "{}", fault_report.message);
+                    tracing::info!(agent = self.setup.name, attempt, "{}", fault_report.message);
                     time::sleep(wait).await;
                     wait *= 2;
                     attempt += 1;
@@ -337,9 +330,9 @@ impl AgentTask {
         };
         if connection.is_process() {
             let metrics = &self.environment.metrics;
-            metrics.add_agent_processes(&self.label, 1);
+            metrics.add_agent_processes(&self.setup.label, 1);
             if self.has_run {
-                metrics.agent_restarted(&self.label);
+                metrics.agent_restarted(&self.setup.label);
             }
         }
         self.line.output.replace(connection.output().cloned());
@@ -355,7 +348,7 @@ impl AgentTask {
             if connection.is_process() {
                 self.environment
                     .metrics
-                    .add_agent_processes(&self.label, -1);
+                    .add_agent_processes(&self.setup.label, -1);
             }
             connection.down().await;
         }
@@ -384,7 +377,7 @@ impl AgentTask {
         self.batches_failed += 1;
         if self.batches_failed >= BATCHES_FAILED {
             tracing::info!(
-                agent = self.name,
+                agent = self.setup.name,
                 "{BATCHES_FAILED} batches in a row came to nothing: asking single questions"
             );
             self.batches_again = Some(Instant::now() + BATCHES_REST);
@@ -407,7 +400,7 @@ impl AgentTask {
                         self.broken = Some(fault_report);
                     } else {
                         tracing::info!(
-                            agent = self.name,
+                            agent = self.setup.name,
                             "a batch was not answered ({}): asking alone",
                             fault_report.message
                         );
@@ -417,7 +410,7 @@ impl AgentTask {
             }
             BatchFailure::Late(limit) => {
                 tracing::info!(
-                    agent = self.name,
+                    agent = self.setup.name,
                     "a batch was not answered within {limit:?}: asking alone"
                 );
                 self.restart(&mut unanswered).await;

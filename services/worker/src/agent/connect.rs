@@ -2,7 +2,13 @@
 
 use std::time::Duration;
 
-use tonic::transport::{Channel, Endpoint, Error};
+use tonic::{
+    Status,
+    transport::{Channel, Endpoint, Error},
+};
+use tonic_health::pb::{
+    HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
+};
 
 /// Timeout of one attempt to connect.
 pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -17,6 +23,13 @@ pub(crate) async fn open(url: &str, limit: Duration) -> Result<Channel, Error> {
         .initial_connection_window_size(WINDOW_BYTES)
         .connect()
         .await
+}
+
+/// The answer to a health check.
+pub(crate) async fn health(channel: &Channel) -> Result<ServingStatus, Status> {
+    let mut client = HealthClient::new(channel.clone());
+    let answer = client.check(HealthCheckRequest::default()).await?;
+    Ok(answer.get_ref().status())
 }
 
 /// An error with its cause; the text of tonic is only "transport error".

@@ -6,9 +6,7 @@ use arena_engine::FaultKind;
 use arena_model::error_line;
 use arena_wire::v1::{self, agent_setup};
 use tonic::{Code, Status, client::Grpc, transport::Channel};
-use tonic_health::pb::{
-    HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
-};
+use tonic_health::pb::health_check_response::ServingStatus;
 
 use super::{FaultReport, codec, connect};
 use crate::{
@@ -252,18 +250,15 @@ pub(crate) async fn reach(url: &str) -> Result<Channel, Down> {
     let channel = connect::open(url, connect::CONNECT_TIMEOUT)
         .await
         .map_err(|error| unreachable(connect::causes(&error)))?;
-    let mut check = HealthClient::new(channel.clone());
-    let answer = check.check(HealthCheckRequest::default());
-    let answer = tokio::time::timeout(HEALTH, answer).await;
-    match answer {
-        Ok(Ok(answer)) if answer.get_ref().status() == ServingStatus::Serving => Ok(channel),
+    match tokio::time::timeout(HEALTH, connect::health(&channel)).await {
+        Ok(Ok(ServingStatus::Serving)) => Ok(channel),
         Ok(Err(status)) if matches!(status.code(), Code::Unimplemented | Code::NotFound) => {
             Ok(channel)
         }
-        Ok(Ok(answer)) => Err(unreachable(format!(
-            "its health check says {}",
-            answer.get_ref().status().as_str_name()
-        ))),
+        Ok(Ok(other)) => {
+            let other = other.as_str_name();
+            Err(unreachable(format!("its health check says {other}")))
+        }
         Ok(Err(status)) => Err(unreachable(status_text(&status))),
         Err(_) => Err(unreachable(format!("no answer within {HEALTH:?}"))),
     }

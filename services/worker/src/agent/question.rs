@@ -329,7 +329,7 @@ mod tests {
         let Status::Asks(question) = game.status() else {
             panic!("a question");
         };
-        let token = |place| Token { place, turn: 0 };
+        let token = |place| Token { place, number: 0 };
         for place in 0..3 {
             inbox.push(token(place), &*game, question, false);
         }

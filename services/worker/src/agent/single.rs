@@ -82,7 +82,12 @@ impl AgentTask {
         connection.fresh = false;
         let grpc = connection.grpc.clone();
         let batches_again = self.batches_again.filter(|_| !connection.single);
-        let budget = self.move_timeout.as_micros().try_into().unwrap_or(u64::MAX);
+        let budget = self
+            .setup
+            .move_timeout
+            .as_micros()
+            .try_into()
+            .unwrap_or(u64::MAX);
         let call_limit = self.batch_timeout(IN_FLIGHT);
         let mut waiting: VecDeque<Single> = VecDeque::new();
         let mut calls: JoinSet<Answer> = JoinSet::new();
@@ -223,7 +228,7 @@ impl AgentTask {
                     round_trip,
                     thinking: own,
                 };
-                self.meter.moves.timed(timing, 1);
+                self.setup.meter.moves.timed(timing, 1);
             }
             moves.push((token, choice.move_id));
         }

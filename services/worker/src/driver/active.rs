@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, rc::Rc, sync::Arc, time::Duration};
 
 use arena_engine::{AnyMatch, IllegalAction, Status};
 use arena_wire::v1;
+use slab::Slab;
 
 use super::{
     agents::{SeatedAgents, TournamentAgents},
@@ -20,6 +21,8 @@ pub(crate) type GivenUp = Rc<BTreeMap<u16, FaultReport>>;
 
 /// A game in play.
 pub(super) struct Active {
+    /// Number of the game among all that were played here.
+    number: u32,
     pub(super) lease: u64,
     pub(super) tournament: Rc<TournamentAgents>,
     pub(super) assignment: v1::GameAssignment,
@@ -48,6 +51,7 @@ impl Active {
         let context = tournament.context();
         let seats = context.seats(&assignment);
         Ok(Self {
+            number: 0,
             lease,
             game: context.open(&assignment)?,
             outputs: GameOutputs::begin(&tournament, &seats),
@@ -181,66 +185,44 @@ impl Active {
     }
 }
 
-#[derive(Default)]
-struct Place {
-    turn: u32,
-    active: Option<Active>,
-}
-
-/// All games in play. A token names a place and how often it was used, so that a late answer
+/// All games in play. A token names a place and the number of its game, so that a late answer
 /// finds nothing.
 #[derive(Default)]
 pub(super) struct Games {
-    places: Vec<Place>,
-    free: Vec<u32>,
+    places: Slab<Active>,
+    /// Number of the newest game.
+    newest: u32,
 }
 
 impl Games {
     pub(super) fn len(&self) -> usize {
-        self.places.len() - self.free.len()
+        self.places.len()
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Active> {
-        self.places.iter().filter_map(|place| place.active.as_ref())
+        self.places.iter().map(|(_, active)| active)
     }
 
-    pub(super) fn insert(&mut self, active: Active) -> Token {
-        let place = self.free.pop().unwrap_or_else(|| {
-            self.places.push(Place::default());
-            self.places.len() as u32 - 1
-        });
-        let entry = &mut self.places[place as usize];
-        entry.active = Some(active);
+    pub(super) fn insert(&mut self, mut active: Active) -> Token {
+        self.newest = self.newest.wrapping_add(1);
+        active.number = self.newest;
         Token {
-            place,
-            turn: entry.turn,
+            number: self.newest,
+            place: self.places.insert(active) as u32,
         }
     }
 
     pub(super) fn get_mut(&mut self, token: Token) -> Option<&mut Active> {
-        let entry = &mut self.places[token.place as usize];
-        entry.active.as_mut().filter(|_| entry.turn == token.turn)
+        let active = self.places.get_mut(token.place as usize)?;
+        (active.number == token.number).then_some(active)
     }
 
     pub(super) fn remove(&mut self, token: Token) -> Option<Active> {
-        let entry = &mut self.places[token.place as usize];
-        if entry.turn != token.turn {
-            return None;
-        }
-        let active = entry.active.take()?;
-        entry.turn = entry.turn.wrapping_add(1);
-        self.free.push(token.place);
-        Some(active)
+        self.get_mut(token)?;
+        self.places.try_remove(token.place as usize)
     }
 
     pub(super) fn remove_lease(&mut self, lease: u64) {
-        for place in 0..self.places.len() as u32 {
-            let entry = &self.places[place as usize];
-            let of_lease = |active: &Active| active.lease == lease;
-            if entry.active.as_ref().is_some_and(of_lease) {
-                let turn = entry.turn;
-                self.remove(Token { place, turn });
-            }
-        }
+        self.places.retain(|_, active| active.lease != lease);
     }
 }

@@ -274,13 +274,13 @@ impl TournamentAgents {
             label: self.context.agent_label(index).to_owned(),
             meter: self.context.meter(&self.environment.metrics, index),
             source,
-            // The papers' agents need only ids.
-            writer: Writer::new(&context, !(agent.omit_move_details || native)),
             batch_size: agent.batch_size as usize,
             move_timeout: self.context.move_timeout(),
         };
-        let (client, task) =
-            AgentClient::open(setup, self.environment.clone(), self.events.clone());
+        // The papers' agents need only ids.
+        let writer = Writer::new(&context, !(agent.omit_move_details || native));
+        let events = self.events.clone();
+        let (client, task) = AgentClient::open(setup, writer, self.environment.clone(), events);
         let task = task::spawn_local(task);
         let events = self.events.clone();
         task::spawn_local(async move {

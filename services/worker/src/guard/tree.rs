@@ -6,17 +6,14 @@ use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
-use procfs::{
-    ProcResult,
-    process::{self, Process},
-};
+use procfs::process::{self, Process};
 
 /// All living descendants, also those with a session of their own.
 pub(super) fn descendants(root: Pid) -> BTreeSet<i32> {
     let mut found = BTreeSet::new();
     let mut open = vec![root.as_raw()];
     while let Some(pid) = open.pop() {
-        for child in children(pid).unwrap_or_else(|_| children_by_parent(pid)) {
+        for child in children(pid) {
             if found.insert(child) {
                 open.push(child);
             }
@@ -44,12 +41,18 @@ pub(crate) fn with_variable(name: &str, value: &OsStr) -> Vec<Pid> {
     marked.map(|process| Pid::from_raw(process.pid)).collect()
 }
 
-fn children(pid: i32) -> ProcResult<Vec<i32>> {
+fn children(pid: i32) -> Vec<i32> {
+    let Ok(threads) = Process::new(pid).and_then(|process| process.tasks()) else {
+        return Vec::new();
+    };
     let mut found = Vec::new();
-    for thread in Process::new(pid)?.tasks()? {
-        found.extend(thread?.children()?.into_iter().map(u32::cast_signed));
+    for thread in threads.flatten() {
+        match thread.children() {
+            Ok(children) => found.extend(children.into_iter().map(u32::cast_signed)),
+            Err(_) => return children_by_parent(pid),
+        }
     }
-    Ok(found)
+    found
 }
 
 /// For kernels without the list of children: reads the parent of every process.

@@ -26,9 +26,7 @@ use tokio::{
     time,
 };
 use tonic::{Code, transport::Channel};
-use tonic_health::pb::{
-    HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
-};
+use tonic_health::pb::health_check_response::ServingStatus;
 
 use super::{Exit, Launch, Listen, Output, StartError, Supervisor};
 use crate::{
@@ -315,22 +313,19 @@ async fn serving(url: &str) -> Result<Channel, Option<String>> {
     let channel = connect::open(url, connect::CONNECT_TIMEOUT)
         .await
         .map_err(|_| None)?;
-    let answer = HealthClient::new(channel.clone())
-        .check(HealthCheckRequest::default())
-        .await;
-    match answer {
-        Ok(answer) if answer.get_ref().status() == ServingStatus::Serving => Ok(channel),
-        Ok(answer) => Err(Some(format!(
-            "the health check says {}",
-            answer.get_ref().status().as_str_name()
-        ))),
+    match connect::health(&channel).await {
+        Ok(ServingStatus::Serving) => Ok(channel),
+        Ok(other) => {
+            let other = other.as_str_name();
+            Err(Some(format!("the health check says {other}")))
+        }
         Err(status) if status.code() == Code::Unimplemented => Err(Some(
             "it has no grpc.health.v1 service, which every agent needs".to_owned(),
         )),
-        Err(status) => Err(Some(format!(
-            "the health check failed: {}",
-            status.message()
-        ))),
+        Err(status) => {
+            let message = status.message();
+            Err(Some(format!("the health check failed: {message}")))
+        }
     }
 }
 

@@ -15,14 +15,24 @@ use nix::{
 };
 
 use crate::common::{fixture, guard};
-use arena_worker::supervise::{Exit, Launch, Listen, Process, StartError, Supervisor};
+use arena_worker::supervise::{Exit, Launch, Limits, Listen, Process, StartError, Supervisor};
+
+fn launch(program: &Path, args: &[&str]) -> Launch {
+    Launch {
+        name: "agent".to_owned(),
+        program: program.to_owned(),
+        args: args.iter().map(Into::into).collect(),
+        limits: Limits::default(),
+        listen: Listen::default(),
+    }
+}
 
 fn agent(mode: &str) -> Launch {
-    Launch::new(&fixture(), ["fake", "--mode", mode])
+    launch(&fixture(), &["fake", "--mode", mode])
 }
 
 fn shell(script: &str) -> Launch {
-    Launch::new(Path::new("/bin/sh"), ["-c", script])
+    launch(Path::new("/bin/sh"), &["-c", script])
 }
 
 async fn start(launch: &Launch) -> Result<Process, (StartError, String)> {
@@ -104,7 +114,7 @@ async fn agents_start_in_empty_folders_of_their_own() {
 
 #[tokio::test]
 async fn a_file_that_cannot_run_is_reported_with_its_path() {
-    let (error, tail) = start(&Launch::new(Path::new("/no/such/agent"), [""; 0]))
+    let (error, tail) = start(&launch(Path::new("/no/such/agent"), &[]))
         .await
         .expect_err("no file");
     assert!(
