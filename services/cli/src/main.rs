@@ -4,7 +4,7 @@
 mod commands;
 mod config;
 #[cfg(test)]
-mod settings;
+mod settings_tests;
 
 use std::process::ExitCode;
 

@@ -130,7 +130,7 @@ impl EvolveArgs {
             Some(seed) => seed,
             None => drawn()?,
         };
-        if self.access.creates().is_some() {
+        if self.access.creates() {
             // A rejected spec must not leave a data folder behind.
             let embedded = crate::embedded::hold_memory().await?;
             let mut client = access::dial(&embedded.url()).await?;
