@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use arena_model::GameRecord;
 use arena_wire::v1;
 use clap::{ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
 use tonic::transport::Endpoint;
@@ -189,10 +190,9 @@ impl Access {
 
 /// Connects to a coordinator.
 pub async fn dial(url: &str) -> Outcome<Client> {
-    let url = if url.contains("://") {
-        url.to_owned()
-    } else {
-        format!("http://{url}")
+    let url = match url.contains("://") {
+        true => url.to_owned(),
+        false => format!("http://{url}"),
     };
     let endpoint = Endpoint::from_shared(url.clone())
         .map_err(|error| Failure::usage(format!("\"{url}\" is not a URL: {error}")))?
@@ -210,10 +210,26 @@ pub async fn dial(url: &str) -> Outcome<Client> {
 /// A fresh id for a request with side effects, which makes a retry safe.
 pub fn request_id() -> String {
     let mut bytes = [0; 16];
-    match getrandom::fill(&mut bytes) {
-        Ok(()) => hex::encode(bytes),
-        // Without an id the request is not protected against repetition.
-        Err(_) => String::new(),
+    // Without an id the request is not protected against repetition.
+    getrandom::fill(&mut bytes).map_or_else(|_| String::new(), |()| hex::encode(bytes))
+}
+
+/// Calls `each` with the finished games of a tournament, in index order, from the page that
+/// `request` names on.
+pub async fn each_game(
+    client: &mut Client,
+    mut request: v1::ListGamesRequest,
+    mut each: impl FnMut(&v1::GameReport, GameRecord) -> Outcome,
+) -> Outcome {
+    loop {
+        let page = client.list_games(request.clone()).await?.into_inner();
+        for game in &page.games {
+            each(game, arena_report::records::record(game.record.as_ref())?)?;
+        }
+        if page.next_page_token.is_empty() {
+            return Ok(());
+        }
+        request.page_token = page.next_page_token;
     }
 }
 
