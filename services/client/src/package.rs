@@ -50,18 +50,15 @@ pub fn read(path: &Path) -> Outcome<Content> {
     let unreadable =
         |error: io::Error| Failure::usage(format!("cannot read binary {shown}: {error}"));
     let metadata = fs::metadata(path).map_err(unreadable)?;
-    let name = match path.file_name() {
-        Some(name) => name.to_owned(),
-        // A path such as `.`
-        None => {
-            let whole = path.canonicalize().map_err(unreadable)?;
-            whole.file_name().unwrap_or_default().to_owned()
-        }
+    // A path such as `.` has no name.
+    let whole = match path.file_name() {
+        Some(_) => path.to_owned(),
+        None => path.canonicalize().map_err(unreadable)?,
     };
+    let name = whole.file_name().unwrap_or_default();
     let name = name.to_string_lossy().into_owned();
-    let archive = KINDS
-        .iter()
-        .find_map(|(end, kind)| Some((name.strip_suffix(end)?, *kind)));
+    let mut kinds = KINDS.iter();
+    let archive = kinds.find_map(|(end, kind)| Some((name.strip_suffix(end)?, *kind)));
     let (stem, contents) = if metadata.is_dir() {
         let mut contents = Contents::default();
         let added = add_folder(&mut contents, path, "");

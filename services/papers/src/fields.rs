@@ -58,24 +58,19 @@ pub(crate) struct RowFields {
 }
 
 /// The matchup of a row: ruleset, options and agents.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub(crate) struct PlayFields {
     pub(crate) ruleset: Option<String>,
-    #[serde(default)]
     pub(crate) options: Options,
     /// As `arena play --seats` takes them, in seat order.
-    #[serde(default)]
     pub(crate) agents: Vec<String>,
     /// Number of games, unless the user requests another number.
     pub(crate) games: Option<u64>,
     /// Play every rotation of the seats with the same dice or opening.
-    #[serde(default)]
     pub(crate) rotate: bool,
-    #[serde(default)]
     pub(crate) opening_plies: u32,
     /// Neither the game nor the agents use random numbers, so all games are the same.
-    #[serde(default)]
     pub(crate) deterministic: bool,
 }
 

@@ -142,10 +142,11 @@ async fn register(name: &str, file: &Path, url: &str) -> Outcome {
         .output()
         .await?;
     let stderr = String::from_utf8_lossy(&output.stderr);
+    let error = stderr.trim_start_matches("error: ").trim();
     match output.status.code() {
         Some(0) => Ok(()),
-        Some(2) => Err(Failure::usage(stderr.trim_start_matches("error: ").trim())),
-        _ => Err(Failure::failed(stderr.trim_start_matches("error: ").trim())),
+        Some(2) => Err(Failure::usage(error)),
+        _ => Err(Failure::failed(error)),
     }
 }
 
@@ -192,13 +193,12 @@ struct Sample {
 
 /// Fails if the tournament paused itself, because no more games can be measured.
 fn still_plays(tournament: &v1::Tournament) -> Outcome {
-    let Some(pause) = &tournament.pause else {
+    let Some(v1::Pause { reason, error, .. }) = &tournament.pause else {
         return Ok(());
     };
     Err(Failure::failed(format!(
-        "the tournament paused itself, so there is nothing to measure: {}: {}; \
-         arena agent check says what is wrong with it",
-        pause.reason, pause.error
+        "the tournament paused itself, so there is nothing to measure: {reason}: {error}; \
+         arena agent check says what is wrong with it"
     )))
 }
 

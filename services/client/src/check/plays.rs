@@ -61,6 +61,7 @@ fn variants(info: &RulesetInfo) -> Vec<Variant> {
         if let Some(preset) = preset {
             given.insert("preset".to_owned(), Value::Text(preset.to_owned()));
         }
+        let shown = preset.map_or_else(String::new, |name| format!(", preset {name}"));
         for seats in info.seats.0..=info.seats.1 {
             // A preset may support only one number of seats.
             let Ok((options, seats)) = arena_games::resolve(info.name, &given, Some(seats)) else {
@@ -68,9 +69,9 @@ fn variants(info: &RulesetInfo) -> Vec<Variant> {
             };
             let same = |known: &Variant| known.seats == seats && known.options == options;
             if !all.iter().any(same) {
-                let preset = preset.map_or_else(String::new, |name| format!(", preset {name}"));
+                let name = format!("{}{shown}, {seats} seats", info.name);
                 all.push(Variant {
-                    name: format!("{}{preset}, {seats} seats", info.name),
+                    name,
                     options,
                     seats,
                 });

@@ -33,11 +33,7 @@ pub(crate) struct ShowArgs {
     name: String,
 
     #[command(flatten)]
-    access: AccessArgs,
-
-    /// Output format
-    #[arg(long, value_enum, default_value_t)]
-    output: Format,
+    list: ListArgs,
 }
 
 #[derive(Debug, Args)]
@@ -224,14 +220,14 @@ fn option_type(option: &v1::BotOption) -> &'static str {
 
 impl ShowArgs {
     pub(crate) async fn run(self) -> Outcome {
-        let mut access = self.access.open_or_memory().await?;
+        let mut access = self.list.access.open_or_memory().await?;
         let outcome = self.show(&mut access.client).await;
         outcome.and(access.close().await)
     }
 
     async fn show(&self, client: &mut Client) -> Outcome {
         let agent = get(client, self.name.clone()).await?;
-        match self.output {
+        match self.list.output {
             Format::Csv => options(&agent).print(Format::Csv),
             other => print(&agent, other),
         }

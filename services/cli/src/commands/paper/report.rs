@@ -42,9 +42,8 @@ struct CountsView {
     within_given: usize,
 }
 
-impl CountsView {
-    fn of(findings: &[Finding]) -> Self {
-        let counts = FindingCounts::of(findings);
+impl From<FindingCounts> for CountsView {
+    fn from(counts: FindingCounts) -> Self {
         Self {
             counts,
             within_order: counts.within_ordinal,
@@ -143,7 +142,7 @@ fn document<'a>(ran: &'a [TableResult], runner: &TableRunner) -> Document<'a> {
     let view = |one: &'a TableResult| TableView {
         table: TableSummary::of(one.table),
         games_played: one.games,
-        sums: CountsView::of(&one.findings),
+        sums: FindingCounts::of(&one.findings).into(),
         plays: { one.table.plays.iter().enumerate() }
             .filter(|(_, play)| !play.spec.agents.is_empty())
             .map(|(place, play)| MatchupView {
@@ -324,6 +323,7 @@ pub(super) fn summary(ran: &[TableResult]) -> String {
         if place == 0 {
             text += "\noutside:\n";
         }
+        let reason = finding.reason.as_ref().map(|reason| format!("; {reason}"));
         let line = format!(
             "{} {}, {}: published {}, ours {} {}{}",
             finding.table,
@@ -332,7 +332,7 @@ pub(super) fn summary(ran: &[TableResult]) -> String {
             output::or_dash(finding.published),
             ours(finding),
             interval(finding),
-            { finding.reason.iter() }.format_with("", |reason, f| f(&format_args!("; {reason}")))
+            reason.unwrap_or_default()
         );
         text += &format!("  {}\n", wrapped(&line, "    "));
     }
