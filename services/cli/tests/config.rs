@@ -3,6 +3,18 @@
 use std::{fs, process::Command};
 
 const URL: &str = "http://127.0.0.1:1";
+const COORDINATOR: (&str, &str) = ("ARENA_COORDINATOR", URL);
+const DATA: (&str, &str) = ("ARENA_DATA", "variable");
+const FILE_COORDINATOR: &str = "coordinator = \"http://127.0.0.1:2\"";
+const FILE_DATA: &str = "data = \"file\"";
+
+/// Flags, variables, a line of the config file, and what the error names.
+type Case = (
+    &'static [&'static str],
+    &'static [(&'static str, &'static str)],
+    &'static str,
+    &'static str,
+);
 
 /// The error of a command that reads, with settings that lead nowhere.
 fn error(flags: &[&str], variables: &[(&str, &str)], config: &str) -> String {
@@ -25,22 +37,20 @@ fn error(flags: &[&str], variables: &[(&str, &str)], config: &str) -> String {
 
 #[test]
 fn flag_precedes_variable_precedes_config_file_precedes_default() {
-    let (coordinator, data) = (("ARENA_COORDINATOR", URL), ("ARENA_DATA", "variable"));
-    let (file_coordinator, file_data) = ("coordinator = \"http://127.0.0.1:2\"", "data = \"file\"");
-    let cases: [(&[&str], &[(&str, &str)], &str, &str); 9] = [
+    let cases: [Case; 9] = [
         (
             &["--data", "flag"],
-            &[coordinator, data],
-            file_data,
+            &[COORDINATOR, DATA],
+            FILE_DATA,
             "folder flag",
         ),
-        (&["--data", "flag"], &[], file_coordinator, "folder flag"),
-        (&["--coordinator", URL], &[data], file_data, "127.0.0.1:1"),
-        (&[], &[data], file_data, "folder variable"),
-        (&[], &[data], file_coordinator, "folder variable"),
-        (&[], &[coordinator], file_coordinator, "127.0.0.1:1"),
-        (&[], &[("ARENA_DATA", "")], file_data, "folder file"),
-        (&[], &[], file_coordinator, "127.0.0.1:2"),
+        (&["--data", "flag"], &[], FILE_COORDINATOR, "folder flag"),
+        (&["--coordinator", URL], &[DATA], FILE_DATA, "127.0.0.1:1"),
+        (&[], &[DATA], FILE_DATA, "folder variable"),
+        (&[], &[DATA], FILE_COORDINATOR, "folder variable"),
+        (&[], &[COORDINATOR], FILE_COORDINATOR, "127.0.0.1:1"),
+        (&[], &[("ARENA_DATA", "")], FILE_DATA, "folder file"),
+        (&[], &[], FILE_COORDINATOR, "127.0.0.1:2"),
         (&[], &[], "", "folder arena-data"),
     ];
     for (flags, variables, config, expected) in cases {
