@@ -48,15 +48,13 @@ fn below(command: Command, place: &str, table: &toml::Table) -> Result<Command, 
                 Ok(command.mut_subcommand(key, |_| changed))
             }
             (None, Some(_)) => Err(format!("{place}{key} must be a table: [{place}{key}]")),
-            (Some(_), None) => Err(format!(
+            (None, None) if !place.is_empty() => {
+                set(command, place.trim_end_matches('.'), key, value)
+            }
+            (_, None) => Err(format!(
                 "there is no command [{place}{key}]{}",
                 near(key, &subcommands(&command))
             )),
-            (None, None) if place.is_empty() => Err(format!(
-                "there is no command [{key}]{}",
-                near(key, &subcommands(&command))
-            )),
-            (None, None) => set(command, place.trim_end_matches('.'), key, value),
         }
     })
 }
@@ -73,20 +71,15 @@ fn set(command: Command, section: &str, key: &str, value: &toml::Value) -> Resul
         _ => return Err(format!("[{section}] {key}: write text or a number")),
     };
     let takes_value = |argument: &&clap::Arg| argument.get_action().takes_values();
-    let flags: Vec<&str> = command
-        .get_arguments()
-        .filter(takes_value)
-        .filter_map(clap::Arg::get_long)
+    let arguments: Vec<&clap::Arg> = command.get_arguments().filter(takes_value).collect();
+    let flags: Vec<&str> = { arguments.iter() }
+        .filter_map(|it| it.get_long())
         .collect();
     let commands = subcommands(&command);
-    let Some(argument) = command
-        .get_arguments()
-        .filter(takes_value)
-        .find(|argument| {
-            let aliases = argument.get_all_aliases().unwrap_or_default();
-            argument.get_long() == Some(&flag) || aliases.contains(&&*flag)
-        })
-    else {
+    let Some(argument) = arguments.iter().find(|argument| {
+        let aliases = argument.get_all_aliases().unwrap_or_default();
+        argument.get_long() == Some(&flag) || aliases.contains(&&*flag)
+    }) else {
         return Err(match commands.first() {
             Some(first) if flags.is_empty() => format!(
                 "[{section}] has no setting \"{key}\": {section} is several commands ({}); \

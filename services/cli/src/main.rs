@@ -4,7 +4,7 @@
 mod commands;
 mod config;
 #[cfg(test)]
-mod settings;
+mod settings_tests;
 
 use std::process::ExitCode;
 
@@ -72,7 +72,11 @@ fn main() -> ExitCode {
         return commands::agent::guard(arguments.collect());
     }
     let outcome = parse().and_then(|cli| {
-        start_logs(&cli.log_format, &cli.log)?;
+        let format = match cli.log_format.as_str() {
+            "json" => logs::Format::Json,
+            _ => logs::Format::Text,
+        };
+        logs::init(format, &cli.log).map_err(Failure::usage)?;
         cli.command.run(Cli::command())
     });
     match outcome {
@@ -89,12 +93,4 @@ fn parse() -> Outcome<Cli> {
     }
     let matches = command.get_matches_from(arguments);
     Cli::from_arg_matches(&matches).map_err(Failure::usage)
-}
-
-fn start_logs(format: &str, filter: &str) -> Outcome {
-    let format = match format {
-        "json" => logs::Format::Json,
-        _ => logs::Format::Text,
-    };
-    logs::init(format, filter).map_err(Failure::usage)
 }

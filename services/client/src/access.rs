@@ -6,8 +6,9 @@ use std::{
     time::Duration,
 };
 
+use arena_model::GameRecord;
 use arena_wire::v1;
-use clap::Args;
+use clap::{ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
 use tonic::transport::Endpoint;
 
 use crate::{
@@ -20,28 +21,66 @@ pub use arena_report::Client;
 /// Large enough for exports, which request pages of hundreds of long games.
 const MESSAGE_BYTES_MAX: usize = 64 << 20;
 
-/// Where the coordinator or its data is.
-#[derive(Clone, Debug, Args)]
-pub struct AccessArgs {
+/// The flags that name a place.
+#[derive(Args)]
+struct AccessFlags {
     /// URL of a running coordinator
     ///
     /// Without --coordinator and --data, ARENA_COORDINATOR is used.
     #[arg(long, value_name = "URL", conflicts_with = "data")]
-    pub coordinator: Option<String>,
+    coordinator: Option<String>,
 
     /// Data folder. If a coordinator is using the folder, that coordinator is queried
     /// [default: ./arena-data]
     ///
     /// Without --data, --coordinator and ARENA_COORDINATOR, ARENA_DATA is used.
     #[arg(long, value_name = "DIR")]
-    pub data: Option<PathBuf>,
+    data: Option<PathBuf>,
 }
 
-/// The place given by the arguments or the environment.
-enum Place {
+/// Where the coordinator or its data is: as a flag says, an environment variable, or the
+/// config file, in this order.
+#[derive(Clone, Debug)]
+pub enum AccessArgs {
+    /// A running coordinator.
     Url(String),
+    /// A data folder.
     Folder(PathBuf),
+    /// The default data folder.
     Unsaid,
+}
+
+impl FromArgMatches for AccessArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let AccessFlags { coordinator, data } = AccessFlags::from_arg_matches(matches)?;
+        let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+        // The config file sets defaults.
+        let is_flag = |id| matches.value_source(id) == Some(ValueSource::CommandLine);
+        let (url, folder) = (coordinator.map(Self::Url), data.map(Self::Folder));
+        let flag = (url.clone().filter(|_| is_flag("coordinator")))
+            .or_else(|| folder.clone().filter(|_| is_flag("data")));
+        Ok(flag
+            .or_else(|| variable("ARENA_COORDINATOR").map(Self::Url))
+            .or_else(|| variable("ARENA_DATA").map(|data| Self::Folder(data.into())))
+            .or(url)
+            .or(folder)
+            .unwrap_or(Self::Unsaid))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for AccessArgs {
+    fn augment_args(command: Command) -> Command {
+        AccessFlags::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        AccessFlags::augment_args_for_update(command)
+    }
 }
 
 /// A connection to a coordinator.
@@ -68,8 +107,7 @@ impl AccessArgs {
         if let Some(access) = self.open_if_any().await? {
             return Ok(access);
         }
-        let embedded = embedded::hold_memory().await?;
-        Access::embedded(embedded).await
+        Access::embedded(embedded::hold_memory().await?).await
     }
 
     /// Opens a place if there is one.
@@ -80,46 +118,30 @@ impl AccessArgs {
         }
     }
 
-    /// True if arguments or environment name a place, or a data folder with the default
-    /// name exists.
+    /// True if a place is named, or a data folder with the default name exists.
     pub fn leads_somewhere(&self) -> bool {
-        !matches!(self.place(), Place::Unsaid) || Path::new(DEFAULT_DATA).is_dir()
+        !matches!(self, Self::Unsaid) || Path::new(DEFAULT_DATA).is_dir()
     }
 
-    /// The data folder that [`AccessArgs::open_or_create`] would create.
-    pub fn creates(&self) -> Option<PathBuf> {
-        self.folder().filter(|data| !data.exists())
+    /// True if [`AccessArgs::open_or_create`] would create a data folder.
+    pub fn creates(&self) -> bool {
+        self.folder().is_some_and(|data| !data.exists())
     }
 
     /// The data folder; `None` if a coordinator is named.
-    pub fn folder(&self) -> Option<PathBuf> {
-        match self.place() {
-            Place::Url(_) => None,
-            Place::Folder(data) => Some(data),
-            Place::Unsaid => Some(DEFAULT_DATA.into()),
+    pub fn folder(&self) -> Option<&Path> {
+        match self {
+            Self::Url(_) => None,
+            Self::Folder(data) => Some(data),
+            Self::Unsaid => Some(Path::new(DEFAULT_DATA)),
         }
-    }
-
-    /// A flag takes precedence over both environment variables.
-    fn place(&self) -> Place {
-        let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
-        if let Some(url) = &self.coordinator {
-            return Place::Url(url.clone());
-        }
-        if let Some(data) = &self.data {
-            return Place::Folder(data.clone());
-        }
-        if let Some(url) = variable("ARENA_COORDINATOR") {
-            return Place::Url(url);
-        }
-        variable("ARENA_DATA").map_or(Place::Unsaid, |data| Place::Folder(data.into()))
     }
 
     async fn connect(&self, create: bool) -> Outcome<Access> {
-        let data = match self.place() {
-            Place::Url(url) => return Access::remote(&url).await,
-            Place::Folder(data) => data,
-            Place::Unsaid => DEFAULT_DATA.into(),
+        let data = match self {
+            Self::Url(url) => return Access::remote(url).await,
+            Self::Folder(data) => data,
+            Self::Unsaid => Path::new(DEFAULT_DATA),
         };
         if !create && !data.is_dir() {
             return Err(Failure::usage(format!(
@@ -127,7 +149,7 @@ impl AccessArgs {
                 data.display()
             )));
         }
-        match embedded::hold(&data, ([127, 0, 0, 1], 0).into()).await? {
+        match embedded::hold(data, ([127, 0, 0, 1], 0).into()).await? {
             Held::Ours(embedded) => Access::embedded(embedded).await,
             Held::Other { listen } => Access::remote(&format!("http://{listen}")).await,
         }
@@ -195,10 +217,9 @@ pub async fn close(access: Option<Access>) -> Outcome {
 
 /// Connects to a coordinator.
 pub async fn dial(url: &str) -> Outcome<Client> {
-    let url = if url.contains("://") {
-        url.to_owned()
-    } else {
-        format!("http://{url}")
+    let url = match url.contains("://") {
+        true => url.to_owned(),
+        false => format!("http://{url}"),
     };
     let endpoint = Endpoint::from_shared(url.clone())
         .map_err(|error| Failure::usage(format!("\"{url}\" is not a URL: {error}")))?
@@ -216,10 +237,26 @@ pub async fn dial(url: &str) -> Outcome<Client> {
 /// A fresh id for a request with side effects, which makes a retry safe.
 pub fn request_id() -> String {
     let mut bytes = [0; 16];
-    match getrandom::fill(&mut bytes) {
-        Ok(()) => hex::encode(bytes),
-        // Without an id the request is not protected against repetition.
-        Err(_) => String::new(),
+    // Without an id the request is not protected against repetition.
+    getrandom::fill(&mut bytes).map_or_else(|_| String::new(), |()| hex::encode(bytes))
+}
+
+/// Calls `each` with the finished games of a tournament, in index order, from the page that
+/// `request` names on.
+pub async fn each_game(
+    client: &mut Client,
+    mut request: v1::ListGamesRequest,
+    mut each: impl FnMut(&v1::GameReport, GameRecord) -> Outcome,
+) -> Outcome {
+    loop {
+        let page = client.list_games(request.clone()).await?.into_inner();
+        for game in &page.games {
+            each(game, arena_report::records::record(game.record.as_ref())?)?;
+        }
+        if page.next_page_token.is_empty() {
+            return Ok(());
+        }
+        request.page_token = page.next_page_token;
     }
 }
 

@@ -38,12 +38,9 @@ impl Measured {
         decisions: u64,
         cpu_seconds: f64,
     ) -> Self {
-        let per_second = |count: u64| {
-            if seconds > 0.0 {
-                count as f64 / seconds
-            } else {
-                0.0
-            }
+        let per_second = |count: u64| match seconds > 0.0 {
+            true => count as f64 / seconds,
+            false => 0.0,
         };
         Self {
             what,

@@ -8,10 +8,10 @@ use std::{
     time::Duration,
 };
 
-use arena_coordinator::{CheckNative, Options, Service};
+use arena_coordinator::{CheckNative, Options};
 use arena_store::{MemoryStore, SledStore, Store, StoreError};
 use arena_wire::v1;
-use serde::{Deserialize, Serialize};
+use serde_json::json;
 use tokio::{sync::oneshot, task::JoinHandle};
 
 use crate::failure::{Failure, Outcome};
@@ -22,20 +22,12 @@ pub const DEFAULT_DATA: &str = "arena-data";
 /// A coordinator in this process.
 pub struct Embedded {
     pub listen: SocketAddr,
-    drain: Option<oneshot::Sender<()>>,
+    drain: oneshot::Sender<()>,
     /// `None` once it has ended.
     task: Option<JoinHandle<Outcome>>,
 }
 
 impl Embedded {
-    pub fn new(listen: SocketAddr, drain: oneshot::Sender<()>, task: JoinHandle<Outcome>) -> Self {
-        Self {
-            listen,
-            drain: Some(drain),
-            task: Some(task),
-        }
-    }
-
     pub fn url(&self) -> String {
         format!("http://{}", self.listen)
     }
@@ -45,27 +37,21 @@ impl Embedded {
         let Some(task) = &mut self.task else {
             return Failure::failed("the coordinator ended");
         };
-        let ended = task.await;
+        let ended = outcome(task).await;
         self.task = None;
-        match ended {
-            Ok(Ok(())) => Failure::failed("the coordinator ended"),
-            Ok(Err(failure)) => failure,
-            Err(error) => Failure::failed(format!("the coordinator crashed: {error}")),
-        }
+        ended.map_or_else(
+            |failure| failure,
+            |()| Failure::failed("the coordinator ended"),
+        )
     }
 
     /// Stops the coordinator after its current work.
-    pub async fn stop(mut self) -> Outcome {
-        if let Some(drain) = self.drain.take() {
-            // An error means that it has already ended; its result has the reason.
-            let _ = drain.send(());
-        }
-        let Some(task) = self.task else {
-            return Ok(());
-        };
-        match task.await {
-            Ok(outcome) => outcome,
-            Err(error) => Err(Failure::failed(format!("the coordinator crashed: {error}"))),
+    pub async fn stop(self) -> Outcome {
+        // An error means that it has already ended; its result has the reason.
+        let _ = self.drain.send(());
+        match self.task {
+            Some(mut task) => outcome(&mut task).await,
+            None => Ok(()),
         }
     }
 }
@@ -74,6 +60,12 @@ const CHECK_NATIVE: CheckNative = |bot, bot_options, ruleset, options, seats| {
     arena_agents::check(bot, bot_options, ruleset, options, seats)
         .map_err(|error| error.to_string())
 };
+
+/// Waits until a coordinator has ended.
+async fn outcome(task: &mut JoinHandle<Outcome>) -> Outcome {
+    let crashed = |error| Err(Failure::failed(format!("the coordinator crashed: {error}")));
+    task.await.unwrap_or_else(crashed)
+}
 
 pub fn options(store: Arc<dyn Store>, listen: SocketAddr) -> Options {
     Options {
@@ -132,7 +124,7 @@ async fn embed(
         only_started: true,
         ..options(store.clone(), listen)
     };
-    let service: Service = options.build().await.map_err(Failure::failed)?;
+    let service = options.build().await.map_err(Failure::failed)?;
     let listen = service.listen;
     let address = data.map(|data| Address::write(data, listen)).transpose()?;
     let (drain, drained) = oneshot::channel::<()>();
@@ -147,17 +139,16 @@ async fn embed(
         store.close().map_err(Failure::failed)?;
         result.map(drop).map_err(Failure::failed)
     });
-    Ok(Embedded::new(listen, drain, task))
+    Ok(Embedded {
+        listen,
+        drain,
+        task: Some(task),
+    })
 }
 
 /// The file in the data folder with the coordinator's address, for other commands.
 pub struct Address {
     path: PathBuf,
-}
-
-#[derive(Serialize, Deserialize)]
-struct AddressFile {
-    listen: SocketAddr,
 }
 
 impl Address {
@@ -171,9 +162,8 @@ impl Address {
         if listen.ip().is_unspecified() {
             reachable.set_ip([127, 0, 0, 1].into());
         }
-        let text =
-            serde_json::to_string(&AddressFile { listen: reachable }).map_err(Failure::failed)?;
-        std::fs::write(&path, text).map_err(|error| {
+        let text = json!({ "listen": reachable });
+        std::fs::write(&path, text.to_string()).map_err(|error| {
             Failure::failed(format!("cannot write {}: {error}", path.display()))
         })?;
         Ok(Self { path })
@@ -181,7 +171,8 @@ impl Address {
 
     fn read(data: &Path) -> Option<SocketAddr> {
         let text = std::fs::read_to_string(Self::path(data)).ok()?;
-        Some(serde_json::from_str::<AddressFile>(&text).ok()?.listen)
+        let file: serde_json::Value = serde_json::from_str(&text).ok()?;
+        file["listen"].as_str()?.parse().ok()
     }
 }
 

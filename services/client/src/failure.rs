@@ -126,12 +126,6 @@ impl From<std::io::Error> for Failure {
     }
 }
 
-impl From<anyhow::Error> for Failure {
-    fn from(error: anyhow::Error) -> Self {
-        Self::failed(format!("{error:#}"))
-    }
-}
-
 pub type Outcome<T = ()> = Result<T, Failure>;
 
 /// The innermost cause, which is the most specific one.

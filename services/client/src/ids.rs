@@ -74,12 +74,9 @@ fn chosen<'a>(all: &'a [v1::Tournament], text: &str) -> Outcome<Option<&'a str>>
     let mut found: Vec<&str> = ids.filter(|id| id.starts_with(text)).collect();
     // A whole name comes before a longer one that begins with it.
     let of_name = |id: &&&str| {
-        let rest = id
-            .strip_prefix(text)
-            .and_then(|rest| rest.strip_prefix('-'));
-        rest.is_some_and(|rest| {
-            rest.len() >= 10 && rest[..10].bytes().all(|it| it.is_ascii_hexdigit())
-        })
+        let rest = { id.strip_prefix(text) }.and_then(|rest| rest.strip_prefix('-'));
+        let hash = rest.and_then(|rest| rest.as_bytes().get(..10));
+        hash.is_some_and(|hash| hash.iter().all(u8::is_ascii_hexdigit))
     };
     let named: Vec<&str> = found.iter().filter(of_name).copied().collect();
     if !named.is_empty() {
@@ -90,11 +87,9 @@ fn chosen<'a>(all: &'a [v1::Tournament], text: &str) -> Outcome<Option<&'a str>>
         [one] => Ok(Some(one)),
         _ => {
             let named = found[..found.len().min(NAMED_MAX)].join(", ");
-            let more = found.len().saturating_sub(NAMED_MAX);
-            let more = if more > 0 {
-                format!(" and {more} more")
-            } else {
-                String::new()
+            let more = match found.len().saturating_sub(NAMED_MAX) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
             };
             Err(Failure::usage(format!(
                 "\"{text}\" is ambiguous: it begins {named}{more}; type more of it, or @last for the newest"

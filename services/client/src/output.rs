@@ -85,25 +85,25 @@ pub fn table<'a>(header: &[&str], rows: impl IntoIterator<Item = &'a Vec<String>
 
 /// The columns of rows, none of which may be hidden.
 fn columns<'a>(header: &[&str], rows: impl IntoIterator<Item = &'a Vec<String>>) -> Vec<Column> {
-    let column = |head: &&str| Column {
+    let rows: Vec<&Vec<String>> = rows.into_iter().collect();
+    let column = |(place, head): (usize, &&str)| Column {
         head: (*head).to_owned(),
-        cells: Vec::new(),
+        cells: { rows.iter() }
+            .map(|row| row.get(place).cloned().unwrap_or_default())
+            .collect(),
         spare: 0,
     };
-    let mut columns: Vec<Column> = header.iter().map(column).collect();
-    for row in rows {
-        for (place, column) in columns.iter_mut().enumerate() {
-            column
-                .cells
-                .push(row.get(place).cloned().unwrap_or_default());
-        }
-    }
-    columns
+    header.iter().enumerate().map(column).collect()
 }
 
 /// Formats lines below a table on stdout; wrapped between words on a terminal.
 pub fn remark(line: &str) -> String {
     text::remark(line, width())
+}
+
+/// Formats a value; `–` if it is unknown.
+pub fn or_dash(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| value.to_string())
 }
 
 /// Prints one JSON value over several lines.
@@ -122,10 +122,9 @@ pub fn json_line(value: &impl Serialize) -> Outcome {
 /// error, like any filter.
 pub fn write(text: &str) -> Outcome {
     let mut out = io::stdout().lock();
-    let text = if out.is_terminal() {
-        visible(text)
-    } else {
-        text.into()
+    let text = match out.is_terminal() {
+        true => visible(text),
+        false => text.into(),
     };
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
@@ -153,25 +152,21 @@ fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(hides) {
         return text.into();
     }
-    let mut shown = String::with_capacity(text.len());
-    for it in text.chars() {
-        match hides(it) {
-            true => shown.extend(it.escape_unicode()),
-            false => shown.push(it),
-        }
-    }
-    shown.into()
+    let shown = |it: char| match hides(it) {
+        true => it.escape_unicode().to_string(),
+        false => it.into(),
+    };
+    text.chars().map(shown).collect()
 }
 
 /// Prints the reason of a failure on stderr. Returns the exit code.
 pub fn report(failure: &Failure) -> ExitCode {
     let text = failure.to_string();
     if !text.is_empty() {
-        let start = match failure.kind() {
-            Kind::Interrupted => "",
-            _ => "error: ",
-        };
-        note(format!("{start}{text}"));
+        match failure.kind() {
+            Kind::Interrupted => note(text),
+            _ => note(format!("error: {text}")),
+        }
     }
     ExitCode::from(failure.kind() as u8)
 }

@@ -23,20 +23,7 @@ pub struct Content {
     /// The name of the file, or of the package.
     pub file_name: String,
     /// True if it is executable.
-    is_executable: bool,
-}
-
-impl Content {
-    /// Fails if `path`, the source of the content, is a file that cannot be executed.
-    pub fn check_executable(&self, path: &Path) -> Outcome {
-        let shown = path.display();
-        if self.is_executable {
-            return Ok(());
-        }
-        Err(Failure::usage(format!(
-            "binary {shown} is not executable: run chmod +x {shown}"
-        )))
-    }
+    pub is_executable: bool,
 }
 
 /// The kinds of archives, by file name extension.
@@ -63,20 +50,19 @@ pub fn read(path: &Path) -> Outcome<Content> {
     let unreadable =
         |error: io::Error| Failure::usage(format!("cannot read binary {shown}: {error}"));
     let metadata = fs::metadata(path).map_err(unreadable)?;
-    let name = match path.file_name() {
-        Some(name) => name.to_owned(),
-        // A path such as `.`
-        None => {
-            let whole = path.canonicalize().map_err(unreadable)?;
-            whole.file_name().unwrap_or_default().to_owned()
-        }
+    // A path such as `.` has no name.
+    let whole = match path.file_name() {
+        Some(_) => path.to_owned(),
+        None => path.canonicalize().map_err(unreadable)?,
     };
+    let name = whole.file_name().unwrap_or_default();
     let name = name.to_string_lossy().into_owned();
-    let archive = KINDS
-        .iter()
-        .find_map(|(end, kind)| Some((name.strip_suffix(end)?, *kind)));
+    let mut kinds = KINDS.iter();
+    let archive = kinds.find_map(|(end, kind)| Some((name.strip_suffix(end)?, *kind)));
     let (stem, contents) = if metadata.is_dir() {
-        (name.as_str(), folder(path))
+        let mut contents = Contents::default();
+        let added = add_folder(&mut contents, path, "");
+        (name.as_str(), added.map(|()| contents))
     } else if !metadata.is_file() {
         return Err(Failure::usage(format!(
             "binary {shown} is neither a file nor a folder"
@@ -136,12 +122,6 @@ fn bounded(
         )));
     }
     Ok(bytes)
-}
-
-fn folder(path: &Path) -> Result<Contents, PackageError> {
-    let mut contents = Contents::default();
-    add_folder(&mut contents, path, "")?;
-    Ok(contents)
 }
 
 fn add_folder(contents: &mut Contents, folder: &Path, prefix: &str) -> Result<(), PackageError> {

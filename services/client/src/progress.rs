@@ -37,15 +37,8 @@ pub struct Progress {
 
 impl Default for Progress {
     fn default() -> Self {
-        let bar = interactive().then(|| {
-            let style = "{spinner} {pos}/{len} games {wide_bar} {msg}";
-            ProgressBar::new(0).with_style(
-                ProgressStyle::with_template(style)
-                    .unwrap_or_else(|_| ProgressStyle::default_bar()),
-            )
-        });
         Self {
-            bar,
+            bar: interactive().then(|| bar("{pos}/{len} games {wide_bar} {msg}")),
             view: None,
             last_line: None,
             started: Instant::now(),
@@ -67,15 +60,12 @@ impl Progress {
     /// The progress of one of many tournaments. If stderr is not a terminal, it prints
     /// nothing.
     pub fn of_part(name: String) -> Self {
-        let mut progress = Self::default();
-        progress.part = true;
-        progress.bar = progress.bar.map(|bar| {
-            let style = "{spinner} {prefix} {pos}/{len} games {wide_bar} {msg}";
-            let style = ProgressStyle::with_template(style);
-            bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-                .with_prefix(name)
-        });
-        progress
+        let style = "{prefix} {pos}/{len} games {wide_bar} {msg}";
+        Self {
+            bar: interactive().then(|| bar(style).with_prefix(name)),
+            part: true,
+            ..Self::default()
+        }
     }
 
     fn update(&mut self, event: &v1::WatchTournamentResponse) {
@@ -83,35 +73,19 @@ impl Progress {
             view.draw(event);
             return;
         }
-        let rate = event.games_per_second;
-        let left = event.games_total.saturating_sub(event.games_done);
-        let eta = if rate > 0.0 && left > 0 {
-            format!(", {} left", units::duration(left as f64 / rate))
-        } else {
-            String::new()
-        };
-        let leader = event
-            .standings
-            .as_ref()
-            .and_then(|standings| standings.agents.first())
-            .filter(|agent| agent.score.is_some() && agent.place.is_some())
-            .map_or_else(String::new, |agent| {
+        let mut rest = pace(event);
+        if let Some(standings) = &event.standings {
+            let course = standings.course.iter();
+            rest.extend({ course.map(|it| it.text.clone()) }.filter(|text| !text.is_empty()));
+            let first = standings.agents.first();
+            let leader = first.filter(|it| it.score.is_some() && it.place.is_some());
+            rest.extend(leader.map(|agent| {
                 // A watcher looks repeatedly, so the intervals are anytime-valid.
                 let score = units::share(estimates::score(agent), true);
-                format!(", {} leads with {score}", agent.agent)
-            });
-        let course = event
-            .standings
-            .as_ref()
-            .and_then(|standings| standings.course.as_ref())
-            .filter(|course| !course.text.is_empty())
-            .map_or_else(String::new, |course| format!(", {}", course.text));
-        let rest = format!(
-            "{}{eta}, {}, {}{course}{leader}",
-            pace(event),
-            units::plural(event.workers.into(), "worker"),
-            units::plural(event.faults, "fault")
-        );
+                format!("{} leads with {score}", agent.agent)
+            }));
+        }
+        let rest = rest.join(", ");
         if let Some(bar) = &self.bar {
             bar.set_length(event.games_total);
             bar.set_position(event.games_done);
@@ -131,22 +105,21 @@ impl Progress {
         }
     }
 
-    pub fn finish(&self, state: TournamentState, done: u64, total: u64) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+    fn finish(&self, event: &v1::WatchTournamentResponse) {
+        self.clear();
         if self.part {
             return;
         }
         note(format!(
             "{}: {}/{} games in {}",
-            state::state_name(state),
-            units::count(done),
-            units::count(total),
+            state::state_name(event.state()),
+            units::count(event.games_done),
+            units::count(event.games_total),
             units::duration(self.started.elapsed().as_secs_f64())
         ));
     }
 
+    /// Removes the bar from the terminal.
     pub fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -154,14 +127,26 @@ impl Progress {
     }
 }
 
-/// Formats the rate of a tournament, in games and in decisions.
-pub fn pace(event: &v1::WatchTournamentResponse) -> String {
-    let games = event.games_per_second;
-    let digits = usize::from(games > 0.0 && games < 10.0);
-    format!(
-        "{games:.digits$} games/s, {} decisions/s",
-        units::count(event.decisions_per_second.round() as u64)
-    )
+/// The rate of a tournament in games and in decisions, the time left, its workers and faults.
+fn pace(event: &v1::WatchTournamentResponse) -> Vec<String> {
+    let rate = event.games_per_second;
+    let digits = usize::from(rate > 0.0 && rate < 10.0);
+    let decisions = units::count(event.decisions_per_second.round() as u64);
+    let mut pace = vec![format!("{rate:.digits$} games/s, {decisions} decisions/s")];
+    let left = event.games_total.saturating_sub(event.games_done);
+    if rate > 0.0 && left > 0 {
+        pace.push(format!("{} left", units::duration(left as f64 / rate)));
+    }
+    pace.push(units::plural(event.workers.into(), "worker"));
+    pace.push(units::plural(event.faults, "fault"));
+    pace
+}
+
+/// A progress bar with a spinner.
+pub fn bar(style: &str) -> ProgressBar {
+    let style = ProgressStyle::with_template(&format!("{{spinner}} {style}"));
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(0).with_style(style)
 }
 
 /// Fails unless the followed tournament is finished.
@@ -235,13 +220,9 @@ async fn watch_once(
         *lost_since = None;
         progress.update(&event);
         // A tournament that paused itself waits for a user.
-        let over = event.pause.is_some()
-            || matches!(
-                event.state(),
-                TournamentState::Finished | TournamentState::Cancelled
-            );
-        if over {
-            progress.finish(event.state(), event.games_done, event.games_total);
+        let ends = [TournamentState::Finished, TournamentState::Cancelled];
+        if event.pause.is_some() || ends.contains(&event.state()) {
+            progress.finish(&event);
             return Ok(Some(event));
         }
     }

@@ -30,6 +30,7 @@ const BLOCKS: u64 = 100_000;
 const OVERTIME: u32 = 10;
 
 /// The results of the sampled games.
+#[derive(Default)]
 pub struct Sample {
     pub games: u64,
     pub blocks: u64,
@@ -125,17 +126,12 @@ impl Visitor for Player<'_> {
 
     fn visit<G: Game>(self, game: G) -> Self::Out {
         let agents = self.tournament.agents.iter();
-        let bots = agents.map(|agent| {
-            arena_agents::bot(&agent.bot, &agent.options, &game).map_err(Failure::failed)
-        });
-        let mut bots = bots.collect::<Outcome<Vec<_>>>()?;
+        let bots = agents.map(|agent| arena_agents::bot(&agent.bot, &agent.options, &game));
+        let mut bots = bots
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(Failure::failed)?;
         let schedule = Schedule::new(self.tournament).map_err(Failure::failed)?;
-        let mut sample = Sample {
-            games: 0,
-            blocks: 0,
-            seconds: 0.0,
-            scores: BTreeMap::new(),
-        };
+        let mut sample = Sample::default();
         let rotations = u64::from(schedule.rotations());
         let started = Instant::now();
         let over = || started.elapsed() >= self.limit * OVERTIME;
@@ -207,11 +203,8 @@ impl Player<'_> {
         scheduled: &ScheduledGame,
         over: &dyn Fn() -> bool,
     ) -> Outcome<Option<Vec<u8>>> {
-        let names: Vec<&str> = scheduled
-            .seats
-            .iter()
-            .map(|&agent| self.tournament.agents[usize::from(agent)].name.as_str())
-            .collect();
+        let name = |&agent: &u16| self.tournament.agents[usize::from(agent)].name.as_str();
+        let names: Vec<&str> = scheduled.seats.iter().map(name).collect();
         let settings = &self.tournament.play;
         let opening = match scheduled.opening {
             Some(number) => Opening::Given(self.openings[number as usize].clone()),

@@ -7,7 +7,7 @@ use std::{
 };
 
 use arena_wire::v1;
-use clap::ValueEnum;
+use clap::{ValueEnum, builder::PossibleValue};
 use tokio::{
     process::{Child, ChildStdin, Command},
     time::timeout,
@@ -40,28 +40,14 @@ impl From<Builtin> for arena_worker::Builtin {
 
 /// Notes that a coordinator has no workers.
 pub async fn note_absence(client: &mut Client, url: &str) -> Outcome {
-    if !are_there(client).await? {
+    let workers = client.list_workers(v1::ListWorkersRequest {}).await?;
+    if workers.into_inner().workers.is_empty() {
         note(format!(
             "no worker is connected, so nothing is played until one is: start one with \
              `arena worker --coordinator {url}`"
         ));
     }
     Ok(())
-}
-
-/// True if a coordinator has workers.
-pub async fn are_there(client: &mut Client) -> Outcome<bool> {
-    let workers = client.list_workers(v1::ListWorkersRequest {}).await?;
-    Ok(!workers.into_inner().workers.is_empty())
-}
-
-impl Builtin {
-    fn flag(self) -> &'static str {
-        match self {
-            Self::InProcess => "in-process",
-            Self::Process => "process",
-        }
-    }
 }
 
 /// Worker processes of this command.
@@ -112,6 +98,7 @@ impl Fleet {
 
     fn spawn(&self, name: String, restarts: u32) -> Outcome<Worker> {
         let program = std::env::current_exe()?;
+        let builtin = self.builtin.to_possible_value();
         let mut command = Command::new(program);
         command.arg("worker");
         if let Some(folder) = &self.agent_output {
@@ -120,7 +107,10 @@ impl Fleet {
         let mut child = command
             .args(["--metrics", "127.0.0.1:0", "--exit-with-stdin"])
             .args(["--coordinator", &self.url, "--name", &name])
-            .args(["--builtin", self.builtin.flag()])
+            .args([
+                "--builtin",
+                builtin.as_ref().map_or("", PossibleValue::get_name),
+            ])
             .args(["--threads", &self.threads.to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -139,9 +129,17 @@ impl Fleet {
         })
     }
 
-    /// Restarts dead workers. It waits briefly first, so that it can be called in a loop.
-    pub async fn supervise(&mut self) -> Outcome {
-        tokio::time::sleep(Duration::from_millis(200)).await;
+    /// Restarts dead workers, until one cannot be restarted.
+    pub async fn supervise(&mut self) -> Failure {
+        loop {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            if let Err(failure) = self.restart_dead() {
+                return failure;
+            }
+        }
+    }
+
+    fn restart_dead(&mut self) -> Outcome {
         for place in 0..self.workers.len() {
             let worker = &mut self.workers[place];
             let Some(status) = worker.child.try_wait()? else {
@@ -176,10 +174,8 @@ impl Fleet {
             worker.stdin.take();
         }
         for worker in &mut self.workers {
-            if timeout(Duration::from_secs(12), worker.child.wait())
-                .await
-                .is_err()
-            {
+            let ended = timeout(Duration::from_secs(12), worker.child.wait()).await;
+            if ended.is_err() {
                 // Killing fails only if the child is already dead.
                 let _ = worker.child.kill().await;
             }

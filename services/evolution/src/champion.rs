@@ -1,10 +1,14 @@
 //! The result of an evolution.
 
+use std::collections::BTreeMap;
+
 use arena_model::{TournamentSeed, spec::Variant};
 
 /// The best player of the last generation.
+#[derive(serde::Serialize)]
 pub struct Champion {
     /// The player as an agent.
+    #[serde(rename = "champion")]
     pub variant: Variant,
     /// Its points.
     pub points: u64,
@@ -13,6 +17,7 @@ pub struct Champion {
     /// Number of generations.
     pub generations: u32,
     /// Id of the last tournament.
+    #[serde(rename = "tournament_id")]
     pub tournament: String,
     /// Seed of the evolution.
     pub seed: TournamentSeed,
@@ -20,19 +25,11 @@ pub struct Champion {
     pub ruleset: String,
 }
 
-/// The champion as a table for a spec.
-#[derive(serde::Serialize)]
-struct Fragment<'a> {
-    agent: [&'a Variant; 1],
-}
-
 impl Champion {
     /// An `[[agent]]` table, with its origin in a comment.
     #[must_use]
     pub fn to_toml(&self) -> String {
-        let fragment = Fragment {
-            agent: [&self.variant],
-        };
+        let fragment = BTreeMap::from([("agent", [&self.variant])]);
         let table = toml::to_string(&fragment).unwrap_or_default();
         format!(
             "# {} of {} points in generation {} of an evolution on {}, seed {}\n\

@@ -22,6 +22,8 @@ use arena_model::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::error::{EvolutionError, Result};
+
 /// A player: the values of the numbers that evolve.
 pub type Genes = Vec<f64>;
 
@@ -115,18 +117,6 @@ impl Settings {
     }
 }
 
-/// A setting outside its range.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{key} = {value}: {must}")]
-pub struct SettingError {
-    /// The setting.
-    pub key: &'static str,
-    /// Its value.
-    pub value: String,
-    /// The requirement that it violates.
-    pub must: String,
-}
-
 /// The players of a generation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Generation {
@@ -183,12 +173,9 @@ impl Evolution {
     /// An evolution of players with these genes.
     ///
     /// # Errors
-    /// [`SettingError`] at the first setting that is not possible.
-    pub fn new(
-        settings: Settings,
-        seed: TournamentSeed,
-        genes: Vec<Gene>,
-    ) -> Result<Self, SettingError> {
+    /// [`EvolutionError::Usage`](crate::EvolutionError::Usage) at the first setting outside its
+    /// range.
+    pub fn new(settings: Settings, seed: TournamentSeed, genes: Vec<Gene>) -> Result<Self> {
         check(&settings, &genes)?;
         Ok(Self {
             settings,
@@ -259,16 +246,11 @@ impl Evolution {
 
     /// Each gene from either parent.
     fn crossed(&self, first: &[f64], second: &[f64], draws: &mut Draws) -> Genes {
-        let genes = first.iter().zip(second);
-        genes
-            .map(|(&first, &second)| {
-                if draws.unit() < self.settings.crossover {
-                    first
-                } else {
-                    second
-                }
-            })
-            .collect()
+        let either = |(&first, &second)| match draws.unit() < self.settings.crossover {
+            true => first,
+            false => second,
+        };
+        first.iter().zip(second).map(either).collect()
     }
 
     /// Makes each gene larger or smaller by a share of itself, with the probability of a
@@ -287,17 +269,14 @@ impl Evolution {
     }
 }
 
-fn check(settings: &Settings, genes: &[Gene]) -> Result<(), SettingError> {
+fn check(settings: &Settings, genes: &[Gene]) -> Result {
     let within = |key, value: f64, least: f64, greatest: f64| {
         if (least..=greatest).contains(&value) {
-            Ok(())
-        } else {
-            Err(SettingError {
-                key,
-                value: value.to_string(),
-                must: format!("must be from {least} to {greatest}"),
-            })
+            return Ok(());
         }
+        Err(EvolutionError::usage(format!(
+            "[evolution] {key} = {value}: must be from {least} to {greatest}"
+        )))
     };
     let population = settings.population as f64;
     within("population", population, 2.0, POPULATION_MAX as f64)?;

@@ -222,27 +222,26 @@ fn numeric_options(bot: &v1::Bot, ruleset: &str) -> Result<Vec<EvolvedOption>> {
 }
 
 #[cfg(test)]
-impl Genome {
-    /// A genome of one option, a list of `length` numbers.
-    pub fn of_list(option: &str, length: usize) -> Self {
-        let gene = Gene {
-            start: None,
-            bounds: (-5.0, 5.0),
-        };
-        Self(vec![EvolvedOption {
-            option: option.to_owned(),
-            form: OptionForm::List,
-            genes: vec![gene; length],
-        }])
-    }
-}
-
-#[cfg(test)]
 mod tests {
     use arena_model::engine::options::Spec;
     use arena_wire::convert::option_spec_to_wire;
 
     use super::*;
+
+    impl Genome {
+        /// A genome of one option, a list of `length` numbers.
+        pub(crate) fn of_list(option: &str, length: usize) -> Self {
+            let gene = Gene {
+                start: None,
+                bounds: (-5.0, 5.0),
+            };
+            Self(vec![EvolvedOption {
+                option: option.to_owned(),
+                form: OptionForm::List,
+                genes: vec![gene; length],
+            }])
+        }
+    }
 
     fn bot() -> v1::Bot {
         let option = |name: &str, kind, default| Spec {

@@ -116,13 +116,10 @@ pub const EVOLUTION_KEYS: &[&str] = &[
 /// # Errors
 /// [`EvolutionError::Usage`] with the path and what is wrong.
 pub fn read(path: &Path) -> Result<EvolveSpec> {
-    let wrong = |problem: &dyn std::fmt::Display| {
-        EvolutionError::usage(format!("{}: {problem}", path.display()))
-    };
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        EvolutionError::usage(format!("cannot read {}: {error}", path.display()))
-    })?;
-    parse(&text).map_err(|error| wrong(&error))
+    let path_shown = path.display();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| EvolutionError::usage(format!("cannot read {path_shown}: {error}")))?;
+    parse(&text).map_err(|error| EvolutionError::usage(format!("{path_shown}: {error}")))
 }
 
 /// Parses a spec.

@@ -10,8 +10,8 @@ use arena_engine::Game;
 use arena_games::Visitor;
 use arena_model::spec::Spec;
 
-use crate::error::{PaperError, Result};
 use crate::{
+    error::Result,
     play,
     tables::{Matchup, TIMED_GAMES},
 };
@@ -34,16 +34,17 @@ pub(crate) fn move_times(
     stop: &AtomicBool,
     played: &dyn Fn(),
 ) -> Result<Vec<Option<f64>>> {
-    let mut spec = spec.clone();
-    spec.blocks = TIMED_GAMES;
+    let spec = Spec {
+        blocks: TIMED_GAMES,
+        ..spec.clone()
+    };
     let timed = MoveTimer {
         spec: &spec,
         play,
         stop,
         played,
     };
-    arena_games::visit(&spec.ruleset, &play.options, play.seats, timed)
-        .map_err(PaperError::failed)?
+    play.visit(timed)?
 }
 
 struct MoveTimer<'a> {

@@ -70,23 +70,22 @@ impl KnownClaims {
 pub(crate) fn mark(tables: &mut [PublishedTable]) {
     let mut known: BTreeMap<String, KnownClaims> = BTreeMap::new();
     for table in tables {
-        let measures_draws: Vec<bool> = (0..table.plays.len())
-            .map(|place| {
-                table.cells.iter().any(|cell| {
-                    let quantity = cell.measure.as_ref().map(|measure| measure.quantity);
-                    cell.play == Some(place) && quantity == Some(Quantity::Draws)
-                })
-            })
-            .collect();
         let PublishedTable { plays, cells, .. } = table;
+        let measures_draws: BTreeSet<Option<usize>> = { cells.iter() }
+            .filter(|cell| {
+                let measure = cell.measure.as_ref();
+                measure.is_some_and(|measure| measure.quantity == Quantity::Draws)
+            })
+            .map(|cell| cell.play)
+            .collect();
         let mut printed = BTreeSet::new();
         for cell in cells {
             let play = cell.play.map(|place| &plays[place]);
-            let draws = cell.play.is_some_and(|place| measures_draws[place]);
+            let draws = cell.play.is_some() && measures_draws.contains(&cell.play);
             // A printed figure counts once, even if it is compared with several settings.
-            let compared = cell.expect != Reproducibility::None;
-            let first =
-                { cell.printed.iter().filter(|_| compared) }.all(|row| printed.insert(row.clone()));
+            let compared = cell.fields.expect != Reproducibility::None;
+            let first = { cell.fields.printed.iter().filter(|_| compared) }
+                .all(|row| printed.insert(row.clone()));
             cell.dependent = is_dependent(cell, play, draws, &mut known) || !first;
         }
     }
@@ -98,10 +97,10 @@ fn is_dependent(
     draws: bool,
     known: &mut BTreeMap<String, KnownClaims>,
 ) -> bool {
-    let (Some(measure), Some(published)) = (&cell.measure, cell.published) else {
+    let (Some(measure), Some(published)) = (&cell.measure, cell.fields.published) else {
         return false;
     };
-    if cell.expect == Reproducibility::None {
+    if cell.fields.expect == Reproducibility::None {
         return false;
     }
     let agents = play.map_or(0, |play| play.spec.agents.len());
@@ -109,7 +108,7 @@ fn is_dependent(
     let games = play.map(|play| (&play.spec.ruleset, &play.options, &play.spec.play));
     let players = play.map(|play| (&play.spec.agents, &play.spec.variants));
     // The games behind the share of starts are the agent's wins, whose number varies.
-    let of = cell.of.filter(|_| family.name != "started");
+    let of = cell.fields.of.filter(|_| family.name != "started");
     let key = format!("{} {of:?} {games:?} {players:?}", family.name);
     let first = !known.contains_key(&key);
     let known = known.entry(key).or_default();
@@ -117,19 +116,15 @@ fn is_dependent(
     if play.is_some_and(|play| play.deterministic) && family.name == "result" && !first {
         return true;
     }
-    let (amount, all) = match (cell.kind, cell.of) {
-        (FigureKind::Count, of) => (published, of.unwrap_or(1) as f64),
-        (FigureKind::Percent, Some(of)) => (published / 100.0 * of as f64, of as f64),
-        (FigureKind::Percent, None) => (published / 100.0, 1.0),
-        (FigureKind::Share, Some(of)) => (published * of as f64, of as f64),
-        (FigureKind::Share | FigureKind::Mean | FigureKind::Value, _) => (published, 1.0),
-    };
-    // The rounding error of the printed figures.
-    let tolerance = match (cell.kind, cell.of) {
-        (FigureKind::Count, _) => 0.5,
-        (FigureKind::Percent | FigureKind::Share, Some(_)) => 0.5 + 0.001 * all,
-        (FigureKind::Percent | FigureKind::Share, None) => 0.001,
-        (FigureKind::Mean | FigureKind::Value, _) => cell.within.unwrap_or(0.0),
+    let of = cell.fields.of.map(|of| of as f64);
+    let all = of.unwrap_or(1.0);
+    // The count, the number of games, and the rounding error of the printed figures.
+    let near = of.map_or(0.001, |of| 0.5 + 0.001 * of);
+    let (amount, all, tolerance) = match cell.fields.kind {
+        FigureKind::Count => (published, all, 0.5),
+        FigureKind::Percent => (published / 100.0 * all, all, near),
+        FigureKind::Share => (published * all, all, near),
+        FigureKind::Mean | FigureKind::Value => (published, 1.0, cell.fields.within.unwrap_or(0.0)),
     };
     if first && let Some(whole) = family.whole {
         known.0.push(Claim {
@@ -137,7 +132,7 @@ fn is_dependent(
             amount: all,
         });
     }
-    let times = cell.times.unwrap_or(1.0);
+    let times = cell.fields.times.unwrap_or(1.0);
     let counted = family.counted.into_iter();
     let claim = Claim {
         counted: counted.map(|name| (name, times)).collect(),

@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 
 use arena_engine::options::Options;
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
+use toml::Table;
 
 use crate::quantity::{PaperReplyWeight, Quantity};
 
@@ -25,9 +26,9 @@ pub(crate) struct TableFile {
     /// What the published figures are, if they are not as printed.
     pub(crate) published: Option<String>,
     #[serde(default)]
-    pub(crate) play: PlayFields,
+    pub(crate) play: Table,
     #[serde(default)]
-    pub(crate) cell: CellFields,
+    pub(crate) cell: Table,
     pub(crate) column: Vec<ColumnFields>,
     pub(crate) row: Vec<RowFields>,
 }
@@ -38,7 +39,7 @@ pub(crate) struct TableFile {
 pub(crate) struct ColumnFields {
     pub(crate) name: String,
     #[serde(default)]
-    pub(crate) cell: CellFields,
+    pub(crate) cell: Table,
 }
 
 /// A row, its matchup and its cells.
@@ -46,20 +47,14 @@ pub(crate) struct ColumnFields {
 #[serde(deny_unknown_fields)]
 pub(crate) struct RowFields {
     pub(crate) name: String,
+    /// Its [`PlayFields`].
     #[serde(default)]
-    pub(crate) play: PlayFields,
+    pub(crate) play: Table,
+    /// The [`CellFields`] of all its cells.
     #[serde(default)]
-    pub(crate) cell: CellFields,
-    /// Cells by the name of their column.
-    pub(crate) cells: BTreeMap<String, CellEntry>,
-}
-
-/// A cell: its published figure, or several fields.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-pub(crate) enum CellEntry {
-    Figure(f64),
-    Fields(Box<CellFields>),
+    pub(crate) cell: Table,
+    /// Cells by the name of their column: the published figure, or [`CellFields`].
+    pub(crate) cells: BTreeMap<String, toml::Value>,
 }
 
 /// The matchup of a row: ruleset, options and agents.
@@ -67,25 +62,25 @@ pub(crate) enum CellEntry {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct PlayFields {
     pub(crate) ruleset: Option<String>,
-    pub(crate) options: Option<Options>,
+    pub(crate) options: Options,
     /// As `arena play --seats` takes them, in seat order.
-    pub(crate) agents: Option<Vec<String>>,
+    pub(crate) agents: Vec<String>,
     /// Number of games, unless the user requests another number.
     pub(crate) games: Option<u64>,
     /// Play every rotation of the seats with the same dice or opening.
-    pub(crate) rotate: Option<bool>,
-    pub(crate) opening_plies: Option<u32>,
+    pub(crate) rotate: bool,
+    pub(crate) opening_plies: u32,
     /// Neither the game nor the agents use random numbers, so all games are the same.
-    pub(crate) deterministic: Option<bool>,
+    pub(crate) deterministic: bool,
 }
 
 /// The published figure of a cell and how it is compared.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct CellFields {
     /// The printed figure.
     pub(crate) published: Option<f64>,
-    pub(crate) kind: Option<FigureKind>,
+    pub(crate) kind: FigureKind,
     /// Games or observations behind the printed figure.
     pub(crate) of: Option<u64>,
     pub(crate) quantity: Option<Quantity>,
@@ -110,7 +105,7 @@ pub(crate) struct CellFields {
     pub(crate) above: Option<f64>,
     /// Multiplied by this.
     pub(crate) times: Option<f64>,
-    pub(crate) expect: Option<Reproducibility>,
+    pub(crate) expect: Reproducibility,
     pub(crate) reason: Option<String>,
     /// Maximum difference between the published figure and ours.
     pub(crate) within: Option<f64>,
@@ -122,9 +117,17 @@ pub(crate) struct CellFields {
     pub(crate) z_max: Option<f64>,
     /// True by construction: the printed figure is an input of our figure, or our figure is
     /// the same whatever the games' results are.
-    pub(crate) by_construction: Option<bool>,
+    #[serde(default)]
+    pub(crate) by_construction: bool,
     /// Name of the printed row, if several rows here repeat it: it counts once.
     pub(crate) printed: Option<String>,
+}
+
+impl CellFields {
+    /// True if bounds replace the general rule.
+    pub(crate) fn is_bounded(&self) -> bool {
+        self.within.is_some() || self.at_least.is_some() || self.at_most.is_some()
+    }
 }
 
 /// Kind of a printed figure.
@@ -169,73 +172,13 @@ impl Reproducibility {
     }
 }
 
-/// Takes each field from the first of two sets that has it.
-macro_rules! nearer {
-    ($near:ident, $far:ident, $type:ident { $($field:ident),* $(,)? }) => {
-        $type { $($field: $near.$field.clone().or_else(|| $far.$field.clone()),)* }
-    };
-}
-
-impl PlayFields {
-    pub(crate) fn over(&self, far: &Self) -> Self {
-        nearer!(
-            self,
-            far,
-            PlayFields {
-                ruleset,
-                options,
-                agents,
-                games,
-                rotate,
-                opening_plies,
-                deterministic,
-            }
-        )
+/// Reads fields from tables; a field of an earlier table takes precedence.
+pub(crate) fn nearest<T: DeserializeOwned>(tables: &[&Table]) -> Result<T, String> {
+    let mut fields = Table::new();
+    for table in tables.iter().rev() {
+        fields.extend((*table).clone());
     }
-}
-
-impl CellFields {
-    pub(crate) fn over(&self, far: &Self) -> Self {
-        nearer!(
-            self,
-            far,
-            CellFields {
-                published,
-                kind,
-                of,
-                quantity,
-                agent,
-                versus,
-                values,
-                at,
-                vector,
-                index,
-                plane,
-                plies,
-                reply_weight,
-                above,
-                times,
-                expect,
-                reason,
-                within,
-                at_least,
-                at_most,
-                z_max,
-                by_construction,
-                printed,
-            }
-        )
-    }
-}
-
-impl CellEntry {
-    pub(crate) fn fields(&self) -> CellFields {
-        match self {
-            Self::Fields(fields) => (**fields).clone(),
-            Self::Figure(figure) => CellFields {
-                published: Some(*figure),
-                ..CellFields::default()
-            },
-        }
-    }
+    fields
+        .try_into()
+        .map_err(|error: toml::de::Error| error.to_string())
 }

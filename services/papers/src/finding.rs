@@ -120,43 +120,32 @@ impl Finding {
 
     pub(crate) fn new(table: &'static str, cell: &TableCell, estimate: Option<Figure>) -> Self {
         let ours = estimate.map(|estimate| cell.in_its_unit(estimate));
-        let verdict = match ours {
-            _ if cell.expect == Reproducibility::None => Agreement::NotComparable,
-            None => Agreement::NotComparable,
-            Some(ours) => cell.decided(ours).unwrap_or(Agreement::NotComparable),
+        let decided = ours.and_then(|ours| cell.decided(ours));
+        let (verdict, reason) = match (cell.fields.expect, decided, ours) {
+            (Reproducibility::None, ..) => (None, cell.fields.reason.clone()),
+            (_, None, None) => (None, Some(UNSEEN.to_owned())),
+            (_, None, Some(_)) => (None, Some(UNDECIDED.to_owned())),
+            (_, verdict, _) => (verdict, cell.fields.reason.clone()),
         };
-        let undecided = ours.is_some()
-            && cell.expect != Reproducibility::None
-            && verdict == Agreement::NotComparable;
-        let unseen = ours.is_none() && cell.expect != Reproducibility::None;
-        let source = cell
-            .measure
-            .as_ref()
-            .map(|measure| measure.quantity.source());
+        let source = { cell.measure.as_ref() }.map(|measure| measure.quantity.source());
         let sampled = ours.filter(|_| source == Some(FigureSource::Games) && !cell.exact);
         Self {
             table,
             row: cell.row.clone(),
             column: cell.column.clone(),
-            published: cell.published,
-            published_of: cell.of,
+            published: cell.fields.published,
+            published_of: cell.fields.of,
             ours: ours.map(|ours| ours.value),
             low: ours.and_then(|ours| ours.interval).map(|ends| ends.low),
             high: ours.and_then(|ours| ours.interval).map(|ends| ends.high),
             ours_of: sampled.map(|ours| ours.count),
             z: ours.and_then(|ours| cell.z(ours)),
-            expected: cell.expect.letter(),
+            expected: cell.fields.expect.letter(),
             rule: cell.rule(),
-            verdict,
-            reason: if unseen {
-                Some(UNSEEN.to_owned())
-            } else if undecided {
-                Some(UNDECIDED.to_owned())
-            } else {
-                cell.reason.clone()
-            },
+            verdict: verdict.unwrap_or(Agreement::NotComparable),
+            reason,
             exact: cell.exact,
-            by_construction: cell.by_construction,
+            by_construction: cell.fields.by_construction,
             dependent: cell.dependent,
             timed: source == Some(FigureSource::Clock),
         }
@@ -212,16 +201,16 @@ pub(crate) fn exact(value: f64) -> Figure {
 
 impl TableCell {
     fn factor(&self) -> f64 {
-        match self.kind {
-            FigureKind::Count => self.of.map_or(1.0, |of| of as f64),
+        match self.fields.kind {
+            FigureKind::Count => self.fields.of.map_or(1.0, |of| of as f64),
             FigureKind::Percent => 100.0,
             FigureKind::Share | FigureKind::Mean | FigureKind::Value => 1.0,
         }
     }
 
     fn in_its_unit(&self, estimate: Figure) -> Figure {
-        let scaled = estimate.scaled(self.factor() * self.times.unwrap_or(1.0), 0.0);
-        match self.above {
+        let scaled = estimate.scaled(self.factor() * self.fields.times.unwrap_or(1.0), 0.0);
+        match self.fields.above {
             Some(base) => scaled.scaled(100.0 / base, -100.0),
             None => scaled,
         }
@@ -229,11 +218,11 @@ impl TableCell {
 
     /// The published figure as a number of games, and our share.
     fn as_count(&self, ours: Figure) -> Option<(f64, u64, f64)> {
-        let of = self.of?;
-        let games = match self.kind {
-            FigureKind::Count => self.published?,
-            FigureKind::Percent => self.published? / 100.0 * of as f64,
-            FigureKind::Share => self.published? * of as f64,
+        let of = self.fields.of?;
+        let games = match self.fields.kind {
+            FigureKind::Count => self.fields.published?,
+            FigureKind::Percent => self.fields.published? / 100.0 * of as f64,
+            FigureKind::Share => self.fields.published? * of as f64,
             FigureKind::Mean | FigureKind::Value => return None,
         };
         Some((games, of, ours.value / self.factor()))
@@ -243,17 +232,19 @@ impl TableCell {
         if let Some((games, of, share)) = self.as_count(ours) {
             return published::z_of_count(games, of, share);
         }
-        published::z_of_mean(self.published?, self.of?, ours.value, ours.sd?)
-    }
-
-    fn is_bounded(&self) -> bool {
-        self.within.is_some() || self.at_least.is_some() || self.at_most.is_some()
+        published::z_of_mean(
+            self.fields.published?,
+            self.fields.of?,
+            ours.value,
+            ours.sd?,
+        )
     }
 
     fn agrees(&self, ours: Figure) -> bool {
-        if self.is_bounded() {
-            let near = self.within.is_none_or(|within| {
-                self.published
+        if self.fields.is_bounded() {
+            let near = self.fields.within.is_none_or(|within| {
+                self.fields
+                    .published
                     .is_some_and(|published| (published - ours.value).abs() <= within)
             });
             // A figure with chance must have its whole interval within the bounds.
@@ -261,17 +252,17 @@ impl TableCell {
                 .interval
                 .map_or((ours.value, ours.value), |ends| (ends.low, ends.high));
             return near
-                && self.at_least.is_none_or(|least| low >= least)
-                && self.at_most.is_none_or(|most| high <= most);
+                && self.fields.at_least.is_none_or(|least| low >= least)
+                && self.fields.at_most.is_none_or(|most| high <= most);
         }
         if let Some((games, of, share)) = self.as_count(ours) {
-            return match self.z_max {
+            return match self.fields.z_max {
                 Some(z_max) => published::z_of_count(games, of, share)
                     .map_or(games == of as f64 * share, |z| z.abs() <= z_max),
                 None => published::count_agrees(games, of, share),
             };
         }
-        let (Some(published), Some(of)) = (self.published, self.of) else {
+        let (Some(published), Some(of)) = (self.fields.published, self.fields.of) else {
             return false;
         };
         published::mean_agrees(
@@ -279,7 +270,7 @@ impl TableCell {
             of,
             ours.value,
             ours.sd.unwrap_or(0.0),
-            self.z_max.unwrap_or(Z_MAX),
+            self.fields.z_max.unwrap_or(Z_MAX),
         )
     }
 
@@ -291,9 +282,9 @@ impl TableCell {
         };
         let found = verdict(ours);
         let error = ours.sd.map_or(0.0, |sd| sd / (ours.count as f64).sqrt());
-        let is_share = !matches!(self.kind, FigureKind::Mean | FigureKind::Value)
-            && self.times.is_none()
-            && self.above.is_none();
+        let is_share = !matches!(self.fields.kind, FigureKind::Mean | FigureKind::Value)
+            && self.fields.times.is_none()
+            && self.fields.above.is_none();
         let same = [-STANDARD_ERRORS, STANDARD_ERRORS]
             .into_iter()
             .all(|errors| {
@@ -310,28 +301,31 @@ impl TableCell {
     /// True if the verdict is open and more games could decide it.
     pub(crate) fn wants_more(&self, estimate: Option<Figure>) -> bool {
         let ours = estimate.map(|estimate| self.in_its_unit(estimate));
-        self.expect != Reproducibility::None
+        self.fields.expect != Reproducibility::None
             && ours.is_some_and(|ours| self.decided(ours).is_none())
     }
 
     /// The rule of [`TableCell::agrees`] as text; none for a figure that is not reproducible.
     fn rule(&self) -> Option<String> {
-        if self.expect == Reproducibility::None {
+        if self.fields.expect == Reproducibility::None {
             return None;
         }
-        if self.is_bounded() {
-            let range = match (self.at_least, self.at_most) {
+        if self.fields.is_bounded() {
+            let range = match (self.fields.at_least, self.fields.at_most) {
                 (Some(least), Some(most)) => Some(format!("{least} to {most}")),
                 (Some(least), None) => Some(format!("at least {least}")),
                 (None, Some(most)) => Some(format!("at most {most}")),
                 (None, None) => None,
             };
-            let near = self.within.map(|within| format!("published ±{within}"));
+            let near = self
+                .fields
+                .within
+                .map(|within| format!("published ±{within}"));
             let parts = [near, range].into_iter().flatten();
             return Some(parts.collect::<Vec<_>>().join(", "));
         }
-        let of = self.of.unwrap_or(0);
-        Some(match (self.kind, self.z_max) {
+        let of = self.fields.of.unwrap_or(0);
+        Some(match (self.fields.kind, self.fields.z_max) {
             (FigureKind::Count | FigureKind::Percent | FigureKind::Share, None) => {
                 format!("|k - np| <= {Z_MAX} sqrt(np(1 - p)) + 0.5, n = {of}")
             }

@@ -8,11 +8,12 @@ use arena_model::{
     spec::{Play as PlaySettings, Spec, Variant},
 };
 use serde::Deserialize;
+use toml::{Table, Value};
 
 use crate::{
     dependent,
     error::{PaperError, Result},
-    fields::{CellFields, FigureKind, PlayFields, Reproducibility, TableFile},
+    fields::{CellFields, FigureKind, PlayFields, Reproducibility, TableFile, nearest},
     measure::Measure,
     play,
     quantity::FigureSource,
@@ -122,21 +123,20 @@ pub(crate) fn read(id: &'static str, text: &str) -> Result<PublishedTable, Strin
         if let Some(column) = row.cells.keys().find(|name| !columns.contains(&***name)) {
             return Err(wrong(format!("row {}: no column {column}", row.name)));
         }
-        let fields = row.play.over(&file.play);
-        let play =
-            played(id, &fields).map_err(|what| wrong(format!("row {}: {what}", row.name)))?;
+        let play = nearest(&[&row.play, &file.play]).and_then(|fields| played(id, fields));
+        let play = play.map_err(|what| wrong(format!("row {}: {what}", row.name)))?;
         let place = play.map(|play| table.place_of(play));
         for column in &file.column {
             let Some(entry) = row.cells.get(&column.name) else {
                 continue;
             };
-            let fields = entry
-                .fields()
-                .over(&row.cell)
-                .over(&column.cell)
-                .over(&file.cell);
-            let cell = cell(&row.name, &column.name, fields, place);
-            let cell = cell.and_then(|cell| table.checked(cell));
+            let own = match entry {
+                Value::Table(fields) => fields.clone(),
+                figure => Table::from_iter([("published".to_owned(), figure.clone())]),
+            };
+            let cell = nearest(&[&own, &row.cell, &column.cell, &file.cell])
+                .and_then(|fields| cell(&row.name, &column.name, fields, place))
+                .and_then(|cell| table.checked(cell));
             let wrong = |what| wrong(format!("{}, {}: {what}", row.name, column.name));
             table.cells.push(cell.map_err(wrong)?);
         }
@@ -166,7 +166,7 @@ impl PublishedTable {
         };
         let agents = play.map_or(0, |play| play.spec.agents.len());
         if measure.is_played() && agents == 0 {
-            if cell.expect != Reproducibility::None {
+            if cell.fields.expect != Reproducibility::None {
                 return Err("nothing is played".to_owned());
             }
             // For example, people played.
@@ -183,23 +183,21 @@ impl PublishedTable {
 }
 
 /// The matchup of a row, if it has one.
-fn played(id: &str, fields: &PlayFields) -> Result<Option<Matchup>, String> {
-    let Some(ruleset) = &fields.ruleset else {
+fn played(id: &str, fields: PlayFields) -> Result<Option<Matchup>, String> {
+    let Some(ruleset) = fields.ruleset else {
         return Ok(None);
     };
-    let given = fields.options.clone().unwrap_or_default();
-    let texts = fields.agents.as_deref().unwrap_or_default();
-    let seats = (!texts.is_empty()).then_some(texts.len());
+    let count = fields.agents.len();
     let (options, seats) =
-        arena_games::resolve(ruleset, &given, seats).map_err(|error| error.to_string())?;
+        arena_games::resolve(&ruleset, &fields.options, (count > 0).then_some(count))
+            .map_err(|error| error.to_string())?;
     let mut agents: Vec<AgentName> = Vec::new();
-    let mut variants = Vec::new();
-    for text in texts {
+    let mut variants: Vec<Variant> = Vec::new();
+    for text in &fields.agents {
         let (name, table) = seat::parse(text).map_err(|error| error.to_string())?;
         agents.push(name.parse().map_err(|error| format!("{error}"))?);
         if let Some(table) = table {
-            let variant: Variant = table.try_into().map_err(|error| format!("{error}"))?;
-            variants.push(variant);
+            variants.push(table.try_into().map_err(|error| format!("{error}"))?);
         }
     }
     let mut play = Matchup {
@@ -207,7 +205,7 @@ fn played(id: &str, fields: &PlayFields) -> Result<Option<Matchup>, String> {
             name: format!("paper-{id}")
                 .parse()
                 .map_err(|error| format!("{error}"))?,
-            ruleset: ruleset.clone(),
+            ruleset,
             seed: None,
             format: arena_model::spec::Format::RoundRobin,
             tables: Default::default(),
@@ -217,17 +215,17 @@ fn played(id: &str, fields: &PlayFields) -> Result<Option<Matchup>, String> {
             unplayed_limit: arena_model::spec::UNPLAYED_LIMIT,
             agents,
             expect: Default::default(),
-            options: given,
+            options: fields.options,
             variants,
             play: PlaySettings {
-                rotate: fields.rotate.unwrap_or(false),
-                opening_plies: Some(fields.opening_plies.unwrap_or(0)),
+                rotate: fields.rotate,
+                opening_plies: Some(fields.opening_plies),
                 ..PlaySettings::default()
             },
         },
         options,
         seats,
-        deterministic: fields.deterministic.unwrap_or(false),
+        deterministic: fields.deterministic,
     };
     if !play.spec.agents.is_empty() {
         let games = fields.games.ok_or("it says of no number of games")?;
@@ -243,20 +241,18 @@ fn cell(
     fields: CellFields,
     play: Option<usize>,
 ) -> Result<TableCell, String> {
-    let kind = fields.kind.ok_or("it says of no kind")?;
-    let expect = fields.expect.ok_or("it does not say what to expect")?;
     let measure = Measure::new(&fields)?;
-    let bounded = fields.within.is_some() || fields.at_least.is_some() || fields.at_most.is_some();
-    match expect {
-        Reproducibility::None if fields.reason.is_none() => {
+    let (kind, expect) = (fields.kind, fields.expect);
+    if expect == Reproducibility::None {
+        if fields.reason.is_none() {
             return Err("it gives no reason why not".to_owned());
         }
-        Reproducibility::None => {}
-        _ if measure.is_none() => return Err("there is nothing to compare with".to_owned()),
-        _ if bounded => {}
-        _ if kind == FigureKind::Value => return Err("it has no bounds".to_owned()),
-        _ if fields.of.is_none() => return Err("it says of how many".to_owned()),
-        _ => {}
+    } else if measure.is_none() {
+        return Err("there is nothing to compare with".to_owned());
+    } else if !fields.is_bounded() && kind == FigureKind::Value {
+        return Err("it has no bounds".to_owned());
+    } else if !fields.is_bounded() && fields.of.is_none() {
+        return Err("it says of how many".to_owned());
     }
     if kind == FigureKind::Count && fields.of.is_none() {
         return Err("a count without the number of games".to_owned());
@@ -264,22 +260,10 @@ fn cell(
     Ok(TableCell {
         row: row.to_owned(),
         column: column.to_owned(),
-        published: fields.published,
-        kind,
-        of: fields.of,
+        fields,
         measure,
         play,
-        above: fields.above,
-        times: fields.times,
-        expect,
-        reason: fields.reason,
-        within: fields.within,
-        at_least: fields.at_least,
-        at_most: fields.at_most,
-        z_max: fields.z_max,
         exact: false,
-        by_construction: fields.by_construction.unwrap_or(false),
-        printed: fields.printed,
         dependent: false,
     })
 }

@@ -29,29 +29,6 @@ const CHUNK: u64 = 4;
 /// What each game adds: by measure, by block, by game.
 pub(crate) type Parts = Vec<Vec<Vec<Part>>>;
 
-/// Plays all games of a spec, until `stop` is set.
-///
-/// `played` is called after each game, on any thread.
-pub(crate) fn play(
-    play: &Matchup,
-    spec: &Spec,
-    measures: &[&Measure],
-    threads: usize,
-    stop: &AtomicBool,
-    played: &(dyn Fn() + Sync),
-) -> Result<Parts> {
-    let runner = GameRunner {
-        play,
-        spec,
-        measures,
-        threads,
-        stop,
-        played,
-    };
-    arena_games::visit(&spec.ruleset, &play.options, play.seats, runner)
-        .map_err(PaperError::failed)?
-}
-
 /// Fails if `stop` is set.
 pub(crate) fn check_stop(stop: &AtomicBool) -> Result {
     match stop.load(Ordering::Relaxed) {
@@ -73,9 +50,15 @@ pub(crate) fn check(play: &Matchup) -> Result {
             seat(&game, self.0).map(drop)
         }
     }
-    let spec = &play.spec;
-    arena_games::visit(&spec.ruleset, &play.options, play.seats, AgentCheck(spec))
-        .map_err(PaperError::failed)?
+    play.visit(AgentCheck(&play.spec))?
+}
+
+impl Matchup {
+    /// Visits the ruleset with the options of the matchup.
+    pub(crate) fn visit<V: Visitor>(&self, visitor: V) -> Result<V::Out> {
+        arena_games::visit(&self.spec.ruleset, &self.options, self.seats, visitor)
+            .map_err(PaperError::failed)
+    }
 }
 
 /// The agents of a spec: their entries in a tournament, and their bots.
@@ -196,14 +179,15 @@ impl<G: Game> MatchupPlayer<G> {
     }
 }
 
-/// Plays the games of a matchup on several threads.
-struct GameRunner<'a> {
-    play: &'a Matchup,
-    spec: &'a Spec,
-    measures: &'a [&'a Measure],
-    threads: usize,
-    stop: &'a AtomicBool,
-    played: &'a (dyn Fn() + Sync),
+/// Plays the games of a matchup on several threads, until `stop` is set.
+pub(crate) struct GameRunner<'a> {
+    pub(crate) play: &'a Matchup,
+    pub(crate) spec: &'a Spec,
+    pub(crate) measures: &'a [&'a Measure],
+    pub(crate) threads: usize,
+    pub(crate) stop: &'a AtomicBool,
+    /// Called after each game, on any thread.
+    pub(crate) played: &'a (dyn Fn() + Sync),
 }
 
 /// A game's index, and what it adds to each measure.
@@ -253,12 +237,11 @@ impl GameRunner<'_> {
             for index in first..(first + CHUNK).min(table.games()) {
                 check_stop(self.stop)?;
                 let played = table.play(game, index, |agent, choose| choose(agent))?;
-                let history = if follows {
-                    history::follow(game, &played.finished.events, played.seed)
-                        .map_err(PaperError::failed)?
-                } else {
-                    None
+                let history = match follows {
+                    true => history::follow(game, &played.finished.events, played.seed),
+                    false => Ok(None),
                 };
+                let history = history.map_err(PaperError::failed)?;
                 let facts = GameFacts {
                     agents: &played.agents,
                     finished: &played.finished,

@@ -152,23 +152,17 @@ impl Quantity {
 
     /// True if the quantity needs the history of games.
     pub(crate) fn needs_history(self) -> bool {
-        matches!(
+        let of_result = matches!(
             self,
-            Self::Started
-                | Self::WinnerThrows
-                | Self::WinnerPips
-                | Self::WinnerThrow
-                | Self::WinnerMoves
-                | Self::Throw
-                | Self::ThrowShare
-                | Self::Moves
-                | Self::Squares
-                | Self::MoveValue
-                | Self::Hits
-                | Self::HitsMissed
-                | Self::MuBelowOne
-                | Self::SameChoice
-        )
+            Self::Wins
+                | Self::Draws
+                | Self::Alike
+                | Self::Plies
+                | Self::PliesWhenWon
+                | Self::NodesMost
+                | Self::Nodes
+        );
+        self.source() == FigureSource::Games && !of_result
     }
 
     /// True if the quantity is one of a single agent.

@@ -8,7 +8,7 @@ use std::{
     time::Instant,
 };
 
-use arena_model::TournamentSeed;
+use arena_model::{AgentName, TournamentSeed};
 use arena_tournament::published::Figure;
 
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
     error::{PaperError, Result},
     finding::{self, Finding},
     measure::Measure,
-    play,
+    play::GameRunner,
     quantity::FigureSource,
     rules,
     tables::{Matchup, PublishedTable, TableCell},
@@ -78,24 +78,24 @@ impl TableRunner {
                 .filter_map(|(number, cell)| Some((number, cell.measure.as_ref()?)))
                 .collect();
             let from = |source| {
-                let same =
-                    move |(_, measure): &&(usize, &Measure)| measure.quantity.source() == source;
-                measured.iter().filter(same)
+                let mut measured = measured.clone();
+                measured.retain(|(_, measure)| measure.quantity.source() == source);
+                measured
             };
-            for &(cell, measure) in from(FigureSource::Rules) {
+            for (cell, measure) in from(FigureSource::Rules) {
                 estimates[cell] = rules::compute(measure, play)?.map(finding::exact);
             }
-            if from(FigureSource::Games).next().is_some() {
-                let measures: Vec<&Measure> =
-                    from(FigureSource::Games).map(|&(_, one)| one).collect();
+            let (cells, measures): (Vec<usize>, Vec<&Measure>) =
+                from(FigureSource::Games).into_iter().unzip();
+            if !measures.is_empty() {
                 let mut games = self.games;
                 loop {
                     let found = self.play(play, games, &measures, &played)?;
-                    for (&(cell, _), estimate) in from(FigureSource::Games).zip(found) {
+                    for (&cell, estimate) in cells.iter().zip(found) {
                         estimates[cell] = estimate;
                     }
-                    let open = from(FigureSource::Games)
-                        .any(|&(cell, _)| table.cells[cell].wants_more(estimates[cell]));
+                    let mut tried = cells.iter();
+                    let open = tried.any(|&cell| table.cells[cell].wants_more(estimates[cell]));
                     // The numbers of games at which a verdict is tried are fixed in advance:
                     // the table's number, then doublings. Each try replays the earlier games.
                     let next = play.games(games) * 2;
@@ -105,31 +105,26 @@ impl TableRunner {
                     games = Some(next);
                 }
             }
-            if from(FigureSource::Clock).next().is_some() {
-                let times =
-                    clock::move_times(play, &play.spec(&self.seed, None), &self.stop, &played)?;
-                for &(cell, measure) in from(FigureSource::Clock) {
+            let timed = from(FigureSource::Clock);
+            if !timed.is_empty() {
+                let spec = play.spec(&self.seed, None);
+                let times = clock::move_times(play, &spec, &self.stop, &played)?;
+                for (cell, measure) in timed {
                     estimates[cell] = measure.of_times(&times).map(finding::exact);
                 }
             }
         }
-        let fewer = |cell: &TableCell| {
+        let judged = |(cell, estimate): (&TableCell, _)| {
+            let finding = Finding::new(table.id, cell, estimate);
             let play = cell.play.map(|place| &table.plays[place]);
-            play.is_some_and(|play| play.games(self.games) < play.games(None))
+            match play.is_some_and(|play| play.games(self.games) < play.games(None)) {
+                true => finding.of_few_games(),
+                false => finding,
+            }
         };
-        let judged = table.cells.iter().zip(estimates);
         Ok(TableResult {
             table,
-            findings: judged
-                .map(|(cell, estimate)| {
-                    let finding = Finding::new(table.id, cell, estimate);
-                    if fewer(cell) {
-                        finding.of_few_games()
-                    } else {
-                        finding
-                    }
-                })
-                .collect(),
+            findings: table.cells.iter().zip(estimates).map(judged).collect(),
             games: games.into_inner(),
             seconds: start.elapsed().as_secs_f64(),
         })
@@ -143,20 +138,24 @@ impl TableRunner {
         played: &(dyn Fn() + Sync),
     ) -> Result<Vec<Option<Figure>>> {
         let spec = play.spec(&self.seed, games);
-        let parts = play::play(play, &spec, measures, self.threads, &self.stop, played)?;
+        let parts = play.visit(GameRunner {
+            play,
+            spec: &spec,
+            measures,
+            threads: self.threads,
+            stop: &self.stop,
+            played,
+        })??;
         let pairs = || measures.iter().zip(&parts);
         if !play.deterministic {
             let estimates = pairs().map(|(measure, blocks)| finding::estimate(measure, blocks));
             return Ok(estimates.collect());
         }
         if pairs().any(|(_, blocks)| blocks.windows(2).any(|two| two[0] != two[1])) {
+            let agents: Vec<&str> = spec.agents.iter().map(AgentName::as_str).collect();
             return Err(PaperError::failed(format!(
                 "two games among {} differ, though nothing in them should be drawn",
-                spec.agents
-                    .iter()
-                    .map(ToString::to_string)
-                    .collect::<Vec<_>>()
-                    .join(" and ")
+                agents.join(" and ")
             )));
         }
         let once = |(measure, blocks): (&&Measure, &Vec<Vec<_>>)| {

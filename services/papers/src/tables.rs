@@ -5,11 +5,7 @@ use arena_model::{TournamentSeed, spec::Spec};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{
-    fields::{FigureKind, Reproducibility},
-    measure::Measure,
-    quantity::FigureSource,
-};
+use crate::{fields::CellFields, measure::Measure, quantity::FigureSource};
 
 /// Games whose decisions are timed, one after the other.
 pub(crate) const TIMED_GAMES: u64 = 10;
@@ -84,28 +80,13 @@ pub struct Matchup {
 pub struct TableCell {
     pub(crate) row: String,
     pub(crate) column: String,
-    pub(crate) published: Option<f64>,
-    pub(crate) kind: FigureKind,
-    /// Games or observations behind the published figure.
-    pub(crate) of: Option<u64>,
+    pub(crate) fields: CellFields,
     /// How the figure is measured, if it can be measured.
     pub(crate) measure: Option<Measure>,
     /// Index of its matchup, if it needs one.
     pub(crate) play: Option<usize>,
-    pub(crate) above: Option<f64>,
-    pub(crate) times: Option<f64>,
-    pub(crate) expect: Reproducibility,
-    pub(crate) reason: Option<String>,
-    pub(crate) within: Option<f64>,
-    pub(crate) at_least: Option<f64>,
-    pub(crate) at_most: Option<f64>,
-    pub(crate) z_max: Option<f64>,
     /// True if our figure has no chance.
     pub(crate) exact: bool,
-    /// True by construction, so that it confirms nothing.
-    pub(crate) by_construction: bool,
-    /// Name of the printed row, if several rows here repeat it.
-    pub(crate) printed: Option<String>,
     /// True if the figure follows from earlier cells.
     pub(crate) dependent: bool,
 }
@@ -125,17 +106,8 @@ impl PublishedTable {
         let cells = || self.cells.iter().filter(|cell| cell.play == Some(place));
         let measures = || cells().filter_map(|cell| cell.measure.as_ref());
         let from = |source| measures().any(|measure| measure.quantity.source() == source);
-        let played = if from(FigureSource::Games) {
-            play.games(games)
-        } else {
-            0
-        };
-        let timed = if from(FigureSource::Clock) {
-            TIMED_GAMES * play.games_of_a_block()
-        } else {
-            0
-        };
-        played + timed
+        u64::from(from(FigureSource::Games)) * play.games(games)
+            + u64::from(from(FigureSource::Clock)) * TIMED_GAMES * play.games_of_a_block()
     }
 }
 
@@ -143,10 +115,9 @@ impl Matchup {
     /// Number of games of a block.
     #[must_use]
     pub fn games_of_a_block(&self) -> u64 {
-        if self.spec.play.rotate {
-            self.seats as u64
-        } else {
-            1
+        match self.spec.play.rotate {
+            true => self.seats as u64,
+            false => 1,
         }
     }
 

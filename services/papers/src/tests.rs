@@ -7,6 +7,7 @@ use std::{
     sync::{Arc, LazyLock, atomic::Ordering},
 };
 
+use arena_engine::AgentRng;
 use arena_tournament::published::Figure;
 
 use crate::{
@@ -124,7 +125,7 @@ fn one_game_is_no_verdict() {
 #[test]
 fn figures_true_by_construction_are_counted_apart() {
     let by_construction =
-        |table: &&PublishedTable| table.cells.iter().any(|cell| cell.by_construction);
+        |table: &&PublishedTable| table.cells.iter().any(|cell| cell.fields.by_construction);
     let with: Vec<&str> = tables()
         .iter()
         .filter(by_construction)
@@ -366,7 +367,7 @@ fn verdicts_do_not_depend_on_the_seed() {
     let cell = &table.cells[0];
     // Solves (37 - 50 p)^2 = 2.7^2 * 50 p (1 - p).
     let bound = 0.868_882;
-    let mut state = 0x5eed_u64;
+    let mut rng = AgentRng::new(0x5eed);
     for (share, expected) in [
         (bound - 0.1, Some(Agreement::Within)),
         (bound - 0.02, Some(Agreement::Within)),
@@ -381,8 +382,7 @@ fn verdicts_do_not_depend_on_the_seed() {
             let (mut won, mut games, mut until) = (0_u64, 0_u64, 2000);
             let verdict = loop {
                 while games < until {
-                    state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-                    let drawn = uniform(state);
+                    let drawn = (rng.word() >> 11) as f64 / (1_u64 << 53) as f64;
                     won += u64::from(drawn < share);
                     games += 1;
                 }
@@ -415,12 +415,4 @@ fn verdicts_do_not_depend_on_the_seed() {
             }
         }
     }
-}
-
-/// From 0 to 1, by SplitMix64 (S. Vigna, public domain).
-fn uniform(state: u64) -> f64 {
-    let mut z = state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
 }

@@ -58,7 +58,11 @@ impl ListArgs {
     async fn list(&self, client: &mut Client) -> Outcome {
         let tournaments = match &self.id {
             Some(id) => vec![ids::tournament(client, id).await?],
-            None => tournaments(client).await?,
+            None => ids::all(client)
+                .await?
+                .into_iter()
+                .map(|it| it.tournament_id)
+                .collect(),
         };
         let (mut rows, mut more) = (Vec::new(), Vec::new());
         for id in tournaments {
@@ -80,12 +84,10 @@ impl ListArgs {
                 more.push((id, unlisted));
             }
         }
-        if matches!(self.output, Format::Json | Format::Jsonl) {
-            let row = |(id, unlisted): &(String, u64)| {
-                let value = json!({ "tournament_id": id, "unlisted": unlisted });
-                (Vec::new(), value)
-            };
-            rows.extend(more.iter().map(row));
+        let for_programs = matches!(self.output, Format::Json | Format::Jsonl);
+        for (id, unlisted) in more.iter().filter(|_| for_programs) {
+            let value = json!({ "tournament_id": id, "unlisted": unlisted });
+            rows.push((Vec::new(), value));
         }
         let listing = Listing {
             header: vec!["game", "event", "agent", "worker", "durable", "other"],
@@ -93,31 +95,12 @@ impl ListArgs {
             empty: "no game differed",
         };
         listing.print(self.output)?;
-        if matches!(self.output, Format::Table | Format::Csv) {
-            for (id, unlisted) in more {
-                output::note(format_args!(
-                    "{unlisted} more games of {id} differ; no more than 1,000 are kept"
-                ));
-            }
+        for (id, unlisted) in more.into_iter().filter(|_| !for_programs) {
+            output::note(format_args!(
+                "{unlisted} more games of {id} differ; no more than 1,000 are kept"
+            ));
         }
         Ok(())
-    }
-}
-
-/// Ids of all tournaments.
-async fn tournaments(client: &mut Client) -> Outcome<Vec<String>> {
-    let (mut ids, mut token) = (Vec::new(), String::new());
-    loop {
-        let request = v1::ListTournamentsRequest {
-            page_size: PAGE,
-            page_token: token,
-        };
-        let page = client.list_tournaments(request).await?.into_inner();
-        ids.extend(page.tournaments.into_iter().map(|it| it.tournament_id));
-        token = page.next_page_token;
-        if token.is_empty() {
-            return Ok(ids);
-        }
     }
 }
 

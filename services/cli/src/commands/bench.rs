@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use crate::{
     failure::{Failure, Outcome},
-    output::{self, Format, Listing, note},
+    output::{Format, Listing, note},
 };
 use arena_client::bench::{
     Measured,
@@ -122,21 +122,15 @@ impl BenchArgs {
                 "an agent from a file is a process: leave out --agent, or measure batched or unary",
             ));
         }
-        let mut what = String::from("cowry tournament, ");
-        let flags: &[&str] = match route {
-            What::Batched => {
-                what += "agents as processes, batched gRPC";
-                &["--builtin", "process"]
-            }
-            What::Unary => {
-                what += "agents as processes, unary gRPC";
-                &["--builtin", "process", "--unary"]
-            }
-            What::InProcess | What::Rules => {
-                what += "agents in the worker";
-                &["--builtin", "in-process"]
-            }
+        let (agents, worker_flags): (&str, &[&str]) = match route {
+            What::Batched => ("agents as processes, batched gRPC", &["--builtin=process"]),
+            What::Unary => (
+                "agents as processes, unary gRPC",
+                &["--builtin=process", "--unary"],
+            ),
+            What::InProcess | What::Rules => ("agents in the worker", &["--builtin=in-process"]),
         };
+        let mut what = format!("cowry tournament, {agents}");
         for (count, usual, name) in [
             (u32::from(self.agents), 2, "agents"),
             (u32::from(self.workers), 1, "workers"),
@@ -148,7 +142,7 @@ impl BenchArgs {
         }
         Ok(SetUp {
             what,
-            worker_flags: flags.iter().map(|&flag| flag.to_owned()).collect(),
+            worker_flags,
             agent: self.agent.clone(),
             agents: self.agents.into(),
             workers: self.workers.into(),
@@ -190,14 +184,5 @@ fn print(lines: Vec<Measured>, format: Format) -> Outcome {
         rows,
         empty: "nothing was measured",
     };
-    match format {
-        Format::Json => output::json(
-            &listing
-                .rows
-                .iter()
-                .map(|(_, line)| line)
-                .collect::<Vec<_>>(),
-        ),
-        other => listing.print(other),
-    }
+    listing.print(format)
 }

@@ -120,10 +120,8 @@ fn connections_max() -> usize {
             soft
         }
     };
-    let connections = files
-        .saturating_sub(FILES_RESERVED)
-        .clamp(16, CONNECTIONS_MAX);
-    connections as usize
+    let connections = files.saturating_sub(FILES_RESERVED);
+    connections.clamp(16, CONNECTIONS_MAX) as usize
 }
 
 /// The default of `--host-grace-period`. The environment variable had another name until
@@ -135,18 +133,15 @@ fn default_grace_period() -> f64 {
 
 impl CoordinatorArgs {
     pub(crate) async fn run(self) -> Outcome {
+        let wrong = |range: &str| Err(Failure::usage(range));
         if !(0.05..=86_400.0).contains(&self.lease_deadline) {
-            return Err(Failure::usage(
-                "--lease-deadline must be from 0.05 to 86400 seconds",
-            ));
+            return wrong("--lease-deadline must be from 0.05 to 86400 seconds");
         }
         if !(1.0..=86_400.0).contains(&self.host_grace_period) {
-            return Err(Failure::usage(
-                "--host-grace-period must be from 1 to 86400 seconds",
-            ));
+            return wrong("--host-grace-period must be from 1 to 86400 seconds");
         }
         if !(0.0..=1.0).contains(&self.audit_share) {
-            return Err(Failure::usage("--audit-share must be from 0 to 1"));
+            return wrong("--audit-share must be from 0 to 1");
         }
         let mut interrupt = Interrupt::listen()?;
         let defaults = arena_store::Options::default();

@@ -70,12 +70,10 @@ impl DemoArgs {
 
 /// The command that started this program, so that printed commands can be typed.
 fn program() -> String {
-    let called = std::env::args()
-        .next()
-        .unwrap_or_else(|| "arena".to_owned());
-    if std::env::var_os("CARGO").is_some() {
-        "cargo run --release --".to_owned()
-    } else {
-        called
+    match std::env::var_os("CARGO") {
+        Some(_) => "cargo run --release --".to_owned(),
+        None => std::env::args()
+            .next()
+            .unwrap_or_else(|| "arena".to_owned()),
     }
 }

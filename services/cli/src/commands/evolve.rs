@@ -130,7 +130,7 @@ impl EvolveArgs {
             Some(seed) => seed,
             None => drawn()?,
         };
-        if self.access.creates().is_some() {
+        if self.access.creates() {
             // A rejected spec must not leave a data folder behind.
             let embedded = crate::embedded::hold_memory().await?;
             let mut client = access::dial(&embedded.url()).await?;
@@ -148,16 +148,14 @@ impl EvolveArgs {
         let mut interrupt = Interrupt::listen()?;
         let mut access = self.access.open_or_create().await?;
         let prepared = prepare(&mut access.client, &spec, seed).await;
-        let outcome = match prepared {
+        let outcome = match prepared.map_err(about) {
             Ok(generations) => {
-                self.play(&mut access, generations, &mut interrupt, &spec, file)
-                    .await
+                let played = self.play(&mut access, generations, &mut interrupt, &spec, file);
+                played.await
             }
-            Err(failure) => Err(about(failure)),
+            Err(failure) => Err(failure),
         };
-        let closed = access.close().await;
-        outcome?;
-        closed
+        outcome.and(access.close().await)
     }
 
     /// Plays the generations, with worker processes of its own if any are requested.
@@ -171,10 +169,10 @@ impl EvolveArgs {
     ) -> Outcome {
         note(format!(
             "evolving {} of {} on {}, seed {}",
-            units::plural(generations.genes() as u64, "number"),
+            units::plural(generations.first.players[0].len() as u64, "number"),
             spec.player.bot,
             spec.ruleset,
-            generations.seed()
+            generations.seed
         ));
         let workers = self.workers.unwrap_or(u16::from(access.is_embedded()));
         let mut fleet = Fleet::start(&access.url, workers.into(), self.builtin, None)?;
@@ -183,16 +181,9 @@ impl EvolveArgs {
         if workers == 0 {
             workers::note_absence(&mut client, &access.url).await?;
         }
-        let supervise = async {
-            loop {
-                if let Err(failure) = fleet.supervise().await {
-                    return failure;
-                }
-            }
-        };
         let played = tokio::select! {
             played = generations.play(&mut client, &mut report) => played,
-            failure = supervise => Err(failure),
+            failure = fleet.supervise() => Err(failure),
             failure = access.failed() => Err(failure),
             () = interrupt.asked() => Err(Failure::new(
                 FailureKind::Interrupted,
@@ -200,7 +191,7 @@ impl EvolveArgs {
                     "stopped; every finished game is kept. Go on with the same command{}",
                     match spec.seed {
                         Some(_) => String::new(),
-                        None => format!(" and --seed {}", generations.seed()),
+                        None => format!(" and --seed {}", generations.seed),
                     }
                 ),
             )),
@@ -239,8 +230,7 @@ async fn prepare(
     seed: TournamentSeed,
 ) -> Outcome<Generations> {
     let genome = genome(client, spec).await?;
-    let evolution = Evolution::new(spec.evolution.clone(), seed, genome.genes())
-        .map_err(|error| Failure::usage(format!("[evolution] {error}")))?;
+    let evolution = Evolution::new(spec.evolution.clone(), seed, genome.genes())?;
     let generations = Generations::new(spec.clone(), genome, evolution, seed)?;
     generations.check(client).await?;
     Ok(generations)

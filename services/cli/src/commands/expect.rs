@@ -60,32 +60,25 @@ pub(super) fn conclude(verdicts: &[Verdict], format: Format) -> Outcome {
 
 /// A table of expectations and results.
 fn results_table(verdicts: &[Verdict]) -> String {
-    let rows: Vec<Vec<String>> = verdicts
-        .iter()
-        .map(|verdict| {
-            let holds = if verdict.holds {
-                "holds"
-            } else {
-                "DOES NOT HOLD"
-            };
-            let expected = if verdict.name == verdict.expect {
-                verdict.expect.clone()
-            } else {
-                format!("{}: {}", verdict.name, verdict.expect)
-            };
-            vec![holds.to_owned(), expected, verdict.says.clone()]
-        })
-        .collect();
+    let row = |verdict: &Verdict| {
+        let holds = match verdict.holds {
+            true => "holds",
+            false => "DOES NOT HOLD",
+        };
+        let expected = match verdict.name == verdict.expect {
+            true => verdict.expect.clone(),
+            false => format!("{}: {}", verdict.name, verdict.expect),
+        };
+        vec![holds.to_owned(), expected, verdict.says.clone()]
+    };
+    let rows: Vec<Vec<String>> = verdicts.iter().map(row).collect();
     output::table(&["verdict", "expected", "came"], &rows)
 }
 
 /// Fails if an expectation is not met.
 pub(crate) fn settle(verdicts: &[Verdict]) -> Outcome {
-    let failed: Vec<&str> = verdicts
-        .iter()
-        .filter(|verdict| !verdict.holds)
-        .map(|verdict| verdict.name.as_str())
-        .collect();
+    let failed = verdicts.iter().filter(|verdict| !verdict.holds);
+    let failed: Vec<&str> = failed.map(|verdict| verdict.name.as_str()).collect();
     if failed.is_empty() {
         return Ok(());
     }

@@ -16,7 +16,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    access::{AccessArgs, Client},
+    access::{AccessArgs, Client, each_game},
     failure::{Failure, Outcome},
     ids,
     output::note,
@@ -25,7 +25,7 @@ use crate::{
 /// Games per request.
 const PAGE: u32 = 512;
 
-/// Write a tournament's games, decisions or standings
+/// Export the games of a tournament, in order
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A line of JSON is one record; its \"hash\" is the SHA-256 of the line without
@@ -148,7 +148,10 @@ impl ExportArgs {
         let mut out = Out::open(self.out.as_deref(), self.format == ExportFormat::Parquet)?;
         if self.table == ExportTable::Games && self.format == ExportFormat::Jsonl {
             for source in &sources {
-                self.write_lines(client, source, &mut out).await?;
+                each_game(client, self.request(source), |game, record| {
+                    Ok(out.text(&self.line(&source.rules, game, &record)?)?)
+                })
+                .await?;
             }
             return Ok(out.finish()?);
         }
@@ -161,18 +164,17 @@ impl ExportArgs {
         for source in &sources {
             match self.table {
                 ExportTable::Games => {
-                    self.each_game(client, &source.id, |game, record| {
-                        let timing = game.timing.as_ref().filter(|_| self.with_timing);
-                        let timing = self.with_timing.then_some(timing);
-                        let cells = table::game(&source.rules, record, seats, timing);
+                    each_game(client, self.request(source), |game, record| {
+                        let timing = self.with_timing.then_some(game.timing.as_ref());
+                        let cells = table::game(&source.rules, &record, seats, timing);
                         Ok(sink.row(source.table(cells))?)
                     })
                     .await?;
                 }
                 ExportTable::Decisions => {
-                    self.each_game(client, &source.id, |_, record| {
+                    each_game(client, self.request(source), |_, record| {
                         let mut row = |cells| sink.row(source.table(cells));
-                        Ok(table::decisions(&source.rules, record, &mut row)?)
+                        Ok(table::decisions(&source.rules, &record, &mut row)?)
                     })
                     .await?;
                 }
@@ -261,42 +263,18 @@ impl ExportArgs {
         }
     }
 
-    /// Writes records as lines; the format is a contract.
-    async fn write_lines(&self, client: &mut Client, source: &Source, out: &mut Out) -> Outcome {
-        self.each_game(client, &source.id, |game, record| {
-            Ok(out.text(&self.line(&source.rules, game, record)?)?)
-        })
-        .await
-    }
-
-    /// All finished games in index order, a page at a time.
-    async fn each_game(
-        &self,
-        client: &mut Client,
-        id: &str,
-        mut each: impl FnMut(&v1::GameReport, &GameRecord) -> Outcome,
-    ) -> Outcome {
-        let mut token = String::new();
-        loop {
-            let request = v1::ListGamesRequest {
-                tournament_id: id.to_owned(),
-                page_size: PAGE,
-                page_token: token,
-                with_timing: self.with_timing,
-                from_index: 0,
-                generation: self.generation.unwrap_or_default(),
-            };
-            let page = client.list_games(request).await?.into_inner();
-            for game in &page.games {
-                each(game, &records::record(game.record.as_ref())?)?;
-            }
-            token = page.next_page_token;
-            if token.is_empty() {
-                return Ok(());
-            }
+    /// The first page of the games to export.
+    fn request(&self, source: &Source) -> v1::ListGamesRequest {
+        v1::ListGamesRequest {
+            tournament_id: source.id.clone(),
+            page_size: PAGE,
+            with_timing: self.with_timing,
+            generation: self.generation.unwrap_or_default(),
+            ..v1::ListGamesRequest::default()
         }
     }
 
+    /// A record as a line; the format is a contract.
     fn line(
         &self,
         rules: &TournamentRecords,

@@ -12,7 +12,7 @@ use crate::{
     output::{self, Format, Listing},
 };
 
-/// List the tournament formats with their settings and defaults
+/// List the tournament formats with their settings
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

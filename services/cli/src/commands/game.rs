@@ -20,7 +20,7 @@ use crate::{
     output::{self, Format, note},
 };
 
-pub(crate) use show::{print_faults, print_record};
+pub(crate) use show::{print_details, print_record};
 pub(crate) use watch::WatchArgs;
 
 use arena_client::rerun::{Text, texts};
@@ -28,7 +28,6 @@ use arena_client::rerun::{Text, texts};
 /// List, show, replay and rerun games of a tournament
 #[derive(Debug, Subcommand)]
 pub(crate) enum GameCommand {
-    /// List the finished games of a tournament
     List(list::ListArgs),
     /// Show one game, event by event
     #[command(after_help = "\
@@ -150,7 +149,7 @@ impl ShowArgs {
             print_record(&rules, &record, self.output, &self.watch)?;
         }
         if self.output == Format::Table {
-            show::print_details(&setup, &record, &game.fault_details);
+            print_details(&setup, &record, &game.fault_details);
         }
         Ok(())
     }
@@ -190,13 +189,10 @@ impl ReplayArgs {
         }
         let seats = parsed.seats().len();
         let (ruleset, version) = (parsed.ruleset(), parsed.rules_version());
-        let (options, seats) =
-            arena_games::resolve_version(ruleset, version, parsed.options(), Some(seats))
-                .map_err(|error| differs(&error))?;
-        if let Some(name) = options
-            .keys()
-            .find(|name| !parsed.options().contains_key(*name))
-        {
+        let given = parsed.options();
+        let (options, seats) = arena_games::resolve_version(ruleset, version, given, Some(seats))
+            .map_err(|error| differs(&error))?;
+        if let Some(name) = options.keys().find(|name| !given.contains_key(*name)) {
             let problem = format!("option \"{name}\" is missing; a record names every option");
             return Err(differs(&problem));
         }
@@ -215,10 +211,9 @@ impl ReplayArgs {
                 let luck: String = seats
                     .map(|seat| format!("  seat {seat}{}\n", show::luck(record, seat)))
                     .collect();
-                let what = if luck.is_empty() {
-                    "result and hash"
-                } else {
-                    "result, luck and hash"
+                let what = match luck.is_empty() {
+                    true => "result and hash",
+                    false => "result, luck and hash",
                 };
                 output::write(&format!(
                     "{id} replays: {} plies, {what} hold\n{luck}",

@@ -34,52 +34,33 @@ use crate::failure::{Failure, Outcome};
 pub(crate) enum Command {
     /// Run a small example tournament with real agent processes
     Demo(demo::DemoArgs),
-    /// Run a tournament here: coordinator, workers and agents in one command
     Run(run::RunArgs),
-    /// Evolve an agent's numeric options; each generation is a tournament
     Evolve(evolve::EvolveArgs),
-    /// Start a coordinator, which schedules games and stores results
     Coordinator(coordinator::CoordinatorArgs),
-    /// Start a worker, which plays games for a coordinator
     Worker(worker::WorkerArgs),
-    /// Register, check, list and serve agents
     #[command(subcommand)]
     Agent(agent::AgentCommand),
-    /// Plan, start, list, watch, pause, resume and cancel tournaments
     #[command(subcommand)]
     Tournament(tournament::TournamentCommand),
-    /// Show the standings of a tournament
     Standings(standings::StandingsArgs),
-    /// List, show, replay and rerun games of a tournament
     #[command(subcommand)]
     Game(game::GameCommand),
-    /// List audited games whose replay differed
     #[command(subcommand)]
     Audit(audit::AuditCommand),
-    /// Play one game, given a ruleset, a seed and the seats
     Play(play::PlayArgs),
-    /// List the rulesets with their options
     #[command(alias = "games")]
     Rulesets(rulesets::RulesetsArgs),
-    /// List the tournament formats with their settings
     Formats(formats::FormatsArgs),
-    /// Reproduce the published tables of the papers and compare
     #[command(subcommand)]
     Paper(paper::PaperCommand),
-    /// Export the games of a tournament, in order
     Export(export::ExportArgs),
-    /// Write a report (HTML, Markdown or JUnit)
     Report(report::ReportArgs),
-    /// Verify, back up and restore a data folder
     #[command(subcommand)]
     Store(store::StoreCommand),
-    /// Check the health of a coordinator or worker
     Health(health::HealthArgs),
     /// Measure the speed of rules, agents and workers on this machine
     Bench(bench::BenchArgs),
-    /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
-    /// Write the manual pages of all commands
     Man(completions::ManArgs),
 }
 
@@ -115,7 +96,7 @@ impl Command {
 
 /// Runs a command on one thread: on small machines a second runtime thread costs more than
 /// it gains.
-fn block_on(work: impl Future<Output = Outcome>) -> Outcome {
+fn block_on<T>(work: impl Future<Output = Outcome<T>>) -> Outcome<T> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -8,9 +8,9 @@ use clap::Subcommand;
 
 use crate::failure::Outcome;
 
+/// Reproduce the published tables of the papers and compare
 #[derive(Debug, Subcommand)]
 pub(crate) enum PaperCommand {
-    /// List the published tables that Arena reproduces
     List(list::ListArgs),
     /// Play the protocol of a table and show our figures beside the published ones
     Run(run::RunArgs),

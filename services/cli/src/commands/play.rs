@@ -1,13 +1,14 @@
 //! `arena play`
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use arena_client::rerun::{self, Resolved};
 use arena_engine::{Opening, Setup};
-use arena_model::BlockSeed;
-use arena_model::seat;
+use arena_model::{BlockSeed, seat};
+use arena_report::records::TournamentRecords;
 use arena_wire::v1;
 use clap::{Args, ValueEnum};
+use serde_json::json;
 
 use super::{game, options};
 use crate::{
@@ -99,101 +100,79 @@ impl PlayArgs {
             // A single game has no opening book: its seed determines the opening.
             play.opening_plies = self.opening_plies;
         }
-        let count = resolved.setup.seats;
-        let assignment = v1::GameAssignment {
-            index: 0,
-            block: 0,
-            seed: self.seed.0,
-            seats: (0..count).collect(),
-            attempts: 0,
-            opening: self.opening.iter().map(|&action| action.into()).collect(),
-        };
-        let outcome = match self.check_opening(&resolved) {
-            Ok(()) => self.play(&resolved, &assignment).await,
-            Err(failure) => Err(failure),
-        };
+        let outcome = self.play(&resolved).await;
         outcome.and(resolved.close().await)
     }
 
-    /// Checks that the rules allow the opening.
-    fn check_opening(&self, resolved: &Resolved) -> Outcome {
-        let rules = arena_report::records::TournamentRecords::new(&resolved.setup)?;
-        let names: Vec<&str> = resolved
-            .setup
-            .agents
-            .iter()
-            .map(|it| it.name.as_str())
-            .collect();
+    /// Checks that the rules of the game allow the opening, and returns them.
+    fn check_opening(&self, resolved: &Resolved) -> Outcome<TournamentRecords> {
+        let rules = TournamentRecords::new(&resolved.setup)?;
+        let agents = resolved.setup.agents.iter();
+        let names: Vec<&str> = agents.map(|agent| agent.name.as_str()).collect();
         let opening = Opening::Given(self.opening.clone());
         let setup = Setup {
             ask_forced: true,
             ..Setup::new(self.seed.keys(&names), opening)
         };
         let opened = rules.game.open(setup);
-        opened.map(drop).map_err(|error| {
+        opened.map_err(|error| {
             Failure::usage(format!(
                 "--opening: {error}; `arena game show` lists the moves of a game"
             ))
-        })
+        })?;
+        Ok(rules)
     }
 
-    async fn play(&self, resolved: &Resolved, assignment: &v1::GameAssignment) -> Outcome {
-        let played = rerun::play(
-            &resolved.setup,
-            assignment,
-            self.builtin,
-            resolved.binaries.clone(),
-        )
-        .await?;
-        let rules = arena_report::records::TournamentRecords::new(&resolved.setup)?;
+    async fn play(&self, resolved: &Resolved) -> Outcome {
+        let rules = self.check_opening(resolved)?;
+        let assignment = v1::GameAssignment {
+            seed: self.seed.0,
+            seats: (0..resolved.setup.seats).collect(),
+            opening: self.opening.iter().map(|&action| action.into()).collect(),
+            ..v1::GameAssignment::default()
+        };
+        let binaries = resolved.binaries.clone();
+        let played = rerun::play(&resolved.setup, &assignment, self.builtin, binaries).await?;
         game::print_record(&rules, &played.record, self.output, &self.watch)?;
-        game::print_faults(&resolved.setup, &played);
+        game::print_details(&resolved.setup, &played.record, &played.fault_details);
         Ok(())
     }
 
     /// The game as a tournament of one block, in the order of the seats.
     fn spec(&self) -> Outcome<String> {
-        let options: toml::Table = options::pairs(&self.options, "board=7")?
-            .into_iter()
-            .map(|(key, value)| (key, value.into()))
-            .collect();
-        let mut names: Vec<toml::Value> = Vec::new();
-        let mut variants: Vec<toml::Value> = Vec::new();
+        let options = options::pairs(&self.options, "board=7")?;
+        let options: BTreeMap<String, String> = options.into_iter().collect();
+        let (mut names, mut variants) = (Vec::<String>::new(), Vec::new());
         for seat in split_seats(&self.seats)? {
             let (name, variant) = seat::parse(&seat).map_err(Failure::usage)?;
-            if names.iter().any(|known| known.as_str() == Some(&name)) {
+            if names.contains(&name) {
                 return Err(Failure::usage(format!(
                     "--seats names \"{name}\" twice: give the second one a name of its own, \
                      such as {name}-2={name}"
                 )));
             }
-            names.push(name.into());
-            variants.extend(variant.map(toml::Value::from));
+            names.push(name);
+            variants.extend(variant);
         }
-        let mut play = toml::Table::new();
-        play.insert("rotate".into(), false.into());
-        play.insert("opening_plies".into(), i64::from(self.opening_plies).into());
-        play.insert(
-            "move_timeout".into(),
-            format!("{}ms", self.move_timeout.as_millis()).into(),
-        );
-        let policy = match self.on_fault {
-            OnFault::Forfeit => "forfeit",
-            OnFault::RandomMove => "random-move",
-        };
-        play.insert("on_fault".into(), policy.into());
-        let mut spec = toml::Table::new();
-        spec.insert("name".into(), "play".into());
-        spec.insert("ruleset".into(), self.ruleset.clone().into());
-        spec.insert("seed".into(), "0x0".into());
-        spec.insert("blocks".into(), 1.into());
-        spec.insert("seats".into(), (names.len() as i64).into());
-        spec.insert("agents".into(), names.into());
-        spec.insert("options".into(), options.into());
-        if !variants.is_empty() {
-            spec.insert("agent".into(), variants.into());
-        }
-        spec.insert("play".into(), play.into());
+        let spec = json!({
+            "name": "play",
+            "ruleset": self.ruleset,
+            "seed": "0x0",
+            "blocks": 1,
+            "seats": names.len(),
+            "agents": names,
+            "options": options,
+            "agent": variants,
+            "play": {
+                "rotate": false,
+                "opening_plies": self.opening_plies,
+                "move_timeout": format!("{}ms", self.move_timeout.as_millis()),
+                "on_fault": match self.on_fault {
+                    OnFault::Forfeit => "forfeit",
+                    OnFault::RandomMove => "random-move",
+                },
+            },
+        });
         toml::to_string(&spec).map_err(Failure::failed)
     }
 }
@@ -232,10 +211,7 @@ fn split_seats(text: &str) -> Outcome<Vec<String>> {
     if depth > 0 {
         return Err(Failure::usage(format!("--seats {text}: a ( without its )")));
     }
-    Ok(seats
-        .into_iter()
-        .map(|seat| seat.trim().to_owned())
-        .collect())
+    Ok(seats.iter().map(|seat| seat.trim().to_owned()).collect())
 }
 
 #[cfg(test)]

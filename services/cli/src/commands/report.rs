@@ -1,6 +1,7 @@
 //! `arena report`
 
 use arena_report::{
+    Report,
     state::state_name,
     whole_file::{self, WholeFile},
 };
@@ -9,14 +10,14 @@ use std::path::{Path, PathBuf};
 use clap::{ArgGroup, Args};
 
 use crate::{
-    access::AccessArgs,
+    access::{AccessArgs, Client},
     commands::expect,
     failure::{Failure, Outcome},
     ids,
     output::{self, note},
 };
 
-/// Write what a tournament showed, for people and for pull requests
+/// Write a report (HTML, Markdown or JUnit)
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("what").required(true).multiple(true).args(["html", "markdown", "junit"])))]
 #[command(after_help = "\
@@ -57,21 +58,12 @@ pub(crate) struct ReportArgs {
 impl ReportArgs {
     pub(crate) async fn run(self) -> Outcome {
         // Report a missing folder before any work.
-        for file in [&self.html, &self.markdown, &self.junit]
-            .into_iter()
-            .flatten()
-        {
-            if !is_stdout(file) {
-                whole_file::check(file)?;
-            }
+        let files = [&self.html, &self.markdown, &self.junit];
+        for file in files.into_iter().flatten().filter(|file| !is_stdout(file)) {
+            whole_file::check(file)?;
         }
         let mut access = self.access.open().await?;
-        let gathered = match ids::tournament(&mut access.client, &self.id).await {
-            Ok(id) => arena_report::gather(&mut access.client, &id, &self.expect)
-                .await
-                .map_err(Failure::from),
-            Err(failure) => Err(failure),
-        };
+        let gathered = self.gather(&mut access.client).await;
         access.close().await?;
         let report = gathered?;
         if let Some(file) = &self.html {
@@ -96,6 +88,11 @@ impl ReportArgs {
             )));
         }
         Ok(())
+    }
+
+    async fn gather(&self, client: &mut Client) -> Outcome<Report> {
+        let id = ids::tournament(client, &self.id).await?;
+        Ok(arena_report::gather(client, &id, &self.expect).await?)
     }
 }
 

@@ -1,7 +1,9 @@
 //! `arena rulesets`
 
+use arena_engine::options::{Kind, Preset, Spec};
 use arena_games::RulesetInfo;
 use clap::Args;
+use itertools::Itertools;
 use serde_json::json;
 
 use crate::{
@@ -9,7 +11,7 @@ use crate::{
     output::{self, Format, Listing},
 };
 
-/// List the rulesets with their options, ranges and defaults
+/// List the rulesets with their options
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -46,19 +48,16 @@ impl RulesetsArgs {
                 ))?;
                 options(info).print(Format::Table)?;
                 for preset in &info.presets {
-                    let values: Vec<String> = preset
-                        .options
-                        .iter()
-                        .map(|(name, value)| format!("{name}={value}"))
-                        .collect();
+                    let seats = preset.seats.map(|seats| format!(" ({seats} seats)"));
+                    let values = preset.options.iter();
                     output::write(&format!(
                         "\npreset \"{}\": {}{}\n  {}\n",
                         preset.name,
                         preset.summary,
-                        preset
-                            .seats
-                            .map_or_else(String::new, |seats| format!(" ({seats} seats)")),
-                        values.join(" ")
+                        seats.unwrap_or_default(),
+                        values
+                            .map(|(name, value)| format!("{name}={value}"))
+                            .join(" ")
                     ))?;
                 }
                 Ok(())
@@ -76,92 +75,74 @@ fn seats(least: usize, most: usize) -> String {
 }
 
 fn list() -> Listing<serde_json::Value> {
+    let row = |info: &RulesetInfo| {
+        let row = vec![
+            info.name.to_owned(),
+            info.version.to_string(),
+            seats(info.seats.0, info.seats.1),
+            info.options.len().to_string(),
+            info.presets.iter().map(|preset| &preset.name).join(" "),
+            info.summary.to_owned(),
+        ];
+        (row, describe(info))
+    };
     Listing {
         header: vec!["ruleset", "version", "seats", "options", "presets", "what"],
-        rows: arena_games::rulesets()
-            .iter()
-            .map(|info| {
-                let presets: Vec<&str> = info
-                    .presets
-                    .iter()
-                    .map(|preset| preset.name.as_str())
-                    .collect();
-                let row = vec![
-                    info.name.to_owned(),
-                    info.version.to_string(),
-                    seats(info.seats.0, info.seats.1),
-                    info.options.len().to_string(),
-                    presets.join(" "),
-                    info.summary.to_owned(),
-                ];
-                (row, describe(info))
-            })
-            .collect(),
+        rows: arena_games::rulesets().iter().map(row).collect(),
         empty: "there are no rulesets",
     }
 }
 
 fn options(info: &RulesetInfo) -> Listing<serde_json::Value> {
+    let row = |option: &Spec| {
+        let row = vec![
+            option.name.clone(),
+            option.default.to_string(),
+            option.kind.to_string(),
+            option.summary.clone(),
+        ];
+        (row, serde_json::Value::Null)
+    };
     Listing {
         header: vec!["option", "default", "values", "what"],
-        rows: info
-            .options
-            .iter()
-            .map(|option| {
-                let row = vec![
-                    option.name.clone(),
-                    option.default.to_string(),
-                    option.kind.to_string(),
-                    option.summary.clone(),
-                ];
-                (row, serde_json::Value::Null)
-            })
-            .collect(),
+        rows: info.options.iter().map(row).collect(),
         empty: "it has no options",
     }
 }
 
 fn describe(info: &RulesetInfo) -> serde_json::Value {
-    let options: Vec<_> = info
-        .options
-        .iter()
-        .map(|option| {
-            let mut value = json!({
-                "name": option.name,
-                "default": option.default,
-                "values": option.kind.to_string(),
-                "summary": option.summary,
-            });
-            match &option.kind {
-                arena_engine::options::Kind::Int { min, max } => {
-                    value["min"] = json!(min);
-                    value["max"] = json!(max);
-                }
-                arena_engine::options::Kind::Choice(words) => value["choices"] = json!(words),
-                _ => {}
+    let option = |option: &Spec| {
+        let mut value = json!({
+            "name": option.name,
+            "default": option.default,
+            "values": option.kind.to_string(),
+            "summary": option.summary,
+        });
+        match &option.kind {
+            Kind::Int { min, max } => {
+                value["min"] = json!(min);
+                value["max"] = json!(max);
             }
-            value
+            Kind::Choice(words) => value["choices"] = json!(words),
+            _ => {}
+        }
+        value
+    };
+    let preset = |preset: &Preset| {
+        json!({
+            "name": preset.name,
+            "summary": preset.summary,
+            "options": preset.options,
+            "seats": preset.seats,
         })
-        .collect();
-    let presets: Vec<_> = info
-        .presets
-        .iter()
-        .map(|preset| {
-            json!({
-                "name": preset.name,
-                "summary": preset.summary,
-                "options": preset.options,
-                "seats": preset.seats,
-            })
-        })
-        .collect();
+    };
     json!({
         "ruleset": info.name,
         "version": info.version,
         "summary": info.summary,
         "seats_min": info.seats.0,
         "seats_max": info.seats.1,
-        "options": options,
-        "presets": presets,
+        "options": info.options.iter().map(option).collect::<Vec<_>>(),
+        "presets": info.presets.iter().map(preset).collect::<Vec<_>>(),
     })
 }

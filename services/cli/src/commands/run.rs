@@ -191,16 +191,9 @@ async fn play_on(
     let mut progress = Progress::default();
     let mut watching = client.clone();
     let follow = progress::follow(&mut watching, &id, &mut progress, Duration::from_secs(30));
-    let supervise = async {
-        loop {
-            if let Err(failure) = fleet.supervise().await {
-                return failure;
-            }
-        }
-    };
     let last = tokio::select! {
         last = follow => last,
-        failure = supervise => Err(failure),
+        failure = fleet.supervise() => Err(failure),
         failure = coordinator.failed() => Err(failure),
         () = interrupt.asked() => Err(Failure::new(Kind::Interrupted, "")),
     };

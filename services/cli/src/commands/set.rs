@@ -41,22 +41,16 @@ fn set(table: &mut toml::Table, text: &str) -> Result<(), String> {
     // Text needs no quotes, unless it could be parsed as another type. Seeds begin with 0x
     // and are text.
     let parsed = format!("value = {value}").parse::<toml::Table>().ok();
-    let value = match parsed
-        .filter(|_| !value.starts_with("0x"))
+    let parsed = parsed.filter(|_| !value.starts_with("0x"));
+    let value = parsed
         .and_then(|mut table| table.remove("value"))
-    {
-        Some(value) => value,
-        None => toml::Value::String(value.to_owned()),
-    };
+        .unwrap_or(value.into());
     let (tables, key) = path.rsplit_once('.').unwrap_or(("", path));
     let mut place = table;
     for name in tables.split('.').filter(|name| !name.is_empty()) {
-        let inner = place
-            .entry(name)
-            .or_insert_with(|| toml::Value::Table(toml::Table::new()));
-        place = inner
-            .as_table_mut()
-            .ok_or_else(|| format!("{name} is no table of the spec"))?;
+        let inner = place.entry(name).or_insert(toml::Table::new().into());
+        let no_table = || format!("{name} is no table of the spec");
+        place = inner.as_table_mut().ok_or_else(no_table)?;
     }
     place.insert(key.to_owned(), value);
     Ok(())

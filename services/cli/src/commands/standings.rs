@@ -10,6 +10,7 @@ use arena_report::{
 };
 use arena_wire::v1;
 use clap::Args;
+use itertools::Itertools;
 
 use crate::{
     access::{AccessArgs, Client},
@@ -97,17 +98,12 @@ struct Wanted {
 impl StandingsArgs {
     pub(crate) async fn run(mut self) -> Outcome {
         let mut access = self.access.open().await?;
-        let outcome = match ids::tournament(&mut access.client, &self.id).await {
-            Ok(id) => {
-                self.id = id;
-                self.show(&mut access.client).await
-            }
-            Err(failure) => Err(failure),
-        };
+        let outcome = self.show(&mut access.client).await;
         outcome.and(access.close().await)
     }
 
-    async fn show(&self, client: &mut Client) -> Outcome {
+    async fn show(&mut self, client: &mut Client) -> Outcome {
+        self.id = ids::tournament(client, &self.id).await?;
         if self.ratings.is_some() && self.crosstable && self.output != Format::Table {
             return Err(Failure::usage(
                 "--ratings and --crosstable are two tables: with --output ask for one at a time",
@@ -132,8 +128,8 @@ impl StandingsArgs {
             alone: false,
         };
         let Some(system) = self.ratings else {
-            let standings = ask(client, request, self.output, wanted, &expectations).await;
-            return standings.map(drop);
+            ask(client, request, self.output, wanted, &expectations).await?;
+            return Ok(());
         };
         running::show(client, &self.id, system.into(), self.output).await?;
         if !request.pairs {
@@ -158,7 +154,11 @@ impl StandingsArgs {
 
 /// Requests the standings and prints them.
 pub(crate) async fn show(client: &mut Client, id: &str, format: Format) -> Outcome<v1::Standings> {
-    ask_all(client, id, format, Wanted::default(), &[]).await
+    let request = v1::GetStandingsRequest {
+        tournament_id: id.to_owned(),
+        ..v1::GetStandingsRequest::default()
+    };
+    ask(client, request, format, Wanted::default(), &[]).await
 }
 
 /// Prints the standings and checks the expectations; `alone` is true for the only worker of
@@ -174,7 +174,12 @@ pub(crate) async fn show_checked(
         alone,
         ..Wanted::default()
     };
-    let standings = ask_all(client, id, format, wanted, expectations).await?;
+    let request = v1::GetStandingsRequest {
+        tournament_id: id.to_owned(),
+        pairs: !expectations.is_empty(),
+        ..v1::GetStandingsRequest::default()
+    };
+    let standings = ask(client, request, format, wanted, expectations).await?;
     check_played(&standings)
 }
 
@@ -195,21 +200,6 @@ pub(crate) fn check_played(standings: &v1::Standings) -> Outcome {
         )));
     }
     Ok(())
-}
-
-async fn ask_all(
-    client: &mut Client,
-    id: &str,
-    format: Format,
-    wanted: Wanted,
-    expectations: &[Expectation],
-) -> Outcome<v1::Standings> {
-    let request = v1::GetStandingsRequest {
-        tournament_id: id.to_owned(),
-        pairs: !expectations.is_empty(),
-        ..v1::GetStandingsRequest::default()
-    };
-    ask(client, request, format, wanted, expectations).await
 }
 
 async fn ask(
@@ -240,13 +230,13 @@ fn print(
             view.expectations = Some(verdicts).filter(|verdicts| !verdicts.is_empty());
             output::json(&view)
         }
-        Format::Jsonl if wanted.rounds => {
-            let rows = rounds::rows(standings).unwrap_or_else(|absence| {
+        Format::Jsonl if wanted.rounds => match rounds::rows(standings) {
+            Ok(rows) => rows.iter().try_for_each(output::json_line),
+            Err(absence) => {
                 note(absence);
-                Vec::new()
-            });
-            rows.iter().try_for_each(output::json_line)
-        }
+                Ok(())
+            }
+        },
         Format::Csv if wanted.rounds => {
             if let Err(absence) = rounds::rows(standings) {
                 note(absence);
@@ -294,12 +284,9 @@ fn print_remarks(standings: &v1::Standings, alone: bool) -> Outcome {
     }
     for agent in &standings.agents {
         if agent.faults > 0 {
-            let kinds: Vec<String> = agent
-                .faults_by_kind
-                .iter()
-                .map(|(kind, count)| format!("{count} {kind}"))
-                .collect();
-            text += &format!("{}: {}", agent.agent, kinds.join(", "));
+            let kinds = agent.faults_by_kind.iter();
+            let kinds = kinds.map(|(kind, count)| format!("{count} {kind}"));
+            text += &format!("{}: {}", agent.agent, kinds.format(", "));
             if !agent.last_fault.is_empty() {
                 text += &format!("; last: {}", agent.last_fault.replace('\n', "\n    "));
             }

@@ -115,12 +115,7 @@ impl BackupArgs {
                 made => return made.map_err(failure),
             }
         }
-        let mut report = None;
-        super::block_on(async {
-            report = Some(self.fetch().await?);
-            Ok(())
-        })?;
-        report.ok_or_else(|| Failure::failed("the coordinator sent no backup"))
+        super::block_on(self.fetch())
     }
 
     /// Requests a backup from a running coordinator.
@@ -248,11 +243,9 @@ fn unsound(records: &Checked) -> Vec<String> {
     if unnamed > 0 {
         lines.push(format!("{unnamed} more records are wrong"));
     }
-    lines.push(
-        "these records were not played by these rules and seeds: play their tournaments again \
-         with `arena run SPEC --again`"
-            .to_owned(),
-    );
+    let advice = "these records were not played by these rules and seeds: play their tournaments \
+                  again with `arena run SPEC --again`";
+    lines.push(advice.to_owned());
     lines
 }
 

@@ -5,9 +5,10 @@ mod plan;
 
 use arena_report::{
     standings::{audits::format_audits, verdict, view},
-    state,
+    state::{self, state_name},
+    text::csv_line,
+    units,
 };
-use arena_report::{state::state_name, units};
 use std::{
     path::{Path, PathBuf},
     time::Duration,
@@ -259,13 +260,12 @@ async fn start_command(access: &mut Access, args: StartArgs) -> Outcome {
         Format::Csv => output::write(&format!("tournament_id\n{}\n", tournament.tournament_id)),
         Format::Table => {
             output::write(&format!("{}\n", tournament.tournament_id))?;
+            let state = match response.created {
+                true => "started",
+                false => state_name(tournament.state()),
+            };
             note(format!(
-                "{}, {} games; follow it with: arena tournament watch {}",
-                if response.created {
-                    "started"
-                } else {
-                    state_name(tournament.state())
-                },
+                "{state}, {} games; follow it with: arena tournament watch {}",
                 units::count(tournament.games_total),
                 tournament.tournament_id
             ));
@@ -274,33 +274,22 @@ async fn start_command(access: &mut Access, args: StartArgs) -> Outcome {
     }
 }
 
-fn row(tournament: &v1::Tournament) -> (Vec<String>, serde_json::Value) {
-    let state = state_name(tournament.state());
-    (
-        vec![
-            tournament.tournament_id.clone(),
-            state.to_owned(),
-            units::count(tournament.games_done),
-            units::count(tournament.games_total),
-            tournament.ruleset.clone(),
-            tournament.format.clone(),
-            units::minute(tournament.created_unix_us),
-        ],
-        json!({
-            "tournament_id": tournament.tournament_id,
-            "name": tournament.name,
-            "ruleset": tournament.ruleset,
-            "format": tournament.format,
-            "state": state,
-            "games": tournament.games_done,
-            "games_total": tournament.games_total,
-            "created_unix_us": tournament.created_unix_us,
-            "finished_unix_us": tournament.finished_unix_us,
-            "generation": tournament.generation.max(1),
-            "earlier": tournament.earlier.iter().map(generation).collect::<Vec<_>>(),
-            "pause": tournament.pause.as_ref().map(view::pause),
-        }),
-    )
+/// A tournament, for programs.
+fn describe(tournament: &v1::Tournament) -> serde_json::Value {
+    json!({
+        "tournament_id": tournament.tournament_id,
+        "name": tournament.name,
+        "ruleset": tournament.ruleset,
+        "format": tournament.format,
+        "state": state_name(tournament.state()),
+        "games": tournament.games_done,
+        "games_total": tournament.games_total,
+        "created_unix_us": tournament.created_unix_us,
+        "finished_unix_us": tournament.finished_unix_us,
+        "generation": tournament.generation.max(1),
+        "earlier": tournament.earlier.iter().map(generation).collect::<Vec<_>>(),
+        "pause": tournament.pause.as_ref().map(view::pause),
+    })
 }
 
 /// An earlier generation of games.
@@ -315,8 +304,15 @@ fn generation(earlier: &v1::Generation) -> serde_json::Value {
     })
 }
 
-/// Describes the generations of a tournament; empty if there is only one.
-fn generations(tournament: &v1::Tournament) -> String {
+/// One line for a tournament, and one for each of its earlier generations.
+fn summary(tournament: &v1::Tournament) -> String {
+    let line = format!(
+        "{}: {}, {} of {} games\n",
+        tournament.tournament_id,
+        state_name(tournament.state()),
+        units::count(tournament.games_done),
+        units::count(tournament.games_total)
+    );
     let earlier = tournament.earlier.iter().map(|it| {
         format!(
             "generation {}: {} games, {} lost by an agent that never answered; {} replaced in \
@@ -328,7 +324,7 @@ fn generations(tournament: &v1::Tournament) -> String {
             it.number + 1
         )
     });
-    earlier.collect()
+    std::iter::once(line).chain(earlier).collect()
 }
 
 const CSV_HEADER: [&str; 8] = [
@@ -358,64 +354,40 @@ fn csv_cells(tournament: &v1::Tournament) -> Vec<String> {
     ]
 }
 
-/// Prints one tournament as a header and a line.
-fn csv(tournament: &v1::Tournament) -> Outcome {
-    output::write(
-        &(arena_report::text::csv_line(&CSV_HEADER)
-            + &arena_report::text::csv_line(&csv_cells(tournament))),
-    )
-}
-
 fn show(tournament: &v1::Tournament, format: Format) -> Outcome {
-    if format == Format::Csv {
-        return csv(tournament);
-    }
-    let (cells, mut value) = row(tournament);
     if format == Format::Table {
-        let audits = tournament.audits.as_ref().map(format_audits);
-        let verdict = verdict::text(&tournament.verdict_json);
-        return output::write(&format!(
-            "{}: {}, {} of {} games\n{}{}{}{}\n{}",
-            cells[0],
-            cells[1],
-            cells[2],
-            cells[3],
-            generations(tournament),
-            tournament
-                .pause
-                .as_ref()
-                .map_or_else(String::new, |why| state::format_pause(why) + "\n"),
-            verdict.map_or_else(String::new, |reported| reported + "\n"),
-            audits.map_or_else(String::new, |reported| reported + "\n"),
-            tournament.spec_toml
-        ));
+        let remarks = [
+            tournament.pause.as_ref().map(state::format_pause),
+            verdict::text(&tournament.verdict_json),
+            tournament.audits.as_ref().map(format_audits),
+        ];
+        let remarks: String = { remarks.into_iter().flatten() }
+            .map(|remark| remark + "\n")
+            .collect();
+        let spec = &tournament.spec_toml;
+        return output::write(&format!("{}{remarks}\n{spec}", summary(tournament)));
     }
+    let mut value = describe(tournament);
     value["verdict"] = json!(verdict::object(&tournament.verdict_json));
     value["audits"] = json!(tournament.audits.as_ref().map(view::audits));
     value["resolved"] = serde_json::from_str(&tournament.spec_json).unwrap_or_default();
     value["spec"] = tournament.spec_toml.clone().into();
+    print(tournament, &value, format)
+}
+
+/// Prints a tournament: its summary, its line, or `value`.
+fn print(tournament: &v1::Tournament, value: &serde_json::Value, format: Format) -> Outcome {
     match format {
-        Format::Jsonl => output::json_line(&value),
-        _ => output::json(&value),
+        Format::Table => output::write(&summary(tournament)),
+        Format::Csv => output::write(&(csv_line(&CSV_HEADER) + &csv_line(&csv_cells(tournament)))),
+        Format::Json => output::json(value),
+        Format::Jsonl => output::json_line(value),
     }
 }
 
 fn changed(tournament: Option<v1::Tournament>, format: Format) -> Outcome {
     let tournament = tournament.unwrap_or_default();
-    let (cells, value) = row(&tournament);
-    match format {
-        Format::Table => output::write(&format!(
-            "{}: {}, {} of {} games\n{}",
-            cells[0],
-            cells[1],
-            cells[2],
-            cells[3],
-            generations(&tournament)
-        )),
-        Format::Csv => csv(&tournament),
-        Format::Json => output::json(&value),
-        Format::Jsonl => output::json_line(&value),
-    }
+    print(&tournament, &describe(&tournament), format)
 }
 
 /// Prints a tournament that continues.

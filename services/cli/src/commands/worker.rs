@@ -106,20 +106,13 @@ impl WorkerArgs {
             "metrics": service.metrics.map(|address| address.to_string()),
         }))?;
         let exit_with_stdin = self.exit_with_stdin;
-        service
-            .run(async move {
-                if exit_with_stdin {
-                    tokio::select! {
-                        () = interrupt.asked() => {}
-                        () = stdin_closed() => {}
-                    }
-                } else {
-                    interrupt.asked().await;
-                }
-            })
-            .await
-            .map(drop)
-            .map_err(failure)
+        let stop = async move {
+            tokio::select! {
+                () = interrupt.asked() => {}
+                () = stdin_closed(), if exit_with_stdin => {}
+            }
+        };
+        service.run(stop).await.map(drop).map_err(failure)
     }
 }
 

@@ -1,6 +1,8 @@
 //! CPU time and peak memory of processes on Linux.
 
-use std::{collections::BTreeMap, fs};
+use std::{collections::BTreeMap, iter};
+
+use procfs::process::{Process, all_processes};
 
 use crate::failure::{Failure, Outcome};
 
@@ -13,9 +15,6 @@ pub(super) struct Usage {
     pub peak_mb: f64,
 }
 
-/// Linux reports CPU time to user space in hundredths of a second (`USER_HZ`).
-const TICKS_PER_SECOND: f64 = 100.0;
-
 /// CPU time of this process.
 pub(super) fn own_cpu_seconds() -> Outcome<f64> {
     usage(std::process::id())
@@ -25,58 +24,26 @@ pub(super) fn own_cpu_seconds() -> Outcome<f64> {
 
 /// Resource usage of a process; `None` if it has ended.
 pub(super) fn usage(pid: u32) -> Option<Usage> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may contain anything; fields are counted after it.
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    let ticks: f64 = [11, 12]
-        .iter()
-        .filter_map(|&field| fields.get(field)?.parse::<f64>().ok())
-        .sum();
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let peak_kb: f64 = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))
-        .and_then(|rest| rest.trim().strip_suffix("kB")?.trim().parse().ok())
-        .unwrap_or(0.0);
+    let process = Process::new(pid as i32).ok()?;
+    let stat = process.stat().ok()?;
     Some(Usage {
-        cpu_seconds: ticks / TICKS_PER_SECOND,
-        peak_mb: peak_kb / 1024.0,
+        cpu_seconds: (stat.utime + stat.stime) as f64 / procfs::ticks_per_second() as f64,
+        peak_mb: process.status().ok()?.vmhwm.unwrap_or(0) as f64 / 1024.0,
     })
 }
 
 /// The living descendants of a process with their command lines.
 pub(super) fn descendants(root: u32) -> BTreeMap<u32, String> {
-    let mut parents = BTreeMap::new();
-    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let Some(pid) = entry
-            .file_name()
-            .to_str()
-            .and_then(|name| name.parse::<u32>().ok())
-        else {
-            continue;
-        };
-        let parent = fs::read_to_string(format!("/proc/{pid}/stat"))
-            .ok()
-            .and_then(|stat| {
-                let fields = stat.rsplit_once(')')?.1.to_owned();
-                fields.split_whitespace().nth(1)?.parse::<u32>().ok()
-            });
-        if let Some(parent) = parent {
-            parents.insert(pid, parent);
-        }
-    }
-    let mut found = BTreeMap::new();
-    for &pid in parents.keys() {
-        let mut ancestor = pid;
-        while let Some(&parent) = parents.get(&ancestor) {
-            if parent == root {
-                let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-                let line = String::from_utf8_lossy(&line).replace('\0', " ");
-                found.insert(pid, line);
-                break;
-            }
-            ancestor = parent;
-        }
-    }
-    found
+    let living = all_processes().into_iter().flatten().flatten();
+    let parent = |process: Process| Some((process.pid, process.stat().ok()?.ppid));
+    let parents: BTreeMap<i32, i32> = living.filter_map(parent).collect();
+    let descends = |pid: &&i32| {
+        let mut ancestors = iter::successors(parents.get(*pid), |parent| parents.get(*parent));
+        ancestors.any(|&ancestor| ancestor as u32 == root)
+    };
+    let line = |&pid: &i32| {
+        let words = Process::new(pid).and_then(|process| process.cmdline());
+        (pid as u32, words.unwrap_or_default().join(" "))
+    };
+    parents.keys().filter(descends).map(line).collect()
 }

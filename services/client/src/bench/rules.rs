@@ -35,22 +35,21 @@ impl Way {
 }
 
 /// Plays a ruleset with its default options for `seconds` seconds.
-pub fn measure(ruleset: &str, seats: usize, way: Way, seconds: f64) -> Outcome<Measured> {
+pub fn measure(ruleset: &'static str, seats: usize, way: Way, seconds: f64) -> Outcome<Measured> {
     let none = arena_engine::options::Options::new();
     let (options, seats) =
         arena_games::resolve(ruleset, &none, Some(seats)).map_err(Failure::failed)?;
     let limit = Duration::from_secs_f64(seconds);
     let cpu = own_cpu_seconds()?;
-    let counted = arena_games::visit(ruleset, &options, seats, Loop { way, limit })
-        .map_err(Failure::failed)??;
+    let counted = arena_games::visit(ruleset, &options, seats, Loop { way, limit });
+    let (games, decisions, seconds) = counted.map_err(Failure::failed)??;
     let cpu = own_cpu_seconds()? - cpu;
-    let what = format!("{}, {seats} seats, {}", counted.ruleset, way.name());
-    let (games, decisions) = (counted.games, counted.decisions);
+    let what = format!("{ruleset}, {seats} seats, {}", way.name());
     Ok(Measured {
-        ruleset: counted.ruleset,
+        ruleset,
         seats: Some(seats),
         bare: Some(way == Way::Bare),
-        ..Measured::new(what, counted.seconds, games, decisions, cpu)
+        ..Measured::new(what, seconds, games, decisions, cpu)
     })
 }
 
@@ -59,39 +58,31 @@ struct Loop {
     limit: Duration,
 }
 
-struct Counted {
-    ruleset: &'static str,
-    games: u64,
-    decisions: u64,
-    seconds: f64,
-}
-
 /// Games between two checks of the clock.
 const GAMES: u64 = 16;
 
 impl Visitor for Loop {
-    type Out = Outcome<Counted>;
+    /// Games, decisions and seconds.
+    type Out = Outcome<(u64, u64, f64)>;
 
     fn visit<G: Game>(self, game: G) -> Self::Out {
-        let mut counted = Counted {
-            ruleset: G::NAME,
-            games: 0,
-            decisions: 0,
-            seconds: 0.0,
+        let (mut games, mut decisions) = (0, 0);
+        let mut bare = Bare {
+            start: game.initial(),
+            legal: Vec::new(),
+            rng: AgentRng::new(1),
         };
-        let mut bare = Bare::new(&game);
         let start = Instant::now();
         while start.elapsed() < self.limit {
             for _ in 0..GAMES {
-                counted.decisions += match self.way {
+                decisions += match self.way {
                     Way::Bare => bare.play(&game),
-                    Way::AsPlayed => as_played(&game, counted.games)?,
+                    Way::AsPlayed => as_played(&game, games)?,
                 };
-                counted.games += 1;
+                games += 1;
             }
         }
-        counted.seconds = start.elapsed().as_secs_f64();
-        Ok(counted)
+        Ok((games, decisions, start.elapsed().as_secs_f64()))
     }
 }
 
@@ -103,14 +94,6 @@ struct Bare<G: Game> {
 }
 
 impl<G: Game> Bare<G> {
-    fn new(game: &G) -> Self {
-        Self {
-            start: game.initial(),
-            legal: Vec::new(),
-            rng: AgentRng::new(1),
-        }
-    }
-
     /// Plays a game; returns the number of its decisions.
     fn play(&mut self, game: &G) -> u64 {
         let mut state = self.start.clone();

@@ -28,7 +28,7 @@ use crate::{
 /// A tournament to measure.
 pub struct SetUp {
     pub what: String,
-    pub worker_flags: Vec<String>,
+    pub worker_flags: &'static [&'static str],
     /// An executable that plays instead of the native bot.
     pub agent: Option<PathBuf>,
     pub agents: usize,
@@ -44,13 +44,9 @@ impl SetUp {
         let pairs = self.agents * (self.agents - 1) / 2;
         let blocks = GAMES / (2 * pairs as u64);
         // Agents from a file are registered under these names.
-        let variants: String = match self.agent {
-            Some(_) => String::new(),
-            None => names
-                .iter()
-                .map(|name| format!("\n[[agent]]\nname = \"{name}\"\nbot = \"random\"\n"))
-                .collect(),
-        };
+        let variants: String = { names.iter().filter(|_| self.agent.is_none()) }
+            .map(|name| format!("\n[[agent]]\nname = \"{name}\"\nbot = \"random\"\n"))
+            .collect();
         format!(
             "name = \"bench\"\nruleset = \"cowry\"\nseed = \"0xbe7c\"\n\
              blocks = {blocks}\nseats = 2\nagents = {names:?}\n{variants}"
@@ -76,7 +72,13 @@ struct Addresses {
 
 pub async fn measure(set_up: &SetUp, seconds: f64) -> Outcome<Measured> {
     let data = tempfile::tempdir()?;
-    let (coordinator, addresses) = spawn(&coordinator_flags(data.path())).await?;
+    let folder = data.path().to_str().unwrap_or("arena-bench");
+    let flags = [
+        "coordinator",
+        "--listen=127.0.0.1:0",
+        "--metrics=127.0.0.1:0",
+    ];
+    let (coordinator, addresses) = spawn(&[&flags[..], &["--data", folder]].concat()).await?;
     let listen = addresses
         .listen
         .ok_or_else(|| Failure::failed("the coordinator named no address"))?;
@@ -91,7 +93,7 @@ pub async fn measure(set_up: &SetUp, seconds: f64) -> Outcome<Measured> {
     for _ in 0..set_up.workers {
         let mut flags = vec!["worker", "--metrics", "127.0.0.1:0", "--coordinator", &url];
         flags.extend(["--capacity", &capacity]);
-        flags.extend(set_up.worker_flags.iter().map(String::as_str));
+        flags.extend(set_up.worker_flags);
         let (process, addresses) = spawn(&flags).await?;
         let metrics = addresses
             .metrics
@@ -140,23 +142,12 @@ async fn register(name: &str, file: &Path, url: &str) -> Outcome {
         .output()
         .await?;
     let stderr = String::from_utf8_lossy(&output.stderr);
+    let error = stderr.trim_start_matches("error: ").trim();
     match output.status.code() {
         Some(0) => Ok(()),
-        Some(2) => Err(Failure::usage(stderr.trim_start_matches("error: ").trim())),
-        _ => Err(Failure::failed(stderr.trim_start_matches("error: ").trim())),
+        Some(2) => Err(Failure::usage(error)),
+        _ => Err(Failure::failed(error)),
     }
-}
-
-fn coordinator_flags(data: &Path) -> Vec<&str> {
-    let mut flags = vec![
-        "coordinator",
-        "--listen",
-        "127.0.0.1:0",
-        "--metrics",
-        "127.0.0.1:0",
-    ];
-    flags.extend(["--data", data.to_str().unwrap_or("arena-bench")]);
-    flags
 }
 
 /// Starts this program with other arguments and reads its addresses.
@@ -202,13 +193,12 @@ struct Sample {
 
 /// Fails if the tournament paused itself, because no more games can be measured.
 fn still_plays(tournament: &v1::Tournament) -> Outcome {
-    let Some(pause) = &tournament.pause else {
+    let Some(v1::Pause { reason, error, .. }) = &tournament.pause else {
         return Ok(());
     };
     Err(Failure::failed(format!(
-        "the tournament paused itself, so there is nothing to measure: {}: {}; \
-         arena agent check says what is wrong with it",
-        pause.reason, pause.error
+        "the tournament paused itself, so there is nothing to measure: {reason}: {error}; \
+         arena agent check says what is wrong with it"
     )))
 }
 

@@ -1,7 +1,7 @@
 //! Queries an agent for its description.
 
 use arena_wire::v1;
-use arena_worker::{AgentOptions, DescribeError};
+use arena_worker::AgentOptions;
 
 use super::Found;
 
@@ -11,16 +11,12 @@ pub async fn describe(found: &Found) -> Result<v1::DescribeResponse, String> {
     let options = AgentOptions::of_executable(program);
     arena_worker::describe(found.setup_source(), found.provider(), options)
         .await
-        .map_err(|error| shown(&error))
-}
-
-fn shown(error: &DescribeError) -> String {
-    let mut text = error
-        .kind
-        .map_or_else(String::new, |kind| format!("{}: ", kind.name()));
-    text += &error.message;
-    for line in error.stderr_tail.lines() {
-        text += &format!("\n    {line}");
-    }
-    text
+        .map_err(|error| {
+            let kind = error.kind.map(|kind| format!("{}: ", kind.name()));
+            let mut text = kind.unwrap_or_default() + &error.message;
+            for line in error.stderr_tail.lines() {
+                text += &format!("\n    {line}");
+            }
+            text
+        })
 }

@@ -61,6 +61,7 @@ fn variants(info: &RulesetInfo) -> Vec<Variant> {
         if let Some(preset) = preset {
             given.insert("preset".to_owned(), Value::Text(preset.to_owned()));
         }
+        let shown = preset.map_or_else(String::new, |name| format!(", preset {name}"));
         for seats in info.seats.0..=info.seats.1 {
             // A preset may support only one number of seats.
             let Ok((options, seats)) = arena_games::resolve(info.name, &given, Some(seats)) else {
@@ -68,9 +69,9 @@ fn variants(info: &RulesetInfo) -> Vec<Variant> {
             };
             let same = |known: &Variant| known.seats == seats && known.options == options;
             if !all.iter().any(same) {
-                let preset = preset.map_or_else(String::new, |name| format!(", preset {name}"));
+                let name = format!("{}{shown}, {seats} seats", info.name);
                 all.push(Variant {
-                    name: format!("{}{preset}, {seats} seats", info.name),
+                    name,
                     options,
                     seats,
                 });
@@ -104,7 +105,7 @@ impl Checked<'_> {
         variant: &Variant,
         seen: &mut BTreeSet<String>,
     ) -> Outcome<usize> {
-        let games = [Game::Alone, Game::Others, Game::Again].map(|game| game.assignment(variant));
+        let games = Game::ALL.map(|game| game.assignment(variant));
         // One process plays all games at once, as workers do, and the other one after
         // another.
         let (first, second) = tokio::join!(
@@ -129,14 +130,13 @@ impl Checked<'_> {
             second.note_details(seen);
             return Ok(faults);
         }
-        let claims = self.bot.deterministic;
         // An endpoint is assumed to be one process.
         let twice = match self.found.file.is_some() {
             true => "2 processes",
             false => "2 connections",
         };
         if let Some(differs) = difference(&first, &second, twice) {
-            if claims {
+            if self.bot.deterministic {
                 note(format!(
                     "{name}: {differs}, but it describes itself as deterministic"
                 ));
@@ -175,11 +175,11 @@ impl Checked<'_> {
     /// Reports whether games with other seeds differed, and compares that with the bot's
     /// declaration. Returns the number of false declarations.
     fn note_seed_use(&self, ruleset: &str, games: usize, different: usize) -> usize {
-        let found = if different > 1 {
-            format!("{ruleset}: uses its seed ({different} different games with {games} seeds)")
-        } else {
-            format!("{ruleset}: does not use its seed (the same game with each of {games} seeds)")
+        let found = match different > 1 {
+            true => format!("uses its seed ({different} different games with {games} seeds)"),
+            false => format!("does not use its seed (the same game with each of {games} seeds)"),
         };
+        let found = format!("{ruleset}: {found}");
         match (self.bot.uses_seed(), different > 1) {
             (v1::SeedUse::No, true) => {
                 note(format!(
@@ -262,6 +262,8 @@ impl Checked<'_> {
 }
 
 impl Game {
+    const ALL: [Self; 3] = [Self::Alone, Self::Others, Self::Again];
+
     fn name(self) -> &'static str {
         match self {
             Self::Alone => "a game against itself",
@@ -325,17 +327,13 @@ impl Games {
     }
 
     fn faults(&self) -> usize {
-        self.records
-            .values()
-            .map(|record| record.faults.len())
-            .sum()
+        let records = self.records.values();
+        records.map(|record| record.faults.len()).sum()
     }
 
     fn plies(&self) -> u64 {
-        self.records
-            .values()
-            .map(|record| u64::from(record.plies))
-            .sum()
+        let records = self.records.values();
+        records.map(|record| u64::from(record.plies)).sum()
     }
 
     /// Warns of an agent that prints so much that it would reach the limit in play.
@@ -370,10 +368,8 @@ impl Games {
     /// Shows the output of each game.
     fn note_games(&self, variant: &str) {
         for (index, output) in &self.printed {
-            let game = [Game::Alone, Game::Others, Game::Again]
-                .into_iter()
-                .find(|&game| game as u64 == *index)
-                .map_or("", Game::name);
+            let game = Game::ALL.into_iter().find(|&game| game as u64 == *index);
+            let game = game.map_or("", Game::name);
             note_printed(&format!("{variant}: {game}"), &output.text, output.bytes);
         }
     }
@@ -410,21 +406,18 @@ fn note_printed(what: &str, text: &str, bytes: u64) {
 /// The difference between two games that should be equal: in one process, or between two as
 /// named by `twice`.
 fn difference(first: &Games, second: &Games, twice: &str) -> Option<String> {
-    let of = |games: &'_ Games, game: Game| games.records.get(&(game as u64)).cloned();
+    let events =
+        |games: &Games, game: Game| Some(games.records.get(&(game as u64))?.events.clone());
     let pairs = [
         (Game::Alone, second, Game::Again, "one process"),
         (Game::Alone, first, Game::Alone, twice),
         (Game::Others, first, Game::Others, twice),
     ];
     pairs.into_iter().find_map(|(game, other, again, place)| {
-        let (one, two) = (of(second, game)?, of(other, again)?);
-        let most = one.events.len().max(two.events.len());
-        let event = (0..most).find(|&event| one.events.get(event) != two.events.get(event))?;
-        let actions = one
-            .events
-            .iter()
-            .take(event)
-            .filter(|event| event.is_action());
+        let (one, two) = (events(second, game)?, events(other, again)?);
+        let most = one.len().max(two.len());
+        let event = (0..most).find(|&event| one.get(event) != two.get(event))?;
+        let actions = one.iter().take(event).filter(|event| event.is_action());
         Some(format!(
             "not deterministic: two games of one seed in {place} differ at ply {}",
             actions.count()

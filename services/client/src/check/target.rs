@@ -100,16 +100,19 @@ impl Target {
             });
         }
         let path = self.binary.as_deref().unwrap_or(Path::new(""));
-        let content = package::read(path)?;
-        content.check_executable(path)?;
+        let shown = path.display();
         let Content {
-            bytes, file_name, ..
-        } = content;
-        if bytes.is_empty() {
+            bytes,
+            file_name,
+            is_executable,
+        } = package::read(path)?;
+        if !is_executable {
             return Err(Failure::usage(format!(
-                "binary {} is empty",
-                path.display()
+                "binary {shown} is not executable: run chmod +x {shown}"
             )));
+        }
+        if bytes.is_empty() {
+            return Err(Failure::usage(format!("binary {shown} is empty")));
         }
         let file = FileCopy::new(bytes, &file_name)?;
         Ok(Found {

@@ -3,12 +3,13 @@
 //! The view changes no terminal setting that must be restored: after each drawing the
 //! cursor is below it, at the start of a line.
 
-use arena_report::state;
-use arena_report::{estimates, units};
+use arena_report::{estimates, state, units};
 use std::fmt::Write;
 
 use arena_wire::v1;
-use console::{Term, measure_text_width, truncate_str};
+use console::{Alignment, Term, measure_text_width, pad_str, truncate_str};
+
+use crate::output::or_dash;
 
 /// Number of lines besides the agents'.
 const OTHER_LINES: usize = 8;
@@ -40,11 +41,8 @@ impl ProgressView {
             .collect();
         let mut out = String::new();
         // If the terminal became narrower, lines take more rows than before.
-        let rows: usize = self
-            .drawn
-            .iter()
-            .map(|line| measure_text_width(line).max(1).div_ceil(width))
-            .sum();
+        let rows = |line: &String| measure_text_width(line).max(1).div_ceil(width);
+        let rows: usize = self.drawn.iter().map(rows).sum();
         if rows > 0 {
             let _ = write!(out, "\x1b[{}F", rows.min(height.saturating_sub(1)));
         }
@@ -61,13 +59,12 @@ impl ProgressView {
 
 /// The lines of a drawing.
 fn frame(event: &v1::WatchTournamentResponse, height: usize, width: usize) -> Vec<String> {
-    let mut lines = vec![format!(
-        "{}  {}",
-        event.tournament_id,
-        state::state_name(event.state())
-    )];
-    lines.push(progress(event, width));
-    lines.push(pace(event));
+    let state = state::state_name(event.state());
+    let mut lines = vec![
+        format!("{}  {state}", event.tournament_id),
+        progress(event, width),
+        pace(event),
+    ];
     if let Some(pause) = &event.pause {
         lines.extend(state::format_pause(pause).lines().map(str::to_owned));
     }
@@ -78,9 +75,7 @@ fn frame(event: &v1::WatchTournamentResponse, height: usize, width: usize) -> Ve
     lines.push(String::new());
     let room = height.saturating_sub(OTHER_LINES).max(1);
     lines.extend(agents(standings, room));
-    for note in standings.notes.iter().take(1) {
-        lines.push(format!("note: {note}"));
-    }
+    lines.extend(standings.notes.first().map(|note| format!("note: {note}")));
     lines
 }
 
@@ -101,18 +96,11 @@ fn progress(event: &v1::WatchTournamentResponse, width: usize) -> String {
 }
 
 fn pace(event: &v1::WatchTournamentResponse) -> String {
-    let rate = event.games_per_second;
-    let left = event.games_total.saturating_sub(event.games_done);
-    let mut reported = vec![super::pace(event)];
-    if rate > 0.0 && left > 0 {
-        reported.push(format!("{} left", units::duration(left as f64 / rate)));
+    let mut pace = super::pace(event);
+    if event.workers == 0 && event.games_done < event.games_total {
+        pace.push("nobody plays: start `arena worker`".to_owned());
     }
-    reported.push(units::plural(event.workers.into(), "worker"));
-    reported.push(units::plural(event.faults, "fault"));
-    if event.workers == 0 && left > 0 {
-        reported.push("nobody plays: start `arena worker`".to_owned());
-    }
-    reported.join(", ")
+    pace.join(", ")
 }
 
 /// The format's progress, if it has more than games.
@@ -134,9 +122,7 @@ fn agents(standings: &v1::Standings, room: usize) -> Vec<String> {
     // A watcher looks repeatedly, so the intervals are anytime-valid.
     let cells = |agent: &v1::AgentStanding| {
         let mut cells = vec![
-            agent
-                .place
-                .map_or_else(|| "–".to_owned(), |place| place.to_string()),
+            or_dash(agent.place),
             agent.agent.clone(),
             units::share(estimates::score(agent), true),
         ];
@@ -174,30 +160,22 @@ fn rating(agent: &v1::AgentStanding) -> String {
 /// Aligns columns to their widest cell, names to the left, numbers to the right.
 fn aligned(table: &[Vec<String>]) -> Vec<String> {
     let columns = table.iter().map(Vec::len).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..columns)
-        .map(|column| {
-            let cells = table.iter().filter_map(|row| row.get(column));
-            cells
-                .map(|cell| measure_text_width(cell))
-                .max()
-                .unwrap_or(0)
-        })
-        .collect();
-    table
-        .iter()
-        .map(|row| {
-            let mut line = String::new();
-            for (column, cell) in row.iter().enumerate() {
-                let pad = " ".repeat(widths[column] - measure_text_width(cell));
-                let _ = if column == 1 {
-                    write!(line, "{cell}{pad}  ")
-                } else {
-                    write!(line, "{pad}{cell}  ")
-                };
-            }
-            line
-        })
-        .collect()
+    let width = |column: usize| {
+        let cells = table.iter().filter_map(|row: &Vec<String>| row.get(column));
+        cells.map(|cell| measure_text_width(cell)).max()
+    };
+    let widths: Vec<usize> = (0..columns).filter_map(width).collect();
+    let line = |row: &Vec<String>| {
+        let padded = |(column, cell): (usize, &String)| {
+            let side = match column {
+                1 => Alignment::Left,
+                _ => Alignment::Right,
+            };
+            pad_str(cell, widths[column], side, None).into_owned() + "  "
+        };
+        row.iter().enumerate().map(padded).collect()
+    };
+    table.iter().map(line).collect()
 }
 
 #[cfg(test)]

@@ -28,10 +28,7 @@ pub fn explain(
     again: &GameRecord,
     stable: bool,
 ) -> String {
-    let agent = |seat: usize| {
-        let place = usize::from(stored.seats[seat]);
-        setup.agents.get(place)
-    };
+    let agent = |seat: usize| setup.agents.get(usize::from(stored.seats[seat]));
     let place = (0..stored.events.len().max(again.events.len()))
         .find(|&place| stored.events.get(place) != again.events.get(place));
     let Some(place) = place else {
@@ -48,46 +45,27 @@ pub fn explain(
             faults(again)
         );
     };
-    let ply = stored.events[..place]
-        .iter()
-        .filter(|event| event.is_action())
-        .count();
-    let expected = describe(rules, &stored.events, place);
-    let came = describe(rules, &again.events, place);
-    let seat = expected.seat.or(came.seat);
-    let mut text = format!(
-        "ply {ply} (event {place}) differs: expected {}, came {}",
-        expected.text, came.text
-    );
-    let is_chance = [&stored.events, &again.events]
-        .iter()
-        .filter_map(|events| events.get(place))
-        .any(|event| !event.is_action());
-    match seat.and_then(agent) {
+    let earlier = stored.events[..place].iter();
+    let ply = earlier.filter(|event| event.is_action()).count();
+    let (expected_seat, expected) = describe(rules, &stored.events, place);
+    let (seat, came) = describe(rules, &again.events, place);
+    let mut text = format!("ply {ply} (event {place}) differs: expected {expected}, came {came}");
+    let events = [&stored.events, &again.events].map(|events| events.get(place));
+    let is_chance = events.into_iter().flatten().any(|event| !event.is_action());
+    match expected_seat.or(seat).and_then(agent) {
         _ if is_chance => {
             text +=
                 "; a chance event came out otherwise, which is a defect of Arena: please report it";
         }
-        Some(agent) if !agent.deterministic => {
-            let _ = write!(
-                text,
-                "; agent {} says of itself that it is not deterministic: its games cannot be rerun, only replayed",
-                agent.name
-            );
-        }
-        Some(agent) if !stable => {
-            let _ = write!(
-                text,
-                "; agent {} is not deterministic: asked once more, it played differently again",
-                agent.name
-            );
-        }
         Some(agent) => {
-            let _ = write!(
-                text,
-                "; agent {} now plays differently, and steadily so: its program is not what it was",
-                agent.name
-            );
+            let what = if !agent.deterministic {
+                "says of itself that it is not deterministic: its games cannot be rerun, only replayed"
+            } else if stable {
+                "now plays differently, and steadily so: its program is not what it was"
+            } else {
+                "is not deterministic: asked once more, it played differently again"
+            };
+            let _ = write!(text, "; agent {} {what}", agent.name);
         }
         None => {}
     }
@@ -128,31 +106,20 @@ pub fn explain_hashes(
     text
 }
 
-struct Described {
-    seat: Option<usize>,
-    text: String,
-}
-
-/// Describes one event of a game.
-fn describe(rules: &TournamentRecords, events: &[Event], place: usize) -> Described {
-    let mut found = Described {
-        seat: None,
-        text: "the end of the game".to_owned(),
-    };
+/// The seat of one event of a game, and its description.
+fn describe(rules: &TournamentRecords, events: &[Event], place: usize) -> (Option<usize>, String) {
+    let mut found = (None, "the end of the game".to_owned());
     let Some(upto) = events.get(..=place) else {
         return found;
     };
     // The events of a written record can be replayed.
     let _ = rules.game.replay(upto, &mut |described| {
-        let what = if described.event.is_action() {
-            "move"
-        } else {
-            "chance"
+        let what = match described.event.is_action() {
+            true => "move",
+            false => "chance",
         };
-        found = Described {
-            seat: described.seat.map(usize::from),
-            text: format!("{what} {} (id {})", described.name, described.event.id()),
-        };
+        let text = format!("{what} {} (id {})", described.name, described.event.id());
+        found = (described.seat.map(usize::from), text);
     });
     found
 }

@@ -16,32 +16,30 @@ pub struct Text {
 /// The records of a file, one per line, or a single one over several lines, as `jq` writes
 /// it; `-` is stdin.
 pub fn texts(file: &Path) -> Outcome<Vec<Text>> {
+    let shown = file.display();
     let mut bytes = Vec::new();
     if file.as_os_str() == "-" {
         std::io::stdin().read_to_end(&mut bytes)
     } else {
         File::open(file).and_then(|mut file| file.read_to_end(&mut bytes))
     }
-    .map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))?;
+    .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}")))?;
     // Invalid UTF-8 is rejected later as an invalid record.
     let whole = String::from_utf8_lossy(&bytes);
     let lines = whole.lines().enumerate();
     let texts: Vec<Text> = lines
         .filter(|(_, line)| !line.trim().is_empty())
         .map(|(number, line)| Text {
-            place: format!("{} line {}", file.display(), number + 1),
+            place: format!("{shown} line {}", number + 1),
             text: line.to_owned(),
         })
         .collect();
     if texts.is_empty() {
-        return Err(Failure::usage(format!(
-            "{} holds no record",
-            file.display()
-        )));
+        return Err(Failure::usage(format!("{shown} holds no record")));
     }
     if texts.len() > 1 && ParsedRecord::parse(&whole).is_ok() {
         return Ok(vec![Text {
-            place: file.display().to_string(),
+            place: shown.to_string(),
             text: whole.into_owned(),
         }]);
     }

@@ -19,8 +19,7 @@ use crate::{
     loading::reload,
     messages::Version,
     places,
-    results::Results,
-    rpc::{estimates::flat, generations::generation},
+    rpc::estimates::flat,
 };
 
 /// Interval between two messages of a watch.

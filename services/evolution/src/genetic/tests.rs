@@ -238,7 +238,10 @@ fn settings_that_cannot_be_are_named() {
     ];
     for (change, expected) in cases {
         let reported = with(change);
-        assert!(reported.starts_with(expected), "{reported}");
+        assert!(
+            reported.starts_with(&format!("[evolution] {expected}")),
+            "{reported}"
+        );
     }
 }
 

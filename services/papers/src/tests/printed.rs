@@ -54,7 +54,7 @@ fn published_figures_are_those_that_the_papers_print() {
     for table in tables() {
         let mut rows: Vec<(&str, Vec<f64>)> = Vec::new();
         for cell in &table.cells {
-            let Some(published) = cell.published else {
+            let Some(published) = cell.fields.published else {
                 continue;
             };
             match rows.last_mut().filter(|(name, _)| *name == cell.row) {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use arena_wire::{convert, v1, v1::agent::Source};
 use clap::Args;
+use itertools::Itertools;
 
 use crate::{
     failure::{Failure, Outcome},
@@ -49,12 +50,9 @@ impl CheckArgs {
         }
         let found = self.target.find()?;
         let endpoint = self.target.endpoint.is_some();
-        let description = describe(&found).await.map_err(|error| {
-            if endpoint {
-                Failure::unreachable(error)
-            } else {
-                Failure::differs(error)
-            }
+        let description = describe(&found).await.map_err(|error| match endpoint {
+            true => Failure::unreachable(error),
+            false => Failure::differs(error),
         })?;
         let agent = v1::Agent {
             name: "checked".to_owned(),
@@ -96,18 +94,14 @@ impl CheckArgs {
         let Some(name) = &self.bot else {
             return Ok(description.bots.first().cloned().unwrap_or_default());
         };
-        let known = || description.bots.iter().map(|bot| bot.name.as_str());
-        description
-            .bots
-            .iter()
-            .find(|bot| bot.name == *name)
-            .cloned()
-            .ok_or_else(|| {
-                Failure::usage(format!(
-                    "it offers no bot \"{name}\"; its bots are {}",
-                    known().collect::<Vec<_>>().join(", ")
-                ))
-            })
+        let bots = &description.bots;
+        let found = bots.iter().find(|bot| bot.name == *name).cloned();
+        found.ok_or_else(|| {
+            Failure::usage(format!(
+                "it offers no bot \"{name}\"; its bots are {}",
+                bots.iter().map(|bot| &bot.name).join(", ")
+            ))
+        })
     }
 
     fn rulesets(&self, bot: &v1::Bot) -> Outcome<Vec<String>> {

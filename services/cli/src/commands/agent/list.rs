@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use arena_wire::v1::{self, agent::Source};
 use clap::Args;
+use itertools::Itertools;
 use serde_json::json;
 
 use crate::{
@@ -32,11 +33,7 @@ pub(crate) struct ShowArgs {
     name: String,
 
     #[command(flatten)]
-    access: AccessArgs,
-
-    /// Output format
-    #[arg(long, value_enum, default_value_t)]
-    output: Format,
+    list: ListArgs,
 }
 
 #[derive(Debug, Args)]
@@ -85,34 +82,23 @@ fn listing(rows: Vec<(Vec<String>, serde_json::Value)>) -> Listing<serde_json::V
 
 fn row(agent: &v1::Agent) -> (Vec<String>, serde_json::Value) {
     let bots = shown_bots(agent);
-    let mut rulesets: Vec<&str> = bots
-        .iter()
-        .flat_map(|bot| bot.rulesets.iter().map(String::as_str))
-        .collect();
-    rulesets.sort_unstable();
-    rulesets.dedup();
     let any = bots.is_empty() || bots.iter().any(|bot| bot.rulesets.is_empty());
+    let rulesets = bots.iter().flat_map(|bot| &bot.rulesets);
+    let option = |option: &v1::OptionValue| match option.value.as_str() {
+        // A list of weights would make the table too wide; `agent show` prints it.
+        long if long.len() > VALUE_SHOWN => format!("{}=…", option.name),
+        value => format!("{}={value}", option.name),
+    };
     let cells = vec![
         agent.name.clone(),
         agent.version.clone(),
         reached(agent),
-        if any {
-            "any".to_owned()
-        } else {
-            rulesets.join(" ")
+        match any {
+            true => "any".to_owned(),
+            false => rulesets.sorted_unstable().dedup().join(" "),
         },
-        bots.iter()
-            .map(|bot| bot.name.as_str())
-            .collect::<Vec<_>>()
-            .join(" "),
-        { agent.options.iter() }
-            .map(|option| match option.value.as_str() {
-                // A list of weights would make the table too wide; `agent show` prints it.
-                long if long.len() > VALUE_SHOWN => format!("{}=…", option.name),
-                value => format!("{}={value}", option.name),
-            })
-            .collect::<Vec<_>>()
-            .join(" "),
+        bots.iter().map(|bot| &bot.name).join(" "),
+        agent.options.iter().map(option).join(" "),
     ];
     (cells, describe(agent))
 }
@@ -120,11 +106,8 @@ fn row(agent: &v1::Agent) -> (Vec<String>, serde_json::Value) {
 /// A native agent's own bot; otherwise all bots of the process.
 fn shown_bots(agent: &v1::Agent) -> Vec<&v1::Bot> {
     let native = matches!(agent.source, Some(Source::Native(_)));
-    agent
-        .description
-        .iter()
-        .flat_map(|description| &description.bots)
-        .filter(|bot| !native || bot.name == agent.bot)
+    let bots = agent.description.iter().flat_map(|known| &known.bots);
+    bots.filter(|bot| !native || bot.name == agent.bot)
         .collect()
 }
 
@@ -176,15 +159,12 @@ fn given(agent: &v1::Agent) -> serde_json::Value {
     let bot = chosen(agent);
     let value = |option: &v1::OptionValue| {
         let known = bot.and_then(|bot| bot.options.iter().find(|spec| spec.name == option.name));
-        known.map_or_else(
-            || option.value.as_str().into(),
-            |spec| typed(spec, &option.value),
-        )
+        let text = || option.value.as_str().into();
+        known.map_or_else(text, |spec| typed(spec, &option.value))
     };
     let pairs = agent.options.iter();
-    pairs
-        .map(|option| (option.name.clone(), value(option)))
-        .collect()
+    let pairs = pairs.map(|option| (option.name.clone(), value(option)));
+    pairs.collect()
 }
 
 /// The bot that plays if a spec names the agent.
@@ -194,23 +174,21 @@ pub(super) fn chosen(agent: &v1::Agent) -> Option<&v1::Bot> {
 }
 
 fn describe_bot(bot: &v1::Bot) -> serde_json::Value {
-    let options: Vec<_> = bot
-        .options
-        .iter()
-        .map(|option| {
-            json!({
-                "name": option.name,
-                "summary": option.summary,
-                "type": option_type(option),
-                "default": typed(option, &option.default_value),
-                "min": Some(&option.min).filter(|text| !text.is_empty()).map(|text| typed(option, text)),
-                "max": Some(&option.max).filter(|text| !text.is_empty()).map(|text| typed(option, text)),
-                "choices": option.choices,
-                "length": Some(option.length).filter(|&length| length > 0),
-                "rulesets": option.rulesets,
-            })
+    let describe = |option: &v1::BotOption| {
+        let bound = |text: &str| (!text.is_empty()).then(|| typed(option, text));
+        json!({
+            "name": option.name,
+            "summary": option.summary,
+            "type": option_type(option),
+            "default": typed(option, &option.default_value),
+            "min": bound(&option.min),
+            "max": bound(&option.max),
+            "choices": option.choices,
+            "length": Some(option.length).filter(|&length| length > 0),
+            "rulesets": option.rulesets,
         })
-        .collect();
+    };
+    let options: Vec<_> = bot.options.iter().map(describe).collect();
     json!({
         "bot": bot.name,
         "summary": bot.summary,
@@ -222,13 +200,10 @@ fn describe_bot(bot: &v1::Bot) -> serde_json::Value {
 
 /// A value with its type; as text if it does not have that type.
 fn typed(option: &v1::BotOption, text: &str) -> serde_json::Value {
-    let as_text = || text.into();
+    use v1::OptionType::{Choice, Text, Unspecified};
     match option.r#type() {
-        v1::OptionType::Choice | v1::OptionType::Text | v1::OptionType::Unspecified => as_text(),
-        v1::OptionType::Bool
-        | v1::OptionType::Integer
-        | v1::OptionType::Real
-        | v1::OptionType::Numbers => serde_json::from_str(text).unwrap_or_else(|_| as_text()),
+        Choice | Text | Unspecified => text.into(),
+        _ => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
     }
 }
 
@@ -245,22 +220,24 @@ fn option_type(option: &v1::BotOption) -> &'static str {
 
 impl ShowArgs {
     pub(crate) async fn run(self) -> Outcome {
-        let mut access = self.access.open_or_memory().await?;
+        let mut access = self.list.access.open_or_memory().await?;
         let outcome = self.show(&mut access.client).await;
         outcome.and(access.close().await)
     }
 
     async fn show(&self, client: &mut Client) -> Outcome {
-        let request = v1::GetAgentRequest {
-            name: self.name.clone(),
-        };
-        let agent = client.get_agent(request).await?.into_inner().agent;
-        let agent = agent.unwrap_or_default();
-        match self.output {
+        let agent = get(client, self.name.clone()).await?;
+        match self.list.output {
             Format::Csv => options(&agent).print(Format::Csv),
             other => print(&agent, other),
         }
     }
+}
+
+/// Requests an agent by its name.
+pub(super) async fn get(client: &mut Client, name: String) -> Outcome<v1::Agent> {
+    let answer = client.get_agent(v1::GetAgentRequest { name }).await?;
+    Ok(answer.into_inner().agent.unwrap_or_default())
 }
 
 /// The options of all its bots.
@@ -269,7 +246,10 @@ fn options(agent: &v1::Agent) -> Listing<serde_json::Value> {
         "bot", "option", "type", "default", "min", "max", "choices", "length", "rulesets", "what",
     ];
     let row = |bot: &v1::Bot, option: &v1::BotOption| {
-        let length = Some(option.length).filter(|&length| length > 0);
+        let length = match option.length {
+            0 => String::new(),
+            length => length.to_string(),
+        };
         let cells = vec![
             bot.name.clone(),
             option.name.clone(),
@@ -278,7 +258,7 @@ fn options(agent: &v1::Agent) -> Listing<serde_json::Value> {
             option.min.clone(),
             option.max.clone(),
             option.choices.join(" "),
-            length.map_or_else(String::new, |length| length.to_string()),
+            length,
             option.rulesets.join(" "),
             option.summary.clone(),
         ];
@@ -318,22 +298,19 @@ pub(super) fn print(agent: &v1::Agent, format: Format) -> Outcome {
         }
     }
     for bot in shown_bots(agent) {
-        let rulesets = if bot.rulesets.is_empty() {
-            "any ruleset".to_owned()
-        } else {
-            bot.rulesets.join(", ")
+        let rulesets = match bot.rulesets.as_slice() {
+            [] => "any ruleset".to_owned(),
+            some => some.join(", "),
         };
-        let random = if bot.deterministic {
-            ""
-        } else {
-            ", not deterministic"
+        let random = match bot.deterministic {
+            true => "",
+            false => ", not deterministic",
         };
+        let v1::Bot { name, summary, .. } = bot;
+        let colon = if summary.is_empty() { "" } else { ": " };
         let _ = writeln!(
             text,
-            "\nbot {}{}{}\n  plays {rulesets}{random}",
-            bot.name,
-            if bot.summary.is_empty() { "" } else { ": " },
-            bot.summary
+            "\nbot {name}{colon}{summary}\n  plays {rulesets}{random}"
         );
         for option in &bot.options {
             let only = match option.rulesets.as_slice() {

@@ -66,7 +66,6 @@ struct Wanted {
     name: String,
     bot: String,
     options: Vec<v1::OptionValue>,
-    process: Process,
 }
 
 /// The process that offers the bot.
@@ -81,30 +80,29 @@ enum Process {
 
 impl RegisterArgs {
     pub(crate) async fn run(self) -> Outcome {
-        let wanted = self.wanted()?;
+        let (wanted, process) = self.wanted()?;
         let mut access = self.access.open_or_create().await?;
-        let outcome = self.register(&mut access.client, wanted).await;
+        let outcome = self.register(&mut access.client, wanted, process).await;
         outcome.and(access.close().await)
     }
 
-    fn wanted(&self) -> Outcome<Wanted> {
+    fn wanted(&self) -> Outcome<(Wanted, Process)> {
         if let Some(name) = &self.name {
             let _: AgentName = name.parse().map_err(Failure::usage)?;
         }
         if let Some(path) = &self.fragment {
             let variant = read_fragment(path)?;
-            return Ok(Wanted {
-                name: self
-                    .name
-                    .clone()
-                    .unwrap_or_else(|| variant.name.to_string()),
+            let process = match variant.from {
+                Some(process) => Process::Registered(process.to_string()),
+                None => Process::Native,
+            };
+            let name = self.name.clone();
+            let wanted = Wanted {
+                name: name.unwrap_or_else(|| variant.name.to_string()),
                 bot: variant.bot,
                 options: options_to_wire(&variant.options),
-                process: match variant.from {
-                    Some(process) => Process::Registered(process.to_string()),
-                    None => Process::Native,
-                },
-            });
+            };
+            return Ok((wanted, process));
         }
         let process = if self.target.binary.is_some() || self.target.endpoint.is_some() {
             Process::Found(self.target.find()?)
@@ -113,16 +111,15 @@ impl RegisterArgs {
         };
         let pairs = options::pairs(&self.options, "depth=3")?;
         let value = |(name, value)| v1::OptionValue { name, value };
-        Ok(Wanted {
+        let wanted = Wanted {
             name: self.name.clone().unwrap_or_default(),
             bot: self.bot.clone().unwrap_or_default(),
             options: pairs.into_iter().map(value).collect(),
-            process,
-        })
+        };
+        Ok((wanted, process))
     }
 
-    async fn register(&self, client: &mut Client, mut wanted: Wanted) -> Outcome {
-        let process = std::mem::replace(&mut wanted.process, Process::Native);
+    async fn register(&self, client: &mut Client, mut wanted: Wanted, process: Process) -> Outcome {
         let (source, description) = match process {
             Process::Native => (Source::Native(v1::NativeSource {}), None),
             Process::Registered(name) => registered(client, name, &mut wanted).await?,
@@ -184,9 +181,7 @@ async fn registered(
     name: String,
     wanted: &mut Wanted,
 ) -> Outcome<(Source, Option<v1::DescribeResponse>)> {
-    let request = v1::GetAgentRequest { name };
-    let agent = client.get_agent(request).await?.into_inner().agent;
-    let agent = agent.unwrap_or_default();
+    let agent = super::list::get(client, name).await?;
     if super::list::chosen(&agent).is_some_and(|bot| bot.name == wanted.bot) {
         for option in &agent.options {
             if { wanted.options.iter() }.all(|given| given.name != option.name) {
@@ -212,14 +207,13 @@ fn read_fragment(path: &Path) -> Outcome<Variant> {
         .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}")))?;
     let fragment: Fragment = toml::from_str(&text)
         .map_err(|error| Failure::usage(format!("{shown}: {}", error.to_string().trim_end())))?;
-    let count = fragment.agent.len();
-    let mut agents = fragment.agent.into_iter();
-    match (agents.next(), count) {
-        (Some(only), 1) => Ok(only),
-        _ => Err(Failure::usage(format!(
+    let [only] = <[Variant; 1]>::try_from(fragment.agent).map_err(|agents| {
+        let count = agents.len();
+        Failure::usage(format!(
             "{shown} has {count} [[agent]] tables: it must have one"
-        ))),
-    }
+        ))
+    })?;
+    Ok(only)
 }
 
 /// Uploads a binary; the coordinator does not store content twice.
@@ -228,14 +222,12 @@ async fn upload(client: &mut Client, sha256: &str, bytes: &[u8]) -> Outcome {
         sha256: sha256.to_owned(),
         size_bytes: bytes.len() as u64,
     };
-    let chunks: Vec<v1::UploadBinaryRequest> = std::iter::once(Part::Header(header))
-        .chain(
-            bytes
-                .chunks(CHUNK_BYTES)
-                .map(|chunk| Part::Chunk(chunk.to_vec())),
-        )
+    let chunks = bytes.chunks(CHUNK_BYTES);
+    let parts = chunks.map(|chunk| Part::Chunk(chunk.to_vec()));
+    let parts: Vec<_> = std::iter::once(Part::Header(header))
+        .chain(parts)
         .map(|part| v1::UploadBinaryRequest { part: Some(part) })
         .collect();
-    client.upload_binary(tokio_stream::iter(chunks)).await?;
+    client.upload_binary(tokio_stream::iter(parts)).await?;
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use arena_evolution::{
     Champion, Evolution, EvolveSpec, Fitness, Generation, Genome, player_name, ranking,
 };
-use arena_model::{AgentName, TournamentSeed};
+use arena_model::TournamentSeed;
 use arena_wire::v1::{GetStandingsRequest, PlanTournamentRequest, Standings, TournamentState};
 
 use super::report::{EvolutionReporter, PlayedGeneration};
@@ -24,8 +24,8 @@ pub(super) struct Generations {
     spec: EvolveSpec,
     genome: Genome,
     evolution: Evolution,
-    seed: TournamentSeed,
-    first: Generation,
+    pub(super) seed: TournamentSeed,
+    pub(super) first: Generation,
 }
 
 impl Generations {
@@ -45,14 +45,6 @@ impl Generations {
             seed,
             first,
         })
-    }
-
-    pub(super) fn genes(&self) -> usize {
-        self.first.players.first().map_or(0, Vec::len)
-    }
-
-    pub(super) fn seed(&self) -> TournamentSeed {
-        self.seed
     }
 
     /// Asks the coordinator to plan the first tournament, which finds errors in ruleset, options
@@ -114,11 +106,9 @@ impl Generations {
             let players = points.len() as u64;
             let settings = self.evolution.settings();
             let most = settings.win.max(settings.draw).max(settings.loss);
-            let name: AgentName = self.spec.name.clone();
+            let (name, genes) = (self.spec.name.clone(), &generation.players[first]);
             return Ok(Champion {
-                variant: self
-                    .spec
-                    .variant(name, &self.genome, &generation.players[first]),
+                variant: self.spec.variant(name, &self.genome, genes),
                 points: points[first],
                 points_max: 2 * games / players * u64::from(most),
                 generations,
@@ -162,11 +152,8 @@ impl Generations {
     /// Points of each player, by the player's number.
     fn points(&self, standings: &Standings, generation: &Generation) -> Outcome<Vec<u64>> {
         let id = &standings.tournament_id;
-        let agents: BTreeMap<&str, _> = standings
-            .agents
-            .iter()
-            .map(|agent| (agent.agent.as_str(), agent))
-            .collect();
+        let agents = standings.agents.iter();
+        let agents: BTreeMap<&str, _> = agents.map(|it| (it.agent.as_str(), it)).collect();
         let voids: u64 = standings.agents.iter().map(|agent| agent.voids).sum();
         if voids > 0 {
             return Err(Failure::failed(format!(

@@ -1,9 +1,10 @@
 //! What `arena evolve` prints.
 
-use arena_report::units;
+use arena_report::{text::csv_line, units};
 use std::time::{Duration, Instant};
 
 use arena_evolution::{Champion, EvolveSpec, Fitness};
+use itertools::Itertools;
 use serde::Serialize;
 use serde_json::json;
 
@@ -90,9 +91,9 @@ impl<'a> EvolutionReporter<'a> {
             Format::Csv => {
                 let mut text = String::new();
                 if played.number == 0 {
-                    text += &arena_report::text::csv_line(&HEADER);
+                    text += &csv_line(&HEADER);
                 }
-                text += &arena_report::text::csv_line(&[
+                text += &csv_line(&[
                     played.number.to_string(),
                     played.tournament.to_owned(),
                     played.games.to_string(),
@@ -100,7 +101,7 @@ impl<'a> EvolutionReporter<'a> {
                     played.fitness.mean.to_string(),
                     played.fitness.spread.to_string(),
                     played.first.to_string(),
-                    spaced(played.genes),
+                    played.genes.iter().join(" "),
                 ]);
                 output::write(&text)
             }
@@ -115,24 +116,22 @@ impl<'a> EvolutionReporter<'a> {
         let generations = self.spec.evolution.generations;
         let number = played.number + 1;
         let last = number == generations;
-        let due =
-            !played.before || (self.last_line).is_none_or(|before| before.elapsed() >= LINE_EVERY);
-        if !last && !due {
+        let is_soon = self
+            .last_line
+            .is_some_and(|before| before.elapsed() < LINE_EVERY);
+        if !last && played.before && is_soon {
             return;
         }
         self.last_line = Some(Instant::now());
-        let left = f64::from(generations - number) * pace;
+        let left = match f64::from(generations - number) * pace {
+            left if left >= 1.0 => format!(", {} left", units::duration(left)),
+            _ => String::new(),
+        };
         let Fitness { best, mean, spread } = played.fitness;
         note(format!(
             "generation {number}/{generations}: best {best}, mean {mean:.1}, spread {spread:.1} \
-             points; first is player {}; {:.2} s{}",
-            played.first,
-            took,
-            if left >= 1.0 {
-                format!(", {} left", units::duration(left))
-            } else {
-                String::new()
-            }
+             points; first is player {}; {took:.2} s{left}",
+            played.first
         ));
     }
 
@@ -143,30 +142,16 @@ impl<'a> EvolutionReporter<'a> {
             champion.generations,
             units::duration(self.started.elapsed().as_secs_f64())
         ));
-        let value = json!({
-            "champion": champion.variant,
-            "points": champion.points,
-            "points_max": champion.points_max,
-            "generations": champion.generations,
-            "tournament_id": champion.tournament,
-            "seed": champion.seed,
-            "ruleset": champion.ruleset,
-        });
+        // As a value, its keys are sorted.
+        let mut value = json!(champion);
         match self.format {
             Format::Table => output::write(&champion.to_toml()),
             Format::Jsonl => output::json_line(&value),
             Format::Csv => Ok(()),
             Format::Json => {
-                let mut value = value;
                 value["course"] = self.generations.into();
                 output::json(&value)
             }
         }
     }
-}
-
-/// Numbers in one field, separated by spaces.
-fn spaced(genes: &[f64]) -> String {
-    let genes: Vec<String> = genes.iter().map(ToString::to_string).collect();
-    genes.join(" ")
 }

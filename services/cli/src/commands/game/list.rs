@@ -1,6 +1,6 @@
 //! `arena game list`
 
-use arena_engine::{FaultKind, options::nearest};
+use arena_engine::{FaultKind, SeatFault, options::nearest};
 use arena_model::GameRecord;
 use arena_report::{
     records::{self, TournamentRecords},
@@ -8,8 +8,10 @@ use arena_report::{
 };
 use arena_wire::v1;
 use clap::{Args, ValueEnum};
+use itertools::Itertools;
 use serde_json::json;
 
+use super::show::names;
 use crate::{
     access::{AccessArgs, Client},
     failure::{Failure, Outcome},
@@ -109,29 +111,21 @@ fn fault_kind(text: &str) -> Result<FaultFilter, String> {
     })
 }
 
-/// The selected games; agents are given as numbers in the spec.
-struct Filter {
-    agents: Vec<u16>,
-    result: Option<GameResult>,
-    fault: Option<FaultFilter>,
-}
-
-impl Filter {
-    fn is_none(&self) -> bool {
-        self.agents.is_empty() && self.result.is_none() && self.fault.is_none()
+impl ListArgs {
+    fn has_filter(&self) -> bool {
+        !self.agent.is_empty() || self.result.is_some() || self.fault.is_some()
     }
 
-    fn wants(&self, record: &GameRecord) -> bool {
-        let first = self.agents.first().copied();
-        let all_sat = self.agents.iter().all(|agent| record.seats.contains(agent));
+    /// True if a game is selected; `agents` are the numbers of `--agent` in the spec.
+    fn wants(&self, agents: &[u16], record: &GameRecord) -> bool {
+        let first = agents.first().copied();
+        let all_sat = agents.iter().all(|agent| record.seats.contains(agent));
         let has_result = |result| match (result, first) {
             (GameResult::Void, _) => record.placement.is_empty(),
             (_, None) => false,
             (result, Some(agent)) => {
-                let seats = (0..record.placement.len()).filter(|&seat| record.seats[seat] == agent);
-                seats
-                    .into_iter()
-                    .any(|seat| came_of(record, seat) == result)
+                let mut seats = 0..record.placement.len();
+                seats.any(|seat| record.seats[seat] == agent && came_of(record, seat) == result)
             }
         };
         let has_fault = |wanted| {
@@ -162,7 +156,8 @@ impl ListArgs {
         outcome.and(access.close().await)
     }
 
-    fn filter(&self, names: &[String]) -> Outcome<Filter> {
+    /// The numbers of `--agent` in the spec.
+    fn agents(&self, names: &[String]) -> Outcome<Vec<u16>> {
         let number = |name: &String| {
             let found = names.iter().zip(0..).find(|(known, _)| *known == name);
             found.map(|(_, number)| number).ok_or_else(|| {
@@ -175,28 +170,20 @@ impl ListArgs {
                 })
             })
         };
-        let agents = self
-            .agent
-            .iter()
-            .map(number)
-            .collect::<Outcome<Vec<u16>>>()?;
-        if agents.is_empty() && self.result.is_some_and(|it| it != GameResult::Void) {
+        let agents = self.agent.iter().map(number).collect();
+        if self.agent.is_empty() && self.result.is_some_and(|it| it != GameResult::Void) {
             return Err(Failure::usage(
                 "--result: whose? Name the agent with --agent",
             ));
         }
-        Ok(Filter {
-            agents,
-            result: self.result,
-            fault: self.fault,
-        })
+        agents
     }
 
     async fn list(&self, client: &mut Client) -> Outcome {
         let id = ids::tournament(client, &self.id).await?;
         let tournament = arena_report::records::tournament(client, &id).await?;
         let rules = TournamentRecords::new(&tournament.setup.unwrap_or_default())?;
-        let filter = self.filter(&rules.header.agents)?;
+        let agents = self.agents(&rules.header.agents)?;
         let in_order = self.sort == Order::Index && !self.reverse;
         let limit = self.limit as usize;
         let mut found: Vec<GameRecord> = Vec::new();
@@ -205,10 +192,9 @@ impl ListArgs {
         loop {
             let request = v1::ListGamesRequest {
                 tournament_id: id.clone(),
-                page_size: if in_order && filter.is_none() {
-                    self.limit
-                } else {
-                    PAGE
+                page_size: match in_order && !self.has_filter() {
+                    true => self.limit,
+                    false => PAGE,
                 },
                 page_token: token,
                 with_timing: false,
@@ -218,7 +204,7 @@ impl ListArgs {
             let page = client.list_games(request).await?.into_inner();
             for game in &page.games {
                 let record = records::record(game.record.as_ref())?;
-                if filter.wants(&record) {
+                if self.wants(&agents, &record) {
                     matching += 1;
                     found.push(record);
                 }
@@ -249,18 +235,17 @@ impl ListArgs {
                 "faults",
             ],
             rows: found.iter().map(|record| row(&rules, record)).collect(),
-            empty: if filter.is_none() {
-                "no finished games there"
-            } else {
-                "no finished game is like that"
+            empty: match self.has_filter() {
+                true => "no finished game is like that",
+                false => "no finished games there",
             },
         };
         listing.print(self.output)?;
         if self.output == Format::Table && more {
-            let of = match (in_order, filter.is_none()) {
-                (_, true) => format!("{} finished games", units::count(tournament.games_done)),
-                (false, false) => units::plural(matching, "such game"),
-                (true, false) => "these games".to_owned(),
+            let of = match (in_order, self.has_filter()) {
+                (_, false) => format!("{} finished games", units::count(tournament.games_done)),
+                (false, true) => units::plural(matching, "such game"),
+                (true, true) => "these games".to_owned(),
             };
             note(format!(
                 "{shown} of {of}; more with --from and --limit, all with arena export"
@@ -287,22 +272,15 @@ impl ListArgs {
 
 fn row(rules: &TournamentRecords, record: &GameRecord) -> (Vec<String>, serde_json::Value) {
     let id = format!("{}/{}", rules.header.tournament_id, record.index);
-    let seats: Vec<&str> = record
-        .seats
-        .iter()
-        .map(|&agent| rules.header.agents[usize::from(agent)].as_str())
-        .collect();
-    let join = |values: Vec<String>| values.join(" ");
-    let faults: Vec<String> = record
-        .faults
-        .iter()
-        .map(|fault| format!("{}: {}", seats[usize::from(fault.seat)], fault.kind.name()))
-        .collect();
+    let seats = names(rules, record);
+    let fault =
+        |fault: &SeatFault| format!("{}: {}", seats[usize::from(fault.seat)], fault.kind.name());
+    let faults: Vec<String> = record.faults.iter().map(fault).collect();
     let cells = vec![
         id.clone(),
         seats.join(", "),
-        join(record.placement.iter().map(ToString::to_string).collect()),
-        join(record.scores.iter().map(ToString::to_string).collect()),
+        record.placement.iter().join(" "),
+        record.scores.iter().join(" "),
         record.plies.to_string(),
         record.termination.name().to_owned(),
         faults.join(", "),

@@ -4,6 +4,7 @@ use arena_model::GameRecord;
 use arena_report::units;
 use arena_wire::v1;
 
+use super::show::seat_name;
 use crate::{
     failure::{Failure, Outcome},
     output::{self, note},
@@ -32,10 +33,7 @@ pub(super) fn print(
             record.seats.len() - 1
         )));
     };
-    let name = setup
-        .agents
-        .get(usize::from(agent))
-        .map_or("?", |agent| agent.name.as_str());
+    let name = seat_name(setup, record, seat);
     // One process plays all seats of an agent.
     let is_agent = |other: u32| record.seats.get(other as usize) == Some(&agent);
     if let Some(printed) = { game.outputs.iter() }.find(|it| is_agent(it.seat)) {

@@ -18,7 +18,7 @@ use tonic::Code;
 
 use arena_client::rerun::{Played, Programs, Text, compare, play, texts};
 
-use super::fetch;
+use super::{fetch, show::seat_name};
 use crate::{
     access::{Access, AccessArgs, Client},
     failure::{Failure, Outcome},
@@ -71,15 +71,12 @@ impl RerunArgs {
             return outcome.and(access.close().await);
         };
         let texts = texts(file)?;
-        let access = match self.needs_packages(&texts) && self.access.leads_somewhere() {
-            true => Some(self.access.open().await?),
-            false => None,
-        };
-        let outcome = self.rerun_texts(&texts, access.as_ref()).await;
-        match access {
-            Some(access) => outcome.and(access.close().await),
-            None => outcome,
+        if !self.needs_packages(&texts) || !self.access.leads_somewhere() {
+            return self.rerun_texts(&texts, None).await;
         }
+        let access = self.access.open().await?;
+        let outcome = self.rerun_texts(&texts, Some(&access)).await;
+        outcome.and(access.close().await)
     }
 
     /// True if a record has a package that no `--agent` names.
@@ -90,14 +87,12 @@ impl RerunArgs {
         };
         texts.iter().any(|text| {
             // An unreadable record is reported when it is played.
-            let Ok(parsed) = ParsedRecord::parse(&text.text) else {
-                return false;
-            };
-            let Some((agents, _)) = parsed.setup() else {
-                return false;
-            };
-            let mut seats = parsed.seats().iter().zip(agents);
-            seats.any(|(name, agent)| agent.program == Program::Package && !is_given(name))
+            let parsed = ParsedRecord::parse(&text.text).ok();
+            parsed.is_some_and(|parsed| {
+                let agents = parsed.setup().map_or(&[][..], |(agents, _)| agents);
+                let mut seats = parsed.seats().iter().zip(agents);
+                seats.any(|(name, agent)| agent.program == Program::Package && !is_given(name))
+            })
         })
     }
 
@@ -122,59 +117,39 @@ impl RerunArgs {
         let hash_only = std::mem::take(&mut setup.hash_only);
         let assignment = assignment(&stored, stored.opening());
         let programs = Programs::new(&[], Some(access))?;
-        let play = || play(&setup, &assignment, self.builtin, programs.clone());
         let before = Before {
             id,
             stored,
             hash_only,
         };
-        let again = play().await?;
-        if self.is_same(&before, &again, &rules)? {
-            return Ok(());
-        }
-        before.check_reached(&setup, &again)?;
-        // A third game shows whether the agent changed or is non-deterministic.
-        let third = play().await?;
-        Err(before.differs(&rules, &setup, &again, &third))
+        let again = async || play(&setup, &assignment, self.builtin, programs.clone()).await;
+        self.compare(&before, &rules, &setup, again).await
     }
 
     /// Plays a record's game again from its line.
     async fn rerun_game(&self, game: &Game, programs: &Arc<Programs>) -> Outcome {
-        let play = || {
-            play(
-                &game.setup,
-                &game.assignment,
-                self.builtin,
-                programs.clone(),
-            )
-        };
         let before = Before {
             id: game.parsed.game_id(),
             stored: game.stored.clone(),
             hash_only: !game.parsed.has_events(),
         };
-        let again = play().await?;
-        if self.is_same(&before, &again, &game.rules)? {
-            return Ok(());
-        }
-        before.check_reached(&game.setup, &again)?;
-        let third = play().await?;
-        Err(before.differs(&game.rules, &game.setup, &again, &third))
+        let (setup, assignment) = (&game.setup, &game.assignment);
+        let again = async || play(setup, assignment, self.builtin, programs.clone()).await;
+        self.compare(&before, &game.rules, setup, again).await
     }
 
-    /// True if a game equals the original; prints the result.
-    fn is_same(
+    /// Plays a game again, prints the result, and fails if it differs from the original.
+    async fn compare(
         &self,
         before: &Before<'_>,
-        again: &Played,
         rules: &TournamentRecords,
-    ) -> Outcome<bool> {
-        let Before {
-            id,
-            stored,
-            hash_only,
-        } = before;
-        let is_same = again.record == *stored || *hash_only && again.record.hash == stored.hash;
+        setup: &v1::TournamentSetup,
+        play: impl AsyncFn() -> Outcome<Played>,
+    ) -> Outcome {
+        let (id, stored) = (before.id, &before.stored);
+        let again = play().await?;
+        let same_hash = again.record.hash == stored.hash;
+        let is_same = again.record == *stored || before.hash_only && same_hash;
         if matches!(self.output, Format::Json | Format::Jsonl) {
             output::write(&format!("{}\n", rules.line(&again.record)?))?;
         } else if is_same {
@@ -186,7 +161,19 @@ impl RerunArgs {
                 ),
             })?;
         }
-        Ok(is_same)
+        if is_same {
+            return Ok(());
+        }
+        before.check_reached(setup, &again)?;
+        // A third game shows whether the agent changed or is non-deterministic.
+        let third = play().await?;
+        let stable = third.record == again.record;
+        let why = if before.hash_only {
+            compare::explain_hashes(setup, stored, &again.record, stable)
+        } else {
+            compare::explain(rules, setup, stored, &again.record, stable)
+        };
+        Err(Failure::differs(format!("game {id}: {why}")))
     }
 }
 
@@ -202,31 +189,12 @@ impl Before<'_> {
         let Some((fault, detail)) = absent else {
             return Ok(());
         };
-        let agent = self.stored.seats.get(usize::from(fault.seat));
-        let agent = agent.and_then(|&agent| setup.agents.get(usize::from(agent)));
-        let name = agent.map_or("?", |agent| agent.name.as_str());
+        let name = seat_name(setup, &self.stored, usize::from(fault.seat));
         Err(Failure::unreachable(format!(
             "game {}: agent {name} could not be asked ({}), so nothing is known of whether it \
              plays as before; once it runs here, the same command asks again",
             self.id, detail.message
         )))
-    }
-
-    fn differs(
-        &self,
-        rules: &TournamentRecords,
-        setup: &v1::TournamentSetup,
-        again: &Played,
-        third: &Played,
-    ) -> Failure {
-        let stable = third.record == again.record;
-        let (stored, again) = (&self.stored, &again.record);
-        let why = if self.hash_only {
-            compare::explain_hashes(setup, stored, again, stable)
-        } else {
-            compare::explain(rules, setup, stored, again, stable)
-        };
-        Failure::differs(format!("game {}: {why}", self.id))
     }
 }
 

@@ -3,7 +3,6 @@
 use arena_report::records::TournamentRecords;
 use std::fmt::Write;
 
-use arena_client::rerun::Played;
 use arena_model::GameRecord;
 use arena_wire::v1;
 
@@ -23,9 +22,7 @@ pub(crate) fn print_record(
 ) -> Outcome {
     match format {
         Format::Table => {}
-        Format::Csv => {
-            return print_csv(rules, record);
-        }
+        Format::Csv => return output::write(&export::csv(rules, record)),
         Format::Json | Format::Jsonl => {
             return output::write(&format!("{}\n", rules.line(record)?));
         }
@@ -51,10 +48,6 @@ pub(crate) fn print_record(
     output::write(&text)
 }
 
-fn print_csv(rules: &TournamentRecords, record: &GameRecord) -> Outcome {
-    output::write(&export::csv(rules, record))
-}
-
 /// Prints a game without stored events.
 pub(super) fn print_short(
     rules: &TournamentRecords,
@@ -62,7 +55,7 @@ pub(super) fn print_short(
     format: Format,
 ) -> Outcome {
     match format {
-        Format::Csv => print_csv(rules, record),
+        Format::Csv => output::write(&export::csv(rules, record)),
         Format::Json | Format::Jsonl => output::write(&format!("{}\n", rules.short_line(record)?)),
         Format::Table => {
             let names = names(rules, record);
@@ -73,12 +66,9 @@ pub(super) fn print_short(
     }
 }
 
-fn names<'a>(rules: &'a TournamentRecords, record: &GameRecord) -> Vec<&'a str> {
-    record
-        .seats
-        .iter()
-        .map(|&agent| rules.header.agents[usize::from(agent)].as_str())
-        .collect()
+pub(super) fn names<'a>(rules: &'a TournamentRecords, record: &GameRecord) -> Vec<&'a str> {
+    let name = |&agent: &u16| rules.header.agents[usize::from(agent)].as_str();
+    record.seats.iter().map(name).collect()
 }
 
 fn heading(rules: &TournamentRecords, record: &GameRecord, names: &[&str]) -> String {
@@ -113,20 +103,14 @@ fn frames(rules: &TournamentRecords, record: &GameRecord, names: &[&str]) -> Out
                 rolled.push(described.name.to_owned());
                 return;
             }
-            let who = described
-                .seat
-                .map_or("table", |seat| names[usize::from(seat)]);
-            let chance = if rolled.is_empty() {
-                String::new()
-            } else {
-                format!("  (drew {})", rolled.join(", "))
+            let seat = described.seat.map(usize::from);
+            let who = seat.map_or("table", |seat| names[seat]);
+            let chance = match std::mem::take(&mut rolled) {
+                none if none.is_empty() => String::new(),
+                rolled => format!("  (drew {})", rolled.join(", ")),
             };
-            rolled.clear();
-            let opening = if ply < record.opening_plies {
-                "  opening"
-            } else {
-                ""
-            };
+            let is_opening = ply < record.opening_plies;
+            let opening = if is_opening { "  opening" } else { "" };
             frames.push(Frame {
                 board: board.to_string(),
                 seat: Some(described.seat.unwrap_or(0)),
@@ -140,38 +124,19 @@ fn frames(rules: &TournamentRecords, record: &GameRecord, names: &[&str]) -> Out
 }
 
 fn result(record: &GameRecord, names: &[&str], text: &mut String) {
-    let _ = writeln!(
-        text,
-        "\nended after {} plies: {}",
-        record.plies,
-        record.termination.name()
-    );
+    let termination = record.termination.name();
+    let _ = writeln!(text, "\nended after {} plies: {termination}", record.plies);
     let mut order: Vec<usize> = (0..names.len()).collect();
     order.sort_by_key(|&seat| record.placement.get(seat).copied());
     for seat in order {
-        let rank = record
-            .placement
-            .get(seat)
-            .map_or_else(|| "–".to_owned(), ToString::to_string);
-        let _ = writeln!(
-            text,
-            "  {rank}. {} (seat {seat}), score {}{}",
-            names[seat],
-            record
-                .scores
-                .get(seat)
-                .map_or_else(|| "–".to_owned(), ToString::to_string),
-            luck(record, seat)
-        );
+        let rank = output::or_dash(record.placement.get(seat));
+        let score = output::or_dash(record.scores.get(seat));
+        let (name, luck) = (names[seat], luck(record, seat));
+        let _ = writeln!(text, "  {rank}. {name} (seat {seat}), score {score}{luck}");
     }
     for fault in &record.faults {
-        let _ = writeln!(
-            text,
-            "  fault: {} ({}) at ply {}",
-            names[usize::from(fault.seat)],
-            fault.kind.name(),
-            fault.ply
-        );
+        let (name, kind) = (names[usize::from(fault.seat)], fault.kind.name());
+        let _ = writeln!(text, "  fault: {name} ({kind}) at ply {}", fault.ply);
     }
     let _ = writeln!(text, "  hash {}", hex::encode(record.hash));
 }
@@ -184,6 +149,17 @@ pub(super) fn luck(record: &GameRecord, seat: usize) -> String {
     })
 }
 
+/// The name of a seat's agent.
+pub(super) fn seat_name<'a>(
+    setup: &'a v1::TournamentSetup,
+    record: &GameRecord,
+    seat: usize,
+) -> &'a str {
+    let agent = record.seats.get(seat);
+    let agent = agent.and_then(|&agent| setup.agents.get(usize::from(agent)));
+    agent.map_or("?", |agent| agent.name.as_str())
+}
+
 /// Prints details of faults that are not in the record, on stderr.
 pub(crate) fn print_details(
     setup: &v1::TournamentSetup,
@@ -191,11 +167,7 @@ pub(crate) fn print_details(
     details: &[v1::FaultDetail],
 ) {
     for detail in details {
-        let name = record
-            .seats
-            .get(detail.seat as usize)
-            .and_then(|&agent| setup.agents.get(usize::from(agent)))
-            .map_or("?", |agent| agent.name.as_str());
+        let name = seat_name(setup, record, detail.seat as usize);
         note(format!("{name}: {}", detail.message));
         if !detail.stderr_tail.is_empty() {
             note("  the last that its process printed, whichever games it played:");
@@ -204,9 +176,4 @@ pub(crate) fn print_details(
             note(format!("    {line}"));
         }
     }
-}
-
-/// As [`print_details`], for a game that was just played.
-pub(crate) fn print_faults(setup: &v1::TournamentSetup, played: &Played) {
-    print_details(setup, &played.record, &played.fault_details);
 }

@@ -1,6 +1,7 @@
 //! What `arena paper run` prints.
 
-use arena_report::units;
+use arena_report::{text::csv_line, units};
+use itertools::Itertools;
 use serde::Serialize;
 
 use arena_papers::{Agreement, Finding, FindingCounts, Reproducibility, TableResult, TableRunner};
@@ -41,9 +42,8 @@ struct CountsView {
     within_given: usize,
 }
 
-impl CountsView {
-    fn of(findings: &[Finding]) -> Self {
-        let counts = FindingCounts::of(findings);
+impl From<FindingCounts> for CountsView {
+    fn from(counts: FindingCounts) -> Self {
         Self {
             counts,
             within_order: counts.within_ordinal,
@@ -88,13 +88,13 @@ fn format_counts(counts: &FindingCounts) -> String {
         (counts.within_dependent, "dependent"),
         (counts.within_by_construction, "by construction"),
     ];
-    let parts: Vec<String> = { parts.iter() }
+    let parts = { parts.iter() }
         .filter(|(count, _)| *count > 0)
         .map(|(count, what)| format!("{count} {what}"))
-        .collect();
+        .join(", ");
     let parts = match parts.is_empty() {
         true => String::new(),
-        false => format!(" ({})", parts.join(", ")),
+        false => format!(" ({parts})"),
     };
     format!(
         "{} within{parts}, {} outside, {} not comparable",
@@ -142,12 +142,8 @@ fn document<'a>(ran: &'a [TableResult], runner: &TableRunner) -> Document<'a> {
     let view = |one: &'a TableResult| TableView {
         table: TableSummary::of(one.table),
         games_played: one.games,
-        sums: CountsView::of(&one.findings),
-        plays: one
-            .table
-            .plays
-            .iter()
-            .enumerate()
+        sums: FindingCounts::of(&one.findings).into(),
+        plays: { one.table.plays.iter().enumerate() }
             .filter(|(_, play)| !play.spec.agents.is_empty())
             .map(|(place, play)| MatchupView {
                 games: one.table.games_of(place, runner.games),
@@ -188,9 +184,9 @@ const CSV_HEADER: [&str; 20] = [
 fn csv(ran: &[TableResult]) -> String {
     let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
     let count = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
-    let mut text = arena_report::text::csv_line(&CSV_HEADER);
+    let mut text = csv_line(&CSV_HEADER);
     for finding in findings(ran) {
-        text += &arena_report::text::csv_line(&[
+        text += &csv_line(&[
             finding.table.to_owned(),
             finding.row.clone(),
             finding.column.clone(),
@@ -218,31 +214,25 @@ fn csv(ran: &[TableResult]) -> String {
 
 /// The cells of a table, with reasons below.
 pub(super) fn cells(ran: &TableResult, runner: &TableRunner) -> String {
-    let mut reasons: Vec<&str> = Vec::new();
-    let rows: Vec<Vec<String>> = ran
-        .findings
-        .iter()
-        .map(|finding| {
-            let mut verdict = short_verdict(finding);
-            if let Some(reason) = &finding.reason {
-                let known = reasons.iter().position(|other| other == reason);
-                let place = known.unwrap_or_else(|| {
-                    reasons.push(reason);
-                    reasons.len() - 1
-                });
-                verdict += &format!(" [{}]", place + 1);
-            }
-            vec![
-                finding.row.clone(),
-                finding.column.clone(),
-                published(finding),
-                ours(finding),
-                interval(finding),
-                finding.z.map_or_else(dash, |z| format!("{z:+.1}")),
-                verdict,
-            ]
-        })
-        .collect();
+    let reasons = ran.findings.iter().filter_map(|it| it.reason.as_ref());
+    let reasons: Vec<&String> = reasons.unique().collect();
+    let row = |finding: &Finding| {
+        let mut verdict = short_verdict(finding);
+        let reason = finding.reason.as_ref();
+        if let Some(place) = reasons.iter().position(|known| Some(*known) == reason) {
+            verdict += &format!(" [{}]", place + 1);
+        }
+        vec![
+            finding.row.clone(),
+            finding.column.clone(),
+            output::or_dash(finding.published),
+            ours(finding),
+            interval(finding),
+            output::or_dash(finding.z.map(|z| format!("{z:+.1}"))),
+            verdict,
+        ]
+    };
+    let rows: Vec<Vec<String>> = ran.findings.iter().map(row).collect();
     let shown = ran.table.published.as_deref().unwrap_or("published");
     let header = ["row", "column", shown, "ours", "95 %", "z", "verdict"];
     let mut text = format!(
@@ -302,21 +292,17 @@ pub(super) fn summary(ran: &[TableResult]) -> String {
             units::duration(seconds),
         ]
     };
-    let mut rows: Vec<Vec<String>> = ran
-        .iter()
-        .map(|one| {
-            line(
-                one.table.id,
-                one.games,
-                one.seconds,
-                FindingCounts::of(&one.findings),
-            )
-        })
-        .collect();
+    let of_table = |one: &TableResult| {
+        let counts = FindingCounts::of(&one.findings);
+        line(one.table.id, one.games, one.seconds, counts)
+    };
+    let mut rows: Vec<Vec<String>> = ran.iter().map(of_table).collect();
+    let games = ran.iter().map(|one| one.games).sum();
+    let seconds = ran.iter().map(|one| one.seconds).sum();
     rows.push(line(
         "all",
-        ran.iter().map(|one| one.games).sum(),
-        ran.iter().map(|one| one.seconds).sum(),
+        games,
+        seconds,
         FindingCounts::of(findings(ran)),
     ));
     let header = [
@@ -332,25 +318,21 @@ pub(super) fn summary(ran: &[TableResult]) -> String {
         "time",
     ];
     let mut text = output::table(&header, &rows) + "\n" + SUMMARY_NOTE;
-    let outside: Vec<&Finding> = findings(ran)
-        .filter(|finding| finding.verdict == Agreement::Outside)
-        .collect();
-    if !outside.is_empty() {
-        text += "\noutside:\n";
-    }
-    for finding in outside {
+    let outside = findings(ran).filter(|finding| finding.verdict == Agreement::Outside);
+    for (place, finding) in outside.enumerate() {
+        if place == 0 {
+            text += "\noutside:\n";
+        }
+        let reason = finding.reason.as_ref().map(|reason| format!("; {reason}"));
         let line = format!(
             "{} {}, {}: published {}, ours {} {}{}",
             finding.table,
             finding.row,
             finding.column,
-            published(finding),
+            output::or_dash(finding.published),
             ours(finding),
             interval(finding),
-            finding
-                .reason
-                .as_ref()
-                .map_or_else(String::new, |reason| format!("; {reason}"))
+            reason.unwrap_or_default()
         );
         text += &format!("  {}\n", wrapped(&line, "    "));
     }
@@ -370,14 +352,11 @@ fn rules(findings: &[Finding]) -> Vec<(&str, Vec<&str>)> {
         let Some(rule) = finding.rule.as_deref() else {
             continue;
         };
-        let place = rules.iter().position(|(known, _)| *known == rule);
-        let place = place.unwrap_or_else(|| {
-            rules.push((rule, Vec::new()));
-            rules.len() - 1
-        });
-        let columns = &mut rules[place].1;
-        if !columns.contains(&finding.column.as_str()) {
-            columns.push(&finding.column);
+        let column = finding.column.as_str();
+        match rules.iter_mut().find(|(known, _)| *known == rule) {
+            Some((_, columns)) if columns.contains(&column) => {}
+            Some((_, columns)) => columns.push(column),
+            None => rules.push((rule, vec![column])),
         }
     }
     rules
@@ -419,22 +398,11 @@ fn short_verdict(finding: &Finding) -> String {
     }
 }
 
-fn dash() -> String {
-    "–".to_owned()
-}
-
-fn published(finding: &Finding) -> String {
-    finding
-        .published
-        .map_or_else(dash, |published| published.to_string())
-}
-
 /// Our figure. An exact figure that equals the published one has all of its digits.
 fn ours(finding: &Finding) -> String {
     match finding.ours {
         Some(ours) if finding.exact && finding.published == Some(ours) => ours.to_string(),
-        Some(ours) => figure(ours),
-        None => dash(),
+        other => output::or_dash(other.map(figure)),
     }
 }
 
@@ -443,7 +411,7 @@ fn interval(finding: &Finding) -> String {
         (Some(low), Some(high)) => format!("[{}, {}]", figure(low), figure(high)),
         _ if finding.exact && finding.ours.is_some() => "exact".to_owned(),
         _ if finding.timed && finding.ours.is_some() => "timed".to_owned(),
-        _ => dash(),
+        _ => output::or_dash(None::<f64>),
     }
 }
 

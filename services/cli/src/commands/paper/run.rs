@@ -12,12 +12,13 @@ use std::{
 use arena_model::TournamentSeed;
 use arena_papers::{PaperError, PublishedTable, TableRunner};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 
 use super::report;
 use crate::{
     failure::{Failure, Kind, Outcome},
     output::{Format, interactive, note},
+    progress,
     signals::Interrupt,
 };
 
@@ -102,14 +103,13 @@ impl RunArgs {
             let bar = bar(table, self.games);
             let one = runner.run(table, &|| bar.inc(1));
             bar.finish_and_clear();
-            let one = one.map_err(stopped(table))?;
+            let one = one.map_err(|error| stopped(table, error))?;
             note(report::progress(&one));
             ran.push(one);
         }
         report::print(&ran, &runner, all, self.output)?;
-        let failed: Vec<String> = ran
-            .iter()
-            .flat_map(|one| &one.findings)
+        let findings = ran.iter().flat_map(|one| &one.findings);
+        let failed: Vec<String> = findings
             .filter(|finding| finding.fails())
             .map(|finding| format!("{} ({}, {})", finding.table, finding.row, finding.column))
             .collect();
@@ -126,18 +126,16 @@ impl RunArgs {
 }
 
 /// The error for an interrupted run, which says how to run the table again.
-fn stopped(table: &PublishedTable) -> impl Fn(PaperError) -> Failure {
-    move |error| match error {
-        PaperError::Interrupted => Failure::new(
-            Kind::Interrupted,
-            format!(
-                "stopped at table {id}; no results were kept; the same command gives the same \
-                 figures; run this table alone with \"arena paper run {id}\"",
-                id = table.id
-            ),
-        ),
-        other => other.into(),
+fn stopped(table: &PublishedTable, error: PaperError) -> Failure {
+    if error != PaperError::Interrupted {
+        return error.into();
     }
+    let text = format!(
+        "stopped at table {id}; no results were kept; the same command gives the same figures; \
+         run this table alone with \"arena paper run {id}\"",
+        id = table.id
+    );
+    Failure::new(Kind::Interrupted, text)
 }
 
 /// A progress bar for a table, hidden unless the terminal is interactive.
@@ -145,10 +143,7 @@ fn bar(table: &PublishedTable, games: Option<u64>) -> ProgressBar {
     if !interactive() {
         return ProgressBar::hidden();
     }
-    let style =
-        ProgressStyle::with_template("{spinner} {msg} {pos}/{len} games {wide_bar} {eta} left")
-            .unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(table.games(games))
-        .with_style(style)
-        .with_message(table.id)
+    let bar = progress::bar("{msg} {pos}/{len} games {wide_bar} {eta} left");
+    bar.set_length(table.games(games));
+    bar.with_message(table.id)
 }

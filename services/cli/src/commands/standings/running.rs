@@ -1,13 +1,13 @@
 //! Running ratings, from the results in index order.
 
-use arena_report::{records, units};
+use arena_report::units;
 use arena_tournament::ratings::running::{Running, RunningRating, System};
 use arena_wire::v1;
 use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::{
-    access::Client,
+    access::{Client, each_game},
     failure::{Failure, Outcome},
     output::{Format, Listing},
 };
@@ -51,42 +51,32 @@ struct View {
 
 /// Reads all results and prints the resulting ratings.
 pub(super) async fn show(client: &mut Client, id: &str, system: System, format: Format) -> Outcome {
-    let mut token = String::new();
-    let mut running: Option<Running> = None;
-    let mut names: Vec<String> = Vec::new();
-    loop {
-        let request = v1::ListGamesRequest {
-            tournament_id: id.to_owned(),
-            page_size: PAGE,
-            page_token: token,
-            with_timing: false,
-            from_index: 0,
-            generation: 0,
-        };
-        let page = client.list_games(request).await?.into_inner();
-        for game in &page.games {
-            let record = records::record(game.record.as_ref())?;
-            let seats = record.seats.len();
-            if !system.takes(seats) {
-                return Err(Failure::usage(format!(
-                    "{system:?} rates games of two, not of {seats}: use trueskill or weng-lin"
-                )));
-            }
-            if running.is_none() {
-                names = agents(client, id).await?;
-                running = Some(Running::new(system, names.len()));
-            }
-            if let Some(running) = &mut running {
-                let result = record.result();
-                running.add(&result.seats, &result.placement);
-            }
+    let names = agents(client, id).await?;
+    let mut running = Running::new(system, names.len());
+    let mut games = 0;
+    let request = v1::ListGamesRequest {
+        tournament_id: id.to_owned(),
+        page_size: PAGE,
+        ..v1::ListGamesRequest::default()
+    };
+    each_game(client, request, |_, record| {
+        let seats = record.seats.len();
+        if !system.takes(seats) {
+            return Err(Failure::usage(format!(
+                "{system:?} rates games of two, not of {seats}: use trueskill or weng-lin"
+            )));
         }
-        token = page.next_page_token;
-        if token.is_empty() {
-            break;
-        }
-    }
-    let ratings = running.map_or_else(Vec::new, |running| running.ratings());
+        games += 1;
+        let result = record.result();
+        running.add(&result.seats, &result.placement);
+        Ok(())
+    })
+    .await?;
+    let ratings = if games > 0 {
+        running.ratings()
+    } else {
+        Vec::new()
+    };
     print(names, &ratings, format)
 }
 
@@ -98,34 +88,26 @@ async fn agents(client: &mut Client, id: &str) -> Outcome<Vec<String>> {
 }
 
 fn print(names: Vec<String>, ratings: &[RunningRating], format: Format) -> Outcome {
-    let mut rows: Vec<View> = names
-        .into_iter()
-        .zip(ratings)
-        .map(|(agent, rating)| View {
-            agent,
-            rating: rating.rating,
-            deviation: rating.deviation,
-            games: rating.games,
-        })
-        .collect();
+    let view = |(agent, rating): (String, &RunningRating)| View {
+        agent,
+        rating: rating.rating,
+        deviation: rating.deviation,
+        games: rating.games,
+    };
+    let mut rows: Vec<View> = names.into_iter().zip(ratings).map(view).collect();
     rows.sort_by(|a, b| {
-        b.rating
-            .total_cmp(&a.rating)
-            .then_with(|| a.agent.cmp(&b.agent))
+        let order = b.rating.total_cmp(&a.rating);
+        order.then_with(|| a.agent.cmp(&b.agent))
     });
-    let people = format == Format::Table;
+    let is_table = format == Format::Table;
     let cells = |view: &View| {
-        let real = |value: f64| {
-            if people {
-                format!("{value:.2}")
-            } else {
-                value.to_string()
-            }
+        let real = |value: f64| match is_table {
+            true => format!("{value:.2}"),
+            false => value.to_string(),
         };
-        let games = if people {
-            units::count(view.games)
-        } else {
-            view.games.to_string()
+        let games = match is_table {
+            true => units::count(view.games),
+            false => view.games.to_string(),
         };
         vec![
             view.agent.clone(),

@@ -54,17 +54,11 @@ impl Examine for Records {
     fn game(&mut self, game: &StoredGame) {
         let checked = &mut self.checked;
         // Replayed games are stored as ID~GENERATION.
-        let (id, _) = game
-            .tournament
-            .split_once('~')
-            .unwrap_or((&game.tournament, ""));
-        let rules = match self.tournaments.get(id) {
-            Some(Ok(rules)) => rules,
-            Some(Err(why)) => return *checked.unchecked.entry(why.clone()).or_default() += 1,
-            None => {
-                let why = format!("tournament {} is not there", game.tournament);
-                return *checked.unchecked.entry(why).or_default() += 1;
-            }
+        let (id, _) = { game.tournament.split_once('~') }.unwrap_or((&game.tournament, ""));
+        let absent = Err(format!("tournament {} is not there", game.tournament));
+        let rules = match self.tournaments.get(id).unwrap_or(&absent) {
+            Ok(rules) => rules,
+            Err(why) => return *checked.unchecked.entry(why.clone()).or_default() += 1,
         };
         if self.hash_only.get(id) == Some(&true) {
             checked.hashes_alone += 1;

@@ -3,8 +3,9 @@
 use arena_report::{state::state_name, units};
 use arena_wire::v1;
 use clap::Args;
+use itertools::Itertools;
 
-use super::{CSV_HEADER, csv_cells, row};
+use super::{CSV_HEADER, csv_cells, describe};
 use crate::{
     access::{AccessArgs, Client},
     failure::Outcome,
@@ -49,17 +50,9 @@ pub(super) async fn list(client: &mut Client, args: &ListArgs) -> Outcome {
     }
     let together = args.output == Format::Table && !args.all && args.name.is_none();
     let listed = |group: &[v1::Tournament]| match group {
-        [first, second, ..] => {
-            let (_, value) = row(first);
-            (generations(first, second, group), value)
-        }
-        [one] => {
-            let (cells, value) = row(one);
-            match args.output {
-                Format::Csv => (csv_cells(one), value),
-                _ => (cells, value),
-            }
-        }
+        [first, second, ..] => (generations(first, second, group), describe(first)),
+        [one] if args.output == Format::Csv => (csv_cells(one), describe(one)),
+        [one] => (cells(one), describe(one)),
         [] => Default::default(),
     };
     let groups = tournaments.chunk_by(|one, next| together && is_next(one, next));
@@ -79,13 +72,11 @@ pub(super) async fn list(client: &mut Client, args: &ListArgs) -> Outcome {
         for tournament in &tournaments {
             if let Some(pause) = &tournament.pause {
                 let id = &tournament.tournament_id;
-                let error = match pause.error.is_empty() {
-                    true => String::new(),
-                    false => format!(": {}", pause.error),
-                };
+                let v1::Pause { reason, error, .. } = pause;
+                let colon = if error.is_empty() { "" } else { ": " };
                 note(format!(
-                    "{id} is paused: {}{error}; `arena tournament show {id}` says what to do",
-                    pause.reason
+                    "{id} is paused: {reason}{colon}{error}; `arena tournament show {id}` says \
+                     what to do"
                 ));
             }
         }
@@ -111,6 +102,18 @@ fn is_next(one: &v1::Tournament, next: &v1::Tournament) -> bool {
     }
 }
 
+fn cells(tournament: &v1::Tournament) -> Vec<String> {
+    vec![
+        tournament.tournament_id.clone(),
+        state_name(tournament.state()).to_owned(),
+        units::count(tournament.games_done),
+        units::count(tournament.games_total),
+        tournament.ruleset.clone(),
+        tournament.format.clone(),
+        units::minute(tournament.created_unix_us),
+    ]
+}
+
 /// One line for many generations: their names, states and games.
 fn generations(
     first: &v1::Tournament,
@@ -119,24 +122,18 @@ fn generations(
 ) -> Vec<String> {
     let last = group.last().unwrap_or(second);
     let number = last.name.rsplit_once('-').map_or("", |(_, number)| number);
-    let mut states: Vec<(&str, usize)> = Vec::new();
-    for tournament in group {
-        let state = state_name(tournament.state());
-        match states.iter_mut().find(|(known, _)| *known == state) {
-            Some((_, count)) => *count += 1,
-            None => states.push((state, 1)),
-        }
-    }
-    let states: Vec<String> = match &*states {
-        [(all, _)] => vec![(*all).to_owned()],
-        states => { states.iter() }
-            .map(|(state, count)| format!("{count} {state}"))
-            .collect(),
+    let states = group.iter().map(|it| state_name(it.state()));
+    let counts = states.clone().counts();
+    let states = match counts.len() {
+        1 => states.unique().join(""),
+        _ => { states.unique() }
+            .map(|state| format!("{} {state}", counts[state]))
+            .join(", "),
     };
     let sum = |of: fn(&v1::Tournament) -> u64| units::count(group.iter().map(of).sum());
     vec![
         format!("{} … {number} ({} generations)", first.name, group.len()),
-        states.join(", "),
+        states,
         sum(|tournament| tournament.games_done),
         sum(|tournament| tournament.games_total),
         first.ruleset.clone(),

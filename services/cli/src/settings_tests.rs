@@ -135,8 +135,7 @@ fn settings_reference_is_current() {
     let mut text = INTRODUCTION.to_owned();
     text += "\n## All commands\n";
     text += &rows(&command, false);
-    text += "\n## Commands that read results\n\n`arena standings`, `arena game show` and others. \
-             For these two settings, the config file takes precedence over the variables:\n";
+    text += "\n## Commands that read results\n\n`arena standings`, `arena game show` and others:\n";
     let standings = command.find_subcommand("standings").expect("a command");
     let access = standings.clone().mut_args(|argument| {
         let is_access = ["coordinator", "data"].contains(&argument.get_id().as_str());
