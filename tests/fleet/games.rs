@@ -231,7 +231,7 @@ impl Visitor for Seat<'_> {
         let mut bots = BTreeMap::new();
         for (index, agent) in (0..).zip(self.agents) {
             if !matches!(agent.source, Some(v1::agent_setup::Source::Native(_))) {
-                return Err(format!("{} is no native agent", agent.name));
+                return Err(format!("{} is not a built-in bot", agent.name));
             }
             let options: Options = options_from_wire(&agent.options);
             let bot = arena_agents::bot(&agent.bot, &options, &game)

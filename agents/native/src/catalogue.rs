@@ -106,22 +106,25 @@ pub enum CheckError {
 static BOTS: LazyLock<Vec<BotInfo>> = LazyLock::new(|| {
     use cowry::{mixed_specs, tie_specs};
     vec![
-        info("random", "uniform over the legal moves").draws().plays_all::<Random>(),
-        info("aggressive", "hits what costs most, else threatens, else random").draws().options(tie_specs()).plays(cowry::aggressive),
+        info("random", "plays a random legal move").draws().plays_all::<Random>(),
+        info("aggressive", "makes the most costly capture, else threatens, else plays a random \
+         move").draws().options(tie_specs()).plays(cowry::aggressive),
         info("defensive", "leaves danger, seeks safe squares, avoids danger").draws().options(tie_specs()).plays(cowry::defensive),
         info("move-first", "moves the most advanced piece").draws().options(tie_specs()).plays(cowry::move_first).plays(ludo::move_first),
         info("move-last", "moves the least advanced piece").draws().options(tie_specs()).plays(cowry::move_last).plays(ludo::move_last),
-        info("mixed", "aggressive and defensive ideas in turn, or strategies drawn by weight").draws().options(mixed_specs()).plays(cowry::mixed),
-        info("chowka-naive", "the move of the greatest worth by one of four heuristics (2 seats, board 5)").options(chowka::naive_specs()).plays(chowka::naive),
-        info("chowka-expectiminimax", "as chowka-naive, one throw and move of each player further (2 seats, board 5)").options(chowka::expectiminimax_specs()).plays(chowka::expectiminimax),
-        info("chowka-random-dup", "uniform over the legal moves, those on the inner rings counted twice").draws().options(chowka::random_dup_specs()).plays(chowka::random_dup),
-        info("kalah-minimax", "looks all lines through to a depth").options(kalah::minimax_specs()).plays(kalah::minimax).searches(),
-        info("kalah-alphabeta", "as kalah-minimax, leaving out lines that cannot matter").options(kalah::alphabeta_specs()).plays(kalah::alphabeta).searches(),
-        info("ludo-threat", "weighs squares, hits and threats (Threat Matrix)").options(ludo::specs()).plays(ludo::threat),
-        info("oware-minimax", "looks all lines through to a depth, and weighs what it finds there").options(oware::specs()).plays(oware::searcher::<Abapa>).plays(oware::searcher::<AnanAnan>).searches(),
-        info("greedy", "takes the move after which the position is worth most").draws().options(baseline::greedy_specs()).plays_all::<baseline::Greedy>(),
-        info("expectimax", "looks all lines through, deeper and deeper, averaging chance").options(baseline::expectimax_specs()).plays_all::<baseline::Expectimax>().searches(),
-        info("mcts", "tries lines by what became of earlier ones (UCT)").draws().options(baseline::mcts_specs()).plays_all::<baseline::Mcts>().searches(),
+        info("mixed", "alternates between aggressive and defensive, or draws a strategy by weight").draws().options(mixed_specs()).plays(cowry::mixed),
+        info("chowka-naive", "plays the best move by one of four heuristics (2 seats, board 5)").options(chowka::naive_specs()).plays(chowka::naive),
+        info("chowka-expectiminimax", "like chowka-naive, and looks ahead over one throw and move \
+         of each player (2 seats, board 5)").options(chowka::expectiminimax_specs()).plays(chowka::expectiminimax),
+        info("chowka-random-dup", "plays a random legal move; moves on the inner rings have \
+         double weight").draws().options(chowka::random_dup_specs()).plays(chowka::random_dup),
+        info("kalah-minimax", "full minimax search to a fixed depth").options(kalah::minimax_specs()).plays(kalah::minimax).searches(),
+        info("kalah-alphabeta", "minimax with alpha-beta pruning").options(kalah::alphabeta_specs()).plays(kalah::alphabeta).searches(),
+        info("ludo-threat", "evaluates squares, captures and threats (Threat Matrix)").options(ludo::specs()).plays(ludo::threat),
+        info("oware-minimax", "minimax to a fixed depth with a weighted evaluation").options(oware::specs()).plays(oware::searcher::<Abapa>).plays(oware::searcher::<AnanAnan>).searches(),
+        info("greedy", "plays the move with the best resulting position").draws().options(baseline::greedy_specs()).plays_all::<baseline::Greedy>(),
+        info("expectimax", "expectiminimax with iterative deepening").options(baseline::expectimax_specs()).plays_all::<baseline::Expectimax>().searches(),
+        info("mcts", "Monte Carlo tree search (UCT)").draws().options(baseline::mcts_specs()).plays_all::<baseline::Mcts>().searches(),
     ]
 });
 

@@ -19,16 +19,13 @@ use crate::{
 pub(crate) fn minimax_specs() -> Vec<Spec> {
     specs(
         6,
-        "plies to look ahead; each more takes three to five times as long",
+        "depth of the search in plies; each ply multiplies the time by three to five",
     )
 }
 
 /// The options of [`alphabeta`].
 pub(crate) fn alphabeta_specs() -> Vec<Spec> {
-    specs(
-        8,
-        "plies to look ahead; each more takes about twice as long",
-    )
+    specs(8, "depth of the search in plies; each ply doubles the time")
 }
 
 fn specs(depth: i64, summary: &str) -> Vec<Spec> {
@@ -38,14 +35,14 @@ fn specs(depth: i64, summary: &str) -> Vec<Spec> {
             "h_flag",
             Kind::Int { min: 0, max: 3 },
             2i64,
-            "what an outcome is worth: 0 a win, 1 its margin, 2 a win, the faster the better, \
-             3 its margin, the faster the better",
+            "value of an outcome: 0 win or loss, 1 margin, 2 win or loss, sooner wins are better, \
+             3 margin, sooner wins are better",
         ),
         Spec::new(
             "explore",
             Kind::Real { min: 0.0, max: 1.0 },
             arena_engine::options::Value::Real(0.0),
-            "how often to play a random move instead",
+            "probability of a random move",
         )
         .drawing(),
     ]

@@ -36,7 +36,7 @@ pub(crate) fn specs() -> Vec<Spec> {
             "depth",
             Kind::Int { min: 1, max: 15 },
             3i64,
-            "plies to look ahead; each more takes up to twice as long",
+            "depth of the search in plies; each ply up to doubles the time",
         ),
         weights::spec::<Abapa>(),
         weights::spec::<AnanAnan>(),
@@ -44,8 +44,8 @@ pub(crate) fn specs() -> Vec<Spec> {
             "terminal",
             Kind::choice(&["win-inf", "eval"]),
             "win-inf",
-            "what an end of the game is worth: a win above all else and then its margin, \
-             or what its features are",
+            "value of a finished game: win or loss first, then the margin; or its features, as \
+             for other positions",
         ),
     ]
 }

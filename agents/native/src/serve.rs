@@ -97,7 +97,7 @@ impl NativeBots {
         }
         let offered: Vec<_> = self.0.iter().map(|info| info.name).collect();
         Err(Refusal::new(format!(
-            "bot {name} is not offered here; offered are {}",
+            "unknown bot {name}; this process offers {}",
             offered.join(", ")
         )))
     }
@@ -164,11 +164,11 @@ impl<G: Game> Player for Seated<G> {
             Node::Decision(seat) if u32::from(seat) == asked.seat => seat,
             other => {
                 return Err(Refusal::new(format!(
-                    "seat {} is asked in a position where {}",
+                    "seat {} was asked in a position in which {}",
                     asked.seat,
                     match other {
                         Node::Decision(seat) => format!("seat {seat} is to move"),
-                        Node::Chance(_) => "chance is due".to_owned(),
+                        Node::Chance(_) => "a chance event is next".to_owned(),
                         Node::Over(_) => "the game is over".to_owned(),
                     },
                 )));
@@ -179,7 +179,7 @@ impl<G: Game> Player for Seated<G> {
         let legal = self.legal.iter().map(|&action| u32::from(action));
         if !legal.clone().eq(asked.legal_moves.iter().copied()) {
             return Err(Refusal::new(format!(
-                "legal moves {:?} were sent, but those of the position are {:?}",
+                "the request has the legal moves {:?}, but the position has {:?}",
                 asked.legal_moves,
                 legal.collect::<Vec<_>>(),
             )));

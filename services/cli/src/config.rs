@@ -52,7 +52,7 @@ fn below(command: Command, place: &str, table: &toml::Table) -> Result<Command, 
                 set(command, place.trim_end_matches('.'), key, value)
             }
             (_, None) => Err(format!(
-                "there is no command [{place}{key}]{}",
+                "unknown command [{place}{key}]{}",
                 near(key, &subcommands(&command))
             )),
         }
@@ -68,7 +68,7 @@ fn set(command: Command, section: &str, key: &str, value: &toml::Value) -> Resul
     let text = match value {
         toml::Value::String(text) => text.clone(),
         toml::Value::Integer(_) | toml::Value::Float(_) => value.to_string(),
-        _ => return Err(format!("[{section}] {key}: write text or a number")),
+        _ => return Err(format!("[{section}] {key}: expected text or a number")),
     };
     let takes_value = |argument: &&clap::Arg| argument.get_action().takes_values();
     let arguments: Vec<&clap::Arg> = command.get_arguments().filter(takes_value).collect();
@@ -82,8 +82,8 @@ fn set(command: Command, section: &str, key: &str, value: &toml::Value) -> Resul
     }) else {
         return Err(match commands.first() {
             Some(first) if flags.is_empty() => format!(
-                "[{section}] has no setting \"{key}\": {section} is several commands ({}); \
-                 set it of one, as in [{section}.{first}]",
+                "[{section}] has no setting \"{key}\": {section} has several commands ({}); use \
+                 the table of one of them, such as [{section}.{first}]",
                 commands.join(", ")
             ),
             _ => format!(

@@ -145,7 +145,7 @@ impl AccessArgs {
         };
         if !create && !data.is_dir() {
             return Err(Failure::usage(format!(
-                "there is no data folder {}: say --data DIR or --coordinator URL",
+                "no data folder at {}; use --data DIR or --coordinator URL",
                 data.display()
             )));
         }

@@ -35,13 +35,13 @@ impl Embedded {
     /// Waits until it ends by itself, which only happens on failure.
     pub async fn failed(&mut self) -> Failure {
         let Some(task) = &mut self.task else {
-            return Failure::failed("the coordinator ended");
+            return Failure::failed("the coordinator has ended");
         };
         let ended = outcome(task).await;
         self.task = None;
         ended.map_or_else(
             |failure| failure,
-            |()| Failure::failed("the coordinator ended"),
+            |()| Failure::failed("the coordinator has ended"),
         )
     }
 

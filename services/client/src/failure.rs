@@ -69,7 +69,7 @@ impl From<Status> for Failure {
         // An error below gRPC, in whatever code: the connection broke.
         if let Some(cause) = status.source() {
             return Self::unreachable(format!(
-                "the connection to the coordinator broke: {}; is it still running?",
+                "lost the connection to the coordinator: {}; is it still running?",
                 root_cause(cause)
             ));
         }

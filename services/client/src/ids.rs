@@ -31,7 +31,7 @@ pub async fn tournament(client: &mut Client, text: &str) -> Outcome<String> {
         (Some(id), _) => Ok(id.to_owned()),
         (None, Some(status)) => Err(status.into()),
         (None, None) => Err(Failure::usage(
-            "there is no tournament yet: start one with `arena run SPEC`",
+            "no tournament yet: start one with `arena run SPEC`",
         )),
     }
 }
@@ -92,7 +92,8 @@ fn chosen<'a>(all: &'a [v1::Tournament], text: &str) -> Outcome<Option<&'a str>>
                 more => format!(" and {more} more"),
             };
             Err(Failure::usage(format!(
-                "\"{text}\" is ambiguous: it begins {named}{more}; type more of it, or @last for the newest"
+                "\"{text}\" is ambiguous: it matches {named}{more}; use a longer prefix, or @last \
+                 for the newest"
             )))
         }
     }

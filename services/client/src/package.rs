@@ -65,7 +65,7 @@ pub fn read(path: &Path) -> Outcome<Content> {
         (name.as_str(), added.map(|()| contents))
     } else if !metadata.is_file() {
         return Err(Failure::usage(format!(
-            "binary {shown} is neither a file nor a folder"
+            "binary {shown} is not a file or a folder"
         )));
     } else if let Some((stem, kind)) = archive {
         (stem, read_archive(path, kind))
@@ -116,8 +116,8 @@ fn bounded(
     }
     if size > left || bytes.len() as u64 > left {
         return Err(wrong(format!(
-            "{path} makes it larger than {} MiB unpacked: leave out what the agent does not need, \
-             or serve it as an endpoint",
+            "with {path}, it exceeds {} MiB unpacked; remove files that the agent does not need, \
+             or run the agent as an endpoint",
             BYTES_MAX >> 20
         )));
     }
@@ -151,7 +151,7 @@ fn add_folder(contents: &mut Contents, folder: &Path, prefix: &str) -> Result<()
             contents.add_file(&path, executable, bytes)?;
         } else {
             return Err(wrong(format!(
-                "{path} is neither a file, a folder nor a symbolic link"
+                "{path} is not a file, a folder or a symbolic link"
             )));
         }
     }
@@ -173,7 +173,7 @@ fn read_archive(path: &Path, kind: Kind) -> Result<Contents, PackageError> {
         Kind::Zip => read_zip(file),
     }
     .map_err(|error| match error {
-        PackageError::Io(error) => wrong(format!("it cannot be read: {error}")),
+        PackageError::Io(error) => wrong(format!("cannot read it: {error}")),
         content @ PackageError::Content(_) => content,
     })?;
     contents.enter_folder();
@@ -203,9 +203,7 @@ fn read_tar(file: impl Read) -> Result<Contents, PackageError> {
             EntryType::Symlink => contents.add_link(&path, &link(&entry)?)?,
             EntryType::Link => contents.add_copy(&path, &link(&entry)?)?,
             _ => {
-                return Err(wrong(format!(
-                    "{path} is neither a file, a folder nor a link"
-                )));
+                return Err(wrong(format!("{path} is not a file, a folder or a link")));
             }
         }
     }
@@ -213,7 +211,7 @@ fn read_tar(file: impl Read) -> Result<Contents, PackageError> {
 }
 
 fn read_zip(file: File) -> Result<Contents, PackageError> {
-    let broken = |error: zip::result::ZipError| wrong(format!("it cannot be read: {error}"));
+    let broken = |error: zip::result::ZipError| wrong(format!("cannot read it: {error}"));
     let mut contents = Contents::default();
     let mut archive = ZipArchive::new(BufReader::new(file)).map_err(broken)?;
     if archive.len() > ENTRIES_MAX * 2 {
@@ -229,9 +227,7 @@ fn read_zip(file: File) -> Result<Contents, PackageError> {
         let is_link = entry.is_symlink();
         // The upper bits are the file type, if the archive was made on Unix.
         if !is_link && ![0, 0o100_000].contains(&(mode & 0o170_000)) {
-            return Err(wrong(format!(
-                "{path} is neither a file, a folder nor a link"
-            )));
+            return Err(wrong(format!("{path} is not a file, a folder or a link")));
         }
         let bytes = bounded(&contents, &path, entry.size(), entry)?;
         if is_link {

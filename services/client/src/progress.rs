@@ -189,7 +189,8 @@ pub async fn follow(
         let since = *lost_since.get_or_insert_with(Instant::now);
         if since.elapsed() >= connect_timeout {
             return Err(Failure::unreachable(format!(
-                "the coordinator has not answered for {}; the tournament goes on when it does",
+                "no answer from the coordinator for {}; the tournament continues when it answers \
+                 again",
                 units::duration(connect_timeout.as_secs_f64())
             )));
         }

@@ -43,8 +43,7 @@ pub async fn note_absence(client: &mut Client, url: &str) -> Outcome {
     let workers = client.list_workers(v1::ListWorkersRequest {}).await?;
     if workers.into_inner().workers.is_empty() {
         note(format!(
-            "no worker is connected, so nothing is played until one is: start one with \
-             `arena worker --coordinator {url}`"
+            "no worker is connected: start one with `arena worker --coordinator {url}`"
         ));
     }
     Ok(())
@@ -149,20 +148,18 @@ impl Fleet {
             // The worker reported the reason, and would fail again.
             if status.code() == Some(Kind::Failed as i32) && worker.since.elapsed() < AT_ONCE {
                 return Err(Failure::failed(format!(
-                    "worker {} cannot start, see above",
+                    "worker {} cannot start; see its error above",
                     worker.name
                 )));
             }
             if restarts > RESTARTS_MAX {
                 return Err(Failure::failed(format!(
-                    "worker {} ended {restarts} times, last with {status}",
+                    "worker {} ended {restarts} times, the last time with {status}",
                     worker.name
                 )));
             }
             let name = worker.name.clone();
-            note(format!(
-                "worker {name} ended with {status}, starting it again"
-            ));
+            note(format!("worker {name} ended with {status}; restarting it"));
             self.workers[place] = self.spawn(name, restarts)?;
         }
         Ok(())

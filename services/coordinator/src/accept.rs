@@ -67,7 +67,7 @@ impl Incoming {
             tracing::warn!(
                 open = self.places_max - self.places.available_permits(),
                 refused = self.refused_since,
-                "connections are refused: {why}"
+                "rejecting connections: {why}"
             );
             self.warned = Some(now);
             self.refused_since = 0;
@@ -93,13 +93,13 @@ impl Stream for Incoming {
                     }
                     // Dropped: the client is informed at once.
                     Err(_) => this.refused(
-                        "as many are open as there may be; \
-                         a higher limit of open files (ulimit -n) allows more",
+                        "connection limit reached; a higher limit of open files (ulimit -n) \
+                         allows more",
                     ),
                 },
                 Err(error) if of_one_connection(&error) => {}
                 Err(error) => {
-                    this.refused(&format!("{error}; it is tried again shortly"));
+                    this.refused(&format!("{error}; retrying shortly"));
                     this.pause = Some(Box::pin(sleep(PAUSE)));
                 }
             }

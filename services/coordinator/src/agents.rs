@@ -166,7 +166,7 @@ impl Agents {
             Ok(())
         } else if self.native_agent(name).is_some() {
             Err(Error::AgentConflict(format!(
-                "agent \"{name}\" is a native bot: it is always there and cannot be removed"
+                "agent \"{name}\" is a built-in bot and cannot be removed"
             )))
         } else {
             Err(self.not_found(name))
@@ -189,12 +189,12 @@ impl Agents {
         let name: AgentName = agent.name.parse()?;
         if agent.encoded_len() > AGENT_BYTES_MAX {
             return Err(Error::Request(format!(
-                "agent \"{name}\" describes itself in more than {AGENT_BYTES_MAX} bytes"
+                "the description of agent \"{name}\" exceeds {AGENT_BYTES_MAX} bytes"
             )));
         }
         if self.native_agent(name.as_str()).is_some() {
             return Err(Error::AgentConflict(format!(
-                "agent \"{name}\" is a native bot: register yours under another name"
+                "agent \"{name}\" is a built-in bot: choose another name"
             )));
         }
         check_source(&agent, uploaded)?;
@@ -280,11 +280,11 @@ fn conflict(known: &v1::Agent, agent: &v1::Agent) -> Error {
     };
     let (before, now) = (shown(known), shown(agent));
     let now = match before == now {
-        true => "this one has another bot or other options".to_owned(),
-        false => format!("this one has {now}"),
+        true => "the new one has another bot or other options".to_owned(),
+        false => format!("the new one has {now}"),
     };
     Error::AgentConflict(format!(
-        "agent \"{}\" is registered already with {version}{before}, {now}: choose another name, \
+        "agent \"{}\" is already registered with {version}{before}, {now}: choose another name, \
          or use --replace",
         agent.name
     ))
@@ -297,7 +297,7 @@ pub(crate) fn parse_sha256(text: &str) -> Result<[u8; 32], Error> {
         || hex::decode_to_slice(text, &mut digest).is_err()
     {
         return Err(Error::BinaryInvalid(format!(
-            "\"{text:.80}\" is not a SHA-256: it is 64 lower-case hex digits"
+            "\"{text:.80}\" is not a SHA-256: expected 64 lower-case hexadecimal digits"
         )));
     }
     Ok(digest)
@@ -308,7 +308,7 @@ fn check_source(agent: &v1::Agent, uploaded: impl Fn(&[u8; 32]) -> bool) -> Resu
         Some(Source::Binary(binary)) => {
             if !uploaded(&parse_sha256(&binary.sha256)?) {
                 return Err(Error::BinaryInvalid(format!(
-                    "the binary {} of agent \"{}\" was not uploaded",
+                    "binary {} of agent \"{}\" has not been uploaded",
                     binary.sha256, agent.name
                 )));
             }
@@ -319,7 +319,8 @@ fn check_source(agent: &v1::Agent, uploaded: impl Fn(&[u8; 32]) -> bool) -> Resu
                 || !binary.args.iter().all(|arg| plain(arg))
             {
                 return Err(Error::BinaryInvalid(format!(
-                    "the binary of agent \"{}\" needs a plain file name, and arguments without zero bytes",
+                    "agent \"{}\": the binary needs a plain file name, and arguments without zero \
+                     bytes",
                     agent.name
                 )));
             }
@@ -338,14 +339,14 @@ fn check_source(agent: &v1::Agent, uploaded: impl Fn(&[u8; 32]) -> bool) -> Resu
                 Ok(())
             } else {
                 Err(Error::Request(format!(
-                    "\"{}\" is not an endpoint: it is http://HOST:PORT or unix:/PATH",
+                    "\"{}\" is not an endpoint: expected http://HOST:PORT or unix:/PATH",
                     endpoint.url
                 )))
             }
         }
         Some(Source::Native(_)) if !agent.bot.is_empty() => Ok(()),
         Some(Source::Native(_)) | None => Err(Error::Request(format!(
-            "agent \"{}\" needs a binary, an endpoint, or a native bot's name",
+            "agent \"{}\" needs a binary, an endpoint or the name of a built-in bot",
             agent.name
         ))),
     }

@@ -83,7 +83,7 @@ pub(crate) fn write(info: &Info, results: &Results, position: &Position) -> Opti
 /// Sums may need more than 64 bits, which `serde_json::Value` cannot hold.
 fn encode(checkpoint: &impl Serialize) -> Option<Vec<u8>> {
     serde_json::to_vec(checkpoint)
-        .inspect_err(|error| tracing::error!(%error, "sums cannot be kept"))
+        .inspect_err(|error| tracing::error!(%error, "cannot store sums of results"))
         .ok()
 }
 

@@ -227,7 +227,8 @@ impl Core {
         if took > STOPPED {
             tracing::warn!(
                 seconds = took.as_secs(),
-                "stopped or waiting for the disk for long, so leases are kept for as long"
+                "the coordinator was stopped or waited long for the disk; leases are extended by \
+                 that time"
             );
             self.started += took;
         }
@@ -263,7 +264,7 @@ impl Core {
     /// store accepts nothing more.
     fn store_failed(&mut self, error: &StoreError) {
         if !matches!(error, StoreError::Busy { .. } | StoreError::TooLarge { .. }) {
-            tracing::error!(%error, "the store failed, the coordinator stops");
+            tracing::error!(%error, "the store failed; stopping the coordinator");
             self.failed.get_or_insert_with(|| error.clone());
         }
     }

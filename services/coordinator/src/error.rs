@@ -15,7 +15,7 @@ use tonic_types::{ErrorDetails, StatusExt};
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// Another program listens on the address.
-    #[error("{address} is in use: give another address with --listen, port 0 takes a free one")]
+    #[error("{address} is in use: choose another address with --listen; port 0 selects a free one")]
     InUse {
         /// The requested address.
         address: SocketAddr,
@@ -36,8 +36,8 @@ pub enum StartError {
     Store(#[from] StoreError),
     /// A document of the store is not as this release writes it.
     #[error(
-        "{what} in the store cannot be read: {problem}; use the release that wrote it, \
-         or restore a backup (arena store restore)"
+        "cannot read {what} from the store: {problem}; use the release that wrote it, or restore \
+         a backup with `arena store restore`"
     )]
     Document {
         /// The document.
@@ -46,13 +46,13 @@ pub enum StartError {
         problem: String,
     },
     /// The system provided no random numbers.
-    #[error("the system gives no random numbers: {0}")]
+    #[error("the system provides no random numbers: {0}")]
     Random(String),
     /// The metrics could not be created.
-    #[error("the metrics could not be registered: {0}")]
+    #[error("cannot register the metrics: {0}")]
     Registry(#[from] arena_telemetry::MetricsError),
     /// The share of games to audit is invalid.
-    #[error("an audit share of {0} is not possible: it is from 0 to 1")]
+    #[error("audit share {0} is out of range: must be from 0 to 1")]
     AuditShare(f64),
 }
 
@@ -79,7 +79,7 @@ pub enum RunError {
     #[error(transparent)]
     Metrics(#[from] arena_telemetry::ServeError),
     /// The task that owns the state ended.
-    #[error("the coordinator's state was lost: this is a defect, please report it")]
+    #[error("the coordinator lost its state: this is a bug, please report it")]
     State,
 }
 
@@ -100,20 +100,19 @@ pub(crate) enum Error {
     Book(#[from] crate::openings::BookError),
     #[error(transparent)]
     Schedule(#[from] ScheduleError),
-    #[error(
-        "a tournament of {games} games is more than the {most} that are kept account of: lower blocks"
-    )]
+    #[error("{games} games exceed the limit of {most}; lower `blocks`")]
     TooManyGames { games: u64, most: u64 },
     #[error("agent \"{agent}\": {error}")]
     BotOption { agent: String, error: OptionError },
-    #[error("agent \"{agent}\" has no options: its process does not describe any")]
+    #[error("agent \"{agent}\" has no options: its process describes none")]
     NoOptions { agent: String },
-    #[error("unknown agent \"{name}\"{}", hint(.nearest.as_ref(), "; arena agent list shows all"))]
+    #[error("unknown agent \"{name}\"{}", hint(.nearest.as_ref(), "; `arena agent list` shows all"))]
     UnknownAgent {
         name: String,
         nearest: Option<String>,
     },
-    #[error("agent \"{agent}\": {process} offers no bot \"{bot}\"{}", hint(.nearest.as_ref(), "; arena agent list shows all"))]
+    #[error("agent \"{agent}\": {process} offers no bot \"{bot}\"{}", hint(.nearest.as_ref(), "; \
+     `arena agent list` shows all"))]
     UnknownBot {
         agent: String,
         process: String,
@@ -121,8 +120,8 @@ pub(crate) enum Error {
         nearest: Option<String>,
     },
     #[error(
-        "agent \"{agent}\": \"{bot}\" is a registered agent and no bot: name it in from, and \
-         the bot that it plays in bot"
+        "agent \"{agent}\": \"{bot}\" is a registered agent, not a bot: put it into from, and its \
+         bot into bot"
     )]
     BotIsAgent { agent: String, bot: String },
     #[error("agent \"{agent}\" does not play {ruleset}: it plays {}", .plays.join(", "))]
@@ -133,7 +132,8 @@ pub(crate) enum Error {
     },
     #[error("agent \"{agent}\": {reason}")]
     BotRefuses { agent: String, reason: String },
-    #[error("no agent \"{name}\" is registered{}", hint(.nearest.as_ref(), "; arena agent list shows all"))]
+    #[error("no agent \"{name}\" is registered{}", hint(.nearest.as_ref(), "; `arena agent list` \
+     shows all"))]
     AgentNotFound {
         name: String,
         nearest: Option<String>,
@@ -141,8 +141,8 @@ pub(crate) enum Error {
     #[error("{0}")]
     AgentConflict(String),
     #[error(
-        "agent \"{agent}\": endpoint {url} has changed: {change}; register it again with \
-         arena agent register {agent} --endpoint {url}"
+        "agent \"{agent}\": endpoint {url} has changed: {change}; register it again with `arena \
+         agent register {agent} --endpoint {url}`"
     )]
     EndpointChanged {
         agent: String,
@@ -153,42 +153,43 @@ pub(crate) enum Error {
     Name(#[from] NameError),
     #[error("{0}")]
     BinaryInvalid(String),
-    #[error("no binary {sha256} is here: upload it first")]
+    #[error("no binary {sha256}: upload it first")]
     UnknownBinary { sha256: String },
-    #[error("no tournament \"{id}\"{}", hint(.nearest.as_ref(), "; arena tournament list shows all"))]
+    #[error("no tournament \"{id}\"{}", hint(.nearest.as_ref(), "; `arena tournament list` shows \
+     all"))]
     UnknownTournament { id: String, nearest: Option<String> },
-    #[error("game {id} has no result: it was not played yet, or the tournament has no such game")]
+    #[error("game {id} has no result: it has not been played, or does not exist")]
     UnknownGame { id: String },
     #[error("{0}")]
     State(String),
-    #[error("the page token is not one of this list: ask for the first page again")]
+    #[error("invalid page token: start again with the first page")]
     PageToken,
     #[error(
-        "tournament {tournament} is there already, with records = \"{records}\": \
-         write that into the spec, or give the tournament another name"
+        "tournament {tournament} exists with records = \"{records}\": use that in the spec, or \
+         another name"
     )]
     RecordsFixed {
         tournament: String,
         records: &'static str,
     },
-    #[error("request id \"{0}\" was used before for something else")]
+    #[error("request id \"{0}\" was already used for another request")]
     RequestId(String),
     #[error("{0}")]
     Request(String),
     #[error(transparent)]
     Convert(#[from] ConvertError),
-    #[error("worker {0} is not known here: join again first")]
+    #[error("unknown worker {0}: join again first")]
     UnknownWorker(String),
     #[error(
-        "worker {name} (version {version}) writes records of version {writes}, this coordinator \
-         needs {RECORD_VERSION}: use the same release of arena for both"
+        "worker {name} (version {version}) writes records of version {writes}, but this \
+         coordinator needs {RECORD_VERSION}: use the same release of arena for both"
     )]
     WorkerOutdated {
         name: String,
         version: String,
         writes: u32,
     },
-    #[error("the coordinator has more to do than it can queue: try again in a moment")]
+    #[error("the coordinator is overloaded: try again in a moment")]
     Overloaded {
         /// The suggested delay.
         wait: Duration,
@@ -196,13 +197,13 @@ pub(crate) enum Error {
     #[error("the coordinator is stopping")]
     Draining,
     #[error(
-        "the coordinator failed at this, which is a defect of Arena: please report it, with \
-         what its log says"
+        "the coordinator failed, which is a bug in Arena: please report it with the coordinator's \
+         log"
     )]
     Defect,
-    #[error("the system gives no random numbers: {0}")]
+    #[error("the system provides no random numbers: {0}")]
     Random(String),
-    #[error("{what} in the store cannot be read: {problem}; run arena store verify")]
+    #[error("cannot read {what} from the store: {problem}; run `arena store verify`")]
     Damaged { what: String, problem: String },
     #[error(transparent)]
     Store(#[from] StoreError),

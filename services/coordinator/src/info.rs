@@ -105,7 +105,7 @@ impl Info {
         }
         if asked > self.generation {
             return Err(Error::Request(format!(
-                "tournament {} has generations 1 to {}, no generation {asked}",
+                "tournament {} has generations 1 to {}, not {asked}",
                 self.id, self.generation
             )));
         }
@@ -202,20 +202,20 @@ impl Info {
             )))
         };
         if record.index >= schedule.games() {
-            return wrong("is of no game of the schedule");
+            return wrong("does not match any game of the schedule");
         }
         let game = schedule.game(record.index);
         if (game.block, game.seed, &game.seats) != (record.block, record.seed, &record.seats) {
-            return wrong("has another block, seed or seats than the schedule");
+            return wrong("has a block, seed or seats that differ from the schedule");
         }
         if record.events.is_empty() && record.plies > 0 && !self.hash_only() {
-            return wrong("has no events, and its tournament keeps them");
+            return wrong("has no events, but its tournament stores them");
         }
         if let Some(opening) = game.opening.and_then(|number| self.opening(Some(number)))
             && !record.events.is_empty()
             && !begins_with(record, opening)
         {
-            return wrong("does not begin with the opening of its block");
+            return wrong("does not start with the opening of its block");
         }
         Ok(())
     }

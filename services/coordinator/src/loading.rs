@@ -106,5 +106,5 @@ fn unplayable(info: &Info, error: Error) -> StartError {
 
 fn no_game(info: &Info, index: u64) -> StartError {
     let game = format!("game {}/{index}", info.id);
-    StartError::unreadable(game, "it is of no game of the schedule")
+    StartError::unreadable(game, "it does not match any game of the schedule")
 }

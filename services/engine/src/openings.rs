@@ -46,7 +46,7 @@ pub enum OpeningError {
     #[error("the game has chance")]
     Chance,
     /// Every game ends earlier.
-    #[error("no game of these rules lasts longer than {plies} plies")]
+    #[error("all games under these rules end within {plies} plies")]
     Over {
         /// The required number.
         plies: u32,

@@ -283,7 +283,7 @@ pub enum OptionError {
 fn on(rulesets: &[String]) -> String {
     match rulesets {
         [] => String::new(),
-        some => format!(", which is what it takes on {}", some.join(", ")),
+        some => format!(", the number for {}", some.join(", ")),
     }
 }
 

@@ -69,7 +69,7 @@ pub enum ReplayError {
         name: String,
     },
     /// The game was over before.
-    #[error("event {index}: the game is over before it")]
+    #[error("event {index}: the game has already ended")]
     AfterEnd {
         /// Number of the event, from 0.
         index: usize,

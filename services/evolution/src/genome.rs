@@ -13,8 +13,8 @@ use crate::error::{EvolutionError, Result};
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(
     untagged,
-    expecting = "evolve is an option's name, a list of such, or a table of names with \
-                 [least, greatest] value"
+    expecting = "evolve must be the name of an option, a list of names, or a table of names with \
+     [minimum, maximum]"
 )]
 pub enum EvolveChoice {
     /// One option.
@@ -84,12 +84,12 @@ impl Genome {
             return match (lists.next(), lists.next()) {
                 (Some(only), None) => Ok(Self(vec![only.clone()])),
                 _ if known.is_empty() => Err(EvolutionError::usage(format!(
-                    "[player] bot {} has no option on {ruleset} that is a number or a list of \
-                     numbers, so nothing can evolve",
+                    "[player] bot {} has no numeric option on {ruleset}, so there is nothing to \
+                     evolve",
                     bot.name
                 ))),
                 _ => Err(EvolutionError::usage(format!(
-                    "[player] does not say what is to evolve: add evolve = \"…\" with one of {}",
+                    "[player] lacks evolve: add evolve = \"…\" with one of {}",
                     listed(&known)
                 ))),
             };
@@ -97,7 +97,7 @@ impl Genome {
         let names = wanted.names();
         if names.is_empty() {
             return Err(EvolutionError::usage(format!(
-                "[player] evolve names no option: name some of {}",
+                "[player] evolve names no option: use some of {}",
                 listed(&known)
             )));
         }
@@ -111,7 +111,7 @@ impl Genome {
             let Some(part) = known.iter().find(|part| part.option == *name) else {
                 let near = nearest(name, known.iter().map(|part| part.option.as_str()));
                 return Err(EvolutionError::usage(format!(
-                    "[player] evolve = \"{name}\": bot {} has no such option of numbers on \
+                    "[player] evolve = \"{name}\": bot {} has no such numeric option on \
                      {ruleset}{}",
                     bot.name,
                     near.map_or_else(
@@ -169,7 +169,7 @@ impl EvolvedOption {
             let fits = least <= greatest && may.0 <= least && greatest <= may.1;
             if !fits {
                 return Err(EvolutionError::usage(format!(
-                    "[player] evolve: {} = [{least}, {greatest}] must be a range within {} and {}",
+                    "[player] evolve: {} = [{least}, {greatest}] must be within {} and {}",
                     self.option, may.0, may.1
                 )));
             }

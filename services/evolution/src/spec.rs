@@ -71,7 +71,7 @@ impl Player {
     ) -> Result<(), SpecError> {
         match evolving.find(|name| self.options.contains_key(*name)) {
             Some(name) => Err(SpecError::Value(format!(
-                "[player] option \"{name}\" is to evolve, so it cannot be given as well"
+                "[player] option \"{name}\" is in evolve, so it cannot have a value as well"
             ))),
             None => Ok(()),
         }
@@ -173,7 +173,7 @@ impl EvolveSpec {
         let name = format!("{}-g{:03}", self.name, generation.number);
         let name: AgentName = name.parse().map_err(|_| {
             EvolutionError::usage(format!(
-                "name = \"{}\": too long for the name of its tournaments, {name}",
+                "name = \"{}\": too long for the names of its tournaments, such as {name}",
                 self.name
             ))
         })?;

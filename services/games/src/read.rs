@@ -32,7 +32,11 @@ pub(crate) fn int(name: &str, (min, max): (i64, i64), default: i64, summary: &st
 /// The option that names who begins.
 pub(crate) fn starter() -> Spec {
     let words = ["seat0", "random"];
-    words_of("starter", &words, "who begins: seat 0, or one drawn")
+    words_of(
+        "starter",
+        &words,
+        "who moves first: seat 0, or a drawn seat",
+    )
 }
 
 /// Reads options that exist and have the right type, as resolving leaves them.

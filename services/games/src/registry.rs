@@ -39,8 +39,8 @@ pub enum GamesError {
     },
     /// This version of its rules is not kept.
     #[error(
-        "{ruleset} is asked for in rules version {version}, this program has {}; \
-         use the arena that played it",
+        "{ruleset} version {version} is not available: this program has {}; use the arena that \
+         played it",
         known.iter().map(|known| format!("version {known}")).collect::<Vec<_>>().join(", "),
     )]
     Version {

@@ -34,7 +34,7 @@ const ELO_MAX: f64 = 2000.0;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(
     untagged,
-    expecting = "expect is a list of sentences, or a table of them with names"
+    expecting = "expect must be a list of sentences, or a table of sentences with names"
 )]
 pub enum Sentences {
     /// `expect = ["…", "…"]`
@@ -201,7 +201,7 @@ pub fn read(name: &str, text: &str, agents: &[AgentName]) -> Result<Expectation,
     };
     let claim = reader.claim().and_then(|claim| match reader.next() {
         None => Ok(claim),
-        Some(word) => Err(format!("\"{word}\" is too much at its end")),
+        Some(word) => Err(format!("unexpected \"{word}\" at its end")),
     });
     let claim =
         claim.map_err(|problem| SpecError::Value(format!("expect \"{text}\": {problem}")))?;
@@ -326,7 +326,7 @@ impl<'a> Reader<'a> {
     fn opponent(&mut self, agent: &str) -> Read<String> {
         let opponent = self.agent()?;
         if opponent == agent {
-            return Err(format!("{agent} does not play against itself"));
+            return Err(format!("{agent} cannot play against itself"));
         }
         Ok(opponent)
     }
@@ -337,13 +337,13 @@ impl<'a> Reader<'a> {
         word.parse()
             .ok()
             .filter(|number: &f64| number.is_finite())
-            .ok_or_else(|| format!("\"{word}\" is no number, and {what} is wanted there"))
+            .ok_or_else(|| format!("\"{word}\" is not a number; {what} is expected there"))
     }
 
     fn count(&mut self) -> Read<u64> {
         let word = self.next().ok_or("a whole number is missing at its end")?;
         word.parse()
-            .map_err(|_| format!("\"{word}\" is no whole number from 0 on"))
+            .map_err(|_| format!("\"{word}\" is not a whole number of at least 0"))
     }
 
     /// Parses `by 5 elo`, if it is there.
@@ -373,7 +373,7 @@ impl<'a> Reader<'a> {
         self.wants("%")?;
         if !(50.0..=99.99).contains(&percent) {
             return Err(format!(
-                "at {percent} %: how sure it is to be must be from 50 % to 99.99 %"
+                "at {percent} %: the confidence must be from 50 % to 99.99 %"
             ));
         }
         Ok(Some(percent / 100.0))
@@ -417,7 +417,7 @@ impl<'a> Reader<'a> {
             Some(word) => {
                 let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
                 digits.parse().map_err(|_| {
-                    format!("\"{word}\" is no place, write \"first\", \"last\" or a number")
+                    format!("\"{word}\" is not a place, use \"first\", \"last\" or a number")
                 })?
             }
         };

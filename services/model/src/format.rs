@@ -324,7 +324,7 @@ impl Settings {
     ) -> Result<Option<Self>, SpecError> {
         if let Some(table) = tables.given().find(|table| *table != format.name()) {
             return fail(format!(
-                "[{table}] is of another format: this tournament has format = \"{}\"",
+                "[{table}] belongs to another format: this tournament has format = \"{}\"",
                 format.name()
             ));
         }
@@ -395,15 +395,13 @@ fn sprt(given: Option<Sprt>, blocks: u64) -> Result<Sprt, SpecError> {
     }
     if given.elo0 >= given.elo1 {
         return fail(format!(
-            "[sprt] elo0 = {} and elo1 = {}: elo0 must be below elo1, \
-             the test asks which of the two is nearer to the truth",
+            "[sprt] elo0 = {} and elo1 = {}: elo0 must be below elo1",
             given.elo0, given.elo1
         ));
     }
     if given.elo1 - given.elo0 < ELO_STEP {
         return fail(format!(
-            "[sprt] elo0 = {} and elo1 = {}: must be at least {ELO_STEP} Elo apart, no number of \
-             games tells less",
+            "[sprt] elo0 = {} and elo1 = {}: must be at least {ELO_STEP} Elo apart",
             given.elo0, given.elo1
         ));
     }
@@ -432,8 +430,8 @@ fn swiss(given: Option<Swiss>, agents: &[AgentName]) -> Result<Swiss, SpecError>
     }
     if opponents > 0 && rounds > opponents {
         return fail(format!(
-            "[swiss] rounds = {rounds}: with {} agents each has only {opponents} {}, \
-             lower rounds or list more agents",
+            "[swiss] rounds = {rounds}: with {} agents each has only {opponents} {}; lower rounds \
+             or list more agents",
             agents.len(),
             if opponents == 1 {
                 "opponent"
@@ -470,18 +468,19 @@ fn fixed(given: Option<Fixed>, agents: &[AgentName]) -> Result<Fixed, SpecError>
     let given = given.unwrap_or_default();
     if given.games.is_empty() {
         return fail(
-            "format = \"fixed\" needs its games: [fixed] games = [[\"a\", \"b\"], …]".to_owned(),
+            "format = \"fixed\" needs a list of games: [fixed] games = [[\"a\", \"b\"], …]"
+                .to_owned(),
         );
     }
     for (number, game) in given.games.iter().enumerate() {
         let place = format!("[fixed] games, number {}", number + 1);
         if game.is_empty() {
-            return fail(format!("{place}: names nobody"));
+            return fail(format!("{place}: empty name"));
         }
         for (seat, name) in game.iter().enumerate() {
             known(&place, name, agents)?;
             if game[..seat].contains(name) {
-                return fail(format!("{place}: \"{name}\" would play against itself"));
+                return fail(format!("{place}: \"{name}\" cannot play against itself"));
             }
         }
     }

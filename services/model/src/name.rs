@@ -14,7 +14,7 @@ pub enum NameError {
     )]
     Shape(String),
     /// The text is no game id.
-    #[error("\"{0}\" is not a game id: it is TOURNAMENT/INDEX, such as demo-3f9a0c1b22/17")]
+    #[error("\"{0}\" is not a game id: expected TOURNAMENT/INDEX, such as demo-3f9a0c1b22/17")]
     GameId(String),
 }
 

@@ -37,7 +37,7 @@ pub fn parse(seat: &str) -> Result<(String, Option<toml::Table>), SeatError> {
     let Some((name, bot)) = seat.split_once('=').filter(|(name, _)| !name.contains('(')) else {
         if seat.contains('(') {
             return Err(SeatError(format!(
-                "seat {seat}: a variant needs a name, write NAME={seat}"
+                "seat {seat}: a variant needs a name, such as NAME={seat}"
             )));
         }
         return Ok((seat.to_owned(), None));

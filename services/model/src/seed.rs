@@ -31,7 +31,8 @@ use sha2::Sha256;
 /// Text that is no seed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "\"{text}\" is not a seed: write 0x and 1 to {digits} hex digits, or a decimal number below 2^64"
+    "\"{text}\" is not a seed: expected 0x and 1 to {digits} hexadecimal digits, or a decimal \
+     number below 2^64"
 )]
 pub struct SeedError {
     text: String,

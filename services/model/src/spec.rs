@@ -55,7 +55,7 @@ pub enum SpecError {
 
 fn did_you_mean(nearest: Option<&String>, known: &[String]) -> String {
     nearest.map_or_else(
-        || format!("; known keys are {}", known.join(", ")),
+        || format!("; known keys: {}", known.join(", ")),
         |nearest| format!(", did you mean \"{nearest}\"?"),
     )
 }
@@ -94,7 +94,7 @@ impl<'de> Deserialize<'de> for Records {
                 || "use \"full\" or \"hash\"".to_owned(),
                 |nearest| format!("did you mean \"{nearest}\"?"),
             );
-            serde::de::Error::custom(format!("records = \"{text}\" is not known, {hint}"))
+            serde::de::Error::custom(format!("unknown value records = \"{text}\": {hint}"))
         })
     }
 }
@@ -240,7 +240,7 @@ impl Spec {
             |key: &&String| PLAY_KEYS.contains(&key.as_str()) && !KEYS.contains(&key.as_str());
         if let Some(key) = table.keys().find(misplaced) {
             return Err(SpecError::Value(format!(
-                "\"{key}\" is a key of [play]: write it below a line [play]"
+                "\"{key}\" is a key of [play]: move it below a line [play]"
             )));
         }
         check_keys(&table, KEYS, "")?;
@@ -293,7 +293,8 @@ impl Spec {
         for (place, name) in self.agents.iter().enumerate() {
             if self.agents[..place].contains(name) {
                 return fail(format!(
-                    "agent \"{name}\" is listed twice: give the second one a name of its own in an [[agent]] table"
+                    "agent \"{name}\" is listed twice: define the second one under another name \
+                     in an [[agent]] table"
                 ));
             }
         }
@@ -359,14 +360,14 @@ impl Spec {
         let text = &expected.text;
         if self.format != Format::Sprt {
             return Err(SpecError::Value(format!(
-                "expect \"{text}\": format \"{}\" tests nobody, write format = \"sprt\", \
-                 or what {agent} is to score",
+                "expect \"{text}\": format \"{}\" is not a test; use format = \"sprt\", or state \
+                 a score of {agent}",
                 self.format.name()
             )));
         }
         match self.agents.first() {
             Some(first) if first.as_str() != agent => Err(SpecError::Value(format!(
-                "expect \"{text}\": the test is of the first agent, {first}"
+                "expect \"{text}\": the test is about the first agent, {first}"
             ))),
             _ => Ok(()),
         }
@@ -412,7 +413,7 @@ fn format_name<'de, D: Deserializer<'de>>(from: D) -> Result<Format, D::Error> {
             || format!("use one of {}", names.join(", ")),
             |nearest| format!("did you mean \"{nearest}\"?"),
         );
-        serde::de::Error::custom(format!("format = \"{text}\" is not known, {hint}"))
+        serde::de::Error::custom(format!("unknown value format = \"{text}\": {hint}"))
     })
 }
 
@@ -424,7 +425,7 @@ pub fn seed<'de, D: Deserializer<'de>>(from: D) -> Result<Option<TournamentSeed>
     #[derive(Deserialize)]
     #[serde(
         untagged,
-        expecting = "a seed is text such as \"0x5eed\", or a number from 0 on"
+        expecting = "a seed must be text such as \"0x5eed\", or a number of at least 0"
     )]
     enum Written {
         Text(String),

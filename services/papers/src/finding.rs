@@ -79,21 +79,19 @@ pub struct Finding {
 }
 
 /// Reason: the event did not happen in our games.
-const UNSEEN: &str = "it did not happen in the games played; play more with --games";
+const UNSEEN: &str = "the event did not occur in these games; play more with --games";
 
 /// Minimum number of games for a verdict, or the number in the table if that is lower: the
 /// rules of acceptance take our share for the truth.
 const GAMES_MIN: u64 = 2000;
 /// Reason: fewer games than that.
-pub(crate) const TOO_FEW: &str =
-    "too few games for a verdict; play more with --games, or leave it out";
+pub(crate) const TOO_FEW: &str = "too few games for a verdict; play more with --games, or omit it";
 
 /// A verdict is decided if it is the same at both ends of our figure ± this many standard
 /// errors. The true figure lies outside once in 16,000 figures.
 const STANDARD_ERRORS: f64 = 4.0;
 /// Reason: the verdict differs between the two ends.
-pub(crate) const UNDECIDED: &str =
-    "so near the bound that chance would decide; play more with --games";
+pub(crate) const UNDECIDED: &str = "too near the bound for a verdict; play more with --games";
 
 impl Finding {
     /// True if the figure is within its bounds by construction, so that it confirms nothing.

@@ -84,10 +84,10 @@ pub fn table(id: &str) -> Result<&'static PublishedTable> {
         .ok_or_else(|| {
             let known = tables.iter().map(|table| table.id).chain(["all"]);
             let hint = options::nearest(&wanted, known).map_or_else(
-                || "; `arena paper list` shows what there is".to_owned(),
+                || "; `arena paper list` shows all".to_owned(),
                 |nearest| format!(", did you mean \"{nearest}\"?"),
             );
-            PaperError::usage(format!("there is no published table \"{id}\"{hint}"))
+            PaperError::usage(format!("no published table \"{id}\"{hint}"))
         })
 }
 

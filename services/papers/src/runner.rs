@@ -154,7 +154,7 @@ impl TableRunner {
         if pairs().any(|(_, blocks)| blocks.windows(2).any(|two| two[0] != two[1])) {
             let agents: Vec<&str> = spec.agents.iter().map(AgentName::as_str).collect();
             return Err(PaperError::failed(format!(
-                "two games among {} differ, though nothing in them should be drawn",
+                "games of {} differ, although nothing in them should be random",
                 agents.join(" and ")
             )));
         }

@@ -37,9 +37,8 @@ pub async fn gather(client: &mut Client, id: &str, expect: &[String]) -> Result<
         .unwrap_or_default();
     let setup = tournament.setup.clone().unwrap_or_default();
     let rules = TournamentRecords::new(&setup)?;
-    let spec: Tournament = serde_json::from_str(&tournament.spec_json).map_err(|error| {
-        ReportError::failed(format!("the spec of {id} cannot be read: {error}"))
-    })?;
+    let spec: Tournament = serde_json::from_str(&tournament.spec_json)
+        .map_err(|error| ReportError::failed(format!("cannot read the spec of {id}: {error}")))?;
     // The agent's number in the spec, by place in the standings.
     let order: Vec<u16> = standings
         .agents
@@ -241,9 +240,8 @@ fn quoted(word: &str) -> String {
 /// The expectations of a tournament's spec, followed by the user's.
 pub fn expectations(tournament: &v1::Tournament, more: &[String]) -> Result<Vec<Expectation>> {
     let id = &tournament.tournament_id;
-    let spec = Spec::parse(&tournament.spec_toml).map_err(|error| {
-        ReportError::failed(format!("the spec of {id} cannot be read: {error}"))
-    })?;
+    let spec = Spec::parse(&tournament.spec_toml)
+        .map_err(|error| ReportError::failed(format!("cannot read the spec of {id}: {error}")))?;
     expected(&spec, more)
 }
 

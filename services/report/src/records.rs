@@ -114,8 +114,8 @@ fn unknown_rules(setup: &v1::TournamentSetup, error: GamesError) -> ReportError 
 #[must_use]
 pub fn not_kept(tournament: &str, game: &str) -> String {
     format!(
-        "tournament {tournament} keeps no moves (records = \"hash\"): \
-         arena game rerun {game} plays a game again and compares its hash"
+        "tournament {tournament} stores no moves (records = \"hash\"): use `arena game rerun \
+         {game}`, which plays the game again and compares its hash"
     )
 }
 
@@ -138,7 +138,7 @@ pub async fn tournament(client: &mut Client, id: &str) -> Result<v1::Tournament>
 pub fn record(message: Option<&v1::GameRecord>) -> Result<GameRecord> {
     let Some(message) = message else {
         return Err(ReportError::failed(
-            "the coordinator sent a game without its record",
+            "the coordinator sent a game without a record",
         ));
     };
     GameRecord::try_from(message).map_err(ReportError::failed)

@@ -240,7 +240,7 @@ impl Verdict {
         let sure = ends.and(sure);
         self.level = sure.map(|sure| sure.level);
         self.says = match (found, measure) {
-            (None, _) => "there are no games to tell it from".to_owned(),
+            (None, _) => "there are no games to compare".to_owned(),
             (Some(found), "elo") => match found.interval {
                 Some(Interval { low, high }) => {
                     format!("{:+.1} elo [{low:+.1}, {high:+.1}]", found.value)
@@ -257,7 +257,7 @@ impl Verdict {
                 self.says += &format!(" (Holm, one of {})", sure.among);
             }
             if sure.adaptive {
-                self.says += ", whenever it ended";
+                self.says += ", valid at any time";
             }
         }
     }
@@ -266,7 +266,7 @@ impl Verdict {
         self.measure = measure;
         self.value = count.map(|count| count as f64);
         self.says = match (count, measure) {
-            (None, _) => "there are no games to tell it from".to_owned(),
+            (None, _) => "there are no games to compare".to_owned(),
             (Some(count), "place") => format!("place {count}"),
             (Some(count), "faults") => units::plural(count, "fault"),
             (Some(count), _) => units::plural(count, "void game"),

@@ -89,7 +89,7 @@ pub fn check(path: &Path) -> Result<&Path> {
     }
     if path.is_dir() {
         return Err(ReportError::usage(format!(
-            "cannot write {}: it is a folder, name a file in it",
+            "cannot write {}: it is a folder; choose a file in it",
             path.display()
         )));
     }
@@ -110,7 +110,7 @@ impl Write for WholeFile {
 pub fn failed(path: &Path, error: &io::Error) -> ReportError {
     let what = match error.kind() {
         io::ErrorKind::StorageFull => {
-            "; the disk is full: make room, or name a file on another one".to_owned()
+            "; the disk is full: make room, or choose a file on another disk".to_owned()
         }
         io::ErrorKind::QuotaExceeded => "; your quota is used up".to_owned(),
         _ => String::new(),

@@ -9,7 +9,7 @@ use crate::RESERVE_BYTES;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum StoreError {
     /// The queue of the writer is full. Nothing was accepted: try again later.
-    #[error("the store's queue is full ({queued} games wait to be written): try again in a moment")]
+    #[error("the store's queue is full ({queued} games are waiting): try again in a moment")]
     Busy {
         /// Waiting games.
         queued: usize,
@@ -17,8 +17,8 @@ pub enum StoreError {
     /// The disk is full. The store accepts nothing more until it is opened again; acknowledged data
     /// is kept.
     #[error(
-        "no space left for the store in {path}: make room ({needed} bytes free are needed) and start again; \
-         everything acknowledged so far is kept"
+        "no space left for the store in {path}: make room ({needed} bytes are needed) and start \
+         again; all acknowledged games are kept"
     )]
     Full {
         /// The data folder or the file being written.
@@ -61,8 +61,8 @@ pub enum StoreError {
     },
     /// A later release wrote the folder or backup.
     #[error(
-        "{path} has format {found}, this release knows formats up to {known}: \
-         use the release that wrote it, or a newer one"
+        "{path} has format {found}, but this release knows formats up to {known}: use the release \
+         that wrote it, or a newer one"
     )]
     NewerVersion {
         /// The data folder or backup.
@@ -73,7 +73,7 @@ pub enum StoreError {
         known: u32,
     },
     /// A value is too large.
-    #[error("{what} has {bytes} bytes, the store takes at most {limit}")]
+    #[error("{what} has {bytes} bytes, but the limit is {limit}")]
     TooLarge {
         /// The value.
         what: String,
@@ -83,7 +83,7 @@ pub enum StoreError {
         limit: usize,
     },
     /// A binary's content does not match its name.
-    #[error("the binary's content has SHA-256 {found}, {expected} was announced: send it again")]
+    #[error("the binary has SHA-256 {found}, but {expected} was announced: upload it again")]
     WrongDigest {
         /// Announced digest, hexadecimal.
         expected: String,
@@ -91,7 +91,7 @@ pub enum StoreError {
         found: String,
     },
     /// A target that must be empty or absent is not.
-    #[error("{path} is there already and not empty: choose another place, or move it away first")]
+    #[error("{path} exists and is not empty: choose another place, or move it away")]
     NotEmpty {
         /// The target.
         path: PathBuf,
@@ -124,9 +124,9 @@ impl StoreError {
 pub(crate) fn remedy(data: &Path) -> String {
     let data = data.display();
     format!(
-        "`arena store verify --data {data}` lists the damage, `arena store verify --repair --data {data}` \
-         keeps all that can be read (games that are lost are played again), and \
-         `arena store restore BACKUP --data NEW-FOLDER` goes back to a backup"
+        "`arena store verify --data {data}` lists the damage, `arena store verify --repair --data \
+         {data}` keeps everything readable (lost games are replayed), and `arena store restore \
+         BACKUP --data NEW-FOLDER` restores a backup"
     )
 }
 

@@ -23,7 +23,8 @@ pub enum Format {
 pub enum LogError {
     /// The filter is invalid.
     #[error(
-        "\"{filter}\" does not say what to log: use a level (error, warn, info, debug, trace) or directives such as arena_worker=debug,warn"
+        "invalid log filter \"{filter}\": use a level (error, warn, info, debug, trace) or \
+         directives such as arena_worker=debug,warn"
     )]
     Filter {
         /// The given filter.
@@ -33,7 +34,7 @@ pub enum LogError {
         source: ParseError,
     },
     /// Another library has started logging before.
-    #[error("logs are set up already")]
+    #[error("logging is already set up")]
     Installed(#[from] TryInitError),
 }
 

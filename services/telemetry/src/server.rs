@@ -18,7 +18,7 @@ use prometheus::{Registry, TEXT_FORMAT, TextEncoder};
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// Another program listens on the address.
-    #[error("{address} is in use: give another metrics address, port 0 picks a free one")]
+    #[error("{address} is in use: choose another address for metrics; port 0 selects a free one")]
     InUse {
         /// The requested address.
         address: String,

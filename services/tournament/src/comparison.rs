@@ -209,9 +209,9 @@ impl Evidence {
         })?;
         let [a, b, c] = found.map(|agent| &self.names[agent]);
         Some(format!(
-            "{a} beats {b}, {b} beats {c}, and {c} beats {a}: no order of strengths fits all; the \
-             Nash average says who is left when each plays its best answers, by scores as they \
-             came, without an interval."
+            "{a} beats {b}, {b} beats {c}, and {c} beats {a}: no ranking fits all results; the \
+             Nash average, which has no interval, shows who remains if each agent faces its \
+             strongest opponents."
         ))
     }
 

@@ -54,7 +54,7 @@ use stage::Who;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScheduleError {
     /// A game with fewer than two seats or too many.
-    #[error("seats = {seats}: a tournament needs from 2 to {most} players in a game")]
+    #[error("seats = {seats}: must be from 2 to {most}")]
     Seats {
         /// Requested number of seats.
         seats: usize,
@@ -63,8 +63,8 @@ pub enum ScheduleError {
     },
     /// Not enough agents for one game.
     #[error(
-        "a game has {seats} seats but only {agents} {} listed: \
-         list more agents, or the same bot again under a name of its own in an [[agent]] table",
+        "a game has {seats} seats, but only {agents} {} listed: list more agents, or the same bot \
+         under another name in an [[agent]] table",
         if *.agents == 1 { "agent is" } else { "agents are" }
     )]
     TooFewAgents {
@@ -74,15 +74,15 @@ pub enum ScheduleError {
         seats: usize,
     },
     /// More agents than indices.
-    #[error("{agents} agents are listed, the most is {}", u16::MAX)]
+    #[error("{agents} agents are listed, but the limit is {}", u16::MAX)]
     TooManyAgents {
         /// Number of agents in the spec.
         agents: usize,
     },
     /// More games than 64 bits can count.
     #[error(
-        "{blocks} blocks for each group of {seats} of {agents} agents is more games \
-         than can be counted: lower blocks"
+        "{blocks} blocks for each group of {seats} of {agents} agents are too many games to \
+         count: lower blocks"
     )]
     TooManyGames {
         /// Blocks of each group.

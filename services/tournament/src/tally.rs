@@ -261,7 +261,7 @@ impl Tally {
         let partial = self.partial.entry(block).or_default();
         let bit = 1 << rotation;
         let new = partial.played & bit == 0;
-        debug_assert!(new, "game {} came twice", result.index);
+        debug_assert!(new, "game {} arrived twice", result.index);
         if !new {
             return false;
         }

@@ -309,7 +309,7 @@ impl TryFrom<&v1::GameRecord> for GameRecord {
             || !(placement.is_empty() || placement.len() == seats.len())
             || !(message.luck.is_empty() || message.luck.len() == seats.len())
         {
-            let problem = "decisions, scores, luck and placement need one value a seat";
+            let problem = "decisions, scores, luck and placement need one value for each seat";
             return wrong(MESSAGE, problem);
         }
         let Some(termination) = termination(message.termination()) else {
@@ -325,11 +325,11 @@ impl TryFrom<&v1::GameRecord> for GameRecord {
         };
         let faults: Option<_> = message.faults.iter().map(fault).collect();
         let Some(faults) = faults else {
-            let problem = "a fault without a seat of the game, or of no known kind";
+            let problem = "a fault has an unknown seat or an unknown kind";
             return wrong(MESSAGE, problem);
         };
         let Ok(hash) = message.hash.as_slice().try_into() else {
-            return wrong(MESSAGE, "the hash has not 32 bytes");
+            return wrong(MESSAGE, "the hash must have 32 bytes");
         };
         Ok(Self {
             index: message.index,

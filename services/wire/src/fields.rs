@@ -15,7 +15,7 @@ pub enum FieldError {
     #[error("the bytes end within a field")]
     Short,
     /// The field has another wire type.
-    #[error("a field is not of its type")]
+    #[error("a field has the wrong type")]
     Type,
 }
 

@@ -57,7 +57,7 @@ impl CoordinatorBinaries {
     async fn path(&self, binary: &v1::BinarySource) -> Result<PathBuf, String> {
         let sha256 = &binary.sha256;
         if sha256.len() != 64 || !sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err("that is no SHA-256".to_owned());
+            return Err("not a SHA-256".to_owned());
         }
         let path = self.folder.join(file_name(binary));
         let mut checked = self.checked.lock().await;
@@ -132,7 +132,7 @@ impl BinaryProvider for CoordinatorBinaries {
 
 #[derive(Debug, thiserror::Error)]
 enum FetchError {
-    #[error("the coordinator says: {}", .0.message())]
+    #[error("the coordinator answered: {}", .0.message())]
     Call(#[from] Status),
     #[error(transparent)]
     File(#[from] io::Error),

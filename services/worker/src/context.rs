@@ -175,7 +175,7 @@ impl TournamentContext {
     pub(crate) fn native(&self, index: u16) -> Result<(&str, Options), String> {
         let agent = self.agent(index);
         if !self.is_native(index) {
-            return Err(format!("{} is no native agent", agent.name));
+            return Err(format!("{} is not a built-in bot", agent.name));
         }
         Ok((&agent.bot, options_from_wire(&agent.options)))
     }

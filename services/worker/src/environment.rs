@@ -72,7 +72,7 @@ impl AgentOptions {
 
 /// Why a binary is not available.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("the binary {sha256} ({file_name}) cannot be had: {problem}")]
+#[error("cannot get binary {sha256} ({file_name}): {problem}")]
 pub struct BinaryError {
     /// Its hash.
     pub sha256: String,

@@ -10,7 +10,7 @@ use crate::supervise::SOCKET_PATH_BYTES;
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
     /// The coordinator's address is invalid.
-    #[error("\"{0}\" is no address of a coordinator: it is http://HOST:PORT")]
+    #[error("\"{0}\" is not the address of a coordinator: expected http://HOST:PORT")]
     Url(String),
     /// Metrics cannot be served.
     #[error(transparent)]
@@ -19,7 +19,7 @@ pub enum WorkerError {
     #[error(transparent)]
     Registry(#[from] MetricsError),
     /// The folder for sockets and binaries cannot be made.
-    #[error("no folder can be made at {}: {source}", path.display())]
+    #[error("cannot create a folder at {}: {source}", path.display())]
     Folder {
         /// Its path.
         path: PathBuf,
@@ -28,8 +28,8 @@ pub enum WorkerError {
     },
     /// Paths of agents' sockets would be too long.
     #[error(
-        "the sockets of agents in {} would have paths of {bytes} bytes, and a unix socket may \
-         have {SOCKET_PATH_BYTES}; name a shorter folder for temporary files (TMPDIR)",
+        "in {}, paths of agents' sockets would have {bytes} bytes, but the limit is \
+         {SOCKET_PATH_BYTES}; choose a shorter folder for temporary files (TMPDIR)",
         path.display()
     )]
     LongPath {
@@ -43,7 +43,7 @@ pub enum WorkerError {
     Threads(#[from] io::Error),
     /// The coordinator did not answer for too long.
     #[error(
-        "the coordinator at {url} could not be reached for {}: {last}",
+        "cannot reach the coordinator at {url} for {}: {last}",
         seconds(*.waited)
     )]
     Unreachable {

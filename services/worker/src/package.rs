@@ -125,7 +125,7 @@ impl Contents {
     pub fn to_tar(&self) -> Result<Vec<u8>, PackageError> {
         let manifest = self.bytes.get(MANIFEST).ok_or_else(|| {
             PackageError::content(format!(
-                "there is no {MANIFEST} in it: write one with command = [\"PROGRAM\", \"ARG\", …]"
+                "{MANIFEST} is missing: add one with command = [\"PROGRAM\", \"ARG\", …]"
             ))
         })?;
         self.layout.check()?;
@@ -220,7 +220,12 @@ fn place(folder: &Path, path: &str) -> io::Result<PathBuf> {
 
 /// Checks the contents of a package. Returns the manifest.
 fn read_layout(file: &mut File) -> Result<(Layout, Manifest), PackageError> {
-    let broken = |error: io::Error| PackageError::content(format!("it is no tar: {error}"));
+    let broken = |error: io::Error| {
+        PackageError::content(format!(
+            "it is not a tar archive: \
+     {error}"
+        ))
+    };
     let mut layout = Layout::default();
     let mut manifest = Vec::new();
     let mut archive = Archive::new(file);
@@ -242,7 +247,7 @@ fn read_layout(file: &mut File) -> Result<(Layout, Manifest), PackageError> {
             }
             _ => {
                 return Err(PackageError::content(format!(
-                    "{path} is neither a regular file nor a symbolic link"
+                    "{path} is not a regular file or a symbolic link"
                 )));
             }
         };

@@ -207,7 +207,7 @@ pub struct NoBinaries;
 
 impl BinaryProvider for NoBinaries {
     fn provide<'a>(&'a self, binary: &'a v1::BinarySource) -> Provided<'a> {
-        let problem = "there is nowhere to get binaries from".to_owned();
+        let problem = "there is no source of binaries".to_owned();
         let error = BinaryError::new(binary, problem);
         Box::pin(async { Err(error) })
     }

@@ -153,7 +153,7 @@ impl RecordBuilder {
         let mut record = GameRecord::new(game.index, game.block, seed, seats, finished);
         match self.lines.seal(&mut record, self.context.game()) {
             Ok(_) => Ok(record),
-            Err(error) => Err(format!("the game cannot be recorded: {error}")),
+            Err(error) => Err(format!("cannot record the game: {error}")),
         }
     }
 }

@@ -138,10 +138,10 @@ pub enum Exit {
     #[error("signal {} ended the process", signal_name(*.0))]
     Signal(i32),
     /// It wrote too much.
-    #[error("the process wrote more than the {0} bytes of output it may")]
+    #[error("the process exceeded its output limit of {0} bytes")]
     OutputLimit(u64),
     /// It started too many processes.
-    #[error("the agent had {0} processes, more than it may")]
+    #[error("the agent exceeded its limit of processes, with {0}")]
     ProcessLimit(usize),
     /// The system could not start it; not the agent's fault.
     #[error("the system refused to start a process: {}", Errno::from_raw(*.0).desc())]
@@ -168,7 +168,7 @@ pub enum StartError {
         problem: String,
     },
     /// Its package is invalid.
-    #[error("its package cannot be unpacked: {problem}")]
+    #[error("cannot unpack its package: {problem}")]
     Package {
         /// The problem.
         problem: String,

@@ -35,7 +35,8 @@ pub(crate) fn specs() -> Vec<Spec> {
             "depth",
             Kind::Int { min: 1, max: 100 },
             30i64,
-            "decisions to look ahead at most, forced ones counted; nodes bounds what that costs",
+            "maximum number of decisions to look ahead, forced ones included; nodes bounds the \
+             cost",
         ),
         Spec::new(
             "nodes",
@@ -44,7 +45,7 @@ pub(crate) fn specs() -> Vec<Spec> {
                 max: 1_000_000_000,
             },
             5000i64,
-            "positions to look at; time grows with them",
+            "maximum number of positions to evaluate; time is proportional",
         ),
     ]
 }

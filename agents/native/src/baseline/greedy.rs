@@ -25,7 +25,7 @@ pub(crate) fn specs() -> Vec<Spec> {
         "tie",
         Kind::choice(&["random", "first"]),
         "random",
-        "which of equally good moves: one drawn, or the first",
+        "tie-break between equally good moves: draw one, or take the first",
     )]
 }
 

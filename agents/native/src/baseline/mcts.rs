@@ -37,7 +37,7 @@ pub(crate) fn specs() -> Vec<Spec> {
                 max: 1_000_000,
             },
             1000i64,
-            "lines to try for a move; time grows with them",
+            "playouts for each move; time is proportional",
         ),
         Spec::new(
             "exploration",
@@ -46,14 +46,14 @@ pub(crate) fn specs() -> Vec<Spec> {
                 max: 10.0,
             },
             Value::Real(0.1),
-            "how much to favour what was seldom tried: the constant of UCB1, in points of a score",
+            "exploration constant of UCB1, in units of a score",
         ),
         Spec::new(
             "rollout",
             Kind::choice(&["none", "plies", "random"]),
             "none",
-            "how to judge a new position: by its value as it stands, by that after some random \
-             moves, or by a random game to its end",
+            "evaluation of a new position: its static value, its value after some random moves, \
+             or a random game to the end",
         ),
         Spec::new(
             "rollout_plies",
@@ -62,7 +62,7 @@ pub(crate) fn specs() -> Vec<Spec> {
                 max: 10_000,
             },
             10i64,
-            "for rollout plies: how many random moves",
+            "for rollout plies: number of random moves",
         ),
     ]
 }

@@ -35,21 +35,20 @@ pub(crate) fn naive_specs() -> Vec<Spec> {
             "heuristic",
             Kind::choice(&["h1", "h2", "h3", "h4"]),
             "h1",
-            "what a move is worth: one of the paper's four heuristics",
+            "how moves are evaluated: one of the paper's four heuristics",
         ),
         Spec::new(
             "h",
             Kind::choice(&["code", "text"]),
             "code",
-            "the heuristics as the program behind the paper's tables computes them, or as the \
-             paper's text has them",
+            "heuristics as in the program behind the paper's tables, or as in the paper's text",
         ),
         Spec::new(
             "h1_div",
             Kind::Bool,
             true,
-            "h1 is divided by the distance to the goal, as in Tables I to III; false as in \
-             Tables IV and V (with h = code)",
+            "divides h1 by the distance to the goal, as in Tables I to III; false as in Tables IV \
+             and V (with h = code)",
         ),
     ]
 }
@@ -61,15 +60,15 @@ pub(crate) fn expectiminimax_specs() -> Vec<Spec> {
         "weights",
         Kind::choice(&["uniform", "true-dice"]),
         "uniform",
-        "how throws are averaged: all alike, as in the paper, or as likely as they are",
+        "weights of throws in averages: equal, as in the paper, or their true probabilities",
     ));
     specs.push(
         Spec::new(
             "search",
             Kind::choice(&["text", "code"]),
             "text",
-            "the search of the paper's text, or that of the program behind its tables, flaws and \
-         all, by one reading of what is known of it",
+            "search as in the paper's text, or as in the program behind its tables, with its \
+             errors, as far as they are known",
         )
         .drawing(),
     );
@@ -105,8 +104,8 @@ pub(crate) fn random_dup_specs() -> Vec<Spec> {
         "twice",
         Kind::choice(&["stands", "lands"]),
         "stands",
-        "what is drawn twice: a piece that stands on an inner ring, as in the program behind \
-         the paper's tables, or also one that the throw takes there",
+        "which moves have double weight: those of pieces on an inner ring, as in the program \
+         behind the paper's tables, or also those that enter one",
     )]
 }
 
@@ -140,7 +139,7 @@ fn check_board(game: &Cowry) -> Result<(), OptionError> {
         return Ok(());
     }
     Err(OptionError::Together(format!(
-        "it plays cowry with 2 seats and board 5, not with {seats} seats and board {size}"
+        "this bot plays cowry with 2 seats and board 5, not with {seats} seats and board {size}"
     )))
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn tie_specs() -> Vec<Spec> {
         "tie",
         Kind::choice(&["random", "first"]),
         "random",
-        "which of equally good moves: one drawn, or that of the lowest piece",
+        "tie-break between equally good moves: draw one, or take that of the lowest piece",
     )]
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn mixed_specs() -> Vec<Spec> {
             "form",
             Kind::choice(&["cascade", "prob"]),
             "cascade",
-            "go through the strategies' best ideas in order, or draw a strategy for each move",
+            "use the strategies in turn, or draw one for each move",
         ),
         Spec::new(
             "weights",
@@ -48,7 +48,7 @@ pub(crate) fn mixed_specs() -> Vec<Spec> {
                 names: Vec::new(),
             },
             Value::Numbers(vec![0.2; PURE.len()]),
-            "for form prob: how often random, aggressive, defensive, move-first, move-last",
+            "for form prob: weights of random, aggressive, defensive, move-first, move-last",
         ),
     ];
     specs.extend(tie_specs());
@@ -126,7 +126,7 @@ fn thresholds(weights: &[f64]) -> Result<[u64; PURE.len()], OptionError> {
     let wrong = || OptionError::Value {
         name: "weights".to_owned(),
         value: Value::Numbers(weights.to_vec()).to_string(),
-        expected: format!("{} numbers, none below 0 and not all 0", PURE.len()),
+        expected: format!("{} numbers, all at least 0 and not all 0", PURE.len()),
     };
     let numbers: [f64; PURE.len()] = weights.try_into().map_err(|_| wrong())?;
     let sum: f64 = numbers.iter().sum();

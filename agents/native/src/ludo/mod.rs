@@ -36,33 +36,32 @@ pub(crate) fn specs() -> Vec<Spec> {
                 max: i64::from(PLIES_MAX),
             },
             1i64,
-            "plies to look ahead; each more takes up to 24 times as long",
+            "depth of the search in plies; each ply multiplies the time by up to 24",
         ),
         Spec::new(
             "threat",
             choice(&["exact", "formula"]),
             "exact",
-            "how threats are computed: by following the rolls of a turn, or by the paper's \
-             formula, which knows no flights",
+            "how threats are computed: from the rolls of a turn, or by the paper's formula, which \
+             ignores flights",
         ),
         Spec::new(
             "table",
             choice(&["matrix", "realtime"]),
             "matrix",
-            "whether threats are computed once or each time; the same moves either way",
+            "compute threats incrementally or from scratch; the moves are the same",
         ),
         Spec::new(
             "reply_weight",
             choice(&["sixth", "thirty-sixth"]),
             "sixth",
-            "how much each roll of a reply counts: as often as it comes, or 1/36 as the paper \
-             argues",
+            "weight of each roll of a reply: its probability, or 1/36 as in the paper",
         ),
         Spec::new(
             "hit_in_threat",
             choice(&["exclude", "literal"]),
             "exclude",
-            "whether planes just hit still count in the threats",
+            "count planes that were just captured as threats",
         ),
     ]
 }

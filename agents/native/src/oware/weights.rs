@@ -18,8 +18,8 @@ pub(super) fn spec<G: Features>() -> Spec {
         names: names.collect(),
     };
     let (default, _) = G::NAMED[0];
-    let summary = "what the features count, a1 first: published ones by name, score for the \
-                   scores alone, or a list";
+    let summary = "weights of the features, a1 first: published weights by name, score for the \
+     scores alone, or a list";
     Spec::new("weights", kind, default, summary).only_for(G::NAME)
 }
 

@@ -172,7 +172,7 @@ impl<P: Process> Chooser<P> {
                 Some(Ok(place)) => self.ask(*place, budget),
                 Some(Err(failure)) => Err(failure.clone()),
                 None => Err(Failure::Refused(format!(
-                    "decision {} names context {context} of {}",
+                    "decision {} refers to context {context}, but there are {}",
                     self.decision.slot,
                     self.places.len(),
                 ))),
@@ -200,7 +200,7 @@ impl<P: Process> Chooser<P> {
             return Ok(index);
         }
         let context = GameContext::decode(encoded)
-            .map_err(|error| Failure::Refused(format!("a context cannot be read: {error}")))?;
+            .map_err(|error| Failure::Refused(format!("cannot read a context: {error}")))?;
         let made = catch_unwind(AssertUnwindSafe(|| self.process.player(&context)));
         let player = made
             .map_err(|panic| Failure::Panicked(panic_text(&*panic)))?
@@ -249,7 +249,7 @@ fn read_decision(decision: &mut Decision, encoded: &[u8]) -> Result<(), Status> 
 }
 
 fn unreadable(problem: impl std::fmt::Display) -> Status {
-    Status::internal(format!("the message cannot be read: {problem}"))
+    Status::internal(format!("cannot read the message: {problem}"))
 }
 
 fn share(time_budget_us: u64, decisions: usize) -> Option<Duration> {

@@ -93,7 +93,7 @@ impl<P: Process> SharedChoosers<P> {
                 let _ = reply.send(work(chooser));
             }
         });
-        let gone = || Status::internal("the thinking thread is gone");
+        let gone = || Status::internal("the agent's thread has ended");
         self.thinker.send(job).await.map_err(|_| gone())?;
         answer.await.ok().flatten().unwrap_or_else(|| Err(gone()))
     }

@@ -28,11 +28,12 @@ pub enum ListenError {
     #[error("cannot listen on \"{0}\": expected unix:PATH or HOST:PORT, such as 127.0.0.1:0")]
     Address(String),
     /// Another process answers on it.
-    #[error("cannot listen on {0}: another process does")]
+    #[error("cannot listen on {0}: the address is in use by another process")]
     Taken(Listen),
     /// Another file has this path.
     #[error(
-        "cannot listen on {0}: there is a file that is no socket; remove it or choose another path"
+        "cannot listen on {0}: the path exists and is not a socket; remove it or choose another \
+         path"
     )]
     File(Listen),
     /// The system reported an error.

@@ -51,7 +51,7 @@ pub enum ServeError {
     #[error("the server failed: {0}")]
     Transport(#[from] tonic::transport::Error),
     /// Reflection could not be set up.
-    #[error("the descriptors cannot be served: {0}")]
+    #[error("cannot serve reflection: {0}")]
     Reflection(#[from] tonic_reflection::server::Error),
     /// An error of the runtime, signals or standard output.
     #[error("{0}")]
@@ -178,8 +178,8 @@ fn run_until_stopped(process: impl Process) -> Result<(), ServeError> {
         if reported.is_none() {
             writeln!(
                 io::stderr(),
-                "{LISTEN_VARIABLE} is not set: listening on a free port; \
-                 to play: arena agent register NAME --endpoint http://{}",
+                "{LISTEN_VARIABLE} is not set, so a free port is used; to play, run: arena agent \
+                 register NAME --endpoint http://{}",
                 listener.address(),
             )?;
         }

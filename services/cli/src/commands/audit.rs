@@ -97,7 +97,7 @@ impl ListArgs {
         listing.print(self.output)?;
         for (id, unlisted) in more.into_iter().filter(|_| !for_programs) {
             output::note(format_args!(
-                "{unlisted} more games of {id} differ; no more than 1,000 are kept"
+                "{unlisted} more games of {id} differ; only 1,000 are stored"
             ));
         }
         Ok(())
@@ -112,7 +112,7 @@ fn row(difference: &v1::Difference) -> (Vec<String>, serde_json::Value) {
     let shown = match (&agent, difference.hash_only) {
         (Some(agent), _) => agent.clone(),
         (None, _) if !difference.dice.is_empty() => format!("none: {}", difference.dice),
-        (None, true) => "unknown: hashes alone".to_owned(),
+        (None, true) => "unknown: only hashes are stored".to_owned(),
         (None, false) => String::new(),
     };
     let cells = vec![

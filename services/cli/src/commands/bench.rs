@@ -119,7 +119,7 @@ impl BenchArgs {
     fn set_up(&self, route: What) -> Outcome<SetUp> {
         if route == What::InProcess && self.agent.is_some() {
             return Err(Failure::usage(
-                "an agent from a file is a process: leave out --agent, or measure batched or unary",
+                "--agent runs a file as a process: omit --agent, or measure batched or unary",
             ));
         }
         let (agents, worker_flags): (&str, &[&str]) = match route {

@@ -112,11 +112,7 @@ fn connections_max() -> usize {
     let files = match setrlimit(Resource::RLIMIT_NOFILE, hard, hard) {
         Ok(()) => hard,
         Err(error) => {
-            tracing::warn!(
-                soft,
-                hard,
-                "the limit of open files cannot be raised: {error}"
-            );
+            tracing::warn!(soft, hard, "cannot raise the limit of open files: {error}");
             soft
         }
     };
@@ -175,7 +171,7 @@ impl CoordinatorArgs {
         store.close().map_err(Failure::failed)?;
         let summary = summary.map_err(Failure::failed)?;
         note(format!(
-            "stopped; {} tournaments are unfinished and go on at the next start",
+            "stopped; {} unfinished tournaments continue at the next start",
             summary.tournaments_open
         ));
         Ok(())

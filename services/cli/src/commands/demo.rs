@@ -39,8 +39,8 @@ pub(crate) struct DemoArgs {
 
 impl DemoArgs {
     pub(crate) async fn run(self) -> Outcome {
-        note("Four strategies for cowry, a game of dice, play a round robin: a coordinator,");
-        note("two workers, and every agent in a process of its own.\n");
+        note("Four strategies for cowry, a dice game, play a round robin with a coordinator,");
+        note("two workers and one process for each agent.\n");
         let data = self.data.clone();
         let plan = Plan {
             spec: SPEC.to_owned(),
@@ -60,7 +60,7 @@ impl DemoArgs {
             format!(" --data {}", data.display())
         };
         let arena = program();
-        note("\nNext, type one of these:");
+        note("\nNext, try one of these:");
         note(format!("  {arena} game show {id}/0{at} --watch"));
         note(format!("  {arena} game rerun {id}/17{at}"));
         note(format!("  {arena} export {id}{at} | head -n 1"));

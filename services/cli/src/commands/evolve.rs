@@ -188,7 +188,7 @@ impl EvolveArgs {
             () = interrupt.asked() => Err(Failure::new(
                 FailureKind::Interrupted,
                 format!(
-                    "stopped; every finished game is kept. Go on with the same command{}",
+                    "stopped; finished games are kept. To continue, run the same command again{}",
                     match spec.seed {
                         Some(_) => String::new(),
                         None => format!(" and --seed {}", generations.seed),
@@ -197,7 +197,10 @@ impl EvolveArgs {
             )),
         };
         if played.is_err() {
-            note("stopping: finishing what is being played, at most 10 s (again: at once)");
+            note(
+                "stopping: finishing current games, for at most 10 s (interrupt again to stop at \
+             once)",
+            );
         }
         fleet.stop().await;
         let champion = played?;
@@ -208,7 +211,7 @@ impl EvolveArgs {
         WholeFile::write(&mut file, champion.to_toml().as_bytes())?;
         file.finish()?;
         note(format!(
-            "the champion is in {}; arena agent register --fragment takes it",
+            "the champion is in {}; register it with `arena agent register --fragment`",
             path.display()
         ));
         Ok(())
@@ -218,8 +221,12 @@ impl EvolveArgs {
 /// Draws a seed.
 fn drawn() -> Outcome<TournamentSeed> {
     let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| Failure::failed(format!("the system draws no seed: {error}")))?;
+    getrandom::fill(&mut bytes).map_err(|error| {
+        Failure::failed(format!(
+            "the system provides no random numbers for a \
+         seed: {error}"
+        ))
+    })?;
     Ok(TournamentSeed::from_bytes(bytes))
 }
 
@@ -258,7 +265,7 @@ async fn genome(client: &mut Client, spec: &EvolveSpec) -> Outcome<Genome> {
     let Some(bot) = bots.iter().find(|bot| bot.name == player.bot) else {
         let known: Vec<&str> = bots.iter().map(|bot| bot.name.as_str()).collect();
         return Err(Failure::usage(format!(
-            "[player] agent \"{name}\" offers no bot \"{}\"; it offers {}",
+            "[player] agent \"{name}\" has no bot \"{}\"; its bots are {}",
             player.bot,
             if known.is_empty() {
                 "none that it describes".to_owned()
@@ -283,7 +290,7 @@ async fn unknown(client: &mut Client, name: &str) -> Outcome<Failure> {
         |nearest| format!(", did you mean \"{nearest}\"?"),
     );
     Ok(Failure::usage(format!(
-        "[player] there is no agent \"{name}\"{hint}"
+        "[player] no agent \"{name}\"{hint}"
     )))
 }
 

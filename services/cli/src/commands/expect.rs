@@ -32,8 +32,8 @@ impl ExpectArgs {
         let mut all = arena_report::expectations(&tournament, &self.expect)?;
         if self.check && all.is_empty() {
             return Err(Failure::usage(format!(
-                "the spec of {id} expects nothing: give it an `expect` key, or say here what \
-                 you expect with --expect \"AGENT beats AGENT by 5 elo at 95 %\""
+                "the spec of {id} has no expectations: add an `expect` key, or use --expect \
+                 \"AGENT beats AGENT by 5 elo at 95 %\""
             )));
         }
         if !self.check {
@@ -72,7 +72,7 @@ fn results_table(verdicts: &[Verdict]) -> String {
         vec![holds.to_owned(), expected, verdict.says.clone()]
     };
     let rows: Vec<Vec<String>> = verdicts.iter().map(row).collect();
-    output::table(&["verdict", "expected", "came"], &rows)
+    output::table(&["verdict", "expected", "result"], &rows)
 }
 
 /// Fails if an expectation is not met.

@@ -132,7 +132,7 @@ impl ExportArgs {
         if self.format == ExportFormat::Parquet && cfg!(not(feature = "parquet")) {
             return Err(Failure::usage(
                 "this arena was built without Parquet: build it with `cargo build --release \
-                 --package arena-cli --features parquet`, or take --format csv or jsonl",
+                 --package arena-cli --features parquet`, or use --format csv or jsonl",
             ));
         }
         let mut access = self.access.open().await?;
@@ -219,13 +219,13 @@ impl ExportArgs {
             if setup.hash_only && self.wants_events() {
                 let game = format!("{id}/INDEX");
                 return Err(Failure::usage(format!(
-                    "{}; --records hash exports what there is",
+                    "{}; --records hash exports everything that is stored",
                     records::not_kept(&id, &game)
                 )));
             }
             let spec: Tournament =
                 serde_json::from_str(&tournament.spec_json).map_err(|error| {
-                    Failure::failed(format!("the spec of {id} cannot be read: {error}"))
+                    Failure::failed(format!("cannot read the spec of {id}: {error}"))
                 })?;
             sources.push(Source {
                 rules: TournamentRecords::new(&setup)?,

@@ -58,7 +58,7 @@ fn find(name: &str) -> Outcome<&'static Reference> {
         let names = TournamentFormat::ALL.map(TournamentFormat::name);
         Failure::usage(match nearest(name, names) {
             Some(nearest) => format!("no format \"{name}\", did you mean \"{nearest}\"?"),
-            None => format!("no format \"{name}\": there are {}", names.join(", ")),
+            None => format!("no format \"{name}\", choose one of {}", names.join(", ")),
         })
     })
 }

@@ -183,8 +183,8 @@ impl ReplayArgs {
         let id = parsed.game_id();
         if !parsed.has_events() {
             return Err(Failure::usage(format!(
-                "{place}: the line has no moves: arena game rerun --file plays game {id} again from it \
-                 and compares its hash"
+                "{place}: the line has no moves: use `arena game rerun --file`, which plays game \
+                 {id} again and compares its hash"
             )));
         }
         let seats = parsed.seats().len();
@@ -193,7 +193,7 @@ impl ReplayArgs {
         let (options, seats) = arena_games::resolve_version(ruleset, version, given, Some(seats))
             .map_err(|error| differs(&error))?;
         if let Some(name) = options.keys().find(|name| !given.contains_key(*name)) {
-            let problem = format!("option \"{name}\" is missing; a record names every option");
+            let problem = format!("option \"{name}\" is missing: a record has every option");
             return Err(differs(&problem));
         }
         let game = arena_games::build_version(ruleset, version, &options, seats)
@@ -216,7 +216,7 @@ impl ReplayArgs {
                     false => "result, luck and hash",
                 };
                 output::write(&format!(
-                    "{id} replays: {} plies, {what} hold\n{luck}",
+                    "{id} replays: {} plies; {what} are correct\n{luck}",
                     record.plies
                 ))
             }

@@ -43,7 +43,7 @@ impl HealthArgs {
         let answer = ask(address, timeout).map_err(|problem| {
             Failure::new(
                 Kind::Unreachable,
-                format!("nobody answers at {address}: {problem}"),
+                format!("no answer from {address}: {problem}"),
             )
         })?;
         let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
@@ -52,9 +52,9 @@ impl HealthArgs {
             return output::write(&format!("{address}: {}\n", body.trim()));
         }
         Err(Failure::failed(format!(
-            "{address} is not well: {}",
+            "{address} is not healthy: {}",
             match (status, body.trim()) {
-                (None, _) => "what answers there does not speak HTTP",
+                (None, _) => "the server does not answer with HTTP",
                 (Some(status), "") => status,
                 (_, body) => body,
             }

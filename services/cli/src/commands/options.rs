@@ -8,7 +8,7 @@ pub(super) fn pairs(given: &[String], example: &str) -> Outcome<Vec<(String, Str
     for option in given {
         let Some((key, value)) = option.split_once('=') else {
             return Err(Failure::usage(format!(
-                "--option {option}: write KEY=VALUE, such as --option {example}"
+                "--option {option}: expected KEY=VALUE, such as --option {example}"
             )));
         };
         if pairs.iter().any(|(known, _)| known == key) {

@@ -147,8 +147,8 @@ impl PlayArgs {
             let (name, variant) = seat::parse(&seat).map_err(Failure::usage)?;
             if names.contains(&name) {
                 return Err(Failure::usage(format!(
-                    "--seats names \"{name}\" twice: give the second one a name of its own, \
-                     such as {name}-2={name}"
+                    "--seats names \"{name}\" twice: give the second one another name, such as \
+                     {name}-2={name}"
                 )));
             }
             names.push(name);
@@ -179,8 +179,8 @@ impl PlayArgs {
 
 /// A duration such as `2s` or `500ms`.
 fn duration(text: &str) -> Result<Duration, String> {
-    let duration =
-        humantime::parse_duration(text).map_err(|_| "write for example 2s or 500ms".to_owned())?;
+    let duration = humantime::parse_duration(text)
+        .map_err(|_| "expected a duration such as 2s or 500ms".to_owned())?;
     if duration < Duration::from_millis(1) {
         return Err("it must be at least 1ms".to_owned());
     }
@@ -199,7 +199,7 @@ fn split_seats(text: &str) -> Outcome<Vec<String>> {
             }
             '(' => depth += 1,
             ')' if depth == 0 => {
-                return Err(Failure::usage(format!("--seats {text}: a ) without its (")));
+                return Err(Failure::usage(format!("--seats {text}: ) without (")));
             }
             ')' => depth -= 1,
             _ => {}
@@ -209,7 +209,7 @@ fn split_seats(text: &str) -> Outcome<Vec<String>> {
         }
     }
     if depth > 0 {
-        return Err(Failure::usage(format!("--seats {text}: a ( without its )")));
+        return Err(Failure::usage(format!("--seats {text}: ( without )")));
     }
     Ok(seats.iter().map(|seat| seat.trim().to_owned()).collect())
 }

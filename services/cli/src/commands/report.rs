@@ -76,7 +76,7 @@ impl ReportArgs {
             write(file, &arena_report::junit(&report))?;
         }
         if !report.is_whole() {
-            note("the tournament is not finished: this is what there is so far");
+            note("the tournament is not finished: results so far");
         }
         expect::settle(&report.verdicts)?;
         if self.junit.is_some() && !report.is_whole() {

@@ -129,7 +129,7 @@ pub(crate) async fn play(plan: Plan, format: Format) -> Outcome<String> {
         Held::Ours(embedded) => embedded,
         Held::Other { listen } => {
             return Err(Failure::failed(format!(
-                "data folder {} is held by the coordinator at {listen}: start the tournament \
+                "data folder {} is in use by the coordinator at {listen}: start the tournament \
                  there with `arena tournament start … --coordinator http://{listen}`, or use \
                  another folder with --data",
                 data.display()
@@ -171,7 +171,7 @@ async fn play_on(
     note(format!("tournament {id}"));
     response.notes.iter().for_each(note);
     if tournament.state() == TournamentState::Finished {
-        note("it is finished already, these are its standings; --again plays it once more");
+        note("already finished; showing stored results (use --again to play it again)");
         standings::show_checked(client, &id, format, alone, expectations).await?;
         return Ok(id);
     }
@@ -182,7 +182,7 @@ async fn play_on(
     note_others(client, &id, &plan.data).await?;
     if tournament.games_done > 0 {
         note(format!(
-            "going on after {} of {} games",
+            "continuing after {} of {} games",
             units::count(tournament.games_done),
             units::count(tournament.games_total)
         ));
@@ -209,7 +209,10 @@ async fn play_on(
         }
         Err(failure) => {
             progress.clear();
-            note("stopping: finishing what is being played, at most 10 s (again: at once)");
+            note(
+                "stopping: finishing current games, for at most 10 s (interrupt again to stop at \
+             once)",
+            );
             fleet.stop().await;
             if failure.kind() != Kind::Interrupted {
                 return Err(failure);
@@ -217,7 +220,8 @@ async fn play_on(
             Err(Failure::new(
                 Kind::Interrupted,
                 format!(
-                    "stopped; every finished game is kept in {}. Go on with the same command{}",
+                    "stopped; finished games are kept in {}. To continue, run the same command \
+                     again{}",
                     plan.data.display(),
                     seed_hint(seed_given, &tournament.spec_json)
                 ),
@@ -241,8 +245,8 @@ async fn note_others(client: &mut Client, id: &str, data: &Path) -> Outcome {
             more => format!(" and {} more", units::count(more as u64)),
         };
         note(format!(
-            "{} also has unfinished tournaments, which are not played now: {first}{more}; \
-             `arena run` with a tournament's own spec continues it",
+            "{} also has unfinished tournaments, which are not played now: {first}{more}; to \
+             continue one, use `arena run` with its spec",
             data.display()
         ));
     }

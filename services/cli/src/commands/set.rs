@@ -33,7 +33,7 @@ impl SetArgs {
 fn set(table: &mut toml::Table, text: &str) -> Result<(), String> {
     let (path, value) = text
         .split_once('=')
-        .ok_or("write KEY=VALUE, such as blocks=200")?;
+        .ok_or("expected KEY=VALUE, such as blocks=200")?;
     let (path, value) = (path.trim(), value.trim());
     if path.split('.').any(str::is_empty) {
         return Err("a key is missing".to_owned());
@@ -49,7 +49,7 @@ fn set(table: &mut toml::Table, text: &str) -> Result<(), String> {
     let mut place = table;
     for name in tables.split('.').filter(|name| !name.is_empty()) {
         let inner = place.entry(name).or_insert(toml::Table::new().into());
-        let no_table = || format!("{name} is no table of the spec");
+        let no_table = || format!("{name} is not a table of the spec");
         place = inner.as_table_mut().ok_or_else(no_table)?;
     }
     place.insert(key.to_owned(), value);

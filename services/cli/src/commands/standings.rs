@@ -106,12 +106,14 @@ impl StandingsArgs {
         self.id = ids::tournament(client, &self.id).await?;
         if self.ratings.is_some() && self.crosstable && self.output != Format::Table {
             return Err(Failure::usage(
-                "--ratings and --crosstable are two tables: with --output ask for one at a time",
+                "--ratings and --crosstable print different tables: with --output, use one at a \
+                 time",
             ));
         }
         if self.rounds && self.crosstable && matches!(self.output, Format::Csv | Format::Jsonl) {
             return Err(Failure::usage(
-                "--rounds and --crosstable are two tables: with --output ask for one at a time",
+                "--rounds and --crosstable print different tables: with --output, use one at a \
+                 time",
             ));
         }
         let expectations = self.expect.of(client, &self.id).await?;
@@ -190,8 +192,8 @@ pub(crate) fn check_played(standings: &v1::Standings) -> Outcome {
     let played = |agent: &v1::AgentStanding| agent.wins + agent.draws + agent.losses > 0;
     if agents.iter().any(|agent| agent.voids > 0) && !agents.iter().any(played) {
         return Err(Failure::failed(format!(
-            "no game of {id} could be played: all games are void, for the reason in the warnings. Fix it, \
-             then run again with --again"
+            "no game of {id} could be played: all games are void, for the reason in the warnings. \
+             Remove the cause, then run it again with --again"
         )));
     }
     if standings.games > 0 && standings.games_clean == 0 {

@@ -152,7 +152,7 @@ impl BackupArgs {
             }
         }
         file.flush().map_err(write)?;
-        let done = done.ok_or_else(|| Failure::failed("the backup broke off: try again"))?;
+        let done = done.ok_or_else(|| Failure::failed("the backup was interrupted: try again"))?;
         let bytes = arena_store::keep_backup(unfinished, &self.to).map_err(failure)?;
         Ok(BackupReport {
             path: self.to.clone(),
@@ -204,7 +204,8 @@ fn verify(args: &VerifyArgs) -> Outcome {
     }
     if records.hashes_alone > 0 {
         note(format!(
-            "{} games keep no moves (records = \"hash\"): `arena game rerun` checks them one by one",
+            "{} games have no moves (records = \"hash\"): check them one by one with `arena game \
+             rerun`",
             records.hashes_alone
         ));
     }
@@ -213,7 +214,8 @@ fn verify(args: &VerifyArgs) -> Outcome {
     }
     if report.in_place {
         note(
-            "checked in place, since there is no room for a copy: a torn end of the log is cut off",
+            "checked in place, because there is no space for a copy: a torn end of the log is cut \
+             off",
         );
     }
     let mut found = report.damage_report.clone();
@@ -243,8 +245,8 @@ fn unsound(records: &Checked) -> Vec<String> {
     if unnamed > 0 {
         lines.push(format!("{unnamed} more records are wrong"));
     }
-    let advice = "these records were not played by these rules and seeds: play their tournaments \
-                  again with `arena run SPEC --again`";
+    let advice = "these records do not match the rules and seeds: play their tournaments again \
+     with `arena run SPEC --again`";
     lines.push(advice.to_owned());
     lines
 }
@@ -259,7 +261,7 @@ fn repair(args: &VerifyArgs) -> Outcome {
     );
     if repaired.games_rescued > 0 || repaired.documents_rescued > 0 {
         text += &format!(
-            "of them {} games and {} documents that only the bare files had any more\n",
+            "{} games and {} documents of them came from the files outside the database\n",
             repaired.games_rescued, repaired.documents_rescued
         );
     }
@@ -278,9 +280,9 @@ fn repair(args: &VerifyArgs) -> Outcome {
         return Ok(());
     }
     Err(Failure::differs(format!(
-        "the store is repaired, but {} games and {} documents are lost: games are played again \
-         when their tournament goes on, `arena store restore BACKUP --data NEW-FOLDER` goes back \
-         to a backup",
+        "the store is repaired, but {} games and {} documents are lost: lost games are replayed \
+         when their tournament continues; to return to a backup, use `arena store restore BACKUP \
+         --data NEW-FOLDER`",
         repaired.games_lost, repaired.documents_lost
     )))
 }

@@ -410,8 +410,8 @@ async fn note_unplayed(access: &mut Access, tournament: &v1::Tournament) -> Outc
         return workers::note_absence(&mut access.client, &access.url).await;
     }
     note(
-        "no coordinator runs on the data folder, so nothing is played yet: `arena run` with the \
-         tournament's spec plays it here, or start `arena coordinator` and `arena worker`",
+        "no coordinator is using the data folder, so nothing is played yet: play it with `arena \
+         run` and the tournament's spec, or start `arena coordinator` and `arena worker`",
     );
     Ok(())
 }

@@ -219,7 +219,7 @@ impl Bench {
             }
             if Instant::now() > limit {
                 return Err(Failure::failed(format!(
-                    "{} games were played within 60 s, too few to measure",
+                    "only {} games were played within 60 s, too few to measure",
                     tournament.games_done
                 )));
             }
@@ -239,8 +239,8 @@ impl Bench {
         match agents.iter().map(|agent| agent.faults).sum() {
             0_u64 => Ok(()),
             faults => Err(Failure::failed(format!(
-                "{faults} games ended by a fault of an agent, so there is nothing to measure; \
-                 arena agent check says what is wrong with it"
+                "{faults} games ended with an agent's fault, so there is nothing to measure; to \
+                 find the cause, run `arena agent check`"
             ))),
         }
     }

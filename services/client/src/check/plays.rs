@@ -138,7 +138,7 @@ impl Checked<'_> {
         if let Some(differs) = difference(&first, &second, twice) {
             if self.bot.deterministic {
                 note(format!(
-                    "{name}: {differs}, but it describes itself as deterministic"
+                    "{name}: {differs}, but its description says that it is deterministic"
                 ));
                 return Ok(1);
             }
@@ -183,16 +183,18 @@ impl Checked<'_> {
         match (self.bot.uses_seed(), different > 1) {
             (v1::SeedUse::No, true) => {
                 note(format!(
-                    "{found}, but its description says that it does not (uses_seed)"
+                    "{found}, but its description says otherwise (uses_seed = no)"
                 ));
                 return 1;
             }
             (v1::SeedUse::Yes, false) => note(format!(
-                "{found}, but its description says that it does (uses_seed): games that repeat \
-                 count once"
+                "{found}, but its description says otherwise (uses_seed = yes); repeated games \
+                 count only once"
             )),
             (v1::SeedUse::Unspecified, _) => {
-                note(format!("{found}; say so in the description (uses_seed)"));
+                note(format!(
+                    "{found}; state this in the description (uses_seed)"
+                ));
             }
             _ => note(found),
         }
@@ -268,7 +270,7 @@ impl Game {
         match self {
             Self::Alone => "a game against itself",
             Self::Others => "a game against random",
-            Self::Again => "the first game again",
+            Self::Again => "the first game, repeated",
         }
     }
 
@@ -394,7 +396,7 @@ fn note_printed(what: &str, text: &str, bytes: u64) {
     let shown = text.len() as u64;
     // The end of the last line is not shown.
     let last = match shown + 2 < bytes {
-        true => format!(", of which the last {shown} are"),
+        true => format!(", the last {shown} of them:"),
         false => String::new(),
     };
     note(format!("{what}: printed {bytes} bytes{last}"));

@@ -21,8 +21,8 @@ pub fn unknown_rulesets(description: &v1::DescribeResponse) -> Vec<String> {
                 |near| format!(", did you mean \"{near}\"? The"),
             );
             let problem = format!(
-                "bot \"{}\" says that it plays \"{name}\", which is no ruleset{meant} rulesets \
-                 are {}",
+                "bot \"{}\" claims to play \"{name}\", which is not a ruleset{meant} rulesets are \
+                 {}",
                 bot.name,
                 known.join(", ")
             );

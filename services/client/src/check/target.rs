@@ -108,7 +108,7 @@ impl Target {
         } = package::read(path)?;
         if !is_executable {
             return Err(Failure::usage(format!(
-                "binary {shown} is not executable: run chmod +x {shown}"
+                "binary {shown} is not executable; run `chmod +x {shown}`"
             )));
         }
         if bytes.is_empty() {
@@ -139,7 +139,7 @@ fn check_url(url: &str) -> Outcome {
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "\"{url}\" is no endpoint: write http://HOST:PORT or unix:PATH"
+        "\"{url}\" is not an endpoint: expected http://HOST:PORT or unix:PATH"
     )))
 }
 

@@ -98,7 +98,7 @@ fn progress(event: &v1::WatchTournamentResponse, width: usize) -> String {
 fn pace(event: &v1::WatchTournamentResponse) -> String {
     let mut pace = super::pace(event);
     if event.workers == 0 && event.games_done < event.games_total {
-        pace.push("nobody plays: start `arena worker`".to_owned());
+        pace.push("no worker is connected: start one with `arena worker`".to_owned());
     }
     pace.join(", ")
 }
@@ -108,7 +108,7 @@ fn course(standings: &v1::Standings) -> Option<String> {
     let course = standings.course.as_ref()?;
     if let (Some(llr), Some(low), Some(high)) = (course.llr, course.llr_low, course.llr_high) {
         return Some(format!(
-            "look {}: LLR {llr:+.2} of [{low:+.2}, {high:+.2}]",
+            "check {}: LLR {llr:+.2} of [{low:+.2}, {high:+.2}]",
             // The current round ends with the next one.
             course.round.saturating_sub(1)
         ));

@@ -33,12 +33,13 @@ pub fn explain(
         .find(|&place| stored.events.get(place) != again.events.get(place));
     let Some(place) = place else {
         if (stored.termination, &stored.faults) == (again.termination, &again.faults) {
-            return "the game is the same, but the record's hash belongs to another line: its options, \
-                    agents or settings differ"
+            return "the game is the same, but the record's hash is not: its options, agents or \
+             settings differ"
                 .to_owned();
         }
         return format!(
-            "the events are the same, but not the result: the record says {} {}, the rerun {} {}",
+            "the events are the same, but the result is not: the record has {} {}, the rerun {} \
+             {}",
             stored.termination.name(),
             faults(stored),
             again.termination.name(),
@@ -54,8 +55,7 @@ pub fn explain(
     let is_chance = events.into_iter().flatten().any(|event| !event.is_action());
     match expected_seat.or(seat).and_then(agent) {
         _ if is_chance => {
-            text +=
-                "; a chance event came out otherwise, which is a defect of Arena: please report it";
+            text += "; a chance event differs, which is a bug in Arena: please report it";
         }
         Some(agent) => {
             let what = if !agent.deterministic {
@@ -81,8 +81,9 @@ pub fn explain_hashes(
     stable: bool,
 ) -> String {
     let mut text = format!(
-        "the rerun has another hash, {} for {}; moves were not kept (records = \"hash\"), \
-         so the ply cannot be named; the result was {:?} after {} plies and is {:?} after {}",
+        "the hash of the rerun is {}, not {}; the tournament stores no moves (records = \
+         \"hash\"), so the ply is unknown; the result was {:?} after {} plies and is now {:?} \
+         after {}",
         hex::encode(again.hash),
         hex::encode(stored.hash),
         stored.placement,
@@ -96,12 +97,15 @@ pub fn explain_hashes(
     });
     let random: Vec<&str> = agents.collect();
     if !random.is_empty() {
-        let _ = write!(text, "; of itself not deterministic: {}", random.join(", "));
+        let _ = write!(
+            text,
+            "; not deterministic by its own description: {}",
+            random.join(", ")
+        );
     } else if stable {
-        text +=
-            "; asked once more, the agents played as now: one of their programs is not what it was";
+        text += "; a second rerun gave the same game: the program of an agent has changed";
     } else {
-        text += "; asked once more, the agents played differently again";
+        text += "; a second rerun gave yet another game";
     }
     text
 }

@@ -64,8 +64,7 @@ impl Programs {
         match (agent.program, given) {
             (Program::Native, None) => Ok(Source::Native(v1::NativeSource {})),
             (Program::Native, Some(_)) => Err(Failure::usage(format!(
-                "--agent {name}: the record says that arena's own bot \"{}\" played, which needs \
-                 no program",
+                "--agent {name}: \"{}\" is a built-in bot, which needs no program",
                 agent.bot
             ))),
             (Program::Endpoint, Some(url)) => Ok(Source::Endpoint(v1::EndpointSource {
@@ -73,8 +72,8 @@ impl Programs {
                 ..Default::default()
             })),
             (Program::Endpoint, None) => Err(Failure::usage(format!(
-                "agent {name} was an endpoint, which a record cannot name: say where one like it \
-                 runs with --agent {name}=URL"
+                "agent {name} was an endpoint, which a record does not identify: state where a \
+                 copy runs with --agent {name}=URL"
             ))),
             (Program::Package, given) => {
                 let source = v1::BinarySource {
@@ -89,8 +88,8 @@ impl Programs {
                 // Check that the package is available before anything is played.
                 self.provide(&source).await.map_err(|error| {
                     Failure::usage(format!(
-                        "agent {name}: {error}; give its file with --agent {name}=PATH, or the \
-                         --data folder or --coordinator that it is registered at"
+                        "agent {name}: {error}; use --agent {name}=PATH, or --data or \
+                         --coordinator of a store that has it"
                     ))
                 })?;
                 Ok(Source::Binary(source))
@@ -110,7 +109,7 @@ impl Programs {
         let found = hex::encode(Sha256::digest(&content.bytes));
         if found != sha256 {
             return Err(fail(format!(
-                "its SHA-256 is {found}, but the game was played by {sha256}"
+                "SHA-256 is {found}, but the game was played by {sha256}"
             )));
         }
         let path = self.folder.path().join(format!("given-{sha256}"));

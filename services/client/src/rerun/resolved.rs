@@ -68,8 +68,7 @@ pub async fn play(
         played = played => played.map_err(Failure::failed),
         () = interrupt.asked() => Err(Failure::new(
             Kind::Interrupted,
-            "stopped; nothing is kept of a game that is not over, and the same command plays it \
-             again from its start",
+            "stopped; unfinished games are not stored, and the same command starts this one again",
         )),
     }
 }

@@ -61,7 +61,7 @@ impl Answers {
     ) -> Result<Option<A>, Error> {
         if id.len() > ID_BYTES_MAX {
             return Err(Error::Request(format!(
-                "a request id has at most {ID_BYTES_MAX} bytes"
+                "the request id exceeds {ID_BYTES_MAX} bytes"
             )));
         }
         let Some(known) = self.known.get(id) else {

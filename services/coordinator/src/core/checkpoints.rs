@@ -38,7 +38,7 @@ impl Core {
         let signals = self.signals.clone();
         let keeping = tokio::spawn(with_store(Arc::clone(&self.store), move |store| {
             if let Err(error) = store.put_many(changes) {
-                tracing::warn!(%error, "sums over results could not be kept");
+                tracing::warn!(%error, "cannot store sums of results");
                 // Without a receiver, the coordinator is gone, too.
                 let _ = signals.send(at_once(move |core| core.store_failed(&error)));
             }

@@ -18,7 +18,7 @@ pub(super) const UNPLAYED: &str = "unplayed_games";
 const GAMES_LEAST: u64 = 20;
 /// Advice for an agent with a defect.
 const CHANGED: &str = "if you change the agent, register it with `arena agent register --replace` \
-                       and run the spec again: a changed agent starts a new tournament";
+ and run the spec again, which starts a new tournament";
 
 impl TournamentEntry {
     /// True if only a user can resume it: too many games were lost without an answer.
@@ -63,15 +63,15 @@ impl TournamentEntry {
         v1::Pause {
             kind: UNPLAYED.to_owned(),
             reason: format!(
-                "{} of the first {} games were lost by agents that never answered (more than {} %), \
-                 most by {agent}",
+                "agents that never answered lost {} of the first {} games (more than {} %), most \
+                 by {agent}",
                 results.unplayed_games,
                 results.games(),
                 self.unplayed_limit() * 100.0
             ),
             advice: format!(
-                "if a worker's machine lacks something, install it, then play these games again \
-                 with `arena tournament retry {id}`; {CHANGED}; to keep the games as losses, \
+                "if a worker's machine lacks something, install it and replay these games with \
+                 `arena tournament retry {id}`; {CHANGED}; to keep the games as losses, run \
                  `arena tournament resume {id}`"
             ),
             error: error.unwrap_or_default(),
@@ -103,7 +103,7 @@ impl TournamentEntry {
                 }
             ),
             advice: format!(
-                "if a worker's machine lacks something, install it, then continue with `arena \
+                "if a worker's machine lacks something, install it and continue with `arena \
                  tournament resume {id}`; {CHANGED}; to play without the agent, remove it from \
                  the spec; to count its games as losses, set `unplayed_limit = 1` in the spec"
             ),
@@ -134,7 +134,7 @@ impl Core {
             let pause = entry.unstartable(agent);
             self.failing.remove(&id);
             if let Err(error) = self.hold(&id, pause).await {
-                tracing::error!(tournament = id, %error, "its pause could not be stored");
+                tracing::error!(tournament = id, %error, "cannot store the pause");
                 if let Error::Store(cause) = error {
                     self.failed.get_or_insert(cause);
                 }
@@ -162,7 +162,7 @@ impl Core {
         tracing::warn!(
             tournament = id,
             error = pause.error,
-            "paused itself: {}",
+            "tournament paused: {}",
             pause.reason
         );
         self.entry_mut(id)?.document.pause = Some(pause);

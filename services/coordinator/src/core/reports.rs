@@ -55,7 +55,8 @@ impl Core {
         let late = lease == 0 && report.games.iter().any(|it| !it.side.unplayed.is_empty());
         if report.info.key != entry.info.key || entry.info.generation > 1 && late {
             return Err(Error::State(format!(
-                "games of tournament {} are played again: this report is of before",
+                "the games of tournament {} are being replayed: this report is of their earlier \
+                 generation",
                 report.info.id
             )));
         }
@@ -201,7 +202,7 @@ impl Core {
             entry.touch();
         }
         if let Err(error) = self.came(&tournament, written.came).await {
-            tracing::error!(tournament, %error, "the end of the tournament could not be stored");
+            tracing::error!(tournament, %error, "cannot store the end of the tournament");
             // The next start continues with it.
             if let Error::Store(cause) = error {
                 self.failed.get_or_insert(cause);

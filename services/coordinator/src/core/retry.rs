@@ -61,7 +61,7 @@ impl Core {
         }
         if self.writes(id) {
             return Err(Error::State(format!(
-                "results of tournament {id} are on their way to the disk: try again in a moment"
+                "results of tournament {id} are still being written: try again in a moment"
             )));
         }
         self.kept().await;
@@ -97,7 +97,7 @@ impl Core {
             tournament = id,
             generation = info.generation,
             kept = done.count(),
-            "games that an agent lost without an answer are played again"
+            "replaying the games that an agent lost without an answer"
         );
         let entry = self.entry_mut(id)?;
         let old = entry.number.take();
@@ -128,8 +128,7 @@ fn begin(info: &Info, store: &dyn Store) -> Result<Begun, Error> {
     let (replaced, bound) = replaced(info, store)?;
     if replaced.is_empty() {
         return Err(Error::State(format!(
-            "tournament {} has no game that an agent lost without ever answering: there is \
-             nothing to play again",
+            "in tournament {}, every lost game has an answer: nothing to replay",
             info.id
         )));
     }

@@ -86,7 +86,7 @@ impl Core {
             tournament = id,
             games,
             ?continuation,
-            "more games are known"
+            "the schedule has grown"
         );
         self.unpark = true;
         let mut finished = self.ledger.extend(number, games, continuation);
@@ -105,7 +105,7 @@ impl Core {
         tracing::warn!(
             tournament = id,
             lost = document.games_total.saturating_sub(there),
-            "games of a finished tournament are not in the store: they are played again"
+            "games of a finished tournament are missing from the store; replaying them"
         );
         document.finished_unix_us = 0;
         document.verdict_json.clear();

@@ -163,7 +163,7 @@ impl Core {
         match state {
             TournamentState::Cancelled => {
                 return Err(Error::State(format!(
-                    "tournament {tournament} was cancelled: --again plays it anew"
+                    "tournament {tournament} was cancelled: start it anew with --again"
                 )));
             }
             TournamentState::Paused if self.entry(tournament)?.is_to_be_accepted() => {
@@ -236,7 +236,7 @@ impl Core {
         }
         let (of, store) = (Arc::clone(info), Arc::clone(&self.store));
         let loaded = with_store(store, move |store| Results::load(&of, store)).await;
-        let what = || format!("what is left of tournament {}", info.id);
+        let what = || format!("the rest of tournament {}", info.id);
         let loaded = loaded.ok_or(Error::Draining)?;
         loaded.map_err(|error| Error::damaged(what(), error))
     }
@@ -294,7 +294,7 @@ impl Core {
         let before = self.entry(tournament)?.document.state();
         let is_open = matches!(before, TournamentState::Running | TournamentState::Paused);
         if !is_open && before != after {
-            let state = state_name(before).unwrap_or("in no known state");
+            let state = state_name(before).unwrap_or("in an unknown state");
             return Err(Error::State(format!("tournament {tournament} is {state}")));
         }
         let answers = self

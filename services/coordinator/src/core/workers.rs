@@ -236,7 +236,10 @@ impl Core {
         self.metrics.lease_granted(now.saturating_sub(parked.since));
         if parked.reply.send(Ok(v1::LeaseResponse { lease })).is_err() {
             // The lease's deadline returns the games.
-            tracing::debug!(lease = grant.lease, "a lease found nobody");
+            tracing::debug!(
+                lease = grant.lease,
+                "the worker left before its lease arrived"
+            );
         }
         None
     }
@@ -256,14 +259,14 @@ impl Core {
                 tournament = %entry.info.id,
                 agent = name(agent),
                 why,
-                "started at no worker that tried: its games are charged to it"
+                "starts on no worker that tried it; its games are charged to it"
             );
         }
         for &agent in before.iter().filter(|it| !given_up.contains(it)) {
             tracing::info!(
                 tournament = %entry.info.id,
                 agent = name(agent),
-                "may start again: it is asked"
+                "may start again; asking it"
             );
         }
     }
@@ -352,7 +355,7 @@ impl Core {
             tracing::info!(
                 worker,
                 leases = missing.len(),
-                "leases that a worker does not have were taken back"
+                "took back leases that a worker does not have"
             );
             self.unpark = true;
         }
@@ -367,12 +370,7 @@ impl Core {
         for Ended { worker, lease } in &ended {
             let present = self.workers.get(worker);
             let name = present.map_or("", |present| &present.request.name);
-            tracing::warn!(
-                lease,
-                worker,
-                name,
-                "a lease made no progress and was taken back"
-            );
+            tracing::warn!(lease, worker, name, "took back a lease without progress");
         }
         self.metrics.leases_expired.inc_by(ended.len() as u64);
         self.tell_ended(&ended);

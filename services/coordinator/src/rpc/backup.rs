@@ -23,7 +23,7 @@ pub(super) fn send(handle: &Handle) -> mpsc::Receiver<Result<v1::BackupStoreResp
                 bytes: report.bytes,
             }))),
             Ok(None) => Err(Error::State(
-                "this coordinator keeps nothing on a disk".to_owned(),
+                "this coordinator stores nothing on disk".to_owned(),
             )),
             Err(error) => Err(Error::from(error)),
         };

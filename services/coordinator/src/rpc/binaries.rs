@@ -26,14 +26,14 @@ pub(super) async fn upload(
     let header = match parts.message().await?.and_then(|first| first.part) {
         Some(Part::Header(header)) => header,
         Some(Part::Chunk(_)) | None => {
-            return Err(invalid("an upload begins with its header"));
+            return Err(invalid("an upload starts with its header"));
         }
     };
     let sha256 = parse_sha256(&header.sha256)?;
     let size = header.size_bytes;
     if size == 0 || size > BINARY_BYTES_MAX {
         return Err(invalid(format!(
-            "the binary has {size} bytes: it may have from 1 to {BINARY_BYTES_MAX}"
+            "the binary has {size} bytes: must be from 1 to {BINARY_BYTES_MAX}"
         )));
     }
     let answer = |known| v1::UploadBinaryResponse {
@@ -70,7 +70,7 @@ pub(super) async fn upload(
     let mut received = 0;
     while let Some(message) = parts.message().await? {
         let Some(Part::Chunk(chunk)) = message.part else {
-            return Err(invalid("an upload has one header"));
+            return Err(invalid("an upload has only one header"));
         };
         received += chunk.len() as u64;
         if received > size || sender.send(chunk).await.is_err() {
@@ -87,7 +87,7 @@ pub(super) async fn upload(
     writing.await.unwrap_or(Err(Error::Draining))?;
     if received != size {
         return Err(invalid(format!(
-            "{size} bytes were announced and {received} came"
+            "the header announced {size} bytes, but {received} arrived"
         )));
     }
     tracing::info!(sha256 = header.sha256, size, "binary uploaded");

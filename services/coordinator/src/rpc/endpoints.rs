@@ -41,8 +41,8 @@ pub(super) async fn ask(plan: &Plan, agents: &Agents) -> Result<Vec<String>, Err
             }
             (_, Ok(_)) => {}
             (_, Err(problem)) => notes.push(format!(
-                "could not ask endpoint {url} of agent \"{name}\" whether it is what was \
-                 registered: {problem}"
+                "could not query endpoint {url} of agent \"{name}\" to compare it with its \
+                 registration: {problem}"
             )),
         }
     }
@@ -53,9 +53,9 @@ fn change(registered: &v1::DescribeResponse, now: &v1::DescribeResponse) -> Stri
     let program = |it: &v1::DescribeResponse| format!("\"{} {}\"", it.name, it.version);
     let (before, after) = (program(registered), program(now));
     if before == after {
-        format!("{after} offers other bots or options than it did when it was registered")
+        format!("{after} offers other bots or options than at its registration")
     } else {
-        format!("it is {after} now and was {before} when it was registered")
+        format!("it is now {after}, but was {before} at its registration")
     }
 }
 

@@ -111,7 +111,7 @@ impl Figures {
             Err(Error::Draining) => None,
             Err(error) => {
                 let tournament = &*now.info.id;
-                tracing::warn!(tournament, %error, "its standings are not in the metrics");
+                tracing::warn!(tournament, %error, "standings are not in the metrics");
                 None
             }
         };

@@ -233,7 +233,7 @@ impl http_body::Body for Metered {
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) else {
             ready!(self.deadline.as_mut().poll(context));
-            let late = "the report stopped coming, or came too slowly";
+            let late = "the report stopped arriving, or arrived too slowly";
             return Poll::Ready(Some(Err(Status::deadline_exceeded(late))));
         };
         let last = self.admitted.since + READ_MAX;

@@ -44,15 +44,15 @@ pub(super) async fn get(
     let agents = standings.agents.len();
     if request.pairs && agents > AGENTS_PAIRED_MAX {
         return Err(Error::Request(format!(
-            "{agents} agents make too many pairs to show, the most is {AGENTS_PAIRED_MAX} agents: \
-             leave out --pairs and --crosstable"
+            "{agents} agents have too many pairs to show; the limit is {AGENTS_PAIRED_MAX} \
+             agents: omit --pairs and --crosstable"
         )));
     }
     let anchor = match request.anchor.as_str() {
         "" => None,
         name => Some(evidence.agent(name).ok_or_else(|| {
             Error::Request(format!(
-                "the anchor {name:?} is no agent of tournament {}",
+                "the anchor {name:?} is not an agent of tournament {}",
                 request.tournament_id
             ))
         })?),

@@ -120,7 +120,7 @@ impl WorkerRpc {
     async fn take_report(&self, request: v1::ReportRequest) -> Result<v1::ReportResponse, Error> {
         if request.games.len() > REPORT_GAMES_MAX {
             return Err(Error::Request(format!(
-                "{} games in one report: it may have {REPORT_GAMES_MAX}",
+                "{} games in one report: the limit is {REPORT_GAMES_MAX}",
                 request.games.len()
             )));
         }
@@ -144,7 +144,7 @@ impl WorkerRpc {
             let mut message = report
                 .record
                 .take()
-                .ok_or_else(|| Error::Request("a game without a record".to_owned()))?;
+                .ok_or_else(|| Error::Request("a game has no record".to_owned()))?;
             if !report.void_reason.is_empty() {
                 let agents = info.agents.len() as u32;
                 failed.push(FailedGame {
@@ -250,7 +250,7 @@ impl WorkerRpc {
                         Ok(Held::TellsNothing) => compared.unread.push(index),
                         Err(error) => {
                             let game = format_args!("{}/{index}", compared.info.id);
-                            tracing::error!(%game, %error, "a record cannot be compared");
+                            tracing::error!(%game, %error, "cannot compare records");
                             compared.unread.push(index);
                         }
                     }
@@ -289,7 +289,7 @@ fn held_against(
     tracing::info!(
         game = %format_args!("{}/{}", info.id, durable.index),
         worker,
-        "a game played twice ended otherwise for a reason that is no agent's answer"
+        "a replayed game ended differently, for a reason that is not an agent's answer"
     );
     Ok(Held::TellsNothing)
 }
@@ -312,14 +312,14 @@ fn difference(
             game,
             event = divergence.event,
             dice,
-            "DEFECT: the same game drew other chance events, please report it"
+            "BUG: a replay of the game drew other chance events; please report it"
         );
     } else {
         tracing::warn!(
             game,
             event = divergence.event,
             agent,
-            "a game played twice differs"
+            "a replayed game differs"
         );
     }
     v1::Difference {

@@ -100,83 +100,97 @@ pub(super) fn specs() -> Vec<Spec> {
         words_of(
             "variant",
             &["basic", "doubles"],
-            "own pieces keep off each other, or share squares as doubles",
+            "basic: a square holds one piece of a player; doubles: two pieces may share a square",
         ),
-        int("board", (5, 11), 5, "squares along a side: 5, 7, 9 or 11"),
+        int(
+            "board",
+            (5, 11),
+            5,
+            "squares on each side of the board: 5, 7, 9 or 11",
+        ),
         int(
             "pieces",
             (0, PIECES_MAX as i64),
             0,
-            "pieces of each player; 0: one less than the board's side",
+            "pieces of each player; 0 means one less than squares on a side",
         ),
         choice::<Inner>(
             "inner",
-            "whether inner rings alternate in direction or all run clockwise (up to board 9)",
+            "direction of the inner rings: alternating, or all clockwise (up to board 9)",
         ),
         words_of(
             "safe",
             &["minimal", "corners"],
-            "safe squares: the starts and the centre, or the outer corners too",
+            "safe squares: the starts and the centre, or also the outer corners",
         ),
         words_of(
             "dice",
             &["empirical", "binomial", "uniform"],
-            "how likely the values of a throw are; in variant doubles binomial unless chosen",
+            "probabilities of the values of a throw; the default is binomial in variant doubles",
         ),
         choice::<ThrowMode>(
             "throw_mode",
-            "throw all extra throws first, play each before the next, or have none",
+            "play all extra throws together, one after the other, or have none",
         ),
         flag(
             "extra_on_4_8",
             true,
-            "a throw of 4 or 8 earns another; false with throw_mode single",
+            "a throw of 4 or 8 earns another throw; false with throw_mode single",
         ),
         flag(
             "extra_on_hit",
             true,
-            "a hit earns another throw; false in variant doubles and with throw_mode single unless chosen",
+            "a capture earns another throw; the default is false in variant doubles and with \
+             throw_mode single",
         ),
-        flag("inner_hits", true, "pieces on inner squares can be hit"),
+        flag(
+            "inner_hits",
+            true,
+            "pieces on the inner rings can be captured",
+        ),
         flag(
             "gate",
             true,
-            "a player enters the inner rings only after a hit",
+            "a player enters the inner rings only after a capture",
         ),
         choice::<Block>(
             "block",
-            "passing a double for the first time is illegal this turn, or costs the turn",
+            "passing a double for the first time is illegal this turn, or ends the turn",
         ),
         words_of(
             "block_memory",
             &["until-moved", "forever"],
             "how long a piece that was blocked once may pass doubles",
         ),
-        flag("block_on_safe", false, "doubles on safe squares block too"),
+        flag("block_on_safe", false, "doubles on safe squares also block"),
         flag(
             "double_hits_double",
             true,
-            "a double moving together may hit a double",
+            "two pieces that move together may capture a double",
         ),
         choice::<DoubleMove>(
             "double_move",
-            "a double moves together by the whole value, never, or by half of an even value",
+            "two pieces move together by the whole value, never, or by half of an even value",
         ),
-        choice::<End>("end", "play until one has finished, all but one, or all"),
+        choice::<End>(
+            "end",
+            "play until one player has finished, all but one, or all",
+        ),
         words_of(
             "rank_rest",
             &["progress", "tie"],
-            "rank those who have not finished by progress, or together",
+            "rank unfinished players by progress, or as equal",
         ),
         choice::<Deadlock>(
             "deadlock",
-            "when nobody can ever move: a draw, ranked by progress, or all gates open",
+            "if no player can ever move again: a draw, a ranking by progress, or all gates open",
         ),
         int(
             "max_throws",
             (0, 1_000_000),
             0,
-            "throws after which the game is ended; 0: 5000, 10000, 40000 or 120000 by board",
+            "number of throws after which the game ends; 0 means 5000, 10000, 40000 or 120000, \
+             depending on the board",
         ),
         starter(),
     ]
@@ -199,7 +213,7 @@ pub(super) fn presets() -> Vec<Preset> {
             "basic_single",
             4,
             &[("variant", "basic".into()), ("throw_mode", "single".into())],
-            "basic with one throw a turn",
+            "basic, with one throw in each turn",
         ),
         preset(
             "doubles",
@@ -219,13 +233,13 @@ pub(super) fn presets() -> Vec<Preset> {
                 ("block_on_safe", true.into()),
                 ("block_memory", "forever".into()),
             ],
-            "what the Chowka Bhara paper's tables were made with",
+            "rules behind the tables of the Chowka Bhara paper",
         ),
         preset(
             "ns2017",
             4,
             &[("variant", "basic".into()), ("inner_hits", false.into())],
-            "what the cowry paper's averages were probably made with",
+            "rules that are probably behind the averages of the cowry paper",
         ),
     ]
 }
@@ -307,15 +321,14 @@ impl CowryRules {
         };
         if rules.throw_mode == ThrowMode::Single && (rules.extra_on_4_8 || rules.extra_on_hit) {
             return Err(OptionError::Together(
-                "throw_mode single has no extra throws: \
-                 set extra_on_4_8 and extra_on_hit to false or leave them out"
+                "throw_mode single has no extra throws: set extra_on_4_8 and extra_on_hit to \
+                 false, or omit them"
                     .to_owned(),
             ));
         }
         if rules.inner == Inner::Spiral && rules.board > 9 {
             return Err(OptionError::Together(
-                "inner spiral needs a board of 5, 7 or 9: \
-                 on 11 the rings cannot be joined that way"
+                "inner spiral needs a board of 5, 7 or 9: on 11 the rings do not connect"
                     .to_owned(),
             ));
         }

@@ -110,7 +110,7 @@ impl Cowry {
             write!(out, " {index}")?;
         }
         if self.rules.gate && !state.has_hit(seat) {
-            write!(out, ", has not hit")?;
+            write!(out, ", no capture yet")?;
         }
         if mark == '>' {
             let values = VALUES.iter().zip(state.pool);
@@ -121,7 +121,7 @@ impl Cowry {
                 write!(out, ", to play {}", thrown.join(" "))?;
             }
             if state.pending_throws > 0 {
-                write!(out, ", throws to come {}", state.pending_throws)?;
+                write!(out, ", extra throws {}", state.pending_throws)?;
             }
         }
         if state.finished[seat] > 0 {

@@ -127,10 +127,10 @@ impl Cowry {
         let (seats, pieces) = (self.seats, self.rules.pieces);
         expect(
             message.board == u32::from(self.board.size),
-            "board is of another size",
+            "board has another size",
         )?;
         expect(message.seats == seats as u32, "another number of seats")?;
-        expect(message.to_move < message.seats, "to_move is no seat")?;
+        expect(message.to_move < message.seats, "to_move is not a seat")?;
         expect(
             message.pieces.len() == seats * pieces,
             "another number of pieces",
@@ -139,7 +139,10 @@ impl Cowry {
             message.pieces.iter().all(|&piece| piece <= self.board.goal),
             "a piece is beyond the centre",
         )?;
-        expect(message.hit_mask >> seats == 0, "hit_mask names no seat")?;
+        expect(
+            message.hit_mask >> seats == 0,
+            "hit_mask has a bit that is not a seat",
+        )?;
         let masks = if self.rules.doubles { seats } else { 0 };
         expect(
             message.may_pass.count() == masks,
@@ -148,7 +151,7 @@ impl Cowry {
         let mut all_masks = message.may_pass.iter().chain([&message.blocked_now]);
         expect(
             all_masks.all(|mask| mask >> pieces == 0),
-            "a mask names no piece",
+            "a mask has a bit that is not a piece",
         )?;
         expect(
             message.blocked_now == 0
@@ -165,7 +168,7 @@ impl Cowry {
         )?;
         expect(
             message.throws <= self.rules.throws_max,
-            "throws is beyond max_throws",
+            "throws exceeds max_throws",
         )?;
         let mut finished = [0; MAX_SEATS];
         expect(
@@ -178,7 +181,8 @@ impl Cowry {
                 .filter(|&seat| seat < seats)
                 .map(|seat| &mut finished[seat])
                 .filter(|rank| **rank == 0);
-            *rank.ok_or("finished names no seat or one twice")? = place as u8 + 1;
+            *rank.ok_or("finished has a number that is not a seat, or one seat twice")? =
+                place as u8 + 1;
         }
         let phase = PHASES.iter().find(|(number, _)| *number == message.phase);
         let mut state = State {
@@ -233,7 +237,7 @@ impl Cowry {
             Phase::Over(Ending::Cap) => !decided && quiet && state.throws == self.rules.throws_max,
             Phase::Over(Ending::Repetition) => false,
         };
-        expect(holds, "phase does not go with the rest")
+        expect(holds, "phase contradicts the other fields")
     }
 
     /// Checks that the pieces are where pieces can be.
@@ -243,11 +247,13 @@ impl Cowry {
             let own = &state.pieces[seat][..pieces];
             let home = own.iter().all(|&piece| piece == self.board.goal);
             if home != (state.finished[seat] > 0) {
-                return Err(format!("seat {seat}: finished does not go with its pieces"));
+                return Err(format!("seat {seat}: finished contradicts its pieces"));
             }
             let gated = self.rules.gate && !state.has_hit(seat);
             if gated && own.iter().any(|&piece| piece >= self.board.outer) {
-                return Err(format!("seat {seat}: an inner piece without a hit"));
+                return Err(format!(
+                    "seat {seat}: a piece on an inner ring without a capture"
+                ));
             }
             for (piece, &index) in own.iter().enumerate() {
                 if self.board.is_safe(index) {
@@ -261,7 +267,9 @@ impl Cowry {
                     other != seat && state.pieces[other][..pieces].contains(&there)
                 });
                 if shared && self.hits_at(index) {
-                    return Err(format!("seat {seat}: a piece beside an opponent's"));
+                    return Err(format!(
+                        "seat {seat}: a piece on the square of an opponent's piece"
+                    ));
                 }
             }
         }

@@ -294,7 +294,7 @@ impl Ruleset for Kalah {
         RulesetInfo {
             name: Self::NAME,
             version: Self::VERSION,
-            summary: "sowing stones round two rows of pits, for two players",
+            summary: "sowing stones in two rows of pits, for two players",
             seats: (2, 2),
             options: options::specs(),
             presets: Vec::new(),

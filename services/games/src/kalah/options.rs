@@ -38,17 +38,17 @@ pub(super) struct KalahRules {
 /// All options with their types and defaults.
 pub(super) fn specs() -> Vec<Spec> {
     vec![
-        int("pits", (1, PITS_MAX as i64), 6, "pits of a side"),
+        int("pits", (1, PITS_MAX as i64), 6, "pits on each side"),
         int("stones", (1, 8), 4, "stones in each pit at the start"),
         choice::<EmptyCapture>(
             "empty_capture",
-            "whether a last stone in an empty own pit banks itself and the opposite pit: \
-             where that has stones, always, or never",
+            "last stone in an own empty pit: the mover banks it with the opposite pit if that has \
+             stones, always, or never",
         ),
         choice::<Remaining>(
             "remaining",
-            "who gets the stones left when a row is empty: their owner, the player whose row \
-             is empty, or nobody",
+            "when a row is empty, the stones left go to their owner, to the player with the empty \
+             row, or to neither",
         ),
         flag(
             "early_stop",
@@ -59,7 +59,7 @@ pub(super) fn specs() -> Vec<Spec> {
             "max_plies",
             (1, 1_000_000),
             1_000,
-            "sowings after which the game is ended",
+            "number of plies after which the game ends",
         ),
     ]
 }

@@ -50,10 +50,10 @@ impl Kalah {
                 && message.board.iter().sum::<u32>() == total,
             "another number of stones",
         )?;
-        expect(message.to_move < 2, "to_move is no seat")?;
+        expect(message.to_move < 2, "to_move is not a seat")?;
         expect(
             message.plies <= self.rules.plies_max,
-            "plies is beyond max_plies",
+            "plies exceeds max_plies",
         )?;
         let mut state = State {
             board: [0; CELLS_MAX],
@@ -68,7 +68,7 @@ impl Kalah {
         self.check_end(&mut state);
         expect(
             state.board == swept.board,
-            "a row is empty and stones are not swept",
+            "a row is empty, but the other one has not been swept",
         )?;
         Ok(state)
     }

@@ -300,8 +300,7 @@ impl Ruleset for ChineseLudo {
         RulesetInfo {
             name: Self::NAME,
             version: Self::VERSION,
-            summary: "race of two players round a ring with jumps and flights \
-                      (Aeroplane chess)",
+            summary: "race of two players on a ring with jumps and flights (Aeroplane chess)",
             seats: (2, 2),
             options: options::specs(),
             presets: options::presets(),

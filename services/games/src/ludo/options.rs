@@ -55,44 +55,43 @@ pub(super) fn specs() -> Vec<Spec> {
     vec![
         choice::<Launch>(
             "launch",
-            "which rolls bring a plane out of the hangar: 6, every even one, or 5 and 6",
+            "rolls that launch a plane: 6, every even one, or 5 and 6",
         ),
         words_of(
             "start",
             &["pad", "ring1"],
-            "where a launched plane stands: on its pad, safe, or on square 1 of the ring",
+            "where a launched plane starts: on its pad, which is safe, or on square 1 of the ring",
         ),
         choice::<Finish>(
             "finish",
-            "a roll that is more than a plane has left: illegal, flies back what is too much, \
-             or brings it home",
+            "a roll beyond home: illegal, moves back by the excess, or brings the plane home",
         ),
         words_of(
             "dotfly",
             &["seed", "standard"],
-            "the dotted line: from 14 to 30, or from 18 to 30 as on ordinary boards",
+            "squares of the flight: from 14 to 30, or from 18 to 30 as on ordinary boards",
         ),
         words_of(
             "hit_squares",
             &["all", "ends"],
-            "squares of a jump or flight where opponents are hit: every one it lands on, or \
-             only the first and the last",
+            "where jumps and flights capture: on every square that they touch, or on the first \
+             and the last only",
         ),
         flag(
             "fly_hits_path",
             false,
-            "a flight hits the squares between the ends of the dotted line too",
+            "a flight also captures on the squares between its ends",
         ),
         choice::<ThreeSixes>(
             "three_sixes",
-            "what the third 6 in a row costs: nothing, the turn, or the turn and every plane \
-             that is not home",
+            "penalty for a third 6 in a row: none, the turn, or the turn and every plane that is \
+             not home",
         ),
         int(
             "max_rolls",
             (1, 50_000),
             5_000,
-            "rolls after which the game is ended",
+            "number of rolls after which the game ends",
         ),
         starter(),
     ]
@@ -109,13 +108,13 @@ pub(super) fn presets() -> Vec<Preset> {
             "hz2022",
             "starter",
             "random",
-            "as Han and Zhou play it in \"Threat Matrix\": a drawn starter",
+            "rules of Han and Zhou, \"Threat Matrix\", with a drawn starter",
         ),
         preset(
             "standard",
             "dotfly",
             "standard",
-            "the dotted line of ordinary boards, twelve squares long",
+            "the flight of ordinary boards, twelve squares long",
         ),
     ]
 }

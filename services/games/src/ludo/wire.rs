@@ -112,17 +112,17 @@ impl ChineseLudo {
 
     pub(super) fn read_position(&self, bytes: &[u8]) -> Result<State, String> {
         let message = RawPosition::read(bytes).map_err(|error| error.to_string())?;
-        expect(message.to_move < 2, "to_move is no seat")?;
-        expect(message.die <= u32::from(SIX), "die is beyond 6")?;
+        expect(message.to_move < 2, "to_move is not a seat")?;
+        expect(message.die <= u32::from(SIX), "die exceeds 6")?;
         expect(
             message.planes.count() == 2 * PLANES,
             "planes are not four for each of two seats",
         )?;
         expect(
             message.rolls <= u32::from(self.rules.rolls_max),
-            "rolls is beyond max_rolls",
+            "rolls exceeds max_rolls",
         )?;
-        expect(message.sixes <= 3, "sixes is beyond 3")?;
+        expect(message.sixes <= 3, "sixes exceeds 3")?;
         let phase = PHASES.iter().find(|(number, _)| *number == message.phase);
         let mut state = State {
             r: [[HANGAR; PLANES]; 2],
@@ -134,7 +134,7 @@ impl ChineseLudo {
         };
         let planes = state.r.iter_mut().flatten();
         for (mine, &theirs) in planes.zip(message.planes.iter()) {
-            *mine = progress(theirs).ok_or("a plane is neither on its way nor home")?;
+            *mine = progress(theirs).ok_or("a plane has an impossible progress")?;
         }
         self.check_phase(&state)?;
         self.check_planes(&state)?;
@@ -160,7 +160,7 @@ impl ChineseLudo {
             Phase::Cap => !over && quiet && state.rolls == self.rules.rolls_max,
         };
         let holds = holds && home != [true; 2];
-        expect(holds, "phase does not go with the rest")
+        expect(holds, "phase contradicts the other fields")
     }
 
     /// Checks that the planes are where planes can be together.
@@ -169,12 +169,12 @@ impl ChineseLudo {
         let on_pad = state.r.iter().flatten().any(|&plane| plane == PAD);
         expect(
             !(self.rules.launches_onto_ring && on_pad),
-            "a plane is on a pad, and planes start on the ring",
+            "a plane is on a pad, but planes start on the ring",
         )?;
         let shared = |&plane: &i8| across(plane).is_some_and(|there| blue.contains(&there));
         expect(
             !red.iter().any(shared),
-            "planes of both seats are on one square",
+            "planes of both seats share a square",
         )
     }
 }

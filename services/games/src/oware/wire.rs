@@ -64,11 +64,11 @@ impl RawPosition {
             numbers().all(|&seeds| seeds <= all) && numbers().sum::<u32>() == all,
             "pits and scores are not 48 seeds together",
         )?;
-        expect(self.to_move < 2, "to_move is no seat")?;
-        expect(self.plies <= plies_max.into(), "plies is beyond max_plies")?;
+        expect(self.to_move < 2, "to_move is not a seat")?;
+        expect(self.plies <= plies_max.into(), "plies exceeds max_plies")?;
         expect(
             self.since_capture <= self.plies,
-            "since_capture is beyond plies",
+            "since_capture exceeds plies",
         )?;
         let phase = PHASES.iter().find(|(number, _)| *number == self.phase);
         let (_, phase) = *phase.ok_or("phase is not raw")?;
@@ -89,7 +89,7 @@ impl RawPosition {
         }
         expect(
             phase != Phase::Start || random_starter && core == Core::new(true),
-            "the starter is not to be drawn here",
+            "the starter is not drawn in these rules",
         )?;
         Ok(core)
     }

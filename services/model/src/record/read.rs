@@ -116,7 +116,12 @@ fn seed<'de, D: serde::Deserializer<'de>>(from: D) -> Result<BlockSeed, D::Error
     text.parse::<BlockSeed>()
         .ok()
         .filter(|seed| seed.to_string() == text)
-        .ok_or_else(|| serde::de::Error::custom(format!("\"{text}\" is not a record's seed")))
+        .ok_or_else(|| {
+            serde::de::Error::custom(format!(
+                "\"{text}\" is not a valid seed of a \
+         record"
+            ))
+        })
 }
 
 /// A name as records write it: a name that JSON has to escape would give two records one hash.
@@ -125,7 +130,7 @@ fn plain<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Error> 
     let escaped = |letter: char| letter < ' ' || letter == '"' || letter == '\\';
     if text.contains(escaped) {
         return Err(serde::de::Error::custom(format!(
-            "{text:?} is not a record's name"
+            "{text:?} is not a valid name of a record"
         )));
     }
     Ok(text)
@@ -410,14 +415,16 @@ impl Line {
             (None, None, None) => Ok(()),
             (Some(RECORD_VERSION), Some(agents), Some(_)) if agents == self.seats.len() => Ok(()),
             (Some(RECORD_VERSION), ..) => Err(format!(
-                "version {RECORD_VERSION} needs \"play\", and in \"agents\" one entry for each seat"
+                "version {RECORD_VERSION} needs \"play\", and one entry in \"agents\" for each \
+                 seat"
             )),
             (None, ..) => Err("\"agents\" and \"play\" without \"record\"".to_owned()),
             (Some(version), ..) if version > RECORD_VERSION => Err(format!(
-                "\"record\" is {version}, this program reads up to {RECORD_VERSION}: use a newer arena"
+                "\"record\" is {version}, but this program reads versions up to {RECORD_VERSION}: \
+                 use a newer arena"
             )),
             (Some(version), ..) => Err(format!(
-                "\"record\" is {version}: it is {RECORD_VERSION}, or absent in older records"
+                "\"record\" is {version}: must be {RECORD_VERSION}, or absent in older records"
             )),
         }?;
         if self.events.is_some() && self.opening.is_some() {

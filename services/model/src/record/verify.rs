@@ -14,7 +14,7 @@ use crate::spec::GamePlay;
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
     /// The content was changed.
-    #[error("the record does not hash to {stated} as it says, but to {computed}")]
+    #[error("the record's hash is {stated}, but its content has the hash {computed}")]
     Hash {
         /// The hash in the record.
         stated: String,
@@ -22,7 +22,7 @@ pub enum VerifyError {
         computed: String,
     },
     /// There are no events to apply.
-    #[error("the record keeps no moves (records = \"hash\")")]
+    #[error("the record has no moves (records = \"hash\")")]
     NoEvents,
     /// The rules do not allow these events.
     #[error("{0}")]
@@ -31,7 +31,7 @@ pub enum VerifyError {
     #[error("{0}")]
     Dice(#[from] DiceError),
     /// The rules give another result.
-    #[error("{key} is {stated} in the record, but the rules give {computed}")]
+    #[error("{key} is {stated} in the record, but {computed} by the rules")]
     Differs {
         /// Key of the record.
         key: &'static str,
@@ -53,7 +53,7 @@ pub enum VerifyError {
         problem: String,
     },
     /// Played by rules of another version.
-    #[error("the record is of {ruleset} rules version {stated}, this program has version {known}")]
+    #[error("the record has {ruleset} version {stated}, but this program has version {known}")]
     Version {
         /// Name of the ruleset.
         ruleset: String,
@@ -159,7 +159,7 @@ impl GameRecord {
             let computed = match self.faults.is_empty() {
                 true => "a game without a fault",
                 false if forfeits => "forfeit, because of its fault",
-                false => "a game in which faults are replaced by random moves",
+                false => "a game with on_fault = \"random-move\"",
             };
             let stated = self.termination.name();
             return Err(VerifyError::differs("termination", stated, computed));
@@ -178,29 +178,31 @@ impl GameRecord {
         for (place, fault) in self.faults.iter().enumerate() {
             let problem = match deciding.get(fault.ply as usize).copied().flatten() {
                 None => Some(format!(
-                    "no seat has to decide there ({} plies)",
+                    "no seat decides at that ply (the game has {} plies)",
                     self.plies
                 )),
                 Some(seat) if seat != fault.seat => {
-                    Some(format!("seat {seat} has to decide there"))
+                    Some(format!("seat {seat} decides at that ply"))
                 }
                 Some(_) if fault.ply < self.opening_plies => {
-                    Some("moves of the opening are not asked for".to_owned())
+                    Some("moves of the opening are not chosen by agents".to_owned())
                 }
-                Some(_) if before.is_some_and(|before| fault.ply <= before) => {
-                    Some("a move has at most one fault, in the order of plies".to_owned())
-                }
+                Some(_) if before.is_some_and(|before| fault.ply <= before) => Some(
+                    "a move has at most one fault, and faults are in the order of plies".to_owned(),
+                ),
                 Some(_)
                     if forfeits && self.faults[..place].iter().any(|it| it.seat == fault.seat) =>
                 {
-                    Some("the seat has forfeited before".to_owned())
+                    Some("the seat forfeited before".to_owned())
                 }
                 Some(_) => {
                     let ends = forfeits && self.seats.len() == 2;
                     match fault.ply == self.plies {
                         at_end if at_end == ends => None,
-                        true => Some("a move replaces it, and the record has none".to_owned()),
-                        false => Some("it ends the game, and the record goes on".to_owned()),
+                        true => {
+                            Some("a random move replaces it, but the record has none".to_owned())
+                        }
+                        false => Some("it ends the game, but the record continues".to_owned()),
                     }
                 }
             };

@@ -141,7 +141,7 @@ mod duration {
         let text = String::deserialize(from)?;
         humantime::parse_duration(&text).map_err(|_| {
             serde::de::Error::custom(format!(
-                "\"{text}\" is not a duration, write for example \"2s\" or \"500ms\""
+                "\"{text}\" is not a duration; expected for example \"2s\" or \"500ms\""
             ))
         })
     }
@@ -164,7 +164,7 @@ mod fault_policy {
             "forfeit" => Ok(FaultPolicy::Forfeit),
             "random-move" => Ok(FaultPolicy::RandomMove),
             other => Err(D::Error::custom(format!(
-                "on_fault = \"{other}\" is not known: use \"forfeit\" or \"random-move\""
+                "unknown value on_fault = \"{other}\": use \"forfeit\" or \"random-move\""
             ))),
         }
     }

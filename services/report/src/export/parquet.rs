@@ -153,7 +153,7 @@ fn failed(error: ParquetError) -> ReportError {
     };
     let remedy = match io.map(std::io::Error::kind) {
         Some(std::io::ErrorKind::StorageFull) => {
-            "; the disk is full: make room, or name a file on another one"
+            "; the disk is full: make room, or choose a file on another disk"
         }
         _ => "",
     };

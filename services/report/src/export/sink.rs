@@ -26,7 +26,7 @@ impl Out {
         match file {
             Some(file) => Ok(Self::File(WholeFile::create(file)?)),
             None if binary && io::stdout().is_terminal() => Err(ReportError::usage(
-                "Parquet is not for terminals: name a file with --out FILE",
+                "Parquet cannot be printed on a terminal: use --out FILE",
             )),
             None => Ok(Self::Stdout(BufWriter::new(io::stdout()))),
         }

@@ -66,7 +66,7 @@ fn tables(rounds: &Rounds, tables: &[&RoundMatch]) -> Vec<String> {
 }
 
 /// The reason why an agent advanced without more points than another.
-const BY_SEED: &str = "; level, the better seed goes on";
+const BY_SEED: &str = "; tied, the better seed advances";
 
 /// `12 – 8`
 fn score(table: &RoundMatch) -> String {
@@ -82,7 +82,7 @@ fn many(table: &RoundMatch, names: &[String]) -> String {
         .map(|(name, &points)| format!("{name} {}", units::points(points)))
         .collect();
     let (on, out) = text.split_at(table.go_on.min(text.len()));
-    format!("on: {}; out: {}", on.join(", "), out.join(", "))
+    format!("advance: {}; out: {}", on.join(", "), out.join(", "))
 }
 
 /// Formats agents by their numbers in a list: `(2, 5)`.

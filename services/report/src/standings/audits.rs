@@ -12,7 +12,7 @@ pub fn format_audits(audits: &v1::Audits) -> String {
         audits.differing
     );
     if audits.differing > 0 {
-        text += " (see arena audit list)";
+        text += " (see `arena audit list`)";
     }
     if audits.waiting > 0 {
         text += &format!("; {} waiting for a second worker", audits.waiting);

@@ -58,10 +58,7 @@ pub fn render(standings: &v1::Standings, asked: bool, width: Option<usize>) -> S
     };
     let short = rounds.kind == RoundFormat::Knockout && rounds.tables() <= TABLES_UNASKED;
     if !asked && !short {
-        return remark(
-            &format!("who met whom: arena standings {id} --rounds"),
-            width,
-        );
+        return remark(&format!("pairings: arena standings {id} --rounds"), width);
     }
     match rounds.kind {
         RoundFormat::Swiss => format!("\n{}", swiss(standings, &rounds, width)),
@@ -106,7 +103,8 @@ fn knockout(rounds: &Rounds, width: Option<usize>) -> String {
     };
     text + &remark(
         &format!(
-            "points: one for each seat beaten, a half for each tied; who goes on comes first{seeds}"
+            "points: one for each seat beaten, a half for each tied; agents that advance come \
+             first{seeds}"
         ),
         width,
     )

@@ -195,8 +195,8 @@ pub fn remarks(standings: &v1::Standings) -> String {
 pub fn swiss_tiebreaks(seats: usize) -> String {
     let bye = if seats > 2 { "half a round" } else { "a round" };
     format!(
-        "by points, then by Buchholz (the sum of all opponents' points); an opponent beaten is one \
-         point, a tie half a point; a bye counts as {bye} won, and not for Buchholz"
+        "by points, then by Buchholz (the sum of all opponents' points); a win is one point, a \
+         tie half a point; a bye counts as {bye} won, and not for Buchholz"
     )
 }
 

@@ -173,7 +173,7 @@ fn intervals(standings: &v1::Standings) -> Object {
         ),
         (
             "anytime",
-            json!("pointwise, over blocks; at all times at once, however often one looks"),
+            json!("pointwise, over blocks; valid at any time, however often they are read"),
         ),
         ("shown", json!(shown)),
     ])

@@ -135,7 +135,7 @@ impl Index {
         let more = gaps.len().saturating_sub(TOURNAMENTS_SHOWN);
         gaps.truncate(TOURNAMENTS_SHOWN);
         if more > 0 {
-            gaps.push(format!("; and of {more} tournaments more"));
+            gaps.push(format!("; of {more} more tournaments"));
         }
         gaps.concat()
     }

@@ -38,15 +38,20 @@ impl fmt::Display for Damage {
         let many = |single, many| if one { single } else { many };
         let found = match fault {
             Fault::Missing => many("is missing", "are missing"),
-            Fault::Changed => many("is not as it was written", "are not as they were written"),
+            Fault::Changed => many(
+                "has changed since it was written",
+                "have changed since they were \
+             written",
+            ),
             Fault::Unreadable(because) => return write!(f, "{packs} cannot be read{because}"),
             Fault::Misplaced => many(
-                "does not follow the one before it",
-                "do not follow those before them",
+                "does not follow its predecessor",
+                "do not follow their predecessors",
             ),
-            Fault::NotAcknowledged => {
-                many("is not the one acknowledged", "are not those acknowledged")
-            }
+            Fault::NotAcknowledged => many(
+                "is not the acknowledged one",
+                "are not the acknowledged ones",
+            ),
             Fault::LockedUp => return write!(f, "the records of {packs} cannot be unpacked"),
         };
         write!(f, "{packs} {found}")

@@ -206,7 +206,7 @@ impl<'a> Salvage<'a> {
                 names.push(format!("and {more} more"));
             }
             damage.push(format!(
-                "these documents may be of before their last change, or removed since: {}",
+                "these documents may be older versions, or removed ones: {}",
                 names.join(", ")
             ));
         }
@@ -251,6 +251,6 @@ fn read<T>(
 fn name(key: &[u8]) -> String {
     match documents::parse_key(key) {
         Some((collection, name)) => format!("\"{name}\" of {collection}"),
-        None => "one without a name".to_owned(),
+        None => "a document without a name".to_owned(),
     }
 }

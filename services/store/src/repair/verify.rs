@@ -108,7 +108,7 @@ pub(super) fn check(
             report.binaries += 1;
         } else {
             damage_report.add(format!(
-                "the binary {name} is not as it was written: register it again"
+                "binary {name} has changed since it was written: register it again"
             ));
         }
     }
@@ -131,14 +131,14 @@ pub(crate) fn beware(folder: &Folder) -> Result<(), StoreError> {
     tracing::info!(
         data = %folder.path.display(),
         bytes,
-        "the end of the store's log is torn, as a crash leaves it: copying and checking the store \
-         before it is opened"
+        "the end of the store's log is torn, as after a crash: checking a copy of the store \
+         before opening it"
     );
     let scratch = Scratch::of(folder)?;
     if !scratch.is_copy {
         tracing::info!(
             bytes,
-            "there is no room for a copy: opening without a check"
+            "no space for a copy: opening the store without a check"
         );
         return Ok(());
     }

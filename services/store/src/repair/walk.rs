@@ -79,7 +79,8 @@ impl Walk {
             let read = db.visit(Tree::Packs, &pack::key(next), |key, bytes| {
                 failures = 0;
                 let Some(sequence) = key.as_ref().try_into().ok().map(u64::from_be_bytes) else {
-                    self.damage_report.add("an entry that is no results pack");
+                    self.damage_report
+                        .add("an entry that is not a results pack");
                     return true;
                 };
                 self.damage_report.packs(next..sequence, Fault::Missing);
@@ -153,11 +154,9 @@ impl Walk {
                         each(Item::Document(sealed));
                     }
                     (Some((collection, name)), None) => self.damage_report.add(format!(
-                        "the document \"{name}\" of {collection} is not as it was written"
+                        "the document \"{name}\" of {collection} has changed since it was written"
                     )),
-                    (None, _) => self
-                        .damage_report
-                        .add("a document under a key that is none"),
+                    (None, _) => self.damage_report.add("a document with an invalid key"),
                 }
                 true
             });
@@ -192,7 +191,7 @@ impl Walk {
         self.documents_whole = (found.count, found.digest) == (stored.count, stored.digest);
         if !self.documents_whole {
             self.damage_report.add(format!(
-                "{} documents are whole, {} were stored",
+                "{} documents are intact, {} were stored",
                 found.count, stored.count
             ));
         }
@@ -201,29 +200,27 @@ impl Walk {
             Found::Whole(acknowledged) => acknowledged,
             Found::Missing if new && self.is_empty() => return,
             Found::Missing => {
-                return self
-                    .doubt_documents("the commit marker of what was acknowledged is missing");
+                return self.doubt_documents("the commit marker is missing");
             }
             Found::Damaged => {
-                return self
-                    .doubt_documents("the commit marker of what was acknowledged is damaged");
+                return self.doubt_documents("the commit marker is damaged");
             }
         };
         let lost = acknowledged.tip.games.saturating_sub(self.index.games());
         if lost > 0 {
             self.damage_report.add(format!(
-                "{lost} acknowledged games are not there{}",
+                "{lost} acknowledged games are missing{}",
                 self.index.gaps_text()
             ));
         }
         let known = acknowledged.documents;
         if known.version > stored.version {
             self.doubt_documents(format!(
-                "the last {} changes of documents are not there",
+                "the last {} changes of documents are missing",
                 known.version - stored.version
             ));
         } else if known.version == stored.version && known != stored {
-            self.doubt_documents("the documents are not those acknowledged");
+            self.doubt_documents("the documents are not the acknowledged ones");
         }
     }
 
@@ -391,7 +388,7 @@ mod tests {
             )]
         });
         assert!(
-            summary.contains("the documents are not those acknowledged"),
+            summary.contains("the documents are not the acknowledged ones"),
             "{summary}"
         );
     }

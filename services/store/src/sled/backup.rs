@@ -159,7 +159,7 @@ pub(crate) fn write_snapshot(
     })?;
     written.at(action, data)?;
     if !whole || next < snapshot.packs {
-        let damage = format!("results pack {next} is not as it was written");
+        let damage = format!("results pack {next} has changed since it was written");
         return Err(StoreError::corrupt(data, damage));
     }
     for (key, content) in &snapshot.documents {
@@ -290,7 +290,7 @@ fn check(from: &Path) -> Result<u64, StoreError> {
     if Sha256Digest::from(hashed.hasher.finalize()) != expected {
         return Err(damaged(
             from,
-            "its content does not have the checksum at its end",
+            "its content does not match the checksum at its end",
         ));
     }
     Ok(length)
@@ -317,15 +317,16 @@ fn fill(from: &Path, folder: &Folder, bytes: u64) -> Result<BackupReport, StoreE
         }
         let key_length = u32::from_le_bytes(array(&mut file).at("read", from)?);
         if key_length > KEY_MAX {
-            return Err(damaged(from, "it has a key that is too long"));
+            return Err(damaged(from, "one of its keys is too long"));
         }
         let mut key = vec![0; key_length as usize];
         file.read_exact(&mut key).at("read", from)?;
         let length = u64::from_le_bytes(array(&mut file).at("read", from)?);
         if kind == KIND_BINARY {
             let mut sha256: Sha256Digest = [0; 32];
-            hex::decode_to_slice(&key, &mut sha256)
-                .map_err(|_| damaged(from, "a binary in it has no digest for a name"))?;
+            hex::decode_to_slice(&key, &mut sha256).map_err(|_| {
+                damaged(from, "one of its binaries has a name that is not a digest")
+            })?;
             let mut upload = binaries.begin(sha256)?;
             io::copy(&mut (&mut file).take(length), &mut upload).at("write a binary to", to)?;
             upload.commit()?;
@@ -333,7 +334,7 @@ fn fill(from: &Path, folder: &Folder, bytes: u64) -> Result<BackupReport, StoreE
             continue;
         }
         if length > CONTENT_MAX {
-            return Err(damaged(from, "it has an entry that is too long"));
+            return Err(damaged(from, "one of its entries is too long"));
         }
         let mut content = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
         file.read_exact(&mut content).at("read", from)?;
@@ -341,7 +342,13 @@ fn fill(from: &Path, folder: &Folder, bytes: u64) -> Result<BackupReport, StoreE
             KIND_PACK => {
                 let pack = pack::open(&content)
                     .filter(|pack| pack.bodies(&content).is_some())
-                    .ok_or_else(|| damaged(from, "a pack in it is not as it was written"))?;
+                    .ok_or_else(|| {
+                        damaged(
+                            from,
+                            "one of its packs has changed since it was \
+                     written",
+                        )
+                    })?;
                 copy.take(&Item::Pack {
                     bytes: &content,
                     pack: &pack,
@@ -349,7 +356,7 @@ fn fill(from: &Path, folder: &Folder, bytes: u64) -> Result<BackupReport, StoreE
             }
             KIND_DOCUMENT => copy.document(&key, &content),
             other => {
-                let how = format!("it has an entry of unknown kind {other}");
+                let how = format!("an entry has the unknown kind {other}");
                 return Err(damaged(from, &how));
             }
         }
@@ -368,7 +375,7 @@ fn array<const N: usize>(file: &mut impl Read) -> io::Result<[u8; N]> {
 fn damaged(backup: &Path, how: &str) -> StoreError {
     StoreError::Corrupt {
         path: backup.to_owned(),
-        damage: format!("the backup cannot be used, {how}"),
-        remedy: "take another backup; nothing was restored".to_owned(),
+        damage: format!("the backup is unusable: {how}"),
+        remedy: "make another backup; nothing was restored".to_owned(),
     }
 }

@@ -77,7 +77,7 @@ impl Core {
         ));
         // It can still be read.
         if let Err(error) = shared.check_space() {
-            tracing::warn!("nothing can be written: {error}");
+            tracing::warn!("cannot write: {error}");
         }
         let packer = Packer::new().at("make a packer for", data)?;
         let writer = Writer {
@@ -140,7 +140,9 @@ impl Core {
             .map(|sealed| sealed.content.to_vec())
             .ok_or_else(|| {
                 let name = String::from_utf8_lossy(key.get(1..).unwrap_or_default());
-                self.corrupt(format!("the document \"{name}\" is not as it was written"))
+                self.corrupt(format!(
+                    "the document \"{name}\" has changed since it was written"
+                ))
             })
     }
 
@@ -207,7 +209,9 @@ impl Core {
     }
 
     fn damaged(&self, place: u32) -> StoreError {
-        self.corrupt(format!("results pack {place} is not as it was written"))
+        self.corrupt(format!(
+            "results pack {place} has changed since it was written"
+        ))
     }
 
     fn corrupt(&self, damage: String) -> StoreError {
@@ -238,11 +242,7 @@ impl Core {
             }
         }
         let found: Option<Vec<_>> = found.into_iter().collect();
-        found.ok_or_else(|| {
-            self.corrupt(format!(
-                "a game of {tournament} is not where it was written"
-            ))
-        })
+        found.ok_or_else(|| self.corrupt(format!("a game of {tournament} is not at its place")))
     }
 
     /// True if the chain has this place.

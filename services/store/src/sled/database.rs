@@ -247,15 +247,15 @@ fn guarded<T>(
     let damage = match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(value)) => return Ok(value),
         Ok(Err(sled::Error::Io(error))) => return Err(error).at(action, data),
-        Ok(Err(sled::Error::Corruption { .. })) => "the database cannot be read".to_owned(),
-        Ok(Err(error)) => format!("the database cannot be used: {error}"),
+        Ok(Err(sled::Error::Corruption { .. })) => "cannot read the database".to_owned(),
+        Ok(Err(error)) => format!("cannot use the database: {error}"),
         Err(panic) => {
             let cause = panic
                 .downcast_ref::<String>()
                 .map(String::as_str)
                 .or_else(|| panic.downcast_ref::<&str>().copied())
                 .unwrap_or("unknown cause");
-            format!("the database broke off: {cause}")
+            format!("the database failed: {cause}")
         }
     };
     Err(StoreError::corrupt(data, damage))

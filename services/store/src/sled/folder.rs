@@ -76,7 +76,7 @@ impl LabelState {
         match self {
             Self::Whole => None,
             Self::Missing => Some("store.json is missing"),
-            Self::Damaged => Some("store.json is not as it was written"),
+            Self::Damaged => Some("store.json has changed since it was written"),
         }
     }
 }
@@ -112,7 +112,7 @@ impl Folder {
         {
             return Err(StoreError::NotFound {
                 path: path.to_owned(),
-                expected: "a data folder of arena: nothing was stored there yet".to_owned(),
+                expected: "a data folder of arena: it contains no store".to_owned(),
             });
         }
         let (lock, was_closed) = lock(path, wait)?;
@@ -120,10 +120,10 @@ impl Folder {
             return Err(StoreError::Corrupt {
                 path: path.to_owned(),
                 damage:
-                    "a restore into it was interrupted, so that it has only a part of the backup"
+                    "a restore into it was interrupted, so it contains only a part of the backup"
                         .to_owned(),
                 remedy: format!(
-                    "run it again, it begins anew: `arena store restore BACKUP --data {}`",
+                    "run it again, it starts anew: `arena store restore BACKUP --data {}`",
                     path.display()
                 ),
             });

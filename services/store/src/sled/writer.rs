@@ -239,7 +239,7 @@ impl Writer {
             whole
         })?;
         if !whole {
-            let damage = "a document is not as it was written";
+            let damage = "a document has changed since it was written";
             return Err(StoreError::corrupt(&self.shared.data, damage));
         }
         Ok(Snapshot {
@@ -339,7 +339,7 @@ impl Writer {
         for (key, value) in &mut values {
             if let Some(old) = self.shared.db.get(Tree::Documents, key)? {
                 let old = documents::open(key, &old).ok_or_else(|| {
-                    let damage = "a document to be replaced is not as it was written";
+                    let damage = "a document to be replaced has changed since it was written";
                     StoreError::corrupt(&self.shared.data, damage)
                 })?;
                 summary.remove(&old.checksum);

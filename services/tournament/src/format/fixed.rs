@@ -25,7 +25,7 @@ pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
     };
     if fixed.games.len() > GROUPS_MAX {
         return Err(field.error(format!(
-            "{} games are listed, the most is {GROUPS_MAX}",
+            "{} games are listed, but the limit is {GROUPS_MAX}",
             fixed.games.len()
         )));
     }
@@ -41,7 +41,10 @@ pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
         }
         let agents = names.iter().map(|name| {
             field.index(name.as_str()).ok_or_else(|| {
-                field.error(format!("game {} names no agent \"{name}\"", number + 1))
+                field.error(format!(
+                    "game {} names an unknown agent \"{name}\"",
+                    number + 1
+                ))
             })
         });
         games.push(agents.collect::<Result<Vec<_>, _>>()?);

@@ -32,8 +32,7 @@ pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
         .collect();
     if others.len() + 1 < field.seats {
         return Err(field.error(format!(
-            "{} and {} are listed, but a game has {} seats: name fewer challengers \
-             or list more agents",
+            "{} and {} are listed, but a game has {} seats: list fewer challengers or more agents",
             counted(challengers.len() as u64, "challenger"),
             counted(others.len() as u64, "other agent"),
             field.seats
@@ -41,7 +40,7 @@ pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
     }
     let too_many = || {
         field.error(format!(
-            "challengers and others make more than {GROUPS_MAX} groups: list fewer agents"
+            "challengers and opponents form more than {GROUPS_MAX} groups: list fewer agents"
         ))
     };
     let fields = combinations(&others, field.seats - 1).ok_or_else(too_many)?;

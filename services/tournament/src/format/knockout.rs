@@ -41,8 +41,8 @@ pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
     };
     if settings.elimination == Elimination::Double && field.seats > 2 {
         return Err(field.error(format!(
-            "elimination = \"double\" is for games of two: a table of {} has no one loser; \
-             use elimination = \"single\"",
+            "elimination = \"double\" needs games of two players: a game of {} has more than one \
+             loser; use elimination = \"single\"",
             field.seats
         )));
     }
@@ -184,7 +184,7 @@ impl Knockout {
         }
         let text = match (winner, self.out.last().and_then(|out| out.first())) {
             (Some(winner), Some(&second)) => format!(
-                "{} wins the knockout of {} after {}, the last against {}.",
+                "{} wins the knockout of {} after {}, the last one against {}.",
                 self.field.name(winner),
                 self.field.agents(),
                 counted(self.round, "round"),
@@ -228,8 +228,8 @@ impl StagePlanner for Knockout {
             round: self.round,
             rounds: Some(self.rounds),
             text: match tables {
-                1 => format!("round {}: {left} left, 1 table", self.round),
-                _ => format!("round {}: {left} left, {tables} tables", self.round),
+                1 => format!("round {}: {left} left, 1 match", self.round),
+                _ => format!("round {}: {left} left, {tables} matches", self.round),
             },
             ..FormatProgress::default()
         }

@@ -56,7 +56,7 @@ pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
     let agents = field.agents();
     if agents > AGENTS_MAX {
         return Err(field.error(format!(
-            "{agents} agents are listed, a ladder has at most {AGENTS_MAX}"
+            "{agents} agents are listed, but a ladder has at most {AGENTS_MAX}"
         )));
     }
     Ok(Box::new(Ladder {
@@ -181,7 +181,7 @@ impl Ladder {
             || "No game was played.".to_owned(),
             |leader| {
                 format!(
-                    "{} stands first of {agents} after {}.",
+                    "{} is first of {agents} after {}.",
                     self.field.names[leader],
                     counted(self.asked, "block")
                 )
@@ -219,7 +219,7 @@ impl StagePlanner for Ladder {
     fn progress(&self) -> FormatProgress {
         FormatProgress {
             round: self.round,
-            text: format!("{} of {} blocks chosen", self.asked, self.total),
+            text: format!("{} of {} blocks scheduled", self.asked, self.total),
             ..FormatProgress::default()
         }
     }

@@ -115,15 +115,15 @@ pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
     };
     if field.agents() != 2 {
         return Err(field.error(format!(
-            "it tests one agent against one other, but {} are listed; \
-             a gauntlet has one against several",
+            "it compares two agents, but {} are listed; use a gauntlet to compare one agent with \
+             several",
             field.agents()
         )));
     }
     if field.rotations == 1 {
         return Err(field.error(format!(
-            "with rotate = false {} holds the first seat in every game, so that the test would \
-             judge the seat as much as the agent; leave out rotate = false in [play]",
+            "with rotate = false, {} has the first seat in every game, so the test would measure \
+             the seat as well; remove rotate = false from [play]",
             field.name(0)
         )));
     }
@@ -184,13 +184,15 @@ impl Sprt {
         );
         let text = match kind {
             "h1" => format!(
-                "{one} is nearer to {elo1:+} Elo over {other} than to {elo0:+}: accepted ({reported})."
+                "H1 accepted: {one} is {elo1:+} Elo over {other} rather than {elo0:+} \
+                 ({reported})."
             ),
             "h0" => format!(
-                "{one} is nearer to {elo0:+} Elo over {other} than to {elo1:+}: rejected ({reported})."
+                "H0 accepted: {one} is {elo0:+} Elo over {other} rather than {elo1:+} \
+                 ({reported})."
             ),
             _ => format!(
-                "Inconclusive: whether {one} has {elo0:+} or {elo1:+} Elo over {other} is open ({reported})."
+                "Inconclusive: {one} is {elo0:+} or {elo1:+} Elo over {other} ({reported})."
             ),
         };
         Verdict::new(kind, &self.field, text)
@@ -277,7 +279,7 @@ impl StagePlanner for Sprt {
     fn progress(&self) -> FormatProgress {
         let (low, high) = gsprt::bounds(&self.test);
         let llr = self.llr.map_or_else(
-            || "no look yet".to_owned(),
+            || "not checked yet".to_owned(),
             |llr| format!("LLR {llr:.2} of {low:.2} to {high:.2}"),
         );
         FormatProgress {

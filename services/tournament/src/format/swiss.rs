@@ -39,8 +39,8 @@ pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
     let fresh = (agents - 1) / (seats - 1);
     if rounds > fresh.max(u64::from(agents.next_power_of_two().ilog2())) {
         return Err(field.error(format!(
-            "[swiss] rounds = {rounds}: at tables of {seats} each of {agents} agents can have new \
-             opponents in {} only, lower rounds or list more agents",
+            "[swiss] rounds = {rounds}: with games of {seats} players, each of {agents} agents \
+             has new opponents in {} only; lower rounds or list more agents",
             counted(fresh, "round")
         )));
     }
@@ -147,7 +147,7 @@ impl Swiss {
         let met_again = self.met_again();
         if met_again > 0 {
             let all = self.agents.iter().map(|it| it.met.len()).sum::<usize>() / 2;
-            text += &format!(" {met_again} of {all} meetings were of two who had met before.");
+            text += &format!(" {met_again} of {all} pairings were repeated.");
         }
         Verdict::new("ranking", &self.field, text)
             .with("winner", json!(winner))

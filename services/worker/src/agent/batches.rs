@@ -245,7 +245,7 @@ impl AgentTask {
         }
         match wrong {
             Some(slot) => {
-                let problem = format!("it answered slot {slot}, which is not open");
+                let problem = format!("answer to slot {slot}, which is not open");
                 Err(Status::data_loss(problem))
             }
             None => Ok(()),

@@ -378,7 +378,7 @@ impl AgentTask {
         if self.batches_failed >= BATCHES_FAILED {
             tracing::info!(
                 agent = self.setup.name,
-                "{BATCHES_FAILED} batches in a row came to nothing: asking single questions"
+                "{BATCHES_FAILED} batches in a row failed: asking single questions from now on"
             );
             self.batches_again = Some(Instant::now() + BATCHES_REST);
         }
@@ -401,7 +401,7 @@ impl AgentTask {
                     } else {
                         tracing::info!(
                             agent = self.setup.name,
-                            "a batch was not answered ({}): asking alone",
+                            "a batch failed ({}): asking its questions alone",
                             fault_report.message
                         );
                     }
@@ -411,7 +411,7 @@ impl AgentTask {
             BatchFailure::Late(limit) => {
                 tracing::info!(
                     agent = self.setup.name,
-                    "a batch was not answered within {limit:?}: asking alone"
+                    "no answer to a batch within {limit:?}: asking its questions alone"
                 );
                 self.restart(&mut unanswered).await;
             }

@@ -26,14 +26,14 @@ pub(super) fn answer_bytes_max(decisions: usize) -> usize {
 /// Decodes the answer to a question asked alone.
 pub(super) fn read_move(bytes: Bytes) -> Result<v1::ChooseMoveResponse, String> {
     v1::ChooseMoveResponse::decode(bytes)
-        .map_err(|error| format!("the answer is no ChooseMoveResponse: {error}"))
+        .map_err(|error| format!("the answer is not a ChooseMoveResponse: {error}"))
 }
 
 /// Decodes answers of a batch.
 pub(super) fn read_moves(bytes: &[u8], answers: &mut Answers) -> Result<(), String> {
     answers
         .read(bytes)
-        .map_err(|error| format!("the answer is no ChooseMovesResponse: {error}"))
+        .map_err(|error| format!("the answer is not a ChooseMovesResponse: {error}"))
 }
 
 /// True if the answer could not be decoded; tonic reports that with this text.

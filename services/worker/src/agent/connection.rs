@@ -136,7 +136,7 @@ impl AgentConnection {
             ),
             None => (
                 FaultKind::Crash,
-                format!("it answered with an error: {}", status_text(status)),
+                format!("the agent answered with an error: {}", status_text(status)),
             ),
         };
         self.fault(kind, message)
@@ -222,7 +222,7 @@ async fn start(
             StartError::Ours { .. } => Down::Ours(error.to_string()),
             // The file was removed, but not by the agent.
             _ if !program.exists() => Down::Ours(format!(
-                "cannot start {}: the file is not there",
+                "cannot start {}: the file does not exist",
                 program.display()
             )),
             StartError::Exited {
@@ -244,7 +244,7 @@ async fn start(
 /// SERVING.
 pub(crate) async fn reach(url: &str) -> Result<Channel, Down> {
     let unreachable = |problem: String| {
-        let message = format!("{url} cannot be reached: {problem}");
+        let message = format!("cannot reach {url}: {problem}");
         Down::Agent(FaultReport::new(FaultKind::Disconnected, message))
     };
     let channel = connect::open(url, connect::CONNECT_TIMEOUT)

@@ -216,7 +216,7 @@ impl TournamentAgents {
             Reached::Native(client) => Some(client.borrow_mut().ask(token, game, question)),
             Reached::Nowhere => {
                 let name = self.context.agent_name(index);
-                let why = format!("the setup does not tell how agent {name} is reached");
+                let why = format!("the setup does not state the source of agent {name}");
                 self.answer(token, DecisionResult::Void(why));
                 None
             }

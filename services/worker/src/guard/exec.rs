@@ -39,7 +39,7 @@ pub(super) fn become_agent(parent: i32, memory_bytes: u64, command: &[OsString])
             continue;
         }
         let hint = match error.kind() == io::ErrorKind::NotFound && !has_slash(program) {
-            true => "; it is neither in the package nor in a folder of this host's PATH",
+            true => "; it is not in the package, nor in a folder of this host's PATH",
             false => "",
         };
         complain(&format!("cannot run {}: {error}{hint}", program.display()));

@@ -224,7 +224,9 @@ impl<G: Game> BotPool for Seated<G> {
                 Ok(chosen) => DecisionResult::Move(chosen.action.into(), start.elapsed()),
                 // It may have been asked twice: the time that the bot had counts.
                 Err(Stopped::Late) => DecisionResult::Fault(late(), time_limit.limit),
-                Err(Stopped::Unwanted) => DecisionResult::Void("nobody waits for it".to_owned()),
+                Err(Stopped::Unwanted) => {
+                    DecisionResult::Void("its request was dropped".to_owned())
+                }
             };
             if let DecisionResult::Move(_, took) | DecisionResult::Fault(_, took) = result {
                 let waited = questions.since.map(|since| start - since);

@@ -35,19 +35,19 @@ pub(super) fn clean(path: &str) -> Result<String, PackageError> {
         Err(PackageError::content(format!("path {shown:?} {why}")))
     };
     if path.starts_with('/') {
-        return refused("is absolute: paths of a package begin in its folder");
+        return refused("is absolute: paths of a package start in its folder");
     }
     let parts: Vec<&str> = { path.split('/') }
         .filter(|part| !part.is_empty() && *part != ".")
         .collect();
     if parts.contains(&"..") {
-        return refused("has \"..\" in it: paths of a package stay in its folder");
+        return refused("contains \"..\": paths of a package stay in its folder");
     }
     if parts.is_empty() {
         return refused("names no file");
     }
     if path.contains('\0') {
-        return refused("has a zero byte in it");
+        return refused("contains a zero byte");
     }
     let clean = parts.join("/");
     if clean.len() > PATH_BYTES_MAX || parts.iter().any(|part| part.len() > NAME_BYTES_MAX) {
@@ -58,7 +58,7 @@ pub(super) fn clean(path: &str) -> Result<String, PackageError> {
 
 pub(super) fn too_large() -> PackageError {
     PackageError::content(format!(
-        "it has more than {} MiB unpacked: leave out what the agent does not need, or serve it \
+        "it exceeds {} MiB unpacked: remove files that the agent does not need, or run the agent \
          as an endpoint",
         BYTES_MAX >> 20
     ))
@@ -83,8 +83,8 @@ impl Layout {
         let path = clean(path)?;
         if self.nodes.len() >= ENTRIES_MAX {
             return Err(PackageError::content(format!(
-                "it has more than {ENTRIES_MAX} files: leave out what the agent does not need, \
-                 or serve it as an endpoint"
+                "it has more than {ENTRIES_MAX} files: remove files that the agent does not need, \
+                 or run the agent as an endpoint"
             )));
         }
         if let Node::File { size, .. } = node {

@@ -28,17 +28,17 @@ impl Manifest {
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, PackageError> {
         let wrong = |problem: &str| PackageError::content(format!("{MANIFEST}: {problem}"));
         if bytes.len() > BYTES_MAX {
-            return Err(wrong(&format!("it has more than {BYTES_MAX} bytes")));
+            return Err(wrong(&format!("it exceeds {BYTES_MAX} bytes")));
         }
         let text = std::str::from_utf8(bytes).map_err(|_| wrong("it is not UTF-8"))?;
         let manifest: Self = toml::from_str(text).map_err(|error| {
             let error = error.to_string();
-            let example = "write it as command = [\"python3\", \"agent.py\"]";
+            let example = "must be a list, such as command = [\"python3\", \"agent.py\"]";
             wrong(&format!("{}\n{example}", error.trim_end()))
         })?;
         let Some(program) = manifest.command.first() else {
             return Err(wrong(
-                "command is empty: write command = [\"PROGRAM\", \"ARG\", …]",
+                "command is empty: add command = [\"PROGRAM\", \"ARG\", …]",
             ));
         };
         if program.is_empty() || manifest.command.iter().any(|word| word.contains('\0')) {
@@ -68,8 +68,8 @@ impl Manifest {
             Some(Node::File {
                 executable: false, ..
             }) => format!(
-                "is not executable: run chmod +x on it, or name what runs it, such as \
-                 command = [\"python3\", \"{path}\"]"
+                "is not executable: run chmod +x, or name its interpreter, such as command = \
+                 [\"python3\", \"{path}\"]"
             ),
             Some(Node::File { .. } | Node::Link { .. }) => return Ok(()),
         };

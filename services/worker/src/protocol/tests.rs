@@ -144,7 +144,7 @@ fn a_coordinator_that_goes_away_is_waited_for_as_long_as_it_takes() {
         panic!("it has joined");
     };
     let mut now = SECOND;
-    let gone = "it ended the connection";
+    let gone = "it closed the connection";
     worker.protocol.parted(now, number, Refusal::Failed, gone);
     while now < SECOND * 100_000 {
         match worker.next(now) {

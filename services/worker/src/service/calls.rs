@@ -147,7 +147,7 @@ async fn notices(
             Err(status) => return status,
         };
     }
-    Status::unavailable("it ended the connection")
+    Status::unavailable("it closed the connection")
 }
 
 /// The failure of the protocol for an error.

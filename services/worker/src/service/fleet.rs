@@ -227,7 +227,7 @@ impl Fleet {
             }
             Action::DropWaiting => self.driver.drop_waiting(),
             Action::Drop(lease) => {
-                tracing::info!(lease, "a lease ended");
+                tracing::info!(lease, "the coordinator took back a lease");
                 self.driver.end_lease(lease);
             }
             Action::Report {
@@ -285,14 +285,14 @@ impl Fleet {
                 // The coordinator releases a leaving worker, which may notice that before the
                 // answer.
                 if self.protocol.joined() && !self.protocol.takes_leave() {
-                    tracing::warn!("lost the coordinator: {problem}");
+                    tracing::warn!("lost the connection to the coordinator: {problem}");
                 }
                 self.protocol.parted(now, stay, refusal(&status), &problem);
             }
             Heard::Lease(call, answer) => match *answer {
                 Ok(answer) => self.take_lease(call, answer.lease),
                 Err(status) => {
-                    tracing::warn!("no games were leased: {}", problem(&status));
+                    tracing::warn!("cannot lease games: {}", problem(&status));
                     self.protocol.not_leased(now, call, refusal(&status));
                 }
             },
@@ -331,7 +331,7 @@ impl Fleet {
                     tracing::warn!(
                         tournament,
                         ?differing,
-                        "games came out otherwise than their durable records"
+                        "records differ from the durable ones"
                     );
                 }
                 tracing::debug!(tournament, games = ?indices(&request), "acknowledged");
@@ -363,16 +363,16 @@ impl Fleet {
                     let index = index(game).unwrap_or_default();
                     tracing::error!(
                         game = %format_args!("{tournament}/{index}"),
-                        "the result of a game was refused, it is played again: {problem}"
+                        "the result of a game was rejected; the game will be replayed: {problem}"
                     );
-                    *game = void_report(index, format!("its result was refused: {problem}"));
+                    *game = void_report(index, format!("its result was rejected: {problem}"));
                 }
                 self.reports.insert(report, Rc::new(request));
             }
             RefusedReport::Dropped => tracing::error!(
                 tournament = request.tournament_id,
                 games = ?request.games.iter().filter_map(index).collect::<Vec<_>>(),
-                "results were refused for good: {problem}"
+                "results were rejected for good: {problem}"
             ),
         }
     }
@@ -388,7 +388,7 @@ impl Fleet {
         }
         let now = self.now();
         let Some(setup) = self.setups.get(&id) else {
-            tracing::error!(tournament = id, "a lease came without setup");
+            tracing::error!(tournament = id, "a lease has no setup");
             self.protocol.not_leased(now, call, Refusal::Failed);
             return;
         };

@@ -41,7 +41,7 @@ impl Output {
         if let Some(file) = &mut kept.file
             && let Err(error) = file.write_all(bytes)
         {
-            tracing::warn!(%error, "what an agent prints is not written to its file any more");
+            tracing::warn!(%error, "an agent's output is not written to its file any more");
             kept.file = None;
         }
         kept.total += bytes.len() as u64;

@@ -95,11 +95,16 @@ impl Supervisor {
             .prefix(FOLDER)
             .permissions(Permissions::from_mode(0o700))
             .tempdir_in(temp)
-            .map_err(|error| ours(format!("no folder in {}: {error}", temp.display())))?;
+            .map_err(|error| {
+                ours(format!(
+                    "cannot create a folder in {}: {error}",
+                    temp.display()
+                ))
+            })?;
         let (listen, url) = address(launch.listen, dir.path()).map_err(ours)?;
         let work = dir.path().join(WORK);
         fs::create_dir(&work)
-            .map_err(|error| ours(format!("no folder {}: {error}", work.display())))?;
+            .map_err(|error| ours(format!("cannot create folder {}: {error}", work.display())))?;
         let (command, args) = match unpacked(&launch.program, &work).await {
             Ok(command) => command,
             Err(PackageError::Content(problem)) => {
@@ -139,7 +144,7 @@ impl Supervisor {
             let path = folder.join(format!("{}-{id}.log", launch.name));
             let file = File::options().append(true).create(true).open(&path);
             let failed = |error: &io::Error| {
-                tracing::warn!(path = %path.display(), %error, "what an agent prints is not kept");
+                tracing::warn!(path = %path.display(), %error, "an agent's output is not kept");
             };
             file.inspect_err(failed).ok()
         });
@@ -272,7 +277,7 @@ async fn ready(
 ) -> Result<Channel, StartError> {
     let program = launch.program.display().to_string();
     let deadline = Instant::now() + launch.limits.start;
-    let mut last = "nobody listens there".to_owned();
+    let mut last = "the agent does not listen there".to_owned();
     let poll = async {
         let mut wait = POLL_FIRST;
         loop {

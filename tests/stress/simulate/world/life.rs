@@ -23,7 +23,7 @@ impl World {
         let Some(coordinator) = self.coordinator.take() else {
             return;
         };
-        trace_event!(self.net, "the coordinator ended");
+        trace_event!(self.net, "the coordinator has ended");
         self.disk.tear(&mut self.net);
         drop(coordinator);
         for place in 0..self.places.len() {

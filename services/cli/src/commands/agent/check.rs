@@ -98,7 +98,7 @@ impl CheckArgs {
         let found = bots.iter().find(|bot| bot.name == *name).cloned();
         found.ok_or_else(|| {
             Failure::usage(format!(
-                "it offers no bot \"{name}\"; its bots are {}",
+                "bot \"{name}\" is unknown; the agent offers {}",
                 bots.iter().map(|bot| &bot.name).join(", ")
             ))
         })
@@ -125,7 +125,7 @@ fn note_search_paths(found: &Found) {
     for name in SEARCH_PATHS {
         if std::env::var_os(name).is_some_and(|value| !value.is_empty()) {
             note(format!(
-                "warning: {name} is set here: the agent may need it, and workers must set it too"
+                "warning: {name} is set here: if the agent needs it, set it on workers too"
             ));
         }
     }

@@ -288,7 +288,7 @@ pub(super) fn print(agent: &v1::Agent, format: Format) -> Outcome {
     };
     let mut text = format!("{}{version}, {}\n", agent.name, reached(agent));
     if agent.description.is_none() {
-        text += "it did not start where it was registered, so what it offers is unknown\n";
+        text += "it did not start when it was registered, so its bots are unknown\n";
     }
     if !agent.options.is_empty() {
         let bot = chosen(agent).map_or("", |bot| bot.name.as_str());

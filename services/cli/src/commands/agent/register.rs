@@ -160,13 +160,13 @@ impl RegisterArgs {
                 Err(Failure::unreachable(format!("agent {name}: {error}")))
             }
             Err(error) if !self.options.is_empty() => Err(Failure::usage(format!(
-                "agent {name} does not start here, so it can have no --option: {error}"
+                "agent {name} does not start here, so it cannot have --option: {error}"
             ))),
             Err(error) => {
                 note(format!(
-                    "warning: {name} does not start here: {error}\n\
-                     It is registered all the same, as one bot that plays every ruleset. If it is \
-                     to run on this machine, repair it and register it again with --replace."
+                    "warning: {name} does not start here: {error}\nIt is registered as one bot \
+                     that plays every ruleset. To run it on this machine, repair it and register \
+                     it again with --replace."
                 ));
                 Ok(None)
             }
@@ -210,7 +210,7 @@ fn read_fragment(path: &Path) -> Outcome<Variant> {
     let [only] = <[Variant; 1]>::try_from(fragment.agent).map_err(|agents| {
         let count = agents.len();
         Failure::usage(format!(
-            "{shown} has {count} [[agent]] tables: it must have one"
+            "{shown} has {count} [[agent]] tables: expected one"
         ))
     })?;
     Ok(only)

@@ -157,21 +157,22 @@ impl Generations {
         let voids: u64 = standings.agents.iter().map(|agent| agent.voids).sum();
         if voids > 0 {
             return Err(Failure::failed(format!(
-                "games of tournament {id} could not be played and are void, so that it says not \
-                 who is best; see `arena standings {id}`"
+                "tournament {id} has void games, so its best player is unknown; see `arena \
+                 standings {id}`"
             )));
         }
         let faults: u64 = standings.agents.iter().map(|agent| agent.faults).sum();
         if faults > 0 {
             note(format!(
-                "{faults} faults in tournament {id} cost games: another run may come out otherwise"
+                "{faults} faults in tournament {id} cost games: another run may have another \
+                 result"
             ));
         }
         (0..generation.players.len())
             .map(|player| {
                 let name = player_name(player)?;
                 let agent = agents.get(name.as_str()).ok_or_else(|| {
-                    Failure::failed(format!("tournament {id} tells nothing of {name}"))
+                    Failure::failed(format!("tournament {id} has no result of {name}"))
                 })?;
                 Ok(self.evolution.points(agent.wins, agent.draws, agent.losses))
             })

@@ -105,8 +105,8 @@ fn fault_kind(text: &str) -> Result<FaultFilter, String> {
     found.map(FaultFilter::Kind).ok_or_else(|| {
         let names = FaultKind::ALL.map(FaultKind::name);
         match nearest(text, names) {
-            Some(nearest) => format!("no such fault, did you mean \"{nearest}\"?"),
-            None => format!("no such fault: there are any, {}", names.join(", ")),
+            Some(nearest) => format!("unknown fault, did you mean \"{nearest}\"?"),
+            None => format!("unknown fault, choose any, {}", names.join(", ")),
         }
     })
 }
@@ -164,17 +164,18 @@ impl ListArgs {
                 let known = names.iter().map(String::as_str);
                 Failure::usage(match nearest(name, known) {
                     Some(nearest) => {
-                        format!("--agent {name}: no such agent, did you mean \"{nearest}\"?")
+                        format!("--agent {name}: unknown agent, did you mean \"{nearest}\"?")
                     }
-                    None => format!("--agent {name}: the agents are {}", names.join(", ")),
+                    None => format!(
+                        "--agent {name}: unknown agent, choose one of {}",
+                        names.join(", ")
+                    ),
                 })
             })
         };
         let agents = self.agent.iter().map(number).collect();
         if self.agent.is_empty() && self.result.is_some_and(|it| it != GameResult::Void) {
-            return Err(Failure::usage(
-                "--result: whose? Name the agent with --agent",
-            ));
+            return Err(Failure::usage("--result needs --agent"));
         }
         agents
     }
@@ -236,8 +237,8 @@ impl ListArgs {
             ],
             rows: found.iter().map(|record| row(&rules, record)).collect(),
             empty: match self.has_filter() {
-                true => "no finished game is like that",
-                false => "no finished games there",
+                true => "no finished game matches",
+                false => "no finished games in that range",
             },
         };
         listing.print(self.output)?;
@@ -248,7 +249,7 @@ impl ListArgs {
                 (true, true) => "these games".to_owned(),
             };
             note(format!(
-                "{shown} of {of}; more with --from and --limit, all with arena export"
+                "{shown} of {of}; use --from and --limit for more, or `arena export` for all"
             ));
         }
         Ok(())

@@ -38,7 +38,7 @@ pub(super) fn print(
     let is_agent = |other: u32| record.seats.get(other as usize) == Some(&agent);
     if let Some(printed) = { game.outputs.iter() }.find(|it| is_agent(it.seat)) {
         let is_cut = printed.bytes > KEPT_BYTES;
-        let cut = if is_cut { ", here are the last" } else { "" };
+        let cut = if is_cut { ", the last of them:" } else { "" };
         note(format!(
             "seat {seat} ({name}) printed {} bytes in this game{cut}",
             units::count(printed.bytes)
@@ -48,16 +48,15 @@ pub(super) fn print(
     let mut details = { game.fault_details.iter() }.filter(|it| is_agent(it.seat));
     if let Some(detail) = details.rfind(|it| !it.stderr_tail.is_empty()) {
         note(format!(
-            "seat {seat} ({name}): the last that its process printed before its fault; it may \
+            "seat {seat} ({name}): last output of its process before the fault; the process may \
              have played other games as well"
         ));
         return output::write(&format!("{}\n", detail.stderr_tail.trim_end()));
     }
     note(format!(
-        "nothing is kept of what seat {seat} ({name}) printed: output is kept for games in which \
-         the agent made a fault, and for games that its process played alone (arena worker \
-         --capacity 1); with --agent-output DIR, arena run and arena worker write all that each \
-         process prints to a file"
+        "no output of seat {seat} ({name}) is stored: output is stored for games with a fault of \
+         the agent, and for games that its process played alone (arena worker --capacity 1); \
+         `arena run` and `arena worker` write all output to files with --agent-output DIR"
     ));
     Ok(())
 }

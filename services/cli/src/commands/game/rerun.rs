@@ -191,8 +191,8 @@ impl Before<'_> {
         };
         let name = seat_name(setup, &self.stored, usize::from(fault.seat));
         Err(Failure::unreachable(format!(
-            "game {}: agent {name} could not be asked ({}), so nothing is known of whether it \
-             plays as before; once it runs here, the same command asks again",
+            "game {}: cannot ask agent {name} ({}), so it is unknown whether it plays as before; \
+             once it runs here, run the same command again",
             self.id, detail.message
         )))
     }
@@ -214,8 +214,8 @@ async fn check_endpoints(
         };
         if played.registered_unix_us == 0 {
             note(format!(
-                "endpoint {} played before registrations were kept: whether the same agent \
-                 still answers there is not known",
+                "endpoint {} played before registrations were stored: whether the same agent \
+                 still answers there is unknown",
                 played.url
             ));
             continue;
@@ -232,12 +232,12 @@ async fn check_endpoints(
             continue;
         }
         let since = match now.registered_unix_us {
-            0 => "it was removed since".to_owned(),
-            at => format!("it was registered again {}", units::utc(at)),
+            0 => "it has been removed since".to_owned(),
+            at => format!("it has been registered again {}", units::utc(at)),
         };
         return Err(Failure::usage(format!(
             "game {game} was played by agent \"{}\" at endpoint {}, registered {}; {since}, so \
-             what answers there now is another agent and is not asked: use arena game replay",
+             another agent answers there now, and is not asked: use `arena game replay`",
             played.name,
             played.url,
             units::utc(played.registered_unix_us),
@@ -274,8 +274,8 @@ impl Game {
         let parsed = ParsedRecord::parse(&text.text).map_err(|error| differs(&error))?;
         let Some((agents, play)) = parsed.setup() else {
             return Err(usage(&format!(
-                "{} is a record of version 1, which does not say what its agents were: rerun it \
-                 by its id with --data or --coordinator",
+                "{} is a record of version 1, which does not identify its agents: rerun it by its \
+                 id with --data or --coordinator",
                 parsed.game_id()
             )));
         };
@@ -367,7 +367,7 @@ fn check_native(rules: &TournamentRecords, name: &str, agent: &RecordAgent) -> O
     let own = arena_agents::serve::describe().version;
     if agent.version != own {
         note(format!(
-            "agent {name} was played by arena's bots of version {}, these are of version {own}",
+            "agent {name} is a built-in bot of version {}, but this arena has version {own}",
             agent.version
         ));
     }

@@ -120,7 +120,7 @@ fn frames(rules: &TournamentRecords, record: &GameRecord, names: &[&str]) -> Out
         });
     replayed
         .map(|_| frames)
-        .map_err(|error| Failure::differs(format!("the record cannot be replayed: {error}")))
+        .map_err(|error| Failure::differs(format!("cannot replay the record: {error}")))
 }
 
 fn result(record: &GameRecord, names: &[&str], text: &mut String) {
@@ -170,7 +170,7 @@ pub(crate) fn print_details(
         let name = seat_name(setup, record, detail.seat as usize);
         note(format!("{name}: {}", detail.message));
         if !detail.stderr_tail.is_empty() {
-            note("  the last that its process printed, whichever games it played:");
+            note("  last output of its process, from any of its games:");
         }
         for line in detail.stderr_tail.lines() {
             note(format!("    {line}"));

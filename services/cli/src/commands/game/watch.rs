@@ -36,7 +36,7 @@ fn delay(text: &str) -> Result<Duration, String> {
     let seconds: f64 = number
         .trim()
         .parse()
-        .map_err(|_| "write a time such as 500ms or 2s".to_owned())?;
+        .map_err(|_| "expected a duration such as 500ms or 2s".to_owned())?;
     Duration::try_from_secs_f64(seconds * scale)
         .ok()
         .filter(|delay| *delay <= DELAY_MAX)

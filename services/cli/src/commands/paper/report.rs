@@ -364,7 +364,7 @@ fn rules(findings: &[Finding]) -> Vec<(&str, Vec<&str>)> {
 
 /// Footnote of tables with dependent cells.
 const DEPENDENT_NOTE: &str =
-    "dependent: within, and it follows from earlier cells of this or an earlier table";
+    "dependent: within, but implied by earlier cells of this or an earlier table";
 
 /// Footnote of tables with cells that are true by construction.
 const BY_CONSTRUCTION_NOTE: &str = "by construction: cannot be outside, so it confirms nothing";

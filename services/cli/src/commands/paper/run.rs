@@ -131,8 +131,8 @@ fn stopped(table: &PublishedTable, error: PaperError) -> Failure {
         return error.into();
     }
     let text = format!(
-        "stopped at table {id}; no results were kept; the same command gives the same figures; \
-         run this table alone with \"arena paper run {id}\"",
+        "stopped at table {id}; no results were kept; the same command computes the same figures; \
+         to run only this table, use \"arena paper run {id}\"",
         id = table.id
     );
     Failure::new(Kind::Interrupted, text)

@@ -63,7 +63,7 @@ pub(super) async fn show(client: &mut Client, id: &str, system: System, format: 
         let seats = record.seats.len();
         if !system.takes(seats) {
             return Err(Failure::usage(format!(
-                "{system:?} rates games of two, not of {seats}: use trueskill or weng-lin"
+                "{system:?} rates games of two players, not of {seats}: use trueskill or weng-lin"
             )));
         }
         games += 1;

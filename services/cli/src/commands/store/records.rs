@@ -55,7 +55,7 @@ impl Examine for Records {
         let checked = &mut self.checked;
         // Replayed games are stored as ID~GENERATION.
         let (id, _) = { game.tournament.split_once('~') }.unwrap_or((&game.tournament, ""));
-        let absent = Err(format!("tournament {} is not there", game.tournament));
+        let absent = Err(format!("tournament {} is missing", game.tournament));
         let rules = match self.tournaments.get(id).unwrap_or(&absent) {
             Ok(rules) => rules,
             Err(why) => return *checked.unchecked.entry(why.clone()).or_default() += 1,

@@ -63,7 +63,7 @@ pub(super) async fn list(client: &mut Client, args: &ListArgs) -> Outcome {
         },
         rows: groups.map(listed).collect(),
         empty: match args.name {
-            Some(_) => "no tournament has such a name: `arena tournament list` shows all",
+            Some(_) => "no tournament has this name: `arena tournament list` shows all",
             None => "no tournaments yet: start one with `arena tournament start SPEC`",
         },
     };

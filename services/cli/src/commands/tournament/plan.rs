@@ -78,7 +78,7 @@ struct Sourced {
 pub(super) async fn plan(args: &PlanArgs) -> Outcome {
     if !(0.0..=MEASURE_MAX).contains(&args.measure) {
         return Err(Failure::usage(format!(
-            "--measure {}: must be from 0 to {MEASURE_MAX} seconds, which is a day",
+            "--measure {}: must be from 0 to {MEASURE_MAX} seconds (one day)",
             args.measure
         )));
     }
@@ -87,7 +87,7 @@ pub(super) async fn plan(args: &PlanArgs) -> Outcome {
         .is_some_and(|rate| !(RATE_MIN..=RATE_MAX).contains(&rate))
     {
         return Err(Failure::usage(format!(
-            "--rate {}: must be from {RATE_MIN} to {RATE_MAX} games a second",
+            "--rate {}: must be from {RATE_MIN} to {RATE_MAX} games/s",
             args.rate.unwrap_or_default()
         )));
     }
@@ -158,7 +158,7 @@ impl<'a> Plan<'a> {
             Some(Sourced {
                 value: sample.rate()?,
                 from: format!(
-                    "measured by playing {} on one thread here, without a fleet",
+                    "measured by playing {} on one thread here, without workers",
                     units::plural(sample.games, "game")
                 ),
             })
@@ -173,9 +173,9 @@ impl<'a> Plan<'a> {
             Some(Sourced {
                 value,
                 from: if value > 0.0 {
-                    format!("as {blocks} spread")
+                    format!("block SD estimated from {blocks} trial blocks")
                 } else {
-                    format!("if all come out alike, as {blocks} did")
+                    format!("if all scores are equal, as in {blocks} trial blocks")
                 },
             })
         });
@@ -193,7 +193,7 @@ impl<'a> Plan<'a> {
             gave_up: sample.is_some_and(|sample| sample.games == 0),
             spread: spread.unwrap_or_else(|| Sourced {
                 value: SPREAD_MAX,
-                from: "whatever the games come to".to_owned(),
+                from: "upper limit for any results".to_owned(),
             }),
         }
     }
@@ -221,14 +221,14 @@ impl<'a> Plan<'a> {
                     blocks: blocks / challengers,
                 },
                 Side {
-                    whose: "one of the field",
+                    whose: "an opponent",
                     blocks: blocks * (seats - 1.0) / (agents - challengers),
                 },
             ];
         }
         vec![Side {
             whose: if self.tournament.format == Knockout || self.left_out > 0 {
-                "an agent, on the average,"
+                "an agent, on average,"
             } else {
                 "an agent"
             },
@@ -313,7 +313,7 @@ impl<'a> Plan<'a> {
         let openings = self.tournament.openings?;
         let plies = self.tournament.play.opening_plies.unwrap_or(0);
         let mut text = if plies == 0 {
-            "every game begins from the start".to_owned()
+            "every game starts from the initial position".to_owned()
         } else {
             format!(
                 "{}{} of {}, each from every seat; a score is the mean over them",
@@ -328,22 +328,22 @@ impl<'a> Plan<'a> {
         };
         if self.tournament.blocks < self.blocks {
             text += &format!(
-                "; blocks lowered from {} to {}: more would repeat games, since the game has no \
-                 chance and agents do not use their seeds",
+                "; blocks lowered from {} to {}: more blocks would repeat games, since the game \
+                 has no chance and agents do not use their seeds",
                 units::count(self.blocks),
                 units::count(self.tournament.blocks)
             );
         }
         if self.left_out > 0 {
             text += &format!(
-                "; {} left out: they would repeat others, since their agents do not use their \
-                 seeds",
+                "; {} left out: they would repeat other games, since their agents do not use \
+                 their seeds",
                 units::plural(self.left_out, "game")
             );
         }
         if self.may_repeat() {
-            text += "; games that repeat count once (some agents do not say whether they use \
-                     their seeds)";
+            text += "; repeated games count once (some agents do not declare whether they use \
+             their seeds)";
         }
         Some(text)
     }
@@ -368,10 +368,10 @@ impl<'a> Plan<'a> {
                 units::rate(rate.value),
                 rate.from
             ),
-            None if self.gave_up => "unknown: no block of games was over in time here; give the \
-                                     games your fleet plays a second with --rate"
+            None if self.gave_up => "unknown: no block was finished in time here; state the speed \
+             of your workers in games/s with --rate"
                 .to_owned(),
-            None => "unknown: give the games your fleet plays a second with --rate".to_owned(),
+            None => "unknown: state the speed of your workers in games/s with --rate".to_owned(),
         };
         let about = if self.at_most { "at most" } else { "about" };
         let mut text = format!(
@@ -385,7 +385,8 @@ impl<'a> Plan<'a> {
         }
         for side in self.sides() {
             text += &format!(
-                "interval  {about} ±{} points of 100 for the score of {} (95 %{}, over {}), {}{}\n",
+                "precision {about} ±{} percentage points for the score of {} (95 %{}, over {}), \
+                 {}{}\n",
                 points(100.0 * self.half_width(side.blocks)),
                 side.whose,
                 if self.tournament.format.looks_at_results() {
@@ -396,7 +397,7 @@ impl<'a> Plan<'a> {
                 units::plural(side.blocks.round() as u64, "block"),
                 self.spread.from,
                 if self.may_repeat() {
-                    "; wider where games repeat"
+                    "; wider if games repeat"
                 } else {
                     ""
                 }
@@ -424,14 +425,14 @@ fn expected(
         .unwrap_or_default();
     let blocks = sprt::expected_blocks(test, tournament.seats, &counts, tournament.blocks);
     let Some(blocks) = blocks else {
-        let from = "where the true score is half-way between the hypotheses (Wald's approximation)";
+        let from = "if the true score is half-way between the hypotheses (Wald's approximation)";
         return (planned.games_expected, Some(from.to_owned()));
     };
     let played: u64 = counts.iter().sum();
     let got = counts.iter().zip(0..).map(|(count, units)| count * units);
     let score = got.sum::<u64>() as f64 / (played * most) as f64;
     let from = format!(
-        "at the score of {:.1} % that {} of a trial had (Wald's approximation)",
+        "at the score of {:.1} % that {} had in a trial (Wald's approximation)",
         100.0 * score,
         units::plural(played, "block")
     );

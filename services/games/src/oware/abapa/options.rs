@@ -42,43 +42,43 @@ pub(super) fn specs() -> Vec<Spec> {
         flag(
             "skip_origin",
             true,
-            "a sowing of twelve seeds or more passes over the pit it began at",
+            "a sowing of twelve or more seeds skips the pit that it started from",
         ),
         choice::<GrandSlam>(
             "grand_slam",
-            "a capture of every seed of the opponent's row: captures nothing, is no legal move, \
-             captures all, leaves the pit captured last, or captures all and gives what is left \
-             on the board to the opponent",
+            "a grand slam (a capture of all seeds of the opponent's row): captures nothing, is \
+             illegal, captures all, leaves the pit captured last, or captures all and gives the \
+             seeds left on the board to the opponent",
         ),
         flag(
             "must_feed",
             true,
-            "who can has to give seeds to an opponent that has none",
+            "a player must give seeds to an opponent without any, if possible",
         ),
         words_of(
             "remaining",
             &["own-side", "none"],
-            "who gets the seeds left where a player cannot move: each those of the own row, or \
-             nobody; repetitions and caps always give each the own row",
+            "if a player cannot move, the seeds left go to the owner of their row, or to neither; \
+             after repetitions and caps always to the owner of their row",
         ),
         words_of(
             "repetition",
             &["first", "off"],
-            "end the game when a position comes back since the last capture, or never by that",
+            "end the game when a position repeats since the last capture",
         ),
         int(
             "no_capture_limit",
             (0, PLIES_MAX),
             0,
-            "plies without a capture after which the game is ended; 0: never, and 100 with \
-             repetition off unless chosen",
+            "number of plies without a capture after which the game ends; 0 means never; the \
+             default is 100 with repetition off",
         ),
         starter(),
         int(
             "max_plies",
             (1, PLIES_MAX),
             1_000,
-            "plies after which the game is ended",
+            "number of plies after which the game ends",
         ),
     ]
 }
@@ -89,12 +89,12 @@ pub(super) fn presets() -> Vec<Preset> {
         Preset::new(
             "paper002",
             &[("grand_slam", "allow".into())],
-            "grand slams capture, which the players of the Oware paper learned to seek",
+            "grand slams capture, as the players of the Oware paper were trained",
         ),
         Preset::new(
             "stateless",
             &[("repetition", "off".into())],
-            "positions may come back; a hundred plies without a capture end the game",
+            "positions may repeat; the game ends after a hundred plies without a capture",
         ),
     ]
 }

@@ -72,7 +72,7 @@ impl Abapa {
         let on_board = seeds(&core.pits);
         expect(
             boards.iter().all(|board| seeds(board) == on_board),
-            "a board of seen has another number of seeds",
+            "a board in seen has another number of seeds",
         )?;
         let state = State {
             core,
@@ -100,6 +100,6 @@ impl Abapa {
             Phase::Over(Ending::Deadlock) => false,
             Phase::Start | Phase::Over(Ending::Normal) => true,
         };
-        expect(holds, "phase does not go with the rest")
+        expect(holds, "phase contradicts the other fields")
     }
 }

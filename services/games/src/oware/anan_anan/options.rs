@@ -50,46 +50,47 @@ pub(super) fn specs() -> Vec<Spec> {
         flag(
             "skip_origin",
             false,
-            "a lap of twelve seeds or more passes over the pit it was lifted from",
+            "a lap of twelve or more seeds skips the pit that it started from",
         ),
         words_of(
             "last_four_to",
             &["mover", "owner"],
-            "who banks the four that a sowing ends with: the mover, or the pit's owner",
+            "who banks the last four of a sowing: the mover, or the pit's owner",
         ),
         choice::<Infinite>(
             "infinite",
-            "a sowing that never ends: ends the game, is no legal move, or ends the turn where \
-             the board is first repeated",
+            "an endless sowing: ends the game, is illegal, or ends the turn where the board first \
+             repeats",
         ),
         words_of(
             "check",
             &["immediate", "turn-end"],
-            "when more than half of the seeds win: at once, in the middle of a sowing, or after it",
+            "when a majority of the seeds wins: during a sowing, or after it",
         ),
         choice::<Remaining>(
             "remaining",
-            "the last seeds: the last eight go to who banked before them, the game goes on to \
-             the last, or it stops at four that count for nobody",
+            "the last seeds: the last eight go to the player who banked last, the game continues \
+             to the end, or it stops at four, which neither player gets",
         ),
         words_of(
             "empty_row",
             &["pass", "end"],
-            "a player who cannot move passes, and two passes end the game, or ends it at once",
+            "a player who cannot move passes, and two passes end the game; or the game ends at \
+             once",
         ),
         int(
             "no_capture_limit",
             (0, PLIES_MAX),
             0,
-            "plies in which nothing is banked after which the game is ended; 0: never, and unless \
-             chosen 100 with remaining none, 200 with stop-at-four",
+            "number of plies without banked seeds after which the game ends; 0 means never; the \
+             default is 100 with remaining none, 200 with stop-at-four",
         ),
         starter(),
         int(
             "max_plies",
             (1, PLIES_MAX),
             500,
-            "plies after which the game is ended",
+            "number of plies after which the game ends",
         ),
     ]
 }
@@ -104,12 +105,12 @@ pub(super) fn presets() -> Vec<Preset> {
                 ("infinite", "end-game".into()),
                 ("remaining", "last-eight".into()),
             ],
-            "the Oware paper, with the last eight seeds as on its author's page of rules",
+            "the Oware paper; the last eight seeds as on its author's web page",
         ),
         Preset::new(
             "literal",
             &[("remaining", "none".into())],
-            "the Oware paper to the letter: no rule for the last seeds but a hundred plies \
+            "the Oware paper as written: no rule for the last seeds, but a cap of a hundred plies \
              without a capture",
         ),
         Preset::new(
@@ -118,7 +119,8 @@ pub(super) fn presets() -> Vec<Preset> {
                 ("last_four_to", "owner".into()),
                 ("remaining", "stop-at-four".into()),
             ],
-            "the early framework of the paper's author: every four to its owner, stop at four",
+            "the first framework of the paper's author: every four goes to the pit's owner, stop \
+             at four",
         ),
     ]
 }

@@ -82,6 +82,6 @@ impl AnanAnan {
             Phase::Start => !core.passed,
             Phase::Over(Ending::Normal) => true,
         };
-        expect(holds, "phase does not go with the rest")
+        expect(holds, "phase contradicts the other fields")
     }
 }

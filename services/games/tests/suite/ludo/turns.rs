@@ -127,7 +127,7 @@ fn positions_that_cannot_be_are_refused_with_their_reason() {
         (&ring, "p h h h", "h h h h", 3, "planes start on the ring"),
         (&pad, "56 56 56 56", "h h h h", 3, "phase does not go"),
         (&pad, "5 h h h", "h h h h", 0, "phase does not go"),
-        (&pad, "5 h h h", "h h h h", 7, "die is beyond 6"),
+        (&pad, "5 h h h", "h h h h", 7, "die exceeds 6"),
         (
             &pad,
             "57 h h h",

@@ -205,9 +205,9 @@ fn a_board_in_its_own_past_is_refused() {
     };
     assert!(reported(core("0 0 1 0 0 0 0 | 1 0 0 0 0 0 0", 0).pits).is_ok());
     let back = reported(position.pits).expect_err("it came back");
-    assert_eq!(back, "phase does not go with the rest");
+    assert_eq!(back, "phase contradicts the other fields");
     let fewer = reported(core("0 0 1 0 0 0 0 | 0 0 0 0 0 0 0", 0).pits).expect_err("seeds");
-    assert_eq!(fewer, "a board of seen has another number of seeds");
+    assert_eq!(fewer, "a board in seen has another number of seeds");
 }
 
 #[test]
