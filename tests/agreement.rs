@@ -404,6 +404,6 @@ fn game_of_a_package_is_rerun_from_its_line_and_folder() {
     let other = ["game", "rerun", "--file", &file, "--agent", &given];
     let _ = world
         .arena(&other)
-        .fails(2, &["its SHA-256 is", "was played by"]);
+        .fails(2, &["SHA-256 is", "was played by"]);
     world.nothing_runs();
 }

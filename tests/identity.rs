@@ -339,7 +339,7 @@ fn endpoint_is_asked_at_each_start_whether_it_is_what_was_registered() {
     // Old results are shown, with a note that the agent was not queried.
     let (same, _, reported) = run(&world, &[]);
     assert_eq!(same, id);
-    assert!(reported.contains("could not ask endpoint"), "{reported}");
+    assert!(reported.contains("could not query endpoint"), "{reported}");
     let other = ["agent", "serve", "--bot", "aggressive", "--listen", &listen];
     let other = world.server(&other);
     let path = world.write(

@@ -87,7 +87,7 @@ fn check_interrupted(text: &str, typed: impl Fn(&str) -> Vec<String>) {
     });
     run.signal(Signal::SIGINT);
     let output = run.output();
-    let output = output.fails(130, &["Go on with the same command", "data"]);
+    let output = output.fails(130, &["run the same command again", "data"]);
     world.nothing_runs();
     let more = typed(&output.stderr);
     let more: Vec<&str> = more.iter().map(String::as_str).collect();

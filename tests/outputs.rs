@@ -130,7 +130,7 @@ fn output_of_a_game_is_bounded() {
     let kept = kept.expect("an output");
     assert_eq!(kept.stdout.trim_end(), "x".repeat(8191), "{}", kept.stderr);
     assert!(kept.stderr.contains("printed 100"), "{}", kept.stderr);
-    assert!(kept.stderr.contains("here are the last"), "{}", kept.stderr);
+    assert!(kept.stderr.contains("the last of them"), "{}", kept.stderr);
     world.nothing_runs();
 }
 
@@ -174,7 +174,10 @@ fn check_shows_output_by_process_and_by_game() {
         "{}",
         shown.transcript()
     );
-    for (heading, seats) in [("a game against random:", 1), ("the first game again:", 2)] {
+    for (heading, seats) in [
+        ("a game against random:", 1),
+        ("the first game, repeated:", 2),
+    ] {
         let (_, game) = games.split_once(heading).expect(heading);
         let game: Vec<&str> = game
             .lines()

@@ -210,7 +210,7 @@ fn a_plan_tells_the_interval_of_a_challenger_and_of_the_field() {
     let reported = world.arena(&plan).ok();
     for part in [
         "score of a challenger (95 %, over 200 blocks)",
-        "one of the field (95 %, over 40 blocks)",
+        "an opponent (95 %, over 40 blocks)",
     ] {
         assert!(reported.stdout.contains(part), "{}", reported.transcript());
     }

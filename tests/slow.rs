@@ -76,7 +76,7 @@ fn interrupted_run_of_a_slow_agent_keeps_its_games_and_goes_on() {
     run.signal(Signal::SIGINT);
     let output = run
         .output()
-        .fails(130, &["Go on with the same command", "decisions/s"]);
+        .fails(130, &["run the same command again", "decisions/s"]);
     let done = output
         .stderr
         .lines()

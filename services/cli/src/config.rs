@@ -152,7 +152,7 @@ mod tests {
             ("[paper.rum]\ngames = 7", "no command [paper.rum]"),
             ("run = 3", "run must be a table"),
             ("workers = 3", "no command [workers]"),
-            ("[run]\nworkers = [3]", "write text or a number"),
+            ("[run]\nworkers = [3]", "expected text or a number"),
         ] {
             let problem = applied(text).expect_err(text);
             assert!(problem.contains(reported), "{text}: {problem}");

@@ -281,7 +281,7 @@ mod tests {
             ),
             (
                 "agents = [\"a\"]",
-                "unknown key \"agents\"; known keys are name,",
+                "unknown key \"agents\"; known keys: name,",
             ),
             (
                 "[player]\nbots = \"x\"",
@@ -313,7 +313,7 @@ mod tests {
             ),
             (
                 "[player]\nbot = \"x\"\nevolve = \"w\"\noptions = { w = \"score\" }",
-                "option \"w\" is to evolve, so it cannot be given as well",
+                "option \"w\" is in evolve, so it cannot have a value as well",
             ),
         ];
         for (rest, expected) in cases {

@@ -131,12 +131,12 @@ fn a_pack_is_named_alone_or_in_a_row() {
         ("results pack 3 is missing", true),
         ("results packs 2 to 4 are missing", true),
         (
-            "the records of results packs 3 to 3 cannot be unpacked",
+            "the records of results packs 3 to 3 cannot be decompressed",
             true,
         ),
         ("results packs 4 to 13 are missing", false),
         ("results pack 13 is missing", false),
-        ("3 acknowledged games are not there", false),
+        ("3 acknowledged games are missing", false),
     ] {
         assert_eq!(names(damage, "results pack 3 "), named, "{damage}");
     }

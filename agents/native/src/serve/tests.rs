@@ -217,7 +217,7 @@ async fn what_makes_no_sense_is_refused_with_its_reason() {
         ),
         (
             with(&|context, _| context.rules_version = 9),
-            "kalah is asked for in rules version 9",
+            "kalah version 9 is not available",
         ),
         (
             with(&|context, _| context.seats = 3),
@@ -296,7 +296,7 @@ fn a_process_offers_only_what_it_is_reported() {
     let refused = some.player(&context("cowry", "-", "aggressive", &none));
     assert_eq!(
         refused.err().expect("a refusal").to_string(),
-        "bot aggressive is not offered here; offered are mixed, random",
+        "unknown bot aggressive; this process offers mixed, random",
     );
     assert!(NativeBots::new(&["mixd".to_owned()]).is_err());
 }

@@ -85,7 +85,7 @@ fn full() -> StoreError {
 fn corrupt() -> StoreError {
     StoreError::Corrupt {
         path: PathBuf::from("/data"),
-        damage: "results pack 3 is not as it was written".to_owned(),
+        damage: "results pack 3 has changed since it was written".to_owned(),
         remedy: "run the repair".to_owned(),
     }
 }

@@ -104,19 +104,22 @@ fn what_is_wrong_in_a_sentence_is_named_with_what_to_write() {
         ("", "it is empty"),
         (
             "candidat beats base",
-            "no agent \"candidat\" in agents, did you mean \"candidate\"?",
+            "agents has no \"candidat\", did you mean \"candidate\"?",
         ),
         (
             "candidate beats bse",
-            "no agent \"bse\" in agents, did you mean \"base\"?",
+            "agents has no \"bse\", did you mean \"base\"?",
         ),
         ("zzz beats base", "there are candidate, base, no"),
         ("candidate beets base", "did you mean \"beats\"?"),
         ("candidate beats", "an agent is missing at its end"),
-        ("candidate beats candidate", "does not play against itself"),
+        ("candidate beats candidate", "cannot play against itself"),
         ("candidate", "is missing at its end"),
-        ("candidate beats base by five elo", "\"five\" is no number"),
-        ("candidate beats base by inf elo", "\"inf\" is no number"),
+        (
+            "candidate beats base by five elo",
+            "\"five\" is not a number",
+        ),
+        ("candidate beats base by inf elo", "\"inf\" is not a number"),
         ("candidate beats base by 5", "\"elo\" is missing"),
         ("candidate beats base by 5 eol", "did you mean \"elo\"?"),
         (
@@ -126,7 +129,7 @@ fn what_is_wrong_in_a_sentence_is_named_with_what_to_write() {
         ("candidate beats base at 195 %", "from 50 % to 99.99 %"),
         ("candidate beats base at 0.95 %", "from 50 % to 99.99 %"),
         ("candidate beats base at 95", "\"%\" is missing"),
-        ("candidate beats base today", "\"today\" is too much"),
+        ("candidate beats base today", "unexpected \"today\""),
         ("candidate is rated abve base", "did you mean \"above\"?"),
         (
             "candidate scores at least 45",
@@ -134,13 +137,13 @@ fn what_is_wrong_in_a_sentence_is_named_with_what_to_write() {
         ),
         ("candidate scores at least 145 %", "a score of 145 %"),
         ("candidate scores at lest 0.5", "did you mean \"least\"?"),
-        ("candidate ranks fist", "\"fist\" is no place"),
+        ("candidate ranks fist", "\"fist\" is not a place"),
         ("candidate ranks 4", "must be from 1 to 3"),
         ("candidate ranks 0", "must be from 1 to 3"),
-        ("candidate passes base", "\"base\" is too much"),
+        ("candidate passes base", "unexpected \"base\""),
         ("no fauts", "did you mean \"faults\"?"),
         ("at most -1 faults", "\"-1\" is no whole number"),
-        ("candidate makes no voids", "\"voids\" is not understood"),
+        ("candidate makes no voids", "unknown word \"voids\""),
     ];
     for (text, expected) in cases {
         let error = read(text, text, &agents()).expect_err(text).to_string();

@@ -63,7 +63,7 @@ fn what_is_wrong_is_named() {
         ),
         (
             "opening_plies = 3",
-            "\"opening_plies\" is a key of [play]: write it below a line [play]",
+            "\"opening_plies\" is a key of [play]: move it below a line [play]",
         ),
         ("blocks = 0", "blocks = 0: must be from 1 to 1000000000"),
         ("blocks = \"many\"", "expected a whole number, at least 1"),
@@ -86,11 +86,11 @@ fn what_is_wrong_is_named() {
         ("seed = -1", "a seed is text"),
         (
             "format = \"swizz\"",
-            "format = \"swizz\" is not known, did you mean \"swiss\"?",
+            "unknown value format = \"swizz\": did you mean \"swiss\"?",
         ),
         (
             "records = \"hahs\"",
-            "records = \"hahs\" is not known, did you mean \"hash\"?",
+            "unknown value records = \"hahs\": did you mean \"hash\"?",
         ),
         ("records = \"none\"", "use \"full\" or \"hash\""),
         (
@@ -101,7 +101,7 @@ fn what_is_wrong_is_named() {
         ("[play]\nmove_timeout = \"0s\"", "move_timeout must be from"),
         (
             "[play]\non_fault = \"shrug\"",
-            "on_fault = \"shrug\" is not known",
+            "unknown value on_fault = \"shrug\"",
         ),
         ("[play]\nopening_plies = 1001", "must be from 0 to 1000"),
         (
@@ -122,7 +122,7 @@ fn what_is_wrong_is_named() {
         ),
         (
             "expect = [\"a beats c by 5 elo\"]",
-            "expect \"a beats c by 5 elo\": there is no agent \"c\"",
+            "expect \"a beats c by 5 elo\": agents has no \"c\"",
         ),
         ("[expect]\nstrong = \"a bets b\"", "did you mean \"beats\"?"),
         ("[expect]\nstrong = 5", "a list of sentences, or a table"),

@@ -80,8 +80,8 @@ fn a_knockout_is_drawn_as_its_bracket() {
         "<h3>semi-final</h3>",
         "<h3>final</h3>",
         "<span class=\"who\">one</span><span class=\"got\">bye</span>",
-        "level: the better seed goes on",
-        "3.5<span class=\"out\"> points, goes on</span>",
+        "tied: the better seed advances",
+        "3.5<span class=\"out\"> points, advances</span>",
         "0.5<span class=\"out\"> points</span>",
     ] {
         assert!(drawn.contains(part), "{part}: {drawn}");
@@ -91,7 +91,7 @@ fn a_knockout_is_drawn_as_its_bracket() {
     let text = markdown(&report);
     for part in [
         "**semi-final**",
-        "- two (2) 2 – 2 three (3); level, the better seed goes on",
+        "- two (2) 2 – 2 three (3); tied, the better seed advances",
         "- bye: one (1)",
         "- two (2) 3.5 – 0.5 one (1)",
     ] {
@@ -128,7 +128,7 @@ fn of_a_bracket_that_is_too_large_the_last_rounds_are_drawn() {
         ..played()
     };
     let page = html(&report).expect("a page");
-    assert!(page.contains("The last 8 rounds are drawn"));
+    assert!(page.contains("Only the last 8 rounds are shown"));
     assert!(page.contains("<ol class=\"bracket tree long\">"));
     assert_eq!(page.matches("<li class=\"tie\">").count(), 255);
     let text = markdown(&report);

@@ -307,11 +307,11 @@ mod tests {
             put(2, Some(bytes))
         });
         assert!(
-            turned.contains("results pack 2 is not as it was written"),
+            turned.contains("results pack 2 has changed since it was written"),
             "{turned}"
         );
         assert!(
-            turned.contains("10 acknowledged games are not there"),
+            turned.contains("10 acknowledged games are missing"),
             "{turned}"
         );
         let lost = after(|_| put(1, None));

@@ -170,11 +170,11 @@ fn a_missing_file_is_survived_or_named() {
     fs::remove_dir_all(to.join("database-1/sled")).unwrap();
     let error = open(&to).err().unwrap().to_string();
     assert!(
-        error.contains("1500 acknowledged games are not there"),
+        error.contains("1500 acknowledged games are missing"),
         "{error}"
     );
     assert!(
-        error.contains("changes of documents are not there"),
+        error.contains("changes of documents are missing"),
         "{error}"
     );
 }
@@ -202,11 +202,11 @@ fn acknowledged_data_that_the_database_lost_is_counted() {
     let folder = fallen_back();
     let error = open(&folder.path().join("data")).err().unwrap().to_string();
     assert!(
-        error.contains("30 acknowledged games are not there"),
+        error.contains("30 acknowledged games are missing"),
         "{error}"
     );
     assert!(
-        error.contains("the last 1 changes of documents are not there"),
+        error.contains("the last 1 changes of documents are missing"),
         "{error}"
     );
     assert!(

@@ -244,7 +244,7 @@ mod tests {
         ]);
         let ladder = |format: &str| Verdict {
             format: format.to_owned(),
-            text: "a stands first of 3 after 9 blocks.".to_owned(),
+            text: "a is first of 3 after 9 blocks.".to_owned(),
             data: [("places", rows.clone()), ("winner", json!("a"))]
                 .map(|(key, value)| (key.to_owned(), value))
                 .into(),
@@ -263,7 +263,7 @@ mod tests {
         assert_eq!(of("elo"), [json!(610.5), json!(604.0), Value::Null]);
         assert_eq!(of("place"), [json!(1), json!(2), Value::Null]);
         assert_eq!(verdict.data["winner"], "b");
-        assert_eq!(verdict.text, "b stands first of 3 after 9 blocks.");
+        assert_eq!(verdict.text, "b is first of 3 after 9 blocks.");
         let mut other = ladder("swiss");
         other.rate(rating);
         assert_eq!(other, ladder("swiss"));

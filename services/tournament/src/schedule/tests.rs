@@ -99,7 +99,7 @@ fn what_cannot_be_scheduled_is_refused_and_said_why() {
             .expect_err("refused")
             .to_string()
     };
-    assert!(refused(3, 4, 1).contains("4 seats but only 3 agents"));
+    assert!(refused(3, 4, 1).contains("4 seats, but only 3 agents"));
     assert!(refused(1, 2, 1).contains("only 1 agent is"));
     assert!(refused(2, 1, 1).contains("from 2"));
     assert!(refused(30, 21, 1).contains("from 2 to 20"));

@@ -41,7 +41,10 @@ async fn a_port_in_use_is_named() {
     let error = Listener::bind(first.address())
         .await
         .expect_err("it is in use");
-    let expected = format!("cannot listen on {}: another process does", first.address());
+    let expected = format!(
+        "cannot listen on {}: the address is in use by another process",
+        first.address()
+    );
     assert_eq!(error.to_string(), expected);
 }
 
