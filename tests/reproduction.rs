@@ -265,7 +265,7 @@ fn the_rerun_of_an_agent_that_plays_otherwise_names_the_first_ply() {
     let _ = world.write("pick", "max");
     let _ = world.arena(&rerun).fails(
         3,
-        &["ply", "differs: expected", "came", "picks", "steadily"],
+        &["ply", "differs: expected", "got", "picks", "always so"],
     );
 }
 

@@ -252,10 +252,10 @@ impl<'a> Reader<'a> {
         let found = known.iter().copied().find(|&known| known == word);
         found.ok_or_else(|| {
             let hint = nearest(word, known.iter().copied()).map_or_else(
-                || format!("write {listed}"),
+                || format!("use {listed}"),
                 |nearest| format!("did you mean \"{nearest}\"?"),
             );
-            format!("\"{word}\" is not understood, {hint}")
+            format!("unknown word \"{word}\", {hint}")
         })
     }
 
@@ -317,10 +317,10 @@ impl<'a> Reader<'a> {
             return Ok(word.to_owned());
         }
         let hint = nearest(word, names.iter().copied()).map_or_else(
-            || format!("there are {}", names.join(", ")),
+            || format!("it has {}", names.join(", ")),
             |nearest| format!("did you mean \"{nearest}\"?"),
         );
-        Err(format!("there is no agent \"{word}\" in agents, {hint}"))
+        Err(format!("agents has no \"{word}\", {hint}"))
     }
 
     fn opponent(&mut self, agent: &str) -> Read<String> {

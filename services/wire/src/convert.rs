@@ -116,7 +116,7 @@ pub fn option_spec_from_wire(option: &v1::BotOption) -> Result<Spec, ConvertErro
         if text.is_empty() {
             return Ok(absent);
         }
-        let problem = || format!("option \"{name}\": \"{text}\" is no bound");
+        let problem = || format!("option \"{name}\": \"{text}\" is not a bound");
         text.parse().or_else(|_| wrong(MESSAGE, problem()))
     }
     let name = &option.name;

@@ -136,7 +136,7 @@ enum FetchError {
     Call(#[from] Status),
     #[error(transparent)]
     File(#[from] io::Error),
-    #[error("what was fetched has the SHA-256 {0}")]
+    #[error("the fetched binary has the SHA-256 {0}")]
     Hash(String),
 }
 

@@ -197,7 +197,7 @@ fn still_plays(tournament: &v1::Tournament) -> Outcome {
         return Ok(());
     };
     Err(Failure::failed(format!(
-        "the tournament paused itself, so there is nothing to measure: {reason}: {error}; \
+        "the tournament paused, so there is nothing to measure: {reason}: {error}; \
          arena agent check says what is wrong with it"
     )))
 }

@@ -50,7 +50,7 @@ pub fn explain(
     let ply = earlier.filter(|event| event.is_action()).count();
     let (expected_seat, expected) = describe(rules, &stored.events, place);
     let (seat, came) = describe(rules, &again.events, place);
-    let mut text = format!("ply {ply} (event {place}) differs: expected {expected}, came {came}");
+    let mut text = format!("ply {ply} (event {place}) differs: expected {expected}, got {came}");
     let events = [&stored.events, &again.events].map(|events| events.get(place));
     let is_chance = events.into_iter().flatten().any(|event| !event.is_action());
     match expected_seat.or(seat).and_then(agent) {
@@ -59,11 +59,11 @@ pub fn explain(
         }
         Some(agent) => {
             let what = if !agent.deterministic {
-                "says of itself that it is not deterministic: its games cannot be rerun, only replayed"
+                "declares that it is not deterministic: its games can be replayed, but not rerun"
             } else if stable {
-                "now plays differently, and steadily so: its program is not what it was"
+                "plays differently now, and always so: its program has changed"
             } else {
-                "is not deterministic: asked once more, it played differently again"
+                "is not deterministic: a second rerun differed again"
             };
             let _ = write!(text, "; agent {} {what}", agent.name);
         }

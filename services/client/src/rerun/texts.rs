@@ -35,7 +35,7 @@ pub fn texts(file: &Path) -> Outcome<Vec<Text>> {
         })
         .collect();
     if texts.is_empty() {
-        return Err(Failure::usage(format!("{shown} holds no record")));
+        return Err(Failure::usage(format!("{shown} contains no record")));
     }
     if texts.len() > 1 && ParsedRecord::parse(&whole).is_ok() {
         return Ok(vec![Text {

@@ -52,7 +52,7 @@ impl fmt::Display for Damage {
                 "is not the acknowledged one",
                 "are not the acknowledged ones",
             ),
-            Fault::LockedUp => return write!(f, "the records of {packs} cannot be unpacked"),
+            Fault::LockedUp => return write!(f, "the records of {packs} cannot be decompressed"),
         };
         write!(f, "{packs} {found}")
     }

@@ -194,7 +194,7 @@ impl<'a> Salvage<'a> {
         }
         if repaired.documents_lost > 0 {
             damage.push(format!(
-                "{} documents are lost, or their last change is",
+                "{} documents, or their last changes, are lost",
                 repaired.documents_lost
             ));
         }

@@ -185,7 +185,7 @@ impl AgentTask {
     fn take(&mut self, sent: &mut VecDeque<Sent>, answer: &Answers) -> Result<(), Status> {
         let number = answer.batch;
         let Some(place) = sent.iter().position(|sent| sent.number == number) else {
-            let problem = format!("it answered batch {number}, which is not open");
+            let problem = format!("answer to batch {number}, which is not open");
             return Err(Status::data_loss(problem));
         };
         let entry = &mut sent[place];

@@ -257,7 +257,7 @@ pub(crate) async fn reach(url: &str) -> Result<Channel, Down> {
         }
         Ok(Ok(other)) => {
             let other = other.as_str_name();
-            Err(unreachable(format!("its health check says {other}")))
+            Err(unreachable(format!("its health check answers {other}")))
         }
         Ok(Err(status)) => Err(unreachable(status_text(&status))),
         Err(_) => Err(unreachable(format!("no answer within {HEALTH:?}"))),

@@ -322,7 +322,7 @@ async fn serving(url: &str) -> Result<Channel, Option<String>> {
         Ok(ServingStatus::Serving) => Ok(channel),
         Ok(other) => {
             let other = other.as_str_name();
-            Err(Some(format!("the health check says {other}")))
+            Err(Some(format!("the health check answers {other}")))
         }
         Err(status) if status.code() == Code::Unimplemented => Err(Some(
             "it has no grpc.health.v1 service, which every agent needs".to_owned(),

@@ -75,7 +75,7 @@ pub(super) async fn list(client: &mut Client, args: &ListArgs) -> Outcome {
                 let v1::Pause { reason, error, .. } = pause;
                 let colon = if error.is_empty() { "" } else { ": " };
                 note(format!(
-                    "{id} is paused: {reason}{colon}{error}; `arena tournament show {id}` says \
+                    "{id} is paused: {reason}{colon}{error}; `arena tournament show {id}` explains \
                      what to do"
                 ));
             }
