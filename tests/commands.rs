@@ -228,7 +228,7 @@ fn health_is_what_a_coordinator_says_of_itself() {
     coordinator.stop();
     let _ = world
         .arena(&["health", &address])
-        .fails(4, &["nobody answers", &address]);
+        .fails(4, &["no answer from", &address]);
 }
 
 /// Without a terminal, the whole watched game is printed.

@@ -214,7 +214,7 @@ fn the_rerun_of_an_agent_that_is_not_deterministic_says_so() {
         let game = format!("{id}/0");
         let _ = world
             .arena(&["game", "rerun", &game, "--data", "data"])
-            .fails(3, &["differs: expected", "came", mode, said]);
+            .fails(3, &["differs: expected", "got", mode, said]);
         let _ = world
             .arena(&["game", "replay", &game, "--data", "data"])
             .ok();
