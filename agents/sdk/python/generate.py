@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""Makes `arena_agent/proto` again from the repository's `proto/`.
+"""Generates `arena_agent/proto` from the repository's `proto/`.
 
-Only for those who change the protocol: the result is committed, so that an
-agent needs no protoc. `pip install grpcio-tools`, then run this. A test fails
-while what is committed differs from what the protocol says.
+Run it after a change of the protocol, with `grpcio-tools` installed. The result is committed,
+so that an agent needs no protoc; a test fails if it is not current.
 """
 
 import re
@@ -17,7 +16,7 @@ TARGET = HERE / "arena_agent" / "proto"
 
 
 def sources():
-    """What an agent needs of the protocol: its service and every game."""
+    """The protos that an agent needs: its service and all games."""
     games = sorted((PROTO / "arena/games/v1").glob("*.proto"))
     return [PROTO / "arena/v1/agent.proto", *games]
 

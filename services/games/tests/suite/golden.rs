@@ -1,12 +1,10 @@
-//! Games and perft counts that are pinned for ever, for every ruleset of the
-//! list.
+//! Pinned games and perft counts of every ruleset in the list.
 //!
 //! `ARENA_GOLDEN=write cargo test -p arena-games golden` writes the files of
-//! `tests/data/golden` anew from the cases they name; a ruleset without a file
-//! gets one with its defaults and presets. A word of an option that decides no
-//! game of a file gets one that it decides, looked for among random games. Only
-//! a change of a ruleset's version or a new option is a reason to do so, and the
-//! difference is to be read.
+//! `tests/data/golden` again from the cases that they name. A ruleset without a file gets one
+//! with its defaults and presets. If a value of an option changes no game of a file, the command
+//! searches random games for one that it changes. Only a new version of a ruleset or a new
+//! option is a reason to do so; review the diff.
 
 use std::{fs, path::PathBuf};
 

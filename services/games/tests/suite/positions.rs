@@ -60,6 +60,6 @@ pub(crate) fn canonical(
             let ids = message.moves.iter().map(|sown| sown.id).collect();
             (message.encode_to_vec(), ids)
         }
-        other => panic!("tell here which message {other} uses"),
+        other => panic!("add the message of {other} here"),
     })
 }

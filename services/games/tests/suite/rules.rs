@@ -59,7 +59,7 @@ pub(crate) fn check_event<G: Game>(
             &OwareAnanAnanPosition::decode(&after[..]).expect("a message"),
             described,
         ),
-        other => panic!("tell here what an event of {other} may change"),
+        other => panic!("add here what an event of {other} may change"),
     }
 }
 
