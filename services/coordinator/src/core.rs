@@ -35,12 +35,11 @@ use tokio::{
 
 use crate::{
     agents::Agents,
+    blocking::with_store,
     directory::Directory,
     error::{Error, RunError},
-    handle::with_store,
     ledger::{Ledger, ReportId, Reports, TournamentNo, WorkerId},
-    messages::RunSummary,
-    messages::{Command, Inbox, Reply},
+    messages::{Reply, Request, RunSummary},
 };
 use answers::Answers;
 
@@ -62,6 +61,19 @@ const STOPPED: Duration = Duration::from_secs(3);
 const COMMANDS_IN_A_ROW: u32 = 16;
 /// A stop waits for workers with leases until none has reported for this time.
 const QUIET: Duration = Duration::from_secs(1);
+
+/// A request to the core.
+pub(crate) type Command = Request<Core>;
+
+/// The queues of the core. Reports have a queue of their own, so that no other request
+/// waits behind them.
+pub(crate) struct Inbox {
+    /// Work that no request caused. None is lost: at most one for each worker and for each batch
+    /// in the store's bounded queue can wait.
+    pub(crate) signals: mpsc::UnboundedReceiver<Command>,
+    pub(crate) commands: mpsc::Receiver<Command>,
+    pub(crate) reports: mpsc::Receiver<Command>,
+}
 
 /// The next input of the core.
 enum Turn {

@@ -11,11 +11,12 @@ use tokio::sync::{
 
 use crate::{
     agents::Agents,
-    core::Core,
+    blocking::with_store,
+    core::{Command, Core},
     directory::Directory,
     error::Error,
     info::Info,
-    messages::{Command, GamesReport, Reply, Working, at_once, done},
+    messages::{GamesReport, Reply, Working, at_once, done},
     plan::Plan,
     random,
 };
@@ -94,7 +95,7 @@ impl Handle {
     pub(crate) async fn report(&self, report: GamesReport) -> Result<Vec<u64>, Error> {
         let (reply, answer) = oneshot::channel();
         self.reports
-            .try_send(at_once(|core| core.report(report, reply)))
+            .try_send(at_once(|core: &mut Core| core.report(report, reply)))
             .map_err(|error| match error {
                 TrySendError::Full(_) => Error::Overloaded { wait: ROOM_RETRY },
                 TrySendError::Closed(_) => Error::Draining,
@@ -143,17 +144,4 @@ impl Handle {
                 })
             })
     }
-}
-
-/// Runs work on a store, on another thread if its calls block. Returns none if the program
-/// ends first.
-pub(crate) async fn with_store<T: Send + 'static>(
-    store: Arc<dyn Store>,
-    work: impl FnOnce(&dyn Store) -> T + Send + 'static,
-) -> Option<T> {
-    if !store.blocks() {
-        return Some(work(store.as_ref()));
-    }
-    let work = tokio::task::spawn_blocking(move || work(store.as_ref()));
-    work.await.ok()
 }

@@ -7,6 +7,7 @@
 
 mod accept;
 mod agents;
+mod blocking;
 mod checkpoint;
 mod core;
 mod directory;

@@ -7,21 +7,16 @@ use arena_store::StoredGame;
 use arena_wire::v1;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::{
-    core::Core,
-    error::Error,
-    info::Info,
-    ledger::{LeaseId, WorkerId},
-};
+use crate::{error::Error, info::Info, ledger::LeaseId};
 
 /// Where the core sends its answer.
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, Error>>;
 
-/// Work of the core that may wait for the disk.
+/// Work that may wait for the disk.
 pub(crate) type Working<'a, T = ()> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// A request to the core, as the work that it asks for.
-pub(crate) type Command = Box<dyn for<'a> FnOnce(&'a mut Core) -> Working<'a> + Send>;
+/// A request to the task that owns a state, as the work that it asks for.
+pub(crate) type Request<S> = Box<dyn for<'a> FnOnce(&'a mut S) -> Working<'a> + Send>;
 
 /// A reported game.
 pub(crate) struct ReportedGame {
@@ -72,9 +67,9 @@ pub(crate) fn done<'a>() -> Working<'a> {
 }
 
 /// Work that does not wait.
-pub(crate) fn at_once(work: impl FnOnce(&mut Core) + Send + 'static) -> Command {
-    Box::new(|core| {
-        work(core);
+pub(crate) fn at_once<S>(work: impl FnOnce(&mut S) + Send + 'static) -> Request<S> {
+    Box::new(|state| {
+        work(state);
         done()
     })
 }
@@ -100,29 +95,19 @@ pub(crate) struct ListedTournament {
     pub(crate) games: [u64; 3],
 }
 
-/// A worker's connection with its notices. Dropping it signals that the worker left.
+/// A worker's connection with its notices.
 pub(crate) struct Presence {
-    pub(crate) worker: WorkerId,
     pub(crate) notices: mpsc::Receiver<v1::JoinResponse>,
-    pub(crate) signals: mpsc::UnboundedSender<Command>,
+    /// Reports that the worker left.
+    pub(crate) leave: Option<Box<dyn FnOnce() + Send>>,
 }
 
 impl Drop for Presence {
     fn drop(&mut self) {
-        let worker = self.worker;
-        // Without a receiver the coordinator is gone as well.
-        let _ = self.signals.send(at_once(move |core| core.left(worker)));
+        if let Some(leave) = self.leave.take() {
+            leave();
+        }
     }
-}
-
-/// The queues of the core. Reports have a queue of their own, so that no other request
-/// waits behind them.
-pub(crate) struct Inbox {
-    /// Work that no request caused. None is lost: at most one for each worker and for each batch
-    /// in the store's bounded queue can wait.
-    pub(crate) signals: mpsc::UnboundedReceiver<Command>,
-    pub(crate) commands: mpsc::Receiver<Command>,
-    pub(crate) reports: mpsc::Receiver<Command>,
 }
 
 /// State of a tournament's audits and differences, as far as it is durable. The core may

@@ -22,12 +22,13 @@ use tower::layer::layer_fn;
 
 use crate::{
     accept::Incoming,
-    core::{self, Core},
+    blocking::with_store,
+    core::{self, Core, Inbox},
     directory::Directory,
     error::{RunError, StartError},
-    handle::{COMMANDS_MAX, Handle, with_store},
+    handle::{COMMANDS_MAX, Handle},
     ledger::LedgerSettings,
-    messages::{Inbox, RunSummary},
+    messages::RunSummary,
     options::Options,
     rpc::{CoordinatorRpc, Figures, Gate, Gated, WorkerRpc},
 };

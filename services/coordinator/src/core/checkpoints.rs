@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arena_store::{Change, Position};
 
 use super::Core;
-use crate::{checkpoint, handle::with_store, messages::at_once};
+use crate::{blocking::with_store, checkpoint, messages::at_once};
 
 impl Core {
     /// Stores the position of the chain before the next games are summed. All games committed up
@@ -40,7 +40,7 @@ impl Core {
             if let Err(error) = store.put_many(changes) {
                 tracing::warn!(%error, "cannot store sums of results");
                 // Without a receiver, the coordinator is gone, too.
-                let _ = signals.send(at_once(move |core| core.store_failed(&error)));
+                let _ = signals.send(at_once(move |core: &mut Core| core.store_failed(&error)));
             }
         }));
         self.keeping = Some(keeping);

@@ -16,7 +16,7 @@ use arena_wire::v1::{self, TournamentState};
 
 use super::{Core, bits::Documents, differences::Differing, entry::stored, unix_us};
 use crate::{
-    error::Error, handle::with_store, info::Info, ledger::Bitmap, loading::reload,
+    blocking::with_store, error::Error, info::Info, ledger::Bitmap, loading::reload,
     results::Results, stored_game,
 };
 

@@ -16,7 +16,7 @@ use tokio::{
 };
 
 use super::{
-    Core,
+    Command, Core,
     answers::Answers,
     audits,
     bits::{self, Documents},
@@ -26,12 +26,12 @@ use super::{
 };
 use crate::{
     agents::Agents,
+    blocking::with_store,
     directory::Directory,
     error::{Error, StartError},
-    handle::with_store,
     info::Info,
     ledger::{Bitmap, Ledger, LedgerSettings, Reports},
-    messages::{AuditStatus, Command},
+    messages::AuditStatus,
     options::Options,
     random,
     results::Results,

@@ -13,8 +13,8 @@ use super::{
     unix_us,
 };
 use crate::{
+    blocking::with_store,
     error::Error,
-    handle::with_store,
     info::Info,
     ledger::{AfterGame, Bitmap, Ended},
     messages::Reply,

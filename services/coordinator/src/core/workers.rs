@@ -10,7 +10,7 @@ use super::Core;
 use crate::{
     error::Error,
     ledger::{Ask, Ended, Grant, LeaseId, TournamentNo, WorkerId, WorkerProcess},
-    messages::{Presence, Reply},
+    messages::{Presence, Reply, at_once},
 };
 
 /// Maximum notices that wait for a worker. A worker that reads none learns from its
@@ -129,10 +129,12 @@ impl Core {
         }));
         tracing::info!(worker, name = present.request.name, "worker joined");
         self.workers.insert(worker, present);
+        let signals = self.signals.clone();
+        // Without a receiver the coordinator is gone as well.
+        let left = move || drop(signals.send(at_once(move |core: &mut Self| core.left(worker))));
         Ok(Presence {
             notices,
-            worker,
-            signals: self.signals.clone(),
+            leave: Some(Box::new(left)),
         })
     }
 

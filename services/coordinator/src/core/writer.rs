@@ -5,11 +5,11 @@ use std::{mem::take, sync::Arc};
 use arena_store::{Change, Store, StoreError};
 use tokio::{sync::mpsc, task::JoinHandle};
 
-use super::Core;
+use super::{Command, Core};
 use crate::{
+    blocking::with_store,
     error::Error,
-    handle::with_store,
-    messages::{AuditStatus, Command, Reply, at_once},
+    messages::{AuditStatus, Reply, at_once},
 };
 
 /// Maximum requests that are written at once.
@@ -41,7 +41,7 @@ impl Writer {
                 if let Err(error) = &result {
                     // Without a receiver, the coordinator is gone, too.
                     let error = error.clone();
-                    let _ = signals.send(at_once(move |core| core.store_failed(&error)));
+                    let _ = signals.send(at_once(move |core: &mut Core| core.store_failed(&error)));
                 }
                 for (_, (tournament, status), reply) in at_hand.drain(..) {
                     if result.is_ok() {
