@@ -37,8 +37,7 @@ mod prometheus;
 mod python;
 /// The commands of the README work as written.
 mod readme;
-/// Dice follow from the seed, one line is enough to play its game again, and older rules stay
-/// readable.
+/// Dice follow from the seed, and one line is enough to play its game again.
 mod records;
 /// Games that repeat count once.
 mod repeats;
@@ -46,6 +45,8 @@ mod repeats;
 mod reports;
 /// Every game replays and reruns; a changed record does not.
 mod reproduction;
+/// Tournaments of older rules stay readable.
+mod rules_versions;
 /// Slow agents end games early.
 mod slow;
 /// Standings agree with the games.
