@@ -61,7 +61,7 @@ fn what_damage_took_from_a_finished_tournament_is_played_again() {
         let said = format!("{lost} games and 0 documents are lost");
         world
             .arena(&[&verify[..], &["--repair"]].concat())
-            .fails(3, &[&said, "played again"]);
+            .fails(3, &[&said, "are replayed"]);
         assert_eq!(world.arena(&verify).code, Some(0));
         let show = ["tournament", "show", &id, "--data", "data"];
         let shown = world

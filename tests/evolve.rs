@@ -146,7 +146,7 @@ fn an_evolution_that_cannot_be_is_refused_and_leaves_nothing() {
             "oware-minmax",
             &["oware-minmax", "oware-minimax"],
         ),
-        ("oware-minimax", "random", &["random", "list of numbers"]),
+        ("oware-minimax", "random", &["random", "no numeric option"]),
         ("depth = 1", "depht = 1", &["depht", "depth"]),
         (
             "depth = 1",
@@ -161,7 +161,7 @@ fn an_evolution_that_cannot_be_is_refused_and_leaves_nothing() {
         (
             "[player]",
             "[player]\nevolve = \"depth\"",
-            &["depth", "to evolve"],
+            &["depth", "in evolve"],
         ),
         ("oware-anan-anan", "kalah", &["oware-minimax", "kalah"]),
     ];

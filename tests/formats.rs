@@ -184,7 +184,7 @@ fn a_plan_gives_up_bots_that_take_too_long() {
     let plan = ["tournament", "plan", &path, "--measure", "0.05"];
     let reported = world.arena(&plan).ok();
     assert!(
-        reported.stdout.contains("no block of games was over"),
+        reported.stdout.contains("no block was finished"),
         "{}",
         reported.transcript()
     );

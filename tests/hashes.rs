@@ -56,7 +56,7 @@ fn a_tournament_that_keeps_hashes_alone_has_the_results_of_one_that_keeps_all() 
         arguments.extend(more);
         world.arena(&arguments)
     };
-    of_game("replay", "short", &[]).fails(2, &["keeps no moves", "game rerun"]);
+    of_game("replay", "short", &[]).fails(2, &["stores no moves", "game rerun"]);
     let file = world.write("line.json", lines.lines().next().expect("a game"));
     world
         .arena(&["game", "replay", "--file", &file])

@@ -314,7 +314,7 @@ fn retry_plays_what_a_bad_host_lost_and_leaves_what_an_undisturbed_run_leaves() 
     let timed = ask(&["export", &id, "--with-timing"]).ok();
     let replayed = timed.stdout.matches("\"generation\":2").count();
     assert_eq!(replayed, 80, "each game says when it was played");
-    let _ = ask(&["tournament", "retry", &id]).fails(2, &["nothing to play again"]);
+    let _ = ask(&["tournament", "retry", &id]).fails(2, &["nothing to replay"]);
     good.stop();
     coordinator.stop();
     let _ = world.arena(&["store", "verify", "--data", "data"]).ok();
@@ -386,7 +386,7 @@ fn a_host_at_which_everything_fails_makes_no_game_void() {
     let good = world.worker(&coordinator, &[]);
     joined(&coordinator, 2.0);
     check_unspoilt(&play(&world, &coordinator), 120);
-    assert!(bad.log().contains("cannot be had"), "{}", bad.log());
+    assert!(bad.log().contains("cannot get binary"), "{}", bad.log());
     for server in [bad, good, coordinator] {
         server.stop();
     }

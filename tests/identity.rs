@@ -74,7 +74,7 @@ fn edited_agent_under_one_version_plays_a_new_tournament() {
 
     let (other, edited, reported) = run(&world, &[]);
     assert_ne!(id, other);
-    assert!(!reported.contains("finished already"), "{reported}");
+    assert!(!reported.contains("already finished"), "{reported}");
     assert_ne!(
         of(&standings, "mine")["score"],
         of(&edited, "mine")["score"]
@@ -104,7 +104,7 @@ fn edited_agent_under_one_version_plays_a_new_tournament() {
     let _ = register(&world, "mine", &copy, &["--replace"]).ok();
     let (again, _, reported) = run(&world, &[]);
     assert_eq!(again, id);
-    assert!(reported.contains("finished already"), "{reported}");
+    assert!(reported.contains("already finished"), "{reported}");
     let link = world.folder().join("link.py");
     std::os::unix::fs::symlink(&copy, &link).expect("a link");
     let linked = register(&world, "mine", link.to_str().expect("UTF-8"), &[]);
@@ -244,7 +244,7 @@ fn agent_that_describes_itself_otherwise_each_time_is_the_same_agent() {
     assert_eq!(content(&first), content(&again));
     let (same, _, reported) = run(&world, &[]);
     assert_eq!(same, id, "a version is a label");
-    assert!(reported.contains("finished already"), "{reported}");
+    assert!(reported.contains("already finished"), "{reported}");
     world.nothing_runs();
 }
 
@@ -335,7 +335,7 @@ fn endpoint_is_asked_at_each_start_whether_it_is_what_was_registered() {
     // An unreachable agent does not show how it plays.
     let _ = world
         .arena(&["game", "rerun", &format!("{id}/0"), "--data", "data"])
-        .fails(4, &["mine could not be asked", "cannot be reached"]);
+        .fails(4, &["cannot ask agent mine", "cannot reach"]);
     // Old results are shown, with a note that the agent was not queried.
     let (same, _, reported) = run(&world, &[]);
     assert_eq!(same, id);

@@ -145,13 +145,13 @@ mod tests {
         for (text, reported) in [
             (
                 "[rum]\nworkers = 3",
-                "no command [rum], did you mean \"run\"?",
+                "unknown command [rum], did you mean \"run\"?",
             ),
             ("[run]\nworker = 3", "did you mean \"workers\"?"),
             ("[paper]\ngames = 7", "as in [paper.list]"),
-            ("[paper.rum]\ngames = 7", "no command [paper.rum]"),
+            ("[paper.rum]\ngames = 7", "unknown command [paper.rum]"),
             ("run = 3", "run must be a table"),
-            ("workers = 3", "no command [workers]"),
+            ("workers = 3", "unknown command [workers]"),
             ("[run]\nworkers = [3]", "expected text or a number"),
         ] {
             let problem = applied(text).expect_err(text);

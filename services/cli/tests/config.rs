@@ -42,16 +42,16 @@ fn flag_precedes_variable_precedes_config_file_precedes_default() {
             &["--data", "flag"],
             &[COORDINATOR, DATA],
             FILE_DATA,
-            "folder flag",
+            "folder at flag",
         ),
-        (&["--data", "flag"], &[], FILE_COORDINATOR, "folder flag"),
+        (&["--data", "flag"], &[], FILE_COORDINATOR, "folder at flag"),
         (&["--coordinator", URL], &[DATA], FILE_DATA, "127.0.0.1:1"),
-        (&[], &[DATA], FILE_DATA, "folder variable"),
-        (&[], &[DATA], FILE_COORDINATOR, "folder variable"),
+        (&[], &[DATA], FILE_DATA, "folder at variable"),
+        (&[], &[DATA], FILE_COORDINATOR, "folder at variable"),
         (&[], &[COORDINATOR], FILE_COORDINATOR, "127.0.0.1:1"),
-        (&[], &[("ARENA_DATA", "")], FILE_DATA, "folder file"),
+        (&[], &[("ARENA_DATA", "")], FILE_DATA, "folder at file"),
         (&[], &[], FILE_COORDINATOR, "127.0.0.1:2"),
-        (&[], &[], "", "folder arena-data"),
+        (&[], &[], "", "folder at arena-data"),
     ];
     for (flags, variables, config, expected) in cases {
         let error = error(flags, variables, config);

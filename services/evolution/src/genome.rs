@@ -314,7 +314,7 @@ mod tests {
     fn invalid_choice_is_rejected_with_the_valid_options() {
         for (evolve, reported) in [
             ("\"weight\"", "did you mean \"weights\"?"),
-            ("\"brave\"", "no such option of numbers"),
+            ("\"brave\"", "no such numeric option"),
             ("[]", "names no option"),
             ("[\"depth\", \"depth\"]", "twice"),
             ("{ depth = [0, 4] }", "within 1 and 9"),

@@ -240,7 +240,7 @@ async fn what_makes_no_sense_is_refused_with_its_reason() {
         (with(&|_, asked| asked.seat = 1 - asked.seat), "is to move"),
         (
             with(&|_, asked| asked.legal_moves = vec![77]),
-            "legal moves [77] were sent",
+            "has the legal moves [77]",
         ),
         (
             with(&|_, asked| asked.legal_moves.clear()),

@@ -32,7 +32,7 @@ pub(crate) struct DemoArgs {
     #[arg(long, value_name = "0x…")]
     seed: Option<String>,
 
-    /// Play it once more where it is finished
+    /// Play it again if it is already finished
     #[arg(long)]
     again: bool,
 }

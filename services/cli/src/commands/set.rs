@@ -92,9 +92,9 @@ mod tests {
     #[test]
     fn what_cannot_be_set_is_named() {
         for (key, problem) in [
-            ("blocks", "write KEY=VALUE"),
+            ("blocks", "expected KEY=VALUE"),
             (".x=1", "a key is missing"),
-            ("blocks.x=1", "blocks is no table"),
+            ("blocks.x=1", "blocks is not a table"),
         ] {
             let failure = applied("blocks = 10\n", &[key]).expect_err(key).to_string();
             assert!(failure.contains(problem), "{failure}");

@@ -242,7 +242,7 @@ mod tests {
         let lines = frame(&event, 24, 79);
         assert_eq!(lines.join("\n").matches("LLR").count(), 1, "{lines:?}");
         assert!(
-            lines[3].starts_with("look 3: LLR +1.50 of [-2.94"),
+            lines[3].starts_with("check 3: LLR +1.50 of [-2.94"),
             "{lines:?}"
         );
         let places = lines.iter().filter(|line| line.contains("agent-"));

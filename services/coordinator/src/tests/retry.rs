@@ -209,7 +209,7 @@ async fn what_fails_again_is_played_once_more_and_what_did_not_fail_never() {
     arena.pause(&id).await;
     let answer = retry(&mut arena, &id).await;
     let said = refused(answer, Code::FailedPrecondition, reasons::STATE_CONFLICT);
-    assert!(said.contains("nothing to play again"), "{said}");
+    assert!(said.contains("nothing to replay"), "{said}");
     arena.resume(&id).await;
     play(&mut worker, |game| game.index < 6).await;
     retry(&mut arena, &id).await.expect("finished");

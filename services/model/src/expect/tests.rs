@@ -110,7 +110,7 @@ fn what_is_wrong_in_a_sentence_is_named_with_what_to_write() {
             "candidate beats bse",
             "agents has no \"bse\", did you mean \"base\"?",
         ),
-        ("zzz beats base", "there are candidate, base, no"),
+        ("zzz beats base", "it has candidate, base, no"),
         ("candidate beets base", "did you mean \"beats\"?"),
         ("candidate beats", "an agent is missing at its end"),
         ("candidate beats candidate", "cannot play against itself"),
@@ -142,7 +142,7 @@ fn what_is_wrong_in_a_sentence_is_named_with_what_to_write() {
         ("candidate ranks 0", "must be from 1 to 3"),
         ("candidate passes base", "unexpected \"base\""),
         ("no fauts", "did you mean \"faults\"?"),
-        ("at most -1 faults", "\"-1\" is no whole number"),
+        ("at most -1 faults", "\"-1\" is not a whole number"),
         ("candidate makes no voids", "unknown word \"voids\""),
     ];
     for (text, expected) in cases {

@@ -108,7 +108,7 @@ fn the_order_of_challengers_makes_no_other_tournament() {
 #[test]
 fn what_is_wrong_with_a_format_is_named() {
     let cases = [
-        ("[swiss]\nrounds = 2", "[swiss] is of another format"),
+        ("[swiss]\nrounds = 2", "[swiss] belongs to another format"),
         (
             "format = \"sprt\"\n[sprt]\nelo = 3",
             "unknown key \"elo\" in [sprt], did you mean \"elo0\"?",
@@ -157,10 +157,10 @@ fn what_is_wrong_with_a_format_is_named() {
             "format = \"ladder\"\n[ladder]\nstep = 0",
             "[ladder] step = 0",
         ),
-        ("format = \"fixed\"", "needs its games"),
+        ("format = \"fixed\"", "needs a list of games"),
         (
             "format = \"fixed\"\n[fixed]\ngames = [[\"ada\", \"bob\"], []]",
-            "number 2: names nobody",
+            "number 2: empty name",
         ),
         (
             "format = \"fixed\"\n[fixed]\ngames = [[\"ada\", \"bobb\"]]",
@@ -168,7 +168,7 @@ fn what_is_wrong_with_a_format_is_named() {
         ),
         (
             "format = \"fixed\"\n[fixed]\ngames = [[\"ada\", \"ada\"]]",
-            "would play against itself",
+            "cannot play against itself",
         ),
         (
             "[knokout]\n",

@@ -83,7 +83,7 @@ fn what_is_wrong_is_named() {
             "`-1`, expected a whole number, at least 1",
         ),
         ("seed = \"five\"", "\"five\" is not a seed"),
-        ("seed = -1", "a seed is text"),
+        ("seed = -1", "a seed must be text"),
         (
             "format = \"swizz\"",
             "unknown value format = \"swizz\": did you mean \"swiss\"?",
@@ -128,11 +128,11 @@ fn what_is_wrong_is_named() {
         ("[expect]\nstrong = 5", "a list of sentences, or a table"),
         (
             "expect = [\"a passes\"]",
-            "expect \"a passes\": format \"round-robin\" tests nobody",
+            "expect \"a passes\": format \"round-robin\" is not a test",
         ),
         (
             "format = \"sprt\"\nexpect = [\"b passes\"]",
-            "the test is of the first agent, a",
+            "the test is about the first agent, a",
         ),
     ];
     for (line, expected) in cases {

@@ -143,8 +143,8 @@ mod tests {
         damage_report.add("else");
         assert_eq!(
             damage_report.to_string(),
-            "results packs 3 to 29 cannot be read; results packs 31 to 32 are not as they were \
-             written; results pack 31 is not the one acknowledged; results packs 40 to 44 are \
+            "results packs 3 to 29 cannot be read; results packs 31 to 32 have changed \
+             since they were written; results pack 31 is not the acknowledged one; results packs 40 to 44 are \
              missing; else"
         );
     }

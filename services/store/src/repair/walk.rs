@@ -343,7 +343,7 @@ mod tests {
             "{forged}"
         );
         assert!(
-            forged.contains("results pack 3 is not the one acknowledged"),
+            forged.contains("results pack 3 is not the acknowledged one"),
             "{forged}"
         );
     }
@@ -362,17 +362,17 @@ mod tests {
             document("mixed", Some(bytes))
         });
         assert!(
-            turned.contains("the document \"mixed\" of agents is not as"),
+            turned.contains("the document \"mixed\" of agents has changed"),
             "{turned}"
         );
         let lost = after(|_| document("random", None));
         assert!(
-            lost.contains("1 documents are whole, 2 were stored"),
+            lost.contains("1 documents are intact, 2 were stored"),
             "{lost}"
         );
         let forged = after(|_| document("new", Some(documents::seal(&key("new"), 3, b"x").1)));
         assert!(
-            forged.contains("3 documents are whole, 2 were stored"),
+            forged.contains("3 documents are intact, 2 were stored"),
             "{forged}"
         );
         let summary = after(|_| {

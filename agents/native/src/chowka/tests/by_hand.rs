@@ -176,7 +176,9 @@ fn boards_and_seats_that_the_paper_does_not_know_are_refused() {
             let error = bot(name, &options("-"), &game).err().expect("an error");
             assert_eq!(
                 error.to_string(),
-                format!("bot {name}: it plays cowry with 2 seats and board 5, not {reported}"),
+                format!(
+                    "bot {name}: this bot plays cowry with 2 seats and board 5, not {reported}"
+                ),
             );
         }
         bot("chowka-random-dup", &options("-"), &game).expect("it plays any cowry");

@@ -138,7 +138,7 @@ async fn a_bad_decision_in_a_batch_costs_the_others_nothing() {
     unknown_bot.decisions[1].context = 1;
     for (request, reason) in [
         (batch(1, &[0, REFUSE, 0]), "no such position"),
-        (bad_context, "names context 4 of 1"),
+        (bad_context, "refers to context 4, but there are 1"),
         (no_moves, "no legal moves"),
         (unknown_bot, "unknown bot \"lats\"; there are last"),
     ] {

@@ -106,8 +106,8 @@ fn what_does_not_go_together_is_refused_with_a_way_out() {
         ),
         (
             "board=11 inner=spiral",
-            "ruleset cowry: inner spiral needs a board of 5, 7 or 9: on 11 the rings cannot be \
-             joined that way",
+            "ruleset cowry: inner spiral needs a board of 5, 7 or 9: on 11 the rings do not \
+             connect",
         ),
         (
             "throw_mode=single extra_on_hit=true",

@@ -117,24 +117,12 @@ fn positions_that_cannot_be_are_refused_with_their_reason() {
     let pad: ChineseLudo = game("", 2);
     let ring: ChineseLudo = game("start=ring1", 2);
     for (game, own, other, die, reason) in [
-        (
-            &pad,
-            "5 h h h",
-            "31 h h h",
-            3,
-            "both seats are on one square",
-        ),
+        (&pad, "5 h h h", "31 h h h", 3, "both seats share a square"),
         (&ring, "p h h h", "h h h h", 3, "planes start on the ring"),
-        (&pad, "56 56 56 56", "h h h h", 3, "phase does not go"),
-        (&pad, "5 h h h", "h h h h", 0, "phase does not go"),
+        (&pad, "56 56 56 56", "h h h h", 3, "phase contradicts"),
+        (&pad, "5 h h h", "h h h h", 0, "phase contradicts"),
         (&pad, "5 h h h", "h h h h", 7, "die exceeds 6"),
-        (
-            &pad,
-            "57 h h h",
-            "h h h h",
-            3,
-            "neither on its way nor home",
-        ),
+        (&pad, "57 h h h", "h h h h", 3, "an impossible progress"),
     ] {
         let state = game.position([planes(own), planes(other)], 0, die);
         let mut bytes = Vec::new();
