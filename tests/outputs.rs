@@ -101,7 +101,7 @@ fn output_of_games_that_are_played_alone_is_kept_by_game() {
             mine.transcript()
         );
         assert!(
-            other.stderr.contains("nothing is kept"),
+            other.stderr.contains("no output of seat"),
             "{}",
             other.transcript()
         );

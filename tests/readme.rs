@@ -183,7 +183,7 @@ fn the_demo_plays_and_the_commands_it_prints_work() {
     let typed: Vec<&str> = demo
         .stderr
         .lines()
-        .skip_while(|line| !line.starts_with("Next, type"))
+        .skip_while(|line| !line.starts_with("Next, try"))
         .skip(1)
         .filter(|line| line.starts_with("  "))
         .collect();

@@ -102,8 +102,8 @@ fn faults_ends_and_places_that_cannot_be_are_refused() {
             "crash of seat 7 at ply 9999",
         ),
         ("goes-on", forfeit(fault(1, 3)), "it ends the game"),
-        ("other-seat", forfeit(fault(0, 3)), "seat 1 has to decide"),
-        ("end", forfeit(fault(0, plies)), "no seat has to decide"),
+        ("other-seat", forfeit(fault(0, 3)), "seat 1 decides"),
+        ("end", forfeit(fault(0, plies)), "no seat decides"),
         (
             "replaced",
             line.replacen("\"fault\":null", &fault(1, 3), 1),
@@ -277,7 +277,7 @@ fn a_line_alone_plays_its_game_again() {
     let file = elsewhere.write("unopened.jsonl", format!("{head}\"opening\":[]{tail}"));
     elsewhere
         .arena(&["game", "rerun", "--file", &file])
-        .fails(3, &["another hash"]);
+        .fails(3, &["the hash of the rerun is"]);
     let file = elsewhere.write("illegal.jsonl", format!("{head}\"opening\":[77]{tail}"));
     elsewhere
         .arena(&["game", "rerun", "--file", &file])

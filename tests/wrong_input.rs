@@ -175,7 +175,7 @@ fn options_of_a_registration_are_checked() {
         ),
         (
             &["x", "--bot", "mine"],
-            &["\"mine\" is a registered agent and no bot"],
+            &["\"mine\" is a registered agent, not a bot"],
         ),
         (
             &["x", "--bot", "chowka-random-dup", "--option", "lands=true"],

@@ -165,7 +165,7 @@ fn double_elimination_puts_out_after_two_losses_and_has_a_decider_where_the_fina
     }
     refused(
         &with(Format::Knockout, 8, 4, 1, double(Seeding::Listed)),
-        "elimination = \"double\" is for games of two",
+        "elimination = \"double\" needs games of two",
     );
 }
 

@@ -154,12 +154,12 @@ fn hostile_packages_are_refused_before_anything_is_written() {
             "out",
             "/etc/passwd",
             0,
-            "neither a regular",
+            "is not a regular file",
         ),
-        (EntryType::Fifo, "out", "", 0, "neither a regular"),
-        (EntryType::Char, "out", "", 0, "neither a regular"),
-        (EntryType::Block, "out", "", 0, "neither a regular"),
-        (EntryType::Directory, "out", "", 0, "neither a regular"),
+        (EntryType::Fifo, "out", "", 0, "is not a regular file"),
+        (EntryType::Char, "out", "", 0, "is not a regular file"),
+        (EntryType::Block, "out", "", 0, "is not a regular file"),
+        (EntryType::Directory, "out", "", 0, "is not a regular file"),
     ] {
         let problem = refused(&made(kind, name, target, size));
         assert!(
@@ -230,7 +230,10 @@ fn manifest_with_unknown_keys_or_without_a_program_is_refused() {
         assert!(error.contains(word), "{manifest}: {error}");
     }
     let error = Contents::default().to_tar().expect_err("no manifest");
-    assert!(error.to_string().contains("no arena-agent.toml"), "{error}");
+    assert!(
+        error.to_string().contains("arena-agent.toml is missing"),
+        "{error}"
+    );
 }
 
 #[test]

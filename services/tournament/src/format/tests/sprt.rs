@@ -104,7 +104,7 @@ fn a_test_plays_no_block_more_than_its_cap_and_none_less() {
 fn a_test_whose_first_agent_always_begins_is_refused() {
     let mut tournament = plain(Format::Sprt, 2, 2, 100);
     tournament.play.rotate = false;
-    refused(&tournament, "with rotate = false a0 holds the first seat");
+    refused(&tournament, "with rotate = false, a0 has the first seat");
 }
 
 #[test]
