@@ -358,7 +358,7 @@ async fn a_game_is_void_only_after_the_last_attempt() {
     let reports = play(setup, three, |_| {}).await;
     for index in [0, 1] {
         let why = &reports[&index].void_reason;
-        assert!(why.contains("how agent random is reached"), "{why}");
+        assert!(why.contains("the source of agent random"), "{why}");
     }
     let record = reports[&2].record.clone().expect("a record");
     assert_eq!(record.termination(), v1::Termination::Void);

@@ -76,12 +76,12 @@ async fn each_way_to_fail_has_its_name() {
         (
             "flood",
             FaultKind::OutputLimit,
-            "more than the 16777216 bytes",
+            "output limit of 16777216 bytes",
         ),
         (
             "flood-and-tell",
             FaultKind::OutputLimit,
-            "more than the 16777216 bytes",
+            "output limit of 16777216 bytes",
         ),
         ("never-ready", FaultKind::NotReady, "did not answer SERVING"),
     ] {
