@@ -62,7 +62,7 @@ def test_other_expectations_can_be_asked_for_and_wrong_ones_are_named(arena, fau
     done = arena.run(*standings, "--expect", "randm ranks first", code=2)
     assert 'did you mean "random"?' in done.stderr
     done = arena.run(*standings, "--check", code=2)
-    assert "expects nothing" in done.stderr
+    assert "has no expectations" in done.stderr
 
 
 def test_a_file_in_a_folder_that_is_not_there_is_named_and_nothing_is_left(arena, faulty):

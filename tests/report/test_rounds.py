@@ -67,10 +67,10 @@ def test_a_bracket_is_a_list_of_rounds_with_everybody_in_it(browser, played, nam
             on = sorted(sum(on, []) + reported["byes"])
             assert sorted(column.locator(".on .who").all_text_contents()) == on
             # For screen readers, which ignore bold text.
-            said = column.locator(".on", has_text="goes on").count()
+            said = column.locator(".on", has_text="advances").count()
             assert said == len(on) - len(reported["byes"])
             level = sum(table["by_seed"] for table in reported["tables"])
-            assert column.get_by_text("level: the better seed goes on").count() == level
+            assert column.get_by_text("tied: the better seed advances").count() == level
 
 
 def boxes(column):
@@ -158,7 +158,7 @@ def test_rounds_are_reported_where_they_are_asked_for(arena, played):
         table = csv.DictReader(io.StringIO(arena.run(*command, "--rounds", "--output", "csv").stdout))
         assert [row["agent"] for row in table] == [row["agent"] for row in rows]
     both = [*command, "--rounds", "--crosstable", "--output", "csv"]
-    assert "ask for one at a time" in arena.run(*both, code=2).stderr
+    assert "use one at a time" in arena.run(*both, code=2).stderr
 
 
 def test_a_format_without_rounds_says_so(arena):

@@ -1,4 +1,4 @@
-//! The columns of the standings. Each is defined once, in [`COLUMNS`]: its key, its value in
+//! The columns of the standings. Each is defined once, in `COLUMNS`: its key, its value in
 //! data, and its heading, text and help for people. All writers derive from this list and
 //! from the layouts below it.
 
