@@ -61,8 +61,8 @@ impl Counts {
 /// - pytest: `1 failed, 9 passed in 3.14s`
 /// - arena-stress: `9 passed, 1 failed, 2 skipped`
 fn summary(line: &str) -> Option<&str> {
-    let line = line.trim();
-    if let Some(nextest) = line.strip_prefix("Summary ") {
+    // Nextest indents its summary, and the output of failed tests, which has summaries as well.
+    if let Some(nextest) = line.trim_start().strip_prefix("Summary ") {
         return nextest.split_once(" run: ").map(|(_, list)| list);
     }
     if let Some(cargo) = line.strip_prefix("test result: ") {

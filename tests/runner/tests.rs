@@ -48,6 +48,10 @@ fn summaries_of_all_programs_are_counted() {
         ),
         ("12 passed, 0 failed, 1 skipped", counts(12, 0, 1)),
         ("3 passed tests in a folder", Counts::default()),
+        (
+            "    test result: FAILED. 0 passed; 1 failed; 0 ignored",
+            Counts::default(),
+        ),
         ("a line of a test: 3 failed", Counts::default()),
     ] {
         assert_eq!(Counts::of(line), expected, "{line}");
