@@ -148,7 +148,7 @@ mod tests {
                 "unknown command [rum], did you mean \"run\"?",
             ),
             ("[run]\nworker = 3", "did you mean \"workers\"?"),
-            ("[paper]\ngames = 7", "as in [paper.list]"),
+            ("[paper]\ngames = 7", "such as [paper.list]"),
             ("[paper.rum]\ngames = 7", "unknown command [paper.rum]"),
             ("run = 3", "run must be a table"),
             ("workers = 3", "unknown command [workers]"),

@@ -112,7 +112,7 @@ fn what_does_not_go_together_is_refused_with_a_way_out() {
         (
             "throw_mode=single extra_on_hit=true",
             "ruleset cowry: throw_mode single has no extra throws: set extra_on_4_8 and \
-             extra_on_hit to false or omit them",
+             extra_on_hit to false, or omit them",
         ),
         (
             "pieces=11",
