@@ -213,7 +213,7 @@ fn options_of_a_registration_are_checked() {
             &["x", "--bot", "oware-minimax", "--option", "weights=[1,2]"],
             &["weights", "12 numbers"],
         ),
-        (&["random", "--bot", "greedy"], &["random", "native bot"]),
+        (&["random", "--bot", "greedy"], &["random", "built-in bot"]),
         (&["--fragment", &two], &["two.toml", "2 [[agent]] tables"]),
         (
             &["--fragment", &far],
