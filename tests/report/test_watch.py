@@ -109,7 +109,7 @@ def worker(arena, coordinator):
 
 def test_it_is_drawn_in_place_and_ends_with_the_standings(arena, coordinator):
     terminal = watch(arena, coordinator)
-    terminal.wait_for("start one with `arena worker`")
+    terminal.wait_for("start `arena worker` to play")
     assert "random" in terminal.text()
     playing = worker(arena, coordinator)
     try:
@@ -120,7 +120,7 @@ def test_it_is_drawn_in_place_and_ends_with_the_standings(arena, coordinator):
     text = terminal.text()
     # Drawn repeatedly, but visible once.
     assert text.count("1,200 of 1,200 games, 100%") == 1, text
-    assert text.count("start one with `arena worker`") == 0, text
+    assert text.count("start `arena worker` to play") == 0, text
     assert text.count("finished: 1,200/1,200 games") == 1, text
     assert "score [95%]" in text and "mixed" in text
     for change in [b"\x1b[?1049h", b"\x1b[?25l"]:

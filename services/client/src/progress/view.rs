@@ -98,7 +98,7 @@ fn progress(event: &v1::WatchTournamentResponse, width: usize) -> String {
 fn pace(event: &v1::WatchTournamentResponse) -> String {
     let mut pace = super::pace(event);
     if event.workers == 0 && event.games_done < event.games_total {
-        pace.push("no worker is connected: start one with `arena worker`".to_owned());
+        pace.push("start `arena worker` to play".to_owned());
     }
     pace.join(", ")
 }
