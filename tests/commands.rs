@@ -289,3 +289,12 @@ fn a_store_is_backed_up_while_its_coordinator_runs() {
     worker.stop();
     coordinator.stop();
 }
+
+#[test]
+fn full_stdout_is_named() {
+    let world = World::new();
+    let mut command = world.command("sh");
+    command.args(["-c", "\"$0\" rulesets >/dev/full"]);
+    command.arg(arena_tests::arena());
+    let _ = world.run(command).fails(1, &["cannot write to stdout"]);
+}

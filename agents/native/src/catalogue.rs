@@ -107,8 +107,8 @@ static BOTS: LazyLock<Vec<BotInfo>> = LazyLock::new(|| {
     use cowry::{mixed_specs, tie_specs};
     vec![
         info("random", "plays a random legal move").draws().plays_all::<Random>(),
-        info("aggressive", "makes the most costly capture, else threatens, else plays a random \
-         move").draws().options(tie_specs()).plays(cowry::aggressive),
+        info("aggressive", "captures the piece that costs its owner most, else \
+         threatens, else plays a random move").draws().options(tie_specs()).plays(cowry::aggressive),
         info("defensive", "leaves danger, seeks safe squares, avoids danger").draws().options(tie_specs()).plays(cowry::defensive),
         info("move-first", "moves the most advanced piece").draws().options(tie_specs()).plays(cowry::move_first).plays(ludo::move_first),
         info("move-last", "moves the least advanced piece").draws().options(tie_specs()).plays(cowry::move_last).plays(ludo::move_last),

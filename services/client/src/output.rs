@@ -128,7 +128,8 @@ pub fn write(text: &str) -> Outcome {
     };
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
-        other => Ok(other?),
+        Err(error) => Err(Failure::failed(format!("cannot write to stdout: {error}"))),
+        Ok(()) => Ok(()),
     }
 }
 

@@ -283,7 +283,7 @@ pub enum OptionError {
 fn on(rulesets: &[String]) -> String {
     match rulesets {
         [] => String::new(),
-        some => format!(", the number for {}", some.join(", ")),
+        some => format!(", as required for {}", some.join(", ")),
     }
 }
 

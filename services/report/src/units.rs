@@ -60,8 +60,8 @@ pub fn interval(share: f64, interval: Option<Interval>) -> String {
     format!("{:.1}%{ends}", share * 100.0)
 }
 
-/// A number without a minus sign before zero.
-fn whole(value: f64) -> f64 {
+/// The nearest whole number, without a minus sign before zero.
+pub fn whole(value: f64) -> f64 {
     value.round() + 0.0
 }
 

@@ -28,7 +28,8 @@ impl Timed {
     }
 }
 
-fn whole_micros(time: Duration) -> u64 {
+/// Microseconds as messages have them.
+pub(crate) fn whole_micros(time: Duration) -> u64 {
     time.as_micros().try_into().unwrap_or(u64::MAX)
 }
 

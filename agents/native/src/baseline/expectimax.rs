@@ -45,7 +45,7 @@ pub(crate) fn specs() -> Vec<Spec> {
                 max: 1_000_000_000,
             },
             5000i64,
-            "maximum number of positions to evaluate; time is proportional",
+            "maximum number of positions to evaluate; time grows in proportion",
         ),
     ]
 }

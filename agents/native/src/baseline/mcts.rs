@@ -37,7 +37,7 @@ pub(crate) fn specs() -> Vec<Spec> {
                 max: 1_000_000,
             },
             1000i64,
-            "playouts for each move; time is proportional",
+            "playouts for each move; time grows in proportion",
         ),
         Spec::new(
             "exploration",

@@ -49,7 +49,7 @@ pub(crate) fn specs() -> Vec<Spec> {
             "table",
             choice(&["matrix", "realtime"]),
             "matrix",
-            "compute threats incrementally or from scratch; the moves are the same",
+            "compute threats once, or again for each use; the moves are the same",
         ),
         Spec::new(
             "reply_weight",
@@ -61,7 +61,7 @@ pub(crate) fn specs() -> Vec<Spec> {
             "hit_in_threat",
             choice(&["exclude", "literal"]),
             "exclude",
-            "count planes that were just captured as threats",
+            "count planes that were just captured in the threats",
         ),
     ]
 }

@@ -298,7 +298,7 @@ fn weights_that_do_not_fit_are_refused_by_name() {
     assert_eq!(
         refused("weights=1 2 3"),
         "bot oware-minimax: option \"weights\": a list of 3 numbers is not a list of 12 numbers \
-         from -1000 to 1000 or one of ainooson-abapa-d3, ainooson-abapa-d5, score, the number for oware-abapa"
+         from -1000 to 1000 or one of ainooson-abapa-d3, ainooson-abapa-d5, score, as required for oware-abapa"
     );
     for (given, word) in [
         ("weights=ainooson-anan-anan-d3", "ainooson-abapa-d3"),

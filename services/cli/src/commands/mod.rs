@@ -32,7 +32,6 @@ use crate::failure::{Failure, Outcome};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run a small example tournament with real agent processes
     Demo(demo::DemoArgs),
     Run(run::RunArgs),
     Evolve(evolve::EvolveArgs),
@@ -58,7 +57,6 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Store(store::StoreCommand),
     Health(health::HealthArgs),
-    /// Measure the speed of rules, agents and workers on this machine
     Bench(bench::BenchArgs),
     Completions(completions::CompletionsArgs),
     Man(completions::ManArgs),

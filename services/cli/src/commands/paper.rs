@@ -1,4 +1,4 @@
-//! `arena paper`: the tables of the five papers, played again and compared.
+//! `arena paper`: the published tables of the five papers, reproduced and compared.
 
 mod list;
 mod report;
@@ -12,7 +12,6 @@ use crate::failure::Outcome;
 #[derive(Debug, Subcommand)]
 pub(crate) enum PaperCommand {
     List(list::ListArgs),
-    /// Play the protocol of a table and show our figures beside the published ones
     Run(run::RunArgs),
 }
 

@@ -150,9 +150,10 @@ fn rating(agent: &v1::AgentStanding) -> String {
     let rating = estimates::rating(agent);
     match (agent.rating, rating.and_then(|rating| rating.anytime)) {
         (Some(rating), Some(ends)) => {
-            format!("{rating:+.0} [{:+.0}, {:+.0}]", ends.low, ends.high)
+            let [rating, low, high] = [rating, ends.low, ends.high].map(units::whole);
+            format!("{rating:+} [{low:+}, {high:+}]")
         }
-        (Some(rating), None) => format!("{rating:+.0}"),
+        (Some(rating), None) => format!("{:+}", units::whole(rating)),
         _ => "–".to_owned(),
     }
 }

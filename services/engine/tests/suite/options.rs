@@ -111,7 +111,7 @@ fn a_list_of_the_wrong_length_is_said_with_both_lengths() {
     assert_eq!(
         error.to_string(),
         "option \"weights\": a list of 2 numbers is not a list of 3 numbers from -2 to 2 \
-         or one of plain-sum, the number for here"
+         or one of plain-sum, as required for here"
     );
     let error = coerce(&weights(), &"plane-sum".into()).expect_err("unknown");
     assert_eq!(

@@ -74,8 +74,8 @@ pub(super) fn specs() -> Vec<Spec> {
         words_of(
             "hit_squares",
             &["all", "ends"],
-            "where jumps and flights capture: on every square that they touch, or on the first \
-             and the last only",
+            "where jumps and flights capture: on every square that they land on, or on \
+             the first and the last only",
         ),
         flag(
             "fly_hits_path",

@@ -24,9 +24,9 @@ pub(crate) fn sequential_test(test: &SequentialTest) -> Option<String> {
         units::plural(blocks, "block")
     );
     for (class, at, said) in [
-        ("fair", high, format!("H1 accepted from {high:.2}")),
+        ("fair", high, format!("H1 accepted at {high:.2}")),
         ("grid", 0.0, "0".to_owned()),
-        ("fair", low, format!("H0 accepted from {low:.2}")),
+        ("fair", low, format!("H0 accepted at {low:.2}")),
     ] {
         let line = y(at);
         let text = if line < 14.0 { line + 12.0 } else { line - 3.0 };

@@ -50,7 +50,7 @@ impl Places {
                     _ => reported.push(format!("{next} to {}", index - 1)),
                 }
             }
-            next = index + 1;
+            next = index.saturating_add(1);
         }
         let more = if gaps > GAPS_SHOWN { ", …" } else { "" };
         (gaps > 0).then(|| {

@@ -14,17 +14,13 @@ use super::{
     connection::Down,
     question::{Batch, Single},
 };
+use crate::record::whole_micros;
 
 impl AgentTask {
     /// Asks one question while no other is open. A broken connection may be the effect of earlier
     /// questions, so only a fresh one counts.
     pub(super) async fn ask_alone(&mut self, batch: Batch) {
-        let budget = self
-            .setup
-            .move_timeout
-            .as_micros()
-            .try_into()
-            .unwrap_or(u64::MAX);
+        let budget = whole_micros(self.setup.move_timeout);
         let asked = batch.into_single(budget).next();
         let Some(Single {
             token,

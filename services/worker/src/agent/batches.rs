@@ -21,6 +21,7 @@ use super::{
     codec,
     question::Batch,
 };
+use crate::record::whole_micros;
 
 /// Maximum batches in flight.
 const IN_FLIGHT: usize = 2;
@@ -167,8 +168,7 @@ impl AgentTask {
         self.batches += 1;
         let count = batch.len();
         self.count_batch(count);
-        let budget = self.batch_timeout(count).as_micros();
-        let budget = budget.try_into().unwrap_or(u64::MAX);
+        let budget = whole_micros(self.batch_timeout(count));
         let message = batch.take_message(budget, self.batches);
         // The channel has room for all batches in flight. A missing receiver shows as the end of
         // the stream.

@@ -21,6 +21,7 @@ use super::{
     connection::may_be_dead,
     question::Single,
 };
+use crate::record::whole_micros;
 
 /// Maximum questions in flight. It is enforced here too, because a client may exceed a
 /// server's limit before it learns of it.
@@ -82,12 +83,7 @@ impl AgentTask {
         connection.fresh = false;
         let grpc = connection.grpc.clone();
         let batches_again = self.batches_again.filter(|_| !connection.single);
-        let budget = self
-            .setup
-            .move_timeout
-            .as_micros()
-            .try_into()
-            .unwrap_or(u64::MAX);
+        let budget = whole_micros(self.setup.move_timeout);
         let call_limit = self.batch_timeout(IN_FLIGHT);
         let mut waiting: VecDeque<Single> = VecDeque::new();
         let mut calls: JoinSet<Answer> = JoinSet::new();

@@ -48,8 +48,8 @@ pub(crate) struct PoolJob {
     pub(crate) unwanted: Arc<AtomicBool>,
 }
 
-/// A counter of plies, on cache lines of its own: each thread counts every ply, and others
-/// count beside it.
+/// A counter of plies, on cache lines of its own: each thread counts every ply at the same
+/// time as others.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(crate) struct PlyCounter {

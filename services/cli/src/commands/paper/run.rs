@@ -24,7 +24,8 @@ use crate::{
 
 /// Default seed. The same seed gives the same figures on every machine.
 const SEED: &str = "0x5eed";
-/// Play the protocol of a table and show our figures beside the published ones
+
+/// Play the protocol of a table and compare our figures with the published ones
 ///
 /// Shows for each cell the published figure, ours, its 95 % interval, the difference
 /// in standard errors (z), and a verdict: within the bounds of the published figure,

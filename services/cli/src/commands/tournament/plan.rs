@@ -173,9 +173,9 @@ impl<'a> Plan<'a> {
             Some(Sourced {
                 value,
                 from: if value > 0.0 {
-                    format!("block SD estimated from {blocks} trial blocks")
+                    format!("block SD estimated from {blocks} of a trial")
                 } else {
-                    format!("if all scores are equal, as in {blocks} trial blocks")
+                    format!("if all scores are equal, as in {blocks} of a trial")
                 },
             })
         });
