@@ -1,5 +1,7 @@
 //! All bots behind `arena.v1.AgentService`.
 
+use std::pin::Pin;
+
 use arena_engine::{ActionId, Game, Node, options::Options};
 use arena_games::Visitor;
 use arena_sdk::{
@@ -61,12 +63,17 @@ fn describe_bot(info: &BotInfo) -> v1::Bot {
 /// all are offered.
 ///
 /// # Errors [`ServeBotsError`].
-pub async fn serve(listen: &Listen, only: &[String]) -> Result<(), ServeBotsError> {
-    let bots = NativeBots::new(only)?;
-    let stop = arena_sdk::stop_signal().map_err(ServeError::from)?;
-    let listener = Listener::bind(listen).await.map_err(ServeError::from)?;
-    arena_sdk::announce(&listener).map_err(ServeError::from)?;
-    Ok(arena_sdk::serve(bots, listener, stop).await?)
+pub fn serve<'a>(
+    listen: &'a Listen,
+    only: &'a [String],
+) -> Pin<Box<dyn Future<Output = Result<(), ServeBotsError>> + Send + 'a>> {
+    Box::pin(async move {
+        let bots = NativeBots::new(only)?;
+        let stop = arena_sdk::stop_signal().map_err(ServeError::from)?;
+        let listener = Listener::bind(listen).await.map_err(ServeError::from)?;
+        arena_sdk::announce(&listener).map_err(ServeError::from)?;
+        Ok(arena_sdk::serve(bots, listener, stop).await?)
+    })
 }
 
 /// The bots that a process offers.

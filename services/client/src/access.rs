@@ -3,6 +3,7 @@
 
 use std::{
     path::{Path, PathBuf},
+    pin::Pin,
     time::Duration,
 };
 
@@ -249,15 +250,33 @@ pub async fn each_game(
     mut each: impl FnMut(&v1::GameReport, GameRecord) -> Outcome,
 ) -> Outcome {
     loop {
-        let page = client.list_games(request.clone()).await?.into_inner();
-        for game in &page.games {
-            each(game, arena_report::records::record(game.record.as_ref())?)?;
+        let (games, next_page_token) = page(client, request.clone()).await?;
+        for (game, record) in games {
+            each(&game, record)?;
         }
-        if page.next_page_token.is_empty() {
+        if next_page_token.is_empty() {
             return Ok(());
         }
-        request.page_token = page.next_page_token;
+        request.page_token = next_page_token;
     }
+}
+
+/// Games with their records, and the token of the next page.
+type Page = (Vec<(v1::GameReport, GameRecord)>, String);
+
+/// Fetches and decodes a page. Boxed, so that decoding is compiled and optimised with this crate.
+fn page(
+    client: &mut Client,
+    request: v1::ListGamesRequest,
+) -> Pin<Box<dyn Future<Output = Outcome<Page>> + Send + '_>> {
+    Box::pin(async move {
+        let page = client.list_games(request).await?.into_inner();
+        let games = page.games.into_iter().map(|game| {
+            let record = arena_report::records::record(game.record.as_ref())?;
+            Ok((game, record))
+        });
+        Ok((games.collect::<Outcome<_>>()?, page.next_page_token))
+    })
 }
 
 /// Starts a tournament, or resumes it.

@@ -1,6 +1,6 @@
 //! A coordinator that listens, from start to stop.
 
-use std::{future::pending, io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{future::pending, io, net::SocketAddr, pin::Pin, sync::Arc, time::Duration};
 
 use arena_telemetry::{CoordinatorMetrics, MetricsServer, Registry};
 use arena_wire::{
@@ -17,7 +17,10 @@ use tokio::{
     task::JoinSet,
 };
 use tokio_stream::Stream;
-use tonic::transport::{Server, server::Connected};
+use tonic::{
+    codegen::BoxFuture,
+    transport::{Server, server::Connected},
+};
 use tower::layer::layer_fn;
 
 use crate::{
@@ -72,7 +75,11 @@ impl Options {
     ///
     /// # Errors
     /// [`StartError`] if a port is in use or the store cannot be read.
-    pub async fn build(mut self) -> Result<Service, StartError> {
+    pub fn build(self) -> BoxFuture<Service, StartError> {
+        Box::pin(self.listen())
+    }
+
+    async fn listen(mut self) -> Result<Service, StartError> {
         // Before the store is read, so that a wrong address is reported at once.
         let address = self.listen;
         let listening = TcpListener::bind(address).await;
@@ -150,17 +157,43 @@ impl Options {
     }
 }
 
+impl Service {
+    /// Answers requests until `drain` completes, then stops: no more games are leased, workers are
+    /// notified, open reports are completed, and the store is flushed.
+    ///
+    /// The future is boxed, so that the services are compiled with this crate and not again with
+    /// each crate that awaits it.
+    ///
+    /// # Errors
+    /// [`RunError`] if it stops by itself.
+    pub fn run(
+        self,
+        drain: impl Future<Output = ()> + Send + 'static,
+    ) -> BoxFuture<RunSummary, RunError> {
+        self.run_until(Box::pin(drain))
+    }
+
+    fn run_until(
+        self,
+        drain: Pin<Box<dyn Future<Output = ()> + Send>>,
+    ) -> BoxFuture<RunSummary, RunError> {
+        Box::pin(self.run_over(drain))
+    }
+}
+
 impl<I, C> Service<I>
 where
     I: Stream<Item = io::Result<C>> + Send + 'static,
     C: AsyncRead + AsyncWrite + Connected + Unpin + Send + 'static,
 {
-    /// Answers requests until `drain` completes, then stops: no more games are leased, workers are
-    /// notified, open reports are completed, and the store is flushed.
+    /// As [`Service::run`], for any stream of connections.
     ///
     /// # Errors
     /// [`RunError`] if it stops by itself.
-    pub async fn run(self, drain: impl Future<Output = ()> + Send) -> Result<RunSummary, RunError> {
+    pub async fn run_over(
+        self,
+        drain: impl Future<Output = ()> + Send,
+    ) -> Result<RunSummary, RunError> {
         let store = Arc::clone(&self.handle.store);
         let (drain_core, core_drains) = oneshot::channel();
         let (end_server, server_ends) = oneshot::channel();

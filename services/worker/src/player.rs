@@ -10,7 +10,7 @@ use arena_wire::{
     v1::{self, agent_setup},
 };
 use tokio::time;
-use tonic::Code;
+use tonic::{Code, codegen::BoxFuture};
 
 use crate::{
     agent::connection::{AgentConnection, Down, Source},
@@ -62,27 +62,29 @@ pub enum PlayError {
 ///
 /// # Errors
 /// [`PlayError`]; a fault of an agent is no error.
-pub async fn play_one(
+pub fn play_one(
     setup: v1::TournamentSetup,
     game: v1::GameAssignment,
     binaries: Arc<dyn BinaryProvider>,
     options: AgentOptions,
-) -> Result<Played, PlayError> {
-    let context = TournamentContext::new(setup.clone())?;
-    let options = AgentOptions {
-        threads: 1,
-        ..options
-    };
-    let reports = play_games(setup, vec![game], 1, binaries, options).await?;
-    let report = reports.into_iter().next().unwrap_or_default();
-    if !report.void_reason.is_empty() {
-        return Err(PlayError::Void(report.void_reason));
-    }
-    Ok(Played {
-        record: GameRecord::try_from(&report.record.unwrap_or_default())?,
-        header: context.header().clone(),
-        timing: report.timing.unwrap_or_default(),
-        fault_details: report.fault_details,
+) -> BoxFuture<Played, PlayError> {
+    Box::pin(async move {
+        let context = TournamentContext::new(setup.clone())?;
+        let options = AgentOptions {
+            threads: 1,
+            ..options
+        };
+        let reports = play_games(setup, vec![game], 1, binaries, options).await?;
+        let report = reports.into_iter().next().unwrap_or_default();
+        if !report.void_reason.is_empty() {
+            return Err(PlayError::Void(report.void_reason));
+        }
+        Ok(Played {
+            record: GameRecord::try_from(&report.record.unwrap_or_default())?,
+            header: context.header().clone(),
+            timing: report.timing.unwrap_or_default(),
+            fault_details: report.fault_details,
+        })
     })
 }
 
@@ -92,38 +94,40 @@ pub async fn play_one(
 /// # Errors
 /// [`PlayError`]. Neither a fault of an agent nor a game that could not be played is an error;
 /// the report of such a game names the reason.
-pub async fn play_games(
+pub fn play_games(
     setup: v1::TournamentSetup,
     games: Vec<v1::GameAssignment>,
     at_once: usize,
     binaries: Arc<dyn BinaryProvider>,
     options: AgentOptions,
-) -> Result<Vec<v1::GameReport>, PlayError> {
-    let context = TournamentContext::new(setup.clone())?;
-    games.iter().try_for_each(|game| context.check(game))?;
-    let metrics = WorkerMetrics::new(&Registry::new(), [setup.ruleset.as_str()])?;
-    let pool = Pool::new(options.threads())?;
-    on_own_thread("games", move || async move {
-        let environment = Environment::new(options, binaries, Arc::new(metrics));
-        let mut driver = Driver::new(environment, pool, at_once);
-        driver.set_alone();
-        let tournament = setup.tournament_id.clone();
-        driver.add_tournament(setup)?;
-        let mut reports = Vec::with_capacity(games.len());
-        let wanted = games.len();
-        driver.add_lease(&tournament, 1, games, GivenUp::default());
-        driver.start();
-        loop {
-            reports.extend(driver.take_done().into_iter().map(|done| done.report));
-            if reports.len() >= wanted {
-                break;
+) -> BoxFuture<Vec<v1::GameReport>, PlayError> {
+    Box::pin(async move {
+        let context = TournamentContext::new(setup.clone())?;
+        games.iter().try_for_each(|game| context.check(game))?;
+        let metrics = WorkerMetrics::new(&Registry::new(), [setup.ruleset.as_str()])?;
+        let pool = Pool::new(options.threads())?;
+        on_own_thread("games", move || async move {
+            let environment = Environment::new(options, binaries, Arc::new(metrics));
+            let mut driver = Driver::new(environment, pool, at_once);
+            driver.set_alone();
+            let tournament = setup.tournament_id.clone();
+            driver.add_tournament(setup)?;
+            let mut reports = Vec::with_capacity(games.len());
+            let wanted = games.len();
+            driver.add_lease(&tournament, 1, games, GivenUp::default());
+            driver.start();
+            loop {
+                reports.extend(driver.take_done().into_iter().map(|done| done.report));
+                if reports.len() >= wanted {
+                    break;
+                }
+                driver.work().await;
             }
-            driver.work().await;
-        }
-        driver.close().await;
-        Ok(reports)
+            driver.close().await;
+            Ok(reports)
+        })
+        .await?
     })
-    .await?
 }
 
 /// Why an agent's description could not be queried.
@@ -166,22 +170,25 @@ impl From<Down> for DescribeError {
 ///
 /// # Errors
 /// [`DescribeError`].
-pub async fn describe(
+pub fn describe(
     source: agent_setup::Source,
     binaries: Arc<dyn BinaryProvider>,
     options: AgentOptions,
-) -> Result<v1::DescribeResponse, DescribeError> {
-    let metrics = WorkerMetrics::new(&Registry::new(), ["none"; 0]).map_err(DescribeError::ours)?;
-    on_own_thread("describe", move || async move {
-        let environment = Environment::new(options, binaries, Arc::new(metrics));
-        let source = Source::of(source, &environment);
-        let connection = AgentConnection::up("agent", &source, &environment).await?;
-        let described = ask(&connection).await;
-        connection.down().await;
-        described
+) -> BoxFuture<v1::DescribeResponse, DescribeError> {
+    Box::pin(async move {
+        let metrics =
+            WorkerMetrics::new(&Registry::new(), ["none"; 0]).map_err(DescribeError::ours)?;
+        on_own_thread("describe", move || async move {
+            let environment = Environment::new(options, binaries, Arc::new(metrics));
+            let source = Source::of(source, &environment);
+            let connection = AgentConnection::up("agent", &source, &environment).await?;
+            let described = ask(&connection).await;
+            connection.down().await;
+            described
+        })
+        .await
+        .map_err(DescribeError::ours)?
     })
-    .await
-    .map_err(DescribeError::ours)?
 }
 
 async fn ask(connection: &AgentConnection) -> Result<v1::DescribeResponse, DescribeError> {

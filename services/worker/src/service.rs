@@ -10,6 +10,7 @@ use std::{
     hash::BuildHasher,
     net::SocketAddr,
     path::{Path, PathBuf},
+    pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -19,7 +20,10 @@ use std::{
 
 use arena_telemetry::{MetricsServer, Registry, WorkerMetrics};
 use tokio::sync::oneshot;
-use tonic::transport::{Channel, Endpoint};
+use tonic::{
+    codegen::BoxFuture,
+    transport::{Channel, Endpoint},
+};
 
 use fleet::Fleet;
 use folder::Folder;
@@ -170,16 +174,31 @@ impl Service {
     /// and reported until the drain limit. Nothing is left running afterwards. Dropping the future
     /// stops everything.
     ///
+    /// The future is boxed, so that the worker is compiled with this crate and not again with each
+    /// crate that awaits it.
+    ///
     /// # Errors
     /// [`WorkerError::Unreachable`], [`WorkerError::Threads`].
-    pub async fn run(self, drain: impl Future<Output = ()> + Send) -> Result<(), WorkerError> {
-        let pool = Pool::new(self.options.agents(self.temp.path()).threads())?;
-        let (drain_sender, drains) = oneshot::channel();
-        let work = on_own_thread("worker", move || {
-            let channel = self.endpoint.connect_lazy();
-            self.play(channel, pool, drains)
-        });
-        until_drained(work, drain, drain_sender).await?
+    pub fn run(
+        self,
+        drain: impl Future<Output = ()> + Send + 'static,
+    ) -> BoxFuture<(), WorkerError> {
+        self.run_until(Box::pin(drain))
+    }
+
+    fn run_until(
+        self,
+        drain: Pin<Box<dyn Future<Output = ()> + Send>>,
+    ) -> BoxFuture<(), WorkerError> {
+        Box::pin(async move {
+            let pool = Pool::new(self.options.agents(self.temp.path()).threads())?;
+            let (drain_sender, drains) = oneshot::channel();
+            let work = on_own_thread("worker", move || {
+                let channel = self.endpoint.connect_lazy();
+                self.play(channel, pool, drains)
+            });
+            until_drained(work, drain, drain_sender).await?
+        })
     }
 
     /// As [`Service::run`], on the caller's thread, which must be in a

@@ -45,7 +45,7 @@ pub(super) async fn coordinator(
         ..arena_coordinator::Options::new(Arc::new(disk), address.into(), native)
     };
     let service = options.build_on(Incoming::new(listener, sockets)).await?;
-    service.run(pending()).await?;
+    service.run_over(pending()).await?;
     Ok(())
 }
 
