@@ -51,6 +51,8 @@ mod rules_versions;
 mod slow;
 /// Standings agree with the games.
 mod standings;
+/// A worker that lies about its games.
+mod untrusted_workers;
 /// Names and texts have no retired words.
 mod vocabulary;
 /// Wrong input is reported with the right exit code, and loses no data.

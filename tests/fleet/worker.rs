@@ -51,6 +51,10 @@ struct RawReport {
     lease_id: u64,
     #[prost(bytes = "bytes", repeated, tag = "5")]
     games: Vec<Bytes>,
+    #[prost(bytes = "vec", tag = "6")]
+    session: Vec<u8>,
+    #[prost(bytes = "vec", tag = "7")]
+    ticket: Vec<u8>,
 }
 
 /// A report, and the games and hashes in it.
@@ -79,6 +83,8 @@ impl Prepared {
             tournament_id: lease.tournament_id.clone(),
             lease_id: lease.lease_id,
             games: reports,
+            session: session.secret.clone(),
+            ticket: lease.ticket.clone(),
         };
         Ok(Self { message, hashes })
     }
@@ -89,6 +95,7 @@ impl Prepared {
 struct Session {
     worker_id: String,
     boot_epoch: u64,
+    secret: Vec<u8>,
     heartbeat: Duration,
 }
 
@@ -196,6 +203,7 @@ impl Inner {
                         let joined = Session {
                             worker_id: welcome.worker_id,
                             boot_epoch: welcome.boot_epoch,
+                            secret: welcome.session,
                             heartbeat: (deadline / 5)
                                 .clamp(Duration::from_millis(20), Duration::from_secs(1)),
                         };
@@ -240,6 +248,7 @@ impl Inner {
             leases,
             settled_calls: 0,
             decisions: Vec::new(),
+            session: session.secret.clone(),
         };
         let asked = Instant::now();
         let mut client = self.client();
@@ -311,6 +320,7 @@ impl Inner {
             wait_ms: LEASE_WAIT.as_millis() as u32,
             known_tournaments: self.tally.known(),
             call: 0,
+            session: session.secret.clone(),
         };
         let asked = Instant::now();
         let mut client = self.client();

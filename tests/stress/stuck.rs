@@ -131,6 +131,7 @@ async fn heartbeat(url: &str, tournament: &str) -> Result<Result<Seen, Broken>, 
         wait_ms: 1000,
         known_tournaments: Vec::new(),
         call: 0,
+        session: welcome.session.clone(),
     };
     let Some(lease) = worker.lease(request).await?.into_inner().lease else {
         return Ok(Err(Broken::new("no games were leased")));
@@ -147,6 +148,7 @@ async fn heartbeat(url: &str, tournament: &str) -> Result<Result<Seen, Broken>, 
             }],
             settled_calls: 0,
             decisions: Vec::new(),
+            session: welcome.session.clone(),
         };
         beats += 1;
         let answer = worker.heartbeat(request).await?.into_inner();

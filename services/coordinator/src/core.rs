@@ -40,6 +40,7 @@ use crate::{
     error::{Error, RunError},
     ledger::{Ledger, ReportId, Reports, TournamentNo, WorkerId},
     messages::{Reply, Request, RunSummary},
+    tickets::Tickets,
 };
 use answers::Answers;
 
@@ -99,6 +100,7 @@ pub(crate) struct Core {
     keeping: Option<JoinHandle<Option<()>>>,
     stopping: watch::Sender<bool>,
     boot_epoch: u64,
+    pub(crate) tickets: Tickets,
     lease_deadline: Duration,
     started: Instant,
     /// Time of the newest action.

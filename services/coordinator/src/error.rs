@@ -176,10 +176,27 @@ pub(crate) enum Error {
     RequestId(String),
     #[error("{0}")]
     Request(String),
+    #[error("the record of game {game} {problem}")]
+    Record { game: String, problem: String },
     #[error(transparent)]
     Convert(#[from] ConvertError),
     #[error("unknown worker {0}: join again first")]
     UnknownWorker(String),
+    #[error(
+        "the games of this report of tournament {tournament} were not leased to the worker that \
+         sent it"
+    )]
+    NotLeased { tournament: String },
+    #[error(
+        "worker {name} (version {}) and this coordinator (version {ours}) are of different \
+         releases: use the same release of arena for both",
+        if .version.is_empty() { "unknown" } else { .version }
+    )]
+    WorkerVersion {
+        name: String,
+        version: String,
+        ours: &'static str,
+    },
     #[error(
         "worker {name} (version {version}) writes records of version {writes}, but this \
          coordinator needs {RECORD_VERSION}: use the same release of arena for both"
@@ -226,7 +243,8 @@ impl Error {
     /// Status code and reason. Only this function chooses them.
     fn kind(&self) -> (Code, &'static str) {
         use Code::{
-            FailedPrecondition, Internal, InvalidArgument, NotFound, ResourceExhausted, Unavailable,
+            FailedPrecondition, Internal, InvalidArgument, NotFound, PermissionDenied,
+            ResourceExhausted, Unavailable,
         };
         match self {
             Self::Spec(_)
@@ -260,8 +278,12 @@ impl Error {
             Self::PageToken => (InvalidArgument, reasons::PAGE_TOKEN_INVALID),
             Self::RequestId(_) => (InvalidArgument, reasons::REQUEST_ID_CONFLICT),
             Self::Request(_) | Self::Convert(_) => (InvalidArgument, reasons::REQUEST_INVALID),
+            Self::Record { .. } => (InvalidArgument, reasons::RECORD_INVALID),
             Self::UnknownWorker(_) => (FailedPrecondition, reasons::UNKNOWN_WORKER),
-            Self::WorkerOutdated { .. } => (FailedPrecondition, reasons::WORKER_OUTDATED),
+            Self::NotLeased { .. } => (PermissionDenied, reasons::NOT_LEASED),
+            Self::WorkerOutdated { .. } | Self::WorkerVersion { .. } => {
+                (FailedPrecondition, reasons::WORKER_OUTDATED)
+            }
             Self::Overloaded { .. } | Self::Store(StoreError::Busy { .. }) => {
                 (ResourceExhausted, reasons::OVERLOADED)
             }

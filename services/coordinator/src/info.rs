@@ -6,11 +6,12 @@ use std::{
 };
 
 use arena_model::{
-    GameRecord, Tournament,
-    engine::{ActionId, OpeningBook},
+    GameRecord, RecordHeader, Tournament,
+    engine::{ActionId, AnyGame, Event, Opening, OpeningBook, Setup, Termination},
+    record::opening_events,
 };
 use arena_tournament::{Schedule, ScheduleError, Stages};
-use arena_wire::v1;
+use arena_wire::{convert, v1};
 
 use crate::{
     error::{Error, StartError},
@@ -43,6 +44,34 @@ pub(crate) struct Info {
     pub(crate) labels: Vec<String>,
     /// Built when a game is first leased or checked.
     book: OnceLock<Option<OpeningBook>>,
+    /// Built when a record is first replayed.
+    rules: OnceLock<Result<Rules, String>>,
+}
+
+/// What replays the records of a tournament.
+struct Rules {
+    game: Arc<dyn AnyGame>,
+    header: RecordHeader,
+}
+
+impl Rules {
+    fn new(setup: &v1::TournamentSetup) -> Result<Self, arena_games::GamesError> {
+        let given = convert::options_from_wire(&setup.options);
+        let (ruleset, version) = (&setup.ruleset, setup.rules_version);
+        let seats = Some(setup.seats as usize);
+        let (options, seats) = arena_games::resolve_version(ruleset, version, &given, seats)?;
+        let game = arena_games::build_version(ruleset, version, &options, seats)?;
+        let agents = setup.agents.iter().map(|agent| agent.name.clone());
+        let header = RecordHeader {
+            tournament_id: setup.tournament_id.clone(),
+            ruleset: ruleset.clone(),
+            rules_version: version,
+            options,
+            agents: agents.collect(),
+            setup: convert::record_setup(setup),
+        };
+        Ok(Self { game, header })
+    }
 }
 
 /// Key of a generation in the store. No tournament id contains `~`.
@@ -91,6 +120,7 @@ impl Info {
             agents: agents.map(|agent| agent.name.to_string()).collect(),
             labels: setup.agents.iter().map(label).collect(),
             book: OnceLock::new(),
+            rules: OnceLock::new(),
             schedule: RwLock::new(Arc::new(stages.schedule().clone())),
             games_most: stages.games().most,
             tournament,
@@ -193,13 +223,49 @@ impl Info {
         }
     }
 
+    /// Replays a record: the rules allow its moves, the seed draws its dice, and result, luck and
+    /// hash follow from them.
+    pub(crate) fn replay(&self, record: &GameRecord, schedule: &Schedule) -> Result<(), Error> {
+        let wrong = |problem: String| {
+            Err(Error::Record {
+                game: format!("{}/{}", self.id, record.index),
+                problem,
+            })
+        };
+        let rules = self.rules.get_or_init(|| {
+            Rules::new(&self.setup).map_err(|error| format!("cannot be replayed: {error}"))
+        });
+        let Rules { game, header } = match rules {
+            Ok(rules) => rules,
+            Err(problem) => return wrong(problem.clone()),
+        };
+        if let Err(error) = header.verify(record, &**game) {
+            return wrong(format!("cannot have happened: {error}"));
+        }
+        let plies = self.setup.play.unwrap_or_default().opening_plies;
+        let is_void = record.termination == Termination::Void;
+        if is_void || schedule.game(record.index).opening.is_some() {
+            // A void game has no moves. Openings of a book were checked with the schedule.
+            return Ok(());
+        }
+        let drawn = match plies {
+            0 => (0, Vec::new()),
+            plies => drawn_opening(&**game, record, plies),
+        };
+        let stated = (record.opening_plies, &record.events[..]);
+        if stated.0 != drawn.0 || !stated.1.starts_with(&drawn.1) {
+            return wrong("does not start with the opening that its seed draws".to_owned());
+        }
+        Ok(())
+    }
+
     /// Checks a record against a schedule of this tournament.
     pub(crate) fn check(&self, record: &GameRecord, schedule: &Schedule) -> Result<(), Error> {
         let wrong = |what: &str| {
-            Err(Error::Request(format!(
-                "the record of game {}/{} {what}",
-                self.id, record.index
-            )))
+            Err(Error::Record {
+                game: format!("{}/{}", self.id, record.index),
+                problem: what.to_owned(),
+            })
         };
         if record.index >= schedule.games() {
             return wrong("does not match any game of the schedule");
@@ -208,17 +274,26 @@ impl Info {
         if (game.block, game.seed, &game.seats) != (record.block, record.seed, &record.seats) {
             return wrong("has a block, seed or seats that differ from the schedule");
         }
-        if record.events.is_empty() && record.plies > 0 && !self.hash_only() {
-            return wrong("has no events, but its tournament stores them");
-        }
         if let Some(opening) = game.opening.and_then(|number| self.opening(Some(number)))
-            && !record.events.is_empty()
+            && record.termination != Termination::Void
             && !begins_with(record, opening)
         {
             return wrong("does not start with the opening of its block");
         }
         Ok(())
     }
+}
+
+/// Number of actions and events of the opening that a record's seed draws.
+fn drawn_opening(game: &dyn AnyGame, record: &GameRecord, plies: u32) -> (u32, Vec<Event>) {
+    // Names of agents change only what agents are asked.
+    let keys = record.seed.keys(&vec![""; record.seats.len()]);
+    let mut begun = game.start(Setup::new(keys, Opening::Drawn(plies)));
+    begun.void();
+    let begun = begun.finish();
+    let actions = begun.events.iter().map(|event| event.is_action());
+    let events = opening_events(begun.opening_plies, actions);
+    (begun.opening_plies, begun.events[..events].to_vec())
 }
 
 /// True if a record begins with this opening and marks it as its opening.

@@ -29,6 +29,7 @@ mod service;
 mod stored_game;
 #[cfg(test)]
 mod tests;
+mod tickets;
 
 pub use accept::{Connection, Incoming};
 pub use agents::CheckNative;

@@ -7,7 +7,11 @@ use arena_store::StoredGame;
 use arena_wire::v1;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::{error::Error, info::Info, ledger::LeaseId};
+use crate::{
+    error::Error,
+    info::Info,
+    ledger::{LeaseId, WorkerProcess},
+};
 
 /// Where the core sends its answer.
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, Error>>;
@@ -28,10 +32,19 @@ pub(crate) struct ReportedGame {
     pub(crate) answered: Vec<u32>,
 }
 
+/// How a call names the worker that makes it.
+#[derive(Clone, Default)]
+pub(crate) struct Caller {
+    pub(crate) worker_id: String,
+    pub(crate) boot_epoch: u64,
+    pub(crate) session: Vec<u8>,
+}
+
 /// Games reported together.
 pub(crate) struct GamesReport {
-    pub(crate) worker: String,
-    pub(crate) boot_epoch: u64,
+    pub(crate) by: Caller,
+    /// The process that the games were leased to.
+    pub(crate) process: WorkerProcess,
     pub(crate) lease: LeaseId,
     pub(crate) info: Arc<Info>,
     pub(crate) games: Vec<ReportedGame>,
@@ -50,8 +63,7 @@ pub(crate) struct FailedGame {
 pub(crate) struct Comparison {
     pub(crate) info: Arc<Info>,
     /// The worker that reported them.
-    pub(crate) worker: String,
-    pub(crate) boot_epoch: u64,
+    pub(crate) by: Caller,
     /// Each with whether it differs.
     pub(crate) games: Vec<(u64, bool)>,
     /// The differences.

@@ -42,6 +42,9 @@ pub struct Options {
     /// Play only tournaments that are started or resumed by a request to this coordinator; those
     /// of earlier starts stay as they are.
     pub only_started: bool,
+    /// Accept records without replaying them.
+    #[cfg(test)]
+    pub(crate) trusts_records: bool,
 }
 
 impl Options {
@@ -62,6 +65,8 @@ impl Options {
             report_queue_games: 65_536,
             checkpoint_games: CHECKPOINT_GAMES,
             only_started: false,
+            #[cfg(test)]
+            trusts_records: false,
         }
     }
 }

@@ -123,20 +123,25 @@ impl Options {
         let directory = Arc::<Directory>::default();
         let (signal_sender, signals) = mpsc::unbounded_channel();
         let stop = watch::Sender::new(false);
-        let handle = Handle {
-            commands: command_sender,
-            reports: report_sender,
-            directory: Arc::clone(&directory),
-            store: Arc::clone(&self.store),
-            stopping: stop.subscribe(),
-        };
+        let stopping = stop.subscribe();
         let settings = LedgerSettings {
             lease_deadline: self.lease_deadline,
             audit_ppm: (share * 1e6) as u32,
             host_grace_period: self.host_grace_period,
         };
         let metrics = Arc::clone(&counters);
-        let core = core::load(&self, metrics, settings, directory, signal_sender, stop).await?;
+        let shared = Arc::clone(&directory);
+        let core = core::load(&self, metrics, settings, shared, signal_sender, stop).await?;
+        let handle = Handle {
+            commands: command_sender,
+            reports: report_sender,
+            directory,
+            store: Arc::clone(&self.store),
+            tickets: core.tickets.clone(),
+            #[cfg(test)]
+            trusts_records: self.trusts_records,
+            stopping,
+        };
         Ok(Service {
             listen: self.listen,
             metrics: metrics_server.as_ref().map(MetricsServer::local_addr),

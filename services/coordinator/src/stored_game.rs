@@ -2,42 +2,54 @@
 
 use std::sync::Arc;
 
-use arena_model::{GameRecord, engine::FaultKind, record::opening_events, result::GameResult};
+use arena_model::{Beginning, GameRecord, engine::FaultKind, result::GameResult};
 use arena_store::StoredGame;
+use arena_tournament::Schedule;
 use arena_wire::v1;
 use prost::Message;
 
 use crate::{error::Error, info::Info};
 
+/// The record of a message of a tournament's schedule.
+pub(crate) fn checked(
+    info: &Info,
+    schedule: &Schedule,
+    message: &v1::GameRecord,
+) -> Result<GameRecord, Error> {
+    let mut record = GameRecord::try_from(message)?;
+    // Fingerprints follow from the events.
+    record.course = 0;
+    record.beginning = Beginning::default();
+    info.check(&record, schedule)?;
+    Ok(record)
+}
+
 /// The stored form of a game: its record, and the rest of its report. The hash is stored
-/// once.
-pub(crate) fn stored(info: &Info, mut record: v1::GameRecord, side: &v1::GameReport) -> StoredGame {
-    let hash = std::mem::take(&mut record.hash);
+/// once. A tournament that keeps only hashes stores what results and standings need.
+pub(crate) fn stored(info: &Info, record: &GameRecord, side: &mut v1::GameReport) -> StoredGame {
+    let mut message = match info.hash_only() {
+        true => {
+            let mut short = record.clone();
+            short.forget_moves();
+            side.outputs = Vec::new();
+            side.timing = { side.timing.take() }
+                .filter(|timing| !timing.latency.is_empty())
+                .map(|timing| v1::GameTiming {
+                    latency: timing.latency,
+                    ..v1::GameTiming::default()
+                });
+            v1::GameRecord::from(&short)
+        }
+        false => record.into(),
+    };
+    message.hash = Vec::new();
     StoredGame {
         tournament: Arc::clone(&info.key),
         index: record.index,
-        // A wrong hash was refused when the record was read.
-        hash: hash.try_into().unwrap_or_default(),
-        record: record.encode_to_vec(),
+        hash: record.hash,
+        record: message.encode_to_vec(),
         side: side.encode_to_vec(),
     }
-}
-
-/// Removes from a report what a tournament that keeps only hashes does not store: all that
-/// neither results nor standings need.
-pub(crate) fn shorten(record: &mut v1::GameRecord, side: &mut v1::GameReport) {
-    let actions = record.events.iter().map(|event| event & 1 == 1);
-    let kept = opening_events(record.opening_plies, actions);
-    record.events.truncate(kept);
-    side.outputs = Vec::new();
-    side.timing = side
-        .timing
-        .take()
-        .filter(|timing| !timing.latency.is_empty())
-        .map(|timing| v1::GameTiming {
-            latency: timing.latency,
-            ..v1::GameTiming::default()
-        });
 }
 
 /// Seats of a game whose agents failed before their first answer in it.

@@ -16,4 +16,5 @@ mod reports;
 mod restart;
 mod retry;
 mod stages;
+mod strangers;
 mod tournaments;

@@ -38,7 +38,12 @@ pub const REQUEST_ID_CONFLICT: &str = "REQUEST_ID_CONFLICT";
 pub const REQUEST_INVALID: &str = "REQUEST_INVALID";
 /// The worker has to join (again) first.
 pub const UNKNOWN_WORKER: &str = "UNKNOWN_WORKER";
-/// The worker is of an older release and would play other games.
+/// The rules do not allow the moves of a record, its seed draws other dice, or its result does not
+/// follow from them.
+pub const RECORD_INVALID: &str = "RECORD_INVALID";
+/// The games were not leased to the worker that reports them.
+pub const NOT_LEASED: &str = "NOT_LEASED";
+/// The worker is of another release and could play other games.
 pub const WORKER_OUTDATED: &str = "WORKER_OUTDATED";
 /// A queue is full: slow down and try again.
 pub const OVERLOADED: &str = "OVERLOADED";

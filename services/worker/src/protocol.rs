@@ -148,6 +148,7 @@ impl<R> Protocol<R> {
         number: StayNo,
         worker_id: String,
         boot_epoch: u64,
+        session: Vec<u8>,
         lease_deadline: Duration,
     ) {
         let (often, seldom) = HEARTBEAT;
@@ -155,6 +156,7 @@ impl<R> Protocol<R> {
             number,
             worker_id,
             boot_epoch,
+            session,
             heartbeat: (lease_deadline / 5).clamp(often, seldom),
         };
         self.presence.welcome(stay);
@@ -214,7 +216,13 @@ impl<R> Protocol<R> {
 
     /// A lease arrived. Returns the number under which its games are played; none if it is not
     /// wanted any more.
-    pub fn leased(&mut self, call: CallNo, lease_id: u64, tournament: &str) -> Option<LeaseNo> {
+    pub fn leased(
+        &mut self,
+        call: CallNo,
+        lease_id: u64,
+        tournament: &str,
+        ticket: Vec<u8>,
+    ) -> Option<LeaseNo> {
         if !self.answered(call) {
             return None;
         }
@@ -225,6 +233,7 @@ impl<R> Protocol<R> {
             stay,
             lease_id,
             tournament: tournament.to_owned(),
+            ticket,
         };
         let held = Held {
             lease: Rc::new(lease),

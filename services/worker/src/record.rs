@@ -98,13 +98,10 @@ impl RecordBuilder {
         if !self.context.wire().luck {
             finished.luck = Vec::new();
         }
-        let mut record = match self.record(game, finished) {
+        let record = match self.record(game, finished) {
             Ok(record) => record,
             Err(why) => return void_report(game.index, why),
         };
-        if self.context.wire().hash_only {
-            record.forget_moves();
-        }
         v1::GameReport {
             record: Some((&record).into()),
             timing: Some(timing),

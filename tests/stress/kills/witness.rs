@@ -310,6 +310,7 @@ impl Stay {
                 wait_ms: 200,
                 known_tournaments: Vec::new(),
                 call: 0,
+                session: welcome.session.clone(),
             };
             let answer = timeout(TIMEOUT, worker.lease(request)).await??;
             let Some(lease) = answer.into_inner().lease else {
@@ -329,6 +330,8 @@ impl Stay {
                     tournament_id: lease.tournament_id.clone(),
                     lease_id: lease.lease_id,
                     games,
+                    session: welcome.session.clone(),
+                    ticket: lease.ticket.clone(),
                 };
                 self.unanswered = Some(report.clone());
                 self.report(report.clone(), &mut worker, &mut user).await?;

@@ -183,7 +183,7 @@ impl Worker {
                 if self.stay == Some(stay) {
                     let deadline = Duration::from_micros(deadline);
                     self.protocol
-                        .welcomed(stay, worker.to_string(), epoch, deadline);
+                        .welcomed(stay, worker.to_string(), epoch, Vec::new(), deadline);
                 }
             }
             Down::Ended(stay, lease) => self.protocol.leases_ended(stay, &[lease]),
@@ -264,7 +264,7 @@ impl Worker {
             return;
         };
         let name = leased.tournament.to_string();
-        let Some(lease) = self.protocol.leased(call, leased.lease, &name) else {
+        let Some(lease) = self.protocol.leased(call, leased.lease, &name, Vec::new()) else {
             net.counts.add(Happening::LostAnswer);
             return;
         };

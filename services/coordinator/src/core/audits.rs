@@ -159,7 +159,7 @@ impl Core {
     fn audited(&mut self, compared: &Comparison) -> Result<Vec<Change>, Error> {
         let id = &*compared.info.id;
         // If the worker is gone, its audits wait again.
-        let worker = self.find_worker(&compared.worker, compared.boot_epoch);
+        let worker = self.find_worker(&compared.by);
         let (Some(number), Some(worker)) = (self.entry(id)?.number, worker) else {
             return Ok(Vec::new());
         };

@@ -50,7 +50,7 @@ impl Core {
             let indices = report.games.iter().map(|game| game.result.index);
             return Ok((0, Some(indices.filter(|_| finished).collect())));
         };
-        let by = self.find_worker(&report.worker, report.boot_epoch);
+        let by = self.find_worker(&report.by);
         let lease = self.ledger.own(by, report.lease);
         let late = lease == 0 && report.games.iter().any(|it| !it.side.unplayed.is_empty());
         if report.info.key != entry.info.key || entry.info.generation > 1 && late {
@@ -74,7 +74,7 @@ impl Core {
         let accounted = ledger::ReportedGames {
             tournament,
             by,
-            process: self.find_process(&report.worker, report.boot_epoch),
+            process: report.process,
             lease: report.lease,
             games: &games,
             voids: &voids,
@@ -113,7 +113,7 @@ impl Core {
         let now = self.now();
         let taken = self.reports.take(&mut self.ledger, now, &accounted, sorted);
         if !report.failed.is_empty() {
-            let worker = self.worker_name(report.worker, report.boot_epoch);
+            let worker = self.worker_name(report.by);
             self.note_failed(&report.info, &worker, report.failed, &taken.failed);
         }
         let worker = accounted

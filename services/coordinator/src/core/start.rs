@@ -35,11 +35,13 @@ use crate::{
     options::Options,
     random,
     results::Results,
+    tickets::Tickets,
 };
 
 /// Contents of the store.
 struct Found {
     agents: Vec<v1::Agent>,
+    ticket_key: [u8; 32],
     answers: Answers,
     audits: BTreeMap<String, Documents>,
     tournaments: Vec<(TournamentEntry, Option<Open>)>,
@@ -82,6 +84,7 @@ pub(crate) async fn load(
         signals,
         stopping,
         boot_epoch,
+        tickets: Tickets::new(found.ticket_key, boot_epoch),
         lease_deadline: settings.lease_deadline,
         started: Instant::now(),
         turned: Instant::now(),
@@ -207,6 +210,8 @@ fn read(store: &dyn Store) -> Result<Found, StartError> {
     }
     Ok(Found {
         agents,
+        ticket_key: Tickets::load(store)
+            .map_err(|error| StartError::unreadable("the key of lease tickets", error))?,
         answers: Answers::new(store.list(Collection::Requests)?),
         audits: bits::read(&meta, audits::PREFIX),
         tournaments,

@@ -4,13 +4,15 @@ use std::{collections::BTreeMap, time::Duration};
 
 use arena_model::RECORD_VERSION;
 use arena_wire::v1::{self, join_response::Notice};
+use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 
 use super::Core;
 use crate::{
     error::Error,
     ledger::{Ask, Ended, Grant, LeaseId, TournamentNo, WorkerId, WorkerProcess},
-    messages::{Presence, Reply, at_once},
+    messages::{Caller, Presence, Reply, at_once},
+    random,
 };
 
 /// Maximum notices that wait for a worker. A worker that reads none learns from its
@@ -21,6 +23,15 @@ const SERVE_MAX: Duration = Duration::from_millis(20);
 /// Maximum time that a request for games waits.
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
+/// The version of this program.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The major and minor version: programs that share them work together.
+fn release(version: &str) -> Option<(&str, &str)> {
+    let (major, rest) = version.split_once('.')?;
+    Some((major, rest.split_once('.').map_or(rest, |(minor, _)| minor)))
+}
+
 /// True if a worker that names these rulesets plays this one.
 fn plays(rulesets: &BTreeMap<String, u32>, ruleset: &str, version: u32) -> bool {
     rulesets.get(ruleset) == Some(&version)
@@ -30,6 +41,8 @@ fn plays(rulesets: &BTreeMap<String, u32>, ruleset: &str, version: u32) -> bool 
 /// A connected worker.
 pub(super) struct Present {
     request: v1::JoinRequest,
+    /// SHA-256 of its session.
+    session: [u8; 32],
     notices: mpsc::Sender<v1::JoinResponse>,
     /// Its waiting request for games.
     parked: Option<u64>,
@@ -72,36 +85,40 @@ fn worker_number(id: &str) -> Option<WorkerId> {
 }
 
 impl Core {
-    /// The worker of an id and boot epoch; none if it joined another start or left.
-    pub(super) fn find_worker(&self, id: &str, boot_epoch: u64) -> Option<WorkerId> {
-        self.ledger.present(worker_number(id)?, boot_epoch)
+    /// The worker that makes a call; none if it joined another start, left, or is not the one
+    /// that it says it is.
+    pub(super) fn find_worker(&self, caller: &Caller) -> Option<WorkerId> {
+        let number = worker_number(&caller.worker_id)?;
+        let worker = self.ledger.present(number, caller.boot_epoch)?;
+        // Digests are compared, so that the time of a comparison shows nothing of the session.
+        let session: [u8; 32] = Sha256::digest(&caller.session).into();
+        (self.workers.get(&worker)?.session == session).then_some(worker)
     }
 
-    fn known_worker(&self, id: &str, boot_epoch: u64) -> Result<WorkerId, Error> {
-        let worker = self.find_worker(id, boot_epoch);
-        worker.ok_or_else(|| Error::UnknownWorker(id.to_owned()))
-    }
-
-    /// The process of that worker, even if it has left.
-    pub(super) fn find_process(&self, id: &str, boot_epoch: u64) -> WorkerProcess {
-        let number = worker_number(id);
-        number.map_or(WorkerProcess::Unknown, |number| {
-            self.ledger.process(number, boot_epoch)
-        })
+    fn known_worker(&self, caller: &Caller) -> Result<WorkerId, Error> {
+        let worker = self.find_worker(caller);
+        worker.ok_or_else(|| Error::UnknownWorker(caller.worker_id.clone()))
     }
 
     /// Name of a worker for people; its id if it has no name or has left.
-    pub(crate) fn worker_name(&self, id: String, boot_epoch: u64) -> String {
-        self.find_worker(&id, boot_epoch)
+    pub(crate) fn worker_name(&self, caller: Caller) -> String {
+        self.find_worker(&caller)
             .and_then(|worker| self.workers.get(&worker))
             .map(|present| present.request.name.clone())
             .filter(|name| !name.is_empty())
-            .unwrap_or(id)
+            .unwrap_or(caller.worker_id)
     }
 
     pub(crate) fn join(&mut self, request: v1::JoinRequest) -> Result<Presence, Error> {
         if self.draining() {
             return Err(Error::Draining);
+        }
+        if release(&request.version) != release(VERSION) {
+            return Err(Error::WorkerVersion {
+                name: request.name,
+                version: request.version,
+                ours: VERSION,
+            });
         }
         if request.record_version < RECORD_VERSION {
             return Err(Error::WorkerOutdated {
@@ -114,10 +131,12 @@ impl Core {
             0 => WorkerProcess::Unknown,
             process => WorkerProcess::Process(process),
         };
+        let session: [u8; 32] = random::bytes()?;
         let worker = self.ledger.join_as(process, request.capacity as usize);
         let (sender, notices) = mpsc::channel(NOTICES_MAX);
         let present = Present {
             request,
+            session: Sha256::digest(session).into(),
             notices: sender,
             parked: None,
             games_reported: 0,
@@ -126,6 +145,7 @@ impl Core {
             worker_id: worker_text(worker),
             boot_epoch: self.boot_epoch,
             lease_deadline_ms: self.lease_deadline.as_millis() as u32,
+            session: session.to_vec(),
         }));
         tracing::info!(worker, name = present.request.name, "worker joined");
         self.workers.insert(worker, present);
@@ -157,14 +177,23 @@ impl Core {
 
     /// A worker leaves in order.
     pub(crate) fn leave(&mut self, request: &v1::LeaveRequest) -> Result<(), Error> {
-        let worker = self.known_worker(&request.worker_id, request.boot_epoch)?;
+        let worker = self.known_worker(&Caller {
+            worker_id: request.worker_id.clone(),
+            boot_epoch: request.boot_epoch,
+            session: request.session.clone(),
+        })?;
         let ended = self.ledger.take_leave(worker);
         self.forget(worker, ended.len());
         Ok(())
     }
 
     pub(crate) fn lease(&mut self, request: v1::LeaseRequest, reply: Reply<v1::LeaseResponse>) {
-        let worker = match self.known_worker(&request.worker_id, request.boot_epoch) {
+        let caller = Caller {
+            worker_id: request.worker_id,
+            boot_epoch: request.boot_epoch,
+            session: request.session,
+        };
+        let worker = match self.known_worker(&caller) {
             Ok(worker) => worker,
             Err(error) => return drop(reply.send(Err(error))),
         };
@@ -234,7 +263,7 @@ impl Core {
             return Some(parked);
         };
         self.tell_given_up(grant.tournament);
-        let lease = self.lease_message(&grant, &parked.known);
+        let lease = self.lease_message(parked.ask.worker, &grant, &parked.known);
         self.metrics.lease_granted(now.saturating_sub(parked.since));
         if parked.reply.send(Ok(v1::LeaseResponse { lease })).is_err() {
             // The lease's deadline returns the games.
@@ -273,7 +302,12 @@ impl Core {
         }
     }
 
-    fn lease_message(&self, grant: &Grant, known: &[String]) -> Option<v1::Lease> {
+    fn lease_message(
+        &self,
+        worker: WorkerId,
+        grant: &Grant,
+        known: &[String],
+    ) -> Option<v1::Lease> {
         let id = self.numbers.get(&grant.tournament)?;
         let entry = self.tournaments.get(id)?;
         let info = &entry.info;
@@ -291,7 +325,10 @@ impl Core {
                 }),
             }
         });
+        let process = self.ledger.process(worker, self.boot_epoch);
+        let indices = grant.games.iter().map(|assigned| assigned.index);
         Some(v1::Lease {
+            ticket: self.tickets.issue(id, process, indices),
             lease_id: grant.lease,
             tournament_id: id.clone(),
             setup: (!known.contains(id)).then(|| info.setup.clone()),
@@ -339,7 +376,11 @@ impl Core {
         &mut self,
         request: &v1::HeartbeatRequest,
     ) -> Result<Vec<LeaseId>, Error> {
-        let worker = self.known_worker(&request.worker_id, request.boot_epoch)?;
+        let worker = self.known_worker(&Caller {
+            worker_id: request.worker_id.clone(),
+            boot_epoch: request.boot_epoch,
+            session: request.session.clone(),
+        })?;
         let now = self.now();
         let ledger = &mut self.ledger;
         let leases = request.leases.iter();

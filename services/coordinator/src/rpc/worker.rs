@@ -21,7 +21,7 @@ use crate::{
     error::Error,
     handle::Handle,
     info::Info,
-    messages::{Comparison, FailedGame, GamesReport, Presence, ReportedGame, done},
+    messages::{Caller, Comparison, FailedGame, GamesReport, Presence, ReportedGame, done},
     stored_game,
 };
 
@@ -125,7 +125,16 @@ impl WorkerRpc {
             )));
         }
         let info = self.handle.info(&request.tournament_id).await?;
-        let boot_epoch = request.boot_epoch;
+        let leased = self.handle.tickets.read(&info.id, &request.ticket);
+        let not_leased = || Error::NotLeased {
+            tournament: info.id.to_string(),
+        };
+        let leased = leased.ok_or_else(not_leased)?;
+        let by = Caller {
+            worker_id: request.worker_id,
+            boot_epoch: request.boot_epoch,
+            session: request.session,
+        };
         // A name is clearer than an id, which a restart assigns to another worker. Workers send
         // their name; the state is queried only for those that do not.
         let nameless = request.games.iter().any(|game| {
@@ -133,54 +142,32 @@ impl WorkerRpc {
             timing.is_some_and(|timing| timing.worker.is_empty())
         });
         let named = match nameless {
-            true => self.worker_name(&request.worker_id, boot_epoch).await?,
+            true => self.worker_name(by.clone()).await?,
             false => String::new(),
         };
-        let schedule = info.schedule();
-        let mut games = Vec::with_capacity(request.games.len());
         let mut failed = Vec::new();
-        let mut records: BTreeMap<u64, GameRecord> = BTreeMap::new();
+        let mut finished = Vec::new();
         for mut report in request.games {
-            let mut message = report
-                .record
-                .take()
-                .ok_or_else(|| Error::Request("a game has no record".to_owned()))?;
-            if !report.void_reason.is_empty() {
-                let agents = info.agents.len() as u32;
-                failed.push(FailedGame {
-                    index: message.index,
-                    reason: report.void_reason,
-                    unready: report.unready.filter(|unready| unready.agent < agents),
-                });
+            let record = report.record.take();
+            let record = record.ok_or_else(|| Error::Request("a game has no record".to_owned()))?;
+            if !leased.covers(record.index) {
+                return Err(not_leased());
+            }
+            if report.void_reason.is_empty() {
+                finished.push((record, report));
                 continue;
             }
-            if info.hash_only() {
-                stored_game::shorten(&mut message, &mut report);
-            }
-            let record = GameRecord::try_from(&message)?;
-            info.check(&record, &schedule)?;
-            if let Some(timing) = &mut report.timing
-                && timing.worker.is_empty()
-            {
-                timing.worker.clone_from(&named);
-            }
-            let answered = std::mem::take(&mut report.answered);
-            let result = record.result();
-            report.unplayed = stored_game::unplayed(&result, &answered);
-            report.unasked = stored_game::unasked(&result, &answered);
-            // The first generation is not named.
-            report.generation = Some(info.generation).filter(|&it| it > 1).unwrap_or(0);
-            games.push(ReportedGame {
-                answered,
-                result,
-                stored: stored_game::stored(&info, message, &report),
-                side: report,
+            let agents = info.agents.len() as u32;
+            failed.push(FailedGame {
+                index: record.index,
+                reason: report.void_reason,
+                unready: report.unready.filter(|unready| unready.agent < agents),
             });
-            records.insert(record.index, record);
         }
+        let (games, mut records) = self.replay(Arc::clone(&info), finished, named).await?;
         let report = GamesReport {
-            worker: request.worker_id.clone(),
-            boot_epoch: request.boot_epoch,
+            by: by.clone(),
+            process: leased.process,
             lease: request.lease_id,
             info: Arc::clone(&info),
             games,
@@ -190,12 +177,11 @@ impl WorkerRpc {
         if compare.is_empty() {
             return Ok(v1::ReportResponse::default());
         }
-        let name = self.worker_name(&request.worker_id, boot_epoch).await?;
+        let name = self.worker_name(by.clone()).await?;
         records.retain(|index, _| compare.contains(index));
         let compared = Comparison {
             info,
-            worker: request.worker_id,
-            boot_epoch,
+            by,
             games: Vec::new(),
             differences: Vec::new(),
             unread: Vec::new(),
@@ -218,11 +204,35 @@ impl WorkerRpc {
         Ok(v1::ReportResponse { differing })
     }
 
+    /// Replays reported games on another thread: only what can have happened counts.
+    async fn replay(
+        &self,
+        info: Arc<Info>,
+        finished: Vec<(v1::GameRecord, v1::GameReport)>,
+        worker: String,
+    ) -> Result<(Vec<ReportedGame>, BTreeMap<u64, GameRecord>), Error> {
+        let trusts = self.handle.trusts_records();
+        let replayed = self.handle.with_store(move |_| {
+            let schedule = info.schedule();
+            let mut games = Vec::with_capacity(finished.len());
+            let mut records = BTreeMap::new();
+            for (message, report) in finished {
+                let record = stored_game::checked(&info, &schedule, &message)?;
+                if !trusts {
+                    info.replay(&record, &schedule)?;
+                }
+                games.push(reported(&info, &record, report, &worker));
+                records.insert(record.index, record);
+            }
+            Ok((games, records))
+        });
+        replayed.await
+    }
+
     /// Name of a worker for people.
-    async fn worker_name(&self, id: &str, boot_epoch: u64) -> Result<String, Error> {
-        let id = id.to_owned();
+    async fn worker_name(&self, caller: Caller) -> Result<String, Error> {
         self.handle
-            .ask(move |core| Ok(core.worker_name(id, boot_epoch)))
+            .ask(move |core| Ok(core.worker_name(caller)))
             .await
     }
 
@@ -258,6 +268,33 @@ impl WorkerRpc {
                 Ok(compared)
             })
             .await
+    }
+}
+
+/// A replayed game with the rest of its report.
+fn reported(
+    info: &Info,
+    record: &GameRecord,
+    mut report: v1::GameReport,
+    worker: &str,
+) -> ReportedGame {
+    if let Some(timing) = &mut report.timing
+        && timing.worker.is_empty()
+    {
+        worker.clone_into(&mut timing.worker);
+    }
+    let answered = std::mem::take(&mut report.answered);
+    let result = record.result();
+    report.unplayed = stored_game::unplayed(&result, &answered);
+    report.unasked = stored_game::unasked(&result, &answered);
+    // The first generation is not named.
+    report.generation = Some(info.generation).filter(|&it| it > 1).unwrap_or(0);
+    let stored = stored_game::stored(info, record, &mut report);
+    ReportedGame {
+        answered,
+        result,
+        stored,
+        side: report,
     }
 }
 

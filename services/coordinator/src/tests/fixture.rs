@@ -79,6 +79,7 @@ pub(super) fn options(store: Arc<dyn Store>) -> Options {
     Options {
         metrics: Some(anywhere),
         audit_share: 0.0,
+        trusts_records: true,
         check_native: |bot, bot_options, ruleset, _, seats| {
             let depth = bot_options.get("depth").map(ToString::to_string);
             if depth.as_deref() != Some("13") {
@@ -235,6 +236,7 @@ pub(super) struct FakeWorker {
     pub(super) notices: Streaming<v1::JoinResponse>,
     pub(super) id: String,
     pub(super) boot_epoch: u64,
+    pub(super) session: Vec<u8>,
 }
 
 impl FakeWorker {
@@ -245,7 +247,7 @@ impl FakeWorker {
         let request = v1::JoinRequest {
             name: name.to_owned(),
             capacity: 64,
-            version: "0.1.0".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
             rulesets: arena_games::rulesets()
                 .iter()
                 .map(|info| (info.name.to_owned(), info.version))
@@ -263,6 +265,7 @@ impl FakeWorker {
             notices,
             id: welcome.worker_id,
             boot_epoch: welcome.boot_epoch,
+            session: welcome.session,
         }
     }
 
@@ -274,6 +277,7 @@ impl FakeWorker {
             wait_ms,
             known_tournaments: Vec::new(),
             call: 0,
+            session: self.session.clone(),
         };
         Ok(self.client.lease(request).await?.into_inner().lease)
     }
@@ -304,6 +308,8 @@ impl FakeWorker {
             tournament_id: lease.tournament_id.clone(),
             lease_id: lease.lease_id,
             games,
+            session: self.session.clone(),
+            ticket: lease.ticket.clone(),
         };
         async move { Ok(client.report(request).await?.into_inner()) }
     }
@@ -342,6 +348,7 @@ impl FakeWorker {
             }],
             settled_calls: 0,
             decisions: Vec::new(),
+            session: self.session.clone(),
         };
         let answer = self.client.heartbeat(heartbeat).await;
         answer.expect("answered").into_inner().ended_leases

@@ -41,6 +41,7 @@ async fn a_setup_is_sent_only_to_who_lacks_it() {
         wait_ms: 0,
         known_tournaments: vec![tournament.tournament_id],
         call: 0,
+        session: worker.session.clone(),
     };
     let lease = worker.client.lease(request).await.expect("answered");
     assert_eq!(lease.into_inner().lease.expect("games").setup, None);
@@ -83,6 +84,7 @@ async fn games_of_workers_that_leave_in_order_are_never_void() {
         let request = v1::LeaveRequest {
             worker_id: worker.id.clone(),
             boot_epoch: worker.boot_epoch,
+            session: worker.session.clone(),
         };
         worker.client.leave(request).await.expect("answered");
     }
@@ -135,6 +137,7 @@ async fn a_worker_is_leased_nothing_that_it_cannot_play() {
     let mut worker = arena.join("one").await;
     let request = v1::JoinRequest {
         name: "of another version".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
         rulesets: [("kalah".to_owned(), 999)].into(),
         record_version: arena_model::RECORD_VERSION,
         ..Default::default()
@@ -150,28 +153,32 @@ async fn a_worker_is_leased_nothing_that_it_cannot_play() {
         panic!("{welcome:?}");
     };
     worker.id = welcome.worker_id;
+    worker.session = welcome.session;
     assert_eq!(worker.try_lease(0).await.expect("answered"), None);
 }
 
 /// A release before openings would begin every game from the start.
 #[tokio::test]
-async fn a_worker_of_an_older_release_is_refused() {
+async fn other_releases_may_not_join() {
     let arena = Fixture::new().await;
     let mut worker = arena.join("one").await;
-    let request = v1::JoinRequest {
+    let join = |version: &str, record_version| v1::JoinRequest {
         name: "old".to_owned(),
-        version: "0.0.9".to_owned(),
+        version: version.to_owned(),
+        record_version,
         ..Default::default()
     };
-    let answer = worker.client.join(request).await;
-    let text = answer.as_ref().map(|_| String::new());
-    let text = text.unwrap_or_else(|status| status.message().to_owned());
-    assert!(text.contains("old (version 0.0.9)"), "{text}");
-    refused(
-        answer.map(|_| ()),
-        Code::FailedPrecondition,
-        reasons::WORKER_OUTDATED,
-    );
+    let cases = [
+        (join("0.0.9", 0), "old (version 0.0.9)"),
+        (join("0.99.0", 99), "old (version 0.99.0)"),
+        (join("", 99), "old (version unknown)"),
+        (join(env!("CARGO_PKG_VERSION"), 1), "writes records"),
+    ];
+    for (request, words) in cases {
+        let answer = worker.client.join(request).await.map(|_| ());
+        let text = refused(answer, Code::FailedPrecondition, reasons::WORKER_OUTDATED);
+        assert!(text.contains(words), "{text}");
+    }
 }
 
 #[tokio::test]

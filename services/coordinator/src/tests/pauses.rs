@@ -4,7 +4,7 @@ use arena_model::engine::FaultKind;
 use arena_wire::v1::{self, TournamentState};
 
 use super::fixture::{FakeWorker, Fixture, SPEC, memory, options, unplayed, unready, won};
-use crate::Options;
+use crate::{Options, ledger::WorkerProcess, tickets::Tickets};
 
 /// Reports a lease: the agent of place 1 loses each of these games without an answer.
 async fn lose(worker: &mut FakeWorker, lease: &v1::Lease, lost: impl Fn(u64) -> bool) {
@@ -252,6 +252,8 @@ async fn a_tournament_all_of_whose_games_are_done_does_not_finish_while_it_is_pa
         lease.games.extend(more.games);
     }
     assert_eq!(lease.games.len(), 40);
+    let tickets = Tickets::new(Tickets::load(&*store).expect("a key"), 0);
+    lease.ticket = tickets.issue(&id, WorkerProcess::Unknown, 0..40);
     lose(&mut worker, &lease, |index| index % 2 == 0).await;
     let tournament = arena.tournament(&id).await;
     pause(&tournament);

@@ -124,22 +124,23 @@ async fn a_record_that_is_not_of_the_schedule_is_refused() {
     let id = arena.start(SPEC).await.tournament_id;
     let mut worker = arena.join("one").await;
     let lease = worker.lease().await;
-    let changes: [fn(&mut v1::GameRecord); 7] = [
-        |record| record.index = 1 << 40,
-        |record| record.block += 1,
-        |record| record.seed ^= 1,
-        |record| record.seats.reverse(),
-        |record| record.hash.truncate(31),
-        |record| record.placement.truncate(1),
-        |record| record.events.clear(),
+    let changes: [(fn(&mut v1::GameRecord), &str); 5] = [
+        (|record| record.block += 1, reasons::RECORD_INVALID),
+        (|record| record.seed ^= 1, reasons::RECORD_INVALID),
+        (|record| record.seats.reverse(), reasons::RECORD_INVALID),
+        (|record| record.hash.truncate(31), reasons::REQUEST_INVALID),
+        (
+            |record| record.placement.truncate(1),
+            reasons::REQUEST_INVALID,
+        ),
     ];
-    for change in changes {
+    for (change, reason) in changes {
         let mut report = won(&lease.games[0], 0);
         change(report.record.as_mut().expect("a record"));
         let answer = worker
             .report(&lease, vec![won(&lease.games[1], 0), report])
             .await;
-        refused(answer, Code::InvalidArgument, reasons::REQUEST_INVALID);
+        refused(answer, Code::InvalidArgument, reason);
     }
     assert_eq!(arena.tournament(&id).await.games_done, 0, "all or nothing");
 }

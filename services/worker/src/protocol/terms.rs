@@ -35,6 +35,8 @@ pub struct Stay {
     pub worker_id: String,
     /// The boot epoch of the coordinator.
     pub boot_epoch: u64,
+    /// The secret that each call has to carry.
+    pub session: Vec<u8>,
     /// Interval of progress reports.
     pub heartbeat: Duration,
 }
@@ -48,6 +50,8 @@ pub struct Lease {
     pub lease_id: u64,
     /// The tournament of its games.
     pub tournament: String,
+    /// The proof that its games were leased.
+    pub ticket: Vec<u8>,
 }
 
 /// A failed request.

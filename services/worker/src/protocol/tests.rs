@@ -60,7 +60,10 @@ impl Worker {
         let Some(Action::Ask { call, .. }) = worker.next(Duration::ZERO) else {
             panic!("it asks for games");
         };
-        let lease = worker.protocol.leased(call, 5, "cup").expect("it waits");
+        let lease = worker
+            .protocol
+            .leased(call, 5, "cup", Vec::new())
+            .expect("it waits");
         worker.hand = Hand {
             lease,
             games,
@@ -77,7 +80,9 @@ impl Worker {
             _ => None,
         });
         let call = call.expect("it asks for more");
-        self.protocol.leased(call, 6, "cup").expect("it waits")
+        self.protocol
+            .leased(call, 6, "cup", Vec::new())
+            .expect("it waits")
     }
 
     fn next(&mut self, now: Duration) -> Option<Action<u64>> {
@@ -98,7 +103,7 @@ impl Worker {
     fn join(&mut self, now: Duration) {
         let stay = self.tries_to_join(now).expect("it tries to join");
         self.protocol
-            .welcomed(stay, "w1".to_owned(), 9, SECOND * 10);
+            .welcomed(stay, "w1".to_owned(), 9, Vec::new(), SECOND * 10);
     }
 
     fn tries_to_join(&mut self, now: Duration) -> Option<StayNo> {
@@ -328,7 +333,7 @@ fn a_lease_that_comes_too_late_is_not_played() {
     worker
         .protocol
         .parted(Duration::ZERO, stay.number, Refusal::Failed, "lost");
-    assert_eq!(worker.protocol.leased(call, 5, "cup"), None);
+    assert_eq!(worker.protocol.leased(call, 5, "cup", Vec::new()), None);
 }
 
 #[test]

@@ -164,7 +164,10 @@ pub(super) fn refusal(status: &Status) -> Refusal {
             Refusal::UnknownWorker
         }
         Code::InvalidArgument | Code::OutOfRange => Refusal::Contents,
-        Code::NotFound | Code::FailedPrecondition | Code::Unimplemented => Refusal::Never,
+        Code::NotFound
+        | Code::FailedPrecondition
+        | Code::PermissionDenied
+        | Code::Unimplemented => Refusal::Never,
         _ if after.is_some() => Refusal::Busy { after },
         _ => Refusal::Failed,
     }

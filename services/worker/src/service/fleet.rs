@@ -212,6 +212,7 @@ impl Fleet {
                     wait_ms: wait.as_millis() as u32,
                     known_tournaments: self.setups.keys().cloned().collect(),
                     call,
+                    session: stay.session.clone(),
                 };
                 self.asking = Some(self.calls.lease(call, request, timeout));
             }
@@ -219,6 +220,7 @@ impl Fleet {
                 let request = v1::LeaveRequest {
                     worker_id: stay.worker_id.clone(),
                     boot_epoch: stay.boot_epoch,
+                    session: stay.session.clone(),
                 };
                 self.calls.leave(request, timeout);
             }
@@ -246,6 +248,8 @@ impl Fleet {
                     tournament_id: lease.tournament.clone(),
                     lease_id: lease.lease_id,
                     games,
+                    session: lease.stay.session.clone(),
+                    ticket: lease.ticket.clone(),
                 });
                 self.calls.report(report, &request, timeout);
                 self.reports.insert(report, request);
@@ -268,6 +272,7 @@ impl Fleet {
                     leases: leases.into_iter().map(reported).collect(),
                     settled_calls: settled,
                     decisions: self.driver.take_decisions(),
+                    session: stay.session.clone(),
                 };
                 self.calls.beat(stay.number, request, timeout);
             }
@@ -313,7 +318,8 @@ impl Fleet {
                 tracing::info!(worker = welcome.worker_id, "joined");
                 let deadline = Duration::from_millis(welcome.lease_deadline_ms.into());
                 let (worker, epoch) = (welcome.worker_id, welcome.boot_epoch);
-                self.protocol.welcomed(stay, worker, epoch, deadline);
+                self.protocol
+                    .welcomed(stay, worker, epoch, welcome.session, deadline);
             }
             Notice::LeasesEnded(ended) => self.protocol.leases_ended(stay, &ended.lease_ids),
             Notice::Drain(v1::Drain {}) => self.protocol.coordinator_stops(stay),
@@ -392,7 +398,10 @@ impl Fleet {
             self.protocol.not_leased(now, call, Refusal::Failed);
             return;
         };
-        let Some(number) = self.protocol.leased(call, lease.lease_id, &id) else {
+        let Some(number) = self
+            .protocol
+            .leased(call, lease.lease_id, &id, lease.ticket)
+        else {
             return;
         };
         if let Err(error) = self.driver.add_tournament(setup.clone()) {
@@ -433,14 +442,10 @@ fn indices(request: &v1::ReportRequest) -> Vec<u64> {
 /// A report in two halves.
 fn split(request: Rc<v1::ReportRequest>, first: usize) -> [v1::ReportRequest; 2] {
     let mut one = Rc::unwrap_or_clone(request);
-    let games = one.games.split_off(first);
-    let other = v1::ReportRequest {
-        worker_id: one.worker_id.clone(),
-        boot_epoch: one.boot_epoch,
-        tournament_id: one.tournament_id.clone(),
-        lease_id: one.lease_id,
-        games,
-    };
+    let mut games = std::mem::take(&mut one.games);
+    let mut other = one.clone();
+    other.games = games.split_off(first);
+    one.games = games;
     [one, other]
 }
 

@@ -171,6 +171,7 @@ impl WorkerService for Rpc {
             worker_id: format!("w{}", state.notices.len()),
             boot_epoch: state.epoch,
             lease_deadline_ms: 1000,
+            session: b"secret".to_vec(),
         };
         let notice = Some(Notice::Welcome(welcome));
         let _ = sender.try_send(Ok(v1::JoinResponse { notice }));
@@ -198,6 +199,7 @@ impl WorkerService for Rpc {
                 tournament_id: id,
                 games,
                 audit: false,
+                ticket: b"ticket".to_vec(),
                 given_up: state.given_up.clone(),
             })
         };

@@ -1,0 +1,101 @@
+//! Calls of those who are not the worker that they name.
+
+use arena_wire::{reasons, v1};
+use tonic::Code;
+
+use super::fixture::{FakeWorker, Fixture, SPEC, memory, options, refused, unready, won};
+
+/// A worker that knows everything of another one but its session.
+async fn impostor(arena: &Fixture, victim: &FakeWorker) -> FakeWorker {
+    let mut impostor = arena.join("impostor").await;
+    impostor.id.clone_from(&victim.id);
+    impostor.boot_epoch = victim.boot_epoch;
+    impostor
+}
+
+#[tokio::test]
+async fn report_without_ticket_is_refused() {
+    let mut arena = Fixture::new().await;
+    let tournament = arena.start(SPEC).await;
+    let mut victim = arena.join("one").await;
+    let lease = victim.lease().await;
+    // Everything but the ticket can be known: it follows from the spec.
+    let reports = |forged: &v1::Lease| -> Vec<v1::GameReport> {
+        forged.games.iter().map(|game| won(game, 0)).collect()
+    };
+    let mut flipped = lease.ticket.clone();
+    flipped[0] ^= 1;
+    for ticket in [Vec::new(), vec![0; 64], flipped] {
+        let forged = v1::Lease {
+            ticket,
+            ..lease.clone()
+        };
+        for mut stranger in [impostor(&arena, &victim).await, arena.join("two").await] {
+            let answer = stranger.report(&forged, reports(&forged)).await;
+            refused(answer, Code::PermissionDenied, reasons::NOT_LEASED);
+        }
+    }
+    let now = arena.tournament(&tournament.tournament_id).await;
+    assert_eq!(now.games_done, 0);
+    victim.play(&lease).await;
+}
+
+#[tokio::test]
+async fn ticket_does_not_cover_games_of_others() {
+    let mut arena = Fixture::new().await;
+    arena.start(SPEC).await;
+    let mut one = arena.join("one").await;
+    let mut two = arena.join("two").await;
+    let (first, second) = (one.lease().await, two.lease().await);
+    let theirs = &second.games[0];
+    for report in [won(theirs, 0), unready(theirs, 0)] {
+        let both = vec![won(&first.games[0], 0), report];
+        let answer = one.report(&first, both).await;
+        refused(answer, Code::PermissionDenied, reasons::NOT_LEASED);
+    }
+}
+
+#[tokio::test]
+async fn impostor_can_neither_lease_nor_end_leases() {
+    let mut arena = Fixture::new().await;
+    arena.start(SPEC).await;
+    let mut victim = arena.join("one").await;
+    let lease = victim.lease().await;
+    let mut impostor = impostor(&arena, &victim).await;
+    let unknown = |answer: Result<(), tonic::Status>| {
+        refused(answer, Code::FailedPrecondition, reasons::UNKNOWN_WORKER);
+    };
+    unknown(impostor.try_lease(0).await.map(|_| ()));
+    let heartbeat = v1::HeartbeatRequest {
+        worker_id: impostor.id.clone(),
+        boot_epoch: impostor.boot_epoch,
+        session: impostor.session.clone(),
+        ..Default::default()
+    };
+    unknown(impostor.client.heartbeat(heartbeat).await.map(|_| ()));
+    let leave = v1::LeaveRequest {
+        worker_id: impostor.id.clone(),
+        boot_epoch: impostor.boot_epoch,
+        session: impostor.session.clone(),
+    };
+    unknown(impostor.client.leave(leave).await.map(|_| ()));
+    assert!(victim.beat(&lease, 1).await.is_empty(), "the lease ended");
+    victim.play(&lease).await;
+}
+
+#[tokio::test]
+async fn made_up_records_are_refused() {
+    let mut arena = Fixture::with(crate::Options {
+        trusts_records: false,
+        ..options(memory())
+    })
+    .await;
+    let tournament = arena.start(SPEC).await;
+    let mut worker = arena.join("one").await;
+    let lease = worker.lease().await;
+    let made_up = vec![won(&lease.games[0], 0)];
+    let answer = worker.report(&lease, made_up).await;
+    refused(answer, Code::InvalidArgument, reasons::RECORD_INVALID);
+    let now = arena.tournament(&tournament.tournament_id).await;
+    assert_eq!(now.games_done, 0);
+}

@@ -1,0 +1,177 @@
+//! Proofs that games were leased to a worker process. A ticket needs no memory: it names its games
+//! and is authenticated with a key that the store keeps, so that results may arrive after the
+//! lease, the worker's stay or this start of the coordinator has ended.
+
+use arena_store::{Collection, Store};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+use crate::{error::Error, ledger::WorkerProcess, random};
+
+/// Where the key is kept.
+const DOCUMENT: &str = "tickets";
+/// Length of the code that authenticates a ticket.
+const CODE_BYTES: usize = 16;
+
+/// Issues and reads tickets.
+#[derive(Clone)]
+pub(crate) struct Tickets {
+    key: [u8; 32],
+    /// Numbers of joins are those of one start.
+    boot_epoch: u64,
+}
+
+/// What a ticket proves.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Leased {
+    /// The process that the games were leased to.
+    pub(crate) process: WorkerProcess,
+    /// The games, as ascending ranges: first and number.
+    ranges: Vec<(u64, u64)>,
+}
+
+impl Leased {
+    pub(crate) fn covers(&self, index: u64) -> bool {
+        let after = self.ranges.partition_point(|&(first, _)| first <= index);
+        after.checked_sub(1).is_some_and(|place| {
+            let (first, games) = self.ranges[place];
+            index - first < games
+        })
+    }
+}
+
+impl Tickets {
+    /// Reads the key of a store, or draws one at its first start.
+    pub(crate) fn load(store: &dyn Store) -> Result<[u8; 32], Error> {
+        let stored = store.get(Collection::Meta, DOCUMENT)?;
+        if let Some(key) = stored.and_then(|key| key.try_into().ok()) {
+            return Ok(key);
+        }
+        let key = random::bytes()?;
+        if let Err(error) = store.put(Collection::Meta, DOCUMENT, &key) {
+            // A full disk must not keep users from reading. Games leased before the next start
+            // are played again.
+            tracing::warn!(%error, "cannot store the key of lease tickets");
+        }
+        Ok(key)
+    }
+
+    pub(crate) fn new(key: [u8; 32], boot_epoch: u64) -> Self {
+        Self { key, boot_epoch }
+    }
+
+    /// A ticket for ascending games of a tournament.
+    pub(crate) fn issue(
+        &self,
+        tournament: &str,
+        process: WorkerProcess,
+        games: impl IntoIterator<Item = u64>,
+    ) -> Vec<u8> {
+        let (kind, number) = match process {
+            WorkerProcess::Unknown => (0, 0),
+            WorkerProcess::Process(number) => (1, number),
+            WorkerProcess::Join(number) => (2, number),
+        };
+        let mut ranges: Vec<(u64, u64)> = Vec::new();
+        for index in games {
+            match ranges.last_mut() {
+                Some((first, games)) if *first + *games == index => *games += 1,
+                _ => ranges.push((index, 1)),
+            }
+        }
+        let mut ticket = vec![kind];
+        ticket.extend(number.to_le_bytes());
+        ticket.extend(self.boot_epoch.to_le_bytes());
+        for (first, games) in ranges {
+            ticket.extend(first.to_le_bytes());
+            ticket.extend(games.to_le_bytes());
+        }
+        let code = self.code(tournament, &ticket).finalize().into_bytes();
+        ticket.extend(&code[..CODE_BYTES]);
+        ticket
+    }
+
+    /// What a ticket proves; none if it was not issued for this tournament.
+    pub(crate) fn read(&self, tournament: &str, ticket: &[u8]) -> Option<Leased> {
+        let (content, code) = ticket.split_at_checked(ticket.len().checked_sub(CODE_BYTES)?)?;
+        self.code(tournament, content)
+            .verify_truncated_left(code)
+            .ok()?;
+        let (&kind, content) = content.split_first()?;
+        let (numbers, _) = content.as_chunks::<8>();
+        let mut numbers = numbers.iter().map(|bytes| u64::from_le_bytes(*bytes));
+        let (number, boot_epoch) = (numbers.next()?, numbers.next()?);
+        let process = match kind {
+            1 => WorkerProcess::Process(number),
+            2 if boot_epoch == self.boot_epoch => WorkerProcess::Join(number),
+            _ => WorkerProcess::Unknown,
+        };
+        let mut ranges = Vec::new();
+        while let (Some(first), Some(games)) = (numbers.next(), numbers.next()) {
+            ranges.push((first, games));
+        }
+        Some(Leased { process, ranges })
+    }
+
+    fn code(&self, tournament: &str, content: &[u8]) -> Hmac<Sha256> {
+        let mut code = Hmac::<Sha256>::new_from_slice(&self.key).expect("any length is a key");
+        code.update(b"arena lease ticket\0");
+        code.update(&(tournament.len() as u64).to_le_bytes());
+        code.update(tournament.as_bytes());
+        code.update(content);
+        code
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arena_store::MemoryStore;
+
+    use super::*;
+
+    const PROCESS: WorkerProcess = WorkerProcess::Process(7);
+
+    #[test]
+    fn ticket_covers_exactly_its_games() {
+        let tickets = Tickets::new([1; 32], 5);
+        let games = [3, 4, 5, 9, 11, u64::MAX];
+        let ticket = tickets.issue("cup-1", PROCESS, games);
+        let leased = tickets.read("cup-1", &ticket).expect("its own ticket");
+        assert_eq!(leased.process, PROCESS);
+        let around = (0..20).chain([u64::MAX - 1, u64::MAX]);
+        let covered: Vec<u64> = around.filter(|&index| leased.covers(index)).collect();
+        assert_eq!(covered, games);
+    }
+
+    #[test]
+    fn forged_tickets_prove_nothing() {
+        let tickets = Tickets::new([1; 32], 5);
+        let ticket = tickets.issue("cup-1", PROCESS, [3, 4]);
+        assert_eq!(tickets.read("cup-2", &ticket), None, "another tournament");
+        let others = Tickets::new([2; 32], 5);
+        assert_eq!(others.read("cup-1", &ticket), None, "another key");
+        for place in 0..ticket.len() {
+            let mut changed = ticket.clone();
+            changed[place] ^= 1;
+            assert_eq!(tickets.read("cup-1", &changed), None, "byte {place}");
+            assert_eq!(tickets.read("cup-1", &ticket[..place]), None, "cut");
+        }
+    }
+
+    #[test]
+    fn ticket_outlives_a_start_but_numbers_of_joins_do_not() {
+        let store = MemoryStore::new().expect("a store");
+        let key = Tickets::load(&store).expect("a key");
+        assert_eq!(Tickets::load(&store).expect("a key"), key);
+        let (before, after) = (Tickets::new(key, 1), Tickets::new(key, 2));
+        let ticket = |process| before.issue("cup-1", process, [0]);
+        let read = |process| {
+            after
+                .read("cup-1", &ticket(process))
+                .expect("valid")
+                .process
+        };
+        assert_eq!(read(PROCESS), PROCESS);
+        assert_eq!(read(WorkerProcess::Join(7)), WorkerProcess::Unknown);
+    }
+}

@@ -1,0 +1,240 @@
+//! A worker that lies about the games it was leased.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use arena_model::{
+    GameRecord,
+    engine::{Event, FaultKind, SeatFault, Termination},
+    record::LineWriter,
+};
+use arena_report::records::TournamentRecords;
+use arena_tests::{
+    World,
+    fleet::{Book, tournament},
+    spec,
+};
+use arena_wire::{
+    reasons,
+    v1::{self, join_response::Notice, worker_service_client::WorkerServiceClient},
+};
+use prost::Message;
+use tonic::{Code, Status, transport::Channel};
+use tonic_types::StatusExt;
+
+/// A joined worker with a lease.
+struct Liar {
+    client: WorkerServiceClient<Channel>,
+    welcome: v1::Welcome,
+    lease: v1::Lease,
+    /// Its presence.
+    _notices: tonic::Streaming<v1::JoinResponse>,
+}
+
+impl Liar {
+    async fn join(url: String) -> Result<Self, Status> {
+        let mut client = WorkerServiceClient::connect(url).await.expect("it listens");
+        let rulesets = arena_games::rulesets().iter();
+        let join = v1::JoinRequest {
+            name: "liar".to_owned(),
+            capacity: 16,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            rulesets: rulesets
+                .map(|it| (it.name.to_owned(), it.version))
+                .collect(),
+            process: 1,
+            record_version: arena_model::RECORD_VERSION,
+        };
+        let mut notices = client.join(join).await?.into_inner();
+        let notice = notices.message().await?.and_then(|it| it.notice);
+        let Some(Notice::Welcome(welcome)) = notice else {
+            panic!("no welcome");
+        };
+        let ask = v1::LeaseRequest {
+            worker_id: welcome.worker_id.clone(),
+            boot_epoch: welcome.boot_epoch,
+            session: welcome.session.clone(),
+            games: 16,
+            wait_ms: 10_000,
+            ..v1::LeaseRequest::default()
+        };
+        let lease = client.lease(ask).await?.into_inner().lease;
+        Ok(Self {
+            client,
+            welcome,
+            lease: lease.expect("there are games"),
+            _notices: notices,
+        })
+    }
+
+    async fn report(&mut self, game: v1::GameReport) -> Result<(), Status> {
+        let report = v1::ReportRequest {
+            worker_id: self.welcome.worker_id.clone(),
+            boot_epoch: self.welcome.boot_epoch,
+            session: self.welcome.session.clone(),
+            tournament_id: self.lease.tournament_id.clone(),
+            lease_id: self.lease.lease_id,
+            ticket: self.lease.ticket.clone(),
+            games: vec![game],
+        };
+        self.client.report(report).await.map(drop)
+    }
+}
+
+type Lie = fn(&mut GameRecord);
+
+/// Lies about a game of two seats, by name. The hash of each is that of the false record.
+fn lies() -> BTreeMap<&'static str, Lie> {
+    BTreeMap::from([
+        ("places exchanged", (|it| it.placement.reverse()) as Lie),
+        ("both first", |it| it.placement = vec![1, 1]),
+        ("place 0", |it| it.placement = vec![0, 0]),
+        ("place 255", |it| it.placement = vec![255, 255]),
+        ("scores exchanged", |it| it.scores.reverse()),
+        ("score changed", |it| it.scores[0] += 1),
+        ("luck changed", |it| {
+            it.luck.iter_mut().for_each(|luck| *luck += 1);
+            it.luck.is_empty().then(|| it.luck = vec![1, -1]);
+        }),
+        ("a ply more", |it| it.plies += 1),
+        ("a decision more", |it| it.decisions[1] += 1),
+        ("ended by repetition", |it| {
+            it.termination = other_than(it.termination, Termination::Repetition);
+        }),
+        ("ended by the cap", |it| {
+            it.termination = other_than(it.termination, Termination::Cap);
+        }),
+        ("void", |it| it.termination = Termination::Void),
+        ("forfeit without a fault", |it| {
+            it.termination = Termination::Forfeit
+        }),
+        ("a fault after the end", |it| {
+            it.termination = Termination::Forfeit;
+            it.faults = vec![fault(it.plies, 0), fault(it.plies, 1)];
+        }),
+        ("faults without end", |it| {
+            it.faults = (0..100_000).map(|ply| fault(ply, 0)).collect();
+        }),
+        ("the last event missing", |it| drop(it.events.pop())),
+        ("all events missing", |it| it.events.clear()),
+        ("an event after the end", |it| {
+            it.events.push(Event::action(0))
+        }),
+        ("an illegal move", |it| {
+            let last = it.events.iter().rposition(|event| event.is_action());
+            it.events[last.expect("a move")] = Event::action(30_000);
+        }),
+        ("moves exchanged for chance", |it| {
+            for event in &mut it.events {
+                *event = match event.is_action() {
+                    true => Event::chance(event.id()),
+                    false => Event::action(event.id()),
+                };
+            }
+        }),
+        ("a die changed", |it| {
+            let die = it.events.iter().position(|event| !event.is_action());
+            match die {
+                Some(die) => it.events[die] = Event::chance(it.events[die].id() ^ 1),
+                None => it.events.insert(0, Event::chance(0)),
+            }
+        }),
+        ("an opening that was not played", |it| it.opening_plies = 3),
+        ("another seed", |it| it.seed.0 ^= 1),
+        ("another block", |it| it.block += 1),
+        ("other seats", |it| it.seats.reverse()),
+    ])
+}
+
+fn other_than(before: Termination, wanted: Termination) -> Termination {
+    match before == wanted {
+        true => Termination::Deadlock,
+        false => wanted,
+    }
+}
+
+fn fault(ply: u32, seat: u8) -> SeatFault {
+    let kind = FaultKind::Crash;
+    SeatFault { ply, seat, kind }
+}
+
+/// Joins, tells every lie about every game of a lease, and then the truth.
+fn lies_are_refused(ruleset: &str) {
+    let world = World::new();
+    let coordinator = world.coordinator("data", &[]);
+    let url = coordinator.url();
+    let spec = spec("lies", ruleset, 4, &["random", "greedy"], "");
+    let id = world.start_tournament("lies", &spec, &url);
+    let book = Book::new(&tournament(&url, &id).expect("it runs")).expect("built-in bots");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let mut tried = BTreeSet::new();
+    let done = || tournament(&url, &id).expect("it runs").games_done;
+    let mut liar = runtime.block_on(Liar::join(url.clone())).expect("joins");
+    runtime.block_on(async {
+        let setup = liar.lease.setup.clone().expect("new to it");
+        let rules = TournamentRecords::new(&setup).expect("known rules");
+        for game in liar.lease.games.clone() {
+            let played = book.game(game.index).expect("a game");
+            let truth = v1::GameReport::decode(&*played.report).expect("a report");
+            let message = truth.record.clone().expect("a record");
+            let record = GameRecord::try_from(&message).expect("a record");
+            for (name, lie) in lies() {
+                let mut forged = record.clone();
+                lie(&mut forged);
+                // What cannot be replayed has no line; a liar sends any hash.
+                let sealed = LineWriter::new(&rules.header).seal(&mut forged, &*rules.game);
+                if sealed.is_ok() && forged == record {
+                    // A draw with its places exchanged is no lie.
+                    continue;
+                }
+                tried.insert(name);
+                let report = v1::GameReport {
+                    record: Some((&forged).into()),
+                    ..truth.clone()
+                };
+                let Err(status) = liar.report(report).await else {
+                    // A void record of a game that is not given up is a failed attempt.
+                    assert_eq!(name, "void");
+                    continue;
+                };
+                assert_eq!(status.code(), Code::InvalidArgument, "{name}: {status}");
+                let info = status.get_details_error_info().expect("a reason");
+                let known = [reasons::RECORD_INVALID, reasons::REQUEST_INVALID];
+                assert!(known.contains(&&*info.reason), "{name}: {status}");
+            }
+        }
+    });
+    assert_eq!(done(), 0, "lies count");
+    assert_eq!(tried.len(), lies().len(), "{tried:?}");
+    runtime.block_on(async {
+        for game in liar.lease.games.clone() {
+            let played = book.game(game.index).expect("a game");
+            let truth = v1::GameReport::decode(&*played.report).expect("a report");
+            liar.report(truth).await.expect("the truth");
+        }
+    });
+    assert_eq!(done(), liar.lease.games.len() as u64);
+}
+
+#[test]
+fn lies_about_cowry_are_refused() {
+    lies_are_refused("cowry");
+}
+
+#[test]
+fn lies_about_chinese_ludo_are_refused() {
+    lies_are_refused("chinese-ludo");
+}
+
+#[test]
+fn lies_about_kalah_are_refused() {
+    lies_are_refused("kalah");
+}
+
+#[test]
+fn lies_about_oware_are_refused() {
+    lies_are_refused("oware-abapa");
+    lies_are_refused("oware-anan-anan");
+}
