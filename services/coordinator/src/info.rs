@@ -8,7 +8,7 @@ use std::{
 use arena_model::{
     GameRecord, RecordHeader, Tournament,
     engine::{ActionId, AnyGame, Event, Opening, OpeningBook, Setup, Termination},
-    record::opening_events,
+    record::{RecordVerifier, opening_events},
 };
 use arena_tournament::{Schedule, ScheduleError, Stages};
 use arena_wire::{convert, v1};
@@ -51,11 +51,11 @@ pub(crate) struct Info {
 /// What replays the records of a tournament.
 struct Rules {
     game: Arc<dyn AnyGame>,
-    header: RecordHeader,
+    verifier: RecordVerifier,
 }
 
 impl Rules {
-    fn new(setup: &v1::TournamentSetup) -> Result<Self, arena_games::GamesError> {
+    fn new(setup: &v1::TournamentSetup) -> Result<Self, Error> {
         let given = convert::options_from_wire(&setup.options);
         let (ruleset, version) = (&setup.ruleset, setup.rules_version);
         let seats = Some(setup.seats as usize);
@@ -70,7 +70,9 @@ impl Rules {
             agents: agents.collect(),
             setup: convert::record_setup(setup),
         };
-        Ok(Self { game, header })
+        let verifier = RecordVerifier::new(&header, &*game)
+            .map_err(|error| Error::Request(error.to_string()))?;
+        Ok(Self { game, verifier })
     }
 }
 
@@ -224,8 +226,13 @@ impl Info {
     }
 
     /// Replays a record: the rules allow its moves, the seed draws its dice, and result, luck and
-    /// hash follow from them.
-    pub(crate) fn replay(&self, record: &GameRecord, schedule: &Schedule) -> Result<(), Error> {
+    /// hash follow from them. `line` is a buffer.
+    pub(crate) fn replay(
+        &self,
+        record: &GameRecord,
+        schedule: &Schedule,
+        line: &mut String,
+    ) -> Result<(), Error> {
         let wrong = |problem: String| {
             Err(Error::Record {
                 game: format!("{}/{}", self.id, record.index),
@@ -235,11 +242,11 @@ impl Info {
         let rules = self.rules.get_or_init(|| {
             Rules::new(&self.setup).map_err(|error| format!("cannot be replayed: {error}"))
         });
-        let Rules { game, header } = match rules {
+        let Rules { game, verifier } = match rules {
             Ok(rules) => rules,
             Err(problem) => return wrong(problem.clone()),
         };
-        if let Err(error) = header.verify(record, &**game) {
+        if let Err(error) = verifier.verify(record, &**game, line) {
             return wrong(format!("cannot have happened: {error}"));
         }
         let plies = self.setup.play.unwrap_or_default().opening_plies;

@@ -16,7 +16,7 @@ use crate::{
 
 pub use agent::{Program, RECORD_VERSION, RecordAgent, RecordSetup};
 pub use read::{LineError, ParsedRecord};
-pub use verify::VerifyError;
+pub use verify::{RecordVerifier, VerifyError};
 pub use write::LineWriter;
 
 /// A finished game, packed: names and notations come from the tournament and the rules.

@@ -216,10 +216,11 @@ impl WorkerRpc {
             let schedule = info.schedule();
             let mut games = Vec::with_capacity(finished.len());
             let mut records = BTreeMap::new();
+            let mut line = String::new();
             for (message, report) in finished {
                 let record = stored_game::checked(&info, &schedule, &message)?;
                 if !trusts {
-                    info.replay(&record, &schedule)?;
+                    info.replay(&record, &schedule, &mut line)?;
                 }
                 games.push(reported(&info, &record, report, &worker));
                 records.insert(record.index, record);

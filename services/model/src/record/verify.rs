@@ -6,6 +6,7 @@ use arena_engine::{
     AnyGame, CheckError, Checked, DiceError, FaultPolicy, ReplayError, Seat, Termination,
     forfeit_placement,
 };
+use sha2::{Digest, Sha256};
 
 use super::{GameRecord, LineWriter, RecordHeader};
 use crate::spec::GamePlay;
@@ -232,23 +233,60 @@ fn same<T: PartialEq + Debug>(
     Err(VerifyError::differs(key, stated, computed))
 }
 
+/// Verifies the records of one tournament: what they share is computed once.
+#[derive(Clone, Debug)]
+pub struct RecordVerifier {
+    lines: LineWriter,
+    /// True if every record states its luck.
+    has_luck: bool,
+    on_fault: Option<FaultPolicy>,
+}
+
+impl RecordVerifier {
+    /// A verifier of records with this header.
+    ///
+    /// # Errors
+    /// [`VerifyError::Version`] if the rules are of another version.
+    pub fn new(header: &RecordHeader, game: &dyn AnyGame) -> Result<Self, VerifyError> {
+        header.check_version(game)?;
+        Ok(Self {
+            lines: LineWriter::new(header),
+            has_luck: header.setup.is_some(),
+            on_fault: header.on_fault(),
+        })
+    }
+
+    /// Replays a packed record's events and checks result and hash. `line` is overwritten.
+    ///
+    /// # Errors
+    /// [`VerifyError`] at the first contradiction.
+    pub fn verify(
+        &self,
+        record: &GameRecord,
+        game: &dyn AnyGame,
+        line: &mut String,
+    ) -> Result<(), VerifyError> {
+        line.clear();
+        self.lines.write(record, game, None, line)?;
+        let hash: [u8; 32] = Sha256::digest(line.as_bytes()).into();
+        if hash != record.hash {
+            return Err(VerifyError::Hash {
+                stated: hex::encode(record.hash),
+                computed: hex::encode(hash),
+            });
+        }
+        let has_luck = self.has_luck || !record.luck.is_empty();
+        record.check_luck(game, has_luck, self.on_fault)
+    }
+}
+
 impl RecordHeader {
     /// Replays a packed record's events and checks result and hash.
     ///
     /// # Errors
     /// [`VerifyError`] at the first contradiction.
     pub fn verify(&self, record: &GameRecord, game: &dyn AnyGame) -> Result<(), VerifyError> {
-        self.check_version(game)?;
-        let mut copy = record.clone();
-        LineWriter::new(self).seal(&mut copy, game)?;
-        if copy.hash != record.hash {
-            return Err(VerifyError::Hash {
-                stated: hex::encode(record.hash),
-                computed: hex::encode(copy.hash),
-            });
-        }
-        let has_luck = self.setup.is_some() || !record.luck.is_empty();
-        record.check_luck(game, has_luck, self.on_fault())
+        RecordVerifier::new(self, game)?.verify(record, game, &mut String::new())
     }
 
     /// Checks that these are the rules of the header.
