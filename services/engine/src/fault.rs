@@ -26,15 +26,7 @@ pub enum FaultKind {
 
 impl FaultKind {
     /// All kinds.
-    pub const ALL: [Self; 7] = [
-        Self::IllegalMove,
-        Self::Timeout,
-        Self::Crash,
-        Self::NotReady,
-        Self::Disconnected,
-        Self::Garbled,
-        Self::OutputLimit,
-    ];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// The name in records, standings and metrics.
     #[must_use]

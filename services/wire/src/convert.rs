@@ -226,7 +226,7 @@ impl From<FaultKind> for v1::FaultKind {
 /// A kind of fault; none if it is unknown here.
 #[must_use]
 pub fn fault_kind(kind: v1::FaultKind) -> Option<FaultKind> {
-    let mut known = FaultKind::ALL.into_iter();
+    let mut known = FaultKind::ALL.iter().copied();
     known.find(|&known| v1::FaultKind::from(known) == kind)
 }
 

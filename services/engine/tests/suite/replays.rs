@@ -172,7 +172,7 @@ fn perft_counts_paths_and_ended_games_once() {
 fn the_erased_game_plays_and_replays_alike() {
     let toy = Toy::new(2);
     let any: &dyn AnyGame = &toy;
-    let mut play = any.start(setup(6));
+    let mut play = any.open(setup(6)).expect("no opening");
     while let Status::Asks(question) = play.status() {
         let index = question.seed as usize % play.legal().len();
         let action = play.legal()[index];
