@@ -42,7 +42,7 @@ pub use labels::{MAX_AGENTS, OTHER};
 pub use latency::{LatencyBucketError, LatencyHistogram};
 pub use prometheus::{Histogram, IntCounter, IntGauge, Registry, TextEncoder};
 pub use server::{MetricsServer, ServeError};
-pub use tournaments::{AgentFigures, Estimate, Quantiles, TournamentFigures, TournamentGauges};
+pub use tournaments::{Series, TournamentGauges, TournamentSeries};
 pub use weighted::WeightedHistogram;
 pub use worker::{MoveLatency, MoveMeter, MoveTiming, WorkerMetrics};
 

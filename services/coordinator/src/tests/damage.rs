@@ -15,7 +15,7 @@ use crate::Options;
 /// A store with everything but these games of a tournament.
 fn without(store: &dyn Store, tournament: &str, lost: impl Fn(u64) -> bool) -> Arc<dyn Store> {
     let left = MemoryStore::new().expect("a memory store");
-    for collection in Collection::ALL {
+    for &collection in Collection::ALL {
         for (key, value) in store.list(collection).expect("readable") {
             left.put(collection, &key, &value).expect("room");
         }
