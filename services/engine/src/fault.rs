@@ -65,6 +65,9 @@ pub enum Termination {
 }
 
 impl Termination {
+    /// All of them.
+    pub const ALL: &'static [Self] = Self::VARIANTS;
+
     /// The name in records.
     #[must_use]
     pub fn name(self) -> &'static str {

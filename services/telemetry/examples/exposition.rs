@@ -9,8 +9,8 @@
 use std::{error::Error, time::Duration};
 
 use arena_telemetry::{
-    CoordinatorMetrics, Finished, MetricsServer, MoveTiming, Outcome, Registry, ReportOutcome,
-    Seated, Series, TextEncoder, TournamentSeries, WorkerMetrics,
+    CoordinatorMetrics, MetricsServer, MoveTiming, Outcome, Registry, ReportOutcome, Series,
+    TextEncoder, TournamentSeries, WorkerMetrics,
     catalogue::{Metric, TOURNAMENT},
 };
 
@@ -84,22 +84,10 @@ fn play(coordinator: &CoordinatorMetrics, worker: &WorkerMetrics) {
     coordinator.store_bytes.set(1 << 20);
     coordinator.store_queue_depth.set(0);
     coordinator.grpc_request("/arena.v1.WorkerService/Report", 0);
-    coordinator.game_finished(&Finished {
-        ruleset: "cowry",
-        termination: "forfeit",
-        plies: 118,
-        seats: &[
-            Seated {
-                agent: AGENTS[0],
-                outcome: Outcome::Win,
-            },
-            Seated {
-                agent: AGENTS[1],
-                outcome: Outcome::Loss,
-            },
-        ],
-        faults: &[(AGENTS[1], "timeout")],
-    });
+    coordinator.game_finished("cowry", "forfeit", 118);
+    coordinator.agent_finished(AGENTS[0], "cowry", Outcome::Win);
+    coordinator.agent_finished(AGENTS[1], "cowry", Outcome::Loss);
+    coordinator.agent_failed(AGENTS[1], "timeout");
 }
 
 /// A tournament with a value of every metric.

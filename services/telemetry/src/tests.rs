@@ -228,22 +228,11 @@ fn a_game_counts_once_for_each_seat_and_strangers_count_as_other() {
     let registry = Registry::new();
     let metrics = CoordinatorMetrics::new(&registry, ["cowry"]).unwrap();
     metrics.prepare("cowry", ["random"]);
-    metrics.game_finished(&Finished {
-        ruleset: "cowry",
-        termination: "forfeit",
-        plies: 9,
-        seats: &[
-            Seated {
-                agent: "random",
-                outcome: Outcome::Win,
-            },
-            Seated {
-                agent: "stranger",
-                outcome: Outcome::Loss,
-            },
-        ],
-        faults: &[("stranger", "timeout"), ("random", "sabotage")],
-    });
+    metrics.game_finished("cowry", "forfeit", 9);
+    metrics.agent_finished("random", "cowry", Outcome::Win);
+    metrics.agent_finished("stranger", "cowry", Outcome::Loss);
+    metrics.agent_failed("stranger", "timeout");
+    metrics.agent_failed("random", "sabotage");
     assert_eq!(
         lines_with(&registry, "arena_agent_games_total"),
         [
