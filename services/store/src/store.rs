@@ -196,18 +196,6 @@ pub trait Store: Send + Sync {
         }])
     }
 
-    /// Removes a document, durable before the return; it may be absent.
-    ///
-    /// # Errors
-    /// As [`Store::put_many`].
-    fn remove(&self, collection: Collection, key: &str) -> Result<(), StoreError> {
-        self.put_many(vec![Change {
-            collection,
-            key: key.to_owned(),
-            value: None,
-        }])
-    }
-
     /// Starts an upload of a binary that is announced to have this SHA-256.
     ///
     /// # Errors
