@@ -47,7 +47,7 @@ pub(crate) fn copy_store(
     let open = |path| SledStore::open(path, &Options::default()).expect("a store");
     let (old, new) = (open(from), open(to));
     let mut tournaments = Vec::new();
-    for collection in Collection::ALL {
+    for &collection in Collection::ALL {
         let documents = old.list(collection).expect("documents");
         for (key, mut value) in documents {
             if collection == Collection::Tournaments {

@@ -189,10 +189,11 @@ fn line(info: &RulesetInfo, seats: usize, play: &Play) -> String {
     let names: Vec<String> = (0..seats).map(|seat| format!("a{seat}")).collect();
     let keys = BlockSeed(7).keys(&names.iter().map(String::as_str).collect::<Vec<_>>());
     let opening = arena_engine::Opening::Drawn(play.opening_plies);
-    let mut running = game.start(Setup {
+    let setup = Setup {
         on_fault: play.on_fault,
         ..Setup::new(keys, opening)
-    });
+    };
+    let mut running = game.open(setup).expect("a drawn opening");
     let mut left = play.actions;
     while let Status::Asks(_) = running.status() {
         let action = rng.pick(running.legal());

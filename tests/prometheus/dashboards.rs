@@ -325,7 +325,7 @@ fn fixed(panel: &Value) -> BTreeSet<&str> {
 
 #[test]
 fn times_are_logarithmic_bars_sorted_colours_fixed_and_rows_of_noughts_left_out() {
-    let kinds: BTreeSet<&str> = FaultKind::ALL.into_iter().map(FaultKind::name).collect();
+    let kinds: BTreeSet<&str> = FaultKind::ALL.iter().map(|kind| kind.name()).collect();
     let results = BTreeSet::from(["win", "draw", "loss", "void"]);
     let mut seen = 0;
     for dashboard in dashboards() {

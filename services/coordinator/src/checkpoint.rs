@@ -12,11 +12,14 @@ use arena_telemetry::{LatencyHistogram, MoveLatency};
 use arena_tournament::{Stages, StagesState, Tally, TallyState};
 use serde::{Deserialize, Serialize};
 
-use crate::{info::Info, results::Results};
+use crate::{
+    info::Info,
+    results::{Counts, Results},
+};
 
 /// Version of the numbers. It changes whenever an older checkpoint would lead to other
 /// standings than reading the games.
-const FORMAT: u32 = 9;
+const FORMAT: u32 = 10;
 /// Only the release that wrote the sums uses them, because another may compute differently.
 const RELEASE: &str = env!("CARGO_PKG_VERSION");
 
@@ -37,12 +40,7 @@ struct Checkpoint {
     stages: StagesState,
     /// Thinking times and waiting times.
     latencies: Vec<[Vec<(u32, u64)>; 2]>,
-    last_faults: Vec<Option<String>>,
-    faults: u64,
-    unplayed: Vec<u64>,
-    unasked: Vec<u64>,
-    unplayed_games: u64,
-    clean: u64,
+    counts: Counts,
 }
 
 /// Key of the document.
@@ -65,12 +63,7 @@ pub(crate) fn write(info: &Info, results: &Results, position: &Position) -> Opti
             .iter()
             .map(|of| [&of.thinking, &of.waiting].map(|of| of.buckets().collect()))
             .collect(),
-        last_faults: results.last_faults.clone(),
-        faults: results.faults,
-        unplayed: results.unplayed.clone(),
-        unasked: results.unasked.clone(),
-        unplayed_games: results.unplayed_games,
-        clean: results.clean,
+        counts: results.counts.clone(),
     };
     let document = encode(&checkpoint)?;
     (document.len() <= VALUE_BYTES_MAX).then(|| Change {
@@ -98,9 +91,9 @@ pub(crate) fn read(info: &Info, store: &dyn Store) -> Option<(Results, Position)
         && checkpoint.release == RELEASE
         && checkpoint.tournament == *info.key
         && checkpoint.latencies.len() == agents
-        && checkpoint.unplayed.len() == agents
-        && checkpoint.unasked.len() == agents
-        && checkpoint.last_faults.len() == agents;
+        && checkpoint.counts.unplayed.len() == agents
+        && checkpoint.counts.unasked.len() == agents
+        && checkpoint.counts.last_faults.len() == agents;
     if !fits {
         return None;
     }
@@ -122,12 +115,7 @@ pub(crate) fn read(info: &Info, store: &dyn Store) -> Option<(Results, Position)
                 })
             })
             .collect::<Option<_>>()?,
-        last_faults: checkpoint.last_faults,
-        faults: checkpoint.faults,
-        unplayed: checkpoint.unplayed,
-        unasked: checkpoint.unasked,
-        unplayed_games: checkpoint.unplayed_games,
-        clean: checkpoint.clean,
+        counts: checkpoint.counts,
         kept,
     };
     let position = Position {

@@ -7,6 +7,7 @@ use arena_store::Sha256Digest;
 use arena_telemetry::{LatencyBucketError, LatencyHistogram, MoveLatency};
 use arena_tournament::{AgentStanding, SeatStanding, Stages, Standings, Tally};
 use arena_wire::v1;
+use serde::{Deserialize, Serialize};
 
 use crate::{error::Error, info::Info, ledger::Continuation, rpc::estimates::flat};
 
@@ -25,6 +26,14 @@ pub(crate) struct Results {
     pub(crate) ahead: BTreeMap<u64, (GameRecord, v1::GameReport)>,
     /// Thinking and waiting times of each agent's decisions.
     pub(crate) latencies: Vec<MoveLatency>,
+    pub(crate) counts: Counts,
+    /// Games in the newest checkpoint.
+    pub(crate) kept: u64,
+}
+
+/// Counts of the durable games beside the tally.
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Counts {
     pub(crate) last_faults: Vec<Option<String>>,
     pub(crate) faults: u64,
     /// For each agent, the games that it lost before its first answer.
@@ -35,8 +44,6 @@ pub(crate) struct Results {
     pub(crate) unplayed_games: u64,
     /// Games played to their end without a fault.
     pub(crate) clean: u64,
-    /// Games in the newest checkpoint.
-    pub(crate) kept: u64,
 }
 
 impl Results {
@@ -47,12 +54,12 @@ impl Results {
             stages: Stages::new(&info.tournament)?,
             ahead: BTreeMap::new(),
             latencies: vec![MoveLatency::default(); agents],
-            last_faults: vec![None; agents],
-            faults: 0,
-            unplayed: vec![0; agents],
-            unasked: vec![0; agents],
-            unplayed_games: 0,
-            clean: 0,
+            counts: Counts {
+                last_faults: vec![None; agents],
+                unplayed: vec![0; agents],
+                unasked: vec![0; agents],
+                ..Counts::default()
+            },
             kept: 0,
         })
     }
@@ -106,12 +113,12 @@ impl Results {
     pub(crate) fn add(&mut self, result: &GameResult, side: &v1::GameReport, info: &Info) {
         self.tally.add(result);
         self.stages.add(result);
-        self.faults += result.faults.len() as u64;
+        self.counts.faults += result.faults.len() as u64;
         let void = result.termination == Termination::Void;
-        self.clean += u64::from(!void && result.faults.is_empty());
-        self.unplayed_games += u64::from(!side.unplayed.is_empty());
-        count(&mut self.unplayed, result, &side.unplayed);
-        count(&mut self.unasked, result, &side.unasked);
+        self.counts.clean += u64::from(!void && result.faults.is_empty());
+        self.counts.unplayed_games += u64::from(!side.unplayed.is_empty());
+        count(&mut self.counts.unplayed, result, &side.unplayed);
+        count(&mut self.counts.unasked, result, &side.unasked);
         for fault in &result.faults {
             let Some(&agent) = result.seats.get(usize::from(fault.seat)) else {
                 continue;
@@ -137,7 +144,7 @@ impl Results {
                 text.push('\n');
                 text.push_str(&said);
             }
-            if let Some(last) = self.last_faults.get_mut(usize::from(agent)) {
+            if let Some(last) = self.counts.last_faults.get_mut(usize::from(agent)) {
                 *last = Some(text);
             }
         }
@@ -174,7 +181,7 @@ impl Results {
             .map(|standing| {
                 let place = info.agents.iter().position(|name| *name == standing.agent);
                 let latency = place.and_then(|place| self.latencies.get(place));
-                let last_fault = place.and_then(|place| self.last_faults[place].clone());
+                let last_fault = place.and_then(|place| self.counts.last_faults[place].clone());
                 let agent = place.and_then(|place| info.tournament.agents.get(place));
                 v1::AgentStanding {
                     latency_us_p50: micros(latency.and_then(|sum| sum.thinking.quantile(0.5))),
@@ -183,8 +190,8 @@ impl Results {
                     waiting_us_p99: micros(latency.and_then(|sum| sum.waiting.quantile(0.99))),
                     last_fault: last_fault.unwrap_or_default(),
                     non_deterministic: place.is_some_and(&flagged),
-                    unplayed: place.map_or(0, |place| self.unplayed[place]),
-                    unasked: place.map_or(0, |place| self.unasked[place]),
+                    unplayed: place.map_or(0, |place| self.counts.unplayed[place]),
+                    unasked: place.map_or(0, |place| self.counts.unasked[place]),
                     version: agent.map_or_else(String::new, |it| it.version.clone()),
                     content: agent.map_or_else(String::new, |it| it.content.clone()),
                     registered_unix_us: agent
@@ -221,7 +228,7 @@ impl Results {
             }),
             opponents_differ: self.tally.opponents_differ(),
             course: Some(self.course()),
-            games_clean: self.clean,
+            games_clean: self.counts.clean,
             starter_drawn: starter_drawn(&info.tournament),
             ..v1::Standings::default()
         }

@@ -12,7 +12,12 @@ mod pages;
 mod standings;
 mod worker;
 
+use tonic::{Response, Status};
+
 pub(crate) use coordinator::CoordinatorRpc;
 pub(crate) use figures::Figures;
 pub(crate) use gate::{Gate, Gated};
 pub(crate) use worker::WorkerRpc;
+
+/// The answer of a method.
+type Answer<T> = Result<Response<T>, Status>;

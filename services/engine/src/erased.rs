@@ -1,11 +1,9 @@
 //! Games and matches without type parameters, for code that handles any ruleset.
 
-use std::fmt::Write;
-
 use crate::{
     check::{ChanceKeys, CheckError, Checked, check},
-    fault::{FaultKind, SeatFault},
-    game::{ActionId, Game, Node, PerSeat},
+    fault::FaultKind,
+    game::{ActionId, Game, Node},
     r#match::{Event, Finished, IllegalAction, Match, Setup, Status},
     openings::{OpeningBook, OpeningError, OpeningLength, opening_book},
     random::Key,
@@ -14,14 +12,10 @@ use crate::{
 
 /// A [`Game`] of any ruleset.
 pub trait AnyGame: Send + Sync {
-    /// Name of the ruleset.
-    fn name(&self) -> &'static str;
     /// Version of the rules.
     fn version(&self) -> u32;
     /// Number of players.
     fn seats(&self) -> usize;
-    /// Starts a match.
-    fn start(&self, setup: Setup) -> Box<dyn AnyMatch>;
     /// See [`Match::open`].
     fn open(&self, setup: Setup) -> Result<Box<dyn AnyMatch>, IllegalAction>;
     /// See [`replay()`].
@@ -62,14 +56,6 @@ pub trait AnyMatch: Send {
     fn status(&self) -> Status;
     /// See [`Match::legal`].
     fn legal(&self) -> &[ActionId];
-    /// See [`Match::plies`].
-    fn plies(&self) -> u32;
-    /// See [`Match::events`].
-    fn events(&self) -> &[Event];
-    /// See [`Match::faults`].
-    fn faults(&self) -> &[SeatFault];
-    /// Expected score of each seat, see [`Game::values`].
-    fn values(&self) -> PerSeat<i64>;
     /// See [`Match::answer`].
     fn answer(&mut self, action: u32) -> Result<(), IllegalAction>;
     /// See [`Match::fault`].
@@ -82,25 +68,15 @@ pub trait AnyMatch: Send {
     fn encode(&self, moves: bool, out: &mut Vec<u8>);
     /// Appends the notation of a legal action.
     fn write_action(&self, action: ActionId, out: &mut String);
-    /// Appends the board, see [`Game::draw`].
-    fn draw(&self, out: &mut String);
 }
 
 impl<G: Game> AnyGame for G {
-    fn name(&self) -> &'static str {
-        G::NAME
-    }
-
     fn version(&self) -> u32 {
         G::VERSION
     }
 
     fn seats(&self) -> usize {
         Game::seats(self)
-    }
-
-    fn start(&self, setup: Setup) -> Box<dyn AnyMatch> {
-        Box::new(Match::new(self.clone(), setup))
     }
 
     fn open(&self, setup: Setup) -> Result<Box<dyn AnyMatch>, IllegalAction> {
@@ -174,22 +150,6 @@ impl<G: Game> AnyMatch for Match<G> {
         Self::legal(self)
     }
 
-    fn plies(&self) -> u32 {
-        Self::plies(self)
-    }
-
-    fn events(&self) -> &[Event] {
-        Self::events(self)
-    }
-
-    fn faults(&self) -> &[SeatFault] {
-        Self::faults(self)
-    }
-
-    fn values(&self) -> PerSeat<i64> {
-        self.game().values(self.state())
-    }
-
     fn answer(&mut self, action: u32) -> Result<(), IllegalAction> {
         Self::answer(self, action)
     }
@@ -211,11 +171,6 @@ impl<G: Game> AnyMatch for Match<G> {
     }
 
     fn write_action(&self, action: ActionId, out: &mut String) {
-        let out: &mut dyn Write = out;
         self.game().write_action(self.state(), action, out);
-    }
-
-    fn draw(&self, out: &mut String) {
-        self.game().draw(self.state(), out);
     }
 }

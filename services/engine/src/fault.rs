@@ -26,15 +26,7 @@ pub enum FaultKind {
 
 impl FaultKind {
     /// All kinds.
-    pub const ALL: [Self; 7] = [
-        Self::IllegalMove,
-        Self::Timeout,
-        Self::Crash,
-        Self::NotReady,
-        Self::Disconnected,
-        Self::Garbled,
-        Self::OutputLimit,
-    ];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// The name in records, standings and metrics.
     #[must_use]
@@ -73,6 +65,9 @@ pub enum Termination {
 }
 
 impl Termination {
+    /// All of them.
+    pub const ALL: &'static [Self] = Self::VARIANTS;
+
     /// The name in records.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -40,5 +40,5 @@ pub use r#match::{
 };
 pub use openings::{OpeningBook, OpeningError, OpeningLength, opening_book};
 pub use random::{AgentRng, GameKeys, Key, Stream};
-pub use replay::{Described, Outcome, ReplayError, Step, replay, resolve_steps};
+pub use replay::{Described, Outcome, ReplayError, ReplayProblem, Step, replay, resolve_steps};
 pub use testing::{luck, perft};

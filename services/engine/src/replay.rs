@@ -33,54 +33,37 @@ pub struct Outcome {
     pub to_move: Option<Seat>,
 }
 
-/// Why an event cannot follow those before it.
+/// An event that cannot follow those before it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ReplayError {
-    /// An action instead of a chance outcome, or the reverse.
-    #[error("event {index}: the rules expect {expected} here")]
-    Kind {
-        /// Number of the event, from 0.
-        index: usize,
-        /// The kind of event that is expected.
-        expected: &'static str,
-    },
-    /// An action that is not legal.
-    #[error("event {index}: action {action} is not legal")]
-    Illegal {
-        /// Number of the event, from 0.
-        index: usize,
-        /// The action.
-        action: u16,
-    },
-    /// An impossible chance outcome.
-    #[error("event {index}: chance outcome {outcome} is not possible")]
-    Impossible {
-        /// Number of the event, from 0.
-        index: usize,
-        /// The outcome.
-        outcome: u16,
-    },
-    /// There is no chance outcome of this name.
-    #[error("event {index}: there is no chance outcome \"{name}\" here")]
-    Unnamed {
-        /// Number of the event, from 0.
-        index: usize,
-        /// The name.
-        name: String,
-    },
-    /// The game was over before.
-    #[error("event {index}: the game has already ended")]
-    AfterEnd {
-        /// Number of the event, from 0.
-        index: usize,
-    },
+#[error("event {index}: {problem}")]
+pub struct ReplayError {
+    /// Number of the event, from 0.
+    pub index: usize,
+    /// Why it cannot.
+    pub problem: ReplayProblem,
 }
 
-const OUTCOME: &str = "a chance outcome";
-const ACTION: &str = "an action";
-
-fn expected(index: usize, expected: &'static str) -> ReplayError {
-    ReplayError::Kind { index, expected }
+/// Why an event cannot follow those before it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReplayProblem {
+    /// A chance outcome instead of an action.
+    #[error("the rules expect an action here")]
+    NoAction,
+    /// An action instead of a chance outcome.
+    #[error("the rules expect a chance outcome here")]
+    NoOutcome,
+    /// An action that is not legal.
+    #[error("action {0} is not legal")]
+    Illegal(u16),
+    /// An impossible chance outcome.
+    #[error("chance outcome {0} is not possible")]
+    Impossible(u16),
+    /// There is no chance outcome of this name.
+    #[error("there is no chance outcome \"{0}\" here")]
+    Unnamed(String),
+    /// The game was over before.
+    #[error("the game has already ended")]
+    AfterEnd,
 }
 
 /// An event as a record names it: chance by its notation, an action by its id.
@@ -102,8 +85,9 @@ pub fn resolve_steps<G: Game>(game: &G, steps: &[Step]) -> Result<Vec<Event>, Re
     let mut name = String::with_capacity(16);
     let mut events = Vec::with_capacity(steps.len());
     for (index, step) in steps.iter().enumerate() {
+        let fail = |problem| Err(ReplayError { index, problem });
         match (game.node(&state), step) {
-            (Node::Over(_), _) => return Err(ReplayError::AfterEnd { index }),
+            (Node::Over(_), _) => return fail(ReplayProblem::AfterEnd),
             (Node::Chance(_), Step::Chance(wanted)) => {
                 let found = (0..game.weights(&state).len() as u16).find(|&outcome| {
                     name.clear();
@@ -111,10 +95,7 @@ pub fn resolve_steps<G: Game>(game: &G, steps: &[Step]) -> Result<Vec<Event>, Re
                     name == *wanted
                 });
                 let Some(outcome) = found else {
-                    return Err(ReplayError::Unnamed {
-                        index,
-                        name: wanted.clone(),
-                    });
+                    return fail(ReplayProblem::Unnamed(wanted.clone()));
                 };
                 game.apply_outcome(&mut state, outcome);
                 events.push(Event::chance(outcome));
@@ -122,16 +103,13 @@ pub fn resolve_steps<G: Game>(game: &G, steps: &[Step]) -> Result<Vec<Event>, Re
             (Node::Decision(_), Step::Action(action)) => {
                 game.legal(&state, &mut legal);
                 if legal.binary_search(action).is_err() {
-                    return Err(ReplayError::Illegal {
-                        index,
-                        action: *action,
-                    });
+                    return fail(ReplayProblem::Illegal(*action));
                 }
                 game.apply(&mut state, *action);
                 events.push(Event::action(*action));
             }
-            (Node::Chance(_), Step::Action(_)) => return Err(expected(index, OUTCOME)),
-            (Node::Decision(_), Step::Chance(_)) => return Err(expected(index, ACTION)),
+            (Node::Chance(_), Step::Action(_)) => return fail(ReplayProblem::NoOutcome),
+            (Node::Decision(_), Step::Chance(_)) => return fail(ReplayProblem::NoAction),
         }
     }
     Ok(events)
@@ -153,16 +131,17 @@ pub fn replay<G: Game>(
     let mut plies = 0;
     let mut decisions = vec![0; game.seats()];
     for (index, &event) in events.iter().enumerate() {
+        let fail = |problem| Err(ReplayError { index, problem });
         name.clear();
         let id = event.id();
         let seat = match (game.node(&state), event.is_action()) {
-            (Node::Over(_), _) => return Err(ReplayError::AfterEnd { index }),
-            (Node::Chance(_), true) => return Err(expected(index, OUTCOME)),
-            (Node::Decision(_), false) => return Err(expected(index, ACTION)),
+            (Node::Over(_), _) => return fail(ReplayProblem::AfterEnd),
+            (Node::Chance(_), true) => return fail(ReplayProblem::NoOutcome),
+            (Node::Decision(_), false) => return fail(ReplayProblem::NoAction),
             (Node::Chance(seat), false) => {
                 let weight = game.weights(&state).get(usize::from(id));
                 if weight.is_none_or(|&weight| weight == 0) {
-                    return Err(ReplayError::Impossible { index, outcome: id });
+                    return fail(ReplayProblem::Impossible(id));
                 }
                 game.write_outcome(&state, id, &mut name);
                 seat
@@ -170,7 +149,7 @@ pub fn replay<G: Game>(
             (Node::Decision(seat), true) => {
                 game.legal(&state, &mut legal);
                 if legal.binary_search(&id).is_err() {
-                    return Err(ReplayError::Illegal { index, action: id });
+                    return fail(ReplayProblem::Illegal(id));
                 }
                 game.write_action(&state, id, &mut name);
                 plies += 1;

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use arena_engine::options::nearest;
 use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantArray};
 
 use crate::{
     name::AgentName,
@@ -20,7 +21,17 @@ pub use reference::{REFERENCE, Reference, Setting};
 /// The format of a tournament: which agents play each other.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize, strum::IntoStaticStr,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Default,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
 )]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
@@ -44,15 +55,7 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 7] = [
-        Self::RoundRobin,
-        Self::Gauntlet,
-        Self::Sprt,
-        Self::Swiss,
-        Self::Knockout,
-        Self::Ladder,
-        Self::Fixed,
-    ];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// True if results decide which games are played.
     #[must_use]

@@ -119,31 +119,11 @@ fn parse_hex(text: &str, width: usize) -> Option<String> {
         .then(|| format!("{digits:0>width$}"))
 }
 
-impl TryFrom<String> for TournamentSeed {
-    type Error = SeedError;
-
-    fn try_from(text: String) -> Result<Self, SeedError> {
-        text.parse()
-    }
-}
-
-impl From<TournamentSeed> for String {
-    fn from(seed: TournamentSeed) -> Self {
-        seed.to_string()
-    }
-}
-
 impl fmt::Display for TournamentSeed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = hex::encode(self.0);
         let digits = digits.trim_start_matches('0');
         write!(f, "0x{}", if digits.is_empty() { "0" } else { digits })
-    }
-}
-
-impl fmt::Debug for TournamentSeed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 
@@ -217,31 +197,38 @@ impl FromStr for BlockSeed {
     }
 }
 
-impl TryFrom<String> for BlockSeed {
-    type Error = SeedError;
-
-    fn try_from(text: String) -> Result<Self, SeedError> {
-        text.parse()
-    }
-}
-
-impl From<BlockSeed> for String {
-    fn from(seed: BlockSeed) -> Self {
-        seed.to_string()
-    }
-}
-
 impl fmt::Display for BlockSeed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "0x{:016x}", self.0)
     }
 }
 
-impl fmt::Debug for BlockSeed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
+/// Conversions of seeds from and to their text.
+macro_rules! as_text {
+    ($($seed:ty),*) => {$(
+        impl TryFrom<String> for $seed {
+            type Error = SeedError;
+
+            fn try_from(text: String) -> Result<Self, SeedError> {
+                text.parse()
+            }
+        }
+
+        impl From<$seed> for String {
+            fn from(seed: $seed) -> Self {
+                seed.to_string()
+            }
+        }
+
+        impl fmt::Debug for $seed {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
+        }
+    )*};
 }
+
+as_text!(TournamentSeed, BlockSeed);
 
 fn derive(key: &[u8], labels: &[&[u8]]) -> Key {
     Root::new(key).derive(labels)

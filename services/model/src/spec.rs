@@ -5,6 +5,7 @@ mod whole;
 
 use arena_engine::options::{Options, Value, nearest};
 use serde::{Deserialize, Deserializer, Serialize};
+use strum::{IntoStaticStr, VariantArray};
 
 pub use self::play::{GamePlay, PLAY_KEYS, Play, Timing};
 pub use self::whole::{some_whole, whole};
@@ -63,8 +64,11 @@ fn did_you_mean(nearest: Option<&String>, known: &[String]) -> String {
 /// What the store keeps of a finished game. It changes no record, so it is not part of a
 /// tournament's identity.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, IntoStaticStr, VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Records {
     /// The whole record.
     #[default]
@@ -77,25 +81,13 @@ impl Records {
     /// As specs write it.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Full => "full",
-            Self::Hash => "hash",
-        }
+        self.into()
     }
 }
 
 impl<'de> Deserialize<'de> for Records {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(from)?;
-        let all = [Self::Full, Self::Hash];
-        let known = all.into_iter().find(|records| records.name() == text);
-        known.ok_or_else(|| {
-            let hint = nearest(&text, all.map(Self::name)).map_or_else(
-                || "use \"full\" or \"hash\"".to_owned(),
-                |nearest| format!("did you mean \"{nearest}\"?"),
-            );
-            serde::de::Error::custom(format!("unknown value records = \"{text}\": {hint}"))
-        })
+        word(from, "records", |_| "use \"full\" or \"hash\"".to_owned())
     }
 }
 
@@ -252,10 +244,10 @@ impl Spec {
                 check_keys(variant, VARIANT_KEYS, " in [[agent]]")?;
             }
         }
-        for reference in format::REFERENCE {
+        for reference in &*format::REFERENCE {
             let name = reference.format.name();
             if let Some(toml::Value::Table(table)) = table.get(name) {
-                let keys: Vec<&str> = reference.settings.iter().map(|it| it.key).collect();
+                let keys: Vec<&str> = reference.settings.iter().map(|it| &*it.key).collect();
                 check_keys(table, &keys, &format!(" in [{name}]"))?;
             }
         }
@@ -405,16 +397,29 @@ pub fn check_keys(table: &toml::Table, known: &[&str], place: &str) -> Result<()
 
 /// Reads the name of a format.
 fn format_name<'de, D: Deserializer<'de>>(from: D) -> Result<Format, D::Error> {
-    let text = String::deserialize(from)?;
-    let known = Format::ALL.into_iter().find(|format| format.name() == text);
-    known.ok_or_else(|| {
-        let names = Format::ALL.map(Format::name);
-        let hint = nearest(&text, names).map_or_else(
-            || format!("use one of {}", names.join(", ")),
-            |nearest| format!("did you mean \"{nearest}\"?"),
-        );
-        serde::de::Error::custom(format!("unknown value format = \"{text}\": {hint}"))
+    word(from, "format", |names| {
+        format!("use one of {}", names.join(", "))
     })
+}
+
+/// Reads one of the words of a key; without a similar word, `otherwise` names them all.
+fn word<'de, T: VariantArray + Copy + Into<&'static str>, D: Deserializer<'de>>(
+    from: D,
+    key: &str,
+    otherwise: fn(&[&str]) -> String,
+) -> Result<T, D::Error> {
+    let text = String::deserialize(from)?;
+    let names: Vec<&str> = T::VARIANTS.iter().map(|&word| word.into()).collect();
+    if let Some(place) = names.iter().position(|name| *name == text) {
+        return Ok(T::VARIANTS[place]);
+    }
+    let hint = match nearest(&text, names.iter().copied()) {
+        Some(nearest) => format!("did you mean \"{nearest}\"?"),
+        None => otherwise(&names),
+    };
+    Err(serde::de::Error::custom(format!(
+        "unknown value {key} = \"{text}\": {hint}"
+    )))
 }
 
 /// Reads a seed in quotes, or a whole number without.

@@ -90,7 +90,7 @@ pub(crate) fn key(collection: Collection, key: &str) -> Vec<u8> {
 /// The collection and key of a database key; `None` if it is no document.
 pub(crate) fn parse_key(key: &[u8]) -> Option<(Collection, &str)> {
     let (&number, name) = key.split_first()?;
-    let collection = Collection::ALL.into_iter().find(|&it| it as u8 == number)?;
+    let collection = *Collection::ALL.iter().find(|&&it| it as u8 == number)?;
     Some((collection, std::str::from_utf8(name).ok()?))
 }
 

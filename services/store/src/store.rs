@@ -1,7 +1,6 @@
 //! The interface of all stores.
 
 use std::{
-    fmt,
     io::Write,
     path::PathBuf,
     sync::{Arc, mpsc},
@@ -9,11 +8,13 @@ use std::{
 };
 
 use parking_lot::Mutex;
+use strum::{Display, VariantArray};
 
 use crate::{BackupReport, BinaryUpload, Sha256Digest, StoreError};
 
 /// A kind of document. The numbers are stored: they never change, and a new kind gets the next one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Display, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Collection {
@@ -31,25 +32,7 @@ pub enum Collection {
 
 impl Collection {
     /// Every collection, in the order of their numbers.
-    pub const ALL: [Self; 5] = [
-        Self::Agents,
-        Self::Tournaments,
-        Self::Requests,
-        Self::Differences,
-        Self::Meta,
-    ];
-}
-
-impl fmt::Display for Collection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Agents => "agents",
-            Self::Tournaments => "tournaments",
-            Self::Requests => "requests",
-            Self::Differences => "differences",
-            Self::Meta => "meta",
-        })
-    }
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 }
 
 /// One change of a document, for [`Store::put_many`].
@@ -166,8 +149,6 @@ pub struct Stats {
     pub games: u64,
     /// Bytes of the store on disk, binaries excluded.
     pub bytes_on_disk: u64,
-    /// Duration of the last write to disk, flush and fdatasync, in seconds.
-    pub last_sync_seconds: f64,
     /// Writes to disk since opening.
     pub syncs: u64,
     /// Games that wait for the writer.
@@ -212,18 +193,6 @@ pub trait Store: Send + Sync {
             collection,
             key: key.to_owned(),
             value: Some(value.to_vec()),
-        }])
-    }
-
-    /// Removes a document, durable before the return; it may be absent.
-    ///
-    /// # Errors
-    /// As [`Store::put_many`].
-    fn remove(&self, collection: Collection, key: &str) -> Result<(), StoreError> {
-        self.put_many(vec![Change {
-            collection,
-            key: key.to_owned(),
-            value: None,
         }])
     }
 

@@ -6,11 +6,12 @@
 //! ```
 #![expect(clippy::print_stdout, reason = "it prints")]
 
-use std::{error::Error, sync::Arc, time::Duration};
+use std::{error::Error, time::Duration};
 
 use arena_telemetry::{
-    AgentFigures, CoordinatorMetrics, Estimate, Finished, MetricsServer, MoveTiming, Outcome,
-    Quantiles, Registry, ReportOutcome, Seated, TextEncoder, TournamentFigures, WorkerMetrics,
+    CoordinatorMetrics, MetricsServer, MoveTiming, Outcome, Registry, ReportOutcome, Series,
+    TextEncoder, TournamentSeries, WorkerMetrics,
+    catalogue::{Metric, TOURNAMENT},
 };
 
 const AGENTS: [&str; 2] = ["aggressive", "random"];
@@ -22,7 +23,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let worker = WorkerMetrics::new(&registry, ["cowry"])?;
     coordinator.prepare("cowry", AGENTS);
     play(&coordinator, &worker);
-    coordinator.standings.show(vec![Arc::new(cup())]);
+    coordinator.standings.show(vec![cup()]);
 
     let Some(address) = std::env::args().nth(1) else {
         print!(
@@ -83,58 +84,45 @@ fn play(coordinator: &CoordinatorMetrics, worker: &WorkerMetrics) {
     coordinator.store_bytes.set(1 << 20);
     coordinator.store_queue_depth.set(0);
     coordinator.grpc_request("/arena.v1.WorkerService/Report", 0);
-    coordinator.game_finished(&Finished {
-        ruleset: "cowry",
-        termination: "forfeit",
-        plies: 118,
-        seats: &[
-            Seated {
-                agent: AGENTS[0],
-                outcome: Outcome::Win,
-            },
-            Seated {
-                agent: AGENTS[1],
-                outcome: Outcome::Loss,
-            },
-        ],
-        faults: &[(AGENTS[1], "timeout")],
-    });
+    coordinator.game_finished("cowry", "forfeit", 118);
+    coordinator.agent_finished(AGENTS[0], "cowry", Outcome::Win);
+    coordinator.agent_finished(AGENTS[1], "cowry", Outcome::Loss);
+    coordinator.agent_failed(AGENTS[1], "timeout");
 }
 
-/// A tournament that ended a moment ago.
-fn cup() -> TournamentFigures {
-    let estimate = |value| Estimate {
-        value: Some(value),
-        low: Some(value - 0.05),
-        high: Some(value + 0.05),
-    };
-    let quantiles = Quantiles {
-        p50: Some(50e-6),
-        p99: Some(60e-6),
-    };
-    let agents = AGENTS.iter().zip([0.75, 0.25]).enumerate();
-    TournamentFigures {
-        tournament: "cup-0123456789".to_owned(),
-        ruleset: "cowry".to_owned(),
-        format: "round-robin".to_owned(),
-        state: "finished",
-        started: 1.7e9,
-        finished: Some(1.7e9 + 60.0),
-        games: [("done", 100), ("in_flight", 0), ("waiting", 0)],
-        first_seat: estimate(0.52),
-        agents: agents
-            .map(|(place, (agent, score))| AgentFigures {
-                agent: (*agent).to_owned(),
-                rank: Some(place as u64 + 1),
-                results: [75, 0, 25, 0],
-                score: estimate(score),
-                anytime: (Some(score - 0.1), Some(score + 0.1)),
-                win_rate: estimate(score),
-                plies_mean: Some(118.5),
-                faults: vec![("timeout".to_owned(), 1)],
-                thinking: quantiles,
-                waiting: quantiles,
-            })
-            .collect(),
+/// A tournament with a value of every metric.
+fn cup() -> TournamentSeries {
+    let with_agent = |metric: &&Metric| metric.labels.contains(&"agent");
+    let mut own = Series::default();
+    for metric in TOURNAMENT.iter().filter(|metric| !with_agent(metric)) {
+        if !metric.labels.is_empty() {
+            put(&mut own, metric, "");
+        }
     }
+    let agents = AGENTS.iter().map(|agent| {
+        let mut series = Series::default();
+        for metric in TOURNAMENT.iter().filter(with_agent) {
+            put(&mut series, metric, agent);
+        }
+        series
+    });
+    TournamentSeries {
+        own,
+        agents: agents.collect(),
+    }
+}
+
+fn put(series: &mut Series, metric: &Metric, agent: &str) {
+    let label = |&name: &&str| match name {
+        "tournament" => "cup-0123456789",
+        "ruleset" => "cowry",
+        "format" => "round-robin",
+        "state" => "finished",
+        "result" => "win",
+        "kind" => "timeout",
+        "percentile" => "50",
+        _ => agent,
+    };
+    let labels: Vec<&str> = metric.labels.iter().map(label).collect();
+    series.put(metric, &labels, 0.5);
 }

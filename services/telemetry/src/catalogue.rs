@@ -10,6 +10,7 @@ use prometheus::{
     core::{Collector, Desc},
     proto,
 };
+use strum::IntoStaticStr;
 
 use crate::MetricsError;
 
@@ -43,7 +44,8 @@ const BATCH_BUCKETS: &[f64] = &[
 ];
 
 /// The type of a metric.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum MetricKind {
     /// Only grows.
     Counter,
@@ -57,11 +59,7 @@ impl MetricKind {
     /// The word Prometheus has for it.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            MetricKind::Counter => "counter",
-            MetricKind::Gauge => "gauge",
-            MetricKind::Histogram(_) => "histogram",
-        }
+        self.into()
     }
 }
 
@@ -109,7 +107,7 @@ const fn histogram(
 /// Makes the constants and the list of them at once, so that none is left out.
 macro_rules! metrics {
     ($(#[$doc:meta])* $list:ident: $($name:ident = $metric:expr;)*) => {
-        $(pub(crate) const $name: Metric = $metric;)*
+        $(pub const $name: Metric = $metric;)*
         $(#[$doc])*
         pub const $list: &[Metric] = &[$($name,)*];
     };

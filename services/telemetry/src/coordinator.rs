@@ -85,30 +85,6 @@ pub enum AuditOutcome {
     Differing,
 }
 
-/// An agent in a finished game.
-#[derive(Clone, Copy, Debug)]
-pub struct Seated<'a> {
-    /// Its name.
-    pub agent: &'a str,
-    /// Its result.
-    pub outcome: Outcome,
-}
-
-/// A game that has become durable.
-#[derive(Clone, Copy, Debug)]
-pub struct Finished<'a> {
-    /// Name of the ruleset.
-    pub ruleset: &'a str,
-    /// How it ended, as its record says: `normal`, `forfeit`, …
-    pub termination: &'a str,
-    /// Actions applied.
-    pub plies: u32,
-    /// The agents in seat order.
-    pub seats: &'a [Seated<'a>],
-    /// Agent and kind (`illegal_move`, `timeout`, …) of each fault.
-    pub faults: &'a [(&'a str, &'a str)],
-}
-
 /// The coordinator's metrics. Metrics without labels are set directly.
 #[derive(Debug)]
 pub struct CoordinatorMetrics {
@@ -235,25 +211,31 @@ impl CoordinatorMetrics {
         }
     }
 
-    /// Counts a game. Must be called once per game, when it is durable.
-    pub fn game_finished(&self, game: &Finished<'_>) {
-        let ruleset = self.labels.ruleset(game.ruleset);
-        let termination = one_of(game.termination, TERMINATIONS);
+    /// Counts a game by how it ended, as its record says. Must be called once per game, when it is
+    /// durable.
+    pub fn game_finished(&self, ruleset: &str, termination: &str, plies: u32) {
+        let ruleset = self.labels.ruleset(ruleset);
+        let termination = one_of(termination, TERMINATIONS);
         self.games.with_label_values(&[ruleset, termination]).inc();
         self.game_plies
             .with_label_values(&[ruleset])
-            .observe(f64::from(game.plies));
-        for seat in game.seats {
-            let agent = self.labels.agent(seat.agent);
-            self.agent_games
-                .with_label_values(&[agent, ruleset, seat.outcome.into()])
-                .inc();
-        }
-        for (agent, kind) in game.faults {
-            self.faults
-                .with_label_values(&[self.labels.agent(agent), one_of(kind, FAULTS)])
-                .inc();
-        }
+            .observe(f64::from(plies));
+    }
+
+    /// Counts the result of a durable game for one of its agents.
+    pub fn agent_finished(&self, agent: &str, ruleset: &str, outcome: Outcome) {
+        let (agent, ruleset) = (self.labels.agent(agent), self.labels.ruleset(ruleset));
+        self.agent_games
+            .with_label_values(&[agent, ruleset, outcome.into()])
+            .inc();
+    }
+
+    /// Counts a fault of an agent in a durable game, by its kind: `illegal_move`, `timeout`, …
+    pub fn agent_failed(&self, agent: &str, kind: &str) {
+        let agent = self.labels.agent(agent);
+        self.faults
+            .with_label_values(&[agent, one_of(kind, FAULTS)])
+            .inc();
     }
 
     /// Counts reported games.

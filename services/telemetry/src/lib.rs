@@ -1,21 +1,14 @@
 //! Logs, metrics and the pages `/metrics` and `/healthz`.
 //!
 //! ```
-//! use arena_telemetry::{CoordinatorMetrics, MetricsServer, Registry, Seated, Finished, Outcome};
+//! use arena_telemetry::{CoordinatorMetrics, MetricsServer, Outcome, Registry};
 //!
 //! let registry = Registry::new();
 //! let metrics = CoordinatorMetrics::new(&registry, ["cowry", "kalah"])?;
 //! metrics.prepare("cowry", ["random", "aggressive"]);
-//! metrics.game_finished(&Finished {
-//!     ruleset: "cowry",
-//!     termination: "normal",
-//!     plies: 118,
-//!     seats: &[
-//!         Seated { agent: "random", outcome: Outcome::Loss },
-//!         Seated { agent: "aggressive", outcome: Outcome::Win },
-//!     ],
-//!     faults: &[],
-//! });
+//! metrics.game_finished("cowry", "normal", 118);
+//! metrics.agent_finished("random", "cowry", Outcome::Loss);
+//! metrics.agent_finished("aggressive", "cowry", Outcome::Win);
 //!
 //! let server = MetricsServer::bind("127.0.0.1:0")?;
 //! println!("http://{}/metrics", server.local_addr());
@@ -37,12 +30,12 @@ mod tournaments;
 mod weighted;
 mod worker;
 
-pub use coordinator::{AuditOutcome, CoordinatorMetrics, Finished, Outcome, ReportOutcome, Seated};
+pub use coordinator::{AuditOutcome, CoordinatorMetrics, Outcome, ReportOutcome};
 pub use labels::{MAX_AGENTS, OTHER};
 pub use latency::{LatencyBucketError, LatencyHistogram};
 pub use prometheus::{Histogram, IntCounter, IntGauge, Registry, TextEncoder};
 pub use server::{MetricsServer, ServeError};
-pub use tournaments::{AgentFigures, Estimate, Quantiles, TournamentFigures, TournamentGauges};
+pub use tournaments::{Series, TournamentGauges, TournamentSeries};
 pub use weighted::WeightedHistogram;
 pub use worker::{MoveLatency, MoveMeter, MoveTiming, WorkerMetrics};
 

@@ -1,7 +1,7 @@
 //! What is exported, seen from outside.
 #![expect(clippy::unwrap_used)]
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use prometheus::proto::MetricType;
 
@@ -35,7 +35,7 @@ fn what_is_exported_is_what_the_catalogue_says() {
     worker.games_played("cowry", 1);
     drop(worker.meter("random", "cowry"));
     let _ = worker.overhead("cowry");
-    coordinator.standings.show(vec![Arc::new(cup())]);
+    coordinator.standings.show(vec![cup()]);
 
     let mut seen: BTreeMap<String, (String, MetricType, Vec<String>)> = registry
         .gather()
@@ -157,38 +157,15 @@ fn no_label_can_name_a_game_or_a_seed_and_tournaments_only_where_they_are_bounde
     );
 }
 
-/// A tournament of which everything is known.
-fn cup() -> TournamentFigures {
-    let estimate = Estimate {
-        value: Some(0.79),
-        low: Some(0.7),
-        high: Some(0.85),
-    };
-    let quantiles = Quantiles {
-        p50: Some(0.02),
-        p99: Some(2.0),
-    };
-    TournamentFigures {
-        tournament: "cup-1".to_owned(),
-        ruleset: "cowry".to_owned(),
-        format: "round-robin".to_owned(),
-        state: "finished",
-        started: 1.0,
-        finished: Some(2.5),
-        games: [("done", 10), ("in_flight", 0), ("waiting", 0)],
-        first_seat: estimate,
-        agents: vec![AgentFigures {
-            agent: "random".to_owned(),
-            rank: Some(1),
-            results: [6, 1, 2, 1],
-            score: estimate,
-            anytime: (Some(0.6), Some(0.9)),
-            win_rate: estimate,
-            plies_mean: Some(118.5),
-            faults: vec![("timeout".to_owned(), 2)],
-            thinking: quantiles,
-            waiting: quantiles,
-        }],
+/// A tournament with a value of every metric.
+fn cup() -> TournamentSeries {
+    let mut own = Series::default();
+    for metric in TOURNAMENT.iter().filter(|it| !it.labels.is_empty()) {
+        own.put(metric, metric.labels, 0.5);
+    }
+    TournamentSeries {
+        own,
+        ..TournamentSeries::default()
     }
 }
 
@@ -196,30 +173,26 @@ fn cup() -> TournamentFigures {
 fn tournaments_show_what_they_were_given_and_nothing_that_is_not_known() {
     let registry = Registry::new();
     let gauges = TournamentGauges::new(&registry).unwrap();
-    let new = TournamentFigures {
-        tournament: "cup-2".to_owned(),
-        state: "running",
-        agents: vec![AgentFigures {
-            agent: "random".to_owned(),
-            ..AgentFigures::default()
-        }],
-        ..TournamentFigures::default()
-    };
-    gauges.show(vec![Arc::new(cup()), Arc::new(new)]);
+    let mut agent = Series::default();
+    let labels = ["cup-1", "cowry", "random"];
+    agent.put(&catalogue::AGENT_SCORE, &labels, 0.79);
+    agent.put(&catalogue::AGENT_SCORE_LOW, &labels, None);
+    let mut own = Series::default();
+    own.put(&catalogue::TOURNAMENT_STARTED, &["cup-1"], 2.5);
+    gauges.show(vec![TournamentSeries {
+        own,
+        agents: [agent].into(),
+    }]);
     let of = |name: &str| lines_with(&registry, name);
     let labels = "agent=\"random\",ruleset=\"cowry\",tournament=\"cup-1\"";
     assert_eq!(
-        of("arena_tournament_agent_score{"),
+        of("arena_tournament_agent_score"),
         [format!("arena_tournament_agent_score{{{labels}}} 0.79")]
     );
     assert_eq!(
-        of("arena_tournament_agent_games{"),
-        [format!("arena_tournament_agent_games{{{labels}}} 9")]
+        of("arena_tournament_started_timestamp_seconds{"),
+        ["arena_tournament_started_timestamp_seconds{tournament=\"cup-1\"} 2.5"]
     );
-    assert_eq!(of("arena_tournament_agent_results{").len(), 4);
-    assert_eq!(of("_move_thinking_seconds{").len(), 2);
-    assert_eq!(of("arena_tournament_finished_timestamp_seconds{").len(), 1);
-    assert_eq!(of("arena_tournament_info{").len(), 2);
     gauges.show(Vec::new());
     assert_eq!(of("cup-"), Vec::<String>::new());
 }
@@ -228,18 +201,19 @@ fn tournaments_show_what_they_were_given_and_nothing_that_is_not_known() {
 fn series_of_tournaments_are_bounded_and_what_is_left_out_is_counted() {
     let registry = Registry::new();
     let gauges = TournamentGauges::new(&registry).unwrap();
-    let crowd = |tournament: usize| TournamentFigures {
-        tournament: tournament.to_string(),
-        agents: (0..MAX_AGENTS + 3)
-            .map(|agent| AgentFigures {
-                agent: agent.to_string(),
-                rank: Some(agent as u64 + 1),
-                ..AgentFigures::default()
-            })
-            .collect(),
-        ..TournamentFigures::default()
+    let agent = |tournament: usize, agent: usize| {
+        let mut series = Series::default();
+        let labels = [&*tournament.to_string(), "cowry", &*agent.to_string()];
+        series.put(&catalogue::AGENT_RANK, &labels, agent as f64 + 1.0);
+        series
     };
-    gauges.show((0..12).map(|number| Arc::new(crowd(number))).collect());
+    let crowd = |tournament: usize| TournamentSeries {
+        agents: (0..MAX_AGENTS + 3)
+            .map(|place| agent(tournament, place))
+            .collect(),
+        ..TournamentSeries::default()
+    };
+    gauges.show((0..12).map(crowd).collect());
     let rows = lines_with(&registry, "arena_tournament_agent_rank{");
     assert_eq!(rows.len(), 10 * MAX_AGENTS, "ten tournaments fill it");
     let left_out = 12 * (MAX_AGENTS + 3) - 10 * MAX_AGENTS;
@@ -254,22 +228,11 @@ fn a_game_counts_once_for_each_seat_and_strangers_count_as_other() {
     let registry = Registry::new();
     let metrics = CoordinatorMetrics::new(&registry, ["cowry"]).unwrap();
     metrics.prepare("cowry", ["random"]);
-    metrics.game_finished(&Finished {
-        ruleset: "cowry",
-        termination: "forfeit",
-        plies: 9,
-        seats: &[
-            Seated {
-                agent: "random",
-                outcome: Outcome::Win,
-            },
-            Seated {
-                agent: "stranger",
-                outcome: Outcome::Loss,
-            },
-        ],
-        faults: &[("stranger", "timeout"), ("random", "sabotage")],
-    });
+    metrics.game_finished("cowry", "forfeit", 9);
+    metrics.agent_finished("random", "cowry", Outcome::Win);
+    metrics.agent_finished("stranger", "cowry", Outcome::Loss);
+    metrics.agent_failed("stranger", "timeout");
+    metrics.agent_failed("random", "sabotage");
     assert_eq!(
         lines_with(&registry, "arena_agent_games_total"),
         [

@@ -1,8 +1,8 @@
 //! Comparison of agents, computed on request and not while games arrive.
 
 use crate::{
-    nash,
-    pairs::{PairStanding, couples},
+    format, nash,
+    pairs::PairStanding,
     ratings::{RatingDifference, Ratings},
     tally::Evidence,
 };
@@ -80,7 +80,7 @@ impl Evidence {
                 self.listed(&goodness.worst)
             ));
         }
-        let compared = pairs.into_iter().zip(couples(self.names.len()));
+        let compared = pairs.into_iter().zip(format::pairs(self.names.len()));
         let compared = compared.map(|(pair, (one, other))| Compared {
             pair,
             rating: ratings
@@ -196,7 +196,7 @@ impl Evidence {
             return None;
         }
         let mut beats = vec![vec![false; agents]; agents];
-        for ((one, other), pair) in couples(agents).zip(pairs) {
+        for ((one, other), pair) in format::pairs(agents).zip(pairs) {
             let ends = pair.score.and_then(|score| score.interval(self.adaptive));
             beats[one][other] = ends.is_some_and(|ends| ends.low > 0.5);
             beats[other][one] = ends.is_some_and(|ends| ends.high < 0.5);

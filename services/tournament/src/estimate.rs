@@ -10,13 +10,19 @@ pub struct Interval {
 }
 
 impl Interval {
+    pub(crate) const fn new(low: f64, high: f64) -> Self {
+        Self { low, high }
+    }
+
+    /// The interval of this half-width.
+    pub(crate) fn around(centre: f64, half: f64) -> Self {
+        Self::new(centre - half, centre + half)
+    }
+
     /// The interval of an increasing function of the number.
     #[must_use]
     pub fn map(self, function: impl Fn(f64) -> f64) -> Self {
-        Self {
-            low: function(self.low),
-            high: function(self.high),
-        }
+        Self::new(function(self.low), function(self.high))
     }
 
     /// True if the interval contains the number.
@@ -27,10 +33,7 @@ impl Interval {
 
     /// The interval, stretched to contain the number.
     pub(crate) fn stretched(self, number: f64) -> Self {
-        Self {
-            low: self.low.min(number),
-            high: self.high.max(number),
-        }
+        Self::new(self.low.min(number), self.high.max(number))
     }
 }
 
@@ -66,10 +69,7 @@ impl Estimate {
     /// The estimate of `sum` minus the number, such as the opponent's share of `sum`.
     #[must_use]
     pub fn turned(self, sum: f64) -> Self {
-        let turned = |ends: Interval| Interval {
-            low: sum - ends.high,
-            high: sum - ends.low,
-        };
+        let turned = |ends: Interval| Interval::new(sum - ends.high, sum - ends.low);
         Self {
             value: sum - self.value,
             fixed: self.fixed.map(turned),

@@ -209,10 +209,7 @@ impl Blocks {
         let mean = self.mean()?;
         Some(match self.effective() {
             Some((n, df)) => wilson(mean, n, errors, df),
-            None => Interval {
-                low: 0.0,
-                high: 1.0,
-            },
+            None => Interval::new(0.0, 1.0),
         })
     }
 
@@ -354,10 +351,7 @@ impl Difference {
     /// Half of the difference plus one half is a mean of values from 0 to 1.
     fn within_errors(self, errors: f64) -> Interval {
         if self.df == 0 {
-            return Interval {
-                low: -1.0,
-                high: 1.0,
-            };
+            return Interval::new(-1.0, 1.0);
         }
         let [middle, observed] =
             [self.mean, self.observed].map(|mean| f64::midpoint(mean, 1.0).clamp(0.0, 1.0));
@@ -414,10 +408,10 @@ fn wilson(mean: f64, n: f64, errors: f64, df: u64) -> Interval {
     let centre = (mean + square / (2.0 * n)) / (1.0 + square / n);
     let one = (mean * (1.0 - mean) / n + square / (4.0 * n * n)).sqrt() / (1.0 + square / n);
     let half = student(errors, df) * one;
-    Interval {
-        low: (centre - half).clamp(0.0, mean),
-        high: (centre + half).clamp(mean, 1.0),
-    }
+    Interval::new(
+        (centre - half).clamp(0.0, mean),
+        (centre + half).clamp(mean, 1.0),
+    )
 }
 
 /// The two-sided 95 % critical value of Student's distribution.

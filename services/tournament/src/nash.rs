@@ -12,7 +12,7 @@
 //! scores that differ by much less are treated as equal, which is far below the precision
 //! of any tournament.
 
-use crate::pairs::{PairStanding, couples};
+use crate::{format, pairs::PairStanding};
 
 /// Maximum number of agents.
 pub(crate) const AGENTS_MAX: usize = 32;
@@ -34,7 +34,7 @@ pub(crate) fn average(agents: usize, pairs: &[PairStanding]) -> Option<Vec<f64>>
         return None;
     }
     let mut payoff = vec![vec![0.0; agents]; agents];
-    for ((one, other), pair) in couples(agents).zip(pairs) {
+    for ((one, other), pair) in format::pairs(agents).zip(pairs) {
         let value = 2.0 * pair.score?.value - 1.0;
         payoff[one][other] = value;
         payoff[other][one] = -value;
@@ -196,7 +196,7 @@ mod tests {
             let shares = average_of(agents, &payoffs);
             assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
             let mut values = vec![0.0; agents];
-            for ((one, other), payoff) in couples(agents).zip(&payoffs) {
+            for ((one, other), payoff) in format::pairs(agents).zip(&payoffs) {
                 values[one] += payoff * shares[other];
                 values[other] -= payoff * shares[one];
             }

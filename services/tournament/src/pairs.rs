@@ -8,7 +8,7 @@
 use std::{collections::BTreeMap, ops::Range};
 
 use crate::{
-    Estimate,
+    Estimate, format,
     interval::{self, Blocks, Difference, Moments},
     tally::{
         self, Adjusting, Evidence, GroupSums, LuckSums, Played, Ranking, TogetherLuck, units_within,
@@ -124,7 +124,7 @@ impl Evidence {
                 }
             }
         }
-        couples(agents)
+        format::pairs(agents)
             .map(|(a, b)| {
                 let pair = pairs.get(&(a, b)).copied().unwrap_or_default();
                 self.standing((a, b), &pair, [&alone[a], &alone[b]])
@@ -170,11 +170,6 @@ impl Evidence {
             difference_adjusted_is_raw: luck && apart.is_none() && difference.is_some(),
         }
     }
-}
-
-/// All pairs of agents, in the order of the spec.
-pub(crate) fn couples(agents: usize) -> impl Iterator<Item = (usize, usize)> {
-    (0..agents).flat_map(move |one| (one + 1..agents).map(move |other| (one, other)))
 }
 
 impl Pair {

@@ -68,10 +68,8 @@ pub fn share(blocks: &[Part]) -> Option<Figure> {
         seen.filter_map(hits).for_each(|units| moments.add(units));
         Blocks::of([moments], first).fixed()
     } else {
-        estimate.interval.map(|ends| Interval {
-            low: ends.low.max(0.0),
-            high: ends.high.min(1.0),
-        })
+        let within = |ends: Interval| Interval::new(ends.low.max(0.0), ends.high.min(1.0));
+        estimate.interval.map(within)
     };
     Some(Figure {
         interval,
@@ -96,13 +94,8 @@ pub fn mean(blocks: &[Part]) -> Option<Figure> {
         .sum();
     let n = groups as f64;
     let error = (groups > 1).then(|| (n / (n - 1.0) * spread).sqrt() / count as f64);
-    let interval = error.map(|error| {
-        let half = interval::critical(groups - 1) * error;
-        Interval {
-            low: value - half,
-            high: value + half,
-        }
-    });
+    let interval =
+        error.map(|error| Interval::around(value, interval::critical(groups - 1) * error));
     Some(Figure {
         value,
         interval,

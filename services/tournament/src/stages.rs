@@ -26,21 +26,13 @@ pub struct Stages {
     planner: Box<dyn StagePlanner>,
     /// First game of the current stage.
     first: u64,
-    /// Number of games of the current stage with a result.
-    added: u64,
-    sums: StageSums,
+    now: StagesState,
     /// The groups of the current stage's meetings.
     groups: Vec<u64>,
-    /// Incomplete blocks between two agents in the current stage.
-    partial: HashMap<u64, Partial>,
-    /// Blocks of two agents that begin with an opening which their group had before.
-    repeats: BTreeMap<u64, Repeats>,
     /// Number of openings; `None` if there is chance.
     openings: Option<u64>,
     /// True if a block that repeats games gets their result, because a round needs one.
     scores_repeats: bool,
-    /// Sums of the earlier stages.
-    ended: Vec<StageSums>,
     voids: u64,
     verdict: Option<Verdict>,
 }
@@ -68,12 +60,17 @@ struct Repeats {
 }
 
 /// The state of [`Stages`]. It is valid only for the release that wrote it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StagesState {
+    /// Sums of the earlier stages.
     ended: Vec<StageSums>,
+    /// Sums of the current stage.
     sums: StageSums,
+    /// Number of games of the current stage with a result.
     added: u64,
-    partial: Vec<(u64, Partial)>,
+    /// Incomplete blocks between two agents in the current stage.
+    partial: HashMap<u64, Partial>,
+    /// Blocks of two agents that begin with an opening which their group had before.
     repeats: BTreeMap<u64, Repeats>,
 }
 
@@ -116,30 +113,26 @@ impl Stages {
             schedule,
             planner,
             first: 0,
-            added: 0,
-            sums: StageSums::default(),
+            now: StagesState::default(),
             groups: Vec::new(),
-            partial: HashMap::new(),
-            repeats: BTreeMap::new(),
             openings: tournament.openings.map(|openings| openings.size.max(1)),
             scores_repeats: matches!(tournament.format, Format::Swiss | Format::Knockout),
-            ended: Vec::new(),
             voids: 0,
             verdict: None,
         };
-        stages.sums.agents = vec![Units::default(); tournament.agents.len()];
+        stages.now.sums.agents = vec![Units::default(); tournament.agents.len()];
         stages.begin();
         Ok(stages)
     }
 
     /// Initializes the sums of a new stage.
     fn begin(&mut self) {
-        self.added = 0;
-        self.partial.clear();
+        self.now.added = 0;
+        self.now.partial.clear();
         let first = self.first / u64::from(self.schedule.rotations());
         let groups = self.schedule.listed(first).unwrap_or_default();
-        self.sums.voids = 0;
-        self.sums.meetings = groups.iter().map(|&group| self.meeting(group)).collect();
+        self.now.sums.voids = 0;
+        self.now.sums.meetings = groups.iter().map(|&group| self.meeting(group)).collect();
         self.groups = groups;
     }
 
@@ -201,21 +194,21 @@ impl Stages {
         if !(self.first..self.schedule.games()).contains(&result.index) {
             return;
         }
-        self.added += 1;
+        self.now.added += 1;
         let void = result.placement.len() != result.seats.len();
-        self.sums.voids += u64::from(void);
+        self.now.sums.voids += u64::from(void);
         self.voids += u64::from(void);
         let block = result.index / u64::from(self.schedule.rotations());
         let rotations = self.schedule.rotations();
         let place = self.schedule.meeting_of(block) as usize;
-        let meeting = self.sums.meetings.get_mut(place);
+        let meeting = self.now.sums.meetings.get_mut(place);
         let mut got = 0;
         if !void {
             let mut waiting = None;
             if let Some(openings) = self.openings {
                 let number = self.schedule.before(block);
                 let group = self.schedule.group_of(block);
-                let repeats = self.repeats.entry(group).or_default();
+                let repeats = self.now.repeats.entry(group).or_default();
                 let rotation = (result.index % u64::from(rotations)) as u32;
                 let course = BlockCourse::of(rotation, result, self.schedule.starter(result.index));
                 repeats.sameness.add(number % openings, course);
@@ -227,7 +220,7 @@ impl Stages {
                 (Some(repeats), meeting) => {
                     repeats
                         .agents
-                        .resize(self.sums.agents.len(), Units::default());
+                        .resize(self.now.sums.agents.len(), Units::default());
                     add_units(&mut repeats.agents, result);
                     if let Some(meeting) = meeting {
                         repeats.pairs.resize(meeting.pairs.len(), Units::default());
@@ -236,7 +229,7 @@ impl Stages {
                     }
                 }
                 (None, meeting) => {
-                    add_units(&mut self.sums.agents, result);
+                    add_units(&mut self.now.sums.agents, result);
                     if let Some(meeting) = meeting {
                         meeting.games += 1;
                         got = add_pairs(&meeting.agents, &mut meeting.pairs, result);
@@ -244,17 +237,17 @@ impl Stages {
                 }
             }
         }
-        if self.sums.meetings.len() <= place {
+        if self.now.sums.meetings.len() <= place {
             return;
         }
-        let partial = self.partial.entry(block).or_default();
+        let partial = self.now.partial.entry(block).or_default();
         partial.games += 1;
         partial.void |= void;
         partial.got += got;
         if partial.games == rotations {
-            let whole = self.partial.remove(&block).filter(|whole| !whole.void);
+            let whole = self.now.partial.remove(&block).filter(|whole| !whole.void);
             if let Some(whole) = whole {
-                self.sums.meetings[place].blocks += 1;
+                self.now.sums.meetings[place].blocks += 1;
                 self.count(block, place, whole.got as usize);
             }
         }
@@ -263,14 +256,14 @@ impl Stages {
     /// Counts a complete block between two agents by its outcome. Without chance, a block
     /// that repeats an opening waits until two such blocks have differed.
     fn count(&mut self, block: u64, place: usize, got: usize) {
-        let outcomes = &mut self.sums.meetings[place].outcomes;
+        let outcomes = &mut self.now.sums.meetings[place].outcomes;
         if got >= outcomes.len() {
             return;
         }
         let openings = self.openings.filter(|_| !self.scores_repeats);
         if openings.is_some_and(|openings| self.schedule.before(block) >= openings) {
             let group = self.schedule.group_of(block);
-            let repeats = self.repeats.entry(group).or_default();
+            let repeats = self.now.repeats.entry(group).or_default();
             repeats.outcomes.resize(outcomes.len(), 0);
             repeats.outcomes[got] += 1;
             return;
@@ -284,7 +277,7 @@ impl Stages {
         if self.schedule.games_left_out() > 0 {
             return true;
         }
-        let waiting = self.repeats.values().filter(|it| !it.sameness.differs);
+        let waiting = self.now.repeats.values().filter(|it| !it.sameness.differs);
         let waiting = waiting.map(|it| it.agents.iter().map(|units| units.of).sum::<u64>());
         let waiting: Vec<u64> = waiting.filter(|&units| units > 0).collect();
         !waiting.is_empty()
@@ -300,11 +293,11 @@ impl Stages {
             }
         };
         let differ = |repeats: &&mut Repeats| repeats.sameness.differs;
-        for repeats in self.repeats.values_mut().filter(differ) {
-            add(&mut self.sums.agents, &mut repeats.agents);
+        for repeats in self.now.repeats.values_mut().filter(differ) {
+            add(&mut self.now.sums.agents, &mut repeats.agents);
         }
-        for (group, meeting) in self.groups.iter().zip(&mut self.sums.meetings) {
-            let Some(repeats) = self.repeats.get_mut(group).filter(differ) else {
+        for (group, meeting) in self.groups.iter().zip(&mut self.now.sums.meetings) {
+            let Some(repeats) = self.now.repeats.get_mut(group).filter(differ) else {
                 continue;
             };
             meeting.games += std::mem::take(&mut repeats.games);
@@ -319,7 +312,7 @@ impl Stages {
     /// True if all games known so far have a result and the next step is due.
     #[must_use]
     pub fn is_due(&self) -> bool {
-        self.verdict.is_none() && self.added == self.schedule.games() - self.first
+        self.verdict.is_none() && self.now.added == self.schedule.games() - self.first
     }
 
     /// Asks the format for the next stages or the verdict if all games known so far have a
@@ -338,19 +331,21 @@ impl Stages {
 
     fn step(&mut self) -> Result<(), ScheduleError> {
         self.count_repeats();
-        self.sums.uneven = self.is_uneven();
-        let next = self.planner.next(Some(&self.sums));
+        self.now.sums.uneven = self.is_uneven();
+        let next = self.planner.next(Some(&self.now.sums));
         self.first = self.schedule.games();
-        let agents = vec![Units::default(); self.sums.agents.len()];
+        let agents = vec![Units::default(); self.now.sums.agents.len()];
         let fresh = StageSums {
             agents,
             ..StageSums::default()
         };
-        self.ended.push(std::mem::replace(&mut self.sums, fresh));
+        self.now
+            .ended
+            .push(std::mem::replace(&mut self.now.sums, fresh));
         match next {
             Next::Over(verdict) => {
                 self.verdict = Some(verdict.with_voids(self.voids));
-                self.added = 0;
+                self.now.added = 0;
             }
             Next::Stage(stage) => {
                 self.schedule.extend(stage)?;
@@ -363,15 +358,7 @@ impl Stages {
     /// The current state.
     #[must_use]
     pub fn state(&self) -> StagesState {
-        let mut partial: Vec<_> = self.partial.iter().map(|(&it, &of)| (it, of)).collect();
-        partial.sort_unstable_by_key(|(block, _)| *block);
-        StagesState {
-            ended: self.ended.clone(),
-            sums: self.sums.clone(),
-            added: self.added,
-            partial,
-            repeats: self.repeats.clone(),
-        }
+        self.now.clone()
     }
 
     /// Resumes from a state of the same tournament; `None` if the state does not fit it.
@@ -387,7 +374,7 @@ impl Stages {
                 return Ok(None);
             }
             stages.voids += sums.voids;
-            stages.sums = sums;
+            stages.now.sums = sums;
             stages.step()?;
         }
         let partial = stages.verdict.is_none() || state.partial.is_empty();
@@ -395,10 +382,10 @@ impl Stages {
             return Ok(None);
         }
         stages.voids += state.sums.voids;
-        stages.sums = state.sums;
-        stages.added = state.added;
-        stages.partial = state.partial.into_iter().collect();
-        stages.repeats = state.repeats;
+        stages.now = StagesState {
+            ended: stages.now.ended,
+            ..state
+        };
         Ok(Some(stages))
     }
 
@@ -408,7 +395,7 @@ impl Stages {
             (&a.agents, a.pairs.len(), a.outcomes.len())
                 == (&b.agents, b.pairs.len(), b.outcomes.len())
         };
-        let own = &self.sums;
+        let own = &self.now.sums;
         own.agents.len() == sums.agents.len()
             && own.meetings.len() == sums.meetings.len()
             && own.meetings.iter().zip(&sums.meetings).all(same)

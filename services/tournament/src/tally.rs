@@ -16,7 +16,7 @@ mod standings;
 mod state;
 mod tuning_horizon;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use arena_model::{Openings, Tournament, engine::MAX_SEATS, result::GameResult};
 use serde::{Deserialize, Serialize};
@@ -50,16 +50,7 @@ pub use state::TallyState;
 pub struct Tally {
     schedule: Schedule,
     names: Vec<String>,
-    agents: Vec<Sums>,
-    seats: Vec<SeatSums>,
-    groups: BTreeMap<u64, GroupSums>,
-    /// Luck by group; empty if luck is not known.
-    luck: BTreeMap<u64, GroupLuck>,
-    partial: HashMap<u64, Partial>,
-    games: u64,
-    voids: u64,
-    /// By group.
-    courses: BTreeMap<u64, Courses>,
+    sums: TallyState,
     /// The openings; `None` if there is chance.
     openings: Option<Openings>,
     opening_plies: u32,
@@ -159,14 +150,11 @@ impl Tally {
                 .iter()
                 .map(|agent| agent.name.to_string())
                 .collect(),
-            agents: vec![Sums::default(); tournament.agents.len()],
-            seats: vec![SeatSums::default(); seats],
-            groups: BTreeMap::new(),
-            luck: BTreeMap::new(),
-            partial: HashMap::new(),
-            games: 0,
-            voids: 0,
-            courses: BTreeMap::new(),
+            sums: TallyState {
+                agents: vec![Sums::default(); tournament.agents.len()],
+                seats: vec![SeatSums::default(); seats],
+                ..TallyState::default()
+            },
             openings: tournament.openings,
             opening_plies: tournament.play.opening_plies.unwrap_or(0),
             opponents_differ: tournament.opponents_differ(),
@@ -190,7 +178,7 @@ impl Tally {
     /// Number of games added so far.
     #[must_use]
     pub fn games(&self) -> u64 {
-        self.games
+        self.sums.games
     }
 
     /// Adds the result of one game. The caller must add each index at most once; results
@@ -206,7 +194,7 @@ impl Tally {
             && result
                 .seats
                 .iter()
-                .all(|&agent| usize::from(agent) < self.agents.len());
+                .all(|&agent| usize::from(agent) < self.sums.agents.len());
         debug_assert!(belongs, "not a game of this tournament: {result:?}");
         if !belongs {
             return;
@@ -217,18 +205,18 @@ impl Tally {
         if !self.add_to_block(result, &members, ranking) {
             return;
         }
-        self.games += 1;
-        self.voids += u64::from(ranking.is_none());
+        self.sums.games += 1;
+        self.sums.voids += u64::from(ranking.is_none());
         if ranking.is_some() {
             let block = result.index / u64::from(self.schedule.rotations());
-            let courses = self.courses.entry(self.schedule.group_of(block));
+            let courses = self.sums.courses.entry(self.schedule.group_of(block));
             courses
                 .or_default()
                 .add_game(result.course, self.openings.is_none());
         }
         let of_seats = seat_units(&result.placement);
         for (seat, (&agent, member)) in result.seats.iter().zip(members).enumerate() {
-            let sums = &mut self.agents[usize::from(agent)];
+            let sums = &mut self.sums.agents[usize::from(agent)];
             for kind in result.faults_of(seat) {
                 *sums.faults.entry(kind.name().to_owned()).or_default() += 1;
             }
@@ -243,8 +231,8 @@ impl Tally {
             sums.sat += u64::from(!result.seats[..seat].contains(&agent));
             sums.score += (units * PARTS / 2).checked_div(own * others).unwrap_or(0);
             sums.won += u64::from(ranking.wins(usize::from(member), seats)) * PARTS / own;
-            self.seats[seat].games += 1;
-            self.seats[seat].units += u64::from(of_seats[seat]);
+            self.sums.seats[seat].games += 1;
+            self.sums.seats[seat].units += u64::from(of_seats[seat]);
         }
     }
 
@@ -258,7 +246,7 @@ impl Tally {
         let rotations = self.schedule.rotations();
         let block = result.index / u64::from(rotations);
         let rotation = (result.index % u64::from(rotations)) as u32;
-        let partial = self.partial.entry(block).or_default();
+        let partial = self.sums.partial.entry(block).or_default();
         let bit = 1 << rotation;
         let new = partial.played & bit == 0;
         debug_assert!(new, "game {} arrived twice", result.index);
@@ -287,7 +275,7 @@ impl Tally {
             }
         }
         if partial.played.count_ones() == rotations
-            && let Some(partial) = self.partial.remove(&block)
+            && let Some(partial) = self.sums.partial.remove(&block)
         {
             self.complete(block, &partial, &result.seats);
         }
@@ -298,7 +286,7 @@ impl Tally {
     fn complete(&mut self, block: u64, partial: &Partial, seats: &[u16]) {
         let group = self.schedule.group_of(block);
         let before = self.schedule.before(block);
-        let courses = self.courses.entry(group).or_default();
+        let courses = self.sums.courses.entry(group).or_default();
         if partial.void != 0 {
             self.group(group, seats).add_games(partial.rankings());
             return;
@@ -320,7 +308,7 @@ impl Tally {
     }
 
     fn group(&mut self, group: u64, seats: &[u16]) -> &mut GroupSums {
-        self.groups.entry(group).or_insert_with(|| {
+        self.sums.groups.entry(group).or_insert_with(|| {
             let mut agents = seats.to_vec();
             agents.sort_unstable();
             GroupSums::new(&agents)
@@ -340,7 +328,7 @@ impl Tally {
                 cluster: block.cluster,
             });
         }
-        for (seat, sums) in self.seats.iter_mut().enumerate() {
+        for (seat, sums) in self.sums.seats.iter_mut().enumerate() {
             let units = block.units.iter().map(|units| u64::from(units[seat]));
             sums.blocks.add_alike(times, units.sum());
         }

@@ -55,7 +55,8 @@ pub(crate) fn result(game: ScheduledGame, placement: &[u8], plies: u32) -> GameR
 /// A fault by its name.
 pub(crate) fn fault(ply: u32, seat: u8, kind: &str) -> SeatFault {
     let kind = FaultKind::ALL
-        .into_iter()
+        .iter()
+        .copied()
         .find(|known| known.name() == kind)
         .expect("a kind of fault");
     SeatFault { ply, seat, kind }

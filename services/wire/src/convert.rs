@@ -226,7 +226,7 @@ impl From<FaultKind> for v1::FaultKind {
 /// A kind of fault; none if it is unknown here.
 #[must_use]
 pub fn fault_kind(kind: v1::FaultKind) -> Option<FaultKind> {
-    let mut known = FaultKind::ALL.into_iter();
+    let mut known = FaultKind::ALL.iter().copied();
     known.find(|&known| v1::FaultKind::from(known) == kind)
 }
 
@@ -244,15 +244,8 @@ impl From<Termination> for v1::Termination {
 }
 
 fn termination(value: v1::Termination) -> Option<Termination> {
-    Some(match value {
-        v1::Termination::Unspecified => return None,
-        v1::Termination::Normal => Termination::Normal,
-        v1::Termination::Forfeit => Termination::Forfeit,
-        v1::Termination::Void => Termination::Void,
-        v1::Termination::Deadlock => Termination::Deadlock,
-        v1::Termination::Repetition => Termination::Repetition,
-        v1::Termination::Cap => Termination::Cap,
-    })
+    let mut known = Termination::ALL.iter().copied();
+    known.find(|&known| v1::Termination::from(known) == value)
 }
 
 impl From<&GameRecord> for v1::GameRecord {

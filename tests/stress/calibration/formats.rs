@@ -49,14 +49,12 @@ impl Held {
 
 /// The name by which rows are selected.
 pub(super) fn names() -> impl Iterator<Item = String> {
-    Format::ALL
-        .into_iter()
-        .map(|format| format.name().to_owned())
+    Format::ALL.iter().map(|format| format.name().to_owned())
 }
 
 /// A row for each format.
 pub(super) fn simulate(tournaments: u64, seed: u64, only: &str) -> Vec<Row> {
-    let rows = Format::ALL.into_iter();
+    let rows = Format::ALL.iter().copied();
     let rows = rows.filter(|format| format.name().contains(only));
     rows.map(|format| row(format, tournaments, seed)).collect()
 }

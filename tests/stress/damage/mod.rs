@@ -398,7 +398,7 @@ impl<'a> Trial<'a> {
 fn hold(store: &SledStore, id: &str) -> Result<Holding, StoreError> {
     let games = store.games(id, 0, usize::MAX)?;
     let mut documents = Vec::new();
-    for collection in Collection::ALL {
+    for &collection in Collection::ALL {
         let listed = store.list(collection)?.into_iter();
         documents.extend(listed.map(|(key, value)| (collection, key, value)));
     }

@@ -55,8 +55,8 @@ impl FormatsArgs {
 fn find(name: &str) -> Outcome<&'static Reference> {
     let found = REFERENCE.iter().find(|it| it.format.name() == name);
     found.ok_or_else(|| {
-        let names = TournamentFormat::ALL.map(TournamentFormat::name);
-        Failure::usage(match nearest(name, names) {
+        let names: Vec<&str> = TournamentFormat::ALL.iter().map(|it| it.name()).collect();
+        Failure::usage(match nearest(name, names.iter().copied()) {
             Some(nearest) => format!("no format \"{name}\", did you mean \"{nearest}\"?"),
             None => format!("no format \"{name}\", choose one of {}", names.join(", ")),
         })
@@ -65,7 +65,7 @@ fn find(name: &str) -> Outcome<&'static Reference> {
 
 fn list() -> Listing<Value> {
     let row = |reference: &Reference| {
-        let keys: Vec<&str> = reference.settings.iter().map(|it| it.key).collect();
+        let keys: Vec<&str> = reference.settings.iter().map(|it| &*it.key).collect();
         let row = vec![
             reference.format.name().to_owned(),
             keys.join(" "),
@@ -83,12 +83,12 @@ fn list() -> Listing<Value> {
 fn settings(reference: &Reference) -> Listing<Value> {
     let row = |setting: &Setting| {
         let row = [
-            setting.key,
-            setting.default,
-            setting.values,
-            setting.summary,
+            &setting.key,
+            &setting.default,
+            &setting.values,
+            &setting.summary,
         ];
-        (row.map(str::to_owned).to_vec(), Value::Null)
+        (row.map(String::clone).to_vec(), Value::Null)
     };
     Listing {
         header: vec!["setting", "default", "values", "what"],

@@ -36,7 +36,7 @@ impl TournamentEntry {
     pub(super) fn accept_unplayed(&mut self) {
         if let Some(results) = &self.results {
             self.document.accepted_games = results.games();
-            self.document.accepted_unplayed = results.unplayed_games;
+            self.document.accepted_unplayed = results.counts.unplayed_games;
         }
     }
 
@@ -45,7 +45,7 @@ impl TournamentEntry {
         let (limit, document) = (self.unplayed_limit(), &self.document);
         self.results.as_ref().is_some_and(|results| {
             let games = results.games().saturating_sub(document.accepted_games);
-            let unplayed = results.unplayed_games;
+            let unplayed = results.counts.unplayed_games;
             let unplayed = unplayed.saturating_sub(document.accepted_unplayed);
             limit < 1.0 && games >= GAMES_LEAST && unplayed as f64 > limit * games as f64
         })
@@ -54,18 +54,18 @@ impl TournamentEntry {
     fn unplayed(&self, results: &Results) -> v1::Pause {
         let worst = (0..self.info.agents.len()).max_by_key(|&agent| {
             // Of equal agents, the first one of the spec.
-            (results.unplayed[agent], std::cmp::Reverse(agent))
+            (results.counts.unplayed[agent], std::cmp::Reverse(agent))
         });
         let worst = worst.unwrap_or_default();
         let agent = self.info.agents.get(worst).cloned().unwrap_or_default();
-        let error = results.last_faults.get(worst).cloned().flatten();
+        let error = results.counts.last_faults.get(worst).cloned().flatten();
         let id = &self.info.id;
         v1::Pause {
             kind: UNPLAYED.to_owned(),
             reason: format!(
                 "agents that never answered lost {} of the first {} games (more than {} %), most \
                  by {agent}",
-                results.unplayed_games,
+                results.counts.unplayed_games,
                 results.games(),
                 self.unplayed_limit() * 100.0
             ),

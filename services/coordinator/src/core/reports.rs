@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use arena_model::{engine::Termination, result::GameResult};
 use arena_store::{Positions, StoreError};
-use arena_telemetry::{Finished, Outcome, ReportOutcome, Seated};
+use arena_telemetry::{Outcome, ReportOutcome};
 use arena_wire::v1;
 
 use super::Core;
@@ -270,24 +270,14 @@ fn count(metrics: &arena_telemetry::CoordinatorMetrics, info: &Info, result: &Ga
         Some(1) => Outcome::Draw,
         Some(_) => Outcome::Loss,
     };
-    let seats = result.seats.iter().enumerate();
-    let seats = seats.map(|(seat, &agent)| Seated {
-        agent: name(agent),
-        outcome: outcome(seat),
-    });
-    let seats: Vec<Seated<'_>> = seats.collect();
-    let faults = result.faults.iter().filter_map(|fault| {
-        let agent = result.seats.get(usize::from(fault.seat))?;
-        Some((name(*agent), fault.kind.name()))
-    });
-    let faults: Vec<(&str, &str)> = faults.collect();
-    metrics.game_finished(&Finished {
-        ruleset: &info.tournament.ruleset,
-        termination: result.termination.name(),
-        plies: result.plies,
-        seats: &seats,
-        faults: &faults,
-    });
+    let ruleset = &info.tournament.ruleset;
+    metrics.game_finished(ruleset, result.termination.name(), result.plies);
+    for (seat, &agent) in result.seats.iter().enumerate() {
+        metrics.agent_finished(name(agent), ruleset, outcome(seat));
+        for kind in result.faults_of(seat) {
+            metrics.agent_failed(name(agent), kind.name());
+        }
+    }
     if result.termination == Termination::Void {
         tracing::warn!(
             game = %format_args!("{}/{}", info.id, result.index),

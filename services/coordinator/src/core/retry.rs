@@ -4,12 +4,7 @@
 //! so the earlier generation stays as it is, and readers always read a whole generation. The
 //! records alone decide which games are replayed.
 
-use std::{
-    collections::BTreeSet,
-    sync::{Arc, mpsc},
-    thread,
-    time::Duration,
-};
+use std::{collections::BTreeSet, sync::Arc, thread, time::Duration};
 
 use arena_store::{Store, StoreError, StoredGame};
 use arena_wire::v1::{self, TournamentState};
@@ -202,18 +197,9 @@ fn append(store: &dyn Store, games: Vec<StoredGame>) -> Result<(), StoreError> {
         return Ok(());
     }
     loop {
-        let (sender, done) = mpsc::channel();
-        let appended = store.append(
-            games.clone(),
-            Box::new(move |result| {
-                // Without a receiver, no caller waits any more.
-                let _ = sender.send(result);
-            }),
-        );
-        match appended {
-            Ok(()) => return done.recv().unwrap_or(Err(StoreError::Closed)),
+        match store.append_and_wait(games.clone()) {
             Err(StoreError::Busy { .. }) => thread::sleep(WAIT),
-            Err(error) => return Err(error),
+            appended => return appended,
         }
     }
 }

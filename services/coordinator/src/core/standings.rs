@@ -124,7 +124,7 @@ impl Core {
             games_done: done,
             games_per_second: 0.0,
             workers,
-            faults: results.faults,
+            faults: results.counts.faults,
             standings: Some(standings),
             pause: entry.document.pause.clone(),
             decisions_per_second: 0.0,

@@ -119,7 +119,7 @@ struct Leased {
 }
 
 /// The games of one tournament.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct GameQueue {
     /// Games that are durable or pending.
     settled: Bitmap,
@@ -151,18 +151,8 @@ impl GameQueue {
     pub(super) fn new(done: Bitmap, audits: Audits) -> Self {
         Self {
             settled: done,
-            pending: BTreeMap::new(),
-            cursor: 0,
-            returned: BTreeSet::new(),
-            again: BTreeSet::new(),
-            suspects: BTreeSet::new(),
-            resting: BTreeSet::new(),
-            look: 0,
-            histories: BTreeMap::new(),
-            leased: BTreeMap::new(),
-            voids: BTreeSet::new(),
-            agents: AgentStarts::default(),
             audits,
+            ..Self::default()
         }
     }
 

@@ -10,15 +10,13 @@ use tokio::sync::mpsc;
 use tokio_stream::{Stream, wrappers::ReceiverStream};
 use tonic::{Request, Response, Status, Streaming};
 
-use super::{backup, binaries, endpoints, pages, standings};
+use super::{Answer, backup, binaries, endpoints, pages, standings};
 use crate::{error::Error, handle::Handle, stored_game};
 
 /// The service.
 pub(crate) struct CoordinatorRpc {
     pub(crate) handle: Handle,
 }
-
-type Answer<T> = Result<Response<T>, Status>;
 
 #[tonic::async_trait]
 impl CoordinatorService for CoordinatorRpc {

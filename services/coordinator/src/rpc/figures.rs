@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use arena_telemetry::{AgentFigures, Estimate, Quantiles, TournamentFigures, TournamentGauges};
+use arena_telemetry::{Series, TournamentGauges, TournamentSeries, catalogue};
 use arena_wire::v1::{self, TournamentState};
 use tokio::sync::Mutex;
 
@@ -40,11 +40,18 @@ pub(crate) struct Figures {
 /// The newest values of a tournament.
 struct Kept {
     /// None if its games could not be read.
-    figures: Option<Arc<TournamentFigures>>,
+    standings: Option<Computed>,
     changes: u64,
     state: TournamentState,
     computed_at: Instant,
     took: Duration,
+}
+
+/// What standings show.
+struct Computed {
+    first_seat: v1::SeatStanding,
+    /// Series of each agent.
+    agents: Arc<[Series]>,
 }
 
 impl Kept {
@@ -89,13 +96,11 @@ impl Figures {
         let ids: BTreeSet<&str> = listed.iter().map(|now| &*now.info.id).collect();
         kept.retain(|id, _| ids.contains(id.as_str()));
         let shown = listed.iter().filter_map(|now| {
-            let figures = kept.get_mut(&*now.info.id)?.figures.as_mut()?;
-            let (games, state) = (games(now), name(now.state));
-            if (figures.games, figures.state) != (games, state) {
-                let figures = Arc::make_mut(figures);
-                (figures.games, figures.state) = (games, state);
-            }
-            Some(Arc::clone(figures))
+            let of = kept.get(&*now.info.id)?.standings.as_ref()?;
+            Some(TournamentSeries {
+                own: own(now, &of.first_seat),
+                agents: Arc::clone(&of.agents),
+            })
         });
         self.gauges.show(shown.collect());
     }
@@ -106,8 +111,11 @@ impl Figures {
             tournament_id: now.info.id.to_string(),
             ..v1::GetStandingsRequest::default()
         };
-        let figures = match standings::get(&self.handle, request).await {
-            Ok(standings) => Some(Arc::new(figures(now, standings))),
+        let standings = match standings::get(&self.handle, request).await {
+            Ok(standings) => Some(Computed {
+                first_seat: standings.seats.first().copied().unwrap_or_default(),
+                agents: standings.agents.iter().map(|it| agent(now, it)).collect(),
+            }),
             Err(Error::Draining) => None,
             Err(error) => {
                 let tournament = &*now.info.id;
@@ -116,7 +124,7 @@ impl Figures {
             }
         };
         Kept {
-            figures,
+            standings,
             changes: now.changes,
             state: now.state,
             computed_at: start,
@@ -125,73 +133,74 @@ impl Figures {
     }
 }
 
-fn name(state: TournamentState) -> &'static str {
-    state_name(state).unwrap_or("unknown")
-}
-
-fn games(now: &ListedTournament) -> [(&'static str, u64); 3] {
-    let [done, in_flight, waiting] = now.games;
-    [
-        ("done", done),
-        ("in_flight", in_flight),
-        ("waiting", waiting),
-    ]
-}
-
-fn figures(now: &ListedTournament, standings: v1::Standings) -> TournamentFigures {
+/// The series of a tournament itself.
+fn own(now: &ListedTournament, first_seat: &v1::SeatStanding) -> Series {
+    let (id, tournament) = (&*now.info.id, &now.info.tournament);
+    let state = state_name(now.state).unwrap_or("unknown");
+    let info = [id, &tournament.ruleset, tournament.format.name(), state];
     let seconds = |unix_us: u64| unix_us as f64 / 1e6;
-    let ended = (now.finished_unix_us > 0).then(|| seconds(now.finished_unix_us));
-    let first = standings.seats.first();
-    TournamentFigures {
-        tournament: now.info.id.to_string(),
-        ruleset: now.info.tournament.ruleset.clone(),
-        format: now.info.tournament.format.name().to_owned(),
-        state: name(now.state),
-        started: seconds(now.created_unix_us),
-        finished: ended.filter(|_| is_over(now.state)),
-        games: games(now),
-        first_seat: first.map_or_else(Estimate::default, |seat| Estimate {
-            value: seat.score,
-            low: seat.score_low,
-            high: seat.score_high,
-        }),
-        agents: standings.agents.into_iter().map(agent).collect(),
+    let ended = is_over(now.state) && now.finished_unix_us > 0;
+    let finished = ended.then(|| seconds(now.finished_unix_us));
+    let mut series = Series::default();
+    series.put(&catalogue::TOURNAMENT_INFO, &info, 1.0);
+    series.put(
+        &catalogue::TOURNAMENT_STARTED,
+        &[id],
+        seconds(now.created_unix_us),
+    );
+    series.put(&catalogue::TOURNAMENT_FINISHED, &[id], finished);
+    for (state, games) in ["done", "in_flight", "waiting"].into_iter().zip(now.games) {
+        series.put(&catalogue::TOURNAMENT_GAMES, &[id, state], games as f64);
     }
+    for (metric, value) in [
+        (&catalogue::FIRST_SEAT_SCORE, first_seat.score),
+        (&catalogue::FIRST_SEAT_LOW, first_seat.score_low),
+        (&catalogue::FIRST_SEAT_HIGH, first_seat.score_high),
+    ] {
+        series.put(metric, &info[..2], value);
+    }
+    series
 }
 
-fn agent(standing: v1::AgentStanding) -> AgentFigures {
-    let seconds = |us: Option<f64>| us.map(|us| us / 1e6);
-    let mut faults: Vec<(String, u64)> = standing.faults_by_kind.into_iter().collect();
-    faults.sort();
-    AgentFigures {
-        agent: standing.agent,
-        rank: standing.place,
-        results: [
-            standing.wins,
-            standing.draws,
-            standing.losses,
-            standing.voids,
-        ],
-        score: Estimate {
-            value: standing.score,
-            low: standing.score_low,
-            high: standing.score_high,
-        },
-        anytime: (standing.score_anytime_low, standing.score_anytime_high),
-        win_rate: Estimate {
-            value: standing.win_rate,
-            low: standing.win_rate_low,
-            high: standing.win_rate_high,
-        },
-        plies_mean: standing.plies_mean,
-        faults,
-        thinking: Quantiles {
-            p50: seconds(standing.latency_us_p50),
-            p99: seconds(standing.latency_us_p99),
-        },
-        waiting: Quantiles {
-            p50: seconds(standing.waiting_us_p50),
-            p99: seconds(standing.waiting_us_p99),
-        },
+/// The series of an agent.
+fn agent(now: &ListedTournament, of: &v1::AgentStanding) -> Series {
+    let labels = [&*now.info.id, &*now.info.tournament.ruleset, &*of.agent];
+    let more = |label| [labels[0], labels[1], labels[2], label];
+    let played = of.wins + of.draws + of.losses;
+    let mut series = Series::default();
+    for (metric, value) in [
+        (&catalogue::AGENT_RANK, of.place.map(|place| place as f64)),
+        (&catalogue::AGENT_PLAYED, Some(played as f64)),
+        (&catalogue::AGENT_SCORE, of.score),
+        (&catalogue::AGENT_SCORE_LOW, of.score_low),
+        (&catalogue::AGENT_SCORE_HIGH, of.score_high),
+        (&catalogue::AGENT_SCORE_ANYTIME_LOW, of.score_anytime_low),
+        (&catalogue::AGENT_SCORE_ANYTIME_HIGH, of.score_anytime_high),
+        (&catalogue::AGENT_WIN_RATE, of.win_rate),
+        (&catalogue::AGENT_WIN_RATE_LOW, of.win_rate_low),
+        (&catalogue::AGENT_WIN_RATE_HIGH, of.win_rate_high),
+        (&catalogue::AGENT_PLIES, of.plies_mean),
+    ] {
+        series.put(metric, &labels, value);
     }
+    for (result, games) in [
+        ("win", of.wins),
+        ("draw", of.draws),
+        ("loss", of.losses),
+        ("void", of.voids),
+    ] {
+        series.put(&catalogue::AGENT_RESULTS, &more(result), games as f64);
+    }
+    for (kind, faults) in &of.faults_by_kind {
+        series.put(&catalogue::AGENT_FAULTS, &more(kind), *faults as f64);
+    }
+    for (metric, percentile, us) in [
+        (&catalogue::AGENT_THINKING, "50", of.latency_us_p50),
+        (&catalogue::AGENT_THINKING, "99", of.latency_us_p99),
+        (&catalogue::AGENT_WAITING, "50", of.waiting_us_p50),
+        (&catalogue::AGENT_WAITING, "99", of.waiting_us_p99),
+    ] {
+        series.put(metric, &more(percentile), us.map(|us| us / 1e6));
+    }
+    series
 }

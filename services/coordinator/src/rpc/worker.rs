@@ -15,7 +15,7 @@ use arena_wire::v1::{self, worker_service_server::WorkerService};
 use tokio_stream::{Stream, wrappers::ReceiverStream};
 use tonic::{Request, Response, Status};
 
-use super::{binaries, gate::Admitted};
+use super::{Answer, binaries, gate::Admitted};
 use crate::{
     divergence::{first_divergence, is_evidence},
     error::Error,
@@ -46,16 +46,13 @@ impl Stream for Presence {
 impl WorkerService for WorkerRpc {
     type JoinStream = Presence;
 
-    async fn join(&self, request: Request<v1::JoinRequest>) -> Result<Response<Presence>, Status> {
+    async fn join(&self, request: Request<v1::JoinRequest>) -> Answer<Presence> {
         let request = request.into_inner();
         let presence = self.handle.ask(|core| core.join(request)).await?;
         Ok(Response::new(presence))
     }
 
-    async fn lease(
-        &self,
-        request: Request<v1::LeaseRequest>,
-    ) -> Result<Response<v1::LeaseResponse>, Status> {
+    async fn lease(&self, request: Request<v1::LeaseRequest>) -> Answer<v1::LeaseResponse> {
         let request = request.into_inner();
         let lease = self
             .handle
@@ -67,10 +64,7 @@ impl WorkerService for WorkerRpc {
         Ok(Response::new(lease))
     }
 
-    async fn report(
-        &self,
-        request: Request<v1::ReportRequest>,
-    ) -> Result<Response<v1::ReportResponse>, Status> {
+    async fn report(&self, request: Request<v1::ReportRequest>) -> Answer<v1::ReportResponse> {
         let admitted = request.extensions().get::<Arc<Admitted>>().cloned();
         let request = request.into_inner();
         let games = request.games.len() as u64;
@@ -87,7 +81,7 @@ impl WorkerService for WorkerRpc {
     async fn heartbeat(
         &self,
         request: Request<v1::HeartbeatRequest>,
-    ) -> Result<Response<v1::HeartbeatResponse>, Status> {
+    ) -> Answer<v1::HeartbeatResponse> {
         let request = request.into_inner();
         let ended_leases = self
             .handle
@@ -96,10 +90,7 @@ impl WorkerService for WorkerRpc {
         Ok(Response::new(v1::HeartbeatResponse { ended_leases }))
     }
 
-    async fn leave(
-        &self,
-        request: Request<v1::LeaveRequest>,
-    ) -> Result<Response<v1::LeaveResponse>, Status> {
+    async fn leave(&self, request: Request<v1::LeaveRequest>) -> Answer<v1::LeaveResponse> {
         let request = request.into_inner();
         self.handle.ask(move |core| core.leave(&request)).await?;
         Ok(Response::new(v1::LeaveResponse {}))
@@ -110,7 +101,7 @@ impl WorkerService for WorkerRpc {
     async fn fetch_binary(
         &self,
         request: Request<v1::FetchBinaryRequest>,
-    ) -> Result<Response<Self::FetchBinaryStream>, Status> {
+    ) -> Answer<Self::FetchBinaryStream> {
         let chunks = binaries::fetch(&self.handle, &request.get_ref().sha256)?;
         Ok(Response::new(ReceiverStream::new(chunks)))
     }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use arena_store::{Collection, MemoryStore, Store};
+use arena_store::{Change, Collection, MemoryStore, Store};
 use arena_wire::v1::{self, TournamentState};
 
 use super::{
@@ -15,7 +15,7 @@ use crate::Options;
 /// A store with everything but these games of a tournament.
 fn without(store: &dyn Store, tournament: &str, lost: impl Fn(u64) -> bool) -> Arc<dyn Store> {
     let left = MemoryStore::new().expect("a memory store");
-    for collection in Collection::ALL {
+    for &collection in Collection::ALL {
         for (key, value) in store.list(collection).expect("readable") {
             left.put(collection, &key, &value).expect("room");
         }
@@ -128,7 +128,12 @@ async fn a_tournament_whose_document_is_lost_takes_its_games_up() {
     let expected = arena.standings(&id).await;
     arena.kill().await;
     let store = without(&*whole, &id, |index| index >= 30);
-    store.remove(Collection::Tournaments, &id).expect("there");
+    let removal = Change {
+        collection: Collection::Tournaments,
+        key: id.clone(),
+        value: None,
+    };
+    store.put_many(vec![removal]).expect("there");
     let mut arena = Fixture::with(options(Arc::clone(&store))).await;
     assert_eq!(arena.start(SPEC).await.tournament_id, id);
     assert_eq!(arena.tournament(&id).await.games_done, 30);

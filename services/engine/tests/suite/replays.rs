@@ -1,8 +1,8 @@
 //! Replay: what is accepted, and how each thing that cannot be is named.
 
 use arena_engine::{
-    AnyGame, ChanceKeys, CheckError, DiceError, Ending, Event, Game, Match, ReplayError, Status,
-    Step, check, perft, replay, resolve_steps,
+    AnyGame, ChanceKeys, CheckError, DiceError, Ending, Event, Game, Match, ReplayError,
+    ReplayProblem, Status, Step, check, perft, replay, resolve_steps,
 };
 
 use crate::toy::{Toy, setup};
@@ -107,13 +107,14 @@ fn each_impossible_event_is_named_with_its_number() {
     let mut long = events.clone();
     long.push(chance(0));
     let index = events.len();
-    assert_eq!(error(&long), ReplayError::AfterEnd { index });
+    let problem = ReplayProblem::AfterEnd;
+    assert_eq!(error(&long), ReplayError { index, problem });
     // The table's second outcome has no weight.
     let mut weightless = events;
     weightless[index - 1] = chance(1);
-    let expected = ReplayError::Impossible {
+    let expected = ReplayError {
         index: index - 1,
-        outcome: 1,
+        problem: ReplayProblem::Impossible(1),
     };
     assert_eq!(error(&weightless), expected);
 }
@@ -139,19 +140,18 @@ fn steps_of_a_record_name_events() {
         "event 0: there is no chance outcome \"7\" here"
     );
     steps[0] = Step::Action(1);
-    assert!(matches!(
+    let (index, problem) = (0, ReplayProblem::NoOutcome);
+    assert_eq!(
         resolve_steps(&toy, &steps),
-        Err(ReplayError::Kind { index: 0, .. })
-    ));
+        Err(ReplayError { index, problem })
+    );
     steps[0] = Step::Chance("4".to_owned());
     steps[1] = Step::Action(7);
-    assert!(matches!(
+    let (index, problem) = (1, ReplayProblem::Illegal(7));
+    assert_eq!(
         resolve_steps(&toy, &steps),
-        Err(ReplayError::Illegal {
-            index: 1,
-            action: 7
-        })
-    ));
+        Err(ReplayError { index, problem })
+    );
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn perft_counts_paths_and_ended_games_once() {
 fn the_erased_game_plays_and_replays_alike() {
     let toy = Toy::new(2);
     let any: &dyn AnyGame = &toy;
-    let mut play = any.start(setup(6));
+    let mut play = any.open(setup(6)).expect("no opening");
     while let Status::Asks(question) = play.status() {
         let index = question.seed as usize % play.legal().len();
         let action = play.legal()[index];

@@ -73,19 +73,20 @@ fn a_spec_with_settings_is_read_back_as_it_was_written() {
 fn the_reference_names_every_setting_with_its_default() {
     const FIELD: &str = "name = \"t\"\nruleset = \"kalah\"\nagents = [\"mine\", \"random\", \
                          \"a\", \"b\", \"c\", \"d\"]\n";
-    assert_eq!(REFERENCE.map(|reference| reference.format), Format::ALL);
-    for reference in REFERENCE {
+    let formats: Vec<Format> = REFERENCE.iter().map(|it| it.format).collect();
+    assert_eq!(formats, Format::ALL);
+    for reference in &*REFERENCE {
         let name = reference.format.name();
         let spec = Spec::parse(&format!("{FIELD}{}", reference.example)).expect(name);
         assert_eq!(spec.format, reference.format);
         let settings = spec.settings().expect(name);
         let value = serde_json::to_value(&settings).expect(name);
         let fields = value.get(name).and_then(|fields| fields.as_object());
-        let known: Vec<&str> = reference.settings.iter().map(|it| it.key).collect();
+        let known: Vec<&str> = reference.settings.iter().map(|it| &*it.key).collect();
         for (key, _) in fields.into_iter().flatten() {
             assert!(known.contains(&key.as_str()), "{name}: {key} of {known:?}");
         }
-        for setting in reference.settings {
+        for setting in &reference.settings {
             let line = format!("[{name}]\n{} = {}", setting.key, setting.default);
             // Words, where the default follows from the rest of the spec.
             if line.parse::<toml::Table>().is_ok() {

@@ -5,7 +5,6 @@ use arena_engine::{
 };
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
-use strum::VariantArray;
 
 use super::{
     GameRecord, RECORD_VERSION, RecordAgent, RecordHeader, RecordSetup,
@@ -155,16 +154,11 @@ fn text_hash(line: &str) -> Option<[u8; 32]> {
 }
 
 fn termination<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Termination, D::Error> {
-    named(
-        from,
-        "termination",
-        Termination::VARIANTS,
-        Termination::name,
-    )
+    named(from, "termination", Termination::ALL, Termination::name)
 }
 
 fn fault_kind<'de, D: serde::Deserializer<'de>>(from: D) -> Result<FaultKind, D::Error> {
-    named(from, "fault", FaultKind::VARIANTS, FaultKind::name)
+    named(from, "fault", FaultKind::ALL, FaultKind::name)
 }
 
 /// The value of this name.

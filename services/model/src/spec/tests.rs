@@ -170,7 +170,7 @@ fn the_schema_is_current_and_has_every_key() {
         .iter()
         .filter(|it| !it.settings.is_empty())
     {
-        let settings: Vec<&str> = reference.settings.iter().map(|it| it.key).collect();
+        let settings: Vec<&str> = reference.settings.iter().map(|it| &*it.key).collect();
         let definition = schema["$defs"].as_object().expect("definitions").iter();
         let name = reference.format.name();
         let (_, definition) = definition

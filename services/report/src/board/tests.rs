@@ -12,7 +12,9 @@ fn random_game(game: &dyn AnyGame) -> Vec<Event> {
         substitute: [[8; 32]; 4],
     };
     let opening = arena_engine::Opening::Drawn(u32::MAX);
-    let played = game.start(Setup::new(keys, opening));
+    let played = game
+        .open(Setup::new(keys, opening))
+        .expect("a drawn opening");
     played.finish().events
 }
 

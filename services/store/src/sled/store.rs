@@ -96,7 +96,7 @@ impl SledStore {
 
     /// Documents of earlier formats are rewritten with their keys.
     fn seal_again(&self) -> Result<(), StoreError> {
-        Collection::ALL.into_iter().try_for_each(|collection| {
+        Collection::ALL.iter().try_for_each(|&collection| {
             let change = |(key, value)| Change {
                 collection,
                 key,
@@ -210,7 +210,6 @@ impl Store for SledStore {
         Stats {
             games: self.core.index().games(),
             bytes_on_disk: shared.db.size(),
-            last_sync_seconds: shared.last_sync_nanos.load(Ordering::Relaxed) as f64 / 1e9,
             syncs: shared.syncs.load(Ordering::Relaxed),
             queued: shared.queued_games.load(Ordering::Relaxed),
         }

@@ -75,7 +75,6 @@ pub(crate) struct Shared {
     pub(crate) queued_games: AtomicUsize,
     pub(crate) queued_bytes: AtomicUsize,
     pub(crate) syncs: AtomicU64,
-    pub(crate) last_sync_nanos: AtomicU64,
     /// Called after every commit.
     pub(crate) watcher: OnceLock<Watcher>,
 }
@@ -98,7 +97,6 @@ impl Shared {
             queued_games: AtomicUsize::new(0),
             queued_bytes: AtomicUsize::new(0),
             syncs: AtomicU64::new(0),
-            last_sync_nanos: AtomicU64::new(0),
             watcher: OnceLock::new(),
         }
     }
@@ -290,8 +288,6 @@ impl Writer {
 
     /// Reports a commit.
     fn record_commit(&self, took: &Commit) {
-        let nanos = u64::try_from(took.took().as_nanos()).unwrap_or(u64::MAX);
-        self.shared.last_sync_nanos.store(nanos, Ordering::Relaxed);
         self.shared.syncs.fetch_add(1, Ordering::Relaxed);
         if let Some(watcher) = self.shared.watcher.get() {
             watcher(took);

@@ -107,8 +107,13 @@ fn a_document_reads_as_it_was_written(store: &Arc<dyn Store>) {
         );
     }
     assert_eq!(store.get(Collection::Meta, "random").unwrap(), None);
-    store.remove(Collection::Agents, "random").unwrap();
-    store.remove(Collection::Agents, "random").unwrap();
+    let removal = Change {
+        collection: Collection::Agents,
+        key: "random".to_owned(),
+        value: None,
+    };
+    store.put_many(vec![removal.clone()]).unwrap();
+    store.put_many(vec![removal]).unwrap();
     assert_eq!(store.get(Collection::Agents, "random").unwrap(), None);
 }
 

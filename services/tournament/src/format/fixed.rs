@@ -7,17 +7,10 @@
 use arena_model::format::Settings;
 
 use super::combinations::GROUPS_MAX;
-use super::verdict::{Verdict, ranking, unplaced};
-use super::{Field, FormatError, Games, Next, StagePlanner, StageSums};
+use super::planner::OneStage;
+use super::verdict::{ranking, unplaced};
+use super::{Field, FormatError, StagePlanner};
 use crate::schedule::stage::Stage;
-
-#[derive(Debug)]
-struct Fixed {
-    field: Field,
-    games: Vec<Vec<u16>>,
-    /// True if all agents meet each other equally often.
-    even: bool,
-}
 
 pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
     let Some(Settings::Fixed(fixed)) = &field.settings else {
@@ -49,30 +42,14 @@ pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
         });
         games.push(agents.collect::<Result<Vec<_>, _>>()?);
     }
-    let even = fixed.is_even();
-    Ok(Box::new(Fixed { field, games, even }))
-}
-
-impl Fixed {
-    fn verdict(&self, sums: &StageSums) -> Verdict {
-        if self.even {
-            ranking(&self.field, &sums.agents)
+    Ok(Box::new(OneStage {
+        groups: games.len() as u64,
+        stage: Stage::seated(games, field.blocks),
+        verdict: if fixed.is_even() {
+            |field, sums| ranking(field, &sums.agents)
         } else {
-            unplaced(&self.field, &sums.agents)
-        }
-    }
-}
-
-impl StagePlanner for Fixed {
-    fn next(&mut self, ended: Option<&StageSums>) -> Next {
-        match ended {
-            None => Next::Stage(Stage::seated(self.games.clone(), self.field.blocks)),
-            Some(sums) => Next::Over(self.verdict(sums)),
-        }
-    }
-
-    fn games(&self) -> Games {
-        let blocks = self.field.blocks.saturating_mul(self.games.len() as u64);
-        Games::exactly(self.field.games(blocks))
-    }
+            |field, sums| unplaced(field, &sums.agents)
+        },
+        field,
+    }))
 }

@@ -6,27 +6,25 @@ use serde_json::json;
 
 use super::combinations::{GROUPS_MAX, combinations};
 use super::{
-    Field, FormatError, Games, Next, StagePlanner, StageSums, Units,
+    Field, FormatError, StagePlanner, StageSums, Units,
+    planner::OneStage,
     verdict::{Verdict, counted},
 };
 use crate::schedule::stage::Stage;
 
-#[derive(Debug)]
-struct Gauntlet {
-    field: Field,
-    challengers: Vec<u16>,
-    groups: Vec<Vec<u16>>,
-}
-
-pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
+fn challengers(field: &Field) -> Vec<u16> {
     let named = match &field.settings {
         Some(Settings::Gauntlet(gauntlet)) => &gauntlet.challengers[..],
         _ => &[],
     };
-    let challengers: Vec<u16> = named
-        .iter()
+    let named = named.iter();
+    named
         .filter_map(|name| field.index(name.as_str()))
-        .collect();
+        .collect()
+}
+
+pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
+    let challengers = challengers(&field);
     let others: Vec<u16> = (0..field.agents() as u16)
         .filter(|agent| !challengers.contains(agent))
         .collect();
@@ -51,75 +49,60 @@ pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
         let met = fields.iter();
         met.map(move |others| [&[challenger], &others[..]].concat())
     });
-    Ok(Box::new(Gauntlet {
-        groups: groups.collect(),
+    let groups: Vec<Vec<u16>> = groups.collect();
+    Ok(Box::new(OneStage {
+        groups: groups.len() as u64,
+        stage: Stage::of(groups, field.blocks),
         field,
-        challengers,
+        verdict,
     }))
 }
 
-impl Gauntlet {
-    /// The units of a challenger against each opponent, in the order of the spec.
-    fn met(&self, challenger: u16, sums: &StageSums) -> Vec<(u16, Units)> {
-        let mut units = vec![Units::default(); self.field.agents()];
-        for meeting in &sums.meetings {
-            let pairs = super::sums::pairs(meeting.agents.len()).zip(&meeting.pairs);
-            for ((first, second), pair) in pairs {
-                let (first, second) = (meeting.agents[first], meeting.agents[second]);
-                if first == challenger {
-                    units[usize::from(second)].add(*pair);
-                } else if second == challenger {
-                    units[usize::from(first)].add(pair.turned());
-                }
+/// The units of a challenger against each opponent, in the order of the spec.
+fn met(field: &Field, challenger: u16, sums: &StageSums) -> Vec<(u16, Units)> {
+    let mut units = vec![Units::default(); field.agents()];
+    for meeting in &sums.meetings {
+        let pairs = super::sums::pairs(meeting.agents.len()).zip(&meeting.pairs);
+        for ((first, second), pair) in pairs {
+            let (first, second) = (meeting.agents[first], meeting.agents[second]);
+            if first == challenger {
+                units[usize::from(second)].add(*pair);
+            } else if second == challenger {
+                units[usize::from(first)].add(pair.turned());
             }
         }
-        let met = (0..).zip(units);
-        met.filter(|(_, units)| units.of > 0).collect()
     }
-
-    fn verdict(&self, sums: &StageSums) -> Verdict {
-        let mut rows = Vec::new();
-        let mut text = Vec::new();
-        for &challenger in &self.challengers {
-            let met = self.met(challenger, sums);
-            // Each opponent counts equally, even if games against some would repeat.
-            let scores: Vec<f64> = met.iter().filter_map(|(_, units)| units.score()).collect();
-            let score =
-                (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64);
-            let name = self.field.name(challenger);
-            let beaten = met.iter().filter(|(_, units)| 2 * units.got > units.of);
-            let beaten = beaten.count();
-            text.push(match score {
-                Some(score) => format!(
-                    "{name} scores {score:.3} against the field and is ahead of {beaten} of {}.",
-                    met.len()
-                ),
-                None => format!("{name} played no game."),
-            });
-            let opponents = met.iter().map(|(opponent, units)| {
-                json!({"agent": self.field.name(*opponent), "score": units.score()})
-            });
-            rows.push(json!({
-                "agent": name,
-                "score": score,
-                "ahead_of": beaten,
-                "opponents": opponents.collect::<Vec<_>>(),
-            }));
-        }
-        Verdict::new("gauntlet", &self.field, text.join(" ")).with("challengers", json!(rows))
-    }
+    let met = (0..).zip(units);
+    met.filter(|(_, units)| units.of > 0).collect()
 }
 
-impl StagePlanner for Gauntlet {
-    fn next(&mut self, ended: Option<&StageSums>) -> Next {
-        match ended {
-            None => Next::Stage(Stage::of(self.groups.clone(), self.field.blocks)),
-            Some(sums) => Next::Over(self.verdict(sums)),
-        }
+fn verdict(field: &Field, sums: &StageSums) -> Verdict {
+    let mut rows = Vec::new();
+    let mut text = Vec::new();
+    for challenger in challengers(field) {
+        let met = met(field, challenger, sums);
+        // Each opponent counts equally, even if games against some would repeat.
+        let scores: Vec<f64> = met.iter().filter_map(|(_, units)| units.score()).collect();
+        let score = (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64);
+        let name = field.name(challenger);
+        let beaten = met.iter().filter(|(_, units)| 2 * units.got > units.of);
+        let beaten = beaten.count();
+        text.push(match score {
+            Some(score) => format!(
+                "{name} scores {score:.3} against the field and is ahead of {beaten} of {}.",
+                met.len()
+            ),
+            None => format!("{name} played no game."),
+        });
+        let opponents = met.iter().map(
+            |(opponent, units)| json!({"agent": field.name(*opponent), "score": units.score()}),
+        );
+        rows.push(json!({
+            "agent": name,
+            "score": score,
+            "ahead_of": beaten,
+            "opponents": opponents.collect::<Vec<_>>(),
+        }));
     }
-
-    fn games(&self) -> Games {
-        let blocks = self.field.blocks.saturating_mul(self.groups.len() as u64);
-        Games::exactly(self.field.games(blocks))
-    }
+    Verdict::new("gauntlet", field, text.join(" ")).with("challengers", json!(rows))
 }

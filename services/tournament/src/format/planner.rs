@@ -138,3 +138,27 @@ pub trait StagePlanner: fmt::Debug + Send + Sync {
         }
     }
 }
+
+/// A format of one stage, after which the verdict follows.
+#[derive(Debug)]
+pub(super) struct OneStage {
+    pub(super) field: Field,
+    pub(super) stage: Stage,
+    /// Number of groups that the stage has.
+    pub(super) groups: u64,
+    pub(super) verdict: fn(&Field, &StageSums) -> Verdict,
+}
+
+impl StagePlanner for OneStage {
+    fn next(&mut self, ended: Option<&StageSums>) -> Next {
+        match ended {
+            None => Next::Stage(self.stage.clone()),
+            Some(sums) => Next::Over((self.verdict)(&self.field, sums)),
+        }
+    }
+
+    fn games(&self) -> Games {
+        let blocks = self.field.blocks.saturating_mul(self.groups);
+        Games::exactly(self.field.games(blocks))
+    }
+}

@@ -124,11 +124,7 @@ pub(super) fn around(odds: f64, variance: f64, (looks, df): (Looks, u64)) -> Opt
         return None;
     }
     let reach = looks.point(interval::level::USUAL, df) * variance.max(0.0).sqrt();
-    let half = 2.0 * libm::asinh(reach / 2.0);
-    Some(Interval {
-        low: odds - half,
-        high: odds + half,
-    })
+    Some(Interval::around(odds, 2.0 * libm::asinh(reach / 2.0)))
 }
 
 #[cfg(test)]

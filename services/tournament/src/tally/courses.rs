@@ -210,9 +210,10 @@ impl Tally {
             let held: u64 = courses.held.iter().map(|(_, times)| times).sum();
             courses.blocks - held
         };
-        let mut groups = self.courses.values();
+        let mut groups = self.sums.courses.values();
         let repeat = self.schedule.games_left_out() > 0
             || self
+                .sums
                 .courses
                 .values()
                 .any(|courses| !courses.held.is_empty());
@@ -226,15 +227,20 @@ impl Tally {
         let Some(openings) = self.openings else {
             return false;
         };
-        let courses = self.courses.get(&self.schedule.group_of(block));
+        let courses = self.sums.courses.get(&self.schedule.group_of(block));
         self.schedule.before(block) >= openings.size && !courses.is_some_and(Courses::differs)
     }
 
     /// Sums of each agent in blocks that are held back.
     pub(super) fn held(&self) -> Vec<HeldSums> {
-        let mut sums = vec![HeldSums::default(); self.agents.len()];
-        let (size, rotations) = (self.seats.len(), self.schedule.rotations() as usize);
-        for (&group, courses) in self.courses.iter().filter(|(_, it)| !it.held.is_empty()) {
+        let mut sums = vec![HeldSums::default(); self.sums.agents.len()];
+        let (size, rotations) = (self.sums.seats.len(), self.schedule.rotations() as usize);
+        for (&group, courses) in self
+            .sums
+            .courses
+            .iter()
+            .filter(|(_, it)| !it.held.is_empty())
+        {
             let agents = self.schedule.group(group);
             for (block, times) in &courses.held {
                 for (member, &agent) in agents.iter().enumerate() {
@@ -261,9 +267,9 @@ impl Tally {
 
     /// Games and units of each seat in blocks that are held back.
     pub(super) fn held_by_seat(&self) -> Vec<(u64, u64)> {
-        let mut sums = vec![(0, 0); self.seats.len()];
+        let mut sums = vec![(0, 0); self.sums.seats.len()];
         let rotations = u64::from(self.schedule.rotations());
-        for (block, times) in self.courses.values().flat_map(|courses| &courses.held) {
+        for (block, times) in self.sums.courses.values().flat_map(|courses| &courses.held) {
             for (seat, (games, units)) in sums.iter_mut().enumerate() {
                 let of_block: u64 = block.units.iter().map(|units| u64::from(units[seat])).sum();
                 *games += times * rotations;

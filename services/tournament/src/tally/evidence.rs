@@ -48,8 +48,8 @@ impl Tally {
     /// A snapshot for comparisons.
     #[must_use]
     pub fn evidence(&self) -> Evidence {
-        let mut groups = self.groups.clone();
-        for (&block, partial) in &self.partial {
+        let mut groups = self.sums.groups.clone();
+        for (&block, partial) in &self.sums.partial {
             if self.is_repeated(block) {
                 continue;
             }
@@ -59,11 +59,15 @@ impl Tally {
                 .or_insert_with(|| GroupSums::new(&self.schedule.group(id)))
                 .add_games(partial.rankings());
         }
-        let complete = |id: &&u64| self.groups.contains_key(id);
-        let luck = |id: &u64| Some(id).filter(complete).and_then(|id| self.luck.get(id));
+        let complete = |id: &&u64| self.sums.groups.contains_key(id);
+        let luck = |id: &u64| {
+            Some(id)
+                .filter(complete)
+                .and_then(|id| self.sums.luck.get(id))
+        };
         Evidence {
             names: self.names.clone(),
-            seats: self.seats.len(),
+            seats: self.sums.seats.len(),
             rotations: u64::from(self.schedule.rotations()),
             luck: groups.keys().map(|id| luck(id).cloned()).collect(),
             played: groups.keys().map(|&id| self.played(id)).collect(),
@@ -75,7 +79,7 @@ impl Tally {
     }
 
     fn played(&self, group: u64) -> Played {
-        let Some(courses) = self.courses.get(&group) else {
+        let Some(courses) = self.sums.courses.get(&group) else {
             return Played::default();
         };
         let (distinct, more) = courses.distinct(self.openings.is_none());

@@ -433,19 +433,10 @@ pub(crate) fn members_of(agents: &[u16]) -> impl Iterator<Item = (u16, Range<usi
 
 /// Counts by key, only for keys that occurred. Keys and counts are stored separately, so
 /// that a search stays within a few cache lines.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Counts<K> {
     keys: Vec<K>,
     numbers: Vec<u64>,
-}
-
-impl<K> Default for Counts<K> {
-    fn default() -> Self {
-        Self {
-            keys: Vec::new(),
-            numbers: Vec::new(),
-        }
-    }
 }
 
 impl<K: Ord + Copy> Counts<K> {

@@ -156,10 +156,7 @@ impl Adjusting {
         let half = interval::critical(left.mean.df) * variance.sqrt();
         Some(Estimate {
             value: ratio,
-            fixed: Some(Interval {
-                low: (ratio - half).max(0.0),
-                high: ratio + half,
-            }),
+            fixed: Some(Interval::new((ratio - half).max(0.0), ratio + half)),
             anytime: None,
         })
     }
@@ -262,7 +259,7 @@ impl Tally {
         let mut agents = seats.to_vec();
         agents.sort_unstable();
         let members: Vec<_> = members_of(&agents).map(|(_, own)| own).collect();
-        let sums = self.luck.entry(group);
+        let sums = self.sums.luck.entry(group);
         let sums = sums.or_insert_with(|| GroupLuck::new(members.len()));
         let games = self.schedule.rotations() as usize;
         // Halves of each group; groups with few blocks are split together.

@@ -23,11 +23,11 @@ impl Tally {
                     .to_owned(),
             );
         }
-        if self.voids > 0 {
+        if self.sums.voids > 0 {
             notes.push(format!(
                 "{} of {} games could not be played and are void. Scores leave them out, and intervals \
                  leave out their blocks.",
-                self.voids, self.games
+                self.sums.voids, self.sums.games
             ));
         }
         notes
@@ -62,10 +62,10 @@ impl Tally {
 
     /// A note on the number of games that repeat others.
     fn repeats_note(&self) -> Option<String> {
-        let held = self.courses.values().flat_map(|courses| &courses.held);
+        let held = self.sums.courses.values().flat_map(|courses| &courses.held);
         let blocks: u64 = held.map(|(_, times)| times).sum();
         (blocks > 0).then(|| {
-            let all: u64 = self.courses.values().map(|courses| courses.blocks).sum();
+            let all: u64 = self.sums.courses.values().map(|courses| courses.blocks).sum();
             format!(
                 "{blocks} of {all} blocks do not count: they repeat an opening between agents whose games \
                  from the same opening never differed. Scores and intervals leave these blocks out; \

@@ -44,6 +44,7 @@ impl Tally {
             group.blocks() > 1 && distinct(group.agents()).all(|(_, seats)| seats == 1)
         };
         let groups: Vec<Group> = self
+            .sums
             .groups
             .iter()
             .filter(several)
@@ -64,7 +65,7 @@ impl Tally {
         }
         let ratio = together / apart;
         let most = rotations as f64;
-        let (variance, clusters) = variance(&groups, (ratio, apart), self.seats.len() == 2);
+        let (variance, clusters) = variance(&groups, (ratio, apart), self.sums.seats.len() == 2);
         let share = (ratio / most).min(1.0);
         let ends = BlockMean {
             mean: share,

@@ -151,9 +151,9 @@ impl Tally {
     #[must_use]
     pub fn standings(&self) -> Standings {
         let rotations = u64::from(self.schedule.rotations());
-        let mut blocks = vec![AgentBlocks::default(); self.agents.len()];
-        for (id, group) in &self.groups {
-            let luck = self.luck.get(id);
+        let mut blocks = vec![AgentBlocks::default(); self.sums.agents.len()];
+        for (id, group) in &self.sums.groups {
+            let luck = self.sums.luck.get(id);
             for (place, share) in group.shares(rotations).into_iter().enumerate() {
                 let of_agent = &mut blocks[usize::from(share.agent)];
                 of_agent.score.add(share.sums.units, share.most(rotations));
@@ -161,27 +161,27 @@ impl Tally {
                 of_agent.adjusting.add(
                     (share.sums.units, share.most(rotations)),
                     luck.and_then(|luck| luck.agent(place)),
-                    share.luck_games(self.seats.len(), rotations),
+                    share.luck_games(self.sums.seats.len(), rotations),
                 );
             }
         }
         let held = self.held();
-        let mut shapes = vec![0.0; self.agents.len()];
-        for (id, group) in &self.groups {
-            let Some(luck) = self.luck.get(id) else {
+        let mut shapes = vec![0.0; self.sums.agents.len()];
+        for (id, group) in &self.sums.groups {
+            let Some(luck) = self.sums.luck.get(id) else {
                 continue;
             };
             for (place, share) in group.shares(rotations).into_iter().enumerate() {
                 let agent = usize::from(share.agent);
                 let scale = (
                     share.most(rotations),
-                    share.luck_games(self.seats.len(), rotations),
+                    share.luck_games(self.sums.seats.len(), rotations),
                 );
                 let more = blocks[agent].adjusting.shape(place, luck, scale);
                 shapes[agent] += more.unwrap_or(0.0);
             }
         }
-        let agents = (0..self.agents.len())
+        let agents = (0..self.sums.agents.len())
             .map(|agent| self.standing(agent, &held[agent], &blocks[agent], shapes[agent]))
             .collect();
         let agents = places::arrange(agents, By::Score, rank_key, |standing, place| {
@@ -189,7 +189,7 @@ impl Tally {
         });
         let notes = self.notes(luck::note(&agents));
         Standings {
-            games: self.games,
+            games: self.sums.games,
             games_total: self.schedule.games(),
             agents,
             notes,
@@ -211,20 +211,20 @@ impl Tally {
             let score = mean(sums.units - units, games * most);
             let mut blocks = Blocks::default();
             blocks.add(sums.blocks, rotations * most);
-            let tuning_horizon = self.tuning_horizons.of_seat(self.seats.len());
+            let tuning_horizon = self.tuning_horizons.of_seat(self.sums.seats.len());
             SeatStanding {
                 seat: seat as u32,
                 games,
                 score: score.map(|score| blocks.estimate(score, tuning_horizon)),
             }
         };
-        let seats = self.seats.iter().enumerate();
+        let seats = self.sums.seats.iter().enumerate();
         seats.zip(self.held_by_seat()).map(standing).collect()
     }
 
     /// Maximum units of one game.
     fn units_most(&self) -> u64 {
-        2 * (self.seats.len() as u64 - 1)
+        2 * (self.sums.seats.len() as u64 - 1)
     }
 
     fn standing(
@@ -234,7 +234,7 @@ impl Tally {
         blocks: &AgentBlocks,
         shape: f64,
     ) -> AgentStanding {
-        let sums = &self.agents[agent].without(held);
+        let sums = &self.sums.agents[agent].without(held);
         let tuning_horizon = self.tuning_horizon(agent);
         let games = sums.wins + sums.draws + sums.losses;
         let score = mean(sums.score, sums.sat * PARTS)
@@ -242,7 +242,7 @@ impl Tally {
         let win_rate = mean(sums.won, sums.sat * PARTS)
             .map(|rate| blocks.wins.estimate(rate, tuning_horizon).fixed_only());
         let adjusted = blocks.adjusting.adjusted(tuning_horizon);
-        let has_luck = !self.luck.is_empty();
+        let has_luck = !self.sums.luck.is_empty();
         let left = blocks.adjusting.left_share(shape);
         AgentStanding {
             agent: self.names[agent].clone(),
@@ -256,7 +256,7 @@ impl Tally {
             faults_by_kind: sums.faults.clone(),
             score,
             points: sums.score as f64 / PARTS as f64,
-            ranks: sums.ranks[..self.seats.len()].to_vec(),
+            ranks: sums.ranks[..self.sums.seats.len()].to_vec(),
             win_rate,
             plies_mean: mean(sums.plies, games),
             blocks: blocks.score.count(),

@@ -1,5 +1,7 @@
 //! The state of a tally as plain data, for storage and resumption.
 
+use std::collections::{BTreeMap, HashMap};
+
 use arena_model::Tournament;
 use serde::{Deserialize, Serialize};
 
@@ -8,16 +10,19 @@ use crate::schedule::{Schedule, ScheduleError};
 
 /// The state of a [`Tally`]. It is valid only for the release that wrote it; the format is
 /// not documented elsewhere.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TallyState {
-    games: u64,
-    voids: u64,
-    agents: Vec<Sums>,
-    seats: Vec<SeatSums>,
-    groups: Vec<(u64, GroupSums)>,
-    luck: Vec<(u64, GroupLuck)>,
-    partial: Vec<(u64, Partial)>,
-    courses: Vec<(u64, Courses)>,
+    pub(super) games: u64,
+    pub(super) voids: u64,
+    pub(super) agents: Vec<Sums>,
+    pub(super) seats: Vec<SeatSums>,
+    pub(super) groups: BTreeMap<u64, GroupSums>,
+    /// Luck by group; empty if luck is not known.
+    pub(super) luck: BTreeMap<u64, GroupLuck>,
+    /// Incomplete blocks.
+    pub(super) partial: HashMap<u64, Partial>,
+    /// By group.
+    pub(super) courses: BTreeMap<u64, Courses>,
 }
 
 impl TallyState {
@@ -32,18 +37,7 @@ impl Tally {
     /// The current state.
     #[must_use]
     pub fn state(&self) -> TallyState {
-        let groups = self.groups.iter();
-        let partial = self.partial.iter();
-        TallyState {
-            games: self.games,
-            voids: self.voids,
-            agents: self.agents.clone(),
-            seats: self.seats.clone(),
-            groups: groups.map(|(&id, group)| (id, group.clone())).collect(),
-            luck: self.luck.clone().into_iter().collect(),
-            partial: partial.map(|(&id, block)| (id, block.clone())).collect(),
-            courses: self.courses.clone().into_iter().collect(),
-        }
+        self.sums.clone()
     }
 
     /// Resumes a tally from a state of the same tournament, whose games so far are those of
@@ -57,24 +51,12 @@ impl Tally {
     ) -> Result<Option<Self>, ScheduleError> {
         let mut tally = Self::new(tournament)?;
         tally.follow(schedule);
-        let seats = tally.seats.len();
-        let agents = tally.agents.len();
-        let mut groups = state.groups.iter();
+        let (seats, agents) = (tally.sums.seats.len(), tally.sums.agents.len());
         let fits = state.agents.len() == agents
             && state.seats.len() == seats
             && state.games <= schedule.games()
-            && groups.all(|(_, group)| group.fits(seats, agents));
-        if !fits {
-            return Ok(None);
-        }
-        tally.games = state.games;
-        tally.voids = state.voids;
-        tally.agents = state.agents;
-        tally.seats = state.seats;
-        tally.groups = state.groups.into_iter().collect();
-        tally.luck = state.luck.into_iter().collect();
-        tally.partial = state.partial.into_iter().collect();
-        tally.courses = state.courses.into_iter().collect();
-        Ok(Some(tally))
+            && state.groups.values().all(|group| group.fits(seats, agents));
+        tally.sums = state;
+        Ok(fits.then_some(tally))
     }
 }

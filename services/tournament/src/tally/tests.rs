@@ -361,12 +361,13 @@ fn memory_is_kept_for_partial_blocks_only() {
     for game in schedule.iter() {
         let plies = game.index as u32;
         tally.add(&result(game, &[1, 2], plies));
-        assert!(tally.partial.len() <= 1);
+        assert!(tally.sums.partial.len() <= 1);
     }
-    assert!(tally.partial.is_empty());
-    assert_eq!(tally.groups.len(), 6);
+    assert!(tally.sums.partial.is_empty());
+    assert_eq!(tally.sums.groups.len(), 6);
     assert!(
         tally
+            .sums
             .courses
             .values()
             .all(|courses| courses.held.is_empty())

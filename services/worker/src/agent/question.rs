@@ -315,7 +315,8 @@ mod tests {
             arena_games::resolve("kalah", &Default::default(), None).expect("kalah");
         let game = arena_games::build("kalah", &options, seats).expect("kalah");
         let keys = arena_model::BlockSeed(7).keys(&["a", "b"]);
-        game.start(arena_engine::Setup::new(keys, arena_engine::Opening::NONE))
+        game.open(arena_engine::Setup::new(keys, arena_engine::Opening::NONE))
+            .expect("no opening")
     }
 
     fn check(details: bool) {

@@ -101,10 +101,10 @@ fn fault_kind(text: &str) -> Result<FaultFilter, String> {
     if text == "any" {
         return Ok(FaultFilter::Any);
     }
-    let found = FaultKind::ALL.into_iter().find(|kind| kind.name() == text);
-    found.map(FaultFilter::Kind).ok_or_else(|| {
-        let names = FaultKind::ALL.map(FaultKind::name);
-        match nearest(text, names) {
+    let found = FaultKind::ALL.iter().find(|kind| kind.name() == text);
+    found.copied().map(FaultFilter::Kind).ok_or_else(|| {
+        let names: Vec<&str> = FaultKind::ALL.iter().map(|kind| kind.name()).collect();
+        match nearest(text, names.iter().copied()) {
             Some(nearest) => format!("unknown fault, did you mean \"{nearest}\"?"),
             None => format!("unknown fault, choose any, {}", names.join(", ")),
         }
