@@ -80,20 +80,17 @@ pub fn check(path: &Path) -> Result<&Path> {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    if !folder.is_dir() {
-        return Err(ReportError::usage(format!(
-            "cannot write {}: there is no folder {}",
-            path.display(),
-            folder.display()
-        )));
-    }
-    if path.is_dir() {
-        return Err(ReportError::usage(format!(
-            "cannot write {}: it is a folder; choose a file in it",
-            path.display()
-        )));
-    }
-    Ok(folder)
+    let problem = if !folder.is_dir() {
+        format!("there is no folder {}", folder.display())
+    } else if path.is_dir() {
+        "it is a folder; choose a file in it".to_owned()
+    } else {
+        return Ok(folder);
+    };
+    Err(ReportError::usage(format!(
+        "cannot write {}: {problem}",
+        path.display()
+    )))
 }
 
 impl Write for WholeFile {
@@ -106,14 +103,16 @@ impl Write for WholeFile {
     }
 }
 
+/// The remedy for a full disk.
+pub(crate) const DISK_FULL: &str =
+    "; the disk is full: make room, or choose a file on another disk";
+
 /// The error with a remedy, if one is known.
 pub fn failed(path: &Path, error: &io::Error) -> ReportError {
     let what = match error.kind() {
-        io::ErrorKind::StorageFull => {
-            "; the disk is full: make room, or choose a file on another disk".to_owned()
-        }
-        io::ErrorKind::QuotaExceeded => "; your quota is used up".to_owned(),
-        _ => String::new(),
+        io::ErrorKind::StorageFull => DISK_FULL,
+        io::ErrorKind::QuotaExceeded => "; your quota is used up",
+        _ => "",
     };
     ReportError::failed(format!("cannot write {}: {error}{what}", path.display()))
 }

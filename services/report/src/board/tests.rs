@@ -59,7 +59,7 @@ fn each(mut check: impl FnMut(&RecordHeader, usize, &dyn AnyGame)) {
 #[test]
 fn every_ruleset_has_a_drawn_board_and_every_position_is_on_it() {
     each(|header, seats, game| {
-        let boards = Boards::of(header, seats);
+        let boards = boards(header, seats);
         let events = random_game(game);
         let (start, steps) = boards.steps(game, &events).expect("a game replays");
         let plies = events.iter().filter(|event| event.is_action()).count();
@@ -138,7 +138,7 @@ fn a_step_tells_who_did_what_after_which_throw() {
         arena_games::resolve("cowry", &Options::new(), Some(2)).expect("defaults");
     let game = arena_games::build("cowry", &options, seats).expect("defaults");
     let events = random_game(&*game);
-    let boards = Boards::of(&header("cowry", options), seats);
+    let boards = boards(&header("cowry", options), seats);
     let (_, steps) = boards.steps(&*game, &events).expect("a game replays");
     let drawn: usize = steps
         .iter()
