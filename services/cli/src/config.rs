@@ -72,9 +72,8 @@ fn set(command: Command, section: &str, key: &str, value: &toml::Value) -> Resul
     };
     let takes_value = |argument: &&clap::Arg| argument.get_action().takes_values();
     let arguments: Vec<&clap::Arg> = command.get_arguments().filter(takes_value).collect();
-    let flags: Vec<&str> = { arguments.iter() }
-        .filter_map(|it| it.get_long())
-        .collect();
+    let flags = arguments.iter().filter_map(|it| it.get_long());
+    let flags: Vec<&str> = flags.collect();
     let commands = subcommands(&command);
     let Some(argument) = arguments.iter().find(|argument| {
         let aliases = argument.get_all_aliases().unwrap_or_default();
