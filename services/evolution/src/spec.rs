@@ -170,17 +170,15 @@ impl EvolveSpec {
         generation: &Generation,
         seed: TournamentSeed,
     ) -> Result<Spec> {
-        let name = format!("{}-g{:03}", self.name, generation.number);
+        let own = &self.name;
+        let name = format!("{own}-g{:03}", generation.number);
         let name: AgentName = name.parse().map_err(|_| {
             EvolutionError::usage(format!(
-                "name = \"{}\": too long for the names of its tournaments, such as {name}",
-                self.name
+                "name = \"{own}\": too long for the names of its tournaments, such as {name}"
             ))
         })?;
-        let variants = generation
-            .players
-            .iter()
-            .enumerate()
+        let players = generation.players.iter().enumerate();
+        let variants = players
             .map(|(player, genes)| Ok(self.variant(player_name(player)?, genome, genes)))
             .collect::<Result<Vec<_>>>()?;
         Ok(Spec {
@@ -211,9 +209,8 @@ impl EvolveSpec {
 /// # Errors
 /// [`EvolutionError::Failed`] if it is not a valid name.
 pub fn player_name(player: usize) -> Result<AgentName> {
-    format!("p{player:02}")
-        .parse()
-        .map_err(EvolutionError::failed)
+    let name = format!("p{player:02}");
+    name.parse().map_err(EvolutionError::failed)
 }
 
 #[cfg(test)]
