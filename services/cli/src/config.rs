@@ -72,9 +72,8 @@ fn set(command: Command, section: &str, key: &str, value: &toml::Value) -> Resul
     };
     let takes_value = |argument: &&clap::Arg| argument.get_action().takes_values();
     let arguments: Vec<&clap::Arg> = command.get_arguments().filter(takes_value).collect();
-    let flags: Vec<&str> = { arguments.iter() }
-        .filter_map(|it| it.get_long())
-        .collect();
+    let flags = arguments.iter().filter_map(|it| it.get_long());
+    let flags: Vec<&str> = flags.collect();
     let commands = subcommands(&command);
     let Some(argument) = arguments.iter().find(|argument| {
         let aliases = argument.get_all_aliases().unwrap_or_default();
@@ -125,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_sets_the_flags_of_its_command_and_of_those_below_it() {
+    fn table_sets_flags_of_subcommands() {
         let command = applied("[run]\nworkers = 3\n[paper.run]\ngames = \"7\"").expect("known");
         for (words, id, value) in [
             (vec!["arena", "run"], "workers", "3"),
@@ -141,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_named_with_what_is_meant() {
+    fn unknown_keys_name_the_nearest() {
         for (text, reported) in [
             (
                 "[rum]\nworkers = 3",

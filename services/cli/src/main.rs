@@ -69,7 +69,7 @@ fn main() -> ExitCode {
     if arguments.next().is_some_and(|word| word == "agent")
         && arguments.next().is_some_and(|word| word == "guard")
     {
-        return commands::agent::guard(arguments.collect());
+        return arena_worker::guard::main(arguments);
     }
     let outcome = parse().and_then(|cli| {
         let format = match cli.log_format.as_str() {

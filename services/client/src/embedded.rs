@@ -39,10 +39,10 @@ impl Embedded {
         };
         let ended = outcome(task).await;
         self.task = None;
-        ended.map_or_else(
-            |failure| failure,
-            |()| Failure::failed("the coordinator has ended"),
-        )
+        match ended {
+            Ok(()) => Failure::failed("the coordinator has ended"),
+            Err(failure) => failure,
+        }
     }
 
     /// Stops the coordinator after its current work.
@@ -163,10 +163,13 @@ impl Address {
             reachable.set_ip([127, 0, 0, 1].into());
         }
         let text = json!({ "listen": reachable });
-        std::fs::write(&path, text.to_string()).map_err(|error| {
-            Failure::failed(format!("cannot write {}: {error}", path.display()))
-        })?;
-        Ok(Self { path })
+        match std::fs::write(&path, text.to_string()) {
+            Ok(()) => Ok(Self { path }),
+            Err(error) => {
+                let shown = path.display();
+                Err(Failure::failed(format!("cannot write {shown}: {error}")))
+            }
+        }
     }
 
     fn read(data: &Path) -> Option<SocketAddr> {

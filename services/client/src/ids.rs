@@ -49,16 +49,15 @@ pub async fn game(client: &mut Client, text: &str) -> Outcome<String> {
 /// All tournaments, without specs.
 pub async fn all(client: &mut Client) -> Outcome<Vec<v1::Tournament>> {
     let mut tournaments = Vec::new();
-    let mut token = String::new();
+    let mut request = v1::ListTournamentsRequest {
+        page_size: 200,
+        page_token: String::new(),
+    };
     loop {
-        let request = v1::ListTournamentsRequest {
-            page_size: 200,
-            page_token: token,
-        };
-        let page = client.list_tournaments(request).await?.into_inner();
+        let page = client.list_tournaments(request.clone()).await?.into_inner();
         tournaments.extend(page.tournaments);
-        token = page.next_page_token;
-        if token.is_empty() {
+        request.page_token = page.next_page_token;
+        if request.page_token.is_empty() {
             return Ok(tournaments);
         }
     }
@@ -116,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_beginning_that_one_tournament_has_is_enough() {
+    fn unique_prefix_is_enough() {
         let all = tournaments();
         assert_eq!(chosen(&all, "league").expect("one"), Some("league-7f"));
         assert_eq!(chosen(&all, "cup-02").expect("one"), Some("cup-02"));
@@ -126,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_name_is_not_the_beginning_of_another() {
+    fn whole_name_is_no_prefix() {
         let of = |id: &&str| v1::Tournament {
             tournament_id: (*id).to_owned(),
             ..Default::default()

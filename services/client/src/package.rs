@@ -132,10 +132,10 @@ fn add_folder(contents: &mut Contents, folder: &Path, prefix: &str) -> Result<()
     for entry in fs::read_dir(folder).map_err(at(folder))? {
         let entry = entry.map_err(at(folder))?;
         let name = utf8(entry.file_name().into_encoded_bytes())?;
-        let path = format!("{prefix}{name}");
         if is_left_out(&name) {
             continue;
         }
+        let path = format!("{prefix}{name}");
         let file = entry.path();
         let kind = entry.file_type().map_err(at(&file))?;
         if kind.is_dir() {
@@ -161,10 +161,8 @@ fn add_folder(contents: &mut Contents, folder: &Path, prefix: &str) -> Result<()
 fn read_archive(path: &Path, kind: Kind) -> Result<Contents, PackageError> {
     let file = File::open(path)?;
     if file.metadata()?.len() > BYTES_MAX * 2 {
-        return Err(wrong(format!(
-            "it is larger than {} MiB",
-            (BYTES_MAX * 2) >> 20
-        )));
+        let limit = (BYTES_MAX * 2) >> 20;
+        return Err(wrong(format!("it is larger than {limit} MiB")));
     }
     let mut contents = match kind {
         Kind::Tar => read_tar(file),
@@ -202,9 +200,7 @@ fn read_tar(file: impl Read) -> Result<Contents, PackageError> {
             }
             EntryType::Symlink => contents.add_link(&path, &link(&entry)?)?,
             EntryType::Link => contents.add_copy(&path, &link(&entry)?)?,
-            _ => {
-                return Err(wrong(format!("{path} is not a file, a folder or a link")));
-            }
+            _ => return Err(wrong(format!("{path} is not a file, a folder or a link"))),
         }
     }
     Ok(contents)

@@ -92,16 +92,10 @@ impl Progress {
             bar.set_message(rest);
             return;
         }
-        let due = self
-            .last_line
-            .is_none_or(|last| last.elapsed() >= LINE_EVERY);
-        if due && !self.part {
+        let since = self.last_line.map(|last| last.elapsed());
+        if !self.part && since.is_none_or(|since| since >= LINE_EVERY) {
             self.last_line = Some(Instant::now());
-            note(format!(
-                "{}/{} games, {rest}",
-                units::count(event.games_done),
-                units::count(event.games_total)
-            ));
+            note(format!("{}, {rest}", games(event)));
         }
     }
 
@@ -110,13 +104,9 @@ impl Progress {
         if self.part {
             return;
         }
-        note(format!(
-            "{}: {}/{} games in {}",
-            state::state_name(event.state()),
-            units::count(event.games_done),
-            units::count(event.games_total),
-            units::duration(self.started.elapsed().as_secs_f64())
-        ));
+        let (state, games) = (state::state_name(event.state()), games(event));
+        let took = units::duration(self.started.elapsed().as_secs_f64());
+        note(format!("{state}: {games} in {took}"));
     }
 
     /// Removes the bar from the terminal.
@@ -125,6 +115,12 @@ impl Progress {
             bar.finish_and_clear();
         }
     }
+}
+
+/// The number of finished games, out of all.
+fn games(event: &v1::WatchTournamentResponse) -> String {
+    let [done, total] = [event.games_done, event.games_total].map(units::count);
+    format!("{done}/{total} games")
 }
 
 /// The rate of a tournament in games and in decisions, the time left, its workers and faults.
@@ -155,19 +151,17 @@ pub fn check_finished(last: &v1::WatchTournamentResponse) -> Outcome {
     match (last.state(), &last.pause) {
         (TournamentState::Finished, _) => Ok(()),
         (_, Some(pause)) => Err(paused(id, pause)),
-        (state, None) => Err(Failure::failed(format!(
-            "tournament {id} is {}",
-            state::state_name(state)
-        ))),
+        (state, None) => {
+            let state = state::state_name(state);
+            Err(Failure::failed(format!("tournament {id} is {state}")))
+        }
     }
 }
 
 /// The failure if the tournament paused itself.
 pub fn paused(id: &str, pause: &v1::Pause) -> Failure {
-    Failure::failed(format!(
-        "tournament {id} is paused: {}",
-        state::format_pause(pause)
-    ))
+    let pause = state::format_pause(pause);
+    Failure::failed(format!("tournament {id} is paused: {pause}"))
 }
 
 /// Watches a tournament until it is no longer running; survives restarts of the

@@ -2,6 +2,7 @@
 //! the rate and the standard deviation of scores.
 
 use std::{
+    cmp::Ordering,
     collections::BTreeMap,
     time::{Duration, Instant},
 };
@@ -93,9 +94,8 @@ pub fn play(tournament: &Tournament, seconds: f64) -> Outcome<Sample> {
     if let Some(openings) = tournament.openings {
         // More blocks than openings would repeat games.
         tournament.blocks = tournament.blocks.min(openings.size);
-        book = openings::book(&tournament)
-            .map_err(Failure::failed)?
-            .openings;
+        let drawn = openings::book(&tournament).map_err(Failure::failed)?;
+        book = drawn.openings;
     }
     if let Some(Settings::Sprt(test)) = &mut tournament.settings {
         // Allow more blocks than those before the first look.
@@ -106,13 +106,8 @@ pub fn play(tournament: &Tournament, seconds: f64) -> Outcome<Sample> {
         openings: &book,
         limit: Duration::try_from_secs_f64(seconds).map_err(Failure::usage)?,
     };
-    arena_games::visit(
-        &tournament.ruleset,
-        &tournament.options,
-        tournament.seats,
-        player,
-    )
-    .map_err(Failure::failed)?
+    let (ruleset, options, seats) = (&tournament.ruleset, &tournament.options, tournament.seats);
+    arena_games::visit(ruleset, options, seats, player).map_err(Failure::failed)?
 }
 
 struct Player<'a> {
@@ -127,9 +122,8 @@ impl Visitor for Player<'_> {
     fn visit<G: Game>(self, game: G) -> Self::Out {
         let agents = self.tournament.agents.iter();
         let bots = agents.map(|agent| arena_agents::bot(&agent.bot, &agent.options, &game));
-        let mut bots = bots
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(Failure::failed)?;
+        let bots: Result<Vec<_>, _> = bots.collect();
+        let mut bots = bots.map_err(Failure::failed)?;
         let schedule = Schedule::new(self.tournament).map_err(Failure::failed)?;
         let mut sample = Sample::default();
         let rotations = u64::from(schedule.rotations());
@@ -232,9 +226,9 @@ fn score(agent: u16, seats: &[u16], placement: &[u8]) -> f64 {
             if *own == agent && *other != agent {
                 of += 1.0;
                 got += match rank.cmp(other_rank) {
-                    std::cmp::Ordering::Less => 1.0,
-                    std::cmp::Ordering::Equal => 0.5,
-                    std::cmp::Ordering::Greater => 0.0,
+                    Ordering::Less => 1.0,
+                    Ordering::Equal => 0.5,
+                    Ordering::Greater => 0.0,
                 };
             }
         }
@@ -247,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_spread_is_that_within_groups_and_needs_two_blocks_of_one() {
+    fn spread_is_within_groups() {
         let mut sample = Sample {
             games: 0,
             blocks: 0,
@@ -260,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_spread_over_the_field_and_two_blocks_of_each_come_first() {
+    fn sample_covers_the_field() {
         // All pairs of ten agents, ten blocks each.
         let (groups, rounds) = (45, 10);
         let order: Vec<u64> = blocks(groups, groups * rounds).collect();
@@ -285,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_on_two_seats_scores_against_the_others_alone() {
+    fn repeated_agent_scores_against_others() {
         assert_eq!(score(0, &[0, 0, 1], &[1, 3, 2]), 0.5);
         assert_eq!(score(1, &[0, 0, 1], &[1, 3, 1]), 0.75);
     }

@@ -144,21 +144,17 @@ impl Fleet {
             let Some(status) = worker.child.try_wait()? else {
                 continue;
             };
-            let restarts = worker.restarts + 1;
+            let (name, restarts) = (worker.name.clone(), worker.restarts + 1);
             // The worker reported the reason, and would fail again.
             if status.code() == Some(Kind::Failed as i32) && worker.since.elapsed() < AT_ONCE {
-                return Err(Failure::failed(format!(
-                    "worker {} cannot start; see its error above",
-                    worker.name
-                )));
+                let problem = "cannot start; see its error above";
+                return Err(Failure::failed(format!("worker {name} {problem}")));
             }
             if restarts > RESTARTS_MAX {
                 return Err(Failure::failed(format!(
-                    "worker {} ended {restarts} times, the last time with {status}",
-                    worker.name
+                    "worker {name} ended {restarts} times, the last time with {status}"
                 )));
             }
-            let name = worker.name.clone();
             note(format!("worker {name} ended with {status}; restarting it"));
             self.workers[place] = self.spawn(name, restarts)?;
         }

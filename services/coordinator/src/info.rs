@@ -295,7 +295,8 @@ impl Info {
 fn drawn_opening(game: &dyn AnyGame, record: &GameRecord, plies: u32) -> (u32, Vec<Event>) {
     // Names of agents change only what agents are asked.
     let keys = record.seed.keys(&vec![""; record.seats.len()]);
-    let mut begun = game.start(Setup::new(keys, Opening::Drawn(plies)));
+    let begun = game.open(Setup::new(keys, Opening::Drawn(plies)));
+    let mut begun = begun.expect("drawn openings are legal");
     begun.void();
     let begun = begun.finish();
     let actions = begun.events.iter().map(|event| event.is_action());

@@ -31,15 +31,11 @@ impl Champion {
     pub fn to_toml(&self) -> String {
         let fragment = BTreeMap::from([("agent", [&self.variant])]);
         let table = toml::to_string(&fragment).unwrap_or_default();
+        let (points, most, number) = (self.points, self.points_max, self.generations);
+        let (ruleset, seed, tournament) = (&self.ruleset, self.seed, &self.tournament);
         format!(
-            "# {} of {} points in generation {} of an evolution on {}, seed {}\n\
-             # tournament {}\n{table}",
-            self.points,
-            self.points_max,
-            self.generations,
-            self.ruleset,
-            self.seed,
-            self.tournament
+            "# {points} of {most} points in generation {number} of an evolution on {ruleset}, seed \
+             {seed}\n# tournament {tournament}\n{table}"
         )
     }
 }

@@ -71,56 +71,50 @@ impl Genome {
     /// [`EvolutionError::Usage`] if the bot cannot evolve so, or [`EvolutionError::Failed`] if
     /// its description is invalid.
     pub fn new(bot: &v1::Bot, ruleset: &str, wanted: Option<&EvolveChoice>) -> Result<Self> {
-        if !bot.rulesets.is_empty() && !bot.rulesets.iter().any(|plays| plays == ruleset) {
-            return Err(EvolutionError::usage(format!(
-                "[player] bot {} does not play {ruleset}; it plays {}",
-                bot.name,
-                bot.rulesets.join(", ")
-            )));
+        let wrong = |problem: String| Err(EvolutionError::usage(format!("[player] {problem}")));
+        let v1::Bot { name, rulesets, .. } = bot;
+        if !rulesets.is_empty() && !rulesets.iter().any(|plays| plays == ruleset) {
+            let plays = rulesets.join(", ");
+            return wrong(format!(
+                "bot {name} does not play {ruleset}; it plays {plays}"
+            ));
         }
         let known = numeric_options(bot, ruleset)?;
+        let options = || known.iter().map(|part| part.option.as_str());
+        let listed = || options().collect::<Vec<_>>().join(", ");
         let Some(wanted) = wanted else {
             let mut lists = known.iter().filter(|part| part.form == OptionForm::List);
             return match (lists.next(), lists.next()) {
                 (Some(only), None) => Ok(Self(vec![only.clone()])),
-                _ if known.is_empty() => Err(EvolutionError::usage(format!(
-                    "[player] bot {} has no numeric option on {ruleset}, so there is nothing to \
-                     evolve",
-                    bot.name
-                ))),
-                _ => Err(EvolutionError::usage(format!(
-                    "[player] lacks evolve: add evolve = \"…\" with one of {}",
-                    listed(&known)
-                ))),
+                _ if known.is_empty() => wrong(format!(
+                    "bot {name} has no numeric option on {ruleset}, so there is nothing to evolve"
+                )),
+                _ => wrong(format!(
+                    "lacks evolve: add evolve = \"…\" with one of {}",
+                    listed()
+                )),
             };
         };
         let names = wanted.names();
         if names.is_empty() {
-            return Err(EvolutionError::usage(format!(
-                "[player] evolve names no option: use some of {}",
-                listed(&known)
-            )));
+            return wrong(format!("evolve names no option: use some of {}", listed()));
         }
         let mut parts = Vec::with_capacity(names.len());
-        for (place, name) in names.iter().enumerate() {
-            if names[..place].contains(name) {
-                return Err(EvolutionError::usage(format!(
-                    "[player] evolve names \"{name}\" twice"
-                )));
+        for (place, option) in names.iter().enumerate() {
+            if names[..place].contains(option) {
+                return wrong(format!("evolve names \"{option}\" twice"));
             }
-            let Some(part) = known.iter().find(|part| part.option == *name) else {
-                let near = nearest(name, known.iter().map(|part| part.option.as_str()));
-                return Err(EvolutionError::usage(format!(
-                    "[player] evolve = \"{name}\": bot {} has no such numeric option on \
-                     {ruleset}{}",
-                    bot.name,
-                    near.map_or_else(
-                        || format!("; it has {}", listed(&known)),
-                        |near| format!(", did you mean \"{near}\"?")
-                    )
-                )));
+            let Some(part) = known.iter().find(|part| part.option == *option) else {
+                let hint = nearest(option, options()).map_or_else(
+                    || format!("; it has {}", listed()),
+                    |near| format!(", did you mean \"{near}\"?"),
+                );
+                return wrong(format!(
+                    "evolve = \"{option}\": bot {name} has no such numeric option on \
+                     {ruleset}{hint}"
+                ));
             };
-            parts.push(part.clone().within(wanted.bounds(name))?);
+            parts.push(part.clone().within(wanted.bounds(option))?);
         }
         Ok(Self(parts))
     }
@@ -180,36 +174,20 @@ impl EvolvedOption {
     }
 }
 
-fn listed(parts: &[EvolvedOption]) -> String {
-    let names: Vec<&str> = parts.iter().map(|part| part.option.as_str()).collect();
-    names.join(", ")
-}
-
 /// The numeric options of a bot on a ruleset.
 fn numeric_options(bot: &v1::Bot, ruleset: &str) -> Result<Vec<EvolvedOption>> {
     let specs = bot.options.iter().map(option_spec_from_wire);
-    let specs = specs
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(EvolutionError::failed)?;
-    let single = |bounds| {
-        vec![Gene {
-            start: Some(bounds),
-            bounds,
-        }]
-    };
+    let specs: Result<Vec<_>, _> = specs.collect();
+    let specs = specs.map_err(EvolutionError::failed)?;
+    let gene = |start, bounds| Gene { start, bounds };
+    let single = |bounds| vec![gene(Some(bounds), bounds)];
     let parts = of_ruleset(&specs, ruleset).into_iter().filter_map(|spec| {
         let (form, genes) = match spec.kind {
             Kind::Int { min, max } => (OptionForm::Whole, single((min as f64, max as f64))),
             Kind::Real { min, max } => (OptionForm::Real, single((min, max))),
             Kind::Numbers {
                 min, max, length, ..
-            } => {
-                let gene = Gene {
-                    start: None,
-                    bounds: (min, max),
-                };
-                (OptionForm::List, vec![gene; length])
-            }
+            } => (OptionForm::List, vec![gene(None, (min, max)); length]),
             Kind::Bool | Kind::Choice(_) | Kind::Text => return None,
         };
         Some(EvolvedOption {
@@ -285,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn genes_become_values_of_the_options_they_belong_to() {
+    fn genes_become_option_values() {
         let genome = genome("[\"weights\", \"depth\", \"courage\"]").expect("known");
         assert_eq!(genome.genes().len(), 4);
         let values = genome.values(&[0.5, -0.5, 2.6, 0.25]);
@@ -295,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_starts_within_its_own_bounds_or_those_of_the_spec() {
+    fn genes_start_within_bounds() {
         let wide = genome("\"depth\"").expect("known").genes();
         assert_eq!(wide[0].start, Some((1.0, 9.0)));
         let narrow = genome("{ depth = [2, 4], weights = [0, 1] }").expect("known");

@@ -170,17 +170,15 @@ impl EvolveSpec {
         generation: &Generation,
         seed: TournamentSeed,
     ) -> Result<Spec> {
-        let name = format!("{}-g{:03}", self.name, generation.number);
+        let own = &self.name;
+        let name = format!("{own}-g{:03}", generation.number);
         let name: AgentName = name.parse().map_err(|_| {
             EvolutionError::usage(format!(
-                "name = \"{}\": too long for the names of its tournaments, such as {name}",
-                self.name
+                "name = \"{own}\": too long for the names of its tournaments, such as {name}"
             ))
         })?;
-        let variants = generation
-            .players
-            .iter()
-            .enumerate()
+        let players = generation.players.iter().enumerate();
+        let variants = players
             .map(|(player, genes)| Ok(self.variant(player_name(player)?, genome, genes)))
             .collect::<Result<Vec<_>>>()?;
         Ok(Spec {
@@ -211,9 +209,8 @@ impl EvolveSpec {
 /// # Errors
 /// [`EvolutionError::Failed`] if it is not a valid name.
 pub fn player_name(player: usize) -> Result<AgentName> {
-    format!("p{player:02}")
-        .parse()
-        .map_err(EvolutionError::failed)
+    let name = format!("p{player:02}");
+    name.parse().map_err(EvolutionError::failed)
 }
 
 #[cfg(test)]
@@ -232,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn the_specs_of_the_paper_are_its_protocol() {
+    fn specs_of_the_paper_are_its_protocol() {
         for (text, letter) in [
             (
                 include_str!("../../../tests/data/evolve/abapa-d3.toml"),
@@ -323,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_generation_is_a_tournament_of_everybody_against_everybody() {
+    fn generation_is_a_full_round_robin() {
         let spec = parse(&format!("{LEAST}{PLAYER}options = {{ depth = 2 }}\n")).expect("a spec");
         let generation = Generation {
             number: 7,

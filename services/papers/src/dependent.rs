@@ -71,13 +71,12 @@ pub(crate) fn mark(tables: &mut [PublishedTable]) {
     let mut known: BTreeMap<String, KnownClaims> = BTreeMap::new();
     for table in tables {
         let PublishedTable { plays, cells, .. } = table;
-        let measures_draws: BTreeSet<Option<usize>> = { cells.iter() }
-            .filter(|cell| {
-                let measure = cell.measure.as_ref();
-                measure.is_some_and(|measure| measure.quantity == Quantity::Draws)
-            })
-            .map(|cell| cell.play)
-            .collect();
+        let is_draws = |cell: &&TableCell| {
+            let measure = cell.measure.as_ref();
+            measure.is_some_and(|measure| measure.quantity == Quantity::Draws)
+        };
+        let measures_draws = cells.iter().filter(is_draws).map(|cell| cell.play);
+        let measures_draws: BTreeSet<Option<usize>> = measures_draws.collect();
         let mut printed = BTreeSet::new();
         for cell in cells {
             let play = cell.play.map(|place| &plays[place]);
@@ -151,7 +150,9 @@ struct ClaimFamily {
 
 impl ClaimFamily {
     fn of(measure: &Measure, agents: usize, draws: bool) -> Self {
-        let once = |names: Vec<String>| names.into_iter().map(|name| (name, 1.0)).collect();
+        let once = |names: &mut dyn Iterator<Item = String>| {
+            names.map(|name| (name, 1.0)).collect::<Coefficients>()
+        };
         let each = || (0..agents).map(|agent| agent.to_string());
         let of_agent = || match measure.agent {
             Some(agent) => vec![agent.to_string()],
@@ -159,32 +160,22 @@ impl ClaimFamily {
         };
         let of_values = || measure.values.iter().map(u8::to_string).collect();
         let values = || arena_games::cowry::VALUES.iter().map(u8::to_string);
-        match measure.quantity {
-            Quantity::Wins | Quantity::Draws => Self {
-                name: "result".to_owned(),
-                counted: match measure.quantity {
-                    Quantity::Draws => vec!["draw".to_owned()],
-                    _ => of_agent(),
-                },
-                whole: Some(once(
-                    each().chain(draws.then(|| "draw".to_owned())).collect(),
-                )),
-            },
-            Quantity::Started => Self {
-                name: "started".to_owned(),
-                counted: of_agent(),
-                whole: None,
-            },
-            Quantity::ThrowShare | Quantity::ThrowChance => Self {
-                name: format!("{:?}", measure.quantity),
-                counted: of_values(),
-                whole: Some(once(values().collect())),
-            },
-            _ => Self {
-                name: format!("{measure:?}"),
-                counted: vec![String::new()],
-                whole: None,
-            },
+        let draw = || "draw".to_owned();
+        let result = || Some(once(&mut each().chain(draws.then(draw))));
+        let (name, counted, whole) = match measure.quantity {
+            Quantity::Wins => ("result".to_owned(), of_agent(), result()),
+            Quantity::Draws => ("result".to_owned(), vec![draw()], result()),
+            Quantity::Started => ("started".to_owned(), of_agent(), None),
+            Quantity::ThrowShare | Quantity::ThrowChance => {
+                let name = format!("{:?}", measure.quantity);
+                (name, of_values(), Some(once(&mut values())))
+            }
+            _ => (format!("{measure:?}"), vec![String::new()], None),
+        };
+        Self {
+            name,
+            counted,
+            whole,
         }
     }
 }

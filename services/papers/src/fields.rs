@@ -174,10 +174,8 @@ impl Reproducibility {
 
 /// Reads fields from tables; a field of an earlier table takes precedence.
 pub(crate) fn nearest<T: DeserializeOwned>(tables: &[&Table]) -> Result<T, String> {
-    let mut fields = Table::new();
-    for table in tables.iter().rev() {
-        fields.extend((*table).clone());
-    }
+    let tables = tables.iter().rev();
+    let fields: Table = tables.flat_map(|table| (*table).clone()).collect();
     fields
         .try_into()
         .map_err(|error: toml::de::Error| error.to_string())

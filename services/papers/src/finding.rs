@@ -159,31 +159,27 @@ impl Finding {
 
 /// The figure of a measure over all blocks. A figure without chance has no interval.
 pub(crate) fn estimate(measure: &Measure, blocks: &[Vec<Part>]) -> Option<Figure> {
-    if measure.quantity.aggregation() == Aggregation::Most {
-        let parts = || blocks.iter().flatten().filter(|part| part.count > 0);
-        let most = parts().map(|part| part.sum).max()?;
-        return Some(Figure {
-            count: parts().map(|part| part.count).sum(),
-            ..exact(most as f64)
-        });
-    }
-    if measure.quantity.aggregation() == Aggregation::Alike {
-        let alike = |games: &Vec<Part>| Part {
-            sum: games.windows(2).all(|two| two[0] == two[1]).into(),
-            count: 1,
-        };
-        return published::share(&blocks.iter().map(alike).collect::<Vec<_>>());
-    }
-    let whole = |games: &Vec<Part>| {
-        games.iter().fold(Part::default(), |all, part| Part {
-            sum: all.sum + part.sum,
-            count: all.count + part.count,
-        })
+    let whole = |games: &Vec<Part>| Part {
+        sum: games.iter().map(|part| part.sum).sum(),
+        count: games.iter().map(|part| part.count).sum(),
     };
-    let blocks: Vec<Part> = blocks.iter().map(whole).collect();
+    let alike = |games: &Vec<Part>| Part {
+        sum: games.windows(2).all(|two| two[0] == two[1]).into(),
+        count: 1,
+    };
+    let each = |part: &dyn Fn(&Vec<Part>) -> Part| blocks.iter().map(part).collect::<Vec<_>>();
     match measure.quantity.aggregation() {
-        Aggregation::Share => published::share(&blocks),
-        Aggregation::Mean | Aggregation::Most | Aggregation::Alike => published::mean(&blocks),
+        Aggregation::Share => published::share(&each(&whole)),
+        Aggregation::Mean => published::mean(&each(&whole)),
+        Aggregation::Alike => published::share(&each(&alike)),
+        Aggregation::Most => {
+            let parts = || blocks.iter().flatten().filter(|part| part.count > 0);
+            let most = parts().map(|part| part.sum).max()?;
+            Some(Figure {
+                count: parts().map(|part| part.count).sum(),
+                ..exact(most as f64)
+            })
+        }
     }
 }
 
@@ -230,46 +226,38 @@ impl TableCell {
         if let Some((games, of, share)) = self.as_count(ours) {
             return published::z_of_count(games, of, share);
         }
-        published::z_of_mean(
-            self.fields.published?,
-            self.fields.of?,
-            ours.value,
-            ours.sd?,
-        )
+        let (published, of) = (self.fields.published?, self.fields.of?);
+        published::z_of_mean(published, of, ours.value, ours.sd?)
     }
 
     fn agrees(&self, ours: Figure) -> bool {
-        if self.fields.is_bounded() {
-            let near = self.fields.within.is_none_or(|within| {
-                self.fields
-                    .published
-                    .is_some_and(|published| (published - ours.value).abs() <= within)
-            });
+        let fields = &self.fields;
+        if fields.is_bounded() {
+            let apart = fields
+                .published
+                .map(|published| (published - ours.value).abs());
+            let is_near = |within| apart.is_some_and(|apart| apart <= within);
             // A figure with chance must have its whole interval within the bounds.
-            let (low, high) = ours
-                .interval
-                .map_or((ours.value, ours.value), |ends| (ends.low, ends.high));
-            return near
-                && self.fields.at_least.is_none_or(|least| low >= least)
-                && self.fields.at_most.is_none_or(|most| high <= most);
+            let ends = ours.interval.map(|ends| (ends.low, ends.high));
+            let (low, high) = ends.unwrap_or((ours.value, ours.value));
+            return fields.within.is_none_or(is_near)
+                && fields.at_least.is_none_or(|least| low >= least)
+                && fields.at_most.is_none_or(|most| high <= most);
         }
         if let Some((games, of, share)) = self.as_count(ours) {
-            return match self.fields.z_max {
+            return match fields.z_max {
                 Some(z_max) => published::z_of_count(games, of, share)
                     .map_or(games == of as f64 * share, |z| z.abs() <= z_max),
                 None => published::count_agrees(games, of, share),
             };
         }
-        let (Some(published), Some(of)) = (self.fields.published, self.fields.of) else {
-            return false;
-        };
-        published::mean_agrees(
-            published,
-            of,
-            ours.value,
-            ours.sd.unwrap_or(0.0),
-            self.fields.z_max.unwrap_or(Z_MAX),
-        )
+        let (sd, z_max) = (ours.sd.unwrap_or(0.0), fields.z_max.unwrap_or(Z_MAX));
+        fields
+            .published
+            .zip(fields.of)
+            .is_some_and(|(published, of)| {
+                published::mean_agrees(published, of, ours.value, sd, z_max)
+            })
     }
 
     /// The verdict of the rule; none if the uncertainty of our figure could reverse it.
@@ -283,16 +271,15 @@ impl TableCell {
         let is_share = !matches!(self.fields.kind, FigureKind::Mean | FigureKind::Value)
             && self.fields.times.is_none()
             && self.fields.above.is_none();
-        let same = [-STANDARD_ERRORS, STANDARD_ERRORS]
-            .into_iter()
-            .all(|errors| {
-                let value = ours.value + errors * error;
-                let value = match is_share {
-                    true => value.clamp(0.0, self.factor()),
-                    false => value,
-                };
-                verdict(ours.scaled(1.0, value - ours.value)) == found
-            });
+        let mut ends = [-STANDARD_ERRORS, STANDARD_ERRORS].into_iter();
+        let same = ends.all(|errors| {
+            let value = ours.value + errors * error;
+            let value = match is_share {
+                true => value.clamp(0.0, self.factor()),
+                false => value,
+            };
+            verdict(ours.scaled(1.0, value - ours.value)) == found
+        });
         same.then_some(found)
     }
 
@@ -315,12 +302,10 @@ impl TableCell {
                 (None, Some(most)) => Some(format!("at most {most}")),
                 (None, None) => None,
             };
-            let near = self
-                .fields
-                .within
-                .map(|within| format!("published ±{within}"));
-            let parts = [near, range].into_iter().flatten();
-            return Some(parts.collect::<Vec<_>>().join(", "));
+            let near = self.fields.within;
+            let near = near.map(|within| format!("published ±{within}"));
+            let parts: Vec<String> = near.into_iter().chain(range).collect();
+            return Some(parts.join(", "));
         }
         let of = self.fields.of.unwrap_or(0);
         Some(match (self.fields.kind, self.fields.z_max) {

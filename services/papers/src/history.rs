@@ -30,9 +30,7 @@ pub(crate) fn follow<G: Game>(
 ) -> Result<Option<GameHistory>, ReplayError> {
     let game: &dyn Any = game;
     if let Some(game) = game.downcast_ref::<Cowry>() {
-        return cowry::follow(game, events)
-            .map(GameHistory::Cowry)
-            .map(Some);
+        return Ok(Some(GameHistory::Cowry(cowry::follow(game, events)?)));
     }
     if let Some(game) = game.downcast_ref::<ChineseLudo>() {
         return Ok(ludo::follow(game, events, seed)?.map(GameHistory::Ludo));

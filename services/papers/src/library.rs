@@ -61,10 +61,8 @@ const PAPERS: &str = include_str!("../tables/papers.toml");
 /// [`PaperError::Failed`] if a data file is invalid.
 pub fn tables() -> Result<&'static [PublishedTable]> {
     static TABLES: LazyLock<Result<Vec<PublishedTable>, String>> = LazyLock::new(|| {
-        let mut tables: Vec<PublishedTable> = FILES
-            .iter()
-            .map(|&(id, text)| read(id, text))
-            .collect::<Result<_, _>>()?;
+        let tables = FILES.iter().map(|&(id, text)| read(id, text));
+        let mut tables: Vec<PublishedTable> = tables.collect::<Result<_, _>>()?;
         dependent::mark(&mut tables);
         Ok(tables)
     });
@@ -78,17 +76,15 @@ pub fn tables() -> Result<&'static [PublishedTable]> {
 pub fn table(id: &str) -> Result<&'static PublishedTable> {
     let tables = tables()?;
     let wanted = id.to_lowercase();
-    tables
-        .iter()
-        .find(|table| table.id == wanted)
-        .ok_or_else(|| {
-            let known = tables.iter().map(|table| table.id).chain(["all"]);
-            let hint = options::nearest(&wanted, known).map_or_else(
-                || "; `arena paper list` shows all".to_owned(),
-                |nearest| format!(", did you mean \"{nearest}\"?"),
-            );
-            PaperError::usage(format!("no published table \"{id}\"{hint}"))
-        })
+    let found = tables.iter().find(|table| table.id == wanted);
+    found.ok_or_else(|| {
+        let known = tables.iter().map(|table| table.id).chain(["all"]);
+        let hint = options::nearest(&wanted, known).map_or_else(
+            || "; `arena paper list` shows all".to_owned(),
+            |nearest| format!(", did you mean \"{nearest}\"?"),
+        );
+        PaperError::usage(format!("no published table \"{id}\"{hint}"))
+    })
 }
 
 fn papers() -> Result<Vec<Paper>, String> {
@@ -104,10 +100,8 @@ fn papers() -> Result<Vec<Paper>, String> {
 pub(crate) fn read(id: &'static str, text: &str) -> Result<PublishedTable, String> {
     let wrong = |what: String| format!("published table {id}: {what}");
     let file: TableFile = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
-    let paper = papers()?
-        .into_iter()
-        .find(|paper| paper.id == file.paper)
-        .ok_or_else(|| wrong(format!("there is no paper {}", file.paper)))?;
+    let paper = papers()?.into_iter().find(|paper| paper.id == file.paper);
+    let paper = paper.ok_or_else(|| wrong(format!("there is no paper {}", file.paper)))?;
     let columns: BTreeSet<&str> = file.column.iter().map(|column| &*column.name).collect();
     let mut table = PublishedTable {
         id,
@@ -243,19 +237,18 @@ fn cell(
 ) -> Result<TableCell, String> {
     let measure = Measure::new(&fields)?;
     let (kind, expect) = (fields.kind, fields.expect);
-    if expect == Reproducibility::None {
-        if fields.reason.is_none() {
-            return Err("it gives no reason why not".to_owned());
-        }
-    } else if measure.is_none() {
-        return Err("there is nothing to compare with".to_owned());
-    } else if !fields.is_bounded() && kind == FigureKind::Value {
-        return Err("it has no bounds".to_owned());
-    } else if !fields.is_bounded() && fields.of.is_none() {
-        return Err("it says of how many".to_owned());
-    }
-    if kind == FigureKind::Count && fields.of.is_none() {
-        return Err("a count without the number of games".to_owned());
+    let is_compared = expect != Reproducibility::None;
+    let by_rule = is_compared && !fields.is_bounded();
+    let problem = match (kind, fields.of) {
+        _ if !is_compared && fields.reason.is_none() => "it gives no reason why not",
+        _ if is_compared && measure.is_none() => "there is nothing to compare with",
+        (FigureKind::Value, _) if by_rule => "it has no bounds",
+        (_, None) if by_rule => "it says of how many",
+        (FigureKind::Count, None) => "a count without the number of games",
+        _ => "",
+    };
+    if !problem.is_empty() {
+        return Err(problem.to_owned());
     }
     Ok(TableCell {
         row: row.to_owned(),

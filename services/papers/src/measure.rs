@@ -108,6 +108,7 @@ impl Measure {
 
     /// What a game adds to the measure.
     pub(crate) fn part(&self, facts: &GameFacts<'_>) -> Part {
+        let search = self.seat(facts).and_then(|seat| facts.searches.get(seat));
         let found = match self.quantity {
             Quantity::Wins => Some(self.wins(facts)),
             Quantity::Draws => Some(flag(facts.winner().is_none())),
@@ -117,12 +118,8 @@ impl Measure {
                 let won = self.seat(facts).is_some() && facts.winner() == self.seat(facts);
                 won.then(|| one(facts.finished.plies.into()))
             }
-            Quantity::NodesMost => self
-                .search_counts(facts)
-                .map(|search| one(search.nodes_most)),
-            Quantity::Nodes => self
-                .search_counts(facts)
-                .map(|search| ratio(search.nodes, search.asked)),
+            Quantity::NodesMost => search.map(|search| one(search.nodes_most)),
+            Quantity::Nodes => search.map(|search| ratio(search.nodes, search.asked)),
             _ => facts.history.and_then(|history| match history {
                 GameHistory::Cowry(history) => self.of_cowry(facts, history),
                 GameHistory::Ludo(history) => self.of_ludo(history),
@@ -185,19 +182,14 @@ impl Measure {
     /// Number of throws whose value is one of the measure's.
     fn count(&self, throws: &[u64]) -> u64 {
         let each = arena_games::cowry::VALUES.iter().zip(throws);
-        each.filter(|(value, _)| self.values.contains(value))
-            .map(|(_, count)| count)
-            .sum()
+        let each = each.filter(|(value, _)| self.values.contains(value));
+        each.map(|(_, count)| count).sum()
     }
 
     fn seat(&self, facts: &GameFacts<'_>) -> Option<usize> {
         let agent = self.agent?;
         let mut seats = facts.agents.iter();
         seats.position(|&other| usize::from(other) == agent)
-    }
-
-    fn search_counts<'a>(&self, facts: &GameFacts<'a>) -> Option<&'a SearchCounts> {
-        facts.searches.get(self.seat(facts)?)
     }
 }
 

@@ -136,10 +136,6 @@ impl<G: Game> MatchupPlayer<G> {
         self.schedule.games()
     }
 
-    fn rotations(&self) -> usize {
-        self.schedule.rotations() as usize
-    }
-
     /// Plays a game to its end.
     ///
     /// `ask` gets the index of the agent to move and a function that returns the choice of
@@ -151,11 +147,9 @@ impl<G: Game> MatchupPlayer<G> {
         mut ask: impl FnMut(usize, &mut dyn FnMut(usize) -> Chosen) -> Chosen,
     ) -> Result<PlayedGame> {
         let scheduled = self.schedule.game(index);
-        let names: Vec<&str> = scheduled
-            .seats
-            .iter()
-            .map(|&agent| &*self.names[usize::from(agent)])
-            .collect();
+        let names = scheduled.seats.iter();
+        let names = names.map(|&agent| &*self.names[usize::from(agent)]);
+        let names: Vec<&str> = names.collect();
         let opening = Opening::Drawn(self.opening_plies);
         let setup = Setup::new(scheduled.seed.keys(&names), opening);
         let mut searches = [SearchCounts::default(); MAX_SEATS];
@@ -166,14 +160,13 @@ impl<G: Game> MatchupPlayer<G> {
             let chosen = ask(agent, &mut |agent| bots[agent].choose(decision));
             searches[seat].add(chosen.nodes.unwrap_or(0));
             chosen
-        })
-        .map_err(|error| {
-            PaperError::failed(format!("the game of seed {}: {error}", scheduled.seed))
-        })?;
+        });
+        let seed = scheduled.seed;
+        let failed = |error| PaperError::failed(format!("the game of seed {seed}: {error}"));
         Ok(PlayedGame {
             agents: scheduled.seats,
-            seed: scheduled.seed,
-            finished,
+            seed,
+            finished: finished.map_err(failed)?,
             searches,
         })
     }
@@ -197,7 +190,8 @@ impl Visitor for GameRunner<'_> {
     type Out = Result<Parts>;
 
     fn visit<G: Game>(self, game: G) -> Self::Out {
-        let per_block = MatchupPlayer::new(&game, self.play, self.spec)?.rotations();
+        let player = MatchupPlayer::new(&game, self.play, self.spec)?;
+        let per_block = player.schedule.rotations() as usize;
         let next = AtomicU64::new(0);
         let rows: Mutex<Vec<GameParts>> = Mutex::default();
         let work = || -> Result {

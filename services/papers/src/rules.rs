@@ -82,9 +82,10 @@ fn example(measure: &Measure, play: &Matchup) -> Result<Option<f64>, OptionError
     let state = example_state(&game);
     Ok(match measure.quantity {
         Quantity::ExampleMu => evaluator.mu(&state, 1, 0),
-        _ => evaluator
-            .value(&state, measure.plane)
-            .map(|value| value as f64 / ludo::ONE as f64),
+        _ => {
+            let value = evaluator.value(&state, measure.plane);
+            value.map(|value| value as f64 / ludo::ONE as f64)
+        }
     })
 }
 

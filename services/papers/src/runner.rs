@@ -70,23 +70,17 @@ impl TableRunner {
         };
         for (place, play) in table.plays.iter().enumerate() {
             // The measures of this matchup, each with the index of its cell.
-            let measured: Vec<(usize, &Measure)> = table
-                .cells
-                .iter()
-                .enumerate()
-                .filter(|(_, cell)| cell.play == Some(place))
-                .filter_map(|(number, cell)| Some((number, cell.measure.as_ref()?)))
-                .collect();
             let from = |source| {
-                let mut measured = measured.clone();
-                measured.retain(|(_, measure)| measure.quantity.source() == source);
-                measured
+                let cells = table.cells.iter().enumerate();
+                let cells = cells.filter(move |(_, cell)| cell.play == Some(place));
+                let measured =
+                    cells.filter_map(|(number, cell)| Some((number, cell.measure.as_ref()?)));
+                measured.filter(move |(_, measure)| measure.quantity.source() == source)
             };
             for (cell, measure) in from(FigureSource::Rules) {
                 estimates[cell] = rules::compute(measure, play)?.map(finding::exact);
             }
-            let (cells, measures): (Vec<usize>, Vec<&Measure>) =
-                from(FigureSource::Games).into_iter().unzip();
+            let (cells, measures): (Vec<usize>, Vec<&Measure>) = from(FigureSource::Games).unzip();
             if !measures.is_empty() {
                 let mut games = self.games;
                 loop {
@@ -105,8 +99,8 @@ impl TableRunner {
                     games = Some(next);
                 }
             }
-            let timed = from(FigureSource::Clock);
-            if !timed.is_empty() {
+            let mut timed = from(FigureSource::Clock).peekable();
+            if timed.peek().is_some() {
                 let spec = play.spec(&self.seed, None);
                 let times = clock::move_times(play, &spec, &self.stop, &played)?;
                 for (cell, measure) in timed {

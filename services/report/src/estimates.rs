@@ -23,6 +23,22 @@ pub(crate) fn of(value: Option<f64>, fixed: Ends, anytime: Ends) -> Option<Estim
     })
 }
 
+/// The standing of two agents, and whether the message has them in the other order.
+pub(crate) fn pair<'a>(
+    standings: &'a v1::Standings,
+    agent: &str,
+    opponent: &str,
+) -> Option<(&'a v1::PairStanding, bool)> {
+    standings
+        .pairs
+        .iter()
+        .find_map(|pair| match (pair.agent.as_str(), pair.opponent.as_str()) {
+            pair_of if pair_of == (agent, opponent) => Some((pair, false)),
+            pair_of if pair_of == (opponent, agent) => Some((pair, true)),
+            _ => None,
+        })
+}
+
 /// An agent's score.
 pub fn score(it: &v1::AgentStanding) -> Option<Estimate> {
     let anytime = (it.score_anytime_low, it.score_anytime_high);

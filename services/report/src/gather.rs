@@ -2,10 +2,10 @@
 
 use arena_model::{Tournament, expect::Expectation, spec::Spec};
 use arena_wire::v1::{self, agent_setup::Source};
+use itertools::Itertools;
 
 use crate::{
-    Client,
-    board::Boards,
+    Client, board,
     error::{ReportError, Result},
     estimates, lead,
     rated::Rated,
@@ -24,69 +24,59 @@ const PAGE: u32 = 1024;
 pub async fn gather(client: &mut Client, id: &str, expect: &[String]) -> Result<Report> {
     let tournament = records::tournament(client, id).await?;
     let expectations = expectations(&tournament, expect)?;
-    let standings = client
-        .get_standings(v1::GetStandingsRequest {
-            tournament_id: id.to_owned(),
-            pairs: true,
-            anchor: String::new(),
-            generation: 0,
-        })
-        .await?
-        .into_inner()
-        .standings
-        .unwrap_or_default();
+    let request = v1::GetStandingsRequest {
+        tournament_id: id.to_owned(),
+        pairs: true,
+        ..v1::GetStandingsRequest::default()
+    };
+    let answer = client.get_standings(request).await?.into_inner();
+    let standings = answer.standings.unwrap_or_default();
     let setup = tournament.setup.clone().unwrap_or_default();
     let rules = TournamentRecords::new(&setup)?;
     let spec: Tournament = serde_json::from_str(&tournament.spec_json)
         .map_err(|error| ReportError::failed(format!("cannot read the spec of {id}: {error}")))?;
     // The agent's number in the spec, by place in the standings.
-    let order: Vec<u16> = standings
-        .agents
-        .iter()
-        .filter_map(|standing| {
-            let names = rules.header.agents.iter();
-            let found = names.zip(0u16..).find(|(name, _)| **name == standing.agent);
-            found.map(|(_, number)| number)
-        })
-        .collect();
+    let number = |name: &String| rules.header.agents.iter().position(|known| known == name);
+    let ranked = standings.agents.iter();
+    let order: Vec<usize> = ranked.filter_map(|it| number(&it.agent)).collect();
     let mut places = vec![0; rules.header.agents.len()];
     for (place, &agent) in order.iter().enumerate() {
-        places[usize::from(agent)] = place;
+        places[agent] = place;
     }
     let seats = rules.game.seats();
-    let mut scan = Scan::new(
-        id,
-        rules.header.agents.clone(),
-        seats,
-        tournament.games_total,
-        Rated::new(&spec),
-    );
+    let names = &rules.header.agents;
+    let mut scan = Scan::new(id, names, seats, tournament.games_total, Rated::new(&spec));
     let mut sampler = Sampler::new(places);
-    read_games(client, id, &rules, &mut scan, &mut sampler).await?;
+    let mut request = v1::ListGamesRequest {
+        tournament_id: id.to_owned(),
+        page_size: PAGE,
+        with_timing: true,
+        ..v1::ListGamesRequest::default()
+    };
+    loop {
+        let page = client.list_games(request.clone()).await?.into_inner();
+        for game in &page.games {
+            let record = records::record(game.record.as_ref())?;
+            rules.check(&record)?;
+            scan.add(&record, game, &rules.short_line(&record)?);
+            sampler.add(&record);
+        }
+        request.page_token = page.next_page_token;
+        if request.page_token.is_empty() {
+            break;
+        }
+    }
     scan.end();
-    let boards = Boards::of(&rules.header, seats);
-    let samples = sampler
-        .samples(id, &rules.header.agents, &boards, &*rules.game)
-        .map_err(|error| {
-            ReportError::differs(format!("a game of {id} cannot be replayed: {error}"))
-        })?;
-    let seat_scores = standings.seats.iter().map(estimates::seat_score).collect();
-    let names: Vec<&str> = standings
-        .agents
-        .iter()
-        .map(|one| one.agent.as_str())
-        .collect();
-    let opponents_differ = standings.opponents_differ;
-    let by_rating = opponents_differ && standings.ratings.is_some();
-    let pairs = crosstable(&names, &standings);
-    let verdicts = verdict::check(&expectations, &standings);
-    let agents = order
-        .iter()
-        .zip(standings.agents.iter().cloned())
-        .map(|(&number, standing)| agent(number, standing, &spec, &setup, &scan))
-        .collect();
-    let registrations = registrations(&tournament.spec_toml, &setup);
+    let boards = board::boards(&rules.header, seats);
+    let samples = sampler.samples(id, names, &*boards, &*rules.game);
+    let samples = samples.map_err(|error| {
+        ReportError::differs(format!("a game of {id} cannot be replayed: {error}"))
+    })?;
+    let by_rating = standings.opponents_differ && standings.ratings.is_some();
+    let agents = order.iter().zip(&standings.agents);
+    let agents = agents.map(|(&number, standing)| agent(number, standing, &spec, &setup, &scan));
     Ok(Report {
+        agents: agents.collect(),
         id: tournament.tournament_id,
         name: tournament.name,
         state: standings.state.try_into().unwrap_or_default(),
@@ -100,11 +90,11 @@ pub async fn gather(client: &mut Client, id: &str, expect: &[String]) -> Result<
         rules_version: spec.rules_version,
         options: spec.options,
         seats,
-        spec_toml: tournament.spec_toml,
         hash_only: setup.hash_only,
-        agents,
-        pairs,
-        seat_scores,
+        registrations: registrations(&tournament.spec_toml, &setup),
+        spec_toml: tournament.spec_toml,
+        pairs: crosstable(&standings),
+        seat_scores: standings.seats.iter().map(estimates::seat_score).collect(),
         digest: scan.digest(),
         measure: scan.measure(),
         test: scan.test(),
@@ -112,16 +102,15 @@ pub async fn gather(client: &mut Client, id: &str, expect: &[String]) -> Result<
         terminations: scan.terminations,
         faults: scan.faults.groups,
         faults_unlisted: scan.faults.unlisted,
-        registrations,
         samples,
         board: boards.board(),
         verdict: serde_json::from_str(&standings.verdict_json).ok(),
-        opponents_differ,
+        opponents_differ: standings.opponents_differ,
         by_rating,
         adaptive: standings.adaptive,
         ahead: lead::least(&standings, by_rating),
         starter_drawn: standings.starter_drawn,
-        verdicts,
+        verdicts: verdict::check(&expectations, &standings),
         pairing: standings.pairing,
         ratings: standings.ratings,
         notes: standings.notes,
@@ -129,55 +118,20 @@ pub async fn gather(client: &mut Client, id: &str, expect: &[String]) -> Result<
     })
 }
 
-async fn read_games(
-    client: &mut Client,
-    id: &str,
-    rules: &TournamentRecords,
-    scan: &mut Scan,
-    sampler: &mut Sampler,
-) -> Result {
-    let mut token = String::new();
-    loop {
-        let request = v1::ListGamesRequest {
-            tournament_id: id.to_owned(),
-            page_size: PAGE,
-            page_token: token,
-            with_timing: true,
-            from_index: 0,
-            generation: 0,
-        };
-        let page = client.list_games(request).await?.into_inner();
-        for game in &page.games {
-            let record = records::record(game.record.as_ref())?;
-            rules.check(&record)?;
-            scan.add(&record, game, &rules.short_line(&record)?);
-            sampler.add(&record);
-        }
-        token = page.next_page_token;
-        if token.is_empty() {
-            return Ok(());
-        }
-    }
-}
-
 fn agent(
-    number: u16,
-    standing: v1::AgentStanding,
+    number: usize,
+    standing: &v1::AgentStanding,
     spec: &Tournament,
     setup: &v1::TournamentSetup,
     scan: &Scan,
 ) -> Agent {
-    let number = usize::from(number);
     let known = spec.agents.get(number);
-    let source = setup
-        .agents
-        .get(number)
-        .and_then(|agent| agent.source.clone());
+    let source = setup.agents.get(number).map(|agent| &agent.source);
     Agent {
-        version: known.map_or_else(String::new, |agent| agent.version.clone()),
-        bot: known.map_or_else(String::new, |agent| agent.bot.clone()),
+        version: known.map(|agent| agent.version.clone()).unwrap_or_default(),
+        bot: known.map(|agent| agent.bot.clone()).unwrap_or_default(),
         options: known.map(|agent| agent.options.clone()).unwrap_or_default(),
-        source: match source {
+        source: match source.and_then(Option::as_ref) {
             Some(Source::Binary(binary)) if standing.content.is_empty() => {
                 format!("binary, SHA-256 {}", binary.sha256)
             }
@@ -192,7 +146,7 @@ fn agent(
         latencies: scan.latencies(number),
         course: scan.course(number),
         seat_scores: scan.by_seat(number),
-        standing,
+        standing: standing.clone(),
     }
 }
 
@@ -209,8 +163,8 @@ fn registrations(spec_toml: &str, setup: &v1::TournamentSetup) -> Vec<String> {
             Some(Source::Binary(binary)) => {
                 let mut at = format!("--binary {} --data again", quoted(&binary.file_name));
                 if !binary.args.is_empty() {
-                    let args: Vec<String> = binary.args.iter().map(|arg| quoted(arg)).collect();
-                    at += &format!(" -- {}", args.join(" "));
+                    let args = binary.args.iter().map(|arg| quoted(arg));
+                    at += &format!(" -- {}", args.format(" "));
                 }
                 at
             }
@@ -249,21 +203,19 @@ pub fn expectations(tournament: &v1::Tournament, more: &[String]) -> Result<Vec<
 pub fn expected(spec: &Spec, more: &[String]) -> Result<Vec<Expectation>> {
     let mut all = spec.expectations().map_err(ReportError::usage)?;
     for text in more {
-        let read = spec.expectation(text);
-        all.push(read.map_err(ReportError::usage)?);
+        all.push(spec.expectation(text).map_err(ReportError::usage)?);
     }
     Ok(all)
 }
 
 /// The crosstable by row and column, from the row's side.
-fn crosstable(names: &[&str], standings: &v1::Standings) -> Vec<Vec<Option<Pair>>> {
-    let mut table = vec![vec![None; names.len()]; names.len()];
+fn crosstable(standings: &v1::Standings) -> Vec<Vec<Option<Pair>>> {
+    let agents = &standings.agents;
+    let mut table = vec![vec![None; agents.len()]; agents.len()];
+    let place = |name: &String| agents.iter().position(|known| known.agent == *name);
     for pair in &standings.pairs {
-        let place = |name: &str| names.iter().position(|known| *known == name);
-        let (Some(row), Some(column)) = (place(&pair.agent), place(&pair.opponent)) else {
-            continue;
-        };
-        let Some(score) = estimates::pair_score(pair) else {
+        let places = place(&pair.agent).zip(place(&pair.opponent));
+        let Some(((row, column), score)) = places.zip(estimates::pair_score(pair)) else {
             continue;
         };
         let known = Pair {

@@ -9,10 +9,10 @@ pub fn junit(report: &Report) -> String {
     let failures = failed.count() + usize::from(!report.is_whole());
     let cases = report.verdicts.len() + 1;
     let id = escape(&report.id);
-    let seconds = report
+    let took_us = report
         .finished_unix_us
-        .saturating_sub(report.created_unix_us) as f64
-        / 1e6;
+        .saturating_sub(report.created_unix_us);
+    let seconds = took_us as f64 / 1e6;
     let counts = format!("tests=\"{cases}\" failures=\"{failures}\" errors=\"0\" skipped=\"0\"");
     let mut out = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"arena\" {counts}>\n  \
@@ -26,10 +26,8 @@ pub fn junit(report: &Report) -> String {
         ("arena", env!("CARGO_PKG_VERSION").to_owned()),
     ];
     for (name, value) in properties {
-        out += &format!(
-            "      <property name=\"{name}\" value=\"{}\"/>\n",
-            escape(&value)
-        );
+        let value = escape(&value);
+        out += &format!("      <property name=\"{name}\" value=\"{value}\"/>\n");
     }
     out += "    </properties>\n";
     let whole = (!report.is_whole()).then(|| {

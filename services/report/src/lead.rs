@@ -16,18 +16,9 @@ pub(super) fn least(standings: &v1::Standings, by_rating: bool) -> Vec<Option<f6
         return Vec::new();
     };
     let over = |other: &v1::AgentStanding| {
-        let between = |pair: &&v1::PairStanding, one: &str, other: &str| {
-            pair.agent == one && pair.opponent == other
-        };
-        let mut pairs = standings.pairs.iter();
-        if let Some(pair) = pairs
-            .clone()
-            .find(|pair| between(pair, &first.agent, &other.agent))
-        {
-            return interval(pair, by_rating, standings.adaptive).map(|ends| ends.low);
-        }
-        let pair = pairs.find(|pair| between(pair, &other.agent, &first.agent))?;
-        interval(pair, by_rating, standings.adaptive).map(|ends| -ends.high)
+        let (pair, turned) = estimates::pair(standings, &first.agent, &other.agent)?;
+        let ends = interval(pair, by_rating, standings.adaptive)?;
+        Some(if turned { -ends.high } else { ends.low })
     };
     rest.iter().map(over).collect()
 }
@@ -49,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_is_ahead_by_the_interval_of_the_difference() {
+    fn lead_uses_the_difference_interval() {
         let agent = |name: &str| v1::AgentStanding {
             agent: name.to_owned(),
             ..v1::AgentStanding::default()

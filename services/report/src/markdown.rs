@@ -1,5 +1,9 @@
 //! A report for a pull request, in GitHub-flavored Markdown.
 
+use std::fmt::Display;
+
+use itertools::{Itertools, izip};
+
 use crate::{
     page::date,
     report::Report,
@@ -60,16 +64,12 @@ fn expectations(report: &Report) -> String {
     }
     let mut out = "| | expected | result |\n| --- | --- | --- |\n".to_owned();
     for verdict in &report.verdicts {
-        out += &format!(
-            "| {} | {} | {} |\n",
-            if verdict.holds {
-                "✅ holds"
-            } else {
-                "❌ does not hold"
-            },
-            escape(&verdict.expect),
-            escape(&units::unbroken(&verdict.says))
-        );
+        let holds = match verdict.holds {
+            true => "✅ holds",
+            false => "❌ does not hold",
+        };
+        let says = escape(&units::unbroken(&verdict.says));
+        out += &row([holds, &escape(&verdict.expect), &says]);
     }
     out + "\n"
 }
@@ -81,29 +81,22 @@ fn standings(report: &Report) -> String {
     let rating = report.ratings.as_ref().map(|_| &"rating");
     let keys = ["place", "agent"].iter().chain(swiss_columns).chain(rating);
     let columns: Vec<&Column> = columns::named(keys.chain(IN_MARKDOWN)).collect();
-    let heads: Vec<String> = columns
-        .iter()
-        .map(|column| column.report_head(report.adaptive))
-        .collect();
+    let heads = columns.iter().map(|it| it.report_head(report.adaptive));
     let rules = columns.iter().map(|column| match column.key {
         "agent" => "---",
         _ => "---:",
     });
-    let mut out = row(&heads) + &row(&rules.collect::<Vec<_>>());
+    let mut out = row(heads) + &row(rules);
     for agent in &report.agents {
         let cell = |column: &&Column| match column.key {
             "agent" => escape(&agent.standing.agent),
             _ => column.report_text(&agent.standing, report.adaptive),
         };
-        out += &row(&columns.iter().map(cell).collect::<Vec<_>>());
+        out += &row(columns.iter().map(cell));
     }
-    for agent in &report.agents {
-        if let Some(identity) = units::identity(&agent.standing) {
-            out += &format!(
-                "\n{}: {}\n",
-                escape(&agent.standing.agent),
-                escape(&identity)
-            );
+    for standing in report.agents.iter().map(|agent| &agent.standing) {
+        if let Some(identity) = units::identity(standing) {
+            out += &format!("\n{}: {}\n", escape(&standing.agent), escape(&identity));
         }
     }
     if swiss {
@@ -116,9 +109,8 @@ fn standings(report: &Report) -> String {
 }
 
 /// Formats a table row.
-fn row(cells: &[impl AsRef<str>]) -> String {
-    let cells: Vec<&str> = cells.iter().map(AsRef::as_ref).collect();
-    format!("| {} |\n", cells.join(" | "))
+fn row(cells: impl IntoIterator<Item: Display>) -> String {
+    format!("| {} |\n", cells.into_iter().format(" | "))
 }
 
 /// The pairings of each round, if the format has rounds and the tournament is finished.
@@ -135,22 +127,19 @@ fn rounds(report: &Report) -> String {
         let agents = report.agents.iter();
         let agents: Vec<&str> = agents.map(|it| it.standing.agent.as_str()).collect();
         let cells = rounds::swiss_cells(&rounds, &agents, rounds::numbered);
-        let mut heads = vec!["".to_owned()];
-        heads.extend(rounds.titles());
-        out += &row(&heads);
-        out += &row(&vec!["---"; heads.len()]);
-        for (place, (agent, cells)) in agents.iter().zip(cells).enumerate() {
-            let mut line = vec![format!("{} {}", place + 1, escape(agent))];
-            line.extend(cells);
-            out += &row(&line);
+        let heads = [String::new()].into_iter().chain(rounds.titles());
+        out += &row(heads.clone());
+        out += &row(heads.map(|_| "---"));
+        for (number, agent, cells) in izip!(1.., agents, cells) {
+            let first = format!("{number} {}", escape(agent));
+            out += &row([first].into_iter().chain(cells));
         }
         out += "\nPoints in each round; opponents in brackets.\n";
     } else {
         for (title, lines) in rounds::lines(&rounds) {
             out += &format!("**{}**\n\n", escape(&title));
             for line in lines {
-                let words: Vec<&str> = line.split_whitespace().collect();
-                out += &format!("- {}\n", escape(&words.join(" ")));
+                out += &format!("- {}\n", escape(&line.split_whitespace().join(" ")));
             }
             out.push('\n');
         }
@@ -189,12 +178,8 @@ fn faults(report: &Report) -> String {
     }
     let mut out = "<details><summary>Faults</summary>\n\n".to_owned();
     for fault in report.faults.iter().take(FAULTS_MAX) {
-        out += &format!(
-            "- {}: {}, {}",
-            escape(&fault.agent),
-            escape(fault.kind),
-            fault.times(),
-        );
+        let (agent, kind) = (escape(&fault.agent), escape(fault.kind));
+        out += &format!("- {agent}: {kind}, {}", fault.times());
         if let Some((game, ply)) = fault.games.first() {
             out += &format!(", first at ply {ply} of `{game}`");
         }
@@ -203,12 +188,8 @@ fn faults(report: &Report) -> String {
         }
         out.push('\n');
     }
-    let unlisted = report
-        .faults
-        .iter()
-        .skip(FAULTS_MAX)
-        .map(|fault| fault.count);
-    let more = unlisted.sum::<u64>() + report.faults_unlisted;
+    let unlisted = report.faults.iter().skip(FAULTS_MAX);
+    let more = unlisted.map(|fault| fault.count).sum::<u64>() + report.faults_unlisted;
     if more > 0 {
         out += &format!("- and {} more\n", units::count(more));
     }
@@ -241,13 +222,8 @@ fn again(report: &Report) -> String {
 
 /// A code fence that the text does not contain.
 fn fence(text: &str) -> String {
-    let mut longest = 2;
-    let mut run = 0;
-    for c in text.chars() {
-        run = if c == '`' { run + 1 } else { 0 };
-        longest = longest.max(run);
-    }
-    "`".repeat(longest + 1)
+    let runs = text.split(|c| c != '`').map(str::len);
+    "`".repeat(runs.max().unwrap_or(0).max(2) + 1)
 }
 
 /// Escapes text to one line without markup, HTML or cell separators.

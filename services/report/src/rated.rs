@@ -16,7 +16,8 @@ pub(super) struct Rated {
     steps: Vec<Option<Vec<Option<f64>>>>,
     /// Number of games in the last step.
     games: u64,
-    test: Option<SequentialTest>,
+    /// The sequential test, if the tournament is one.
+    pub(super) test: Option<SequentialTest>,
 }
 
 impl Rated {
@@ -54,26 +55,18 @@ impl Rated {
         }
     }
 
-    /// The sequential test, if the tournament is one.
-    pub(super) fn test(&self) -> Option<&SequentialTest> {
-        self.test.as_ref()
-    }
-
     /// Closes steps until there are `steps` of them.
     pub(super) fn close(&mut self, steps: usize) {
         while self.steps.len() < steps {
             let last = self.steps.last().cloned().flatten();
             let unchanged = last.is_some() && self.games == self.tally.games();
-            let now = if unchanged {
-                last
-            } else {
-                let ratings = self.tally.evidence().ratings(None);
-                ratings.map(|all| {
-                    let agents = 0..all.agents.len();
-                    let reported = agents.map(|agent| Some(all.known(agent)?.value));
-                    reported.collect()
-                })
+            let ratings = || {
+                let all = self.tally.evidence().ratings(None)?;
+                let agents = 0..all.agents.len();
+                let reported = agents.map(|agent| Some(all.known(agent)?.value));
+                Some(reported.collect())
             };
+            let now = if unchanged { last } else { ratings() };
             self.games = self.tally.games();
             self.steps.push(now);
         }
@@ -148,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_rating_is_that_of_all_games_of_all_stages() {
+    fn last_rating_covers_all_stages() {
         let tournament = swiss();
         let mut rated = Rated::new(&tournament).expect("four agents");
         let mut all = Tally::new(&tournament).expect("a schedule");

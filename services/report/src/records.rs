@@ -6,6 +6,7 @@ use arena_engine::AnyGame;
 use arena_games::GamesError;
 use arena_model::{GameRecord, RecordHeader, record::LineWriter};
 use arena_wire::{convert, v1};
+use itertools::Itertools;
 
 use crate::Client;
 use crate::error::{ReportError, Result};
@@ -63,25 +64,23 @@ impl TournamentRecords {
         if self.hash_only {
             return Ok(());
         }
-        record.check(&*self.game).map_err(|error| {
-            ReportError::differs(format!(
-                "game {}/{}: {error}",
-                self.header.tournament_id, record.index
-            ))
-        })
+        let checked = record.check(&*self.game);
+        checked.map_err(|error| ReportError::differs(format!("{}: {error}", self.name(record))))
+    }
+
+    /// The name of a record's game in an error.
+    fn name(&self, record: &GameRecord) -> String {
+        format!("game {}/{}", self.header.tournament_id, record.index)
     }
 
     /// The record's line with its hash, without a newline.
     pub fn line(&self, record: &GameRecord) -> Result<String> {
         let mut line = String::with_capacity(8192);
-        self.lines
-            .write(record, &*self.game, Some(&record.hash), &mut line)
-            .map_err(|error| {
-                ReportError::differs(format!(
-                    "game {}/{} cannot be replayed: {error}",
-                    self.header.tournament_id, record.index
-                ))
-            })?;
+        let (game, hash) = (&*self.game, Some(&record.hash));
+        let written = self.lines.write(record, game, hash, &mut line);
+        written.map_err(|error| {
+            ReportError::differs(format!("{} cannot be replayed: {error}", self.name(record)))
+        })?;
         Ok(line)
     }
 
@@ -95,12 +94,10 @@ impl TournamentRecords {
         };
         let line = self.line(&short)?;
         let opening = record.opening();
-        let events = if opening.is_empty() {
-            "\"events\":null".to_owned()
-        } else {
-            let actions: Vec<String> = opening.iter().map(ToString::to_string).collect();
-            format!("\"events\":null,\"opening\":[{}]", actions.join(","))
-        };
+        let mut events = "\"events\":null".to_owned();
+        if !opening.is_empty() {
+            events += &format!(",\"opening\":[{}]", opening.iter().format(","));
+        }
         Ok(line.replacen("\"events\":[]", &events, 1))
     }
 }
@@ -126,20 +123,12 @@ pub async fn tournament(client: &mut Client, id: &str) -> Result<v1::Tournament>
     let request = v1::GetTournamentRequest {
         tournament_id: id.to_owned(),
     };
-    Ok(client
-        .get_tournament(request)
-        .await?
-        .into_inner()
-        .tournament
-        .unwrap_or_default())
+    let answer = client.get_tournament(request).await?.into_inner();
+    Ok(answer.tournament.unwrap_or_default())
 }
 
 /// Converts a record message.
 pub fn record(message: Option<&v1::GameRecord>) -> Result<GameRecord> {
-    let Some(message) = message else {
-        return Err(ReportError::failed(
-            "the coordinator sent a game without a record",
-        ));
-    };
-    GameRecord::try_from(message).map_err(ReportError::failed)
+    let absent = || ReportError::failed("the coordinator sent a game without a record");
+    GameRecord::try_from(message.ok_or_else(absent)?).map_err(ReportError::failed)
 }

@@ -148,26 +148,24 @@ impl Report {
 
     /// The files that the registration commands refer to, if there are any.
     pub fn on_registrations(&self) -> Option<&'static str> {
-        let are_packages = |command: &String| command.contains(".tar");
-        if self.registrations.is_empty() {
-            return None;
+        let mut commands = self.registrations.iter();
+        match commands.any(|command| command.contains(".tar")) {
+            _ if self.registrations.is_empty() => None,
+            true => Some(
+                "Register agents that are not built in first, with the paths of their files; NAME.tar stands for \
+                 the folder NAME or an archive of it.",
+            ),
+            false => {
+                Some("Register agents that are not built in first, with the paths of their files.")
+            }
         }
-        Some(if self.registrations.iter().any(are_packages) {
-            "Register agents that are not built in first, with the paths of their files; NAME.tar stands for \
-             the folder NAME or an archive of it."
-        } else {
-            "Register agents that are not built in first, with the paths of their files."
-        })
     }
 
     /// Commands that play the tournament again.
     pub fn commands(&self) -> String {
         let mut commands = self.registrations.clone();
         commands.push("arena run spec.toml --data again".to_owned());
-        let id = &self.id;
-        commands.push(format!(
-            "arena export {id} --data again --records hash | sha256sum"
-        ));
-        commands.join("\n")
+        let (commands, id) = (commands.join("\n"), &self.id);
+        format!("{commands}\narena export {id} --data again --records hash | sha256sum")
     }
 }

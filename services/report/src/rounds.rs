@@ -6,7 +6,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -76,7 +76,7 @@ pub enum BracketPart {
 }
 
 /// Tables and byes of one bracket side of a round.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct RoundPart<'a> {
     /// `None` if there is only one side.
     pub side: Option<BracketPart>,
@@ -115,14 +115,16 @@ impl Rounds {
 
     /// True if more than two agents play at a table.
     pub fn many_seats(&self) -> bool {
-        let mut tables = self.all.iter().flat_map(|round| &round.tables);
-        tables.any(|table| table.agents.len() > 2)
+        self.any(|table| table.agents.len() > 2)
     }
 
     /// True if an agent stays in after its first loss.
     pub fn is_double(&self) -> bool {
-        let mut tables = self.all.iter().flat_map(|round| &round.tables);
-        tables.any(|table| table.part.is_some())
+        self.any(|table| table.part.is_some())
+    }
+
+    fn any(&self, is: impl Fn(&RoundMatch) -> bool) -> bool {
+        self.all.iter().flat_map(|round| &round.tables).any(is)
     }
 
     /// The usual name of each round.
@@ -152,47 +154,42 @@ impl Rounds {
     /// first, then the agents with one loss.
     pub fn parts(&self) -> Vec<Vec<RoundPart<'_>>> {
         let double = self.is_double();
-        let mut losses: HashMap<&str, u32> = HashMap::new();
+        let mut losses: HashSet<&str> = HashSet::new();
         let mut all = Vec::with_capacity(self.all.len());
         for round in &self.all {
             let mut parts: Vec<RoundPart<'_>> = Vec::new();
-            let mut part = |side: Option<BracketPart>| {
-                let known = parts.iter().position(|part| part.side == side);
-                let place = known.unwrap_or(parts.len());
-                if known.is_none() {
-                    parts.push(RoundPart {
-                        side,
-                        tables: Vec::new(),
-                        byes: Vec::new(),
-                    });
-                }
-                place
-            };
-            let of_tables: Vec<usize> = round.tables.iter().map(|it| part(it.part)).collect();
-            let side = |agent: &String| {
-                let lost = losses.get(agent.as_str()).copied().unwrap_or_default();
-                let side = if lost == 0 {
-                    BracketPart::Winners
-                } else {
-                    BracketPart::Losers
-                };
-                double.then_some(side)
-            };
-            let of_byes: Vec<usize> = round.byes.iter().map(|it| part(side(it))).collect();
-            for (table, place) in round.tables.iter().zip(of_tables) {
-                parts[place].tables.push(table);
+            for table in &round.tables {
+                part(&mut parts, table.part).tables.push(table);
             }
-            for (bye, place) in round.byes.iter().zip(of_byes) {
-                parts[place].byes.push(bye);
+            for bye in &round.byes {
+                let side = match losses.contains(bye.as_str()) {
+                    true => BracketPart::Losers,
+                    false => BracketPart::Winners,
+                };
+                part(&mut parts, double.then_some(side)).byes.push(bye);
             }
             parts.sort_by_key(|part| part.side == Some(BracketPart::Losers));
             for table in &round.tables {
-                for lost in table.agents.iter().skip(table.go_on) {
-                    *losses.entry(lost).or_default() += 1;
-                }
+                losses.extend(table.agents.iter().skip(table.go_on).map(String::as_str));
             }
             all.push(parts);
         }
         all
     }
+}
+
+/// The part of a bracket side, added if it is not there.
+fn part<'a, 'b>(
+    parts: &'b mut Vec<RoundPart<'a>>,
+    side: Option<BracketPart>,
+) -> &'b mut RoundPart<'a> {
+    let known = parts.iter().position(|part| part.side == side);
+    let place = known.unwrap_or(parts.len());
+    if known.is_none() {
+        parts.push(RoundPart {
+            side,
+            ..RoundPart::default()
+        });
+    }
+    &mut parts[place]
 }

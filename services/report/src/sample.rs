@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use arena_engine::{AnyGame, ReplayError, Termination};
 use arena_model::GameRecord;
+use itertools::Itertools;
 use serde::Serialize;
 
 use crate::board::{Boards, Step};
@@ -115,18 +116,12 @@ impl Sampler {
     }
 
     fn add_pair(&mut self, record: &GameRecord) {
-        let mut places: Vec<usize> = record
-            .seats
-            .iter()
-            .filter_map(|&agent| self.places.get(usize::from(agent)).copied())
-            .collect();
-        places.sort_unstable();
-        let [first, second, ..] = places[..] else {
+        let agents = record.seats.iter();
+        let places = agents.filter_map(|&agent| self.places.get(usize::from(agent)));
+        let Some(pair) = places.copied().sorted_unstable().next_tuple() else {
             return;
         };
-        self.pairs
-            .entry((first, second))
-            .or_insert_with(|| record.clone());
+        self.pairs.entry(pair).or_insert_with(|| record.clone());
         while self.pairs.len() > PAIRS_MAX {
             self.pairs.pop_last();
         }
@@ -136,9 +131,7 @@ impl Sampler {
     fn chosen(self) -> Vec<(String, GameRecord)> {
         let mut found: Vec<(String, GameRecord)> = Vec::new();
         let mut choose = |why: &str, record: Option<GameRecord>| {
-            let Some(record) = record else {
-                return;
-            };
+            let Some(record) = record else { return };
             let same = |(_, known): &(String, GameRecord)| known.index == record.index;
             match found.iter().position(same) {
                 // An earlier reason explains the rank sufficiently.
@@ -148,10 +141,8 @@ impl Sampler {
                 None => {}
             }
         };
-        let mut pairs = self.pairs.into_iter();
-        if let Some((_, record)) = pairs.next() {
-            choose("the best two", Some(record));
-        }
+        let mut pairs = self.pairs.into_values();
+        choose("the best two", pairs.next());
         choose("closest score", self.closest.map(|(_, record)| record));
         choose("greatest upset", self.upset.map(|(_, record)| record));
         choose("shortest", self.shortest);
@@ -160,7 +151,7 @@ impl Sampler {
         for record in self.faulty.into_values().take(3) {
             choose("with a fault", Some(record));
         }
-        for (_, record) in pairs {
+        for record in pairs {
             choose(NEXT, Some(record));
         }
         found
@@ -171,7 +162,7 @@ impl Sampler {
         self,
         tournament: &str,
         names: &[String],
-        boards: &Boards,
+        boards: &dyn Boards,
         game: &dyn AnyGame,
     ) -> Result<Vec<Sample>, ReplayError> {
         let mut samples = Vec::new();
@@ -183,24 +174,18 @@ impl Sampler {
             }
             let (start, steps) = boards.steps(game, &record.events)?;
             steps_left -= steps.len();
+            let seats = record.seats.iter();
+            let faults = record.faults.iter();
             samples.push(Sample {
                 game: format!("{tournament}/{}", record.index),
                 why,
-                seats: record
-                    .seats
-                    .iter()
-                    .map(|&agent| names[usize::from(agent)].clone())
-                    .collect(),
+                seats: seats.map(|&it| names[usize::from(it)].clone()).collect(),
                 seed: record.seed.to_string(),
-                placement: record.placement.clone(),
-                scores: record.scores.clone(),
+                faults: faults.map(|it| (it.ply, it.seat, it.kind.name())).collect(),
+                placement: record.placement,
+                scores: record.scores,
                 plies: record.plies,
                 termination: record.termination.name(),
-                faults: record
-                    .faults
-                    .iter()
-                    .map(|fault| (fault.ply, fault.seat, fault.kind.name()))
-                    .collect(),
                 start,
                 steps,
             });

@@ -1,12 +1,13 @@
 //! One pass over the games of a tournament, in index order. Memory grows with the number of
 //! agents, not of games.
 
-use std::collections::BTreeMap;
+use std::{cmp::Ordering, collections::BTreeMap};
 
 use arena_engine::Termination;
 use arena_model::GameRecord;
 use arena_telemetry::LatencyHistogram;
 use arena_wire::v1;
+use itertools::Itertools;
 use sha2::{Digest, Sha256};
 
 use crate::{
@@ -47,7 +48,7 @@ struct Sums {
 impl Scan {
     pub(super) fn new(
         tournament: &str,
-        names: Vec<String>,
+        names: &[String],
         seats: usize,
         games_total: u64,
         rated: Option<Rated>,
@@ -61,7 +62,7 @@ impl Scan {
             tournament: tournament.to_owned(),
             games_total,
             agents: vec![sums; names.len()],
-            names,
+            names: names.to_vec(),
             rated,
             ..Self::default()
         }
@@ -72,10 +73,8 @@ impl Scan {
         self.digest.update(line.as_bytes());
         self.digest.update(b"\n");
         self.games += 1;
-        *self
-            .terminations
-            .entry(record.termination.name())
-            .or_default() += 1;
+        let termination = record.termination.name();
+        *self.terminations.entry(termination).or_default() += 1;
         self.add_latencies(side);
         self.add_faults(record, side);
         if let Some(rated) = &mut self.rated {
@@ -103,25 +102,19 @@ impl Scan {
             if record.seats[..seat].contains(&agent) {
                 continue;
             }
-            let own = record.seats.iter().enumerate();
-            let own: Vec<f64> = own
-                .filter(|&(_, &other)| other == agent)
-                .map(|(seat, _)| self::share(record, seat))
-                .collect();
-            add(
-                &mut sums.steps[step],
-                own.iter().sum::<f64>() / own.len() as f64,
-            );
+            let own = record.seats.iter().positions(|&other| other == agent);
+            let own: Vec<f64> = own.map(|seat| self::share(record, seat)).collect();
+            let mean = own.iter().sum::<f64>() / own.len() as f64;
+            add(&mut sums.steps[step], mean);
         }
     }
 
     fn add_latencies(&mut self, side: &v1::GameReport) {
         for latency in side.timing.iter().flat_map(|timing| &timing.latency) {
             let buckets = latency.buckets.iter().copied();
-            let counted =
-                LatencyHistogram::from_buckets(buckets.zip(latency.counts.iter().copied()));
-            if let (Some(sums), Ok(counted)) =
-                (self.agents.get_mut(latency.agent as usize), counted)
+            let buckets = buckets.zip(latency.counts.iter().copied());
+            if let Some(sums) = self.agents.get_mut(latency.agent as usize)
+                && let Ok(counted) = LatencyHistogram::from_buckets(buckets)
             {
                 sums.latencies.merge(&counted);
             }
@@ -130,15 +123,11 @@ impl Scan {
 
     fn add_faults(&mut self, record: &GameRecord, side: &v1::GameReport) {
         for fault in &record.faults {
-            let agent = record.seats.get(usize::from(fault.seat)).copied();
-            let name = agent.and_then(|agent| self.names.get(usize::from(agent)));
-            let Some(name) = name else {
-                continue;
-            };
-            let detail = side
-                .fault_details
-                .iter()
-                .find(|detail| detail.seat == u32::from(fault.seat));
+            let agent = record.seats.get(usize::from(fault.seat));
+            let name = agent.and_then(|&agent| self.names.get(usize::from(agent)));
+            let Some(name) = name else { continue };
+            let mut details = side.fault_details.iter();
+            let detail = details.find(|detail| detail.seat == u32::from(fault.seat));
             self.faults.add(Found {
                 agent: name,
                 game: format!("{}/{}", self.tournament, record.index),
@@ -164,15 +153,14 @@ impl Scan {
 
     /// The sequential test, if the tournament is one.
     pub(super) fn test(&self) -> Option<SequentialTest> {
-        self.rated.as_ref()?.test().cloned()
+        self.rated.as_ref()?.test.clone()
     }
 
     /// The quantity that courses show.
     pub(super) fn measure(&self) -> Measure {
-        if self.rated.is_some() {
-            Measure::Rating
-        } else {
-            Measure::Score
+        match self.rated {
+            Some(_) => Measure::Rating,
+            None => Measure::Score,
         }
     }
 
@@ -182,29 +170,23 @@ impl Scan {
         let played = step(self.games, self.games_total);
         let mut ratings = self.rated.as_ref().map(|rated| rated.course(agent));
         let mut sum = (0.0, 0);
+        let value = |(step, &(points, games)): (usize, &(f64, u64))| {
+            sum.0 += points;
+            sum.1 += games;
+            let rating = ratings.as_mut().map(Iterator::next);
+            if sum.1 == 0 || step > played {
+                return None;
+            }
+            rating.map_or(Some(sum.0 / sum.1 as f64), Option::flatten)
+        };
         let steps = self.agents[agent].steps.iter().enumerate();
-        steps
-            .map(|(step, &(points, games))| {
-                sum.0 += points;
-                sum.1 += games;
-                let rating = ratings.as_mut().map(Iterator::next);
-                if sum.1 == 0 || step > played {
-                    return None;
-                }
-                match rating {
-                    Some(rating) => rating.flatten(),
-                    None => Some(sum.0 / sum.1 as f64),
-                }
-            })
-            .collect()
+        steps.map(value).collect()
     }
 
     /// An agent's score by seat.
     pub(super) fn by_seat(&self, agent: usize) -> Vec<Option<f64>> {
-        let seats = self.agents[agent].seats.iter();
-        seats
-            .map(|&(points, games)| (games > 0).then(|| points / games as f64))
-            .collect()
+        let mean = |&(points, games): &(f64, u64)| (games > 0).then(|| points / games as f64);
+        self.agents[agent].seats.iter().map(mean).collect()
     }
 
     /// SHA-256 of all added lines.
@@ -226,9 +208,9 @@ fn share(record: &GameRecord, seat: usize) -> f64 {
     for (_, rank) in others {
         of += 1.0;
         got += match record.placement[seat].cmp(rank) {
-            std::cmp::Ordering::Less => 1.0,
-            std::cmp::Ordering::Equal => 0.5,
-            std::cmp::Ordering::Greater => 0.0,
+            Ordering::Less => 1.0,
+            Ordering::Equal => 0.5,
+            Ordering::Greater => 0.0,
         };
     }
     if of > 0.0 { got / of } else { 0.5 }

@@ -1,10 +1,11 @@
 //! Tables that fit their display: no number or word is cut, and columns without room are
 //! hidden and named.
 
-use std::iter;
+use std::mem;
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use console::measure_text_width;
+use itertools::{Either, Itertools};
 
 use crate::units;
 
@@ -32,24 +33,35 @@ impl Column {
         }
     }
 
-    fn texts(&self) -> impl Iterator<Item = &str> {
-        self.cells
-            .iter()
-            .chain(iter::once(&self.head))
-            .map(String::as_str)
+    /// The columns of a table of cells: numbers and names of the rows, then each column of cells.
+    pub(crate) fn numbered(
+        head: &str,
+        names: &[&str],
+        heads: impl IntoIterator<Item = String>,
+        cells: &[Vec<String>],
+    ) -> Vec<Self> {
+        let numbers = (1..=names.len()).map(|number| number.to_string());
+        let names = names.iter().map(|&name| name.to_owned());
+        let heads = heads.into_iter().enumerate();
+        let columns =
+            heads.map(|(place, head)| Self::new(head, cells.iter().map(|row| row[place].clone())));
+        let first = [Self::new("#", numbers), Self::new(head, names)];
+        first.into_iter().chain(columns).collect()
+    }
+
+    fn texts(&self) -> impl Iterator<Item = &String> {
+        self.cells.iter().chain([&self.head])
     }
 
     /// True if all cells are numbers, which are right-aligned and never wrapped.
     fn is_numeric(&self) -> bool {
-        self.cells.iter().all(|cell| {
-            cell.chars()
-                .all(|c| c.is_ascii_digit() || " .,-+%±µmsn–—·[]".contains(c))
-        })
+        let mut chars = self.cells.iter().flat_map(|cell| cell.chars());
+        chars.all(|c| c.is_ascii_digit() || " .,-+%±µmsn–—·[]".contains(c))
     }
 
     /// Width of the longest text.
     fn width(&self) -> usize {
-        let lines = self.texts().flat_map(str::lines);
+        let lines = self.texts().flat_map(|text| text.lines());
         lines.map(measure_text_width).max().unwrap_or_default()
     }
 
@@ -58,7 +70,7 @@ impl Column {
         if self.is_numeric() {
             return self.width();
         }
-        let words = self.texts().flat_map(str::split_whitespace);
+        let words = self.texts().flat_map(|text| text.split_whitespace());
         words.map(measure_text_width).max().unwrap_or_default()
     }
 }
@@ -86,16 +98,12 @@ pub fn fitted(columns: Vec<Column>, width: Option<usize>) -> (String, Vec<String
             kept.pop();
         }
     }
-    let mut left_out = Vec::new();
-    let mut shown = Vec::new();
-    for (place, column) in columns.into_iter().enumerate() {
-        if kept.contains(&place) {
-            shown.push(column);
-        } else {
-            left_out.push(column.head);
-        }
-    }
-    let columns = shown;
+    let all = columns.into_iter().enumerate();
+    let (columns, left_out): (Vec<Column>, Vec<String>) =
+        all.partition_map(|(place, column)| match kept.contains(&place) {
+            true => Either::Left(column),
+            false => Either::Right(column.head),
+        });
     let mut widths: Vec<usize> = columns.iter().map(Column::width).collect();
     let least: Vec<usize> = columns.iter().map(Column::width_min).collect();
     while sum(&mut widths.iter().copied()) > width {
@@ -147,15 +155,11 @@ pub fn wrapped(text: &str, width: usize, indent: &str) -> String {
         let lead = &whole[..whole.len() - whole.trim_start().len()];
         let mut line = lead.to_owned();
         for word in units::unbroken(whole).split_ascii_whitespace() {
-            let blank = if line.len() == lead.len() { "" } else { " " };
-            if !blank.is_empty() && measure_text_width(&line) + 1 + measure_text_width(word) > width
-            {
-                lines.push(std::mem::replace(
-                    &mut line,
-                    format!("{lead}{indent}{word}"),
-                ));
+            let is_empty = line.len() == lead.len();
+            if !is_empty && measure_text_width(&line) + 1 + measure_text_width(word) > width {
+                lines.push(mem::replace(&mut line, format!("{lead}{indent}{word}")));
             } else {
-                line += blank;
+                line += if is_empty { "" } else { " " };
                 line += word;
             }
         }
@@ -166,20 +170,12 @@ pub fn wrapped(text: &str, width: usize, indent: &str) -> String {
 
 /// A line of comma-separated values, quoted where needed (RFC 4180).
 #[must_use]
-pub fn csv_line(cells: &[impl AsRef<str>]) -> String {
-    let mut line = String::new();
-    for (place, cell) in cells.iter().enumerate() {
-        let cell = cell.as_ref();
-        if place > 0 {
-            line.push(',');
-        }
-        if cell.contains([',', '"', '\n']) {
-            line += &format!("\"{}\"", cell.replace('"', "\"\""));
-        } else {
-            line += cell;
-        }
-    }
-    line + "\n"
+pub fn csv_line(cells: impl IntoIterator<Item: AsRef<str>>) -> String {
+    let cells = cells.into_iter().map(|cell| match cell.as_ref() {
+        cell if !cell.contains([',', '"', '\n']) => cell.to_owned(),
+        cell => format!("\"{}\"", cell.replace('"', "\"\"")),
+    });
+    cells.format(",").to_string() + "\n"
 }
 
 /// Lines below a table, wrapped between words if they are longer than `width`.
@@ -220,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn text_goes_over_lines_and_columns_give_way_but_no_cell_is_cut() {
+    fn cells_are_wrapped_not_cut() {
         for width in [50, 60, 80, 100, 120] {
             let (text, left_out) = fitted(table(), Some(width));
             assert!(
@@ -247,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_not_be_left_out_stays_however_narrow_it_is() {
+    fn required_columns_stay() {
         let (text, left_out) = fitted(table(), Some(10));
         assert_eq!(left_out.len(), 3);
         assert!(text.contains("51.2% [48.0, 54.4]"), "{text}");
@@ -263,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_as_wide_as_they_look_and_no_interval_is_on_two() {
+    fn intervals_stay_on_one_line() {
         // Two columns per character, and a combining mark without width.
         let wide = "日本 日本 e\u{301}t e\u{301}t";
         assert_eq!(wrapped(wide, 9, ""), "日本 日本\ne\u{301}t e\u{301}t");

@@ -25,11 +25,8 @@ pub fn utc(unix_us: u64) -> String {
 
 /// The minute of a time in microseconds since 1970, in UTC: `2026-01-31 12:00`.
 pub fn minute(unix_us: u64) -> String {
-    utc(unix_us)
-        .chars()
-        .take("2026-01-31T12:00".len())
-        .map(|c| if c == 'T' { ' ' } else { c })
-        .collect()
+    let utc = utc(unix_us);
+    utc.get(..16).unwrap_or(&utc).replace('T', " ")
 }
 
 /// Identity of a tournament's agent, with its version; `None` for a built-in bot.
@@ -54,10 +51,9 @@ pub fn share(share: Option<Estimate>, adaptive: bool) -> String {
 
 /// A share in percent with its interval: `51.2% [48.0, 54.4]`.
 pub fn interval(share: f64, interval: Option<Interval>) -> String {
-    let ends = interval.map_or_else(String::new, |Interval { low, high }| {
-        format!(" [{:.1}, {:.1}]", low * 100.0, high * 100.0)
-    });
-    format!("{:.1}%{ends}", share * 100.0)
+    let ends = interval.map(|it| it.map(|end| end * 100.0));
+    let ends = ends.map(|Interval { low, high }| format!(" [{low:.1}, {high:.1}]"));
+    format!("{:.1}%{}", share * 100.0, ends.unwrap_or_default())
 }
 
 /// The nearest whole number, without a minus sign before zero.
@@ -79,10 +75,8 @@ pub fn rating(rating: Option<Estimate>, adaptive: bool) -> String {
 pub fn rating_ends(rating: Option<Estimate>, adaptive: bool) -> String {
     known(rating.map(|rating| rating.map(whole)), |of| {
         let ends = of.interval(adaptive);
-        let ends = ends.map_or_else(String::new, |Interval { low, high }| {
-            format!(" [{low:+.0}, {high:+.0}]")
-        });
-        format!("{:+.0}{ends}", of.value)
+        let ends = ends.map(|Interval { low, high }| format!(" [{low:+.0}, {high:+.0}]"));
+        format!("{:+.0}{}", of.value, ends.unwrap_or_default())
     })
 }
 
@@ -150,13 +144,9 @@ pub fn rate(value: f64) -> String {
 
 /// `12,345`
 pub fn count(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
+    let mut text = value.to_string();
+    for place in (1..text.len()).rev().skip(2).step_by(3) {
+        text.insert(place, ',');
     }
     text
 }

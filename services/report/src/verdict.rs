@@ -6,6 +6,7 @@ use arena_tournament::{
     interval::level::{self, Looks},
 };
 use arena_wire::v1;
+use itertools::Itertools;
 use serde::{Deserialize, Serialize};
 
 use crate::{estimates, state::state_name, units};
@@ -54,15 +55,10 @@ struct Measured {
 /// expectations, each is tested with a k-th of its error. Accepted ones are removed, and
 /// the others tested again, until none is accepted.
 pub fn check(expectations: &[Expectation], standings: &v1::Standings) -> Vec<Verdict> {
-    let mut verdicts: Vec<Verdict> = expectations
-        .iter()
-        .map(|expectation| verdict(expectation, standings, 1))
-        .collect();
-    let claims = expectations.iter().enumerate();
-    let mut open: Vec<usize> = claims
-        .filter(|(_, expectation)| expectation.claim.confidence().is_some())
-        .map(|(place, _)| place)
-        .collect();
+    let alone = expectations.iter().map(|it| verdict(it, standings, 1));
+    let mut verdicts: Vec<Verdict> = alone.collect();
+    let is_sure = |it: &Expectation| it.claim.confidence().is_some();
+    let mut open: Vec<usize> = expectations.iter().positions(is_sure).collect();
     if open.len() > 1 {
         loop {
             let among = open.len();
@@ -141,12 +137,11 @@ fn verdict(expectation: &Expectation, standings: &v1::Standings, among: usize) -
         Claim::Ranks { agent, place } => {
             let found = rank(standings, agent);
             verdict.counted("place", found.map(|(rank, _)| rank));
-            let holds = found.is_some_and(|(rank, last)| match place {
+            verdict.holds = found.is_some_and(|(rank, last)| match place {
                 Place::Exactly(place) => rank == *place,
                 Place::OrBetter(place) => rank <= *place,
                 Place::Last => last,
             });
-            verdict.holds = holds;
         }
         Claim::Passes { .. } => {
             let came: Option<SprtVerdict> = serde_json::from_str(&standings.verdict_json).ok();
@@ -161,22 +156,16 @@ fn verdict(expectation: &Expectation, standings: &v1::Standings, among: usize) -
             return verdict;
         }
         Claim::Faults { agent, most } => {
-            let of = standings
-                .agents
-                .iter()
-                .filter(|standing| agent.as_ref().is_none_or(|agent| *agent == standing.agent));
+            let of = standings.agents.iter();
+            let of = of.filter(|it| agent.as_ref().is_none_or(|agent| *agent == it.agent));
             let faults = of.map(|standing| standing.faults).sum();
             verdict.counted("faults", Some(faults));
             verdict.holds = faults <= *most;
         }
         Claim::Voids { most } => {
             let seats = standings.seats.len().max(1) as u64;
-            let voids = standings
-                .agents
-                .iter()
-                .map(|agent| agent.voids)
-                .sum::<u64>()
-                / seats;
+            let voids: u64 = standings.agents.iter().map(|agent| agent.voids).sum();
+            let voids = voids / seats;
             verdict.counted("voids", Some(voids));
             verdict.holds = voids <= *most;
         }
@@ -203,9 +192,10 @@ fn compared(claim: &Claim) -> Option<Vec<&str>> {
         Claim::Scores {
             agent, opponent, ..
         } => Some(
-            std::iter::once(agent)
+            [agent]
+                .into_iter()
                 .chain(opponent)
-                .map(|it| it.as_str())
+                .map(|it| &**it)
                 .collect(),
         ),
         Claim::Ranks { agent, .. } => Some(vec![agent.as_str()]),
@@ -241,12 +231,10 @@ impl Verdict {
         self.level = sure.map(|sure| sure.level);
         self.says = match (found, measure) {
             (None, _) => "there are no games to compare".to_owned(),
-            (Some(found), "elo") => match found.interval {
-                Some(Interval { low, high }) => {
-                    format!("{:+.1} elo [{low:+.1}, {high:+.1}]", found.value)
-                }
-                None => format!("{:+.1} elo", found.value),
-            },
+            (Some(found), "elo") => {
+                let ends = ends.map(|it| format!(" [{:+.1}, {:+.1}]", it.low, it.high));
+                format!("{:+.1} elo{}", found.value, ends.unwrap_or_default())
+            }
             (Some(found), _) => units::interval(found.value, ends),
         };
         if let Some(sure) = sure {
@@ -308,13 +296,12 @@ impl Sure {
     }
 
     fn looks(self, blocks: f64, tuning_horizon: f64) -> Looks {
-        if self.adaptive {
-            Looks::Any {
+        match self.adaptive {
+            true => Looks::Any {
                 blocks,
                 tuning_horizon,
-            }
-        } else {
-            Looks::One
+            },
+            false => Looks::One,
         }
     }
 }
@@ -332,7 +319,7 @@ fn score(
             (estimates::score(of)?, of.score_df, looks, false)
         }
         Some(opponent) => {
-            let (of, turned) = pair(standings, agent, opponent)?;
+            let (of, turned) = estimates::pair(standings, agent, opponent)?;
             let looks = sure.looks(of.blocks as f64, of.score_tuning_horizon);
             (estimates::pair_score(of)?, of.score_df, looks, turned)
         }
@@ -343,22 +330,6 @@ fn score(
         is_open: false,
     };
     Some(if turned { found.turned(1.0) } else { found })
-}
-
-fn pair<'a>(
-    standings: &'a v1::Standings,
-    agent: &str,
-    opponent: &str,
-) -> Option<(&'a v1::PairStanding, bool)> {
-    standings.pairs.iter().find_map(|pair| {
-        if pair.agent == agent && pair.opponent == opponent {
-            Some((pair, false))
-        } else if pair.agent == opponent && pair.opponent == agent {
-            Some((pair, true))
-        } else {
-            None
-        }
-    })
 }
 
 impl Measured {
@@ -391,7 +362,7 @@ fn elo_difference(
     opponent: &str,
     sure: Sure,
 ) -> Option<Measured> {
-    let (of, turned) = pair(standings, agent, opponent)?;
+    let (of, turned) = estimates::pair(standings, agent, opponent)?;
     let elo = estimates::elo_difference(of)?;
     let looks = sure.looks(of.rating_blocks, of.rating_tuning_horizon);
     let found = Measured {

@@ -80,20 +80,17 @@ pub fn check(path: &Path) -> Result<&Path> {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    if !folder.is_dir() {
-        return Err(ReportError::usage(format!(
-            "cannot write {}: there is no folder {}",
-            path.display(),
-            folder.display()
-        )));
-    }
-    if path.is_dir() {
-        return Err(ReportError::usage(format!(
-            "cannot write {}: it is a folder; choose a file in it",
-            path.display()
-        )));
-    }
-    Ok(folder)
+    let problem = if !folder.is_dir() {
+        format!("there is no folder {}", folder.display())
+    } else if path.is_dir() {
+        "it is a folder; choose a file in it".to_owned()
+    } else {
+        return Ok(folder);
+    };
+    Err(ReportError::usage(format!(
+        "cannot write {}: {problem}",
+        path.display()
+    )))
 }
 
 impl Write for WholeFile {
@@ -106,14 +103,16 @@ impl Write for WholeFile {
     }
 }
 
+/// The remedy for a full disk.
+pub(crate) const DISK_FULL: &str =
+    "; the disk is full: make room, or choose a file on another disk";
+
 /// The error with a remedy, if one is known.
 pub fn failed(path: &Path, error: &io::Error) -> ReportError {
     let what = match error.kind() {
-        io::ErrorKind::StorageFull => {
-            "; the disk is full: make room, or choose a file on another disk".to_owned()
-        }
-        io::ErrorKind::QuotaExceeded => "; your quota is used up".to_owned(),
-        _ => String::new(),
+        io::ErrorKind::StorageFull => DISK_FULL,
+        io::ErrorKind::QuotaExceeded => "; your quota is used up",
+        _ => "",
     };
     ReportError::failed(format!("cannot write {}: {error}{what}", path.display()))
 }
@@ -132,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_its_name_only_when_all_of_it_is_there() {
+    fn unfinished_file_has_no_name() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("page.html");
         std::fs::write(&path, "old").expect("a file");
@@ -145,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_finished_leaves_nothing() {
+    fn unfinished_file_is_removed() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut file = WholeFile::create(&folder.path().join("page.html")).expect("a file");
         WholeFile::write(&mut file, b"half").expect("room");
@@ -154,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_regular_file_stays_what_it_is() {
+    fn special_files_are_not_replaced() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("full");
         std::os::unix::fs::symlink("/dev/full", &path).expect("a link");
@@ -167,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_is_named() {
+    fn missing_folder_is_named() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("nowhere/page.html");
         let error = WholeFile::create(&path).err().expect("refused");

@@ -2,6 +2,7 @@
 
 use arena_tournament::format::listed;
 use arena_wire::v1::{self, TournamentState};
+use itertools::Itertools;
 use serde_json::Value;
 
 use crate::{
@@ -54,18 +55,15 @@ pub(crate) fn headline(report: &Report) -> String {
     if let Some(reported) = report.verdict.as_ref().and_then(of_verdict) {
         return reported;
     }
-    let first = first(report);
-    if first.is_empty() {
-        "No agent is ranked".to_owned()
-    } else if first.len() > 1 {
-        format!("{} share first place", listed(&first))
-    } else if is_clear(report) {
-        format!("{} is first, with a significant lead", best.standing.agent)
-    } else {
-        format!(
-            "{} is first, without a significant lead",
-            best.standing.agent
-        )
+    let standings = report.agents.iter().map(|agent| &agent.standing);
+    let first = standings.filter(|standing| standing.place == Some(1));
+    let first: Vec<&str> = first.map(|standing| standing.agent.as_str()).collect();
+    let best = &best.standing.agent;
+    match first.len() {
+        0 => "No agent is ranked".to_owned(),
+        1 if is_clear(report) => format!("{best} is first, with a significant lead"),
+        1 => format!("{best} is first, without a significant lead"),
+        _ => format!("{} share first place", listed(&first)),
     }
 }
 
@@ -96,13 +94,6 @@ fn of_verdict(verdict: &Value) -> Option<String> {
         "inconclusive" => Some(format!("The test of {one} against {other} is inconclusive")),
         _ => None,
     }
-}
-
-/// The agents at the first place.
-fn first(report: &Report) -> Vec<&str> {
-    let standings = report.agents.iter().map(|agent| &agent.standing);
-    let first = standings.filter(|standing| standing.place == Some(1));
-    first.map(|standing| standing.agent.as_str()).collect()
 }
 
 fn progress(report: &Report) -> Option<String> {
@@ -154,18 +145,10 @@ fn leader(report: &Report) -> Option<String> {
         }
     };
     let games = units::plural(standing.games, "game");
-    let mut text = if report.by_rating {
-        format!(
-            "{} is first with a rating of {} over {games}",
-            standing.agent,
-            shown(standing)
-        )
-    } else {
-        format!(
-            "{} has the best score: {} over {games}",
-            standing.agent,
-            shown(standing)
-        )
+    let (agent, own) = (&standing.agent, shown(standing));
+    let mut text = match report.by_rating {
+        true => format!("{agent} is first with a rating of {own} over {games}"),
+        false => format!("{agent} has the best score: {own} over {games}"),
     };
     if let Some(second) = rest.first() {
         let other = &second.standing;
@@ -190,18 +173,15 @@ fn undecided(report: &Report) -> Option<String> {
             open += u64::from(ends.is_none_or(|ends| ends.contains(0.5)));
         }
     }
+    let differs = match open {
+        0 => "the head-to-head score differs significantly from 50 %.",
+        _ => "the head-to-head score does not differ significantly from 50 %.",
+    };
     match (all, open) {
         (0, _) => None,
-        (1, 0) => Some("The head-to-head score differs significantly from 50 %.".to_owned()),
-        (1, _) => {
-            Some("The head-to-head score does not differ significantly from 50 %.".to_owned())
-        }
-        (_, 0) => Some(format!(
-            "In all {all} pairs, the head-to-head score differs significantly from 50 %."
-        )),
-        _ => Some(format!(
-            "In {open} of {all} pairs, the head-to-head score does not differ significantly from 50 %."
-        )),
+        (1, _) => Some(differs.replacen('t', "T", 1)),
+        (_, 0) => Some(format!("In all {all} pairs, {differs}")),
+        _ => Some(format!("In {open} of {all} pairs, {differs}")),
     }
 }
 
@@ -209,19 +189,17 @@ fn first_seat(report: &Report) -> Option<String> {
     let first = (*report.seat_scores.first()?)?;
     let fair = 0.5;
     let ends = first.interval(report.adaptive)?;
-    let shown = units::interval(first.value, Some(ends));
-    if report.starter_drawn {
-        return Some(format!(
-            "The first player is drawn and may have any seat; seat 0 scores {shown}."
-        ));
-    }
-    Some(if ends.low > fair {
-        format!("Moving first is an advantage: seat 0 scores {shown}.")
+    let found = if report.starter_drawn {
+        "The first player is drawn and may have any seat;"
+    } else if ends.low > fair {
+        "Moving first is an advantage:"
     } else if ends.high < fair {
-        format!("Moving first is a disadvantage: seat 0 scores {shown}.")
+        "Moving first is a disadvantage:"
     } else {
-        format!("No significant first-move advantage: seat 0 scores {shown}.")
-    })
+        "No significant first-move advantage:"
+    };
+    let shown = units::interval(first.value, Some(ends));
+    Some(format!("{found} seat 0 scores {shown}."))
 }
 
 fn lengths(report: &Report) -> Option<String> {
@@ -246,28 +224,19 @@ fn is_faulty(report: &Report) -> bool {
 }
 
 fn faults(report: &Report) -> Option<String> {
-    let faulty: Vec<String> = report
-        .agents
-        .iter()
-        .filter(|agent| agent.standing.faults > 0)
-        .map(|agent| {
-            format!(
-                "{} ({})",
-                agent.standing.agent,
-                units::count(agent.standing.faults)
-            )
-        })
-        .collect();
+    let standings = report.agents.iter().map(|agent| &agent.standing);
+    let faulty = standings
+        .filter(|it| it.faults > 0)
+        .map(|it| format!("{} ({})", it.agent, units::count(it.faults)))
+        .join(", ");
     let void = report.terminations.get("void").copied().unwrap_or(0);
-    let mut text = if faulty.is_empty() {
-        "No agent made a fault".to_owned()
-    } else {
-        format!("Faults by {}", faulty.join(", "))
+    let mut text = match faulty.as_str() {
+        "" => "No agent made a fault".to_owned(),
+        agents => format!("Faults by {agents}"),
     };
     if void > 0 {
         let games = units::plural(void, "game");
         let count = if void == 1 { "is" } else { "are" };
-
         text += &format!("; {games} could not be played and {count} void");
     }
     Some(text + ".")

@@ -5,8 +5,6 @@ mod list;
 mod register;
 mod serve;
 
-use std::{ffi::OsString, process::ExitCode};
-
 use clap::Subcommand;
 
 use crate::failure::Outcome;
@@ -73,9 +71,4 @@ impl AgentCommand {
             Self::Serve(args) => args.run().await,
         }
     }
-}
-
-/// `arena agent guard`: the process that a worker starts around each agent process.
-pub(crate) fn guard(arguments: Vec<OsString>) -> ExitCode {
-    arena_worker::guard::main(arguments)
 }

@@ -58,25 +58,23 @@ impl ListArgs {
     async fn list(&self, client: &mut Client) -> Outcome {
         let tournaments = match &self.id {
             Some(id) => vec![ids::tournament(client, id).await?],
-            None => ids::all(client)
-                .await?
-                .into_iter()
-                .map(|it| it.tournament_id)
-                .collect(),
+            None => {
+                let all = ids::all(client).await?;
+                all.into_iter().map(|it| it.tournament_id).collect()
+            }
         };
         let (mut rows, mut more) = (Vec::new(), Vec::new());
         for id in tournaments {
-            let mut token = String::new();
+            let mut request = v1::ListDifferencesRequest {
+                tournament_id: id.clone(),
+                page_size: PAGE,
+                page_token: String::new(),
+            };
             let unlisted = loop {
-                let request = v1::ListDifferencesRequest {
-                    tournament_id: id.clone(),
-                    page_size: PAGE,
-                    page_token: token,
-                };
-                let page = client.list_differences(request).await?.into_inner();
+                let page = client.list_differences(request.clone()).await?.into_inner();
                 rows.extend(page.differences.iter().map(row));
-                token = page.next_page_token;
-                if token.is_empty() {
+                request.page_token = page.next_page_token;
+                if request.page_token.is_empty() {
                     break page.unlisted;
                 }
             };

@@ -122,15 +122,15 @@ impl BenchArgs {
                 "--agent runs a file as a process: omit --agent, or measure batched or unary",
             ));
         }
-        let (agents, worker_flags): (&str, &[&str]) = match route {
-            What::Batched => ("agents as processes, batched gRPC", &["--builtin=process"]),
+        let (what, worker_flags): (&str, &[&str]) = match route {
+            What::Batched => ("as processes, batched gRPC", &["--builtin=process"]),
             What::Unary => (
-                "agents as processes, unary gRPC",
+                "as processes, unary gRPC",
                 &["--builtin=process", "--unary"],
             ),
-            What::InProcess | What::Rules => ("agents in the worker", &["--builtin=in-process"]),
+            What::InProcess | What::Rules => ("in the worker", &["--builtin=in-process"]),
         };
-        let mut what = format!("cowry tournament, {agents}");
+        let mut what = format!("cowry tournament, agents {what}");
         for (count, usual, name) in [
             (u32::from(self.agents), 2, "agents"),
             (u32::from(self.workers), 1, "workers"),
@@ -152,37 +152,31 @@ impl BenchArgs {
 }
 
 fn print(lines: Vec<Measured>, format: Format) -> Outcome {
-    let megabytes =
-        |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.0}"));
-    let rows = lines
-        .into_iter()
-        .map(|line| {
-            let cells = vec![
-                line.what.clone(),
-                units::count(line.decisions_per_second as u64),
-                format!("{:.3}", line.cpu_us_per_decision),
-                units::count(line.games_per_second as u64),
-                units::count(line.games),
-                megabytes(line.coordinator_mb),
-                megabytes(line.worker_mb),
-                megabytes(line.agent_mb),
-            ];
-            (cells, line)
-        })
-        .collect();
+    let cells = |line: &Measured| COLUMNS.map(|(_, cell)| cell(line)).to_vec();
+    let rows = lines.into_iter().map(|line| (cells(&line), line));
     let listing = Listing {
-        header: vec![
-            "what",
-            "decisions/s",
-            "CPU µs/decision",
-            "games/s",
-            "games",
-            "coordinator MB",
-            "worker MB",
-            "agent MB",
-        ],
-        rows,
+        header: COLUMNS.map(|(head, _)| head).to_vec(),
+        rows: rows.collect(),
         empty: "nothing was measured",
     };
     listing.print(format)
+}
+
+const COLUMNS: [(&str, fn(&Measured) -> String); 8] = [
+    ("what", |it| it.what.clone()),
+    ("decisions/s", |it| {
+        units::count(it.decisions_per_second as u64)
+    }),
+    ("CPU µs/decision", |it| {
+        format!("{:.3}", it.cpu_us_per_decision)
+    }),
+    ("games/s", |it| units::count(it.games_per_second as u64)),
+    ("games", |it| units::count(it.games)),
+    ("coordinator MB", |it| megabytes(it.coordinator_mb)),
+    ("worker MB", |it| megabytes(it.worker_mb)),
+    ("agent MB", |it| megabytes(it.agent_mb)),
+];
+
+fn megabytes(value: Option<f64>) -> String {
+    units::known(value, |value| format!("{value:.0}"))
 }

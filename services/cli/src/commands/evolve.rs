@@ -15,6 +15,7 @@ use arena_model::{TournamentSeed, engine::options::nearest};
 
 use arena_wire::v1::{self, GetAgentRequest};
 use clap::Args;
+use itertools::Itertools;
 use tonic::Code;
 
 use self::{generations::Generations, report::EvolutionReporter};
@@ -126,10 +127,7 @@ impl EvolveArgs {
         if let Some(generations) = self.generations {
             spec.evolution.generations = generations;
         }
-        let seed = match self.seed.or(spec.seed) {
-            Some(seed) => seed,
-            None => drawn()?,
-        };
+        let seed = self.seed.or(spec.seed).map_or_else(drawn, Ok)?;
         if self.access.creates() {
             // A rejected spec must not leave a data folder behind.
             let embedded = crate::embedded::hold_memory().await?;
@@ -145,13 +143,13 @@ impl EvolveArgs {
             .as_deref()
             .map(WholeFile::create)
             .transpose()?;
-        let mut interrupt = Interrupt::listen()?;
+        let interrupt = Interrupt::listen()?;
         let mut access = self.access.open_or_create().await?;
         let prepared = prepare(&mut access.client, &spec, seed).await;
         let outcome = match prepared.map_err(about) {
             Ok(generations) => {
-                let played = self.play(&mut access, generations, &mut interrupt, &spec, file);
-                played.await
+                self.play(&mut access, generations, interrupt, &spec, file)
+                    .await
             }
             Err(failure) => Err(failure),
         };
@@ -163,7 +161,7 @@ impl EvolveArgs {
         &self,
         access: &mut Access,
         generations: Generations,
-        interrupt: &mut Interrupt,
+        mut interrupt: Interrupt,
         spec: &EvolveSpec,
         file: Option<WholeFile>,
     ) -> Outcome {
@@ -197,10 +195,7 @@ impl EvolveArgs {
             )),
         };
         if played.is_err() {
-            note(
-                "stopping: finishing current games, for at most 10 s (interrupt again to stop at \
-             once)",
-            );
+            note(super::run::STOPPING);
         }
         fleet.stop().await;
         let champion = played?;
@@ -221,12 +216,9 @@ impl EvolveArgs {
 /// Draws a seed.
 fn drawn() -> Outcome<TournamentSeed> {
     let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).map_err(|error| {
-        Failure::failed(format!(
-            "the system provides no random numbers for a \
-         seed: {error}"
-        ))
-    })?;
+    let filled = getrandom::fill(&mut bytes);
+    let failed = "the system provides no random numbers for a seed";
+    filled.map_err(|error| Failure::failed(format!("{failed}: {error}")))?;
     Ok(TournamentSeed::from_bytes(bytes))
 }
 
@@ -246,10 +238,8 @@ async fn prepare(
 /// Asks the coordinator for the bot, and returns its options that evolve.
 async fn genome(client: &mut Client, spec: &EvolveSpec) -> Outcome<Genome> {
     let player = &spec.player;
-    let name = player
-        .from
-        .as_ref()
-        .map_or(player.bot.as_str(), |from| from.as_str());
+    let from = player.from.as_ref();
+    let name = from.map_or(player.bot.as_str(), |from| from.as_str());
     let request = GetAgentRequest {
         name: name.to_owned(),
     };
@@ -263,15 +253,13 @@ async fn genome(client: &mut Client, spec: &EvolveSpec) -> Outcome<Genome> {
     let described = agent.and_then(|agent| agent.description);
     let bots = described.map_or_else(Vec::new, |described| described.bots);
     let Some(bot) = bots.iter().find(|bot| bot.name == player.bot) else {
-        let known: Vec<&str> = bots.iter().map(|bot| bot.name.as_str()).collect();
+        let known = match bots.len() {
+            0 => "none that it describes".to_owned(),
+            _ => bots.iter().map(|bot| &bot.name).join(", "),
+        };
         return Err(Failure::usage(format!(
-            "[player] agent \"{name}\" has no bot \"{}\"; its bots are {}",
-            player.bot,
-            if known.is_empty() {
-                "none that it describes".to_owned()
-            } else {
-                known.join(", ")
-            }
+            "[player] agent \"{name}\" has no bot \"{}\"; its bots are {known}",
+            player.bot
         )));
     };
     Ok(Genome::new(bot, &spec.ruleset, player.evolve.as_ref())?)
@@ -301,7 +289,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_help_shows_a_spec_that_is_right_and_all_its_keys() {
+    fn help_has_a_valid_spec_with_all_keys() {
         let command = EvolveArgs::augment_args(clap::Command::new("evolve"));
         let help = command.get_after_help().expect("a help").to_string();
         let (_, rest) = help.split_once("A spec:\n").expect("a spec");

@@ -3,6 +3,7 @@
 use arena_model::expect::Expectation;
 use arena_report::Verdict;
 use clap::Args;
+use itertools::Itertools;
 
 use crate::{
     access::Client,
@@ -71,21 +72,20 @@ fn results_table(verdicts: &[Verdict]) -> String {
         };
         vec![holds.to_owned(), expected, verdict.says.clone()]
     };
-    let rows: Vec<Vec<String>> = verdicts.iter().map(row).collect();
+    let rows = verdicts.iter().map(row).collect_vec();
     output::table(&["verdict", "expected", "result"], &rows)
 }
 
 /// Fails if an expectation is not met.
 pub(crate) fn settle(verdicts: &[Verdict]) -> Outcome {
     let failed = verdicts.iter().filter(|verdict| !verdict.holds);
-    let failed: Vec<&str> = failed.map(|verdict| verdict.name.as_str()).collect();
+    let failed = failed.map(|verdict| verdict.name.as_str()).collect_vec();
     if failed.is_empty() {
         return Ok(());
     }
+    let (count, all) = (failed.len(), verdicts.len());
     Err(Failure::differs(format!(
-        "{} of {} expectations do not hold: {}",
-        failed.len(),
-        verdicts.len(),
+        "{count} of {all} expectations do not hold: {}",
         failed.join("; ")
     )))
 }

@@ -217,16 +217,15 @@ impl ExportArgs {
             }
             let setup = tournament.setup.unwrap_or_default();
             if setup.hash_only && self.wants_events() {
-                let game = format!("{id}/INDEX");
+                let problem = records::not_kept(&id, &format!("{id}/INDEX"));
                 return Err(Failure::usage(format!(
-                    "{}; --records hash exports everything that is stored",
-                    records::not_kept(&id, &game)
+                    "{problem}; --records hash exports everything that is stored"
                 )));
             }
-            let spec: Tournament =
-                serde_json::from_str(&tournament.spec_json).map_err(|error| {
-                    Failure::failed(format!("cannot read the spec of {id}: {error}"))
-                })?;
+            let spec = serde_json::from_str::<Tournament>(&tournament.spec_json);
+            let spec = spec.map_err(|error| {
+                Failure::failed(format!("cannot read the spec of {id}: {error}"))
+            })?;
             sources.push(Source {
                 rules: TournamentRecords::new(&setup)?,
                 seed: spec.seed.to_string(),

@@ -5,6 +5,7 @@ use arena_model::{
     format::{Format as TournamentFormat, REFERENCE, Reference, Setting},
 };
 use clap::Args;
+use itertools::Itertools;
 use serde_json::{Value, json};
 
 use crate::{
@@ -39,14 +40,15 @@ impl FormatsArgs {
             Format::Jsonl => output::json_line(&describe(reference)),
             Format::Csv => settings(reference).print(Format::Csv),
             Format::Table => {
-                output::write(&format!(
-                    "{}: {}\nblocks: {}\n\n",
-                    reference.format.name(),
-                    reference.summary,
-                    reference.blocks
-                ))?;
+                let Reference {
+                    summary,
+                    blocks,
+                    example,
+                    ..
+                } = reference;
+                output::write(&format!("{name}: {summary}\nblocks: {blocks}\n\n"))?;
                 settings(reference).print(Format::Table)?;
-                output::write(&format!("\nIn a spec:\n\n{}", reference.example))
+                output::write(&format!("\nIn a spec:\n\n{example}"))
             }
         }
     }
@@ -65,12 +67,9 @@ fn find(name: &str) -> Outcome<&'static Reference> {
 
 fn list() -> Listing<Value> {
     let row = |reference: &Reference| {
-        let keys: Vec<&str> = reference.settings.iter().map(|it| &*it.key).collect();
-        let row = vec![
-            reference.format.name().to_owned(),
-            keys.join(" "),
-            reference.summary.to_owned(),
-        ];
+        let name = reference.format.name().to_owned();
+        let keys = reference.settings.iter().map(|it| &*it.key).join(" ");
+        let row = vec![name, keys, reference.summary.to_owned()];
         (row, describe(reference))
     };
     Listing {
@@ -98,19 +97,14 @@ fn settings(reference: &Reference) -> Listing<Value> {
 }
 
 fn describe(reference: &Reference) -> Value {
-    let settings = reference.settings.iter().map(|setting| {
-        json!({
-            "key": setting.key,
-            "default": setting.default,
-            "values": setting.values,
-            "summary": setting.summary,
-        })
+    let settings = reference.settings.iter().map(|it| {
+        json!({ "key": it.key, "default": it.default, "values": it.values, "summary": it.summary })
     });
     json!({
         "format": reference.format.name(),
         "summary": reference.summary,
         "blocks": reference.blocks,
-        "settings": settings.collect::<Vec<_>>(),
+        "settings": settings.collect_vec(),
         "example": reference.example,
     })
 }

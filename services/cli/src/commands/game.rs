@@ -173,8 +173,9 @@ impl ReplayArgs {
     }
 
     fn replay_file(&self, file: &Path) -> Outcome {
-        let texts = texts(file)?;
-        texts.iter().try_for_each(|text| self.replay_text(text))
+        texts(file)?
+            .iter()
+            .try_for_each(|text| self.replay_text(text))
     }
 
     fn replay_text(&self, Text { place, text }: &Text) -> Outcome {
@@ -207,16 +208,15 @@ impl ReplayArgs {
             Format::Json | Format::Jsonl => output::write(&format!("{line}\n")),
             Format::Csv => output::write(&format!("game_id,replays\n{id},true\n")),
             Format::Table => {
-                let seats = 0..record.luck.len();
-                let luck: String = seats
-                    .map(|seat| format!("  seat {seat}{}\n", show::luck(record, seat)))
-                    .collect();
-                let what = match luck.is_empty() {
-                    true => "result and hash",
-                    false => "result, luck and hash",
+                let luck = |seat| format!("  seat {seat}{}\n", show::luck(record, seat));
+                let luck: String = (0..record.luck.len()).map(luck).collect();
+                let comma = if luck.is_empty() {
+                    " and"
+                } else {
+                    ", luck and"
                 };
                 output::write(&format!(
-                    "{id} replays: {} plies; {what} are correct\n{luck}",
+                    "{id} replays: {} plies; result{comma} hash are correct\n{luck}",
                     record.plies
                 ))
             }

@@ -9,7 +9,7 @@ use std::{
 use clap::Args;
 
 use crate::{
-    failure::{Failure, Kind, Outcome},
+    failure::{Failure, Outcome},
     output,
 };
 
@@ -40,24 +40,18 @@ impl HealthArgs {
         let address = self.address.trim_start_matches("http://");
         let address = address.split('/').next().unwrap_or(address);
         let timeout = Duration::from_secs(self.timeout);
-        let answer = ask(address, timeout).map_err(|problem| {
-            Failure::new(
-                Kind::Unreachable,
-                format!("no answer from {address}: {problem}"),
-            )
-        })?;
+        let unreachable =
+            |problem| Failure::unreachable(format!("no answer from {address}: {problem}"));
+        let answer = ask(address, timeout).map_err(unreachable)?;
         let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
-        let status = head.split_whitespace().nth(1);
-        if status == Some("200") {
-            return output::write(&format!("{address}: {}\n", body.trim()));
-        }
+        let problem = match (head.split_whitespace().nth(1), body.trim()) {
+            (Some("200"), body) => return output::write(&format!("{address}: {body}\n")),
+            (None, _) => "the server does not answer with HTTP",
+            (Some(status), "") => status,
+            (_, body) => body,
+        };
         Err(Failure::failed(format!(
-            "{address} is not healthy: {}",
-            match (status, body.trim()) {
-                (None, _) => "the server does not answer with HTTP",
-                (Some(status), "") => status,
-                (_, body) => body,
-            }
+            "{address} is not healthy: {problem}"
         )))
     }
 }
@@ -67,8 +61,7 @@ fn ask(address: &str, timeout: Duration) -> std::io::Result<String> {
     let ends = Instant::now() + timeout;
     let mut last = std::io::Error::other("it has no address");
     for socket in address.to_socket_addrs()? {
-        let connected = TcpStream::connect_timeout(&socket, timeout);
-        let mut stream = match connected {
+        let mut stream = match TcpStream::connect_timeout(&socket, timeout) {
             Ok(stream) => stream,
             Err(error) => {
                 last = error;
@@ -76,10 +69,8 @@ fn ask(address: &str, timeout: Duration) -> std::io::Result<String> {
             }
         };
         stream.set_write_timeout(Some(timeout))?;
-        write!(
-            stream,
-            "GET /healthz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"
-        )?;
+        let headers = format!("Host: {address}\r\nConnection: close\r\n\r\n");
+        write!(stream, "GET /healthz HTTP/1.1\r\n{headers}")?;
         let mut answer = Vec::new();
         let mut piece = [0; 4096];
         while (answer.len() as u64) < ANSWER_MAX {

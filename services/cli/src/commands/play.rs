@@ -114,13 +114,11 @@ impl PlayArgs {
             ask_forced: true,
             ..Setup::new(self.seed.keys(&names), opening)
         };
-        let opened = rules.game.open(setup);
-        opened.map_err(|error| {
-            Failure::usage(format!(
-                "--opening: {error}; `arena game show` lists the moves of a game"
-            ))
-        })?;
-        Ok(rules)
+        let hint = "`arena game show` lists the moves of a game";
+        match rules.game.open(setup) {
+            Ok(_) => Ok(rules),
+            Err(error) => Err(Failure::usage(format!("--opening: {error}; {hint}"))),
+        }
     }
 
     async fn play(&self, resolved: &Resolved) -> Outcome {
@@ -179,39 +177,33 @@ impl PlayArgs {
 
 /// A duration such as `2s` or `500ms`.
 fn duration(text: &str) -> Result<Duration, String> {
-    let duration = humantime::parse_duration(text)
-        .map_err(|_| "expected a duration such as 2s or 500ms".to_owned())?;
-    if duration < Duration::from_millis(1) {
-        return Err("it must be at least 1ms".to_owned());
+    match humantime::parse_duration(text) {
+        Ok(duration) if duration >= Duration::from_millis(1) => Ok(duration),
+        Ok(_) => Err("it must be at least 1ms".to_owned()),
+        Err(_) => Err("expected a duration such as 2s or 500ms".to_owned()),
     }
-    Ok(duration)
 }
 
 /// Splits at commas outside parentheses.
 fn split_seats(text: &str) -> Outcome<Vec<String>> {
-    let mut seats = vec![String::new()];
-    let mut depth = 0_u32;
-    for c in text.chars() {
+    let wrong = |problem| Failure::usage(format!("--seats {text}: {problem}"));
+    let (mut seats, mut start, mut depth) = (Vec::new(), 0, 0_u32);
+    for (place, c) in text.char_indices() {
         match c {
             ',' if depth == 0 => {
-                seats.push(String::new());
-                continue;
+                seats.push(text[start..place].trim().to_owned());
+                start = place + 1;
             }
             '(' => depth += 1,
-            ')' if depth == 0 => {
-                return Err(Failure::usage(format!("--seats {text}: ) without (")));
-            }
-            ')' => depth -= 1,
+            ')' => depth = depth.checked_sub(1).ok_or_else(|| wrong(") without ("))?,
             _ => {}
-        }
-        if let Some(seat) = seats.last_mut() {
-            seat.push(c);
         }
     }
     if depth > 0 {
-        return Err(Failure::usage(format!("--seats {text}: ( without )")));
+        return Err(wrong("( without )"));
     }
-    Ok(seats.iter().map(|seat| seat.trim().to_owned()).collect())
+    seats.push(text[start..].trim().to_owned());
+    Ok(seats)
 }
 
 #[cfg(test)]

@@ -81,10 +81,9 @@ impl ReportArgs {
         expect::settle(&report.verdicts)?;
         if self.junit.is_some() && !report.is_whole() {
             // A test case in the file failed, so the exit code reports a failure, too.
+            let (id, state) = (&report.id, state_name(report.state));
             return Err(Failure::differs(format!(
-                "tournament {} is {}, not finished",
-                report.id,
-                state_name(report.state)
+                "tournament {id} is {state}, not finished"
             )));
         }
         Ok(())

@@ -38,26 +38,24 @@ impl RulesetsArgs {
             Format::Jsonl => output::json_line(&describe(info)),
             Format::Csv => options(info).print(Format::Csv),
             Format::Table => {
-                let (least, most) = info.seats;
                 output::write(&format!(
                     "{} (rules version {}): {}\nseats: {}\n\n",
                     info.name,
                     info.version,
                     info.summary,
-                    seats(least, most)
+                    seats(info)
                 ))?;
                 options(info).print(Format::Table)?;
                 for preset in &info.presets {
+                    let Preset { name, summary, .. } = preset;
                     let seats = preset.seats.map(|seats| format!(" ({seats} seats)"));
+                    let seats = seats.unwrap_or_default();
                     let values = preset.options.iter();
+                    let values = values
+                        .map(|(name, value)| format!("{name}={value}"))
+                        .join(" ");
                     output::write(&format!(
-                        "\npreset \"{}\": {}{}\n  {}\n",
-                        preset.name,
-                        preset.summary,
-                        seats.unwrap_or_default(),
-                        values
-                            .map(|(name, value)| format!("{name}={value}"))
-                            .join(" ")
+                        "\npreset \"{name}\": {summary}{seats}\n  {values}\n"
                     ))?;
                 }
                 Ok(())
@@ -66,11 +64,10 @@ impl RulesetsArgs {
     }
 }
 
-fn seats(least: usize, most: usize) -> String {
-    if least == most {
-        least.to_string()
-    } else {
-        format!("{least} to {most}")
+fn seats(info: &RulesetInfo) -> String {
+    match info.seats {
+        (least, most) if least == most => least.to_string(),
+        (least, most) => format!("{least} to {most}"),
     }
 }
 
@@ -79,7 +76,7 @@ fn list() -> Listing<serde_json::Value> {
         let row = vec![
             info.name.to_owned(),
             info.version.to_string(),
-            seats(info.seats.0, info.seats.1),
+            seats(info),
             info.options.len().to_string(),
             info.presets.iter().map(|preset| &preset.name).join(" "),
             info.summary.to_owned(),

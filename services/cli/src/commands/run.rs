@@ -136,18 +136,9 @@ pub(crate) async fn play(plan: Plan, format: Format) -> Outcome<String> {
             )));
         }
     };
-    let url = coordinator.url();
-    let mut client = access::dial(&url).await?;
-    let outcome = play_on(
-        &mut client,
-        plan,
-        &expectations,
-        &url,
-        &mut coordinator,
-        &mut interrupt,
-        format,
-    )
-    .await;
+    let mut client = access::dial(&coordinator.url()).await?;
+    let (plays, stops) = (&mut coordinator, &mut interrupt);
+    let outcome = play_on(&mut client, plan, &expectations, plays, stops, format).await;
     let stopped = coordinator.stop().await;
     let id = outcome?;
     stopped?;
@@ -158,7 +149,6 @@ async fn play_on(
     client: &mut Client,
     plan: Plan,
     expectations: &[Expectation],
-    url: &str,
     coordinator: &mut Embedded,
     interrupt: &mut Interrupt,
     format: Format,
@@ -187,7 +177,8 @@ async fn play_on(
             units::count(tournament.games_total)
         ));
     }
-    let mut fleet = Fleet::start(url, plan.workers, plan.builtin, plan.agent_output.clone())?;
+    let url = coordinator.url();
+    let mut fleet = Fleet::start(&url, plan.workers, plan.builtin, plan.agent_output)?;
     let mut progress = Progress::default();
     let mut watching = client.clone();
     let follow = progress::follow(&mut watching, &id, &mut progress, Duration::from_secs(30));
@@ -197,50 +188,45 @@ async fn play_on(
         failure = coordinator.failed() => Err(failure),
         () = interrupt.asked() => Err(Failure::new(Kind::Interrupted, "")),
     };
-    match last {
-        Ok(last) => {
-            fleet.stop().await;
-            if let Err(failure) = progress::check_finished(&last) {
-                standings::show(client, &id, format).await?;
-                return Err(failure);
-            }
-            standings::show_checked(client, &id, format, alone, expectations).await?;
-            Ok(id)
-        }
-        Err(failure) => {
-            progress.clear();
-            note(
-                "stopping: finishing current games, for at most 10 s (interrupt again to stop at \
-             once)",
-            );
-            fleet.stop().await;
-            if failure.kind() != Kind::Interrupted {
-                return Err(failure);
-            }
-            Err(Failure::new(
-                Kind::Interrupted,
-                format!(
-                    "stopped; finished games are kept in {}. To continue, run the same command \
-                     again{}",
-                    plan.data.display(),
-                    seed_hint(seed_given, &tournament.spec_json)
-                ),
-            ))
-        }
+    if last.is_err() {
+        progress.clear();
+        note(STOPPING);
     }
+    fleet.stop().await;
+    let last = last.map_err(|failure| match failure.kind() {
+        Kind::Interrupted => {
+            let hint = seed_hint(seed_given, &tournament.spec_json);
+            let kept = format!(
+                "stopped; finished games are kept in {}",
+                plan.data.display()
+            );
+            let text = format!("{kept}. To continue, run the same command again{hint}");
+            Failure::new(Kind::Interrupted, text)
+        }
+        _ => failure,
+    })?;
+    if let Err(failure) = progress::check_finished(&last) {
+        standings::show(client, &id, format).await?;
+        return Err(failure);
+    }
+    standings::show_checked(client, &id, format, alone, expectations).await?;
+    Ok(id)
 }
+
+/// The note for a command that stops before its tournament is finished.
+pub(crate) const STOPPING: &str = "stopping: finishing current games, for at most 10 s (interrupt \
+ again to stop at once)";
 
 /// Names the unfinished tournaments of the folder that this command does not play.
 async fn note_others(client: &mut Client, id: &str, data: &Path) -> Outcome {
     let all = ids::all(client).await?;
-    let open = all.iter().filter(|other| {
-        let state = other.state();
-        other.tournament_id != id
-            && matches!(state, TournamentState::Running | TournamentState::Paused)
-    });
-    let open: Vec<&str> = open.map(|other| other.tournament_id.as_str()).collect();
-    if let [first, rest @ ..] = &*open {
-        let more = match rest.len() {
+    let states = [TournamentState::Running, TournamentState::Paused];
+    let mut open = all
+        .iter()
+        .filter(|other| other.tournament_id != id && states.contains(&other.state()))
+        .map(|other| other.tournament_id.as_str());
+    if let Some(first) = open.next() {
+        let more = match open.count() {
             0 => String::new(),
             more => format!(" and {} more", units::count(more as u64)),
         };

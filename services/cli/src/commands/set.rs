@@ -19,21 +19,20 @@ impl SetArgs {
         if self.keys.is_empty() {
             return Ok(spec);
         }
-        let mut table: toml::Table = spec
-            .parse()
-            .map_err(|error| Failure::usage(format!("not TOML: {error}")))?;
+        let table = spec.parse();
+        let mut table: toml::Table =
+            table.map_err(|error| Failure::usage(format!("not TOML: {error}")))?;
         for key in &self.keys {
-            set(&mut table, key)
-                .map_err(|problem| Failure::usage(format!("--set {key}: {problem}")))?;
+            let set = set(&mut table, key);
+            set.map_err(|problem| Failure::usage(format!("--set {key}: {problem}")))?;
         }
         toml::to_string(&table).map_err(Failure::failed)
     }
 }
 
 fn set(table: &mut toml::Table, text: &str) -> Result<(), String> {
-    let (path, value) = text
-        .split_once('=')
-        .ok_or("expected KEY=VALUE, such as blocks=200")?;
+    let pair = text.split_once('=');
+    let (path, value) = pair.ok_or("expected KEY=VALUE, such as blocks=200")?;
     let (path, value) = (path.trim(), value.trim());
     if path.split('.').any(str::is_empty) {
         return Err("a key is missing".to_owned());
@@ -42,9 +41,8 @@ fn set(table: &mut toml::Table, text: &str) -> Result<(), String> {
     // and are text.
     let parsed = format!("value = {value}").parse::<toml::Table>().ok();
     let parsed = parsed.filter(|_| !value.starts_with("0x"));
-    let value = parsed
-        .and_then(|mut table| table.remove("value"))
-        .unwrap_or(value.into());
+    let parsed = parsed.and_then(|mut table| table.remove("value"));
+    let value = parsed.unwrap_or(value.into());
     let (tables, key) = path.rsplit_once('.').unwrap_or(("", path));
     let mut place = table;
     for name in tables.split('.').filter(|name| !name.is_empty()) {
@@ -69,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_replace_those_of_the_spec_and_tables_are_made() {
+    fn set_replaces_keys_and_makes_tables() {
         let spec = "name = \"a\"\nblocks = 10\nseed = \"0x1\"\n[play]\nrotate = true\n";
         let keys = [
             "blocks=20",
@@ -90,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_set_is_named() {
+    fn unsettable_keys_are_named() {
         for (key, problem) in [
             ("blocks", "expected KEY=VALUE"),
             (".x=1", "a key is missing"),

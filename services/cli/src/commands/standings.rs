@@ -5,12 +5,14 @@ mod running;
 use arena_model::expect::Expectation;
 use arena_report::{
     Verdict,
+    rounds::rows,
     standings::{audits::format_audits, columns, csv, rounds, table, verdict, view},
     state,
 };
 use arena_wire::v1;
 use clap::Args;
 use itertools::Itertools;
+use serde_json::json;
 
 use crate::{
     access::{AccessArgs, Client},
@@ -104,17 +106,16 @@ impl StandingsArgs {
 
     async fn show(&mut self, client: &mut Client) -> Outcome {
         self.id = ids::tournament(client, &self.id).await?;
-        if self.ratings.is_some() && self.crosstable && self.output != Format::Table {
-            return Err(Failure::usage(
-                "--ratings and --crosstable print different tables: with --output, use one at a \
-                 time",
-            ));
-        }
-        if self.rounds && self.crosstable && matches!(self.output, Format::Csv | Format::Jsonl) {
-            return Err(Failure::usage(
-                "--rounds and --crosstable print different tables: with --output, use one at a \
-                 time",
-            ));
+        let only_one = match self.output {
+            Format::Table => None,
+            _ if self.ratings.is_some() => Some("--ratings"),
+            Format::Csv | Format::Jsonl if self.rounds => Some("--rounds"),
+            _ => None,
+        };
+        if let Some(flag) = only_one.filter(|_| self.crosstable) {
+            return Err(Failure::usage(format!(
+                "{flag} and --crosstable print different tables: with --output, use one at a time"
+            )));
         }
         let expectations = self.expect.of(client, &self.id).await?;
         let request = v1::GetStandingsRequest {
@@ -140,10 +141,8 @@ impl StandingsArgs {
         let answer = client.get_standings(request).await?.into_inner();
         let standings = answer.standings.unwrap_or_default();
         if self.crosstable {
-            output::write(&format!(
-                "\n{}\n",
-                table::crosstable(&standings, self.wide, output::width())
-            ))?;
+            let crosstable = table::crosstable(&standings, self.wide, output::width());
+            output::write(&format!("\n{crosstable}\n"))?;
         }
         let format = match self.output {
             // These ratings do not contain verdicts of expectations.
@@ -232,18 +231,19 @@ fn print(
             view.expectations = Some(verdicts).filter(|verdicts| !verdicts.is_empty());
             output::json(&view)
         }
-        Format::Jsonl if wanted.rounds => match rounds::rows(standings) {
-            Ok(rows) => rows.iter().try_for_each(output::json_line),
-            Err(absence) => {
-                note(absence);
-                Ok(())
+        Format::Jsonl | Format::Csv if wanted.rounds => {
+            let rounds = rounds::rounds(standings);
+            if rounds.is_none() {
+                note(rounds::absence(standings));
             }
-        },
-        Format::Csv if wanted.rounds => {
-            if let Err(absence) = rounds::rows(standings) {
-                note(absence);
+            let rows = rounds.as_ref().map(rows).unwrap_or_default();
+            match format {
+                Format::Csv => output::write(&csv::rounds(&rows)?),
+                // As a value, its keys are sorted.
+                _ => rows
+                    .iter()
+                    .try_for_each(|row| output::json_line(&json!(row))),
             }
-            output::write(&rounds::csv(standings)?)
         }
         Format::Jsonl if wanted.crosstable => {
             let mut pairs = standings.pairs.iter();

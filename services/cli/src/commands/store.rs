@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use arena_store::{BackupReport, StoreError};
+use arena_store::{BackupReport, StoreError, VerifyReport};
 use arena_wire::v1::{self, backup_store_response::Part};
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -139,10 +139,8 @@ impl BackupArgs {
     async fn receive(&self, client: &mut Client, unfinished: &Path) -> Outcome<BackupReport> {
         let write = |error: io::Error| whole_file::failed(unfinished, &error);
         let mut file = BufWriter::new(File::create(unfinished).map_err(write)?);
-        let mut stream = client
-            .backup_store(v1::BackupStoreRequest {})
-            .await?
-            .into_inner();
+        let answer = client.backup_store(v1::BackupStoreRequest {}).await?;
+        let mut stream = answer.into_inner();
         let mut done = None;
         while let Some(message) = stream.message().await? {
             match message.part {
@@ -181,25 +179,26 @@ fn verify(args: &VerifyArgs) -> Outcome {
         report: &report,
         records: &records,
     };
+    let VerifyReport {
+        games,
+        documents,
+        binaries,
+        bytes_on_disk: bytes,
+        ..
+    } = &report;
     match args.output {
         Format::Json => output::json(&whole)?,
         Format::Jsonl => output::json_line(&whole)?,
-        Format::Csv => output::write(&format!(
-            "games,documents,binaries,bytes,damages,unsound\n{},{},{},{},{},{}\n",
-            report.games,
-            report.documents,
-            report.binaries,
-            report.bytes_on_disk,
-            report.damage_report.len(),
-            records.unsound
-        ))?,
+        Format::Csv => {
+            let (damages, unsound) = (report.damage_report.len(), records.unsound);
+            output::write(&format!(
+                "games,documents,binaries,bytes,damages,unsound\n\
+                 {games},{documents},{binaries},{bytes},{damages},{unsound}\n"
+            ))?;
+        }
         Format::Table => output::write(&format!(
-            "{}: {} games, {} documents, {} binaries, {} bytes\n",
-            report.path.display(),
-            report.games,
-            report.documents,
-            report.binaries,
-            report.bytes_on_disk
+            "{}: {games} games, {documents} documents, {binaries} binaries, {bytes} bytes\n",
+            report.path.display()
         ))?,
     }
     if records.hashes_alone > 0 {
@@ -231,7 +230,7 @@ fn verify(args: &VerifyArgs) -> Outcome {
 #[derive(Serialize)]
 struct Verified<'a> {
     #[serde(flatten)]
-    report: &'a arena_store::VerifyReport,
+    report: &'a VerifyReport,
     records: &'a Checked,
 }
 
@@ -242,9 +241,7 @@ fn unsound(records: &Checked) -> Vec<String> {
     }
     let mut lines = records.unsound_records.clone();
     let unnamed = records.unsound - lines.len() as u64;
-    if unnamed > 0 {
-        lines.push(format!("{unnamed} more records are wrong"));
-    }
+    lines.extend((unnamed > 0).then(|| format!("{unnamed} more records are wrong")));
     let advice = "these records do not match the rules and seeds: play their tournaments again \
      with `arena run SPEC --again`";
     lines.push(advice.to_owned());

@@ -182,50 +182,55 @@ impl TournamentCommand {
                 let tournament = arena_report::records::tournament(client, &args.id).await?;
                 show(&tournament, args.output)
             }
-            Self::Watch(args) => watch(access, args).await,
+            Self::Watch(args) => {
+                // Report an unknown id at once.
+                let id = &args.one.id;
+                let tournament = arena_report::records::tournament(client, id).await?;
+                let timeout = Duration::from_secs(args.connect_timeout);
+                follow(access, &tournament, timeout, args.one.output).await
+            }
             Self::Pause(args) => {
-                let request = v1::PauseTournamentRequest {
-                    request_id: request_id(),
-                    tournament_id: args.id,
-                };
-                let response = client.pause_tournament(request).await?.into_inner();
-                changed(response.tournament, args.output)
+                let changed = changed!(client.pause_tournament(PauseTournamentRequest, args.id));
+                print(&changed, &describe(&changed), args.output)
             }
             Self::Resume(args) => {
-                let request = v1::ResumeTournamentRequest {
-                    request_id: request_id(),
-                    tournament_id: args.id,
-                };
-                let response = client.resume_tournament(request).await?.into_inner();
-                plays_on(access, response.tournament, args.output).await
+                let resumed = changed!(client.resume_tournament(ResumeTournamentRequest, args.id));
+                plays_on(access, &resumed, args.output).await
             }
             Self::Retry(args) => {
-                let request = v1::RetryTournamentRequest {
-                    request_id: request_id(),
-                    tournament_id: args.id,
-                };
-                let response = client.retry_tournament(request).await?.into_inner();
-                plays_on(access, response.tournament, args.output).await
+                let retried = changed!(client.retry_tournament(RetryTournamentRequest, args.id));
+                plays_on(access, &retried, args.output).await
             }
             Self::Cancel(args) => {
-                let request = v1::CancelTournamentRequest {
-                    request_id: request_id(),
-                    tournament_id: args.id,
-                };
-                let response = client.cancel_tournament(request).await?.into_inner();
-                changed(response.tournament, args.output)
+                let changed = changed!(client.cancel_tournament(CancelTournamentRequest, args.id));
+                print(&changed, &describe(&changed), args.output)
             }
         }
     }
 }
 
+/// Calls a method that changes a tournament; the result is the changed tournament.
+macro_rules! changed {
+    ($client:ident.$method:ident($request:ident, $tournament_id:expr)) => {{
+        let request = v1::$request {
+            request_id: request_id(),
+            tournament_id: $tournament_id,
+        };
+        let answer = $client.$method(request).await?.into_inner();
+        answer.tournament.unwrap_or_default()
+    }};
+}
+use changed;
+
 /// Reads a spec file, with `--set`. Returns its text and its content; its agents are not checked.
 pub(crate) fn read_spec(path: &Path, set: &SetArgs) -> Outcome<(String, Spec)> {
+    let shown = path.display();
     let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))?;
+        .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}")))?;
     let text = set.apply(text).map_err(about(path))?;
     let spec = Spec::parse(&text)
-        .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+        .map_err(Failure::usage)
+        .map_err(about(path))?;
     Ok((text, spec))
 }
 
@@ -250,24 +255,21 @@ async fn start_command(access: &mut Access, args: StartArgs) -> Outcome {
         return follow(access, &tournament, timeout, args.output).await;
     }
     note_unplayed(access, &tournament).await?;
+    let (id, state) = (&tournament.tournament_id, state_name(tournament.state()));
     match args.output {
         Format::Json | Format::Jsonl => output::json_line(&json!({
-            "tournament_id": tournament.tournament_id,
-            "state": state_name(tournament.state()),
+            "tournament_id": id,
+            "state": state,
             "games_total": tournament.games_total,
             "created": response.created,
         })),
-        Format::Csv => output::write(&format!("tournament_id\n{}\n", tournament.tournament_id)),
+        Format::Csv => output::write(&format!("tournament_id\n{id}\n")),
         Format::Table => {
-            output::write(&format!("{}\n", tournament.tournament_id))?;
-            let state = match response.created {
-                true => "started",
-                false => state_name(tournament.state()),
-            };
+            output::write(&format!("{id}\n"))?;
+            let state = if response.created { "started" } else { state };
+            let games = units::count(tournament.games_total);
             note(format!(
-                "{state}, {} games; follow it with: arena tournament watch {}",
-                units::count(tournament.games_total),
-                tournament.tournament_id
+                "{state}, {games} games; follow it with: arena tournament watch {id}"
             ));
             Ok(())
         }
@@ -314,45 +316,30 @@ fn summary(tournament: &v1::Tournament) -> String {
         units::count(tournament.games_total)
     );
     let earlier = tournament.earlier.iter().map(|it| {
+        let [games, unplayed, replaced] = [it.games, it.unplayed, it.replaced].map(units::count);
         format!(
-            "generation {}: {} games, {} lost by an agent that never answered; {} replaced in \
-             generation {}\n",
+            "generation {}: {games} games, {unplayed} lost by an agent that never answered; \
+             {replaced} replaced in generation {}\n",
             it.number,
-            units::count(it.games),
-            units::count(it.unplayed),
-            units::count(it.replaced),
             it.number + 1
         )
     });
     std::iter::once(line).chain(earlier).collect()
 }
 
-const CSV_HEADER: [&str; 8] = [
-    "tournament",
-    "state",
-    "games",
-    "of",
-    "ruleset",
-    "format",
-    "created",
-    "finished",
+const CSV_COLUMNS: [(&str, fn(&v1::Tournament) -> String); 8] = [
+    ("tournament", |it| it.tournament_id.clone()),
+    ("state", |it| state_name(it.state()).to_owned()),
+    ("games", |it| it.games_done.to_string()),
+    ("of", |it| it.games_total.to_string()),
+    ("ruleset", |it| it.ruleset.clone()),
+    ("format", |it| it.format.clone()),
+    ("created", |it| units::utc(it.created_unix_us)),
+    ("finished", |it| match it.finished_unix_us {
+        0 => String::new(),
+        at => units::utc(at),
+    }),
 ];
-
-fn csv_cells(tournament: &v1::Tournament) -> Vec<String> {
-    vec![
-        tournament.tournament_id.clone(),
-        state_name(tournament.state()).to_owned(),
-        tournament.games_done.to_string(),
-        tournament.games_total.to_string(),
-        tournament.ruleset.clone(),
-        tournament.format.clone(),
-        units::utc(tournament.created_unix_us),
-        match tournament.finished_unix_us {
-            0 => String::new(),
-            at => units::utc(at),
-        },
-    ]
-}
 
 fn show(tournament: &v1::Tournament, format: Format) -> Outcome {
     if format == Format::Table {
@@ -361,9 +348,8 @@ fn show(tournament: &v1::Tournament, format: Format) -> Outcome {
             verdict::text(&tournament.verdict_json),
             tournament.audits.as_ref().map(format_audits),
         ];
-        let remarks: String = { remarks.into_iter().flatten() }
-            .map(|remark| remark + "\n")
-            .collect();
+        let remarks = remarks.into_iter().flatten();
+        let remarks: String = remarks.map(|remark| remark + "\n").collect();
         let spec = &tournament.spec_toml;
         return output::write(&format!("{}{remarks}\n{spec}", summary(tournament)));
     }
@@ -379,26 +365,20 @@ fn show(tournament: &v1::Tournament, format: Format) -> Outcome {
 fn print(tournament: &v1::Tournament, value: &serde_json::Value, format: Format) -> Outcome {
     match format {
         Format::Table => output::write(&summary(tournament)),
-        Format::Csv => output::write(&(csv_line(&CSV_HEADER) + &csv_line(&csv_cells(tournament)))),
+        Format::Csv => {
+            let header = csv_line(CSV_COLUMNS.map(|(name, _)| name));
+            let cells = CSV_COLUMNS.map(|(_, cell)| cell(tournament));
+            output::write(&(header + &csv_line(cells)))
+        }
         Format::Json => output::json(value),
         Format::Jsonl => output::json_line(value),
     }
 }
 
-fn changed(tournament: Option<v1::Tournament>, format: Format) -> Outcome {
-    let tournament = tournament.unwrap_or_default();
-    print(&tournament, &describe(&tournament), format)
-}
-
 /// Prints a tournament that continues.
-async fn plays_on(
-    access: &mut Access,
-    tournament: Option<v1::Tournament>,
-    output: Format,
-) -> Outcome {
-    let tournament = tournament.unwrap_or_default();
-    note_unplayed(access, &tournament).await?;
-    changed(Some(tournament), output)
+async fn plays_on(access: &mut Access, tournament: &v1::Tournament, output: Format) -> Outcome {
+    note_unplayed(access, tournament).await?;
+    print(tournament, &describe(tournament), output)
 }
 
 /// Notes that there is no worker for a tournament, and what to do.
@@ -414,13 +394,6 @@ async fn note_unplayed(access: &mut Access, tournament: &v1::Tournament) -> Outc
          run` and the tournament's spec, or start `arena coordinator` and `arena worker`",
     );
     Ok(())
-}
-
-async fn watch(access: &mut Access, args: WatchArgs) -> Outcome {
-    // Report an unknown id at once.
-    let tournament = arena_report::records::tournament(&mut access.client, &args.one.id).await?;
-    let timeout = Duration::from_secs(args.connect_timeout);
-    follow(access, &tournament, timeout, args.one.output).await
 }
 
 async fn follow(

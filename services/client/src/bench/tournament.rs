@@ -79,10 +79,8 @@ pub async fn measure(set_up: &SetUp, seconds: f64) -> Outcome<Measured> {
         "--metrics=127.0.0.1:0",
     ];
     let (coordinator, addresses) = spawn(&[&flags[..], &["--data", folder]].concat()).await?;
-    let listen = addresses
-        .listen
-        .ok_or_else(|| Failure::failed("the coordinator named no address"))?;
-    let url = format!("http://{listen}");
+    let nowhere = || Failure::failed("the coordinator named no address");
+    let url = format!("http://{}", addresses.listen.ok_or_else(nowhere)?);
     if let Some(file) = &set_up.agent {
         for name in set_up.names() {
             register(&name, file, &url).await?;
@@ -95,9 +93,8 @@ pub async fn measure(set_up: &SetUp, seconds: f64) -> Outcome<Measured> {
         flags.extend(["--capacity", &capacity]);
         flags.extend(set_up.worker_flags);
         let (process, addresses) = spawn(&flags).await?;
-        let metrics = addresses
-            .metrics
-            .ok_or_else(|| Failure::failed("the worker named no address"))?;
+        let nowhere = || Failure::failed("the worker named no address");
+        let metrics = addresses.metrics.ok_or_else(nowhere)?;
         workers.push(Worker { process, metrics });
     }
     let mut client = access::dial(&url).await?;
@@ -158,10 +155,8 @@ async fn spawn(flags: &[&str]) -> Outcome<(Child, Addresses)> {
         .stdout(Stdio::piped())
         .kill_on_drop(true)
         .spawn()?;
-    let stdout = child
-        .stdout
-        .take()
-        .ok_or_else(|| Failure::failed("a child without stdout"))?;
+    let no_stdout = || Failure::failed("a child without stdout");
+    let stdout = child.stdout.take().ok_or_else(no_stdout)?;
     let mut line = String::new();
     BufReader::new(stdout).read_line(&mut line).await?;
     let addresses = serde_json::from_str(&line)
@@ -284,15 +279,12 @@ fn of(child: &Child) -> Usage {
 /// Decisions that agents were asked for, from a worker's own metrics.
 async fn decisions(metrics: SocketAddr) -> Outcome<u64> {
     let mut stream = TcpStream::connect(metrics).await?;
-    stream
-        .write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-        .await?;
+    let request = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    stream.write_all(request).await?;
     let mut text = String::new();
     stream.read_to_string(&mut text).await?;
-    let total: f64 = text
-        .lines()
-        .filter(|line| line.starts_with("arena_decisions_total"))
-        .filter_map(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok())
-        .sum();
-    Ok(total as u64)
+    let lines = text.lines();
+    let lines = lines.filter(|line| line.starts_with("arena_decisions_total"));
+    let counts = lines.filter_map(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok());
+    Ok(counts.sum::<f64>() as u64)
 }

@@ -137,9 +137,8 @@ impl Checked<'_> {
         };
         if let Some(differs) = difference(&first, &second, twice) {
             if self.bot.deterministic {
-                note(format!(
-                    "{name}: {differs}, but its description says that it is deterministic"
-                ));
+                let claim = "but its description says that it is deterministic";
+                note(format!("{name}: {differs}, {claim}"));
                 return Ok(1);
             }
             note(format!("{name}: {differs}: its games cannot be rerun"));
@@ -179,26 +178,18 @@ impl Checked<'_> {
             true => format!("uses its seed ({different} different games with {games} seeds)"),
             false => format!("does not use its seed (the same game with each of {games} seeds)"),
         };
-        let found = format!("{ruleset}: {found}");
-        match (self.bot.uses_seed(), different > 1) {
-            (v1::SeedUse::No, true) => {
-                note(format!(
-                    "{found}, but its description says otherwise (uses_seed = no)"
-                ));
-                return 1;
-            }
-            (v1::SeedUse::Yes, false) => note(format!(
-                "{found}, but its description says otherwise (uses_seed = yes); repeated games \
-                 count only once"
-            )),
-            (v1::SeedUse::Unspecified, _) => {
-                note(format!(
-                    "{found}; state this in the description (uses_seed)"
-                ));
-            }
-            _ => note(found),
-        }
-        0
+        let (wrong, remark) = match (self.bot.uses_seed(), different > 1) {
+            (v1::SeedUse::No, true) => (1, ", but its description says otherwise (uses_seed = no)"),
+            (v1::SeedUse::Yes, false) => (
+                0,
+                ", but its description says otherwise (uses_seed = yes); repeated games count \
+                 only once",
+            ),
+            (v1::SeedUse::Unspecified, _) => (0, "; state this in the description (uses_seed)"),
+            _ => (0, ""),
+        };
+        note(format!("{ruleset}: {found}{remark}"));
+        wrong
     }
 
     /// Plays games in a process of their own.
@@ -230,13 +221,11 @@ impl Checked<'_> {
             name: option.name.clone(),
             value: option.default_value.clone(),
         };
+        let options = self.bot.options.iter().filter(of_ruleset);
         let agent = v1::AgentSetup {
             name: "checked".to_owned(),
             bot: self.bot.name.clone(),
-            options: { self.bot.options.iter() }
-                .filter(of_ruleset)
-                .map(value)
-                .collect(),
+            options: options.map(value).collect(),
             batch_size: self.description.batch_size,
             omit_move_details: self.description.omit_move_details,
             deterministic: self.bot.deterministic,
@@ -289,6 +278,7 @@ impl Game {
 }
 
 /// Games of one process, by index.
+#[derive(Default)]
 struct Games {
     records: BTreeMap<u64, GameRecord>,
     /// Details of faults, each with the name of its kind.
@@ -301,10 +291,8 @@ struct Games {
 impl Games {
     fn new(reports: Vec<v1::GameReport>, outputs: Outputs) -> Outcome<Self> {
         let mut games = Self {
-            records: BTreeMap::new(),
-            details: Vec::new(),
-            printed: Vec::new(),
             outputs,
+            ..Self::default()
         };
         for report in reports {
             if !report.void_reason.is_empty() {
@@ -315,9 +303,8 @@ impl Games {
             }
             let record = arena_report::records::record(report.record.as_ref())?;
             let printed = report.outputs.into_iter();
-            games
-                .printed
-                .extend(printed.map(|output| (record.index, output)));
+            let printed = printed.map(|output| (record.index, output));
+            games.printed.extend(printed);
             for detail in report.fault_details {
                 let same = { record.faults.iter() }.find(|it| u32::from(it.seat) == detail.seat);
                 let kind = same.map_or("fault", |fault| fault.kind.name());

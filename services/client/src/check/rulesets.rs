@@ -2,36 +2,30 @@
 
 use arena_engine::options::nearest;
 use arena_wire::v1;
+use itertools::Itertools;
 
 /// The names in a description that are not rulesets, each as an error message.
 pub fn unknown_rulesets(description: &v1::DescribeResponse) -> Vec<String> {
-    let known: Vec<&str> = arena_games::rulesets()
-        .iter()
-        .map(|info| info.name)
-        .collect();
-    let mut problems = Vec::new();
-    for bot in &description.bots {
+    let known = || arena_games::rulesets().iter().map(|info| info.name);
+    let of_bot = |bot: &v1::Bot| {
         let of_options = bot.options.iter().flat_map(|option| &option.rulesets);
-        for name in bot.rulesets.iter().chain(of_options) {
-            if arena_games::ruleset(name).is_ok() {
-                continue;
-            }
-            let meant = nearest(name, known.iter().copied()).map_or_else(
+        let names = bot.rulesets.iter().chain(of_options);
+        let unknown = names.filter(|name| arena_games::ruleset(name).is_err());
+        let problem = |name: &String| {
+            let meant = nearest(name, known()).map_or_else(
                 || "; the".to_owned(),
                 |near| format!(", did you mean \"{near}\"? The"),
             );
-            let problem = format!(
+            format!(
                 "bot \"{}\" claims to play \"{name}\", which is not a ruleset{meant} rulesets are \
                  {}",
                 bot.name,
-                known.join(", ")
-            );
-            if !problems.contains(&problem) {
-                problems.push(problem);
-            }
-        }
-    }
-    problems
+                known().format(", ")
+            )
+        };
+        unknown.map(problem).collect_vec()
+    };
+    description.bots.iter().flat_map(of_bot).unique().collect()
 }
 
 #[cfg(test)]
@@ -50,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_names_are_errors_that_list_the_known_ones() {
+    fn unknown_names_list_known_ones() {
         assert_eq!(unknown_rulesets(&plays(&["kalah", "cowry"])), [""; 0]);
         let problems = unknown_rulesets(&plays(&["kahla", "kalah", "kahla", "chess"]));
         assert_eq!(problems.len(), 2);

@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     failure::{Failure, Outcome},
-    package::{self, Content},
+    package,
 };
 
 /// Where an agent is.
@@ -101,20 +101,16 @@ impl Target {
         }
         let path = self.binary.as_deref().unwrap_or(Path::new(""));
         let shown = path.display();
-        let Content {
-            bytes,
-            file_name,
-            is_executable,
-        } = package::read(path)?;
-        if !is_executable {
-            return Err(Failure::usage(format!(
-                "binary {shown} is not executable; run `chmod +x {shown}`"
-            )));
+        let content = package::read(path)?;
+        let wrong = |problem: String| Err(Failure::usage(format!("binary {shown} {problem}")));
+        if !content.is_executable {
+            return wrong(format!("is not executable; run `chmod +x {shown}`"));
         }
-        if bytes.is_empty() {
-            return Err(Failure::usage(format!("binary {shown} is empty")));
+        if content.bytes.is_empty() {
+            return wrong("is empty".to_owned());
         }
-        let file = FileCopy::new(bytes, &file_name)?;
+        let file_name = content.file_name;
+        let file = FileCopy::new(content.bytes, &file_name)?;
         Ok(Found {
             source: Source::Binary(v1::BinarySource {
                 sha256: hex::encode(Sha256::digest(&file.bytes)),
@@ -123,8 +119,7 @@ impl Target {
                 limits: Some(v1::AgentLimits {
                     start_timeout_us: Duration::from_secs(self.start_timeout).as_micros() as u64,
                     memory_bytes: self.memory.unwrap_or(0) << 20,
-                    processes: 0,
-                    output_bytes: 0,
+                    ..v1::AgentLimits::default()
                 }),
             }),
             file: Some(file),
@@ -148,10 +143,8 @@ struct LocalBinary(Option<PathBuf>);
 
 impl BinaryProvider for LocalBinary {
     fn provide<'a>(&'a self, binary: &'a v1::BinarySource) -> Provided<'a> {
-        let path = self
-            .0
-            .clone()
-            .ok_or_else(|| BinaryError::new(binary, "it is not on this machine".to_owned()));
+        let absent = || BinaryError::new(binary, "it is not on this machine".to_owned());
+        let path = self.0.clone().ok_or_else(absent);
         Box::pin(async { path })
     }
 }

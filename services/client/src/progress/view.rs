@@ -35,10 +35,9 @@ impl ProgressView {
         let (height, width) = self.term.size();
         let (height, width) = (usize::from(height), usize::from(width).max(20));
         // The last column stays free, because some terminals wrap when it is written.
-        let lines: Vec<String> = frame(event, height, width - 1)
-            .iter()
-            .map(|line| truncate_str(line.trim_end(), width - 1, "…").into_owned())
-            .collect();
+        let lines = frame(event, height, width - 1);
+        let cut = |line: &String| truncate_str(line.trim_end(), width - 1, "…").into_owned();
+        let lines: Vec<String> = lines.iter().map(cut).collect();
         let mut out = String::new();
         // If the terminal became narrower, lines take more rows than before.
         let rows = |line: &String| measure_text_width(line).max(1).div_ceil(width);
@@ -47,10 +46,7 @@ impl ProgressView {
             let _ = write!(out, "\x1b[{}F", rows.min(height.saturating_sub(1)));
         }
         out.push_str("\x1b[0J");
-        for line in &lines {
-            out.push_str(line);
-            out.push_str("\r\n");
-        }
+        out.extend(lines.iter().flat_map(|line| [line, "\r\n"]));
         // A closed terminal must not end the watched work.
         let _ = self.term.write_str(&out);
         self.drawn = lines;
@@ -80,15 +76,10 @@ fn frame(event: &v1::WatchTournamentResponse, height: usize, width: usize) -> Ve
 }
 
 fn progress(event: &v1::WatchTournamentResponse, width: usize) -> String {
-    let total = event.games_total.max(1);
-    let share = event.games_done as f64 / total as f64;
-    let text = format!(
-        " {} of {} games, {:.0}%",
-        units::count(event.games_done),
-        units::count(event.games_total),
-        // 100 % is shown only at the end.
-        (share * 100.0).floor()
-    );
+    let share = event.games_done as f64 / event.games_total.max(1) as f64;
+    let [done, total] = [event.games_done, event.games_total].map(units::count);
+    // 100 % is shown only at the end.
+    let text = format!(" {done} of {total} games, {:.0}%", (share * 100.0).floor());
     let room = width.saturating_sub(text.chars().count() + 2);
     let length = room.clamp(BAR.0, BAR.1);
     let full = ((share * length as f64) as usize).min(length);
@@ -211,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drawing_tells_progress_pace_and_standings() {
+    fn view_shows_progress_pace_standings() {
         let text = frame(&event(2, 500), 24, 79).join("\n");
         for part in [
             "cup-0123456789  running",
@@ -225,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_tells_its_ratio_once_and_shared_places_are_shared() {
+    fn view_of_sprt_shows_llr_once() {
         let mut event = event(3, 500);
         if let Some(standings) = &mut event.standings {
             standings.course = Some(v1::Course {
@@ -252,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drawing_fits_terminals_however_small() {
+    fn view_fits_small_terminals() {
         for height in [1, 5, 10, 24] {
             let lines = frame(&event(40, 999), height, 30);
             assert!(lines.len() <= height.max(OTHER_LINES + 1), "{height}");
@@ -263,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_who_plays_is_reported_with_what_to_do() {
+    fn view_without_workers_says_what_to_do() {
         let mut event = event(2, 0);
         event.workers = 0;
         assert!(frame(&event, 24, 79)[2].contains("arena worker"));

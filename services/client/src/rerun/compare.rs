@@ -1,11 +1,10 @@
 //! Comparison of two games that should be equal.
 
-use arena_report::records::TournamentRecords;
-use std::fmt::Write;
-
 use arena_engine::Event;
 use arena_model::GameRecord;
+use arena_report::records::TournamentRecords;
 use arena_wire::v1;
+use itertools::Itertools;
 
 /// The faults of a game as text.
 fn faults(record: &GameRecord) -> String {
@@ -13,10 +12,9 @@ fn faults(record: &GameRecord) -> String {
         return "without faults".to_owned();
     }
     let faults = record.faults.iter();
-    let texts: Vec<String> = faults
-        .map(|it| format!("{} of seat {} at ply {}", it.kind.name(), it.seat, it.ply))
-        .collect();
-    format!("with {}", texts.join(", "))
+    let faults =
+        faults.map(|it| format!("{} of seat {} at ply {}", it.kind.name(), it.seat, it.ply));
+    format!("with {}", faults.format(", "))
 }
 
 /// Describes the first difference, the agent that caused it and the consequence. `stable`
@@ -65,7 +63,7 @@ pub fn explain(
             } else {
                 "is not deterministic: a second rerun differed again"
             };
-            let _ = write!(text, "; agent {} {what}", agent.name);
+            text += &format!("; agent {} {what}", agent.name);
         }
         None => {}
     }
@@ -91,17 +89,14 @@ pub fn explain_hashes(
         again.placement,
         again.plies
     );
-    let agents = stored.seats.iter().filter_map(|&agent| {
-        let agent = setup.agents.get(usize::from(agent))?;
-        (!agent.deterministic).then_some(agent.name.as_str())
-    });
-    let random: Vec<&str> = agents.collect();
+    let agents = stored.seats.iter();
+    let agents = agents.filter_map(|&agent| setup.agents.get(usize::from(agent)));
+    let mut random = agents
+        .filter(|agent| !agent.deterministic)
+        .map(|agent| &agent.name);
+    let random = random.join(", ");
     if !random.is_empty() {
-        let _ = write!(
-            text,
-            "; not deterministic by its own description: {}",
-            random.join(", ")
-        );
+        text += &format!("; not deterministic by its own description: {random}");
     } else if stable {
         text += "; a second rerun gave the same game: the program of an agent has changed";
     } else {

@@ -6,7 +6,7 @@ use std::{
     fs::{self, Permissions},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use arena_model::record::{Program, RecordAgent};
@@ -46,10 +46,8 @@ impl Programs {
             }
         }
         let folder = tempfile::tempdir()?;
-        let coordinator = access
-            .map(|access| CoordinatorBinaries::new(&access.url, folder.path()))
-            .transpose()
-            .map_err(Failure::failed)?;
+        let coordinator = access.map(|it| CoordinatorBinaries::new(&it.url, folder.path()));
+        let coordinator = coordinator.transpose().map_err(Failure::failed)?;
         Ok(Arc::new(Self {
             given: places,
             files: Mutex::default(),
@@ -115,14 +113,16 @@ impl Programs {
         let path = self.folder.path().join(format!("given-{sha256}"));
         fs::write(&path, &content.bytes)?;
         fs::set_permissions(&path, Permissions::from_mode(0o755))?;
-        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        files.insert(sha256.to_owned(), path);
+        self.files().insert(sha256.to_owned(), path);
         Ok(())
     }
 
+    fn files(&self) -> MutexGuard<'_, BTreeMap<String, PathBuf>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn file(&self, sha256: &str) -> Option<PathBuf> {
-        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        files.get(sha256).cloned()
+        self.files().get(sha256).cloned()
     }
 }
 

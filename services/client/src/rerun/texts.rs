@@ -26,14 +26,13 @@ pub fn texts(file: &Path) -> Outcome<Vec<Text>> {
     .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}")))?;
     // Invalid UTF-8 is rejected later as an invalid record.
     let whole = String::from_utf8_lossy(&bytes);
-    let lines = whole.lines().enumerate();
-    let texts: Vec<Text> = lines
-        .filter(|(_, line)| !line.trim().is_empty())
-        .map(|(number, line)| Text {
-            place: format!("{shown} line {}", number + 1),
-            text: line.to_owned(),
-        })
-        .collect();
+    let lines = (1..).zip(whole.lines());
+    let lines = lines.filter(|(_, line)| !line.trim().is_empty());
+    let text = |(number, line): (u64, &str)| Text {
+        place: format!("{shown} line {number}"),
+        text: line.to_owned(),
+    };
+    let texts: Vec<Text> = lines.map(text).collect();
     if texts.is_empty() {
         return Err(Failure::usage(format!("{shown} contains no record")));
     }

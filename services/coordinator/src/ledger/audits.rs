@@ -319,7 +319,7 @@ mod tests {
     const TWO: WorkerProcess = WorkerProcess::Process(2);
 
     #[test]
-    fn the_sample_is_pinned_for_ever() {
+    fn audit_sample_is_pinned() {
         let sample: Vec<u64> = (0..40).filter(|&it| chosen(7, it, 300_000)).collect();
         assert_eq!(sample, [0, 6, 11, 12, 22, 28, 38]);
     }
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_games_are_chosen_after_a_restart_and_none_is_audited_twice() {
+    fn audit_sample_survives_restart() {
         let mut whole = Audits::new(7, 300_000, GAMES);
         let mut before = Audits::new(7, 300_000, GAMES);
         for index in 0..GAMES {
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_audits_itself_and_what_comes_back_waits_again() {
+    fn process_does_not_audit_itself() {
         let mut audits = Audits::new(7, 1_000_000, 10);
         (0..10).for_each(|index| audits.durable(index, ONE));
         assert_eq!((audits.listed_for(ONE), audits.listed_for(TWO)), (0, 10));
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn of_games_lost_together_only_the_one_that_loses_its_workers_is_given_up() {
+    fn only_poisonous_audit_is_given_up() {
         let mut audits = Audits::new(7, 1_000_000, 8);
         (0..8).for_each(|index| audits.durable(index, ONE));
         audits.take(8, TWO);
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_lost_worker_brought_and_nobody_compared_is_played_again() {
+    fn uncompared_audit_of_lost_worker_is_repeated() {
         let mut audits = Audits::new(7, 1_000_000, 4);
         (0..4).for_each(|index| audits.durable(index, ONE));
         let leased = audits.take(2, TWO);

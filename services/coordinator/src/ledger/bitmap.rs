@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_one_holds_what_was_added_one_by_one() {
+    fn full_bitmap_equals_added_bits() {
         for bound in [0, 1, 63, 64, 65, 200] {
             let mut set = Bitmap::new(bound);
             for number in 0..bound {
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_what_is_absent_across_words() {
+    fn absent_bits_are_found_across_words() {
         for bound in [0, 1, 63, 64, 65, 200] {
             let mut set = Bitmap::new(bound);
             for number in 0..bound {
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_grew_is_as_one_that_was_made_so_large() {
+    fn grown_bitmap_equals_large_one() {
         for (before, after) in [(0, 1), (3, 64), (64, 65), (70, 70), (100, 7)] {
             let mut grown = Bitmap::full(before);
             grown.grow(after);

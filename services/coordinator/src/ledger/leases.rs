@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn deadlines_are_those_of_a_scan_whatever_is_leased_renewed_and_taken_back() {
+    fn deadlines_equal_a_full_scan() {
         let mut leases = Leases::default();
         let mut draw = 7_u64;
         for step in 1..5_000_u64 {

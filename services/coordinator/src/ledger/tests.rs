@@ -80,7 +80,7 @@ fn every_game_is_leased_once_and_in_order() {
 }
 
 #[test]
-fn done_games_are_not_leased_again_after_a_restart() {
+fn done_games_stay_done_after_restart() {
     let mut ledger = ledger();
     let mut done = Bitmap::new(20);
     for index in (0..20).filter(|index| index % 3 == 0) {
@@ -104,7 +104,7 @@ fn done_games_are_not_leased_again_after_a_restart() {
 }
 
 #[test]
-fn a_worker_that_leaves_gives_its_games_back_at_once() {
+fn leaving_worker_returns_games_at_once() {
     let mut ledger = ledger();
     running(&mut ledger, 16);
     let first = ledger.join(usize::MAX);
@@ -121,7 +121,7 @@ fn a_worker_that_leaves_gives_its_games_back_at_once() {
 }
 
 #[test]
-fn a_lease_lives_on_plies_not_on_calls() {
+fn lease_needs_plies_not_calls() {
     let mut ledger = ledger();
     running(&mut ledger, 8);
     let worker = ledger.join(usize::MAX);
@@ -164,7 +164,7 @@ fn slow_games_extend_the_deadline() {
 }
 
 #[test]
-fn a_late_report_counts_and_the_second_holder_is_relieved() {
+fn late_report_counts_and_ends_second_lease() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 8);
     let slow = ledger.join(usize::MAX);
@@ -186,7 +186,7 @@ fn a_late_report_counts_and_the_second_holder_is_relieved() {
 }
 
 #[test]
-fn a_report_is_new_once_then_pending_then_done() {
+fn record_is_new_then_pending_then_done() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 2);
     let report =
@@ -216,7 +216,7 @@ fn a_report_is_new_once_then_pending_then_done() {
 }
 
 #[test]
-fn a_game_that_kills_its_workers_is_leased_alone_and_reaches_the_cap() {
+fn poisonous_game_is_leased_alone_until_cap() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 32);
     let poison = 5;
@@ -257,7 +257,7 @@ fn tournaments_share_the_workers() {
 }
 
 #[test]
-fn a_worker_gets_only_what_suits_it() {
+fn worker_gets_suitable_games_only() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let second = running(&mut ledger, 100);
@@ -269,7 +269,7 @@ fn a_worker_gets_only_what_suits_it() {
 }
 
 #[test]
-fn the_last_games_are_spread_over_the_workers() {
+fn last_games_are_spread_over_workers() {
     let mut ledger = ledger();
     running(&mut ledger, 160);
     let workers: Vec<WorkerId> = (0..4).map(|_| ledger.join(usize::MAX)).collect();
@@ -285,7 +285,7 @@ fn report_after(ledger: &mut Ledger, lease: &Grant, took: Duration) {
 }
 
 #[test]
-fn a_worker_holds_no_slow_games_that_it_does_not_play() {
+fn worker_holds_no_idle_slow_games() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let busy = ledger.join(4);
@@ -316,7 +316,7 @@ fn quick_games_wait_at_their_worker() {
 }
 
 #[test]
-fn the_tail_of_a_slow_tournament_is_dealt_out_in_single_games() {
+fn slow_tail_is_leased_in_single_games() {
     let mut ledger = ledger();
     running(&mut ledger, 9);
     let workers: Vec<WorkerId> = (0..4).map(|_| ledger.join(8)).collect();
@@ -330,7 +330,7 @@ fn the_tail_of_a_slow_tournament_is_dealt_out_in_single_games() {
 }
 
 #[test]
-fn a_report_waits_for_its_own_games_and_for_those_another_one_has_on_the_way() {
+fn report_waits_for_pending_games() {
     let mut ledger = ledger();
     let mut reports = Reports::default();
     let tournament = running(&mut ledger, 3);
@@ -381,7 +381,7 @@ fn a_report_waits_for_its_own_games_and_for_those_another_one_has_on_the_way() {
 }
 
 #[test]
-fn a_worker_is_known_by_its_number_and_the_start_it_joined() {
+fn worker_is_identified_by_number_and_epoch() {
     let mut ledger = ledger();
     let worker = ledger.join(1);
     assert_eq!(ledger.present(worker, 1), Some(worker));
@@ -409,7 +409,7 @@ fn pause_takes_leases_back_and_resume_goes_on() {
 }
 
 #[test]
-fn a_cancelled_tournament_takes_nothing() {
+fn cancelled_tournament_takes_no_results() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 8);
     let worker = ledger.join(usize::MAX);
@@ -452,7 +452,7 @@ fn audits_go_to_another_worker() {
 }
 
 #[test]
-fn a_process_that_joins_again_does_not_audit_what_it_played() {
+fn rejoined_process_does_not_audit_itself() {
     let mut ledger = Ledger::new(settings(1_000_000), 1);
     let tournament = running(&mut ledger, 16);
     let process = WorkerProcess::Process(7);
@@ -478,7 +478,7 @@ fn a_process_that_joins_again_does_not_audit_what_it_played() {
 }
 
 #[test]
-fn audits_lost_together_are_leased_alone_one_at_a_time() {
+fn lost_audits_are_leased_one_at_a_time() {
     let mut ledger = Ledger::new(settings(1_000_000), 1);
     let tournament = running(&mut ledger, 8);
     for index in 0..8 {

@@ -2,7 +2,7 @@
 
 use arena_games::{Cowry, cowry::State};
 
-use super::{Board, Drawn, label, shape};
+use super::{Board, Drawn, label, shape, square};
 
 /// Side of a square.
 const CELL: f32 = 40.0;
@@ -15,38 +15,26 @@ impl Drawn for Cowry {
         let seats = arena_engine::Game::seats(self);
         let spots: Vec<Vec<(f32, f32)>> = (0..seats)
             .map(|seat| {
-                (0..=self.goal())
-                    .map(|index| centre(self.square(seat, index)))
-                    .collect()
+                let path = 0..=self.goal();
+                path.map(|index| centre(self.square(seat, index))).collect()
             })
             .collect();
         let mut art = String::new();
         for index in 0..=self.goal() {
             let (x, y) = spots[0][usize::from(index)];
-            let corner = [
-                ("x", x - CELL / 2.0),
-                ("y", y - CELL / 2.0),
-                ("width", CELL),
-                ("height", CELL),
-            ];
             let class = match index {
                 goal if goal == self.goal() => "cell goal",
                 outer if outer < self.outer() => "cell",
                 _ => "cell inner",
             };
-            shape(&mut art, "rect", class, &corner);
+            square(&mut art, class, (x, y), CELL);
             if self.is_safe(index) {
                 let d = CELL * 0.36;
-                let cross = |x2: f32, y2: f32| {
-                    [
-                        ("x1", x - x2),
-                        ("y1", y - y2),
-                        ("x2", x + x2),
-                        ("y2", y + y2),
-                    ]
-                };
-                shape(&mut art, "line", "mark", &cross(d, d));
-                shape(&mut art, "line", "mark", &cross(d, -d));
+                for (dx, dy) in [(d, d), (d, -d)] {
+                    let from = [("x1", x - dx), ("y1", y - dy)];
+                    let to = [("x2", x + dx), ("y2", y + dy)];
+                    shape(&mut art, "line", "mark", &[from, to].concat());
+                }
             }
         }
         let side = 2.0 * MARGIN + size * CELL;
@@ -80,11 +68,7 @@ impl Drawn for Cowry {
 
     fn numbers(&self, state: &State, out: &mut Vec<i16>) {
         for pieces in &state.pieces[..arena_engine::Game::seats(self)] {
-            out.extend(
-                pieces[..self.pieces()]
-                    .iter()
-                    .map(|&index| i16::from(index)),
-            );
+            out.extend(pieces[..self.pieces()].iter().copied().map(i16::from));
         }
     }
 }

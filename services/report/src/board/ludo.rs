@@ -6,7 +6,7 @@ use arena_games::{
     ludo::{HANGAR, HOME, PAD, RING_LAST, State, is_own_colour},
 };
 
-use super::{Board, Drawn, label, shape};
+use super::{Board, Drawn, label, square};
 
 /// Side of a square.
 const CELL: f32 = 26.0;
@@ -19,11 +19,7 @@ impl Drawn for ChineseLudo {
     fn board(&self) -> Board {
         let side = 2.0 * MARGIN + f32::from(SIDE) * CELL;
         let spots: Vec<Vec<(f32, f32)>> = (0..2)
-            .map(|seat| {
-                (HANGAR..=HOME)
-                    .map(|progress| spot(seat, progress))
-                    .collect()
-            })
+            .map(|seat| (HANGAR..=HOME).map(|at| spot(seat, at)).collect())
             .collect();
         let mut art = String::new();
         let at = |seat: usize, progress: i8| spots[seat][(progress - HANGAR) as usize];
@@ -63,19 +59,9 @@ impl Drawn for ChineseLudo {
 
     fn numbers(&self, state: &State, out: &mut Vec<i16>) {
         for planes in &state.r {
-            out.extend(planes.iter().map(|&progress| i16::from(progress)));
+            out.extend(planes.iter().copied().map(i16::from));
         }
     }
-}
-
-fn square(art: &mut String, class: &str, (x, y): (f32, f32), side: f32) {
-    let corner = [
-        ("x", x - side / 2.0),
-        ("y", y - side / 2.0),
-        ("width", side),
-        ("height", side),
-    ];
-    shape(art, "rect", class, &corner);
 }
 
 /// Centre of a seat's square at a progress. The ring runs clockwise from square 1 of seat 0

@@ -87,49 +87,34 @@ trait Drawn: Ruleset {
     fn numbers(&self, state: &Self::State, out: &mut Vec<i16>);
 }
 
-/// Positions of games of one ruleset.
-pub(crate) struct Boards(Box<dyn Stepper>);
-
-impl Boards {
-    /// The boards of a tournament.
-    pub(crate) fn of(header: &RecordHeader, seats: usize) -> Self {
-        fn drawn<G: Drawn>(header: &RecordHeader, seats: usize) -> Option<Box<dyn Stepper>> {
-            // An older rules version is shown as text.
-            if header.rules_version != G::VERSION {
-                return None;
-            }
-            // Options that the tournament accepted are valid here.
-            let game = G::with_options(&header.options, seats).ok()?;
-            Some(Box::new(Drawing(game)))
+/// The boards of a tournament.
+pub(crate) fn boards(header: &RecordHeader, seats: usize) -> Box<dyn Boards> {
+    fn drawn<G: Drawn>(header: &RecordHeader, seats: usize) -> Option<Box<dyn Boards>> {
+        // An older rules version is shown as text.
+        if header.rules_version != G::VERSION {
+            return None;
         }
-        let stepper = match header.ruleset.as_str() {
-            Cowry::NAME => drawn::<Cowry>(header, seats),
-            Kalah::NAME => drawn::<Kalah>(header, seats),
-            Abapa::NAME => drawn::<Abapa>(header, seats),
-            AnanAnan::NAME => drawn::<AnanAnan>(header, seats),
-            ChineseLudo::NAME => drawn::<ChineseLudo>(header, seats),
-            _ => None,
-        };
-        Self(stepper.unwrap_or_else(|| Box::new(Lines)))
+        // Options that the tournament accepted are valid here.
+        let game = G::with_options(&header.options, seats).ok()?;
+        Some(Box::new(Drawing(game)))
     }
-
-    /// The layout of the board.
-    pub(crate) fn board(&self) -> Board {
-        self.0.board()
-    }
-
-    /// The initial position of a game and the changes of each ply.
-    pub(super) fn steps(
-        &self,
-        game: &dyn AnyGame,
-        events: &[Event],
-    ) -> Result<(Value, Vec<Step>), ReplayError> {
-        self.0.steps(game, events)
-    }
+    let boards = match header.ruleset.as_str() {
+        Cowry::NAME => drawn::<Cowry>(header, seats),
+        Kalah::NAME => drawn::<Kalah>(header, seats),
+        Abapa::NAME => drawn::<Abapa>(header, seats),
+        AnanAnan::NAME => drawn::<AnanAnan>(header, seats),
+        ChineseLudo::NAME => drawn::<ChineseLudo>(header, seats),
+        _ => None,
+    };
+    boards.unwrap_or_else(|| Box::new(Lines))
 }
 
-trait Stepper {
+/// Positions of games of one ruleset.
+pub(crate) trait Boards {
+    /// The layout of the board.
     fn board(&self) -> Board;
+
+    /// The initial position of a game and the changes of each ply.
     fn steps(
         &self,
         game: &dyn AnyGame,
@@ -162,9 +147,8 @@ impl<T: Clone + PartialEq + Serialize> Steps<T> {
 
     /// Adds a ply and the position after it.
     fn ply(&mut self, seat: Option<Seat>, name: &str, position: Vec<T>) {
-        let blank: Option<&T> = None;
         let changes = (0..position.len().max(self.position.len()))
-            .filter(|&place| position.get(place).or(blank) != self.position.get(place))
+            .filter(|&place| position.get(place) != self.position.get(place))
             .map(|place| (place, json!(position.get(place))))
             .collect();
         self.made.push(Step {
@@ -179,7 +163,7 @@ impl<T: Clone + PartialEq + Serialize> Steps<T> {
 
 struct Drawing<G>(G);
 
-impl<G: Drawn> Stepper for Drawing<G> {
+impl<G: Drawn> Boards for Drawing<G> {
     fn board(&self) -> Board {
         self.0.board()
     }
@@ -211,7 +195,7 @@ impl<G: Drawn> Stepper for Drawing<G> {
 /// A ruleset without a drawing.
 struct Lines;
 
-impl Stepper for Lines {
+impl Boards for Lines {
     fn board(&self) -> Board {
         Board::Text
     }
@@ -256,12 +240,16 @@ fn shape(out: &mut String, element: &str, class: &str, attributes: &[(&str, f32)
     out.push_str("/>");
 }
 
+/// Writes a square around a point.
+fn square(art: &mut String, class: &str, (x, y): (f32, f32), side: f32) {
+    let corner = [("x", x - side / 2.0), ("y", y - side / 2.0)];
+    let size = [("width", side), ("height", side)];
+    shape(art, "rect", class, &[corner, size].concat());
+}
+
 /// Writes SVG text centred on a point.
 fn label(out: &mut String, class: &str, (x, y): (f32, f32), text: &str) {
-    let _ = write!(
-        out,
-        "<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{text}</text>"
-    );
+    *out += &format!("<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{text}</text>");
 }
 
 #[cfg(test)]

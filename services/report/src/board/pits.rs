@@ -41,11 +41,7 @@ fn board(pits: usize, sides: [&'static str; 2]) -> Board {
     let middle = (rows[0] + rows[1]) / 2.0;
     for (seat, side) in sides.iter().enumerate() {
         // The first player banks to the right, as in Kalah.
-        let x = if seat == 0 {
-            width - STORE / 2.0
-        } else {
-            STORE / 2.0
-        };
+        let x = [width - STORE / 2.0, STORE / 2.0][seat];
         places.push((x, middle, HALF, STEP - 4.0));
         names.push(format!("{side} banked"));
         let y = if seat == 0 { height - 9.0 } else { 11.0 };
@@ -71,23 +67,15 @@ impl Drawn for Kalah {
 
     fn numbers(&self, state: &kalah::State, out: &mut Vec<i16>) {
         for seat in 0..2 {
-            out.extend(
-                self.row(state, seat)
-                    .iter()
-                    .map(|&stones| i16::from(stones)),
-            );
+            out.extend(self.row(state, seat).iter().copied().map(i16::from));
         }
         out.extend((0..2).map(|seat| i16::from(state.board[self.store(seat)])));
     }
 }
 
 fn oware(core: &Core, out: &mut Vec<i16>) {
-    out.extend(
-        core.pits
-            .iter()
-            .chain(&core.score)
-            .map(|&seeds| i16::from(seeds)),
-    );
+    let seeds = core.pits.iter().chain(&core.score);
+    out.extend(seeds.copied().map(i16::from));
 }
 
 impl Drawn for Abapa {

@@ -1,8 +1,8 @@
 //! Chart of ratings or scores over the course of the tournament.
 
-use super::{Scale, escape, percent};
+use super::{Scale, escape, line_class, percent};
 use crate::{
-    report::{Measure, Report},
+    report::{Agent, Measure, Report},
     units,
 };
 
@@ -24,13 +24,11 @@ pub(crate) fn course(report: &Report) -> String {
     let values = shown
         .iter()
         .flat_map(|agent| agent.course.iter().skip(settled).flatten().copied());
-    let (name, fair, scale) = match report.measure {
-        Measure::Rating => {
-            let bounds = (f64::MIN, f64::MAX);
-            ("Rating", 0.0, Scale::around(values, bounds, 20.0))
-        }
-        Measure::Score => ("Score", 0.5, Scale::around(values, (0.0, 1.0), 0.05)),
+    let (name, fair, bounds, least) = match report.measure {
+        Measure::Rating => ("Rating", 0.0, (f64::MIN, f64::MAX), 20.0),
+        Measure::Score => ("Score", 0.5, (0.0, 1.0), 0.05),
     };
+    let scale = Scale::around(values, bounds, least);
     let output = |value: f64| match report.measure {
         // Zero has no sign.
         Measure::Rating if value.round() == 0.0 => "0".to_owned(),
@@ -45,11 +43,7 @@ pub(crate) fn course(report: &Report) -> String {
     );
     for tick in scale.ticks() {
         let at = y(tick);
-        let class = if (tick - fair).abs() < 1e-9 {
-            "fair"
-        } else {
-            "grid"
-        };
+        let class = line_class(tick, fair);
         out += &format!(
             "<line class=\"{class}\" x1=\"0\" x2=\"{WIDTH}%\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>\
                  <text x=\"0\" y=\"{:.1}\">{}</text>",
@@ -66,10 +60,9 @@ pub(crate) fn course(report: &Report) -> String {
     for (place, agent) in shown.iter().enumerate().rev() {
         let mut path = String::new();
         for (step, value) in agent.course.iter().enumerate() {
-            if let Some(value) = value {
-                let command = if path.is_empty() { 'M' } else { 'L' };
-                path += &format!("{command}{step} {:.1}", y(*value));
-            }
+            let Some(value) = *value else { continue };
+            let command = if path.is_empty() { 'M' } else { 'L' };
+            path += &format!("{command}{step} {:.1}", y(value));
         }
         out += &format!("<path class=\"c{place}\" d=\"{path}\"/>");
     }
@@ -83,7 +76,7 @@ pub(crate) fn course(report: &Report) -> String {
     }
     out += "</svg><p class=\"ends\"><span>first game</span><span>last game</span></p><ul class=\"key\">";
     for (place, agent) in shown.iter().enumerate() {
-        let last = agent.course.iter().rev().flatten().next();
+        let last = agent.course.iter().flatten().next_back();
         out += &format!(
             "<li><svg width=\"22\" height=\"8\" aria-hidden=\"true\"><line class=\"c{place}\" x1=\"0\" x2=\"22\" y1=\"4\" y2=\"4\"/></svg>\
                  <span>{} {} <span class=\"soft\">{}</span></span></li>",
@@ -104,14 +97,12 @@ pub(crate) fn course(report: &Report) -> String {
 
 /// Heights of the labels at the end, without overlap.
 fn ends(report: &Report, shown: usize, y: impl Fn(f64) -> f64) -> Vec<(usize, f64)> {
-    let mut ends: Vec<(usize, f64)> = report.agents[..shown]
-        .iter()
-        .enumerate()
-        .filter_map(|(place, agent)| {
-            let last = agent.course.iter().rev().flatten().next()?;
-            Some((place, y(*last)))
-        })
-        .collect();
+    let end = |(place, agent): (usize, &Agent)| {
+        let last = agent.course.iter().flatten().next_back()?;
+        Some((place, y(*last)))
+    };
+    let agents = report.agents[..shown].iter().enumerate();
+    let mut ends: Vec<(usize, f64)> = agents.filter_map(end).collect();
     ends.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
     for place in 1..ends.len() {
         ends[place].1 = ends[place].1.max(ends[place - 1].1 + APART);

@@ -2,8 +2,12 @@
 
 use arena_tournament::{Estimate, Interval};
 
-use super::{Scale, anchor, escape, percent};
-use crate::{estimates, report::Report, units};
+use super::{Scale, anchor, escape, line_class, percent};
+use crate::{
+    estimates,
+    report::{Agent, Report},
+    units,
+};
 
 /// Height of a row and of the axis below it.
 const ROW: u32 = 26;
@@ -38,63 +42,55 @@ struct Axis {
 
 /// Renders the scores of the agents.
 pub(crate) fn scores(report: &Report) -> String {
-    let rows = report.agents.iter().map(|agent| {
-        let standing = &agent.standing;
-        let score = estimates::score(standing);
-        share(standing.agent.clone(), score, report.adaptive)
-    });
-    shares("agent", &rows.collect::<Vec<_>>())
+    let agents = report.agents.iter().map(|agent| &agent.standing);
+    let scores = agents.map(|it| (it.agent.clone(), estimates::score(it)));
+    shares("agent", scores, report.adaptive)
 }
 
 /// Renders the scores of the seats.
 pub(crate) fn seats(report: &Report) -> String {
-    let rows = report.seat_scores.iter().enumerate();
-    let rows =
-        rows.map(|(seat, estimate)| share(format!("seat {seat}"), *estimate, report.adaptive));
-    shares("seat", &rows.collect::<Vec<_>>())
+    let scores = report.seat_scores.iter().enumerate();
+    let scores = scores.map(|(seat, score)| (format!("seat {seat}"), *score));
+    shares("seat", scores, report.adaptive)
 }
 
 /// Renders the ratings of the agents, if there are any.
 pub(crate) fn ratings(report: &Report) -> Option<String> {
     report.ratings.as_ref()?;
-    let rows: Vec<Row> = report
-        .agents
-        .iter()
-        .map(|agent| {
-            let rating = estimates::rating(&agent.standing);
-            let shown = units::rating_ends(rating, report.adaptive);
-            Row::new(agent.standing.agent.clone(), rating, report.adaptive, shown)
-        })
-        .collect();
+    let row = |agent: &Agent| {
+        let rating = estimates::rating(&agent.standing);
+        let shown = units::rating_ends(rating, report.adaptive);
+        Row::new(agent.standing.agent.clone(), rating, report.adaptive, shown)
+    };
+    let rows: Vec<Row> = report.agents.iter().map(row).collect();
     let axis = Axis {
         who: "agent",
         what: "Elo [95%]",
         scale: Scale::around(ends(&rows), (f64::MIN, f64::MAX), 20.0),
         even: 0.0,
-        tick: |elo| {
-            if elo == 0.0 {
-                "0".to_owned()
-            } else {
-                format!("{elo:+.0}")
-            }
+        tick: |elo| match elo {
+            0.0 => "0".to_owned(),
+            _ => format!("{elo:+.0}"),
         },
     };
     Some(dots(&rows, &axis))
 }
 
-fn share(name: String, share: Option<Estimate>, adaptive: bool) -> Row {
-    Row::new(name, share, adaptive, units::share(share, adaptive))
-}
-
-fn shares(who: &'static str, rows: &[Row]) -> String {
+fn shares(
+    who: &'static str,
+    scores: impl Iterator<Item = (String, Option<Estimate>)>,
+    adaptive: bool,
+) -> String {
+    let row = |(name, score)| Row::new(name, score, adaptive, units::share(score, adaptive));
+    let rows: Vec<Row> = scores.map(row).collect();
     let axis = Axis {
         who,
         what: "score [95%]",
-        scale: Scale::around(ends(rows).chain([0.5]), (0.0, 1.0), 0.04),
+        scale: Scale::around(ends(&rows).chain([0.5]), (0.0, 1.0), 0.04),
         even: 0.5,
         tick: |share| format!("{}%", percent(share)),
     };
-    dots(rows, &axis)
+    dots(&rows, &axis)
 }
 
 /// All numbers that must be visible.
@@ -120,10 +116,8 @@ fn dots(rows: &[Row], axis: &Axis) -> String {
             escape(&row.name)
         );
         drawn(&mut out, row.number, axis, &ticks);
-        out += &format!(
-            "</td><td class=\"num\" role=\"cell\">{}</td></tr>",
-            row.shown
-        );
+        let shown = &row.shown;
+        out += &format!("</td><td class=\"num\" role=\"cell\">{shown}</td></tr>");
     }
     out += &format!(
         "</tbody><tfoot aria-hidden=\"true\"><tr><td></td><td class=\"drawn\"><svg width=\"100%\" height=\"{AXIS}\">"
@@ -143,25 +137,20 @@ fn drawn(out: &mut String, number: Option<(f64, Option<Interval>)>, axis: &Axis,
     let middle = ROW / 2;
     *out += &format!("<svg width=\"100%\" height=\"{ROW}\" aria-hidden=\"true\">");
     for &tick in ticks {
-        let even = (tick - axis.even).abs() < 1e-9;
-        let class = if even { "fair" } else { "grid" };
+        let class = line_class(tick, axis.even);
         let at = axis.scale.at(tick);
         *out += &format!(
             "<line class=\"{class}\" x1=\"{at:.2}%\" x2=\"{at:.2}%\" y1=\"0\" y2=\"{ROW}\"/>"
         );
     }
     if let Some((value, ends)) = number {
-        if let Some(Interval { low, high }) = ends {
+        if let Some(Interval { low, high }) = ends.map(|ends| ends.map(|end| axis.scale.at(end))) {
             *out += &format!(
-                "<line class=\"whisker\" x1=\"{:.2}%\" x2=\"{:.2}%\" y1=\"{middle}\" y2=\"{middle}\"/>",
-                axis.scale.at(low),
-                axis.scale.at(high)
+                "<line class=\"whisker\" x1=\"{low:.2}%\" x2=\"{high:.2}%\" y1=\"{middle}\" y2=\"{middle}\"/>"
             );
         }
-        *out += &format!(
-            "<circle class=\"dot\" cx=\"{:.2}%\" cy=\"{middle}\" r=\"4.5\"/>",
-            axis.scale.at(value)
-        );
+        let at = axis.scale.at(value);
+        *out += &format!("<circle class=\"dot\" cx=\"{at:.2}%\" cy=\"{middle}\" r=\"4.5\"/>");
     }
     out.push_str("</svg>");
 }

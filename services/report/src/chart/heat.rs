@@ -29,13 +29,8 @@ pub(crate) fn heat(report: &Report) -> String {
         for (column, pair) in pairs.iter().enumerate() {
             match pair {
                 Some(pair) => {
-                    let other = &report.agents[column].standing.agent;
-                    cell(
-                        &mut out,
-                        [&agent.standing.agent, other],
-                        pair,
-                        report.adaptive,
-                    );
+                    let names = [agent, &report.agents[column]].map(|it| &it.standing.agent);
+                    cell(&mut out, names, pair, report.adaptive);
                 }
                 None => out += "<td class=\"none\">·</td>",
             }
@@ -45,7 +40,7 @@ pub(crate) fn heat(report: &Report) -> String {
     out + "</tbody></table></div>"
 }
 
-fn cell(out: &mut String, [name, other]: [&str; 2], pair: &Pair, adaptive: bool) {
+fn cell(out: &mut String, [name, other]: [&String; 2], pair: &Pair, adaptive: bool) {
     let score = pair.score;
     let step = (score.value * 11.0).floor().clamp(0.0, 10.0) as u32;
     let ends = score.interval(adaptive);

@@ -13,12 +13,9 @@ const BARS: usize = 96;
 
 /// Renders a row per agent: its distribution and three quantiles.
 pub(crate) fn latencies(report: &Report) -> String {
-    let measured: Vec<_> = report
-        .agents
-        .iter()
-        .filter(|agent| agent.latencies.count() > 0)
-        .collect();
-    let spans = measured.iter().filter_map(|agent| {
+    let measured = report.agents.iter();
+    let measured = measured.filter(|agent| agent.latencies.count() > 0);
+    let spans = measured.clone().filter_map(|agent| {
         let of = |q| agent.latencies.quantile(q).map(log);
         Some((of(0.0005)?, of(0.9995)?))
     });
@@ -33,7 +30,13 @@ pub(crate) fn latencies(report: &Report) -> String {
          <th scope=\"col\" class=\"num\">p50, p90, p99</th></tr></thead><tbody>"
         .to_owned();
     for agent in measured {
-        let shown = [0.5, 0.9, 0.99].map(|q| shown(&agent.latencies, q));
+        let quantile = |q| {
+            agent
+                .latencies
+                .quantile(q)
+                .map(|it| it.as_nanos() as f64 / 1e3)
+        };
+        let shown = [0.5, 0.9, 0.99].map(|q| units::latency(quantile(q)));
         out += &format!(
             "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\">{}</th><td class=\"drawn\" role=\"cell\">",
             escape(&agent.standing.agent)
@@ -64,23 +67,11 @@ fn log(latency: Duration) -> f64 {
     (latency.as_nanos().max(1) as f64).log10()
 }
 
-fn shown(latencies: &LatencyHistogram, q: f64) -> String {
-    units::latency(
-        latencies
-            .quantile(q)
-            .map(|time| time.as_nanos() as f64 / 1e3),
-    )
-}
-
 /// Formats a power of ten of nanoseconds.
 fn decade(power: i32) -> String {
-    let unit = ["ns", "µs", "ms", "s"];
     let place = (power / 3).clamp(0, 3);
-    format!(
-        "{} {}",
-        10i64.pow((power - 3 * place) as u32),
-        unit[place as usize]
-    )
+    let unit = ["ns", "µs", "ms", "s"][place as usize];
+    format!("{} {unit}", 10i64.pow((power - 3 * place) as u32))
 }
 
 fn drawn(out: &mut String, latencies: &LatencyHistogram, low: f64, high: f64) {

@@ -31,10 +31,9 @@ pub(crate) fn lengths(lengths: &BTreeMap<u32, u64>) -> String {
         let height = count as f64 / highest as f64 * (HEIGHT - 4.0);
         let from = least + bar as u32 * width;
         let to = (from + width - 1).min(most);
-        let plies = if from == to {
-            from.to_string()
-        } else {
-            format!("{from} to {to}")
+        let plies = match from == to {
+            true => from.to_string(),
+            false => format!("{from} to {to}"),
         };
         out += &format!(
             "<rect class=\"bar\" x=\"{:.3}%\" y=\"{:.1}\" width=\"{:.3}%\" height=\"{height:.1}\"><title>{plies} plies: {}</title></rect>",

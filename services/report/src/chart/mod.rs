@@ -47,10 +47,8 @@ impl Scale {
             high = high.max(value);
         }
         if low > high {
-            return Self {
-                low: bounds.0,
-                high: bounds.1,
-            };
+            (low, high) = bounds;
+            return Self { low, high };
         }
         let room = ((high - low) * 0.06).max((least - (high - low)) / 2.0);
         Self {
@@ -82,6 +80,12 @@ impl Scale {
         let last = (self.high / step).floor() as i64;
         (first..=last).map(|tick| tick as f64 * step).collect()
     }
+}
+
+/// The class of a grid line, which differs for the value without an advantage.
+fn line_class(tick: f64, fair: f64) -> &'static str {
+    let is_fair = (tick - fair).abs() < 1e-9;
+    if is_fair { "fair" } else { "grid" }
 }
 
 /// Text anchor that keeps a label near an edge within the chart.

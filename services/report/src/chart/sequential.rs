@@ -11,12 +11,12 @@ const HEIGHT: f64 = 220.0;
 pub(crate) fn sequential_test(test: &SequentialTest) -> Option<String> {
     let &(blocks, last) = test.looks.last()?;
     let (low, high) = test.bounds;
-    let values = test.looks.iter().map(|&(_, llr)| llr);
-    let scale = Scale::around(
-        values.chain([0.0, low, high]),
-        (f64::MIN, f64::MAX),
-        high - low,
-    );
+    let values = test
+        .looks
+        .iter()
+        .map(|&(_, llr)| llr)
+        .chain([0.0, low, high]);
+    let scale = Scale::around(values, (f64::MIN, f64::MAX), high - low);
     let y = |llr: f64| HEIGHT * (1.0 - scale.at(llr) / 100.0);
     let mut out = format!(
         "<figure class=\"course\"><svg width=\"100%\" height=\"{HEIGHT:.0}\" role=\"img\" \

@@ -1,7 +1,7 @@
 //! Tables as Parquet: every column is nullable, the compression is zstd, and row groups
 //! bound the memory.
 
-use std::{mem, sync::Arc};
+use std::{io, mem, sync::Arc};
 
 use parquet::{
     basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel},
@@ -19,7 +19,10 @@ use super::{
     sink::{Out, Sink},
     table::{Cell, ColumnType, ExportColumn},
 };
-use crate::error::{ReportError, Result};
+use crate::{
+    error::{ReportError, Result},
+    whole_file,
+};
 
 /// Rows per row group.
 const GROUP_ROWS: usize = 1 << 14;
@@ -35,30 +38,26 @@ pub struct Parquet {
 impl Parquet {
     pub fn new(out: Out, columns: &[ExportColumn]) -> Result<Self> {
         let fields = columns.iter().map(|column| field(column).map(Arc::new));
-        let fields = fields.collect::<Result<Vec<_>, _>>().map_err(failed)?;
         let schema = Type::group_type_builder("arena")
-            .with_fields(fields)
-            .build()
-            .map_err(failed)?;
+            .with_fields(fields.collect::<Result<_>>()?)
+            .build()?;
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_created_by(format!("arena {}", env!("CARGO_PKG_VERSION")))
             .build();
-        let writer = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))
-            .map_err(failed)?;
         Ok(Self {
-            writer,
+            writer: SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))?,
             kinds: columns.iter().map(|column| column.kind).collect(),
             kept: vec![Vec::new(); columns.len()],
         })
     }
 
     fn write_group(&mut self) -> Result {
-        let mut group = self.writer.next_row_group().map_err(failed)?;
+        let mut group = self.writer.next_row_group()?;
         for (kind, cells) in self.kinds.iter().zip(&mut self.kept) {
-            write_column(&mut group, *kind, &mem::take(cells)).map_err(failed)?;
+            write_column(&mut group, *kind, &mem::take(cells))?;
         }
-        group.close().map_err(failed)?;
+        group.close()?;
         Ok(())
     }
 }
@@ -78,21 +77,21 @@ impl Sink for Parquet {
         if self.kept.first().is_some_and(|column| !column.is_empty()) {
             self.write_group()?;
         }
-        self.writer.into_inner().map_err(failed)?.finish()
+        self.writer.into_inner()?.finish()
     }
 }
 
-fn field(column: &ExportColumn) -> Result<Type, ParquetError> {
+fn field(column: &ExportColumn) -> Result<Type> {
     let (physical, logical) = match column.kind {
         ColumnType::Int => (Physical::INT64, None),
         ColumnType::Real => (Physical::DOUBLE, None),
         ColumnType::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
         ColumnType::Bool => (Physical::BOOLEAN, None),
     };
-    Type::primitive_type_builder(&column.name, physical)
+    Ok(Type::primitive_type_builder(&column.name, physical)
         .with_logical_type(logical)
         .with_repetition(Repetition::OPTIONAL)
-        .build()
+        .build()?)
 }
 
 fn write_column(
@@ -104,10 +103,8 @@ fn write_column(
         return Err(ParquetError::General("a column too many".to_owned()));
     };
     // Definition level 1 means present, 0 means null.
-    let levels: Vec<i16> = cells
-        .iter()
-        .map(|cell| i16::from(!cell.is_null()))
-        .collect();
+    let levels = cells.iter().map(|cell| i16::from(!cell.is_null()));
+    let levels: Vec<i16> = levels.collect();
     let there = cells.iter().filter(|cell| !cell.is_null());
     match kind {
         ColumnType::Int => {
@@ -146,21 +143,16 @@ fn write<T: DataType>(
         .map(drop)
 }
 
-fn failed(error: ParquetError) -> ReportError {
-    let io = match &error {
-        ParquetError::External(cause) => cause.downcast_ref::<std::io::Error>(),
-        _ => None,
-    };
-    let remedy = match io.map(std::io::Error::kind) {
-        Some(std::io::ErrorKind::StorageFull) => {
-            "; the disk is full: make room, or choose a file on another disk"
-        }
-        _ => "",
-    };
-    match error {
-        ParquetError::External(cause) => {
-            ReportError::failed(format!("cannot write Parquet: {cause}{remedy}"))
-        }
-        other => ReportError::failed(format!("cannot write Parquet: {other}")),
+impl From<ParquetError> for ReportError {
+    fn from(error: ParquetError) -> Self {
+        let ParquetError::External(cause) = error else {
+            return Self::failed(format!("cannot write Parquet: {error}"));
+        };
+        let io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
+        let remedy = match io {
+            Some(io::ErrorKind::StorageFull) => whole_file::DISK_FULL,
+            _ => "",
+        };
+        Self::failed(format!("cannot write Parquet: {cause}{remedy}"))
     }
 }

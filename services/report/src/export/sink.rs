@@ -86,8 +86,7 @@ pub trait Sink {
 
 /// Formats the column names as a CSV line.
 pub fn csv_header(columns: &[ExportColumn]) -> String {
-    let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
-    csv_line(&names)
+    csv_line(columns.iter().map(|column| &column.name))
 }
 
 /// Formats a row as a CSV line; null is empty.
@@ -97,8 +96,7 @@ pub fn csv_row(cells: Vec<Cell>) -> String {
         Value::String(text) => text,
         other => other.to_string(),
     };
-    let cells: Vec<String> = cells.into_iter().map(text).collect();
-    csv_line(&cells)
+    csv_line(cells.into_iter().map(text))
 }
 
 /// Comma-separated values with a header.
@@ -131,12 +129,11 @@ pub struct Jsonl {
 
 impl Jsonl {
     pub fn new(out: Out, columns: &[ExportColumn]) -> Self {
+        let names = columns.iter();
+        let names = names.map(|column| Value::from(column.name.as_str()).to_string());
         Self {
             out,
-            names: columns
-                .iter()
-                .map(|column| Value::from(column.name.as_str()).to_string())
-                .collect(),
+            names: names.collect(),
             line: String::new(),
         }
     }
@@ -146,11 +143,8 @@ impl Sink for Jsonl {
     fn row(&mut self, cells: Vec<Cell>) -> Result {
         self.line.clear();
         for (name, cell) in self.names.iter().zip(cells) {
-            self.line
-                .push_str(if self.line.is_empty() { "{" } else { "," });
-            self.line.push_str(name);
-            self.line.push(':');
-            self.line.push_str(&cell.to_string());
+            let separator = if self.line.is_empty() { '{' } else { ',' };
+            self.line += &format!("{separator}{name}:{cell}");
         }
         self.line.push_str("}\n");
         self.out.text(&self.line)

@@ -2,6 +2,7 @@
 
 use arena_model::GameRecord;
 use arena_wire::v1;
+use itertools::Itertools;
 use serde_json::{Value, json};
 
 use crate::{
@@ -30,13 +31,11 @@ pub struct ExportColumn {
 pub type Cell = Value;
 
 fn typed(named: &[(&str, ColumnType)]) -> Vec<ExportColumn> {
-    named
-        .iter()
-        .map(|&(name, kind)| ExportColumn {
-            name: name.to_owned(),
-            kind,
-        })
-        .collect()
+    let column = |&(name, kind): &(&str, ColumnType)| ExportColumn {
+        name: name.to_owned(),
+        kind,
+    };
+    named.iter().map(column).collect()
 }
 
 /// The last columns of every table: the tournament of a row. Standings have `SPEC` after
@@ -49,12 +48,17 @@ pub const SOURCE: [(&str, ColumnType); 4] = [
 ];
 const SPEC: (&str, ColumnType) = ("spec_json", ColumnType::Text);
 
-/// Appends one column per seat.
-fn by_seat(columns: &mut Vec<ExportColumn>, name: &str, kind: ColumnType, seats: usize) {
-    columns.extend((0..seats).map(|seat| ExportColumn {
-        name: format!("{name}_{seat}"),
+/// One column for each of these seats or ranks.
+fn numbered(
+    name: &str,
+    kind: ColumnType,
+    numbers: impl Iterator<Item = usize>,
+) -> impl Iterator<Item = ExportColumn> {
+    let name = move |number| format!("{name}_{number}");
+    numbers.map(move |number| ExportColumn {
+        name: name(number),
         kind,
-    }));
+    })
 }
 
 /// The columns of [`game`].
@@ -71,7 +75,7 @@ pub fn game_columns(seats: usize, with_timing: bool) -> Vec<ExportColumn> {
         ("score", ColumnType::Int),
         ("luck", ColumnType::Real),
     ] {
-        by_seat(&mut all, name, kind, seats);
+        all.extend(numbered(name, kind, 0..seats));
     }
     all.extend(typed(&[
         ("plies", ColumnType::Int),
@@ -129,12 +133,10 @@ pub fn game(
 
 /// Faults of a game as `seat:kind`, separated by spaces.
 pub fn faults(record: &GameRecord) -> String {
-    let faults: Vec<String> = record
-        .faults
-        .iter()
-        .map(|fault| format!("{}:{}", fault.seat, fault.kind.name()))
-        .collect();
-    faults.join(" ")
+    let faults = record.faults.iter();
+    faults
+        .map(|it| format!("{}:{}", it.seat, it.kind.name()))
+        .join(" ")
 }
 
 fn name(rules: &TournamentRecords, agent: u16) -> &str {
@@ -207,10 +209,7 @@ pub fn standing_columns(seats: usize) -> Vec<ExportColumn> {
     let mut all = typed(&[("rank", ColumnType::Int)]);
     for (name, kind, _) in sorted_fields(&v1::AgentStanding::default()) {
         if name == RANKS {
-            all.extend((1..=seats).map(|rank| ExportColumn {
-                name: format!("{name}_{rank}"),
-                kind,
-            }));
+            all.extend(numbered(&name, kind, 1..=seats));
         } else {
             all.push(ExportColumn { name, kind });
         }
@@ -229,8 +228,8 @@ pub fn standings(standings: &v1::Standings, seats: usize) -> Vec<Vec<Cell>> {
         for (name, _, value) in sorted_fields(agent) {
             match value {
                 Value::Object(kinds) => {
-                    let kinds = kinds.iter().map(|(kind, count)| format!("{kind}={count}"));
-                    cells.push(json!(kinds.collect::<Vec<_>>().join(" ")));
+                    let mut kinds = kinds.iter().map(|(kind, count)| format!("{kind}={count}"));
+                    cells.push(json!(kinds.join(" ")));
                 }
                 ranks if name == RANKS => {
                     cells.extend((0..seats).map(|rank| json!(ranks.get(rank))));
@@ -317,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn standings_have_a_column_of_one_kind_for_everything_that_their_json_has() {
+    fn standings_columns_match_json() {
         let all = v1::Standings {
             agents: vec![known(), v1::AgentStanding::default()],
             ..v1::Standings::default()

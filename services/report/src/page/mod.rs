@@ -3,24 +3,27 @@
 
 mod rounds;
 
-use std::time::{Duration, UNIX_EPOCH};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, UNIX_EPOCH},
+};
 
 use arena_tournament::ratings::expected_score;
 use askama::Template;
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
+use itertools::Itertools;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::{
     chart,
     error::{ReportError, Result},
-    report::{Agent, Measure, Report},
+    report::{Agent, Measure, Pair, Report},
     sequential::SequentialTest,
     standings::{
         columns::{self, Column, ON_PAGE, ON_PAGE_LUCK, SWISS},
         table::swiss_tiebreaks,
     },
-    state::state_name,
     units, words,
 };
 
@@ -40,19 +43,12 @@ struct Page<'a> {
     /// Sentences of the summary that are collapsed.
     more: Vec<String>,
     parts: Vec<(&'static str, &'static str)>,
-    state: &'static str,
     games: String,
-    games_total: String,
-    started: Option<String>,
-    finished: Option<String>,
-    rows: Vec<Row<'a>>,
     standings: Numbers,
     /// Luck-adjusted scores, if luck is known for at least one agent.
     luck: Option<Numbers>,
     /// Rounds of a finished Swiss tournament.
     swiss: Option<rounds::SwissRounds>,
-    /// The criterion that orders the places.
-    decided: String,
     /// Rounds of a finished knockout.
     bracket: Option<rounds::Bracket>,
     ratings: Option<String>,
@@ -60,25 +56,12 @@ struct Page<'a> {
     hundred: String,
     /// True if ties had a weight in that share.
     drawn: bool,
-    dots: String,
-    heat: String,
-    pairs: Vec<PairRow>,
+    /// Two agents and their games.
+    pairs: Vec<(&'a str, &'a str, &'a Pair)>,
     /// Number of pairs that are not listed.
-    pairs_unlisted: String,
+    pairs_unlisted: u64,
     /// The sequential test, if the tournament is one.
-    test: Option<TestPart>,
-    /// The ranks of a game with more than two players.
-    ranked: Vec<String>,
-    course: String,
-    /// True if the chart shows ratings over time.
-    rated: bool,
-    seats: String,
-    lengths: String,
-    endings: String,
-    latencies: String,
-    games_json: String,
-    css_hash: String,
-    js_hash: String,
+    test: Option<TestPart<'a>>,
 }
 
 /// A table of columns of the standings.
@@ -105,6 +88,7 @@ impl Numbers {
             is_name: column.key == "agent",
             is_bad: column.key == "faults" && faults > 0,
         };
+        let head = |column: &&Column| cell(column, column.report_head(report.adaptive), 0);
         let row = |agent: &Agent| {
             let cells = columns.iter().map(|column| {
                 let text = column.report_text(&agent.standing, report.adaptive);
@@ -112,60 +96,27 @@ impl Numbers {
             });
             cells.collect()
         };
-        let heads = columns.iter();
         Self {
-            heads: heads
-                .map(|column| cell(column, column.report_head(report.adaptive), 0))
-                .collect(),
+            heads: columns.iter().map(head).collect(),
             rows: report.agents.iter().map(row).collect(),
         }
     }
 }
 
-/// An agent in the other tables.
-struct Row<'a> {
-    name: &'a str,
-    faults: String,
-    faulty: bool,
-    kinds: String,
-    by_seat: Vec<String>,
-    /// Frequency of each rank.
-    ranks: Vec<String>,
-    bot: &'a str,
-    version: &'a str,
-    options: String,
-    source: &'a str,
-}
-
 /// A sequential test after at least one look.
-struct TestPart {
+struct TestPart<'a> {
     chart: String,
-    agent: String,
-    elo: (String, String),
-    bounds: (String, String),
+    of: &'a SequentialTest,
     /// Score of a block, number of blocks with that score, and their share of all blocks.
     outcomes: Vec<(String, String, String)>,
     /// True if a block is two games of two players, so that it has five outcomes.
     pentanomial: bool,
 }
 
-/// A row of the pairs table.
-struct PairRow {
-    names: String,
-    games: String,
-    distinct: String,
-    blocks: String,
-    score: String,
-    elo: String,
-    superiority: String,
-}
-
 /// Renders the page of a report.
 pub fn html(report: &Report) -> Result<String> {
-    let lucky = report
-        .agents
-        .iter()
-        .any(|agent| agent.standing.score_adjusted.is_some());
+    let mut standings = report.agents.iter().map(|agent| &agent.standing);
+    let lucky = standings.any(|standing| standing.score_adjusted.is_some());
     let rounds = rounds::of(report);
     let swiss = rounds.as_ref().and_then(|of| rounds::swiss(report, of));
     let bracket = rounds.as_ref().and_then(rounds::bracket);
@@ -201,12 +152,10 @@ pub fn html(report: &Report) -> Result<String> {
     let mut pairs = pairs(report);
     let unlisted = pairs.len().saturating_sub(PAIRS_MAX) as u64;
     pairs.truncate(PAIRS_MAX);
-    let tie = report.ratings.as_ref().and_then(|of| of.ties.first());
-    let tie = tie.copied().unwrap_or_default();
-    let mut summary: Vec<String> = words::summary(report)
-        .iter()
-        .map(|said| units::unbroken(said))
-        .collect();
+    let ties = report.ratings.iter().flat_map(|of| &of.ties);
+    let tie = ties.copied().next().unwrap_or_default();
+    let summary = words::summary(report);
+    let mut summary: Vec<String> = summary.iter().map(|it| units::unbroken(it)).collect();
     let more = summary.split_off(summary.len().min(words::SHOWN));
     let swiss_columns = if swiss.is_some() { SWISS } else { &[] };
     let keys = ["place", "agent"].iter().chain(swiss_columns);
@@ -216,61 +165,32 @@ pub fn html(report: &Report) -> Result<String> {
         summary,
         more,
         parts,
-        state: state_name(report.state),
         games: units::count(report.games),
-        games_total: units::count(report.games_total),
-        started: date(report.created_unix_us),
-        finished: date(report.finished_unix_us),
-        rows: report.agents.iter().map(row).collect(),
         standings: Numbers::new(report, keys.chain(ON_PAGE)),
         luck: lucky.then(|| Numbers::new(report, ON_PAGE_LUCK)),
         swiss,
-        decided: swiss_tiebreaks(report.seats),
         bracket,
         ratings: chart::ratings(report),
         hundred: format!("{:.0}%", 100.0 * expected_score(100.0, tie)),
         drawn: tie > 0.0,
-        dots: chart::scores(report),
-        heat: chart::heat(report),
         pairs,
-        pairs_unlisted: units::count(unlisted),
+        pairs_unlisted: unlisted,
         test,
-        ranked: match report.seats {
-            0..=2 => Vec::new(),
-            seats => (1..=seats).map(units::ordinal).collect(),
-        },
-        course: chart::course(report),
-        rated: report.measure == Measure::Rating,
-        seats: chart::seats(report),
-        lengths: chart::lengths(&report.lengths),
-        endings: endings(report),
-        latencies: chart::latencies(report),
-        games_json: script_json(&json!({ "board": report.board, "samples": report.samples })),
-        css_hash: source_hash(CSS),
-        js_hash: source_hash(JS),
     };
     page.render().map_err(ReportError::failed)
 }
 
-fn row(agent: &Agent) -> Row<'_> {
-    let standing = &agent.standing;
+/// Formats the options of an agent's bot.
+fn options(agent: &Agent) -> String {
     let options = agent.options.iter();
-    let options: Vec<String> = options
+    options
         .map(|(name, value)| format!("{name} = {value}"))
-        .collect();
-    let share = |score: &Option<f64>| units::known(*score, |score| units::interval(score, None));
-    Row {
-        name: &standing.agent,
-        faults: units::count(standing.faults),
-        faulty: standing.faults > 0,
-        kinds: kinds(&standing.faults_by_kind),
-        by_seat: agent.seat_scores.iter().map(share).collect(),
-        ranks: ranks(&standing.ranks),
-        bot: &agent.bot,
-        version: &agent.version,
-        options: options.join(", "),
-        source: &agent.source,
-    }
+        .join(", ")
+}
+
+/// Formats the score of an agent in a seat.
+fn share(score: Option<f64>) -> String {
+    units::known(score, |score| units::interval(score, None))
 }
 
 /// Formats how often each rank was reached, with the share of all games.
@@ -288,7 +208,7 @@ fn ranks(ranks: &[u64]) -> Vec<String> {
 }
 
 /// The sequential test; `None` before the first look.
-fn test_part(test: &SequentialTest) -> Option<TestPart> {
+fn test_part(test: &SequentialTest) -> Option<TestPart<'_>> {
     /// Number of outcomes of a block of two two-player games: 0, ½, 1, 1½ and 2 points.
     const PENTANOMIAL: usize = 5;
     let chart = chart::sequential_test(test)?;
@@ -308,38 +228,20 @@ fn test_part(test: &SequentialTest) -> Option<TestPart> {
     };
     Some(TestPart {
         chart,
-        agent: test.agent.clone(),
-        elo: (format!("{:+}", test.elo.0), format!("{:+}", test.elo.1)),
-        bounds: (
-            format!("{:.2}", test.bounds.0),
-            format!("{:.2}", test.bounds.1),
-        ),
+        of: test,
         outcomes: outcomes.map(row).collect(),
         pentanomial,
     })
 }
 
 /// Each pair once, from the side of the agent with the better place.
-fn pairs(report: &Report) -> Vec<PairRow> {
-    let mut rows = Vec::new();
-    for (row, pairs) in report.pairs.iter().enumerate() {
-        for (column, pair) in pairs.iter().enumerate().skip(row + 1) {
-            let Some(pair) = pair else {
-                continue;
-            };
-            let [one, other] = [row, column].map(|place| &report.agents[place].standing.agent);
-            rows.push(PairRow {
-                names: format!("{one} against {other}"),
-                games: units::count(pair.games),
-                distinct: different(pair.distinct),
-                blocks: counting(pair.blocks),
-                score: units::share(Some(pair.score), report.adaptive),
-                elo: units::rating(pair.elo, report.adaptive),
-                superiority: likely(pair.superiority),
-            });
-        }
-    }
-    rows
+fn pairs(report: &Report) -> Vec<(&str, &str, &Pair)> {
+    let name = |place: usize| report.agents[place].standing.agent.as_str();
+    let pairs = report.pairs.iter().enumerate().flat_map(|(row, pairs)| {
+        let later = pairs.iter().enumerate().skip(row + 1);
+        later.filter_map(move |(column, pair)| Some((name(row), name(column), pair.as_ref()?)))
+    });
+    pairs.collect()
 }
 
 /// Formats the number of distinct games, and marks a lower bound.
@@ -366,23 +268,19 @@ fn likely(share: Option<f64>) -> String {
     })
 }
 
-fn kinds<'a>(counts: impl IntoIterator<Item = (&'a String, &'a u64)>) -> String {
-    let mut kinds: Vec<String> = counts
-        .into_iter()
-        .map(|(kind, count)| format!("{} {kind}", units::count(*count)))
-        .collect();
-    kinds.sort_unstable();
-    kinds.join(", ")
+fn kinds(counts: &BTreeMap<String, u64>) -> String {
+    let kinds = counts.iter();
+    kinds
+        .map(|(kind, &count)| format!("{} {kind}", units::count(count)))
+        .sorted_unstable()
+        .join(", ")
 }
 
 /// Formats how games ended.
 fn endings(report: &Report) -> String {
-    let ended: Vec<String> = report
-        .terminations
-        .iter()
-        .map(|(how, count)| format!("{how} {}", units::count(*count)))
-        .collect();
-    format!("How games ended: {}.", ended.join(", "))
+    let ended = report.terminations.iter();
+    let ended = ended.map(|(how, &count)| format!("{how} {}", units::count(count)));
+    format!("How games ended: {}.", ended.format(", "))
 }
 
 /// Formats a date and time in UTC; `None` if the time is not set.
@@ -394,9 +292,10 @@ pub(crate) fn date(unix_us: u64) -> Option<String> {
     })
 }
 
-/// Escapes JSON for a script element: nothing in it closes the element.
-fn script_json(value: &serde_json::Value) -> String {
-    value.to_string().replace('<', "\\u003c")
+/// The board and the sample games as JSON in which nothing closes a script element.
+fn games_json(report: &Report) -> String {
+    let games = json!({ "board": report.board, "samples": report.samples });
+    games.to_string().replace('<', "\\u003c")
 }
 
 /// Formats the hash of a source for the content security policy.

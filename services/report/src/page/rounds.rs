@@ -1,8 +1,10 @@
 //! Rounds of a Swiss tournament as a table, and of a knockout as a bracket.
 
+use itertools::{Itertools, izip};
+
 use crate::{
     report::Report,
-    rounds::{self, RoundFormat, RoundMatch, Rounds, Tie},
+    rounds::{self, RoundFormat, RoundPart, Rounds, Tie},
     units,
 };
 
@@ -65,10 +67,8 @@ pub(super) fn swiss(report: &Report, rounds: &Rounds) -> Option<SwissRounds> {
     }
     let agents = report.agents.iter();
     let agents: Vec<&str> = agents.map(|it| it.standing.agent.as_str()).collect();
-    let cells = rounds::swiss_cells(rounds, &agents, |places| {
-        let names: Vec<&str> = places.iter().map(|&place| agents[place]).collect();
-        names.join(", ")
-    });
+    let names = |places: &[usize]| places.iter().map(|&place| agents[place]).join(", ");
+    let cells = rounds::swiss_cells(rounds, &agents, names);
     let halves = |cell: &String| {
         let (got, met) = cell.split_once(' ').unwrap_or((cell, ""));
         (got.to_owned(), met.to_owned())
@@ -94,20 +94,18 @@ pub(super) fn bracket(rounds: &Rounds) -> Option<Bracket> {
     let tree = rounds::bracket(rounds, left_out);
     let is_tree = tree.is_some();
     let columns: Vec<Vec<Part>> = match tree {
-        Some(tree) => tree
-            .iter()
-            .map(|ties| vec![part(rounds, None, ties)])
-            .collect(),
+        Some(tree) => {
+            let columns = tree.iter();
+            columns.map(|ties| vec![part(rounds, None, ties)]).collect()
+        }
         None => {
+            let of_part = |of: &RoundPart<'_>| {
+                let tables = of.tables.iter().map(|&table| Tie::Match(table));
+                let byes = of.byes.iter().map(|&agent| Tie::Bye(agent));
+                part(rounds, of.side, &tables.chain(byes).collect_vec())
+            };
             let rounds_left = rounds.parts().into_iter().skip(left_out);
-            let columns = rounds_left.map(|parts| {
-                let parts = parts.iter().map(|of| {
-                    let tables = of.tables.iter().map(|&table| Tie::Match(table));
-                    let byes = of.byes.iter().map(|&agent| Tie::Bye(agent));
-                    part(rounds, of.side, &tables.chain(byes).collect::<Vec<_>>())
-                });
-                parts.collect()
-            });
+            let columns = rounds_left.map(|parts| parts.iter().map(of_part).collect());
             columns.collect()
         }
     };
@@ -158,21 +156,12 @@ fn meeting(rounds: &Rounds, tie: &Tie<'_>) -> Meeting {
             bye: true,
             by_seed: false,
         },
-        Tie::Match(RoundMatch {
-            agents,
-            points,
-            go_on,
-            by_seed,
-            ..
-        }) => Meeting {
-            sides: agents
-                .iter()
-                .zip(points)
-                .enumerate()
-                .map(|(place, (agent, &points))| side(agent, Some(points), place < *go_on))
+        Tie::Match(table) => Meeting {
+            sides: izip!(0.., &table.agents, &table.points)
+                .map(|(place, agent, &points)| side(agent, Some(points), place < table.go_on))
                 .collect(),
             bye: false,
-            by_seed: *by_seed,
+            by_seed: table.by_seed,
         },
     }
 }

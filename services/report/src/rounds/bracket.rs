@@ -40,10 +40,9 @@ pub fn bracket(rounds: &Rounds, from: usize) -> Option<Vec<Vec<Tie<'_>>>> {
                 };
                 // Of the two agents that meet, the one from the earlier listed table is on
                 // top.
-                let mut both: Vec<usize> = Vec::with_capacity(2);
-                for agent in &table.agents {
-                    both.push(ties.iter().position(|tie| tie.winner() == Some(agent))?);
-                }
+                let place = |agent| ties.iter().position(|tie| tie.winner() == Some(agent));
+                let both = table.agents.iter().map(|agent| place(agent.as_str()));
+                let mut both = both.collect::<Option<Vec<usize>>>()?;
                 // A bye belongs to the better seed and is on top.
                 both.sort_by_key(|&place| (matches!(ties[place], Tie::Match(_)), place));
                 placed.extend(both.into_iter().map(|place| ties[place]));

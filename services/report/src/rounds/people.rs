@@ -1,5 +1,7 @@
 //! Rounds as lines of text.
 
+use itertools::{Itertools, izip};
+
 use super::{RoundFormat, RoundMatch, Rounds};
 use crate::units;
 
@@ -10,14 +12,12 @@ pub fn lines(rounds: &Rounds) -> Vec<(String, Vec<String>)> {
     let mut all = Vec::new();
     for ((round, parts), title) in rounds.all.iter().zip(rounds.parts()).zip(titles) {
         for part in parts {
-            let heading = match part.side {
-                Some(side) => format!("{title}, {}", side.title()),
-                None => title.clone(),
-            };
+            let side = part.side.map(|side| format!(", {}", side.title()));
+            let heading = format!("{title}{}", side.unwrap_or_default());
             let mut lines = tables(rounds, &part.tables);
             if !part.byes.is_empty() {
                 let byes = part.byes.iter().map(|agent| label(rounds, agent));
-                lines.push(format!("bye: {}", byes.collect::<Vec<_>>().join(", ")));
+                lines.push(format!("bye: {}", byes.format(", ")));
             }
             all.push((heading, lines));
         }
@@ -42,17 +42,19 @@ fn label(rounds: &Rounds, agent: &str) -> String {
 
 /// Formats tables, one per line; pairs in columns.
 fn tables(rounds: &Rounds, tables: &[&RoundMatch]) -> Vec<String> {
-    let labels = |table: &RoundMatch| -> Vec<String> {
+    let labels = |table: &&RoundMatch| {
         let agents = table.agents.iter();
-        agents.map(|agent| label(rounds, agent)).collect()
+        agents.map(|agent| label(rounds, agent)).collect_vec()
     };
-    let all: Vec<Vec<String>> = tables.iter().map(|table| labels(table)).collect();
-    let width = |of: &[String]| of.first().map_or(0, |first| first.chars().count());
-    let width = all.iter().map(|it| width(it)).max().unwrap_or_default();
-    let scores: Vec<String> = tables.iter().map(|table| score(table)).collect();
-    let score_width = scores.iter().map(|it| it.chars().count()).max();
-    let score_width = score_width.unwrap_or_default();
-    let line = |((table, names), score): ((&&RoundMatch, &Vec<String>), &String)| {
+    let all = tables.iter().map(labels).collect_vec();
+    let scores = tables.iter().map(|table| score(table)).collect_vec();
+    let longest = |texts: &mut dyn Iterator<Item = &String>| {
+        let lengths = texts.map(|text| text.chars().count());
+        lengths.max().unwrap_or_default()
+    };
+    let width = longest(&mut all.iter().filter_map(|names| names.first()));
+    let score_width = longest(&mut scores.iter());
+    let line = |(table, names, score): (&&RoundMatch, &Vec<String>, &String)| {
         let mut line = match &names[..] {
             [one, other] => format!("{one:width$}  {score:^score_width$}  {other}"),
             _ => many(table, names),
@@ -62,7 +64,7 @@ fn tables(rounds: &Rounds, tables: &[&RoundMatch]) -> Vec<String> {
         }
         line
     };
-    tables.iter().zip(&all).zip(&scores).map(line).collect()
+    izip!(tables, &all, &scores).map(line).collect()
 }
 
 /// The reason why an agent advanced without more points than another.
@@ -70,25 +72,22 @@ const BY_SEED: &str = "; tied, the better seed advances";
 
 /// `12 – 8`
 fn score(table: &RoundMatch) -> String {
-    let points: Vec<String> = table.points.iter().map(|&it| units::points(it)).collect();
-    points.join(" – ")
+    table.points.iter().copied().map(units::points).join(" – ")
 }
 
 /// Formats a table of more than two agents.
 fn many(table: &RoundMatch, names: &[String]) -> String {
-    let text: Vec<String> = names
-        .iter()
-        .zip(&table.points)
-        .map(|(name, &points)| format!("{name} {}", units::points(points)))
-        .collect();
+    let agents = names.iter().zip(&table.points);
+    let text = agents.map(|(name, &points)| format!("{name} {}", units::points(points)));
+    let text = text.collect_vec();
     let (on, out) = text.split_at(table.go_on.min(text.len()));
     format!("advance: {}; out: {}", on.join(", "), out.join(", "))
 }
 
 /// Formats agents by their numbers in a list: `(2, 5)`.
 pub fn numbered(places: &[usize]) -> String {
-    let numbers: Vec<String> = places.iter().map(|place| (place + 1).to_string()).collect();
-    format!("({})", numbers.join(", "))
+    let numbers = places.iter().map(|place| place + 1);
+    format!("({})", numbers.format(", "))
 }
 
 /// Cells of a Swiss tournament by agent and round: the points and the opponents, by their
@@ -109,13 +108,14 @@ pub fn swiss_cells(
             for (own, name) in table.agents.iter().enumerate() {
                 let Some(agent) = place(name) else { continue };
                 let others = (0..table.agents.len()).filter(|&other| other != own);
-                let names = others
-                    .clone()
-                    .filter_map(|other| place(&table.agents[other]));
-                let met = called(&names.collect::<Vec<_>>());
+                let others = others.collect_vec();
+                let met = others
+                    .iter()
+                    .filter_map(|&other| place(&table.agents[other]));
+                let met = called(&met.collect_vec());
                 let got = |at: usize| units::points(table.points.get(at).copied().unwrap_or(0.0));
                 let mut score = got(own);
-                if let [other] = others.collect::<Vec<_>>()[..] {
+                if let [other] = others[..] {
                     score += &format!("–{}", got(other));
                 }
                 cells[agent][number] = format!("{score} {met}");

@@ -2,10 +2,9 @@
 //! data, and its heading, text and help for people. All writers derive from this list and
 //! from the layouts below it.
 
-use std::fmt::Write;
-
 use arena_tournament::Estimate;
 use arena_wire::v1;
+use itertools::Itertools;
 
 use super::datum::{
     Datum::{self, Bool, Both, Fixed, Int, Kinds, Ranks, Real, Text},
@@ -347,8 +346,7 @@ pub fn help() -> String {
     let mut text = "Columns:\n".to_owned();
     for (label, lines) in named(IN_HELP).filter_map(|column| column.help) {
         let lines = lines.replace('\n', "\n            ");
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "  {label:<10}{lines}");
+        text += &format!("  {label:<10}{lines}\n");
     }
     text
 }
@@ -386,10 +384,9 @@ fn win_rate(it: &v1::AgentStanding) -> Option<Estimate> {
 
 /// The interval that a table does not show otherwise.
 fn other_interval(standings: &v1::Standings) -> &'static str {
-    if standings.adaptive {
-        "fixed n"
-    } else {
-        "anytime"
+    match standings.adaptive {
+        true => "fixed n",
+        false => "anytime",
     }
 }
 
@@ -411,9 +408,8 @@ fn games_saved(it: &v1::AgentStanding, _: bool) -> String {
 
 /// With two seats, a first place is a win or a draw.
 fn ranks_head(standings: &v1::Standings) -> String {
-    let ranks = standings.agents.iter().map(|agent| agent.ranks.len()).max();
-    match ranks {
-        Some(ranks @ 3..) => ["1st", "2nd", "3rd", "4th"][..ranks.min(4)].join("/"),
+    match standings.agents.iter().map(|agent| agent.ranks.len()).max() {
+        Some(ranks @ 3..) => (1..=ranks.min(4)).map(units::ordinal).join("/"),
         _ => "W/D/L".to_owned(),
     }
 }
@@ -424,8 +420,7 @@ fn ranks(it: &v1::AgentStanding, _: bool) -> String {
     } else {
         &[it.wins, it.draws, it.losses]
     };
-    let counts = counts.iter().map(|&games| units::count(games));
-    counts.collect::<Vec<_>>().join("/")
+    counts.iter().copied().map(units::count).join("/")
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Standings and pairs as comma-separated values, with every key of the JSON.
 
 use arena_wire::v1;
+use itertools::Itertools;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -36,11 +37,10 @@ pub fn rounds(rows: &[RoundRow<'_>]) -> Result<String> {
 fn text(rows: Vec<Vec<(String, String)>>) -> String {
     let mut lines = Vec::new();
     for row in rows {
-        let (names, cells): (Vec<String>, Vec<String>) = row.into_iter().unzip();
         if lines.is_empty() {
-            lines.push(csv_line(&names));
+            lines.push(csv_line(row.iter().map(|(name, _)| name)));
         }
-        lines.push(csv_line(&cells));
+        lines.push(csv_line(row.iter().map(|(_, cell)| cell)));
     }
     lines.concat()
 }
@@ -51,23 +51,22 @@ fn flat(value: &impl Serialize) -> Result<Vec<(String, String)>> {
     let value = serde_json::to_value(value).map_err(ReportError::failed)?;
     let mut cells = Vec::new();
     for (key, value) in value.as_object().into_iter().flatten() {
-        match value {
+        let cell = match value {
             Value::Array(numbers) => {
-                let numbers = numbers.iter().enumerate();
-                cells.extend(
-                    numbers.map(|(place, number)| {
-                        (format!("{key}_{}", place + 1), number.to_string())
-                    }),
-                );
+                let numbers = (1..).zip(numbers);
+                let numbers = numbers.map(|(place, it)| (format!("{key}_{place}"), it.to_string()));
+                cells.extend(numbers);
+                continue;
             }
             Value::Object(kinds) => {
-                let kinds = kinds.iter().map(|(kind, count)| format!("{kind}={count}"));
-                cells.push((key.clone(), kinds.collect::<Vec<_>>().join(" ")));
+                let mut kinds = kinds.iter().map(|(kind, count)| format!("{kind}={count}"));
+                kinds.join(" ")
             }
-            Value::String(text) => cells.push((key.clone(), text.clone())),
-            Value::Null => cells.push((key.clone(), String::new())),
-            other => cells.push((key.clone(), other.to_string())),
-        }
+            Value::String(text) => text.clone(),
+            Value::Null => String::new(),
+            other => other.to_string(),
+        };
+        cells.push((key.clone(), cell));
     }
     Ok(cells)
 }

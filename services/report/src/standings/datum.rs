@@ -50,12 +50,9 @@ impl Datum<'_> {
                 break;
             }
             let ends = of.and_then(|of| of.interval(adaptive));
-            for (end, number) in [
-                ("low", ends.map(|ends| ends.low)),
-                ("high", ends.map(|ends| ends.high)),
-            ] {
-                fields.push((format!("{key}{name}_{end}"), kind, json!(number)));
-            }
+            let (low, high) = (ends.map(|ends| ends.low), ends.map(|ends| ends.high));
+            fields.push((format!("{key}{name}_low"), kind, json!(low)));
+            fields.push((format!("{key}{name}_high"), kind, json!(high)));
         }
         fields
     }
@@ -69,16 +66,19 @@ pub(crate) fn count(count: u64) -> Datum<'static> {
 /// Reads a value from a message.
 pub(crate) type Read<T> = for<'a> fn(&'a T) -> Datum<'a>;
 
+/// An object of fields of a message, in this order.
+macro_rules! object {
+    ($message:expr => $($field:ident)*) => {
+        Object(vec![$((stringify!($field).to_owned(), json!($message.$field))),*])
+    };
+}
+pub(super) use object;
+
 /// An object whose keys have the order of the contract.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Object(pub(super) Vec<(String, Value)>);
 
 impl Object {
-    /// An object with these fields.
-    pub(super) fn new<const N: usize>(fields: [(&str, Value); N]) -> Self {
-        Self(fields.map(|(key, value)| (key.to_owned(), value)).into())
-    }
-
     /// The fields of values that are read from a message.
     pub(super) fn of<T>(columns: &[(&str, Read<T>)], message: &T) -> Self {
         let fields = columns

@@ -2,9 +2,8 @@
 
 use arena_wire::v1;
 
-use super::{csv, verdict};
+use super::verdict;
 use crate::{
-    error::Result,
     rounds::{self, RoundFormat, Rounds},
     text::{Column, fitted, remark, wrapped},
 };
@@ -12,7 +11,9 @@ use crate::{
 /// Maximum number of tables of a knockout that shows its rounds by default.
 const TABLES_UNASKED: usize = 31;
 
-fn rounds(standings: &v1::Standings) -> Option<Rounds> {
+/// The rounds of a finished tournament, if its format has any.
+#[must_use]
+pub fn rounds(standings: &v1::Standings) -> Option<Rounds> {
     Rounds::of(&verdict::object(&standings.verdict_json)?)
 }
 
@@ -24,26 +25,6 @@ pub fn absence(standings: &v1::Standings) -> &'static str {
     } else {
         "rounds: this format has none"
     }
-}
-
-/// A row for each agent and round.
-///
-/// # Errors The reason, if there are no rounds.
-pub fn rows(standings: &v1::Standings) -> Result<Vec<serde_json::Value>, &'static str> {
-    let rounds = rounds(standings).ok_or_else(|| absence(standings))?;
-    let rows = rounds::rows(&rounds).into_iter();
-    Ok(rows
-        .map(|row| serde_json::to_value(row).unwrap_or_default())
-        .collect())
-}
-
-/// All rounds as comma-separated values, empty if there are none.
-///
-/// # Errors
-/// [`crate::ReportError`] if a row cannot be written.
-pub fn csv(standings: &v1::Standings) -> crate::error::Result<String> {
-    let rounds = rounds(standings);
-    csv::rounds(&rounds.as_ref().map(rounds::rows).unwrap_or_default())
 }
 
 /// Renders the rounds as text: all if requested, otherwise only if they are short.
@@ -72,16 +53,7 @@ fn swiss(standings: &v1::Standings, rounds: &Rounds, width: Option<usize>) -> St
     let agents = standings.agents.iter().map(|agent| agent.agent.as_str());
     let agents: Vec<&str> = agents.collect();
     let cells = rounds::swiss_cells(rounds, &agents, rounds::numbered);
-    let numbers = (1..=agents.len()).map(|number| number.to_string());
-    let names = agents.iter().map(|&name| name.to_owned());
-    let mut columns = vec![
-        Column::new("#", numbers),
-        Column::new("points (against)", names),
-    ];
-    let titles = rounds.titles().into_iter().enumerate();
-    columns.extend(
-        titles.map(|(place, head)| Column::new(head, cells.iter().map(|row| row[place].clone()))),
-    );
+    let columns = Column::numbered("points (against)", &agents, rounds.titles(), &cells);
     fitted(columns, width).0
 }
 
@@ -92,20 +64,15 @@ fn knockout(rounds: &Rounds, width: Option<usize>) -> String {
         text += &format!("\n{title}\n");
         for line in lines {
             let line = format!("  {line}");
-            text += &width.map_or(line.clone(), |width| wrapped(&line, width, "    "));
-            text.push('\n');
+            let line = width.map_or(line.clone(), |width| wrapped(&line, width, "    "));
+            text += &format!("{line}\n");
         }
     }
-    let seeds = if rounds.seeds.is_empty() {
-        ""
-    } else {
-        "; in brackets: the seed"
-    };
-    text + &remark(
-        &format!(
-            "points: one for each seat beaten, a half for each tied; agents that advance come \
-             first{seeds}"
-        ),
-        width,
-    )
+    let mut note = "points: one for each seat beaten, a half for each tied; agents that advance \
+     come first"
+        .to_owned();
+    if !rounds.seeds.is_empty() {
+        note += "; in brackets: the seed";
+    }
+    text + &remark(&note, width)
 }

@@ -2,6 +2,7 @@
 
 use arena_tournament::Estimate;
 use arena_wire::v1;
+use itertools::Itertools;
 
 use super::columns::{self, IN_TERMINAL, Table};
 use crate::{
@@ -41,12 +42,9 @@ pub fn people(standings: &v1::Standings, wide: bool, width: Option<usize>) -> St
         text += &remark(&line, width);
     }
     if !left_out.is_empty() {
-        let left_out = left_out.join(", ");
-        let id = &standings.tournament_id;
-        text += &remark(
-            &format!("hidden columns: {left_out} (use arena standings {id} --wide)"),
-            width,
-        );
+        let (id, left_out) = (&standings.tournament_id, left_out.join(", "));
+        let line = format!("hidden columns: {left_out} (use arena standings {id} --wide)");
+        text += &remark(&line, width);
     }
     text
 }
@@ -131,51 +129,34 @@ fn scores(
     for (place, row) in cells.iter_mut().enumerate() {
         row[place] = "·".to_owned();
     }
-    let numbers = || (1..=names.len()).map(|number| number.to_string());
-    let mut columns = vec![
-        Column::new("#", numbers()),
-        Column::new(head, names.iter().map(|&name| name.to_owned())),
-    ];
-    columns.extend(
-        numbers()
-            .enumerate()
-            .map(|(place, head)| Column::new(head, cells.iter().map(|row| row[place].clone()))),
-    );
-    fitted(columns, width).0
+    let numbers = (1..=names.len()).map(|number| number.to_string());
+    fitted(Column::numbered(head, &names, numbers, &cells), width).0
 }
 
 /// Remarks about all agents, one paragraph each.
 pub fn remarks(standings: &v1::Standings) -> String {
     let mut text = String::new();
-    if standings
-        .agents
-        .iter()
-        .any(|agent| agent.swiss_points.is_some())
-    {
+    let any = |has: fn(&v1::AgentStanding) -> bool| standings.agents.iter().any(has);
+    if any(|agent| agent.swiss_points.is_some()) {
         text += &format!("places: {}\n", swiss_tiebreaks(standings.seats.len()));
     }
-    let seats = standings.seats.iter().filter_map(|seat| {
+    let mut seats = standings.seats.iter().filter_map(|seat| {
         let score = Some(estimates::seat_score(seat)?);
         let score = units::share(score, standings.adaptive);
         Some(format!("seat {} {score}", seat.seat))
     });
-    let seats: Vec<String> = seats.collect();
+    let seats = seats.join(", ");
     if !seats.is_empty() {
-        let begins = if standings.starter_drawn {
-            "the first player is drawn"
-        } else {
-            "seat 0 moves first"
+        let begins = match standings.starter_drawn {
+            true => "the first player is drawn",
+            false => "seat 0 moves first",
         };
-        text += &format!("mean score by seat: {} ({begins})\n", seats.join(", "));
+        text += &format!("mean score by seat: {seats} ({begins})\n");
     }
     if let Some(pairing) = &standings.pairing {
         text += &format!("paired seats: {}\n", pairing_gain(pairing));
     }
-    if standings
-        .agents
-        .iter()
-        .any(|agent| estimates::score(agent).is_some_and(|score| score.fixed.is_some()))
-    {
+    if any(|agent| estimates::score(agent).is_some_and(|score| score.fixed.is_some())) {
         text += if standings.adaptive {
             "intervals: pointwise 95 % confidence intervals over blocks, anytime-valid because results \
              decide what is played or when it ends\n"
@@ -183,8 +164,7 @@ pub fn remarks(standings: &v1::Standings) -> String {
             "intervals: pointwise 95 % confidence intervals over blocks, for a number of games fixed in \
              advance; --wide adds anytime-valid intervals\n"
         };
-        let mut agents = standings.agents.iter();
-        if agents.any(|agent| agent.score_adjusted_is_raw) {
+        if any(|agent| agent.score_adjusted_is_raw) {
             text += "* too few blocks to adjust for luck: unadjusted score\n";
         }
     }

@@ -8,7 +8,7 @@ use super::{
     columns,
     datum::{
         Datum::{Bool, Both, Fixed, Real, Text},
-        Object, Read, count,
+        Object, Read, count, object,
     },
     verdict,
 };
@@ -29,7 +29,7 @@ pub struct StandingsJson<'a> {
     openings: Option<Object>,
     pairing: Option<Object>,
     /// The validity of each interval.
-    intervals: Object,
+    intervals: IntervalsView,
     verdict: Option<serde_json::Value>,
     /// Null unless the tournament paused itself.
     pause: Option<Object>,
@@ -43,6 +43,14 @@ pub struct StandingsJson<'a> {
     audits: Option<Object>,
     /// The verdicts of the expectations; null if there are none.
     pub expectations: Option<&'a [Verdict]>,
+}
+
+#[derive(Serialize)]
+struct IntervalsView {
+    level: f64,
+    fixed: &'static str,
+    anytime: &'static str,
+    shown: &'static str,
 }
 
 #[derive(Serialize)]
@@ -123,30 +131,15 @@ pub fn view(standings: &v1::Standings) -> StandingsJson<'_> {
         seats: seats.map(|seat| Object::of(SEAT, seat)).collect(),
         ratings: standings.ratings.as_ref().map(ratings),
         pairs: standings.pairs.iter().map(pair).collect(),
-        openings: standings.openings.map(|openings| {
-            Object::new([
-                ("plies", json!(openings.plies)),
-                ("size", json!(openings.size)),
-                // False if the openings are a sample of all of that length.
-                ("complete", json!(openings.complete)),
-            ])
-        }),
-        pairing: standings.pairing.map(|pairing| {
-            Object::new([
-                ("blocks", json!(pairing.blocks)),
-                ("variance_reduction", json!(pairing.variance_reduction)),
-                (
-                    "variance_reduction_low",
-                    json!(pairing.variance_reduction_low),
-                ),
-                (
-                    "variance_reduction_high",
-                    json!(pairing.variance_reduction_high),
-                ),
-                ("games_saved", json!(pairing.games_saved)),
-                ("games_saved_low", json!(pairing.games_saved_low)),
-                ("games_saved_high", json!(pairing.games_saved_high)),
-            ])
+        // `complete` is false if the openings are a sample of all of that length.
+        openings: standings
+            .openings
+            .map(|it| object! { it => plies size complete }),
+        pairing: standings.pairing.map(|it| {
+            object! { it =>
+                blocks variance_reduction variance_reduction_low variance_reduction_high
+                games_saved games_saved_low games_saved_high
+            }
         }),
         intervals: intervals(standings),
         verdict: verdict::object(&standings.verdict_json),
@@ -159,24 +152,16 @@ pub fn view(standings: &v1::Standings) -> StandingsJson<'_> {
 
 /// The validity of `…_low` and `…_high`, of `…_anytime_low` and `…_anytime_high`, and which
 /// of the two the tables show.
-fn intervals(standings: &v1::Standings) -> Object {
-    let shown = if standings.adaptive {
-        "anytime"
-    } else {
-        "fixed"
-    };
-    Object::new([
-        ("level", json!(0.95)),
-        (
-            "fixed",
-            json!("pointwise, over blocks; for a number of blocks fixed in advance"),
-        ),
-        (
-            "anytime",
-            json!("pointwise, over blocks; valid at any time, however often they are read"),
-        ),
-        ("shown", json!(shown)),
-    ])
+fn intervals(standings: &v1::Standings) -> IntervalsView {
+    IntervalsView {
+        level: 0.95,
+        fixed: "pointwise, over blocks; for a number of blocks fixed in advance",
+        anytime: "pointwise, over blocks; valid at any time, however often they are read",
+        shown: match standings.adaptive {
+            true => "anytime",
+            false => "fixed",
+        },
+    }
 }
 
 /// One agent.
@@ -192,38 +177,18 @@ pub fn pair(pair: &v1::PairStanding) -> Object {
 /// The reason why a tournament paused itself.
 #[must_use]
 pub fn pause(pause: &v1::Pause) -> Object {
-    Object::new([
-        ("kind", json!(pause.kind)),
-        ("agent", json!(pause.agent)),
-        ("workers", json!(pause.workers)),
-        ("error", json!(pause.error)),
-        ("reason", json!(pause.reason)),
-        ("advice", json!(pause.advice)),
-    ])
+    object! { pause => kind agent workers error reason advice }
 }
 
 /// The replayed sample of games.
 #[must_use]
 pub fn audits(audits: &v1::Audits) -> Object {
-    Object::new([
-        ("due", json!(audits.due)),
-        ("agreed", json!(audits.agreed)),
-        ("differing", json!(audits.differing)),
-        ("waiting", json!(audits.waiting)),
-        ("given_up", json!(audits.given_up)),
-    ])
+    object! { audits => due agreed differing waiting given_up }
 }
 
 /// Progress of the format.
 fn course(course: &v1::Course) -> Object {
-    Object::new([
-        ("round", json!(course.round)),
-        ("rounds", json!(course.rounds)),
-        ("llr", json!(course.llr)),
-        ("llr_low", json!(course.llr_low)),
-        ("llr_high", json!(course.llr_high)),
-        ("text", json!(course.text)),
-    ])
+    object! { course => round rounds llr llr_low llr_high text }
 }
 
 fn ratings(ratings: &v1::Ratings) -> RatingsView<'_> {
@@ -234,17 +199,11 @@ fn ratings(ratings: &v1::Ratings) -> RatingsView<'_> {
         prior_elo: ratings.prior_elo,
         ties: &ratings.ties,
         components: ratings.components,
-        // Goodness of fit of one rating per agent to the scores of pairs.
-        fit: ratings.fit.as_ref().map(|fit| {
-            Object::new([
-                ("pairs", json!(fit.pairs)),
-                ("statistic", json!(fit.statistic)),
-                ("df", json!(fit.df)),
-                ("df_residual", json!(fit.df_residual)),
-                ("p", json!(fit.p)),
-                // The agents with the largest deviation from their expected scores.
-                ("worst", json!(fit.worst)),
-            ])
-        }),
+        // Goodness of fit of one rating per agent to the scores of pairs; `worst` are the agents
+        // with the largest deviation from their expected scores.
+        fit: ratings
+            .fit
+            .as_ref()
+            .map(|it| object! { it => pairs statistic df df_residual p worst }),
     }
 }

@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_is_divided_among_its_decisions() {
+    fn batch_time_is_shared_by_decisions() {
         for timing in timings(&answers(None, [None; 4])) {
             let expected = MoveTiming {
                 waiting: ms(180),
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_agent_says_of_a_batch_or_of_each_decision_is_its_thinking() {
+    fn stated_thinking_time_is_used() {
         for timing in timings(&answers(Some(60_000), [None; 4])) {
             let expected = MoveTiming {
                 waiting: ms(180),
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_cannot_have_thought_for_longer_than_it_was_asked() {
+    fn thinking_time_is_at_most_round_trip() {
         let reported = timings(&answers(None, [Some(9_000_000), None, None, None]));
         assert_eq!(reported[0].thinking, Some(ms(80)));
         assert_eq!(reported[1].round_trip, ms(0));

@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_are_what_the_protocol_says() {
+    fn questions_follow_the_protocol() {
         check(false);
         check(true);
     }

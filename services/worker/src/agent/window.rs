@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn agents_that_think_about_one_after_the_other_are_asked_few() {
+    fn serial_agents_get_small_batches() {
         for each in [26.0, 51.0, 150.0, 3000.0] {
             let sizes = sizes(256, 300, |size| 0.2 + each * size as f64);
             assert!(sizes.iter().all(|&size| size <= 4), "{each}: {sizes:?}");
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn agents_that_gain_by_large_batches_get_them_though_one_takes_long() {
+    fn batching_agents_get_large_batches() {
         let sizes = sizes(256, 300, |size| 150.0 + 0.1 * size as f64);
         assert!(sizes[9..].iter().all(|&size| size >= 128), "{sizes:?}");
         let cheap = self::sizes(256, 300, |size| 30.0 + size as f64);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_that_is_tried_brings_no_more_games() {
+    fn trial_size_starts_no_games() {
         let mut window = Window::new(256);
         for _ in 0..100 {
             window.answered(
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_whose_first_answer_takes_long_is_found_to_be_quick() {
+    fn slow_first_answer_is_forgiven() {
         let mut window = Window::new(64);
         window.answered(1, Duration::from_secs(5));
         assert!(!window.has_room(3, 0), "few games until it is known");
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_that_becomes_slow_or_quick_is_followed() {
+    fn batch_size_follows_speed() {
         let mut window = Window::new(256);
         let mut ask = |each: f64| {
             for _ in 0..200 {

@@ -67,7 +67,7 @@ impl CheckArgs {
             ..v1::Agent::default()
         };
         super::list::print(&agent, self.output)?;
-        if let Some(problem) = unknown_rulesets(&description).into_iter().next() {
+        if let Some(problem) = unknown_rulesets(&description).first() {
             return Err(Failure::differs(problem));
         }
         let bot = self.bot(&description)?;

@@ -140,7 +140,6 @@ fn describe(agent: &v1::Agent) -> serde_json::Value {
         Some(Source::Endpoint(endpoint)) => json!({"kind": "endpoint", "url": endpoint.url}),
         None => serde_json::Value::Null,
     };
-    let bots: Vec<_> = shown_bots(agent).into_iter().map(describe_bot).collect();
     json!({
         "agent": agent.name,
         "version": agent.version,
@@ -149,7 +148,7 @@ fn describe(agent: &v1::Agent) -> serde_json::Value {
         "options": given(agent),
         "source": source,
         "described": agent.description.is_some(),
-        "bots": bots,
+        "bots": shown_bots(agent).into_iter().map(describe_bot).collect_vec(),
         "registered_unix_us": agent.registered_unix_us,
     })
 }
@@ -157,14 +156,13 @@ fn describe(agent: &v1::Agent) -> serde_json::Value {
 /// The options that were given at registration, by name.
 fn given(agent: &v1::Agent) -> serde_json::Value {
     let bot = chosen(agent);
-    let value = |option: &v1::OptionValue| {
+    let pair = |option: &v1::OptionValue| {
         let known = bot.and_then(|bot| bot.options.iter().find(|spec| spec.name == option.name));
-        let text = || option.value.as_str().into();
-        known.map_or_else(text, |spec| typed(spec, &option.value))
+        let value = known.map(|spec| typed(spec, &option.value));
+        let value = value.unwrap_or_else(|| option.value.as_str().into());
+        (option.name.clone(), value)
     };
-    let pairs = agent.options.iter();
-    let pairs = pairs.map(|option| (option.name.clone(), value(option)));
-    pairs.collect()
+    agent.options.iter().map(pair).collect()
 }
 
 /// The bot that plays if a spec names the agent.
@@ -188,13 +186,12 @@ fn describe_bot(bot: &v1::Bot) -> serde_json::Value {
             "rulesets": option.rulesets,
         })
     };
-    let options: Vec<_> = bot.options.iter().map(describe).collect();
     json!({
         "bot": bot.name,
         "summary": bot.summary,
         "rulesets": bot.rulesets,
         "deterministic": bot.deterministic,
-        "options": options,
+        "options": bot.options.iter().map(describe).collect_vec(),
     })
 }
 
@@ -242,34 +239,30 @@ pub(super) async fn get(client: &mut Client, name: String) -> Outcome<v1::Agent>
 
 /// The options of all its bots.
 fn options(agent: &v1::Agent) -> Listing<serde_json::Value> {
-    let header = [
-        "bot", "option", "type", "default", "min", "max", "choices", "length", "rulesets", "what",
-    ];
-    let row = |bot: &v1::Bot, option: &v1::BotOption| {
-        let length = match option.length {
+    const COLUMNS: [(&str, fn(&v1::Bot, &v1::BotOption) -> String); 10] = [
+        ("bot", |bot, _| bot.name.clone()),
+        ("option", |_, it| it.name.clone()),
+        ("type", |_, it| option_type(it).to_owned()),
+        ("default", |_, it| it.default_value.clone()),
+        ("min", |_, it| it.min.clone()),
+        ("max", |_, it| it.max.clone()),
+        ("choices", |_, it| it.choices.join(" ")),
+        ("length", |_, it| match it.length {
             0 => String::new(),
             length => length.to_string(),
-        };
-        let cells = vec![
-            bot.name.clone(),
-            option.name.clone(),
-            option_type(option).to_owned(),
-            option.default_value.clone(),
-            option.min.clone(),
-            option.max.clone(),
-            option.choices.join(" "),
-            length,
-            option.rulesets.join(" "),
-            option.summary.clone(),
-        ];
-        (cells, serde_json::Value::Null)
-    };
-    let bots = shown_bots(agent).into_iter();
+        }),
+        ("rulesets", |_, it| it.rulesets.join(" ")),
+        ("what", |_, it| it.summary.clone()),
+    ];
+    let rows = shown_bots(agent).into_iter().flat_map(|bot| {
+        let cells = |option| COLUMNS.map(|(_, cell)| cell(bot, option)).to_vec();
+        bot.options
+            .iter()
+            .map(move |option| (cells(option), serde_json::Value::Null))
+    });
     Listing {
-        header: header.to_vec(),
-        rows: bots
-            .flat_map(|bot| bot.options.iter().map(move |option| row(bot, option)))
-            .collect(),
+        header: COLUMNS.map(|(head, _)| head).to_vec(),
+        rows: rows.collect(),
         empty: "it has no options",
     }
 }
@@ -302,30 +295,24 @@ pub(super) fn print(agent: &v1::Agent, format: Format) -> Outcome {
             [] => "any ruleset".to_owned(),
             some => some.join(", "),
         };
-        let random = match bot.deterministic {
-            true => "",
-            false => ", not deterministic",
-        };
         let v1::Bot { name, summary, .. } = bot;
+        let random = if bot.deterministic {
+            ""
+        } else {
+            ", not deterministic"
+        };
         let colon = if summary.is_empty() { "" } else { ": " };
-        let _ = writeln!(
-            text,
-            "\nbot {name}{colon}{summary}\n  plays {rulesets}{random}"
-        );
+        let _ = writeln!(text, "\nbot {name}{colon}{summary}");
+        let _ = writeln!(text, "  plays {rulesets}{random}");
         for option in &bot.options {
             let only = match option.rulesets.as_slice() {
                 [] => String::new(),
                 some => format!(", on {}", some.join(", ")),
             };
-            let _ = writeln!(
-                text,
-                "  {} = {} ({}{}{only}): {}",
-                option.name,
-                option.default_value,
-                option_type(option),
-                bounds(option),
-                option.summary
-            );
+            let (kind, bounds) = (option_type(option), bounds(option));
+            let v1::BotOption { name, summary, .. } = option;
+            let value = &option.default_value;
+            let _ = writeln!(text, "  {name} = {value} ({kind}{bounds}{only}): {summary}");
         }
     }
     output::write(&text)

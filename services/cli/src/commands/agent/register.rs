@@ -8,6 +8,7 @@ use arena_wire::{
     v1::{self, agent::Source, upload_binary_request::Part},
 };
 use clap::Args;
+use itertools::Itertools;
 
 use crate::{
     access::{AccessArgs, Client, request_id},
@@ -92,22 +93,18 @@ impl RegisterArgs {
         }
         if let Some(path) = &self.fragment {
             let variant = read_fragment(path)?;
-            let process = match variant.from {
-                Some(process) => Process::Registered(process.to_string()),
-                None => Process::Native,
-            };
+            let process = variant.from.map(|it| Process::Registered(it.to_string()));
             let name = self.name.clone();
             let wanted = Wanted {
                 name: name.unwrap_or_else(|| variant.name.to_string()),
                 bot: variant.bot,
                 options: options_to_wire(&variant.options),
             };
-            return Ok((wanted, process));
+            return Ok((wanted, process.unwrap_or(Process::Native)));
         }
-        let process = if self.target.binary.is_some() || self.target.endpoint.is_some() {
-            Process::Found(self.target.find()?)
-        } else {
-            Process::Native
+        let process = match self.target.binary.is_some() || self.target.endpoint.is_some() {
+            true => Process::Found(self.target.find()?),
+            false => Process::Native,
         };
         let pairs = options::pairs(&self.options, "depth=3")?;
         let value = |(name, value)| v1::OptionValue { name, value };
@@ -183,11 +180,8 @@ async fn registered(
 ) -> Outcome<(Source, Option<v1::DescribeResponse>)> {
     let agent = super::list::get(client, name).await?;
     if super::list::chosen(&agent).is_some_and(|bot| bot.name == wanted.bot) {
-        for option in &agent.options {
-            if { wanted.options.iter() }.all(|given| given.name != option.name) {
-                wanted.options.push(option.clone());
-            }
-        }
+        let options = wanted.options.drain(..).chain(agent.options);
+        wanted.options = options.unique_by(|option| option.name.clone()).collect();
     }
     let native = || Source::Native(v1::NativeSource {});
     Ok((agent.source.unwrap_or_else(native), agent.description))
@@ -207,13 +201,13 @@ fn read_fragment(path: &Path) -> Outcome<Variant> {
         .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}")))?;
     let fragment: Fragment = toml::from_str(&text)
         .map_err(|error| Failure::usage(format!("{shown}: {}", error.to_string().trim_end())))?;
-    let [only] = <[Variant; 1]>::try_from(fragment.agent).map_err(|agents| {
-        let count = agents.len();
+    let count = fragment.agent.len();
+    let only = fragment.agent.into_iter().exactly_one();
+    only.map_err(|_| {
         Failure::usage(format!(
             "{shown} has {count} [[agent]] tables: expected one"
         ))
-    })?;
-    Ok(only)
+    })
 }
 
 /// Uploads a binary; the coordinator does not store content twice.
@@ -223,11 +217,11 @@ async fn upload(client: &mut Client, sha256: &str, bytes: &[u8]) -> Outcome {
         size_bytes: bytes.len() as u64,
     };
     let chunks = bytes.chunks(CHUNK_BYTES);
-    let parts = chunks.map(|chunk| Part::Chunk(chunk.to_vec()));
-    let parts: Vec<_> = std::iter::once(Part::Header(header))
-        .chain(parts)
-        .map(|part| v1::UploadBinaryRequest { part: Some(part) })
-        .collect();
-    client.upload_binary(tokio_stream::iter(parts)).await?;
+    let chunks = chunks.map(|chunk| Part::Chunk(chunk.to_vec()));
+    let parts = [Part::Header(header)].into_iter().chain(chunks);
+    let parts = parts.map(|part| v1::UploadBinaryRequest { part: Some(part) });
+    client
+        .upload_binary(tokio_stream::iter(parts.collect_vec()))
+        .await?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Plays the generations of an evolution, each as a tournament of a coordinator.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 use arena_evolution::{
     Champion, Evolution, EvolveSpec, Fitness, Generation, Genome, player_name, ranking,
@@ -61,8 +61,7 @@ impl Generations {
             seed: String::new(),
         };
         let planned = client.plan_tournament(request).await;
-        planned.map(drop).map_err(|status| {
-            let failure = Failure::from(status);
+        planned.map(drop).map_err(Failure::from).map_err(|failure| {
             // All players have these options, so the message must not name the first player.
             let text = failure.to_string();
             let text = text.replace("agent \"p00\"", "the players of [player]");
@@ -152,30 +151,28 @@ impl Generations {
     /// Points of each player, by the player's number.
     fn points(&self, standings: &Standings, generation: &Generation) -> Outcome<Vec<u64>> {
         let id = &standings.tournament_id;
-        let agents = standings.agents.iter();
-        let agents: BTreeMap<&str, _> = agents.map(|it| (it.agent.as_str(), it)).collect();
-        let voids: u64 = standings.agents.iter().map(|agent| agent.voids).sum();
+        let agents = &standings.agents;
+        let voids: u64 = agents.iter().map(|agent| agent.voids).sum();
         if voids > 0 {
             return Err(Failure::failed(format!(
                 "tournament {id} has void games, so its best player is unknown; see `arena \
                  standings {id}`"
             )));
         }
-        let faults: u64 = standings.agents.iter().map(|agent| agent.faults).sum();
+        let faults: u64 = agents.iter().map(|agent| agent.faults).sum();
         if faults > 0 {
             note(format!(
                 "{faults} faults in tournament {id} cost games: another run may have another \
                  result"
             ));
         }
-        (0..generation.players.len())
-            .map(|player| {
-                let name = player_name(player)?;
-                let agent = agents.get(name.as_str()).ok_or_else(|| {
-                    Failure::failed(format!("tournament {id} has no result of {name}"))
-                })?;
-                Ok(self.evolution.points(agent.wins, agent.draws, agent.losses))
-            })
-            .collect()
+        let points = |player| {
+            let name = player_name(player)?;
+            let agent = agents.iter().find(|it| it.agent == name.as_str());
+            let absent = || Failure::failed(format!("tournament {id} has no result of {name}"));
+            let agent = agent.ok_or_else(absent)?;
+            Ok(self.evolution.points(agent.wins, agent.draws, agent.losses))
+        };
+        (0..generation.players.len()).map(points).collect()
     }
 }

@@ -53,15 +53,16 @@ pub(super) struct EvolutionReporter<'a> {
     generations: Vec<serde_json::Value>,
 }
 
-const HEADER: [&str; 8] = [
-    "generation",
-    "tournament_id",
-    "games",
-    "best",
-    "mean",
-    "spread",
-    "first",
-    "genes",
+/// The columns of CSV.
+const COLUMNS: [(&str, fn(&PlayedGeneration<'_>) -> String); 8] = [
+    ("generation", |it| it.number.to_string()),
+    ("tournament_id", |it| it.tournament.to_owned()),
+    ("games", |it| it.games.to_string()),
+    ("best", |it| it.fitness.best.to_string()),
+    ("mean", |it| it.fitness.mean.to_string()),
+    ("spread", |it| it.fitness.spread.to_string()),
+    ("first", |it| it.first.to_string()),
+    ("genes", |it| it.genes.iter().join(" ")),
 ];
 
 impl<'a> EvolutionReporter<'a> {
@@ -91,18 +92,9 @@ impl<'a> EvolutionReporter<'a> {
             Format::Csv => {
                 let mut text = String::new();
                 if played.number == 0 {
-                    text += &csv_line(&HEADER);
+                    text += &csv_line(COLUMNS.map(|(name, _)| name));
                 }
-                text += &csv_line(&[
-                    played.number.to_string(),
-                    played.tournament.to_owned(),
-                    played.games.to_string(),
-                    played.fitness.best.to_string(),
-                    played.fitness.mean.to_string(),
-                    played.fitness.spread.to_string(),
-                    played.first.to_string(),
-                    played.genes.iter().join(" "),
-                ]);
+                text += &csv_line(COLUMNS.map(|(_, cell)| cell(played)));
                 output::write(&text)
             }
         }
@@ -116,10 +108,8 @@ impl<'a> EvolutionReporter<'a> {
         let generations = self.spec.evolution.generations;
         let number = played.number + 1;
         let last = number == generations;
-        let is_soon = self
-            .last_line
-            .is_some_and(|before| before.elapsed() < LINE_EVERY);
-        if !last && played.before && is_soon {
+        let before = self.last_line.map(|before| before.elapsed());
+        if !last && played.before && before.is_some_and(|before| before < LINE_EVERY) {
             return;
         }
         self.last_line = Some(Instant::now());

@@ -1,5 +1,7 @@
 //! `arena game list`
 
+use std::cmp::Reverse;
+
 use arena_engine::{FaultKind, SeatFault, options::nearest};
 use arena_model::GameRecord;
 use arena_report::{
@@ -104,11 +106,16 @@ fn fault_kind(text: &str) -> Result<FaultFilter, String> {
     let found = FaultKind::ALL.iter().find(|kind| kind.name() == text);
     found.copied().map(FaultFilter::Kind).ok_or_else(|| {
         let names: Vec<&str> = FaultKind::ALL.iter().map(|kind| kind.name()).collect();
-        match nearest(text, names.iter().copied()) {
-            Some(nearest) => format!("unknown fault, did you mean \"{nearest}\"?"),
-            None => format!("unknown fault, choose any, {}", names.join(", ")),
-        }
+        format!("unknown fault{}", choices(text, &names, "choose any,"))
     })
+}
+
+/// What to choose instead of an unknown name: the nearest known one, or one of all.
+fn choices(name: &str, known: &[&str], choose: &str) -> String {
+    match nearest(name, known.iter().copied()) {
+        Some(nearest) => format!(", did you mean \"{nearest}\"?"),
+        None => format!(", {choose} {}", known.join(", ")),
+    }
 }
 
 impl ListArgs {
@@ -161,16 +168,9 @@ impl ListArgs {
         let number = |name: &String| {
             let found = names.iter().zip(0..).find(|(known, _)| *known == name);
             found.map(|(_, number)| number).ok_or_else(|| {
-                let known = names.iter().map(String::as_str);
-                Failure::usage(match nearest(name, known) {
-                    Some(nearest) => {
-                        format!("--agent {name}: unknown agent, did you mean \"{nearest}\"?")
-                    }
-                    None => format!(
-                        "--agent {name}: unknown agent, choose one of {}",
-                        names.join(", ")
-                    ),
-                })
+                let names = names.iter().map(String::as_str).collect_vec();
+                let choices = choices(name, &names, "choose one of");
+                Failure::usage(format!("--agent {name}: unknown agent{choices}"))
             })
         };
         let agents = self.agent.iter().map(number).collect();
@@ -189,20 +189,17 @@ impl ListArgs {
         let limit = self.limit as usize;
         let mut found: Vec<GameRecord> = Vec::new();
         let (mut matching, mut more) = (0_u64, false);
-        let mut token = String::new();
+        let mut request = v1::ListGamesRequest {
+            tournament_id: id,
+            page_size: match in_order && !self.has_filter() {
+                true => self.limit,
+                false => PAGE,
+            },
+            from_index: self.from,
+            ..v1::ListGamesRequest::default()
+        };
         loop {
-            let request = v1::ListGamesRequest {
-                tournament_id: id.clone(),
-                page_size: match in_order && !self.has_filter() {
-                    true => self.limit,
-                    false => PAGE,
-                },
-                page_token: token,
-                with_timing: false,
-                from_index: self.from,
-                generation: 0,
-            };
-            let page = client.list_games(request).await?.into_inner();
+            let page = client.list_games(request.clone()).await?.into_inner();
             for game in &page.games {
                 let record = records::record(game.record.as_ref())?;
                 if self.wants(&agents, &record) {
@@ -210,15 +207,16 @@ impl ListArgs {
                     found.push(record);
                 }
             }
-            token = page.next_page_token;
+            request.page_token = page.next_page_token;
+            let is_last = request.page_token.is_empty();
             if in_order && found.len() >= limit {
-                more = !token.is_empty() || found.len() > limit;
+                more = !is_last || found.len() > limit;
                 break;
             }
             if !in_order && found.len() >= 2 * PAGE as usize {
                 self.keep_first(&mut found);
             }
-            if token.is_empty() {
+            if is_last {
                 break;
             }
         }
@@ -257,12 +255,9 @@ impl ListArgs {
 
     /// Keeps only as many games as are shown, in their order.
     fn keep_first(&self, found: &mut Vec<GameRecord>) {
-        found.sort_by_key(|record| {
-            let plies = match self.sort {
-                Order::Index => 0,
-                Order::Plies => record.plies,
-            };
-            (std::cmp::Reverse(plies), record.index)
+        found.sort_by_key(|record| match self.sort {
+            Order::Index => (Reverse(0), record.index),
+            Order::Plies => (Reverse(record.plies), record.index),
         });
         if self.reverse {
             found.reverse();
@@ -276,7 +271,7 @@ fn row(rules: &TournamentRecords, record: &GameRecord) -> (Vec<String>, serde_js
     let seats = names(rules, record);
     let fault =
         |fault: &SeatFault| format!("{}: {}", seats[usize::from(fault.seat)], fault.kind.name());
-    let faults: Vec<String> = record.faults.iter().map(fault).collect();
+    let faults = record.faults.iter().map(fault).collect_vec();
     let cells = vec![
         id.clone(),
         seats.join(", "),

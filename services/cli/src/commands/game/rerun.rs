@@ -4,7 +4,7 @@ use arena_report::{
     records::{self, TournamentRecords},
     units,
 };
-use std::{path::PathBuf, sync::Arc};
+use std::path::PathBuf;
 
 use arena_engine::{AnyGame, FaultKind, IllegalAction, Opening, Setup};
 use arena_model::{
@@ -58,7 +58,7 @@ pub(crate) struct RerunArgs {
 /// The original game.
 struct Before<'a> {
     id: &'a str,
-    stored: GameRecord,
+    stored: &'a GameRecord,
     /// True if its moves are not stored.
     hash_only: bool,
 }
@@ -100,7 +100,14 @@ impl RerunArgs {
         let programs = Programs::new(&self.agents, access)?;
         for text in texts {
             let game = Game::read(text, &programs).await?;
-            self.rerun_game(&game, &programs).await?;
+            let before = Before {
+                id: game.parsed.game_id(),
+                stored: &game.stored,
+                hash_only: !game.parsed.has_events(),
+            };
+            let (setup, assignment) = (&game.setup, &game.assignment);
+            let again = async || play(setup, assignment, self.builtin, programs.clone()).await;
+            self.compare(&before, &game.rules, setup, again).await?;
         }
         Ok(())
     }
@@ -119,23 +126,11 @@ impl RerunArgs {
         let programs = Programs::new(&[], Some(access))?;
         let before = Before {
             id,
-            stored,
+            stored: &stored,
             hash_only,
         };
         let again = async || play(&setup, &assignment, self.builtin, programs.clone()).await;
         self.compare(&before, &rules, &setup, again).await
-    }
-
-    /// Plays a record's game again from its line.
-    async fn rerun_game(&self, game: &Game, programs: &Arc<Programs>) -> Outcome {
-        let before = Before {
-            id: game.parsed.game_id(),
-            stored: game.stored.clone(),
-            hash_only: !game.parsed.has_events(),
-        };
-        let (setup, assignment) = (&game.setup, &game.assignment);
-        let again = async || play(setup, assignment, self.builtin, programs.clone()).await;
-        self.compare(&before, &game.rules, setup, again).await
     }
 
     /// Plays a game again, prints the result, and fails if it differs from the original.
@@ -146,7 +141,7 @@ impl RerunArgs {
         setup: &v1::TournamentSetup,
         play: impl AsyncFn() -> Outcome<Played>,
     ) -> Outcome {
-        let (id, stored) = (before.id, &before.stored);
+        let (id, stored) = (before.id, before.stored);
         let again = play().await?;
         let same_hash = again.record.hash == stored.hash;
         let is_same = again.record == *stored || before.hash_only && same_hash;
@@ -189,7 +184,7 @@ impl Before<'_> {
         let Some((fault, detail)) = absent else {
             return Ok(());
         };
-        let name = seat_name(setup, &self.stored, usize::from(fault.seat));
+        let name = seat_name(setup, self.stored, usize::from(fault.seat));
         Err(Failure::unreachable(format!(
             "game {}: cannot ask agent {name} ({}), so it is unknown whether it plays as before; \
              once it runs here, run the same command again",
@@ -294,8 +289,16 @@ impl Game {
         for (name, agent) in parsed.seats().iter().zip(agents) {
             check_native(&rules, name, agent).map_err(|failure| usage(&failure))?;
             let source = programs.source(name, agent).await;
-            let source = source.map_err(|failure| usage(&failure))?;
-            setup.agents.push(agent_setup(name, agent, source));
+            setup.agents.push(v1::AgentSetup {
+                name: name.clone(),
+                bot: agent.bot.clone(),
+                options: convert::options_to_wire(&agent.options),
+                // The game itself shows whether it is deterministic.
+                deterministic: true,
+                source: Some(source.map_err(|failure| usage(&failure))?),
+                record_json: agent.to_json(),
+                ..v1::AgentSetup::default()
+            });
         }
         // The lines name the agents of the game.
         let rules = TournamentRecords::new(&setup)?;
@@ -329,24 +332,10 @@ fn setup(parsed: &ParsedRecord, play: &GamePlay) -> v1::TournamentSetup {
         rules_version: header.rules_version,
         options: convert::options_to_wire(&header.options),
         seats: parsed.seats().len() as u32,
-        agents: Vec::new(),
         play: Some(play.into()),
-        hash_only: false,
         luck: true,
         play_json: header.setup.map(|setup| setup.play).unwrap_or_default(),
-    }
-}
-
-fn agent_setup(name: &str, agent: &RecordAgent, source: v1::agent_setup::Source) -> v1::AgentSetup {
-    v1::AgentSetup {
-        name: name.to_owned(),
-        bot: agent.bot.clone(),
-        options: convert::options_to_wire(&agent.options),
-        // The game itself shows whether it is deterministic.
-        deterministic: true,
-        source: Some(source),
-        record_json: agent.to_json(),
-        ..v1::AgentSetup::default()
+        ..v1::TournamentSetup::default()
     }
 }
 
@@ -356,14 +345,9 @@ fn check_native(rules: &TournamentRecords, name: &str, agent: &RecordAgent) -> O
         return Ok(());
     }
     let header = &rules.header;
-    arena_agents::check(
-        &agent.bot,
-        &agent.options,
-        &header.ruleset,
-        &header.options,
-        rules.game.seats(),
-    )
-    .map_err(|error| Failure::usage(format!("agent {name}: {error}")))?;
+    let (bot, own, seats) = (&agent.bot, &agent.options, rules.game.seats());
+    arena_agents::check(bot, own, &header.ruleset, &header.options, seats)
+        .map_err(|error| Failure::usage(format!("agent {name}: {error}")))?;
     let own = arena_agents::serve::describe().version;
     if agent.version != own {
         note(format!(

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use arena_model::GameRecord;
 use arena_wire::v1;
+use itertools::Itertools;
 
 use super::watch::{Frame, WatchArgs};
 use crate::{
@@ -87,7 +88,7 @@ fn frames(rules: &TournamentRecords, record: &GameRecord, names: &[&str]) -> Out
     let mut frames = Vec::new();
     let mut ply = 0;
     // Chance outcomes go on the line of the move that follows them.
-    let mut rolled = Vec::new();
+    let mut rolled: Vec<String> = Vec::new();
     let replayed = rules
         .game
         .replay_drawn(&record.events, &mut |board, described| {
@@ -105,9 +106,9 @@ fn frames(rules: &TournamentRecords, record: &GameRecord, names: &[&str]) -> Out
             }
             let seat = described.seat.map(usize::from);
             let who = seat.map_or("table", |seat| names[seat]);
-            let chance = match std::mem::take(&mut rolled) {
-                none if none.is_empty() => String::new(),
-                rolled => format!("  (drew {})", rolled.join(", ")),
+            let chance = match rolled.drain(..).join(", ").as_str() {
+                "" => String::new(),
+                rolled => format!("  (drew {rolled})"),
             };
             let is_opening = ply < record.opening_plies;
             let opening = if is_opening { "  opening" } else { "" };
@@ -143,10 +144,8 @@ fn result(record: &GameRecord, names: &[&str], text: &mut String) {
 
 /// Describes the luck of a seat; empty if unknown.
 pub(super) fn luck(record: &GameRecord, seat: usize) -> String {
-    let luck = record.luck.get(seat);
-    luck.map_or_else(String::new, |&luck| {
-        format!(", luck {:+.3}", f64::from(luck) / 1e6)
-    })
+    let luck = record.luck.get(seat).map(|&luck| f64::from(luck) / 1e6);
+    luck.map_or_else(String::new, |luck| format!(", luck {luck:+.3}"))
 }
 
 /// The name of a seat's agent.

@@ -28,19 +28,15 @@ pub(crate) struct WatchArgs {
 }
 
 fn delay(text: &str) -> Result<Duration, String> {
-    let (number, scale) = if let Some(number) = text.strip_suffix("ms") {
-        (number, 1e-3)
-    } else {
-        (text.strip_suffix('s').unwrap_or(text), 1.0)
+    let (number, scale) = match text.strip_suffix("ms") {
+        Some(number) => (number, 1e-3),
+        None => (text.strip_suffix('s').unwrap_or(text), 1.0),
     };
-    let seconds: f64 = number
-        .trim()
-        .parse()
-        .map_err(|_| "expected a duration such as 500ms or 2s".to_owned())?;
-    Duration::try_from_secs_f64(seconds * scale)
-        .ok()
-        .filter(|delay| *delay <= DELAY_MAX)
-        .ok_or_else(|| format!("must be from 0 to {} s", DELAY_MAX.as_secs()))
+    let seconds = number.trim().parse::<f64>();
+    let seconds = seconds.map_err(|_| "expected a duration such as 500ms or 2s")?;
+    let delay = Duration::try_from_secs_f64(seconds * scale).ok();
+    let delay = delay.filter(|delay| *delay <= DELAY_MAX);
+    delay.ok_or_else(|| format!("must be from 0 to {} s", DELAY_MAX.as_secs()))
 }
 
 /// One move: the board before it, the seat that moves, and its description.
@@ -137,10 +133,11 @@ fn drawn(frame: &Frame, at: usize, last: usize) -> String {
         Style::new().green(),
         Style::new().magenta(),
     ];
-    let line = match frame.seat {
-        Some(seat) => colours[usize::from(seat) % colours.len()]
-            .apply_to(&frame.line)
-            .to_string(),
+    let line = match frame
+        .seat
+        .map(|seat| &colours[usize::from(seat) % colours.len()])
+    {
+        Some(colour) => colour.apply_to(&frame.line).to_string(),
         None => frame.line.clone(),
     };
     format!("{}{line}\n{at} of {last}\n", frame.board)

@@ -1,5 +1,7 @@
 //! What `arena paper run` prints.
 
+use std::slice;
+
 use arena_report::{text::csv_line, units};
 use itertools::Itertools;
 use serde::Serialize;
@@ -88,13 +90,13 @@ fn format_counts(counts: &FindingCounts) -> String {
         (counts.within_dependent, "dependent"),
         (counts.within_by_construction, "by construction"),
     ];
-    let parts = { parts.iter() }
-        .filter(|(count, _)| *count > 0)
+    let parts = parts.iter().filter(|(count, _)| *count > 0);
+    let parts = parts
         .map(|(count, what)| format!("{count} {what}"))
         .join(", ");
-    let parts = match parts.is_empty() {
-        true => String::new(),
-        false => format!(" ({parts})"),
+    let parts = match parts.as_str() {
+        "" => String::new(),
+        parts => format!(" ({parts})"),
     };
     format!(
         "{} within{parts}, {} outside, {} not comparable",
@@ -158,58 +160,38 @@ fn document<'a>(ran: &'a [TableResult], runner: &TableRunner) -> Document<'a> {
     }
 }
 
-const CSV_HEADER: [&str; 20] = [
-    "table",
-    "row",
-    "column",
-    "published",
-    "published_of",
-    "ours",
-    "low",
-    "high",
-    "ours_of",
-    "z",
-    "expected",
-    "rule",
-    "verdict",
-    "reason",
-    "exact",
-    "given",
-    "repeats",
-    "timed",
-    "by_construction",
-    "dependent",
+/// The columns of CSV, with the former names of two of them.
+const CSV_COLUMNS: [(&str, fn(&Finding) -> String); 20] = [
+    ("table", |it| it.table.to_owned()),
+    ("row", |it| it.row.clone()),
+    ("column", |it| it.column.clone()),
+    ("published", |it| known(it.published)),
+    ("published_of", |it| known(it.published_of)),
+    ("ours", |it| known(it.ours)),
+    ("low", |it| known(it.low)),
+    ("high", |it| known(it.high)),
+    ("ours_of", |it| known(it.ours_of)),
+    ("z", |it| known(it.z)),
+    ("expected", |it| it.expected.to_owned()),
+    ("rule", |it| known(it.rule.as_ref())),
+    ("verdict", |it| it.verdict.name().to_owned()),
+    ("reason", |it| known(it.reason.as_ref())),
+    ("exact", |it| it.exact.to_string()),
+    ("given", |it| it.by_construction.to_string()),
+    ("repeats", |it| it.dependent.to_string()),
+    ("timed", |it| it.timed.to_string()),
+    ("by_construction", |it| it.by_construction.to_string()),
+    ("dependent", |it| it.dependent.to_string()),
 ];
 
+fn known(value: Option<impl ToString>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
 fn csv(ran: &[TableResult]) -> String {
-    let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-    let count = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
-    let mut text = csv_line(&CSV_HEADER);
-    for finding in findings(ran) {
-        text += &csv_line(&[
-            finding.table.to_owned(),
-            finding.row.clone(),
-            finding.column.clone(),
-            number(finding.published),
-            count(finding.published_of),
-            number(finding.ours),
-            number(finding.low),
-            number(finding.high),
-            count(finding.ours_of),
-            number(finding.z),
-            finding.expected.to_owned(),
-            finding.rule.clone().unwrap_or_default(),
-            finding.verdict.name().to_owned(),
-            finding.reason.clone().unwrap_or_default(),
-            finding.exact.to_string(),
-            finding.by_construction.to_string(),
-            finding.dependent.to_string(),
-            finding.timed.to_string(),
-            finding.by_construction.to_string(),
-            finding.dependent.to_string(),
-        ]);
-    }
-    text
+    let row = |finding| csv_line(CSV_COLUMNS.map(|(_, cell)| cell(finding)));
+    let header = csv_line(CSV_COLUMNS.map(|(name, _)| name));
+    header + &findings(ran).map(row).collect::<String>()
 }
 
 /// The cells of a table, with reasons below.
@@ -232,23 +214,22 @@ pub(super) fn cells(ran: &TableResult, runner: &TableRunner) -> String {
             verdict,
         ]
     };
-    let rows: Vec<Vec<String>> = ran.findings.iter().map(row).collect();
-    let shown = ran.table.published.as_deref().unwrap_or("published");
+    let rows = ran.findings.iter().map(row).collect_vec();
+    let table = ran.table;
+    let shown = table.published.as_deref().unwrap_or("published");
     let header = ["row", "column", shown, "ours", "95 %", "z", "verdict"];
+    let cited = wrapped(&table.paper.cited(), "");
+    let protocol = wrapped(&table.protocol, "");
     let mut text = format!(
-        "{}: {}, {}\n{}\n{}\n\n",
-        ran.table.id,
-        ran.table.name,
-        ran.table.title,
-        wrapped(&ran.table.paper.cited(), ""),
-        wrapped(&ran.table.protocol, "")
+        "{}: {}, {}\n{cited}\n{protocol}\n\n",
+        table.id, table.name, table.title
     );
     text += &output::table(&header, &rows);
     if !reasons.is_empty() {
         text.push('\n');
     }
-    for (place, reason) in reasons.into_iter().enumerate() {
-        let mark = format!("[{}] ", place + 1);
+    for (number, reason) in (1..).zip(reasons) {
+        let mark = format!("[{number}] ");
         let indent = " ".repeat(mark.len());
         text += &format!("{}\n", wrapped(&format!("{mark}{reason}"), &indent));
     }
@@ -278,62 +259,46 @@ pub(super) fn cells(ran: &TableResult, runner: &TableRunner) -> String {
 
 /// One line for each table, then the cells outside their bounds.
 pub(super) fn summary(ran: &[TableResult]) -> String {
-    let line = |id: &str, games: u64, seconds: f64, sums: FindingCounts| {
-        vec![
-            id.to_owned(),
-            units::count(games),
-            sums.within_sampled.to_string(),
-            sums.within_exact.to_string(),
-            sums.within_ordinal.to_string(),
-            sums.within_dependent.to_string(),
-            sums.within_by_construction.to_string(),
-            sums.outside.to_string(),
-            sums.not_comparable.to_string(),
-            units::duration(seconds),
+    let line = |id: &str, of: &[TableResult]| {
+        let sums = FindingCounts::of(findings(of));
+        [
+            ("table", id.to_owned()),
+            ("games", units::count(of.iter().map(|one| one.games).sum())),
+            ("sampled", sums.within_sampled.to_string()),
+            ("exact", sums.within_exact.to_string()),
+            ("ordinal", sums.within_ordinal.to_string()),
+            ("dependent", sums.within_dependent.to_string()),
+            ("by constr.", sums.within_by_construction.to_string()),
+            ("outside", sums.outside.to_string()),
+            ("not comp.", sums.not_comparable.to_string()),
+            (
+                "time",
+                units::duration(of.iter().map(|one| one.seconds).sum()),
+            ),
         ]
     };
-    let of_table = |one: &TableResult| {
-        let counts = FindingCounts::of(&one.findings);
-        line(one.table.id, one.games, one.seconds, counts)
-    };
-    let mut rows: Vec<Vec<String>> = ran.iter().map(of_table).collect();
-    let games = ran.iter().map(|one| one.games).sum();
-    let seconds = ran.iter().map(|one| one.seconds).sum();
-    rows.push(line(
-        "all",
-        games,
-        seconds,
-        FindingCounts::of(findings(ran)),
-    ));
-    let header = [
-        "table",
-        "games",
-        "sampled",
-        "exact",
-        "ordinal",
-        "dependent",
-        "by constr.",
-        "outside",
-        "not comp.",
-        "time",
-    ];
-    let mut text = output::table(&header, &rows) + "\n" + SUMMARY_NOTE;
+    let all = line("all", ran);
+    let of_tables = ran
+        .iter()
+        .map(|one| line(one.table.id, slice::from_ref(one)));
+    let rows = of_tables.chain([all.clone()]);
+    let rows = rows
+        .map(|line| line.map(|(_, cell)| cell).to_vec())
+        .collect_vec();
+    let mut text = output::table(&all.map(|(head, _)| head), &rows) + "\n" + SUMMARY_NOTE;
     let outside = findings(ran).filter(|finding| finding.verdict == Agreement::Outside);
     for (place, finding) in outside.enumerate() {
         if place == 0 {
             text += "\noutside:\n";
         }
-        let reason = finding.reason.as_ref().map(|reason| format!("; {reason}"));
-        let line = format!(
-            "{} {}, {}: published {}, ours {} {}{}",
-            finding.table,
-            finding.row,
-            finding.column,
-            output::or_dash(finding.published),
-            ours(finding),
-            interval(finding),
-            reason.unwrap_or_default()
-        );
+        let Finding {
+            table, row, column, ..
+        } = finding;
+        let published = output::or_dash(finding.published);
+        let (ours, interval) = (ours(finding), interval(finding));
+        let mut line =
+            format!("{table} {row}, {column}: published {published}, ours {ours} {interval}");
+        line.extend(finding.reason.iter().flat_map(|reason| ["; ", reason]));
         text += &format!("  {}\n", wrapped(&line, "    "));
     }
     text
@@ -352,12 +317,13 @@ fn rules(findings: &[Finding]) -> Vec<(&str, Vec<&str>)> {
         let Some(rule) = finding.rule.as_deref() else {
             continue;
         };
-        let column = finding.column.as_str();
         match rules.iter_mut().find(|(known, _)| *known == rule) {
-            Some((_, columns)) if columns.contains(&column) => {}
-            Some((_, columns)) => columns.push(column),
-            None => rules.push((rule, vec![column])),
+            Some((_, columns)) => columns.push(&finding.column),
+            None => rules.push((rule, vec![&finding.column])),
         }
+    }
+    for (_, columns) in &mut rules {
+        *columns = columns.drain(..).unique().collect();
     }
     rules
 }
@@ -429,8 +395,7 @@ fn figure(value: f64) -> String {
 
 /// Text in lines of at most 96 columns, all but the first indented.
 fn wrapped(text: &str, indent: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    arena_report::text::wrapped(&words.join(" "), 96, indent)
+    arena_report::text::wrapped(&text.split_whitespace().join(" "), 96, indent)
 }
 
 #[cfg(test)]
@@ -474,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn table_shows_the_rules_that_judged_it() {
+    fn table_shows_its_rules() {
         let ran = run("001-i", 2000);
         let text = cells(&ran, &runner(2000));
         assert!(

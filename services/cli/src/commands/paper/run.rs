@@ -13,6 +13,7 @@ use arena_model::TournamentSeed;
 use arena_papers::{PaperError, PublishedTable, TableRunner};
 use clap::Args;
 use indicatif::ProgressBar;
+use itertools::Itertools;
 
 use super::report;
 use crate::{
@@ -110,18 +111,17 @@ impl RunArgs {
         }
         report::print(&ran, &runner, all, self.output)?;
         let findings = ran.iter().flat_map(|one| &one.findings);
-        let failed: Vec<String> = findings
-            .filter(|finding| finding.fails())
-            .map(|finding| format!("{} ({}, {})", finding.table, finding.row, finding.column))
-            .collect();
+        let failed = findings.filter(|finding| finding.fails());
+        let failed = failed.map(|it| format!("{} ({}, {})", it.table, it.row, it.column));
+        let failed = failed.collect_vec();
         if failed.is_empty() {
             return Ok(());
         }
+        let figures = units::plural(failed.len() as u64, "figure");
+        let are = if failed.len() == 1 { "is" } else { "are" };
+        let failed = failed.join(", ");
         Err(Failure::differs(format!(
-            "{} marked R {} outside the bounds: {}",
-            units::plural(failed.len() as u64, "figure"),
-            if failed.len() == 1 { "is" } else { "are" },
-            failed.join(", ")
+            "{figures} marked R {are} outside the bounds: {failed}"
         )))
     }
 }
@@ -131,10 +131,10 @@ fn stopped(table: &PublishedTable, error: PaperError) -> Failure {
     if error != PaperError::Interrupted {
         return error.into();
     }
+    let id = table.id;
     let text = format!(
         "stopped at table {id}; no results were kept; the same command computes the same figures; \
-         to run only this table, use \"arena paper run {id}\"",
-        id = table.id
+         to run only this table, use \"arena paper run {id}\""
     );
     Failure::new(Kind::Interrupted, text)
 }

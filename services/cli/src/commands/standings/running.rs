@@ -72,12 +72,8 @@ pub(super) async fn show(client: &mut Client, id: &str, system: System, format: 
         Ok(())
     })
     .await?;
-    let ratings = if games > 0 {
-        running.ratings()
-    } else {
-        Vec::new()
-    };
-    print(names, &ratings, format)
+    let ratings = (games > 0).then(|| running.ratings());
+    print(names, &ratings.unwrap_or_default(), format)
 }
 
 /// Names in the order of the spec; the seats of records are indexes into it.
@@ -96,24 +92,26 @@ fn print(names: Vec<String>, ratings: &[RunningRating], format: Format) -> Outco
     };
     let mut rows: Vec<View> = names.into_iter().zip(ratings).map(view).collect();
     rows.sort_by(|a, b| {
-        let order = b.rating.total_cmp(&a.rating);
-        order.then_with(|| a.agent.cmp(&b.agent))
+        b.rating
+            .total_cmp(&a.rating)
+            .then_with(|| a.agent.cmp(&b.agent))
     });
     let is_table = format == Format::Table;
+    let real = |value: f64| match is_table {
+        true => format!("{value:.2}"),
+        false => value.to_string(),
+    };
+    let count = |value: u64| match is_table {
+        true => units::count(value),
+        false => value.to_string(),
+    };
     let cells = |view: &View| {
-        let real = |value: f64| match is_table {
-            true => format!("{value:.2}"),
-            false => value.to_string(),
-        };
-        let games = match is_table {
-            true => units::count(view.games),
-            false => view.games.to_string(),
-        };
+        let deviation = view.deviation.map_or_else(String::new, real);
         vec![
             view.agent.clone(),
             real(view.rating),
-            view.deviation.map_or_else(String::new, real),
-            games,
+            deviation,
+            count(view.games),
         ]
     };
     let listing = Listing {

@@ -42,10 +42,8 @@ impl Examine for Records {
         if collection != Collection::Tournaments {
             return;
         }
-        let setup = v1::Tournament::decode(value)
-            .ok()
-            .and_then(|document| document.setup)
-            .unwrap_or_default();
+        let document = v1::Tournament::decode(value).unwrap_or_default();
+        let setup = document.setup.unwrap_or_default();
         self.hash_only.insert(key.to_owned(), setup.hash_only);
         let rules = TournamentRecords::new(&setup).map_err(|failure| failure.to_string());
         self.tournaments.insert(key.to_owned(), rules);
@@ -64,15 +62,14 @@ impl Examine for Records {
             checked.hashes_alone += 1;
             return;
         }
-        match check(rules, game) {
-            Ok(()) => checked.records += 1,
-            Err(failure) => {
-                checked.unsound += 1;
-                if checked.unsound_records.len() < NAMED_MAX {
-                    let name = format!("game {}/{}: {failure}", game.tournament, game.index);
-                    checked.unsound_records.push(name);
-                }
-            }
+        let Err(failure) = check(rules, game) else {
+            checked.records += 1;
+            return;
+        };
+        checked.unsound += 1;
+        if checked.unsound_records.len() < NAMED_MAX {
+            let name = format!("game {}/{}: {failure}", game.tournament, game.index);
+            checked.unsound_records.push(name);
         }
     }
 }

@@ -5,7 +5,7 @@ use arena_wire::v1;
 use clap::Args;
 use itertools::Itertools;
 
-use super::{CSV_HEADER, csv_cells, describe};
+use super::{CSV_COLUMNS, describe};
 use crate::{
     access::{AccessArgs, Client},
     failure::Outcome,
@@ -13,15 +13,15 @@ use crate::{
     output::{Format, Listing, note},
 };
 
-/// Header of the table.
-const HEADER: [&str; 7] = [
-    "tournament",
-    "state",
-    "games",
-    "of",
-    "ruleset",
-    "format",
-    "created (UTC)",
+/// The columns of the table.
+const COLUMNS: [(&str, fn(&v1::Tournament) -> String); 7] = [
+    ("tournament", |it| it.tournament_id.clone()),
+    ("state", |it| state_name(it.state()).to_owned()),
+    ("games", |it| units::count(it.games_done)),
+    ("of", |it| units::count(it.games_total)),
+    ("ruleset", |it| it.ruleset.clone()),
+    ("format", |it| it.format.clone()),
+    ("created (UTC)", |it| units::minute(it.created_unix_us)),
 ];
 
 #[derive(Debug, Args)]
@@ -49,18 +49,19 @@ pub(super) async fn list(client: &mut Client, args: &ListArgs) -> Outcome {
         tournaments.retain(|tournament| tournament.name.starts_with(name.as_str()));
     }
     let together = args.output == Format::Table && !args.all && args.name.is_none();
+    let columns = match args.output {
+        Format::Csv => &CSV_COLUMNS[..],
+        _ => &COLUMNS,
+    };
+    let cells = |one: &v1::Tournament| columns.iter().map(|(_, cell)| cell(one)).collect();
     let listed = |group: &[v1::Tournament]| match group {
         [first, second, ..] => (generations(first, second, group), describe(first)),
-        [one] if args.output == Format::Csv => (csv_cells(one), describe(one)),
         [one] => (cells(one), describe(one)),
         [] => Default::default(),
     };
     let groups = tournaments.chunk_by(|one, next| together && is_next(one, next));
     let listing = Listing {
-        header: match args.output {
-            Format::Csv => CSV_HEADER.to_vec(),
-            _ => HEADER.to_vec(),
-        },
+        header: columns.iter().map(|&(head, _)| head).collect(),
         rows: groups.map(listed).collect(),
         empty: match args.name {
             Some(_) => "no tournament has this name: `arena tournament list` shows all",
@@ -102,18 +103,6 @@ fn is_next(one: &v1::Tournament, next: &v1::Tournament) -> bool {
     }
 }
 
-fn cells(tournament: &v1::Tournament) -> Vec<String> {
-    vec![
-        tournament.tournament_id.clone(),
-        state_name(tournament.state()).to_owned(),
-        units::count(tournament.games_done),
-        units::count(tournament.games_total),
-        tournament.ruleset.clone(),
-        tournament.format.clone(),
-        units::minute(tournament.created_unix_us),
-    ]
-}
-
 /// One line for many generations: their names, states and games.
 fn generations(
     first: &v1::Tournament,
@@ -124,12 +113,11 @@ fn generations(
     let number = last.name.rsplit_once('-').map_or("", |(_, number)| number);
     let states = group.iter().map(|it| state_name(it.state()));
     let counts = states.clone().counts();
-    let states = match counts.len() {
-        1 => states.unique().join(""),
-        _ => { states.unique() }
-            .map(|state| format!("{} {state}", counts[state]))
-            .join(", "),
+    let state = |state| match counts.len() {
+        1 => String::from(state),
+        _ => format!("{} {state}", counts[state]),
     };
+    let states = states.unique().map(state).join(", ");
     let sum = |of: fn(&v1::Tournament) -> u64| units::count(group.iter().map(of).sum());
     vec![
         format!("{} … {number} ({} generations)", first.name, group.len()),

@@ -1,6 +1,6 @@
 //! `arena tournament plan`
 
-use arena_report::units;
+use arena_report::{export::sink::csv_row, text::csv_line, units};
 use std::path::PathBuf;
 
 use arena_model::{
@@ -82,13 +82,12 @@ pub(super) async fn plan(args: &PlanArgs) -> Outcome {
             args.measure
         )));
     }
-    if args
+    if let Some(rate) = args
         .rate
-        .is_some_and(|rate| !(RATE_MIN..=RATE_MAX).contains(&rate))
+        .filter(|rate| !(RATE_MIN..=RATE_MAX).contains(rate))
     {
         return Err(Failure::usage(format!(
-            "--rate {}: must be from {RATE_MIN} to {RATE_MAX} games/s",
-            args.rate.unwrap_or_default()
+            "--rate {rate}: must be from {RATE_MIN} to {RATE_MAX} games/s"
         )));
     }
     let (spec_toml, spec) = read_spec(&args.spec, &args.set)?;
@@ -103,27 +102,16 @@ pub(super) async fn plan(args: &PlanArgs) -> Outcome {
     let message = planned.tournament.clone().unwrap_or_default();
     let tournament: Tournament =
         serde_json::from_str(&message.spec_json).map_err(Failure::failed)?;
-    let sample = if args.measure > 0.0 && all_native(&message) {
-        Some(sample::play(&tournament, args.measure)?)
-    } else {
-        None
+    let is_native = |agent: &v1::AgentSetup| matches!(agent.source, Some(Source::Native(_)));
+    let setup = message.setup.as_ref();
+    let all_native = setup.is_some_and(|setup| setup.agents.iter().all(is_native));
+    let sample = match args.measure > 0.0 && all_native {
+        true => Some(sample::play(&tournament, args.measure)?),
+        false => None,
     };
-    let plan = Plan::new(
-        &tournament,
-        spec.blocks,
-        &planned,
-        args.rate,
-        sample.as_ref(),
-    );
+    let sample = sample.as_ref();
+    let plan = Plan::new(&tournament, spec.blocks, &planned, args.rate, sample);
     plan.print(&message.tournament_id, args.output)
-}
-
-fn all_native(tournament: &v1::Tournament) -> bool {
-    let setup = tournament.setup.as_ref();
-    setup.is_some_and(|setup| {
-        let native = |agent: &v1::AgentSetup| matches!(agent.source, Some(Source::Native(_)));
-        setup.agents.iter().all(native)
-    })
 }
 
 struct Plan<'a> {
@@ -155,12 +143,10 @@ impl<'a> Plan<'a> {
         sample: Option<&sample::Sample>,
     ) -> Self {
         let measured = sample.and_then(|sample| {
+            let games = units::plural(sample.games, "game");
             Some(Sourced {
                 value: sample.rate()?,
-                from: format!(
-                    "measured by playing {} on one thread here, without workers",
-                    units::plural(sample.games, "game")
-                ),
+                from: format!("measured by playing {games} on one thread here, without workers"),
             })
         });
         let given = rate.map(|value| Sourced {
@@ -170,14 +156,11 @@ impl<'a> Plan<'a> {
         let spread = sample.and_then(|sample| {
             let value = sample.spread()?;
             let blocks = units::plural(sample.blocks, "block");
-            Some(Sourced {
-                value,
-                from: if value > 0.0 {
-                    format!("block SD estimated from {blocks} of a trial")
-                } else {
-                    format!("if all scores are equal, as in {blocks} of a trial")
-                },
-            })
+            let from = match value > 0.0 {
+                true => format!("block SD estimated from {blocks} of a trial"),
+                false => format!("if all scores are equal, as in {blocks} of a trial"),
+            };
+            Some(Sourced { value, from })
         });
         let (expected, expected_from) = expected(tournament, planned, sample);
         Self {
@@ -212,29 +195,20 @@ impl<'a> Plan<'a> {
             1.0
         };
         let blocks = self.expected as f64 / rotations;
+        let side = |whose, blocks| Side { whose, blocks };
         if let Some(Settings::Gauntlet(gauntlet)) = &self.tournament.settings {
             // One seat of a block is a challenger's, the others are the field's.
             let challengers = gauntlet.challengers.len() as f64;
-            return vec![
-                Side {
-                    whose: "a challenger",
-                    blocks: blocks / challengers,
-                },
-                Side {
-                    whose: "an opponent",
-                    blocks: blocks * (seats - 1.0) / (agents - challengers),
-                },
-            ];
+            let of_opponent = blocks * (seats - 1.0) / (agents - challengers);
+            let challenger = side("a challenger", blocks / challengers);
+            return vec![challenger, side("an opponent", of_opponent)];
         }
-        vec![Side {
-            whose: if self.tournament.format == Knockout || self.left_out > 0 {
-                "an agent, on average,"
-            } else {
-                "an agent"
-            },
-            // Two agents that fill more than two seats are in every block.
-            blocks: blocks * (seats / agents).min(1.0),
-        }]
+        let whose = match self.tournament.format == Knockout || self.left_out > 0 {
+            true => "an agent, on average,",
+            false => "an agent",
+        };
+        // Two agents that fill more than two seats are in every block.
+        vec![side(whose, blocks * (seats / agents).min(1.0))]
     }
 
     /// Half-width of the interval of a score over this number of blocks.
@@ -282,17 +256,9 @@ impl<'a> Plan<'a> {
             Format::Jsonl => output::json_line(&value),
             Format::Csv => {
                 let fields = value.as_object().into_iter().flatten();
-                let (keys, cells): (Vec<&str>, Vec<String>) = fields
-                    .map(|(key, value)| {
-                        let text = value.as_str().map(str::to_owned);
-                        let absent = value.is_null().then(String::new);
-                        let cell = text.or(absent).unwrap_or_else(|| value.to_string());
-                        (key.as_str(), cell)
-                    })
-                    .unzip();
-                output::write(
-                    &(arena_report::text::csv_line(&keys) + &arena_report::text::csv_line(&cells)),
-                )
+                let keys = csv_line(fields.clone().map(|(key, _)| key));
+                let cells = fields.map(|(_, value)| value.clone()).collect();
+                output::write(&(keys + &csv_row(cells)))
             }
             Format::Table => output::write(&self.text(id)),
         }
@@ -312,19 +278,18 @@ impl<'a> Plan<'a> {
     fn openings_text(&self) -> Option<String> {
         let openings = self.tournament.openings?;
         let plies = self.tournament.play.opening_plies.unwrap_or(0);
-        let mut text = if plies == 0 {
-            "every game starts from the initial position".to_owned()
+        let size = units::count(openings.size);
+        let of = if openings.complete {
+            "all"
         } else {
-            format!(
-                "{}{} of {}, each from every seat; a score is the mean over them",
-                if openings.complete {
-                    "all "
-                } else {
-                    "a sample of "
-                },
-                units::count(openings.size),
-                units::plural(plies.into(), "move")
-            )
+            "a sample of"
+        };
+        let moves = units::plural(plies.into(), "move");
+        let mut text = match plies {
+            0 => "every game starts from the initial position".to_owned(),
+            _ => format!(
+                "{of} {size} of {moves}, each from every seat; a score is the mean over them"
+            ),
         };
         if self.tournament.blocks < self.blocks {
             text += &format!(
@@ -349,17 +314,12 @@ impl<'a> Plan<'a> {
     }
 
     fn text(&self, id: &str) -> String {
-        let games = if self.least == self.most {
-            units::plural(self.most, "game")
-        } else {
-            let from = self.expected_from.as_ref();
-            format!(
-                "{} to {} games, about {}{}",
-                units::count(self.least),
-                units::count(self.most),
-                units::count(self.expected),
-                from.map_or_else(String::new, |from| format!(" {from}"))
-            )
+        let [least, most, expected] = [self.least, self.most, self.expected].map(units::count);
+        let from = self.expected_from.as_ref().map(|from| format!(" {from}"));
+        let from = from.unwrap_or_default();
+        let games = match self.least == self.most {
+            true => units::plural(self.most, "game"),
+            false => format!("{least} to {most} games, about {expected}{from}"),
         };
         let time = match &self.rate {
             Some(rate) => format!(
@@ -383,24 +343,21 @@ impl<'a> Plan<'a> {
         if let Some(openings) = self.openings_text() {
             text += &format!("openings  {openings}\n");
         }
-        for side in self.sides() {
+        let anytime = match self.tournament.format.looks_at_results() {
+            true => ", anytime-valid",
+            false => "",
+        };
+        let wider = match self.may_repeat() {
+            true => "; wider if games repeat",
+            false => "",
+        };
+        for Side { whose, blocks } in self.sides() {
+            let points = points(100.0 * self.half_width(blocks));
+            let blocks = units::plural(blocks.round() as u64, "block");
             text += &format!(
-                "precision {about} ±{} percentage points for the score of {} (95 %{}, over {}), \
-                 {}{}\n",
-                points(100.0 * self.half_width(side.blocks)),
-                side.whose,
-                if self.tournament.format.looks_at_results() {
-                    ", anytime-valid"
-                } else {
-                    ""
-                },
-                units::plural(side.blocks.round() as u64, "block"),
-                self.spread.from,
-                if self.may_repeat() {
-                    "; wider if games repeat"
-                } else {
-                    ""
-                }
+                "precision {about} ±{points} percentage points for the score of {whose} (95 \
+                 %{anytime}, over {blocks}), {}{wider}\n",
+                self.spread.from
             );
         }
         text
@@ -420,9 +377,8 @@ fn expected(
     let seats = tournament.seats as u64;
     let pairs = (seats / 2) * (seats - seats / 2);
     let most = 2 * pairs * seats;
-    let counts = sample
-        .map(|sample| sample.outcomes(most))
-        .unwrap_or_default();
+    let counts = sample.map(|sample| sample.outcomes(most));
+    let counts = counts.unwrap_or_default();
     let blocks = sprt::expected_blocks(test, tournament.seats, &counts, tournament.blocks);
     let Some(blocks) = blocks else {
         let from = "if the true score is half-way between the hypotheses (Wald's approximation)";

@@ -5,7 +5,7 @@ use arena_wire::ATTEMPTS_MAX;
 use super::{hosts::*, *};
 
 #[test]
-fn a_worker_that_fails_at_once_makes_no_game_void_while_another_plays() {
+fn failing_worker_voids_no_game_of_others() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 2659);
     let (good, bad) = (process(&mut ledger, 1), process(&mut ledger, 2));
@@ -37,7 +37,7 @@ fn a_worker_that_fails_at_once_makes_no_game_void_while_another_plays() {
 }
 
 #[test]
-fn a_failed_attempt_rests_and_is_counted() {
+fn failed_attempt_rests_and_counts() {
     let mut ledger = ledger();
     running(&mut ledger, 1);
     let worker = ledger.join(usize::MAX);
@@ -63,7 +63,7 @@ fn a_failed_attempt_rests_and_is_counted() {
 }
 
 #[test]
-fn other_games_are_played_while_a_failed_one_rests() {
+fn other_games_are_leased_while_one_rests() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let worker = process(&mut ledger, 1);
@@ -88,7 +88,7 @@ fn other_games_are_played_while_a_failed_one_rests() {
 }
 
 #[test]
-fn trouble_of_a_lone_host_that_ends_within_three_minutes_makes_no_game_void() {
+fn short_trouble_of_lone_host_voids_no_game() {
     let mut ledger = ledger();
     running(&mut ledger, 1000);
     let worker = process(&mut ledger, 1);
@@ -109,7 +109,7 @@ fn trouble_of_a_lone_host_that_ends_within_three_minutes_makes_no_game_void() {
 }
 
 #[test]
-fn a_game_that_fails_everywhere_is_void_after_its_cap_of_attempts() {
+fn game_failing_everywhere_becomes_void() {
     let mut ledger = ledger();
     running(&mut ledger, 1);
     let workers = [1, 2, 3, 4, 5, 6].map(|number| process(&mut ledger, number));
@@ -132,7 +132,7 @@ fn a_game_that_fails_everywhere_is_void_after_its_cap_of_attempts() {
 }
 
 #[test]
-fn only_who_has_a_lease_can_fail_its_games() {
+fn only_lease_holder_can_fail_games() {
     let mut ledger = ledger();
     running(&mut ledger, 16);
     let (one, two) = (process(&mut ledger, 1), process(&mut ledger, 2));
@@ -149,7 +149,7 @@ fn only_who_has_a_lease_can_fail_its_games() {
 }
 
 #[test]
-fn a_void_record_is_taken_only_where_it_was_asked_for() {
+fn unrequested_void_record_is_an_attempt() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 1);
     let worker = process(&mut ledger, 1);
@@ -178,7 +178,7 @@ fn a_void_record_is_taken_only_where_it_was_asked_for() {
 }
 
 #[test]
-fn a_void_game_is_not_audited() {
+fn void_game_is_not_audited() {
     let mut ledger = Ledger::new(settings(1_000_000), 1);
     let tournament = running(&mut ledger, 1);
     let worker = process(&mut ledger, 1);
@@ -200,7 +200,7 @@ fn a_void_game_is_not_audited() {
 }
 
 #[test]
-fn a_worker_that_leaves_in_order_costs_its_games_nothing() {
+fn orderly_leave_costs_no_attempt() {
     let mut ledger = ledger();
     running(&mut ledger, 2);
     for number in 0..15 {
@@ -213,7 +213,7 @@ fn a_worker_that_leaves_in_order_costs_its_games_nothing() {
 }
 
 #[test]
-fn what_a_worker_does_not_have_is_taken_back_with_its_next_beat() {
+fn heartbeat_reveals_lost_leases() {
     let mut ledger = ledger();
     running(&mut ledger, 24);
     let worker = process(&mut ledger, 1);
@@ -235,7 +235,7 @@ fn what_a_worker_does_not_have_is_taken_back_with_its_next_beat() {
 }
 
 #[test]
-fn hosts_that_lack_an_agent_make_no_game_void_that_one_who_is_busy_can_play() {
+fn busy_host_is_waited_for() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 40);
     let bad = [1, 2, 3, 4].map(|number| process(&mut ledger, number));
@@ -277,7 +277,7 @@ fn hosts_that_lack_an_agent_make_no_game_void_that_one_who_is_busy_can_play() {
 }
 
 #[test]
-fn a_game_of_agents_that_start_nowhere_is_played_with_all_of_them_charged() {
+fn agents_that_start_nowhere_are_all_charged() {
     let mut ledger = ledger();
     running(&mut ledger, 1);
     let workers = [1, 2].map(|number| process(&mut ledger, number));
@@ -305,7 +305,7 @@ fn a_game_of_agents_that_start_nowhere_is_played_with_all_of_them_charged() {
 }
 
 #[test]
-fn however_many_fail_to_start_an_agent_no_game_is_void_before_its_host_can_be_back() {
+fn lost_host_gets_its_grace_period() {
     let mut ledger = ledger();
     running(&mut ledger, 40);
     let good = process(&mut ledger, 99);
@@ -334,7 +334,7 @@ fn however_many_fail_to_start_an_agent_no_game_is_void_before_its_host_can_be_ba
 }
 
 #[test]
-fn leases_that_expire_at_one_time_are_one_failure() {
+fn simultaneous_expiries_are_one_failure() {
     let mut ledger = ledger();
     running(&mut ledger, 1000);
     let [slow, lacks] = [1, 2].map(|number| process(&mut ledger, number));
@@ -349,7 +349,7 @@ fn leases_that_expire_at_one_time_are_one_failure() {
 }
 
 #[test]
-fn a_game_whose_agents_run_at_no_one_process_together_is_void_after_a_while() {
+fn agents_that_never_share_a_process_void_the_game() {
     let mut ledger = ledger();
     running(&mut ledger, 10);
     let workers = [1, 2].map(|number| process(&mut ledger, number));

@@ -199,7 +199,7 @@ impl World {
 }
 
 #[test]
-fn ten_thousand_histories_lose_no_game_and_count_none_twice() {
+fn random_histories_lose_and_double_no_game() {
     for seed in 0..10_000 {
         let mut world = World::new(seed);
         for _ in 0..300 {

@@ -5,7 +5,7 @@ use arena_wire::ATTEMPTS_MAX;
 use super::{hosts::*, *};
 
 #[test]
-fn an_agent_that_does_not_start_at_the_only_worker_is_charged_at_once() {
+fn only_worker_decides_about_start() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let worker = process(&mut ledger, 1);
@@ -18,7 +18,7 @@ fn an_agent_that_does_not_start_at_the_only_worker_is_charged_at_once() {
 }
 
 #[test]
-fn an_agent_that_does_not_start_again_at_the_only_worker_is_charged() {
+fn failed_restart_on_only_worker_is_charged() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let worker = process(&mut ledger, 1);
@@ -28,7 +28,7 @@ fn an_agent_that_does_not_start_again_at_the_only_worker_is_charged() {
 }
 
 #[test]
-fn an_agent_is_not_charged_while_another_has_not_tried_it() {
+fn untried_worker_delays_the_charge() {
     for bad in 1..4 {
         let mut ledger = ledger();
         running(&mut ledger, 100);
@@ -44,7 +44,7 @@ fn an_agent_is_not_charged_while_another_has_not_tried_it() {
 }
 
 #[test]
-fn who_never_tries_an_agent_is_not_waited_for_for_ever() {
+fn waiting_for_untried_worker_ends() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let (lacks, other) = (process(&mut ledger, 1), process(&mut ledger, 2));
@@ -57,7 +57,7 @@ fn who_never_tries_an_agent_is_not_waited_for_for_ever() {
 }
 
 #[test]
-fn an_agent_is_not_charged_while_it_runs_at_a_worker_that_is_here() {
+fn running_agent_is_not_charged() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let workers = [1, 2, 3].map(|number| process(&mut ledger, number));
@@ -74,7 +74,7 @@ fn an_agent_is_not_charged_while_it_runs_at_a_worker_that_is_here() {
 }
 
 #[test]
-fn what_failed_at_hosts_that_are_gone_charges_nobody() {
+fn failures_of_lost_hosts_charge_no_agent() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let good = process(&mut ledger, 1);
@@ -91,7 +91,7 @@ fn what_failed_at_hosts_that_are_gone_charges_nobody() {
 }
 
 #[test]
-fn one_who_comes_has_an_agent_tried_that_was_given_up() {
+fn new_worker_retries_given_up_agent() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let bad = [1, 2].map(|number| process(&mut ledger, number));
@@ -105,7 +105,7 @@ fn one_who_comes_has_an_agent_tried_that_was_given_up() {
 }
 
 #[test]
-fn after_a_restart_nobody_is_charged_before_others_can_be_back() {
+fn restart_gives_workers_time_to_return() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 100);
     ledger.goes_on(tournament);
@@ -116,7 +116,7 @@ fn after_a_restart_nobody_is_charged_before_others_can_be_back() {
 }
 
 #[test]
-fn however_many_were_here_it_is_known_where_an_agent_runs() {
+fn places_of_agents_are_remembered() {
     let mut ledger = ledger();
     running(&mut ledger, 10_000);
     let good = process(&mut ledger, u64::MAX / 2);
@@ -134,7 +134,7 @@ fn however_many_were_here_it_is_known_where_an_agent_runs() {
 }
 
 #[test]
-fn an_agent_that_ran_elsewhere_is_not_charged_for_one_host() {
+fn agent_running_elsewhere_is_not_charged() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let (good, lacks) = (process(&mut ledger, 1), process(&mut ledger, 2));
@@ -145,7 +145,7 @@ fn an_agent_that_ran_elsewhere_is_not_charged_for_one_host() {
 }
 
 #[test]
-fn a_report_of_who_is_gone_does_not_make_an_agent_run() {
+fn late_report_shows_no_running_agent() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let [gone, bad] = [1, 2].map(|number| process(&mut ledger, number));
@@ -161,7 +161,7 @@ fn a_report_of_who_is_gone_does_not_make_an_agent_run() {
 }
 
 #[test]
-fn a_pause_is_no_time_in_which_somebody_could_have_tried() {
+fn paused_time_does_not_count_as_waiting() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 100);
     let [lacks, _other] = [1, 2].map(|number| process(&mut ledger, number));
@@ -173,7 +173,7 @@ fn a_pause_is_no_time_in_which_somebody_could_have_tried() {
 }
 
 #[test]
-fn a_host_that_went_before_a_pause_has_time_to_come_back_after_it() {
+fn resume_gives_lost_host_time_to_return() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 100);
     let [only, again] = [1, 2].map(|number| process(&mut ledger, number));
@@ -197,7 +197,7 @@ fn a_host_that_went_before_a_pause_has_time_to_come_back_after_it() {
 }
 
 #[test]
-fn an_agent_that_ran_at_the_only_host_is_charged_there_after_it_joined_again() {
+fn rejoined_only_host_decides_again() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let lone = process(&mut ledger, 1);
@@ -210,7 +210,7 @@ fn an_agent_that_ran_at_the_only_host_is_charged_there_after_it_joined_again() {
 }
 
 #[test]
-fn who_cannot_play_a_tournament_is_not_waited_for() {
+fn unsuitable_worker_is_not_waited_for() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let [lacks, other] = [1, 2].map(|number| process(&mut ledger, number));
@@ -220,7 +220,7 @@ fn who_cannot_play_a_tournament_is_not_waited_for() {
 }
 
 #[test]
-fn what_failed_because_of_an_agent_that_is_given_up_waits_for_nobody() {
+fn given_up_agent_delays_no_game() {
     let mut ledger = ledger();
     running(&mut ledger, 2);
     let [first, other] = [1, 2].map(|number| process(&mut ledger, number));
@@ -234,7 +234,7 @@ fn what_failed_because_of_an_agent_that_is_given_up_waits_for_nobody() {
 }
 
 #[test]
-fn who_fails_at_everything_is_not_waited_for() {
+fn always_failing_worker_is_not_waited_for() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let [lacks, broken] = [1, 2].map(|number| process(&mut ledger, number));
@@ -255,7 +255,7 @@ fn who_fails_at_everything_is_not_waited_for() {
 }
 
 #[test]
-fn who_makes_no_progress_keeps_nobody_waiting_for_an_agent_that_ran_there() {
+fn stuck_worker_delays_no_game() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let [hangs, lacks] = [1, 2].map(|number| process(&mut ledger, number));
@@ -279,7 +279,7 @@ fn who_makes_no_progress_keeps_nobody_waiting_for_an_agent_that_ran_there() {
 }
 
 #[test]
-fn those_who_come_and_never_try_are_not_waited_for_for_ever() {
+fn waiting_for_new_workers_ends() {
     let mut ledger = ledger();
     running(&mut ledger, 10_000);
     let lacks = process(&mut ledger, 1);

@@ -5,7 +5,7 @@ use arena_wire::ATTEMPTS_MAX;
 use super::{hosts::*, *};
 
 #[test]
-fn who_fails_is_tried_with_one_game_at_a_time_and_ever_more_seldom() {
+fn failing_worker_gets_single_rare_games() {
     let mut ledger = ledger();
     running(&mut ledger, 10_000);
     let (_good, bad) = (process(&mut ledger, 1), process(&mut ledger, 2));
@@ -55,7 +55,7 @@ fn played_beside(ends: impl Fn(&mut Ledger, Duration, &Grant)) -> u32 {
 }
 
 #[test]
-fn who_plays_nothing_outranks_nobody() {
+fn idle_worker_has_no_priority() {
     let hangs = played_beside(|_, _, _| {});
     let fails = played_beside(|ledger, now, lease| {
         fail(ledger, now, lease, lease.games[0].index);
@@ -65,7 +65,7 @@ fn who_plays_nothing_outranks_nobody() {
 }
 
 #[test]
-fn who_cannot_play_a_tournament_is_no_hope_for_its_games() {
+fn unsuitable_worker_is_no_candidate() {
     let mut ledger = ledger();
     let [fails, other] = [running(&mut ledger, 1), running(&mut ledger, 100)];
     let [able, unsuited] = [1, 2].map(|number| process(&mut ledger, number));
@@ -91,7 +91,7 @@ fn who_cannot_play_a_tournament_is_no_hope_for_its_games() {
 
 /// The first failed a game three times; the second lacks an agent that runs there.
 #[test]
-fn who_lacks_an_agent_does_not_outrank_who_failed_often() {
+fn worker_without_agent_has_no_priority() {
     let mut ledger = ledger();
     running(&mut ledger, 2);
     let failed = process(&mut ledger, 1);
@@ -116,7 +116,7 @@ fn who_lacks_an_agent_does_not_outrank_who_failed_often() {
 }
 
 #[test]
-fn a_game_that_one_may_try_is_found_behind_any_number_that_it_may_not() {
+fn suitable_game_is_found_behind_others() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 601);
     let [bad, good, _idle] = [1, 2, 3].map(|number| process(&mut ledger, number));
@@ -150,7 +150,7 @@ fn a_game_that_one_may_try_is_found_behind_any_number_that_it_may_not() {
 }
 
 #[test]
-fn games_that_are_to_be_void_are_tried_by_one_who_comes() {
+fn new_worker_tries_games_due_to_be_void() {
     let mut ledger = ledger();
     running(&mut ledger, 2);
     let [good, lacks] = [1, 2].map(|number| process(&mut ledger, number));
@@ -175,7 +175,7 @@ fn games_that_are_to_be_void_are_tried_by_one_who_comes() {
 }
 
 #[test]
-fn a_game_goes_to_whom_no_agent_of_it_failed_to_start_at() {
+fn game_goes_where_its_agents_started() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 1);
     let [lacks, other] = [1, 2].map(|number| process(&mut ledger, number));
