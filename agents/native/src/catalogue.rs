@@ -193,14 +193,13 @@ pub fn bots() -> &'static [BotInfo] {
 ///
 /// # Errors [`BotError::Unknown`].
 pub fn bot_info(name: &str) -> Result<&'static BotInfo, BotError> {
-    bots()
-        .iter()
-        .find(|info| info.name == name)
-        .ok_or_else(|| BotError::Unknown {
-            name: name.to_owned(),
-            nearest: options::nearest(name, bots().iter().map(|info| info.name)),
-            known: bots().iter().map(|info| info.name).collect(),
-        })
+    let known = || bots().iter().map(|info| info.name);
+    let found = bots().iter().find(|info| info.name == name);
+    found.ok_or_else(|| BotError::Unknown {
+        name: name.to_owned(),
+        nearest: options::nearest(name, known()),
+        known: known().collect(),
+    })
 }
 
 /// Makes a bot that plays this game. Missing options have their defaults.
@@ -242,12 +241,8 @@ pub fn check(
             bot(self.0, self.1, &game).map(drop)
         }
     }
-    Ok(arena_games::visit(
-        ruleset,
-        options,
-        seats,
-        Check(name, bot_options),
-    )??)
+    let check = Check(name, bot_options);
+    Ok(arena_games::visit(ruleset, options, seats, check)??)
 }
 
 #[cfg(test)]

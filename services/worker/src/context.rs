@@ -94,24 +94,15 @@ impl TournamentContext {
     }
 
     pub(crate) fn visit<V: Visitor>(&self, visitor: V) -> Result<V::Out, GamesError> {
-        arena_games::visit_version(
-            &self.setup.ruleset,
-            self.setup.rules_version,
-            &self.options,
-            self.game.seats(),
-            visitor,
-        )
+        let (ruleset, version) = (&self.setup.ruleset, self.setup.rules_version);
+        let seats = self.game.seats();
+        arena_games::visit_version(ruleset, version, &self.options, seats, visitor)
     }
 
     /// A meter for the moves of an agent.
     pub(crate) fn meter(&self, metrics: &WorkerMetrics, agent: u16) -> Meter {
-        Meter::new(
-            metrics,
-            self.latencies.clone(),
-            agent,
-            self.agent_label(agent),
-            &self.setup.ruleset,
-        )
+        let (label, ruleset) = (self.agent_label(agent), &self.setup.ruleset);
+        Meter::new(metrics, self.latencies.clone(), agent, label, ruleset)
     }
 
     /// Latencies that were not reported yet.

@@ -209,13 +209,11 @@ impl Driver {
 
     /// Decisions of each tournament since the last call.
     pub(crate) fn take_decisions(&self) -> Vec<v1::TournamentDecisions> {
-        let taken = self
-            .tournaments
-            .iter()
-            .map(|(id, tournament)| v1::TournamentDecisions {
-                tournament_id: id.clone(),
-                decisions: tournament.take_decisions(),
-            });
+        let take = |(id, tournament): (&String, &Rc<TournamentAgents>)| v1::TournamentDecisions {
+            tournament_id: id.clone(),
+            decisions: tournament.take_decisions(),
+        };
+        let taken = self.tournaments.iter().map(take);
         taken.filter(|taken| taken.decisions > 0).collect()
     }
 

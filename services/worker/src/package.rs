@@ -220,12 +220,8 @@ fn place(folder: &Path, path: &str) -> io::Result<PathBuf> {
 
 /// Checks the contents of a package. Returns the manifest.
 fn read_layout(file: &mut File) -> Result<(Layout, Manifest), PackageError> {
-    let broken = |error: io::Error| {
-        PackageError::content(format!(
-            "it is not a tar archive: \
-     {error}"
-        ))
-    };
+    let broken =
+        |error: io::Error| PackageError::content(format!("it is not a tar archive: {error}"));
     let mut layout = Layout::default();
     let mut manifest = Vec::new();
     let mut archive = Archive::new(file);
@@ -246,9 +242,8 @@ fn read_layout(file: &mut File) -> Result<(Layout, Manifest), PackageError> {
                 Node::Link { target }
             }
             _ => {
-                return Err(PackageError::content(format!(
-                    "{path} is not a regular file or a symbolic link"
-                )));
+                let problem = format!("{path} is not a regular file or a symbolic link");
+                return Err(PackageError::content(problem));
             }
         };
         layout.add(&path, node)?;

@@ -200,10 +200,10 @@ async fn ask(connection: &AgentConnection) -> Result<v1::DescribeResponse, Descr
             return Ok(v1::DescribeResponse::default());
         }
         Ok(Err(status)) => connection.fault_report(&status).await,
-        Err(_) => connection.fault(
-            FaultKind::Timeout,
-            format!("Describe was not answered within {DESCRIBE:?}"),
-        ),
+        Err(_) => {
+            let message = format!("Describe was not answered within {DESCRIBE:?}");
+            connection.fault(FaultKind::Timeout, message)
+        }
     };
     Err(Down::Agent(fault_report).into())
 }

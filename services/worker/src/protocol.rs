@@ -422,20 +422,11 @@ impl<R> Protocol<R> {
         }
         let stay = self.presence.stay();
         let beat = stay.map(|stay| self.beat + stay.heartbeat);
-        let ask = stay
-            .filter(|_| self.asking.is_none() && self.drain.is_none())
-            // From then on it waits for room.
-            .map(|_| self.ask_from)
-            .filter(|from| *from > now);
-        [
-            beat,
-            ask,
-            self.presence.wake(),
-            self.reports.wake(),
-            self.drain,
-        ]
-        .into_iter()
-        .flatten()
-        .min()
+        let may_ask = stay.is_some() && self.asking.is_none() && self.drain.is_none();
+        // From then on it waits for room.
+        let ask = Some(self.ask_from).filter(|from| may_ask && *from > now);
+        let (join, report) = (self.presence.wake(), self.reports.wake());
+        let all = [beat, ask, join, report, self.drain];
+        all.into_iter().flatten().min()
     }
 }

@@ -6,7 +6,7 @@ mod folder;
 
 use std::{
     collections::hash_map::RandomState,
-    fs,
+    fs, future,
     hash::BuildHasher,
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -120,24 +120,19 @@ impl Options {
     /// [`WorkerError`].
     pub async fn build(self) -> Result<Service, WorkerError> {
         let endpoint = endpoint(&self.coordinator)?;
+        let failed = |folder: &Path| {
+            let path = folder.to_owned();
+            |source| WorkerError::Folder { path, source }
+        };
         if let Some(folder) = &self.agent_output {
-            let failed = |source| WorkerError::Folder {
-                path: folder.clone(),
-                source,
-            };
-            fs::create_dir_all(folder).map_err(failed)?;
+            fs::create_dir_all(folder).map_err(failed(folder))?;
         }
-        let server = self
-            .metrics
-            .map(|address| MetricsServer::bind(&address.to_string()))
-            .transpose()?;
+        let server = self.metrics.map(|it| MetricsServer::bind(&it.to_string()));
+        let server = server.transpose()?;
         let registry = Registry::new();
         let rulesets = arena_games::rulesets().iter().map(|info| info.name);
         let metrics = WorkerMetrics::new(&registry, rulesets)?;
-        let temp = Folder::new(&self.temp).map_err(|source| WorkerError::Folder {
-            path: self.temp.clone(),
-            source,
-        })?;
+        let temp = Folder::new(&self.temp).map_err(failed(&self.temp))?;
         let bytes = socket_path_bytes(temp.path());
         if self.listen == Listen::Unix && bytes > SOCKET_PATH_BYTES {
             return Err(WorkerError::LongPath {
@@ -237,12 +232,8 @@ impl Service {
                 true => Ok(()),
                 false => Err(format!("not connected to the coordinator at {url}")),
             };
-            let serving = server.run(
-                self.registry,
-                || std::future::ready(()),
-                ready,
-                std::future::pending(),
-            );
+            let (update, never) = (|| future::ready(()), future::pending());
+            let serving = server.run(self.registry, update, ready, never);
             tokio::spawn(async move {
                 if let Err(error) = serving.await {
                     tracing::error!("{error}");

@@ -90,12 +90,8 @@ pub(crate) fn expectiminimax(options: &Options, game: &Cowry) -> BotResult<Cowry
         "code" => Algorithm::Code,
         _ => Algorithm::Text,
     };
-    Ok(Box::new(Searcher::new(
-        algorithm,
-        worths(options, game),
-        game,
-        weights,
-    )))
+    let worths = worths(options, game);
+    Ok(Box::new(Searcher::new(algorithm, worths, game, weights)))
 }
 
 /// The options of `chowka-random-dup`.

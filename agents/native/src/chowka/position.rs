@@ -32,9 +32,8 @@ pub(super) struct Ground {
 impl Ground {
     pub(super) fn new(game: &Cowry) -> Self {
         let bits = |holds: &dyn Fn(u8) -> bool| {
-            (0..=GOAL)
-                .filter(|&index| holds(index))
-                .fold(0u32, |bits, index| bits | 1 << index)
+            let indexes = (0..=GOAL).filter(|&index| holds(index));
+            indexes.fold(0u32, |bits, index| bits | 1 << index)
         };
         let safe = bits(&|index| game.is_safe(index));
         let doubles = game.has_doubles();
@@ -45,10 +44,9 @@ impl Ground {
             hittable: bits(&|index| game.hits_at(index)),
             singles_only: if doubles { 0 } else { !safe },
             doubling,
-            blocking: if game.blocks_on_safe() {
-                doubling
-            } else {
-                doubling & !safe
+            blocking: match game.blocks_on_safe() {
+                true => doubling,
+                false => doubling & !safe,
             },
             gate: game.has_gate(),
             block_forever: game.blocks_once_for_all(),

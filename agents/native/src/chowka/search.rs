@@ -52,12 +52,12 @@ fn steps(
                 visit_move(action, step);
             }
         }
-    } else {
-        for piece in 0..game.pieces() {
-            for &action in decision.legal {
-                if let Some(step) = game.parse(action).filter(|step| step.piece == piece) {
-                    visit_move(action, step);
-                }
+        return;
+    }
+    for piece in 0..game.pieces() {
+        for &action in decision.legal {
+            if let Some(step) = game.parse(action).filter(|step| step.piece == piece) {
+                visit_move(action, step);
             }
         }
     }
@@ -126,8 +126,8 @@ impl Bot<Cowry> for Naive {
 
 /// Value of a move of the decision; 0 for a void move.
 fn worth(worths: &Worths, view: &BoardView, factor: i64, step: &Step) -> i64 {
-    step.to
-        .map_or(0, |to| factor * worths.of(view.landing(to, step.together)))
+    let landing = step.to.map(|to| view.landing(to, step.together));
+    landing.map_or(0, |landing| factor * worths.of(landing))
 }
 
 /// The version of A2.
@@ -292,15 +292,12 @@ impl Tree<'_> {
         } = self.searcher;
         let view = position.view(ground);
         let factor = self.searcher.worths.factor(position.own.left(ground));
-        VALUES
-            .into_iter()
-            .zip(weights)
-            .filter_map(|(value, &weight)| {
-                let (_, worth) = self.best(position, &view, value)?;
-                Some(i64::from(weight) * worth)
-            })
-            .sum::<i64>()
-            * factor
+        let throws = VALUES.into_iter().zip(weights);
+        let worths = throws.filter_map(|(value, &weight)| {
+            let (_, worth) = self.best(position, &view, value)?;
+            Some(i64::from(weight) * worth)
+        });
+        worths.sum::<i64>() * factor
     }
 
     /// The first of the pieces whose move by this value is best, and the move's value per

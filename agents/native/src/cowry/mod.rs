@@ -232,10 +232,9 @@ impl Turn<'_> {
         let table = self.table;
         self.best(|step| {
             table.is_in_danger(step.from).then(|| {
-                let shelter = if table.is_safe(step.to) {
-                    2
-                } else {
-                    u8::from(!table.enters_danger(step))
+                let shelter = match table.is_safe(step.to) {
+                    true => 2,
+                    false => u8::from(!table.enters_danger(step)),
                 };
                 (shelter, step.from)
             })

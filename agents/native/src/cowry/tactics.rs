@@ -80,11 +80,8 @@ impl<'a> MoveTable<'a> {
             && self.opponents().any(|other| {
                 let there = self.game.cross(self.seat, other, index);
                 self.pieces(other).iter().any(|&piece| {
-                    let piece = if hit_there && piece == there {
-                        0
-                    } else {
-                        piece
-                    };
+                    let is_hit = hit_there && piece == there;
+                    let piece = if is_hit { 0 } else { piece };
                     (1..=REACH).contains(&there.wrapping_sub(piece))
                 })
             })

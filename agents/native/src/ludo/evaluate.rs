@@ -264,10 +264,9 @@ impl Evaluator {
             t1 += threat(to, here) * other_worth;
             t2 += threat(other, to_seen) * to_worth;
         }
-        let v1 = if from == HANGAR {
-            i64::from(state.die)
-        } else {
-            i64::from(to - from)
+        let v1 = match from {
+            HANGAR => i64::from(state.die),
+            _ => i64::from(to - from),
         };
         Factors {
             v1: v1 * ONE,

@@ -28,13 +28,12 @@ pub(crate) use simple::{move_first, move_last};
 /// The options of `ludo-threat`.
 pub(crate) fn specs() -> Vec<Spec> {
     let choice = Kind::choice;
+    let (min, max) = (1, PLIES_MAX.into());
+    let plies = Kind::Int { min, max };
     vec![
         Spec::new(
             "plies",
-            Kind::Int {
-                min: 1,
-                max: i64::from(PLIES_MAX),
-            },
+            plies,
             1i64,
             "depth of the search in plies; each ply multiplies the time by up to 24",
         ),

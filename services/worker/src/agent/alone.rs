@@ -1,18 +1,17 @@
 //! One question while no other is open: its agent is charged for the result.
 
-use std::time::{Duration, Instant};
+use std::{
+    mem,
+    time::{Duration, Instant},
+};
 
 use arena_engine::FaultKind;
 use arena_telemetry::MoveTiming;
 use tokio::time;
-use tonic::{Code, Request, Status};
+use tonic::{Code, Status};
 
 use super::{
-    DecisionResult, Event, FaultReport,
-    client::AgentTask,
-    codec,
-    connection::Down,
-    question::{Batch, Single},
+    DecisionResult, Event, FaultReport, client::AgentTask, codec, connection::Down, question::Batch,
 };
 use crate::record::whole_micros;
 
@@ -21,13 +20,7 @@ impl AgentTask {
     /// questions, so only a fresh one counts.
     pub(super) async fn ask_alone(&mut self, batch: Batch) {
         let budget = whole_micros(self.setup.move_timeout);
-        let asked = batch.into_single(budget).next();
-        let Some(Single {
-            token,
-            wanted,
-            message,
-        }) = asked
-        else {
+        let Some(asked) = batch.into_single(budget).next() else {
             return;
         };
         let mut timing = None;
@@ -42,22 +35,15 @@ impl AgentTask {
                     Err(Down::Ours(reason)) => break DecisionResult::Void(reason),
                 }
             };
-            let fresh = std::mem::replace(&mut connection.fresh, false);
-            let mut grpc = connection.grpc.clone();
-            let mut request = Request::new(message.clone());
-            request.set_timeout(self.setup.move_timeout);
+            let fresh = mem::take(&mut connection.fresh);
+            let (grpc, message) = (connection.grpc.clone(), asked.message.clone());
+            let limit = self.setup.move_timeout;
             let start = Instant::now();
-            let answer = time::timeout(self.setup.move_timeout, async {
-                grpc.ready()
-                    .await
-                    .map_err(|error| Status::from_error(error.into()))?;
-                grpc.unary(request, codec::CHOOSE_MOVE, codec::Raw).await
-            })
-            .await;
+            let answer = time::timeout(limit, codec::choose_move(grpc, message, limit)).await;
             let took = start.elapsed();
             // Only the last attempt is thinking time; time lost with broken connections is waiting.
             let measured = timing.insert(MoveTiming {
-                waiting: start.saturating_duration_since(wanted),
+                waiting: start.saturating_duration_since(asked.wanted),
                 round_trip: took,
                 thinking: None,
             });
@@ -75,14 +61,9 @@ impl AgentTask {
                 Err(_) => Status::deadline_exceeded("no answer in time"),
                 Ok(Err(status)) => status,
             };
-            if took >= self.setup.move_timeout
-                || status.code() == Code::DeadlineExceeded && took * 2 >= self.setup.move_timeout
-            {
-                let verdict = self.fault_report(
-                    FaultKind::Timeout,
-                    format!("no answer within {:?}", self.setup.move_timeout),
-                    took,
-                );
+            if took >= limit || status.code() == Code::DeadlineExceeded && took * 2 >= limit {
+                let message = format!("no answer within {limit:?}");
+                let verdict = self.fault_report(FaultKind::Timeout, message, took);
                 self.disconnect().await;
                 break verdict;
             }
@@ -118,14 +99,13 @@ impl AgentTask {
         if let Some(timing) = timing {
             self.setup.meter.moves.timed(timing, 1);
         }
-        if self.asks_alone && matches!(verdict, DecisionResult::Move(..)) {
-            self.asks_alone = false;
-            self.set_room();
-        }
         if let DecisionResult::Move(..) = verdict {
             self.errors = 0;
+            if mem::take(&mut self.asks_alone) {
+                self.set_room();
+            }
         }
-        self.tell(Event::Answers(vec![(token, verdict)]));
+        self.tell(Event::Answers(vec![(asked.token, verdict)]));
         self.show(Duration::from_millis(100));
     }
 

@@ -45,9 +45,8 @@ impl Stream {
             .clone()
             .max_decoding_message_size(codec::answer_bytes_max(decisions));
         let opening = async move {
-            grpc.ready()
-                .await
-                .map_err(|error| Status::from_error(error.into()))?;
+            let ready = grpc.ready().await;
+            ready.map_err(|error| Status::from_error(error.into()))?;
             let request = Request::new(ReceiverStream::new(stream));
             grpc.streaming(request, codec::CHOOSE_MOVES, codec::Raw)
                 .await
@@ -243,22 +242,15 @@ impl AgentTask {
         if !unanswered.is_empty() {
             self.tell(Event::Unanswered(unanswered));
         }
-        match wrong {
-            Some(slot) => {
-                let problem = format!("answer to slot {slot}, which is not open");
-                Err(Status::data_loss(problem))
-            }
-            None => Ok(()),
-        }
+        let problem = |slot| Status::data_loss(format!("answer to slot {slot}, which is not open"));
+        wrong.map_or(Ok(()), |slot| Err(problem(slot)))
     }
 
     /// Maximum time for this many decisions.
     pub(super) fn batch_timeout(&self, decisions: usize) -> Duration {
         let count = u32::try_from(decisions).unwrap_or(u32::MAX);
-        self.setup
-            .move_timeout
-            .saturating_mul(count)
-            .min(TIMEOUT_MAX.max(self.setup.move_timeout))
+        let each = self.setup.move_timeout;
+        each.saturating_mul(count).min(TIMEOUT_MAX.max(each))
     }
 }
 

@@ -213,14 +213,12 @@ impl AgentTask {
                 continue;
             }
             if let Some(fault_report) = self.broken.clone() {
-                let verdict = DecisionResult::Fault(fault_report, Duration::ZERO);
-                self.answer_all(&verdict);
+                self.answer_all(&DecisionResult::Fault(fault_report, Duration::ZERO));
                 continue;
             }
             let unready = self.unready.as_ref();
             if let Some((fault_report, _)) = unready.filter(|(_, at)| at.elapsed() < UNREADY_REST) {
-                let verdict = DecisionResult::Unready(fault_report.clone());
-                self.answer_all(&verdict);
+                self.answer_all(&DecisionResult::Unready(fault_report.clone()));
                 continue;
             }
             let line = self.line.clone();
@@ -248,13 +246,12 @@ impl AgentTask {
                 return;
             }
         }
-        if alone {
-            let batch = self.line.inbox.borrow_mut().take_alone();
-            if let Some(batch) = batch {
-                self.ask_alone(batch).await;
-            }
-        } else {
-            self.ask_batches().await;
+        if !alone {
+            return self.ask_batches().await;
+        }
+        let batch = self.line.inbox.borrow_mut().take_alone();
+        if let Some(batch) = batch {
+            self.ask_alone(batch).await;
         }
     }
 
@@ -346,9 +343,8 @@ impl AgentTask {
     pub(super) async fn disconnect(&mut self) {
         if let Some(connection) = self.connection.take() {
             if connection.is_process() {
-                self.environment
-                    .metrics
-                    .add_agent_processes(&self.setup.label, -1);
+                let metrics = &self.environment.metrics;
+                metrics.add_agent_processes(&self.setup.label, -1);
             }
             connection.down().await;
         }

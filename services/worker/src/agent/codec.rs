@@ -1,14 +1,18 @@
 //! Messages as bytes: questions are encoded where they arise, and unreadable answers are
 //! distinguished from errors of the agent.
 
+use std::time::Duration;
+
 use arena_wire::{batch::Answers, v1};
 use prost::{Message, bytes::Bytes};
-use tonic::{Code, Status, codegen::http::uri::PathAndQuery};
+use tonic::{
+    Code, Request, Response, Status, client::Grpc, codegen::http::uri::PathAndQuery,
+    transport::Channel,
+};
 
 pub(super) use arena_wire::raw::Raw;
 
-pub(super) const CHOOSE_MOVE: PathAndQuery =
-    PathAndQuery::from_static("/arena.v1.AgentService/ChooseMove");
+const CHOOSE_MOVE: PathAndQuery = PathAndQuery::from_static("/arena.v1.AgentService/ChooseMove");
 pub(super) const CHOOSE_MOVES: PathAndQuery =
     PathAndQuery::from_static("/arena.v1.AgentService/ChooseMoves");
 
@@ -23,26 +27,37 @@ pub(super) fn answer_bytes_max(decisions: usize) -> usize {
     MESSAGE_BYTES + decisions * ANSWER_BYTES
 }
 
+/// Asks a single question.
+pub(super) async fn choose_move(
+    mut grpc: Grpc<Channel>,
+    message: Bytes,
+    timeout: Duration,
+) -> Result<Response<Bytes>, Status> {
+    let ready = grpc.ready().await;
+    ready.map_err(|error| Status::from_error(error.into()))?;
+    let mut request = Request::new(message);
+    request.set_timeout(timeout);
+    grpc.unary(request, CHOOSE_MOVE, Raw).await
+}
+
 /// Decodes the answer to a question asked alone.
 pub(super) fn read_move(bytes: Bytes) -> Result<v1::ChooseMoveResponse, String> {
-    v1::ChooseMoveResponse::decode(bytes)
-        .map_err(|error| format!("the answer is not a ChooseMoveResponse: {error}"))
+    let answer = v1::ChooseMoveResponse::decode(bytes);
+    answer.map_err(|error| format!("the answer is not a ChooseMoveResponse: {error}"))
 }
 
 /// Decodes answers of a batch.
 pub(super) fn read_moves(bytes: &[u8], answers: &mut Answers) -> Result<(), String> {
-    answers
-        .read(bytes)
-        .map_err(|error| format!("the answer is not a ChooseMovesResponse: {error}"))
+    let read = answers.read(bytes);
+    read.map_err(|error| format!("the answer is not a ChooseMovesResponse: {error}"))
 }
 
 /// True if the answer could not be decoded; tonic reports that with this text.
 pub(super) fn unreadable(status: &Status) -> bool {
+    let text = status.message();
     match status.code() {
-        Code::OutOfRange => status
-            .message()
-            .contains("decoded message length too large"),
-        Code::Internal | Code::Unknown => status.message().starts_with("protocol error"),
+        Code::OutOfRange => text.contains("decoded message length too large"),
+        Code::Internal | Code::Unknown => text.starts_with("protocol error"),
         _ => false,
     }
 }

@@ -85,16 +85,14 @@ impl AgentConnection {
         let (channel, process) = match source {
             Source::Endpoint(url) => (reach(url).await?, None),
             Source::Program { path, args, limits } => {
-                let process = start(name, path.clone(), args, *limits, environment).await?;
-                (process.channel().clone(), Some(process))
+                start(name, path.clone(), args.clone(), *limits, environment).await?
             }
             Source::Binary(binary) => {
                 let provided = environment.binaries.provide(binary).await;
                 let path = provided.map_err(|error| Down::Ours(error.to_string()))?;
-                let args: Vec<OsString> = binary.args.iter().map(Into::into).collect();
+                let args = binary.args.iter().map(Into::into).collect();
                 let limits = Limits::from_wire(binary.limits.as_ref());
-                let process = start(name, path, &args, limits, environment).await?;
-                (process.channel().clone(), Some(process))
+                start(name, path, args, limits, environment).await?
             }
         };
         Ok(Self {
@@ -130,14 +128,14 @@ impl AgentConnection {
             Some(exit @ Exit::OutputLimit(_)) => (FaultKind::OutputLimit, exit.to_string()),
             Some(exit) => (FaultKind::Crash, with_reason(exit.to_string(), &written)),
             None if codec::unreadable(status) => (FaultKind::Garbled, status.message().to_owned()),
-            None if status.code() == Code::Unavailable || lost(status) => (
-                FaultKind::Disconnected,
-                format!("the connection failed: {}", status_text(status)),
-            ),
-            None => (
-                FaultKind::Crash,
-                format!("the agent answered with an error: {}", status_text(status)),
-            ),
+            None => {
+                let is_lost = status.code() == Code::Unavailable || lost(status);
+                let (kind, what) = match is_lost {
+                    true => (FaultKind::Disconnected, "the connection failed"),
+                    false => (FaultKind::Crash, "the agent answered with an error"),
+                };
+                (kind, format!("{what}: {}", status_text(status)))
+            }
         };
         self.fault(kind, message)
     }
@@ -152,9 +150,8 @@ impl AgentConnection {
     }
 
     fn tail(&self) -> String {
-        self.output()
-            .map(|output| output.tail())
-            .unwrap_or_default()
+        let tail = self.output().map(|output| output.tail());
+        tail.unwrap_or_default()
     }
 
     /// Output of its process, if this worker started it.
@@ -203,41 +200,40 @@ pub(super) fn may_be_dead(status: &Status) -> bool {
 async fn start(
     name: &str,
     program: PathBuf,
-    args: &[OsString],
+    args: Vec<OsString>,
     limits: Limits,
     environment: &Environment,
-) -> Result<Process, Down> {
+) -> Result<(Channel, Option<Process>), Down> {
     let launch = Launch {
         name: name.to_owned(),
-        program: program.clone(),
-        args: args.to_vec(),
+        program,
+        args,
         limits,
         listen: environment.agents.listen,
     };
-    environment
-        .supervisor
-        .start(&launch)
-        .await
-        .map_err(|(error, tail)| match error {
-            StartError::Ours { .. } => Down::Ours(error.to_string()),
+    let started = environment.supervisor.start(&launch).await;
+    let started = started.map(|process| (process.channel().clone(), Some(process)));
+    started.map_err(|(error, tail)| {
+        let program = &launch.program;
+        let text = error.to_string();
+        let (kind, message) = match error {
+            StartError::Ours { .. } => return Down::Ours(text),
             // The file was removed, but not by the agent.
-            _ if !program.exists() => Down::Ours(format!(
-                "cannot start {}: the file does not exist",
-                program.display()
-            )),
+            _ if !program.exists() => {
+                let shown = program.display();
+                return Down::Ours(format!("cannot start {shown}: the file does not exist"));
+            }
             StartError::Exited {
                 exit: Exit::OutputLimit(_),
-            } => Down::Agent(FaultReport {
-                kind: FaultKind::OutputLimit,
-                message: error.to_string(),
-                tail,
-            }),
-            _ => Down::Agent(FaultReport {
-                kind: FaultKind::NotReady,
-                message: with_reason(error.to_string(), &tail),
-                tail,
-            }),
+            } => (FaultKind::OutputLimit, text),
+            _ => (FaultKind::NotReady, with_reason(text, &tail)),
+        };
+        Down::Agent(FaultReport {
+            kind,
+            message,
+            tail,
         })
+    })
 }
 
 /// Connects to an endpoint. A health check is optional, but if there is one, it must answer

@@ -65,16 +65,10 @@ impl Batch {
 
     /// A request for each question.
     pub(crate) fn into_single(self, time_budget_us: u64) -> impl Iterator<Item = Single> {
-        let Self {
-            body,
-            ends,
-            start,
-            tokens,
-            wanted,
-        } = self;
+        let (body, start) = (self.body, self.start);
         let mut from = start;
-        let tokens = tokens.into_iter().flatten().zip(wanted);
-        tokens.zip(ends).map(move |((token, wanted), end)| {
+        let tokens = self.tokens.into_iter().flatten().zip(self.wanted);
+        tokens.zip(self.ends).map(move |((token, wanted), end)| {
             let mut message = Vec::with_capacity(start + (end - from) + 12);
             message.extend_from_slice(&body[..start]);
             message.extend_from_slice(&body[from..end]);

@@ -12,7 +12,7 @@ use tokio::{
     task::{JoinError, JoinSet},
     time,
 };
-use tonic::{Code, Request, Response, Status};
+use tonic::{Code, Response, Status};
 
 use super::{
     Event, Token,
@@ -67,7 +67,7 @@ impl Round {
         if self.answers == 0 || (self.answers as usize) < answers {
             return None;
         }
-        let round = std::mem::replace(self, Self::new());
+        let round = mem::replace(self, Self::new());
         let at_once = round.at_once.div_ceil(round.answers as usize);
         let took = round.since.elapsed().mul_f64(at_once as f64);
         Some((at_once, took / round.answers))
@@ -116,29 +116,14 @@ impl AgentTask {
                 if calls.is_empty() {
                     progress = Instant::now();
                 }
-                let Single {
-                    token,
-                    wanted,
-                    message,
-                } = single;
-                let mut grpc = grpc.clone();
                 open.push(Open {
-                    token,
-                    wanted,
+                    token: single.token,
+                    wanted: single.wanted,
                     since: Instant::now(),
                     limit: call_limit,
                 });
-                calls.spawn_local(async move {
-                    let call = async {
-                        grpc.ready()
-                            .await
-                            .map_err(|error| Status::from_error(error.into()))?;
-                        let mut request = Request::new(message);
-                        request.set_timeout(call_limit);
-                        grpc.unary(request, codec::CHOOSE_MOVE, codec::Raw).await
-                    };
-                    (token, call.await)
-                });
+                let call = codec::choose_move(grpc.clone(), single.message, call_limit);
+                calls.spawn_local(async move { (single.token, call.await) });
             }
             if calls.is_empty() {
                 if let Some((at_once, took)) = round.take(1) {

@@ -166,10 +166,8 @@ impl TournamentAgents {
 
     /// True if a game may start: none of its agents is fully occupied.
     pub(super) fn has_room(&self, game: &v1::GameAssignment) -> bool {
-        let mut agents = game
-            .seats
-            .iter()
-            .filter_map(|&it| self.agents.get(it as usize));
+        let agents = game.seats.iter();
+        let mut agents = agents.filter_map(|&it| self.agents.get(it as usize));
         agents.all(|agent| match agent.reached.get() {
             Some(Reached::Connected(client)) => client.has_room(agent.active.get()),
             Some(Reached::Native(client)) => client.borrow().has_room(agent.active.get()),

@@ -43,11 +43,10 @@ pub(super) fn become_agent(parent: i32, memory_bytes: u64, command: &[OsString])
             false => "",
         };
         complain(&format!("cannot run {}: {error}{hint}", program.display()));
-        return ExitCode::from(if error.kind() == io::ErrorKind::NotFound {
-            127
-        } else {
-            126
-        });
+        return match error.kind() {
+            io::ErrorKind::NotFound => ExitCode::from(127),
+            _ => ExitCode::from(126),
+        };
     }
     complain(&format!(
         "cannot run {}: another process keeps it open for writing",

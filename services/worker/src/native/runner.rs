@@ -16,7 +16,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::{
     Pool,
-    client::Questions,
+    client::{Asked, Questions},
     seated::{self, BotPool},
 };
 use crate::{
@@ -157,10 +157,8 @@ impl NativeRunner {
     pub(super) fn answer(&self, agent: u16, questions: &Questions) -> Vec<Answer> {
         let answers = self.with_bots(&questions.answered, |bots| bots.answer(agent, questions));
         answers.unwrap_or_else(|why| {
-            let asked = questions.asked.iter();
-            asked
-                .map(|asked| (asked.token, DecisionResult::Void(why.clone())))
-                .collect()
+            let void = |asked: &Asked| (asked.token, DecisionResult::Void(why.clone()));
+            questions.asked.iter().map(void).collect()
         })
     }
 

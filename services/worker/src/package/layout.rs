@@ -37,9 +37,7 @@ pub(super) fn clean(path: &str) -> Result<String, PackageError> {
     if path.starts_with('/') {
         return refused("is absolute: paths of a package start in its folder");
     }
-    let parts: Vec<&str> = { path.split('/') }
-        .filter(|part| !part.is_empty() && *part != ".")
-        .collect();
+    let parts: Vec<&str> = names(path).collect();
     if parts.contains(&"..") {
         return refused("contains \"..\": paths of a package stay in its folder");
     }
@@ -54,6 +52,12 @@ pub(super) fn clean(path: &str) -> Result<String, PackageError> {
         return refused("is too long");
     }
     Ok(clean)
+}
+
+/// The names in a path, without those that change nothing.
+fn names(path: &str) -> impl DoubleEndedIterator<Item = &str> {
+    let parts = path.split('/');
+    parts.filter(|part| !part.is_empty() && *part != ".")
 }
 
 pub(super) fn too_large() -> PackageError {
@@ -128,16 +132,10 @@ impl Layout {
     /// Resolves a link like the system, to a file or folder of the package.
     fn follow(&self, path: &str, target: &str) -> Result<(), PackageError> {
         let refused = |why: &str| {
-            Err(PackageError::content(format!(
-                "{path} is a link to {target:?}, {why}"
-            )))
+            let problem = format!("{path} is a link to {target:?}, {why}");
+            Err(PackageError::content(problem))
         };
-        let parts = |text: &str| {
-            let parts = text
-                .split('/')
-                .filter(|part| !part.is_empty() && *part != ".");
-            parts.map(str::to_owned).rev().collect::<Vec<_>>()
-        };
+        let parts = |text: &str| names(text).map(str::to_owned).rev().collect::<Vec<_>>();
         // Parts still to be walked, in reverse, from the folder of the link.
         let mut todo = parts(target);
         let mut at: Vec<String> = parts(path).into_iter().rev().collect();
@@ -172,10 +170,9 @@ impl Layout {
             self.nodes.range(below.clone()..).next()
         }
         .is_some_and(|(path, _)| path.starts_with(&below));
-        if exists {
-            Ok(())
-        } else {
-            refused("which is not in the package")
+        match exists {
+            true => Ok(()),
+            false => refused("which is not in the package"),
         }
     }
 }

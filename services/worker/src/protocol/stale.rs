@@ -23,9 +23,8 @@ impl Stale {
         let mut standing = BTreeMap::new();
         for live in earlier {
             let before = self.0.get(&live.lease);
-            let since = before
-                .filter(|(plies, _)| *plies == live.plies)
-                .map_or(now, |(_, since)| *since);
+            let before = before.filter(|(plies, _)| *plies == live.plies);
+            let since = before.map_or(now, |(_, since)| *since);
             if now.saturating_sub(since) >= STALL_TIMEOUT {
                 hung.push(live.lease);
             }

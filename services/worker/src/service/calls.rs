@@ -154,13 +154,10 @@ async fn notices(
 pub(super) fn refusal(status: &Status) -> Refusal {
     let details = status.get_error_details();
     let after = details.retry_info().and_then(|hint| hint.retry_delay);
+    let reason = details.error_info().map(|info| info.reason.as_str());
     match status.code() {
         Code::ResourceExhausted => Refusal::Busy { after },
-        Code::FailedPrecondition
-            if details
-                .error_info()
-                .is_some_and(|info| info.reason == reasons::UNKNOWN_WORKER) =>
-        {
+        Code::FailedPrecondition if reason == Some(reasons::UNKNOWN_WORKER) => {
             Refusal::UnknownWorker
         }
         Code::InvalidArgument | Code::OutOfRange => Refusal::Contents,

@@ -54,11 +54,8 @@ fn sweep(temp: &Path) {
         return;
     };
     for entry in entries.flatten() {
-        let ours = entry
-            .file_name()
-            .to_str()
-            .is_some_and(|name| name.starts_with(PREFIX));
-        if ours
+        let name = entry.file_name();
+        if name.to_str().is_some_and(|name| name.starts_with(PREFIX))
             && let Ok(lock) = File::open(entry.path())
             && lock.try_lock().is_ok()
         {

@@ -19,7 +19,7 @@ use nix::{
 };
 use tempfile::TempDir;
 use tokio::{
-    io::{AsyncReadExt, BufReader},
+    io::AsyncReadExt,
     process::{Child, ChildStderr, ChildStdout, Command},
     runtime::Handle,
     sync::{oneshot, watch},
@@ -94,29 +94,20 @@ impl Supervisor {
         let dir = tempfile::Builder::new()
             .prefix(FOLDER)
             .permissions(Permissions::from_mode(0o700))
-            .tempdir_in(temp)
-            .map_err(|error| {
-                ours(format!(
-                    "cannot create a folder in {}: {error}",
-                    temp.display()
-                ))
-            })?;
+            .tempdir_in(temp);
+        let shown = temp.display();
+        let dir =
+            dir.map_err(|error| ours(format!("cannot create a folder in {shown}: {error}")))?;
         let (listen, url) = address(launch.listen, dir.path()).map_err(ours)?;
         let work = dir.path().join(WORK);
+        let shown = work.display();
         fs::create_dir(&work)
-            .map_err(|error| ours(format!("cannot create folder {}: {error}", work.display())))?;
-        let (command, args) = match unpacked(&launch.program, &work).await {
-            Ok(command) => command,
-            Err(PackageError::Content(problem)) => {
-                return Err((StartError::Package { problem }, String::new()));
-            }
-            Err(PackageError::Io(error)) => {
-                return Err(ours(format!(
-                    "cannot unpack it into {}: {error}",
-                    work.display()
-                )));
-            }
-        };
+            .map_err(|error| ours(format!("cannot create folder {shown}: {error}")))?;
+        let unpacked = unpacked(&launch.program, &work).await;
+        let (command, args) = unpacked.map_err(|error| match error {
+            PackageError::Content(problem) => (StartError::Package { problem }, String::new()),
+            PackageError::Io(error) => ours(format!("cannot unpack it into {shown}: {error}")),
+        })?;
         let child = Command::new(&guard.program)
             .args(&guard.args)
             .args(["--memory-bytes", &launch.limits.memory_bytes.to_string()])
@@ -165,23 +156,22 @@ impl Supervisor {
             self.running.subscribe(),
         ));
         let connected = ready(&url, launch, &listen, exit.clone()).await;
-        let channel = match connected {
-            Ok(channel) => channel,
+        match connected {
+            Ok(channel) => Ok(Process {
+                channel,
+                output,
+                exit,
+                flood,
+                stop: Some(stop),
+                _dir: Folder(Some(dir)),
+            }),
             Err(error) => {
                 drop(stop);
                 let mut exit = exit;
                 let _ = exit.wait_for(Option::is_some).await;
-                return Err((error, output.tail()));
+                Err((error, output.tail()))
             }
-        };
-        Ok(Process {
-            channel,
-            output,
-            exit,
-            flood,
-            stop: Some(stop),
-            _dir: Folder(Some(dir)),
-        })
+        }
     }
 }
 
@@ -396,10 +386,11 @@ async fn attend(
         end_marked(&mark).await;
     }
     let exit = exit.unwrap_or_else(|| match status {
-        Ok(Ok(status)) => status
-            .signal()
-            .map_or(Exit::Code(status.code().unwrap_or(0)), Exit::Signal),
-        Ok(Err(error)) => Exit::Refused(errno(&error)),
+        Ok(Ok(status)) => {
+            let code = Exit::Code(status.code().unwrap_or(0));
+            status.signal().map_or(code, Exit::Signal)
+        }
+        Ok(Err(error)) => Exit::Refused(error.raw_os_error().unwrap_or(Errno::EIO as i32)),
         Err(_) => Exit::Signal(Signal::SIGKILL as i32),
     });
     ended.send_replace(Some(exit));
@@ -444,18 +435,11 @@ async fn drain(mut output: ChildStderr, limit: u64, kept: &Output, flood: &OnceL
 /// The guard's report on the agent's end.
 async fn report(output: Option<ChildStdout>) -> Option<Exit> {
     let mut line = String::new();
-    BufReader::new(output?)
-        .read_to_string(&mut line)
-        .await
-        .ok()?;
+    output?.read_to_string(&mut line).await.ok()?;
     Some(match Report::from_line(&line)? {
         Report::Exited(code) => Exit::Code(code),
         Report::Signalled(signal) => Exit::Signal(signal),
         Report::Processes(count) => Exit::ProcessLimit(count),
         Report::Refused(errno) => Exit::Refused(errno),
     })
-}
-
-fn errno(error: &io::Error) -> i32 {
-    error.raw_os_error().unwrap_or(Errno::EIO as i32)
 }
