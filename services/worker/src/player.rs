@@ -151,7 +151,7 @@ impl DescribeError {
 impl From<Down> for DescribeError {
     fn from(down: Down) -> Self {
         match down {
-            Down::Ours(problem) => Self::ours(problem),
+            Down::Worker(problem) => Self::ours(problem),
             Down::Agent(fault_report) => Self {
                 kind: Some(fault_report.kind),
                 message: fault_report.message,
@@ -175,9 +175,9 @@ pub async fn describe(
     on_own_thread("describe", move || async move {
         let environment = Environment::new(options, binaries, Arc::new(metrics));
         let source = Source::of(source, &environment);
-        let connection = AgentConnection::up("agent", &source, &environment).await?;
+        let connection = AgentConnection::open("agent", &source, &environment).await?;
         let described = ask(&connection).await;
-        connection.down().await;
+        connection.close().await;
         described
     })
     .await

@@ -1,4 +1,4 @@
-//! What the accounting promises, one by one; `histories` tries it all at once.
+//! Tests of single guarantees of the ledger. `histories` tests all of them together.
 
 mod fault_attribution;
 mod histories;
@@ -66,7 +66,7 @@ fn indices(grant: &Grant) -> Vec<u64> {
 const START: Duration = Duration::ZERO;
 
 #[test]
-fn every_game_is_leased_once_and_in_order() {
+fn each_game_is_leased_once_in_order() {
     let mut ledger = ledger();
     running(&mut ledger, 1000);
     let worker = ledger.join(usize::MAX);
@@ -104,7 +104,7 @@ fn done_games_are_not_leased_again_after_a_restart() {
 }
 
 #[test]
-fn a_worker_that_leaves_gives_its_games_back_at_once() {
+fn games_of_a_worker_that_left_are_leased_again() {
     let mut ledger = ledger();
     running(&mut ledger, 16);
     let first = ledger.join(usize::MAX);
@@ -116,12 +116,12 @@ fn a_worker_that_leaves_gives_its_games_back_at_once() {
     assert_eq!(
         grant(&mut ledger, START, first),
         None,
-        "gone workers get nothing"
+        "a worker that left gets no games"
     );
 }
 
 #[test]
-fn a_lease_lives_on_plies_not_on_calls() {
+fn only_plies_extend_a_lease() {
     let mut ledger = ledger();
     running(&mut ledger, 8);
     let worker = ledger.join(usize::MAX);
@@ -164,7 +164,7 @@ fn slow_games_extend_the_deadline() {
 }
 
 #[test]
-fn a_late_report_counts_and_the_second_holder_is_relieved() {
+fn late_report_counts_and_ends_the_second_lease() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 8);
     let slow = ledger.join(usize::MAX);
@@ -181,12 +181,12 @@ fn a_late_report_counts_and_the_second_holder_is_relieved() {
     assert_eq!(ledger.load(quick).expect("joined").games, 0);
     assert!(
         !ledger.advance(DEADLINE, quick, again.lease, 1),
-        "nothing left in it"
+        "the lease has no games left"
     );
 }
 
 #[test]
-fn a_report_is_new_once_then_pending_then_done() {
+fn record_is_new_then_pending_then_done() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 2);
     let report =
@@ -216,7 +216,7 @@ fn a_report_is_new_once_then_pending_then_done() {
 }
 
 #[test]
-fn a_game_that_kills_its_workers_is_leased_alone_and_reaches_the_cap() {
+fn game_that_kills_workers_is_leased_alone_until_void() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 32);
     let poison = 5;
@@ -238,7 +238,7 @@ fn a_game_that_kills_its_workers_is_leased_alone_and_reaches_the_cap() {
             break;
         }
     }
-    assert_eq!(attempts_max, 5, "the cap makes the worker void it");
+    assert_eq!(attempts_max, 5, "the worker has to report it as void");
     assert_eq!(ledger.progress(tournament).expect("added").done, 31);
 }
 
@@ -257,7 +257,7 @@ fn tournaments_share_the_workers() {
 }
 
 #[test]
-fn a_worker_gets_only_what_suits_it() {
+fn worker_gets_only_suitable_tournaments() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let second = running(&mut ledger, 100);
@@ -277,7 +277,7 @@ fn the_last_games_are_spread_over_the_workers() {
     assert_eq!(lease.games.len(), 20);
 }
 
-/// Plays a game of a lease, so long after it was leased.
+/// Reports a game of a lease after the time `took`.
 fn report_after(ledger: &mut Ledger, lease: &Grant, took: Duration) {
     let index = lease.games[0].index;
     ledger.report(START + took, lease.tournament, lease.lease, index, [0; 32]);
@@ -285,13 +285,13 @@ fn report_after(ledger: &mut Ledger, lease: &Grant, took: Duration) {
 }
 
 #[test]
-fn a_worker_holds_no_slow_games_that_it_does_not_play() {
+fn worker_is_leased_only_the_slow_games_it_plays() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let busy = ledger.join(4);
     let hour = Duration::from_secs(3600);
     let first = grant(&mut ledger, START, busy).expect("a lease");
-    assert_eq!(first.games.len(), 4, "nobody knows yet how slow they are");
+    assert_eq!(first.games.len(), 4, "the pace is still unknown");
     assert_eq!(grant(&mut ledger, START, busy), None);
     report_after(&mut ledger, &first, hour);
     let next = grant(&mut ledger, hour, busy).expect("a place is free");
@@ -302,7 +302,7 @@ fn a_worker_holds_no_slow_games_that_it_does_not_play() {
 }
 
 #[test]
-fn quick_games_wait_at_their_worker() {
+fn quick_games_are_leased_ahead() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let worker = ledger.join(1);
@@ -316,7 +316,7 @@ fn quick_games_wait_at_their_worker() {
 }
 
 #[test]
-fn the_tail_of_a_slow_tournament_is_dealt_out_in_single_games() {
+fn last_slow_games_are_leased_singly() {
     let mut ledger = ledger();
     running(&mut ledger, 9);
     let workers: Vec<WorkerId> = (0..4).map(|_| ledger.join(8)).collect();
@@ -330,7 +330,7 @@ fn the_tail_of_a_slow_tournament_is_dealt_out_in_single_games() {
 }
 
 #[test]
-fn a_report_waits_for_its_own_games_and_for_those_another_one_has_on_the_way() {
+fn report_waits_for_games_written_by_another_report() {
     let mut ledger = ledger();
     let mut reports = Reports::default();
     let tournament = running(&mut ledger, 3);
@@ -373,7 +373,7 @@ fn a_report_waits_for_its_own_games_and_for_those_another_one_has_on_the_way() {
     assert_eq!(
         written.acknowledged,
         [(first, vec![0]), (second, vec![1])],
-        "with the games that had a record before"
+        "with the games that have an earlier record"
     );
     assert!(!reports.writes(tournament));
     let (_, fresh, answer) = take(&mut ledger, &mut reports, &[(2, [2; 32])]);
@@ -381,7 +381,7 @@ fn a_report_waits_for_its_own_games_and_for_those_another_one_has_on_the_way() {
 }
 
 #[test]
-fn a_worker_is_known_by_its_number_and_the_start_it_joined() {
+fn worker_is_identified_by_number_and_start() {
     let mut ledger = ledger();
     let worker = ledger.join(1);
     assert_eq!(ledger.present(worker, 1), Some(worker));
@@ -391,7 +391,7 @@ fn a_worker_is_known_by_its_number_and_the_start_it_joined() {
 }
 
 #[test]
-fn pause_takes_leases_back_and_resume_goes_on() {
+fn pause_takes_leases_back_and_resume_leases_again() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 8);
     let worker = ledger.join(usize::MAX);
@@ -409,7 +409,7 @@ fn pause_takes_leases_back_and_resume_goes_on() {
 }
 
 #[test]
-fn a_cancelled_tournament_takes_nothing() {
+fn cancelled_tournament_accepts_no_record() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 8);
     let worker = ledger.join(usize::MAX);
@@ -424,12 +424,12 @@ fn a_cancelled_tournament_takes_nothing() {
 }
 
 #[test]
-fn audits_go_to_another_worker() {
+fn audit_runs_on_another_worker() {
     let mut ledger = Ledger::new(settings(1_000_000), 1);
     let tournament = running(&mut ledger, 16);
     let process = ledger.join(usize::MAX);
     while let Some(lease) = grant(&mut ledger, START, process) {
-        assert!(!lease.audit, "nobody audits itself");
+        assert!(!lease.audit, "no process audits its own games");
         for index in indices(&lease) {
             ledger.report(START, tournament, lease.lease, index, [0; 32]);
             ledger.durable(tournament, index, ledger.process(process, 1));
@@ -452,14 +452,14 @@ fn audits_go_to_another_worker() {
 }
 
 #[test]
-fn a_process_that_joins_again_does_not_audit_what_it_played() {
+fn process_that_rejoins_does_not_audit_its_own_games() {
     let mut ledger = Ledger::new(settings(1_000_000), 1);
     let tournament = running(&mut ledger, 16);
     let process = WorkerProcess::Process(7);
     let before = ledger.join_as(process, usize::MAX);
     let lease = grant(&mut ledger, START, before).expect("a lease");
     ledger.leave(before);
-    assert_eq!(ledger.process(before, 1), process, "though it left");
+    assert_eq!(ledger.process(before, 1), process, "known after it left");
     assert_eq!(
         ledger.process(before, 2),
         WorkerProcess::Unknown,
@@ -471,14 +471,14 @@ fn a_process_that_joins_again_does_not_audit_what_it_played() {
         ledger.durable(tournament, index, ledger.process(before, 1));
     }
     while let Some(lease) = grant(&mut ledger, START, after) {
-        assert!(!lease.audit, "nobody audits itself");
+        assert!(!lease.audit, "no process audits its own games");
     }
     let other = ledger.join_as(WorkerProcess::Process(8), usize::MAX);
     assert!(grant(&mut ledger, START, other).expect("a lease").audit);
 }
 
 #[test]
-fn audits_lost_together_are_leased_alone_one_at_a_time() {
+fn audits_lost_together_are_leased_alone() {
     let mut ledger = Ledger::new(settings(1_000_000), 1);
     let tournament = running(&mut ledger, 8);
     for index in 0..8 {

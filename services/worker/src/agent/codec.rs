@@ -1,5 +1,5 @@
-//! Messages as bytes: questions are encoded where they arise, and unreadable answers are
-//! distinguished from errors of the agent.
+//! Messages as bytes. Questions are already encoded; decoding here distinguishes unreadable answers
+//! from errors that the agent returns.
 
 use arena_wire::{batch::Answers, v1};
 use prost::{Message, bytes::Bytes};
@@ -17,8 +17,8 @@ const ANSWER_BYTES: usize = 1 << 10;
 /// Maximum bytes of any message.
 const MESSAGE_BYTES: usize = 64 << 10;
 
-/// Maximum bytes of the answer to this many decisions. It is small, because decoded messages
-/// take many times the space of their bytes.
+/// Maximum bytes of the answer to this many decisions. The limit is low, because a decoded message
+/// needs much more memory than its bytes.
 pub(super) fn answer_bytes_max(decisions: usize) -> usize {
     MESSAGE_BYTES + decisions * ANSWER_BYTES
 }
@@ -36,8 +36,8 @@ pub(super) fn read_moves(bytes: &[u8], answers: &mut Answers) -> Result<(), Stri
         .map_err(|error| format!("the answer is not a ChooseMovesResponse: {error}"))
 }
 
-/// True if the answer could not be decoded; tonic reports that with this text.
-pub(super) fn unreadable(status: &Status) -> bool {
+/// True if tonic could not decode the answer, which only the text of its status shows.
+pub(super) fn is_unreadable(status: &Status) -> bool {
     match status.code() {
         Code::OutOfRange => status
             .message()

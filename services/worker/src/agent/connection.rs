@@ -1,4 +1,4 @@
-//! A connection to a running agent, and how to get one.
+//! A connection to a running agent: starts the agent's process or connects to its endpoint.
 
 use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 
@@ -14,12 +14,12 @@ use crate::{
     supervise::{Exit, Launch, Limits, Output, Process, StartError},
 };
 
-/// Maximum delay between a broken connection and the report of the process's end.
-const NEWS: Duration = Duration::from_secs(2);
+/// Maximum time to wait for the end of a process after its connection broke.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum length of the line that names an error.
 const REASON_BYTES: usize = 300;
 /// Timeout of the health check of an endpoint.
-const HEALTH: Duration = Duration::from_secs(5);
+const HEALTH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How to reach an agent.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ pub(crate) enum Source {
         args: Vec<OsString>,
         limits: Limits,
     },
-    /// An executable that is fetched by its hash.
+    /// An executable that the worker downloads by its hash.
     Binary(v1::BinarySource),
     /// A process that runs elsewhere.
     Endpoint(String),
@@ -60,10 +60,10 @@ pub(crate) enum Down {
     /// The agent is at fault.
     Agent(FaultReport),
     /// This worker is at fault.
-    Ours(String),
+    Worker(String),
 }
 
-/// A connection to an agent that was ready.
+/// A connection to an agent that has been ready.
 #[derive(Debug)]
 pub(crate) struct AgentConnection {
     pub(crate) grpc: Grpc<Channel>,
@@ -71,13 +71,13 @@ pub(crate) struct AgentConnection {
     process: Option<Process>,
     /// True before the first question.
     pub(crate) fresh: bool,
-    /// True if it has no `ChooseMoves`.
+    /// True if the agent has no `ChooseMoves`, or the worker must not use it.
     pub(crate) single: bool,
 }
 
 impl AgentConnection {
     /// Starts the agent of this name, or connects to it.
-    pub(crate) async fn up(
+    pub(crate) async fn open(
         name: &str,
         source: &Source,
         environment: &Environment,
@@ -90,7 +90,7 @@ impl AgentConnection {
             }
             Source::Binary(binary) => {
                 let provided = environment.binaries.provide(binary).await;
-                let path = provided.map_err(|error| Down::Ours(error.to_string()))?;
+                let path = provided.map_err(|error| Down::Worker(error.to_string()))?;
                 let args: Vec<OsString> = binary.args.iter().map(Into::into).collect();
                 let limits = Limits::from_wire(binary.limits.as_ref());
                 let process = start(name, path, &args, limits, environment).await?;
@@ -116,11 +116,11 @@ impl AgentConnection {
         self.process.as_ref().and_then(Process::exit).is_some()
     }
 
-    /// What a failed call shows about the agent.
+    /// The fault that a failed call shows.
     pub(crate) async fn fault_report(&self, status: &Status) -> FaultReport {
         let exit = match &self.process {
             Some(process) => match process.flood() {
-                None if may_be_dead(status) => process.exit_within(NEWS).await,
+                None if may_be_dead(status) => process.exit_within(EXIT_TIMEOUT).await,
                 flood => flood,
             },
             None => None,
@@ -129,7 +129,9 @@ impl AgentConnection {
         let (kind, message) = match exit {
             Some(exit @ Exit::OutputLimit(_)) => (FaultKind::OutputLimit, exit.to_string()),
             Some(exit) => (FaultKind::Crash, with_reason(exit.to_string(), &written)),
-            None if codec::unreadable(status) => (FaultKind::Garbled, status.message().to_owned()),
+            None if codec::is_unreadable(status) => {
+                (FaultKind::Garbled, status.message().to_owned())
+            }
             None if status.code() == Code::Unavailable || lost(status) => (
                 FaultKind::Disconnected,
                 format!("the connection failed: {}", status_text(status)),
@@ -157,18 +159,18 @@ impl AgentConnection {
             .unwrap_or_default()
     }
 
-    /// Output of its process, if this worker started it.
+    /// Output of the agent's process, if this worker started the agent.
     pub(crate) fn output(&self) -> Option<&Arc<Output>> {
         self.process.as_ref().map(Process::output)
     }
 
-    /// Another handle of the connection.
+    /// A further handle of the connection.
     pub(crate) fn channel(&self) -> Channel {
         self.channel.clone()
     }
 
-    /// Ends the process, and waits for its end.
-    pub(crate) async fn down(self) {
+    /// Stops the process, and waits for its end.
+    pub(crate) async fn close(self) {
         if let Some(process) = self.process {
             process.stop().await;
         }
@@ -219,9 +221,9 @@ async fn start(
         .start(&launch)
         .await
         .map_err(|(error, tail)| match error {
-            StartError::Ours { .. } => Down::Ours(error.to_string()),
-            // The file was removed, but not by the agent.
-            _ if !program.exists() => Down::Ours(format!(
+            StartError::Ours { .. } => Down::Worker(error.to_string()),
+            // The file was removed; the agent is not at fault.
+            _ if !program.exists() => Down::Worker(format!(
                 "cannot start {}: the file does not exist",
                 program.display()
             )),
@@ -250,7 +252,7 @@ pub(crate) async fn reach(url: &str) -> Result<Channel, Down> {
     let channel = connect::open(url, connect::CONNECT_TIMEOUT)
         .await
         .map_err(|error| unreachable(connect::causes(&error)))?;
-    match tokio::time::timeout(HEALTH, connect::health(&channel)).await {
+    match tokio::time::timeout(HEALTH_TIMEOUT, connect::health(&channel)).await {
         Ok(Ok(ServingStatus::Serving)) => Ok(channel),
         Ok(Err(status)) if matches!(status.code(), Code::Unimplemented | Code::NotFound) => {
             Ok(channel)
@@ -260,6 +262,6 @@ pub(crate) async fn reach(url: &str) -> Result<Channel, Down> {
             Err(unreachable(format!("its health check answers {other}")))
         }
         Ok(Err(status)) => Err(unreachable(status_text(&status))),
-        Err(_) => Err(unreachable(format!("no answer within {HEALTH:?}"))),
+        Err(_) => Err(unreachable(format!("no answer within {HEALTH_TIMEOUT:?}"))),
     }
 }

@@ -1,9 +1,9 @@
-//! Number of decisions that an agent is asked at a time, chosen by its speed.
+//! The window: the number of decisions that an agent is asked at a time, adapted to its speed.
 //!
-//! If an agent takes 50 ms for each decision and hundreds of games share it, no game finishes for
-//! minutes. If an agent answers a thousand decisions in the time of one, single questions waste
-//! it. So the number grows while answers are quick, or while larger batches save time, and
-//! shrinks otherwise.
+//! If an agent takes 50 ms for each decision and hundreds of games share the agent, no game finishes
+//! for minutes. If an agent answers a thousand decisions in the same time as one, single questions
+//! waste its time. So the number grows while answers are quick, or while larger batches save time,
+//! and shrinks otherwise.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use std::time::Duration;
 const QUICK: Duration = Duration::from_millis(20);
 /// If an answer takes longer than this, the number shrinks.
 const LATE: Duration = Duration::from_secs(1);
-/// Slower answers allow a larger number only if each decision then takes at most this part of
-/// its time.
+/// If answers are slower, the number doubles only if each decision then takes at most this part of
+/// its previous time.
 const GAIN: f64 = 0.9;
 /// Weight of the newest answer in the average of a size.
 const SHARE: f64 = 0.5;
-/// Sizes from 1 on, each twice the previous one.
+/// Number of sizes: 1, 2, 4 and so on.
 const SIZES: usize = 13;
 /// Number of answers after which larger sizes may be tried again.
 const FORGET: u32 = 64;
@@ -25,12 +25,13 @@ const FORGET: u32 = 64;
 #[derive(Debug)]
 pub(crate) struct Window {
     size: usize,
-    /// The largest size that is not known to be too large.
+    /// The largest size that an answer has confirmed.
     proven: usize,
     max: usize,
     /// Average seconds per decision, by size.
     each: [Option<f64>; SIZES],
     answers: u32,
+    /// True if the last answer took longer than [`QUICK`].
     slow: bool,
 }
 
@@ -51,15 +52,15 @@ impl Window {
         self.size
     }
 
-    /// True if games may start, given the number of the agent's games and its open decisions. A
-    /// slow agent plays few games, so that they finish; other agents play so many that they never
-    /// wait for questions.
+    /// True if a game may start, given the number of the agent's games and of its open decisions. A
+    /// slow agent plays few games, so that these games finish. Other agents play enough games to
+    /// always have a question.
     pub(crate) fn has_room(&self, active: usize, open: usize) -> bool {
         let most = 2 * self.proven + self.proven.div_ceil(2);
         open < most && (!self.slow || active < most)
     }
 
-    /// This many decisions were asked together and answered in this time.
+    /// Records that `decisions` were asked together and answered after `took`.
     pub(crate) fn answered(&mut self, decisions: usize, took: Duration) {
         let Some(level) = decisions.checked_ilog2() else {
             return;
@@ -92,7 +93,8 @@ impl Window {
         self.proven = asked.min(self.size);
     }
 
-    /// True if decisions take less time each at this size than at half of it, as far as known.
+    /// True if each decision takes less time at this size than at half of it, or if one of these
+    /// times is unknown.
     fn gains(&self, level: usize) -> bool {
         match (self.each[level - 1], self.each[level]) {
             (Some(few), Some(many)) => many <= GAIN * few,
@@ -124,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn agents_that_think_about_one_after_the_other_are_asked_few() {
+    fn agents_that_gain_nothing_by_batches_get_small_ones() {
         for each in [26.0, 51.0, 150.0, 3000.0] {
             let sizes = sizes(256, 300, |size| 0.2 + each * size as f64);
             assert!(sizes.iter().all(|&size| size <= 4), "{each}: {sizes:?}");
@@ -134,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn agents_that_gain_by_large_batches_get_them_though_one_takes_long() {
+    fn slow_agents_that_gain_by_large_batches_get_large_ones() {
         let sizes = sizes(256, 300, |size| 150.0 + 0.1 * size as f64);
         assert!(sizes[9..].iter().all(|&size| size >= 128), "{sizes:?}");
         let cheap = self::sizes(256, 300, |size| 30.0 + size as f64);
@@ -142,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_that_is_tried_brings_no_more_games() {
+    fn a_size_without_an_answer_starts_no_more_games() {
         let mut window = Window::new(256);
         for _ in 0..100 {
             window.answered(
@@ -160,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_whose_first_answer_takes_long_is_found_to_be_quick() {
+    fn a_slow_first_answer_does_not_keep_the_window_small() {
         let mut window = Window::new(64);
         window.answered(1, Duration::from_secs(5));
         assert!(!window.has_room(3, 0), "few games until it is known");
@@ -172,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_that_becomes_slow_or_quick_is_followed() {
+    fn the_window_adapts_when_the_speed_of_an_agent_changes() {
         let mut window = Window::new(256);
         let mut ask = |each: f64| {
             for _ in 0..200 {

@@ -1,11 +1,11 @@
-//! One bad host must not spoil a tournament.
+//! Failures of one host must not make games of a tournament void.
 
 use arena_wire::ATTEMPTS_MAX;
 
 use super::{hosts::*, *};
 
 #[test]
-fn a_worker_that_fails_at_once_makes_no_game_void_while_another_plays() {
+fn failing_worker_makes_no_game_void_while_another_plays() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 2659);
     let (good, bad) = (process(&mut ledger, 1), process(&mut ledger, 2));
@@ -37,7 +37,7 @@ fn a_worker_that_fails_at_once_makes_no_game_void_while_another_plays() {
 }
 
 #[test]
-fn a_failed_attempt_rests_and_is_counted() {
+fn failed_attempt_is_counted_and_the_game_rests() {
     let mut ledger = ledger();
     running(&mut ledger, 1);
     let worker = ledger.join(usize::MAX);
@@ -58,7 +58,7 @@ fn a_failed_attempt_rests_and_is_counted() {
     assert_eq!(lease.games[0].attempts, 2 * ATTEMPTS_MAX);
     assert!(
         now > SECOND * 300,
-        "nobody else is there: it takes its time"
+        "without another worker, the attempts take long"
     );
 }
 
@@ -88,7 +88,7 @@ fn other_games_are_played_while_a_failed_one_rests() {
 }
 
 #[test]
-fn trouble_of_a_lone_host_that_ends_within_three_minutes_makes_no_game_void() {
+fn short_failure_of_the_only_host_makes_no_game_void() {
     let mut ledger = ledger();
     running(&mut ledger, 1000);
     let worker = process(&mut ledger, 1);
@@ -109,7 +109,7 @@ fn trouble_of_a_lone_host_that_ends_within_three_minutes_makes_no_game_void() {
 }
 
 #[test]
-fn a_game_that_fails_everywhere_is_void_after_its_cap_of_attempts() {
+fn game_that_fails_everywhere_is_void_after_the_maximum() {
     let mut ledger = ledger();
     running(&mut ledger, 1);
     let workers = [1, 2, 3, 4, 5, 6].map(|number| process(&mut ledger, number));
@@ -128,11 +128,11 @@ fn a_game_that_fails_everywhere_is_void_after_its_cap_of_attempts() {
     }
     assert_eq!(tried.len(), 5);
     tried.dedup();
-    assert_eq!(tried.len(), 5, "each time another process");
+    assert_eq!(tried.len(), 5, "another process each time");
 }
 
 #[test]
-fn only_who_has_a_lease_can_fail_its_games() {
+fn only_the_worker_of_a_lease_can_fail_its_games() {
     let mut ledger = ledger();
     running(&mut ledger, 16);
     let (one, two) = (process(&mut ledger, 1), process(&mut ledger, 2));
@@ -149,7 +149,7 @@ fn only_who_has_a_lease_can_fail_its_games() {
 }
 
 #[test]
-fn a_void_record_is_taken_only_where_it_was_asked_for() {
+fn void_record_needs_a_lease_that_asks_for_it() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 1);
     let worker = process(&mut ledger, 1);
@@ -200,20 +200,20 @@ fn a_void_game_is_not_audited() {
 }
 
 #[test]
-fn a_worker_that_leaves_in_order_costs_its_games_nothing() {
+fn orderly_leave_counts_no_failure() {
     let mut ledger = ledger();
     running(&mut ledger, 2);
     for number in 0..15 {
         let worker = process(&mut ledger, number);
         let lease = grant(&mut ledger, START, worker).expect("a lease");
-        assert_eq!(lease.games.len(), 2, "in company still");
+        assert_eq!(lease.games.len(), 2, "still leased together");
         assert!(lease.games.iter().all(|game| game.attempts == 0));
         assert_eq!(ledger.take_leave(worker).len(), 1);
     }
 }
 
 #[test]
-fn what_a_worker_does_not_have_is_taken_back_with_its_next_beat() {
+fn missing_leases_are_taken_back_with_the_next_heartbeat() {
     let mut ledger = ledger();
     running(&mut ledger, 24);
     let worker = process(&mut ledger, 1);
@@ -226,7 +226,11 @@ fn what_a_worker_does_not_have_is_taken_back_with_its_next_beat() {
         lease.expect("a lease").lease
     };
     let [first, second] = [1, 2].map(|call| assign(&mut ledger, call));
-    assert_eq!(ledger.holds(worker, 1, &[first]), [], "one is on its way");
+    assert_eq!(
+        ledger.holds(worker, 1, &[first]),
+        [],
+        "the answer to request 2 may still arrive"
+    );
     assert_eq!(ledger.holds(worker, 2, &[first, second]), []);
     let lease = second;
     assert_eq!(ledger.holds(worker, 2, &[first]), [Ended { worker, lease }]);
@@ -235,7 +239,7 @@ fn what_a_worker_does_not_have_is_taken_back_with_its_next_beat() {
 }
 
 #[test]
-fn hosts_that_lack_an_agent_make_no_game_void_that_one_who_is_busy_can_play() {
+fn game_is_not_void_while_a_busy_worker_can_play_it() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 40);
     let bad = [1, 2, 3, 4].map(|number| process(&mut ledger, number));
@@ -247,13 +251,13 @@ fn hosts_that_lack_an_agent_make_no_game_void_that_one_who_is_busy_can_play() {
             let Some(lease) = grant(&mut ledger, now, bad) else {
                 continue;
             };
-            assert_eq!(lease.given_up, NOBODY, "{tick} s");
+            assert_eq!(lease.given_up, NO_AGENTS, "{tick} s");
             for game in &lease.games {
                 assert!(game.attempts < ATTEMPTS_MAX, "{tick} s: {game:?}");
                 not_started(&mut ledger, now, &lease, (game.index, 3));
             }
         }
-        // A game takes it five minutes.
+        // The good worker needs five minutes for a game.
         while let Some(lease) = grant(&mut ledger, now, good) {
             held.push((now, lease));
         }
@@ -277,7 +281,7 @@ fn hosts_that_lack_an_agent_make_no_game_void_that_one_who_is_busy_can_play() {
 }
 
 #[test]
-fn a_game_of_agents_that_start_nowhere_is_played_with_all_of_them_charged() {
+fn agents_that_start_nowhere_are_all_charged() {
     let mut ledger = ledger();
     running(&mut ledger, 1);
     let workers = [1, 2].map(|number| process(&mut ledger, number));
@@ -296,7 +300,10 @@ fn a_game_of_agents_that_start_nowhere_is_played_with_all_of_them_charged() {
                 assert_eq!(count, Some(expected), "agent {agent}, tried by {tried:?}");
             }
         }
-        assert_ne!(tried[0], tried[1], "agent {agent}: another tries it next");
+        assert_ne!(
+            tried[0], tried[1],
+            "agent {agent}: the other worker tries it next"
+        );
     }
     let lease = workers.map(|worker| grant(&mut ledger, now + SECOND, worker));
     let lease = lease.into_iter().flatten().next().expect("a lease");
@@ -305,7 +312,7 @@ fn a_game_of_agents_that_start_nowhere_is_played_with_all_of_them_charged() {
 }
 
 #[test]
-fn however_many_fail_to_start_an_agent_no_game_is_void_before_its_host_can_be_back() {
+fn no_game_is_void_before_the_host_of_its_agent_can_return() {
     let mut ledger = ledger();
     running(&mut ledger, 40);
     let good = process(&mut ledger, 99);
@@ -320,7 +327,7 @@ fn however_many_fail_to_start_an_agent_no_game_is_void_before_its_host_can_be_ba
         }
         for &bad in &bad {
             while let Some(lease) = grant(&mut ledger, now, bad) {
-                assert_eq!(lease.given_up, NOBODY, "{now:?}");
+                assert_eq!(lease.given_up, NO_AGENTS, "{now:?}");
                 for game in &lease.games {
                     assert!(game.attempts < ATTEMPTS_MAX, "{now:?}: {game:?}");
                     not_started(&mut ledger, now, &lease, (game.index, 3));
@@ -334,7 +341,7 @@ fn however_many_fail_to_start_an_agent_no_game_is_void_before_its_host_can_be_ba
 }
 
 #[test]
-fn leases_that_expire_at_one_time_are_one_failure() {
+fn leases_that_expire_together_count_as_one_failure() {
     let mut ledger = ledger();
     running(&mut ledger, 1000);
     let [slow, lacks] = [1, 2].map(|number| process(&mut ledger, number));
@@ -345,11 +352,11 @@ fn leases_that_expire_at_one_time_are_one_failure() {
     }
     ledger.expire(SECOND * 60);
     assert_eq!(unready(&mut ledger, lacks), Some(1));
-    assert_eq!(given_up_at(&mut ledger, SECOND * 61, lacks), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 61, lacks), NO_AGENTS);
 }
 
 #[test]
-fn a_game_whose_agents_run_at_no_one_process_together_is_void_after_a_while() {
+fn game_is_void_if_no_process_runs_all_its_agents() {
     let mut ledger = ledger();
     running(&mut ledger, 10);
     let workers = [1, 2].map(|number| process(&mut ledger, number));
@@ -368,7 +375,7 @@ fn a_game_whose_agents_run_at_no_one_process_together_is_void_after_a_while() {
             let Some(lease) = ledger.grant(now, ask(worker, 1), |_, _| true) else {
                 continue;
             };
-            assert_eq!(lease.given_up, NOBODY);
+            assert_eq!(lease.given_up, NO_AGENTS);
             let game = lease.games[0];
             if game.attempts >= ATTEMPTS_MAX {
                 void.get_or_insert(second);

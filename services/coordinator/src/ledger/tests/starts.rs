@@ -1,11 +1,11 @@
-//! Whose fault it is that an agent does not start.
+//! Fault attribution for agents that do not start.
 
 use arena_wire::ATTEMPTS_MAX;
 
 use super::{hosts::*, *};
 
 #[test]
-fn an_agent_that_does_not_start_at_the_only_worker_is_charged_at_once() {
+fn agent_that_fails_on_the_only_worker_is_charged_at_once() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let worker = process(&mut ledger, 1);
@@ -18,7 +18,7 @@ fn an_agent_that_does_not_start_at_the_only_worker_is_charged_at_once() {
 }
 
 #[test]
-fn an_agent_that_does_not_start_again_at_the_only_worker_is_charged() {
+fn agent_that_fails_to_restart_on_the_only_worker_is_charged() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let worker = process(&mut ledger, 1);
@@ -28,7 +28,7 @@ fn an_agent_that_does_not_start_again_at_the_only_worker_is_charged() {
 }
 
 #[test]
-fn an_agent_is_not_charged_while_another_has_not_tried_it() {
+fn agent_is_not_charged_before_every_worker_tried_it() {
     for bad in 1..4 {
         let mut ledger = ledger();
         running(&mut ledger, 100);
@@ -37,27 +37,27 @@ fn an_agent_is_not_charged_while_another_has_not_tried_it() {
         for &lacks in &lacks {
             assert_eq!(unready(&mut ledger, lacks), Some(1));
         }
-        assert_eq!(given_up(&mut ledger, other), NOBODY, "{bad} lack it");
+        assert_eq!(given_up(&mut ledger, other), NO_AGENTS, "{bad} lack it");
         assert_eq!(unready(&mut ledger, other), Some(0), "it starts nowhere");
         assert_eq!(given_up(&mut ledger, other), [3]);
     }
 }
 
 #[test]
-fn who_never_tries_an_agent_is_not_waited_for_for_ever() {
+fn waiting_for_a_worker_that_never_tries_is_limited() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let (lacks, other) = (process(&mut ledger, 1), process(&mut ledger, 2));
     assert_eq!(unready(&mut ledger, lacks), Some(1));
-    assert_eq!(given_up_at(&mut ledger, SECOND * 500, lacks), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 500, lacks), NO_AGENTS);
     assert_eq!(given_up_at(&mut ledger, SECOND * 700, lacks), [3]);
-    assert_eq!(given_up_at(&mut ledger, SECOND * 700, other), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 700, other), NO_AGENTS);
     process(&mut ledger, 3);
-    assert_eq!(given_up_at(&mut ledger, SECOND * 710, lacks), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 710, lacks), NO_AGENTS);
 }
 
 #[test]
-fn an_agent_is_not_charged_while_it_runs_at_a_worker_that_is_here() {
+fn agent_that_runs_on_a_connected_worker_is_not_charged() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let workers = [1, 2, 3].map(|number| process(&mut ledger, number));
@@ -66,15 +66,15 @@ fn an_agent_is_not_charged_while_it_runs_at_a_worker_that_is_here() {
         assert_eq!(unready(&mut ledger, lacks), Some(1));
     }
     let late = SECOND * 3600;
-    assert_eq!(given_up_at(&mut ledger, late, workers[1]), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, late, workers[1]), NO_AGENTS);
     ledger.take_leave(workers[0]);
     let mut given_up = |after| given_up_at(&mut ledger, late + SECOND * after, workers[1]);
-    assert_eq!(given_up(500), NOBODY, "it may come back");
-    assert_eq!(given_up(3600), NOBODY, "two lack it, and it ran elsewhere");
+    assert_eq!(given_up(500), NO_AGENTS, "the host may return");
+    assert_eq!(given_up(3600), NO_AGENTS, "the agent ran elsewhere");
 }
 
 #[test]
-fn what_failed_at_hosts_that_are_gone_charges_nobody() {
+fn failures_on_hosts_that_left_charge_no_agent() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let good = process(&mut ledger, 1);
@@ -87,11 +87,11 @@ fn what_failed_at_hosts_that_are_gone_charges_nobody() {
         ledger.take_leave(worker);
     }
     let again = process(&mut ledger, 4);
-    assert_eq!(given_up_at(&mut ledger, SECOND * 3600, again), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 3600, again), NO_AGENTS);
 }
 
 #[test]
-fn one_who_comes_has_an_agent_tried_that_was_given_up() {
+fn joining_worker_tries_an_agent_that_was_given_up() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let bad = [1, 2].map(|number| process(&mut ledger, number));
@@ -99,24 +99,24 @@ fn one_who_comes_has_an_agent_tried_that_was_given_up() {
     unready(&mut ledger, bad[1]);
     assert_eq!(given_up(&mut ledger, bad[1]), [3]);
     let good = process(&mut ledger, 3);
-    assert_eq!(given_up(&mut ledger, bad[1]), NOBODY);
+    assert_eq!(given_up(&mut ledger, bad[1]), NO_AGENTS);
     ran(&mut ledger, good);
-    assert_eq!(given_up_at(&mut ledger, SECOND * 3600, bad[1]), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 3600, bad[1]), NO_AGENTS);
 }
 
 #[test]
-fn after_a_restart_nobody_is_charged_before_others_can_be_back() {
+fn after_a_restart_no_agent_is_charged_before_workers_can_return() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 100);
     ledger.goes_on(tournament);
     let bad = process(&mut ledger, 1);
     assert_eq!(unready(&mut ledger, bad), Some(1));
-    assert_eq!(given_up_at(&mut ledger, SECOND * 100, bad), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 100, bad), NO_AGENTS);
     assert_eq!(given_up_at(&mut ledger, SECOND * 130, bad), [3]);
 }
 
 #[test]
-fn however_many_were_here_it_is_known_where_an_agent_runs() {
+fn connected_hosts_of_an_agent_are_remembered() {
     let mut ledger = ledger();
     running(&mut ledger, 10_000);
     let good = process(&mut ledger, u64::MAX / 2);
@@ -129,23 +129,23 @@ fn however_many_were_here_it_is_known_where_an_agent_runs() {
     for number in [3, 5] {
         let bad = process(&mut ledger, number);
         assert_eq!(unready(&mut ledger, bad), Some(1));
-        assert_eq!(given_up_at(&mut ledger, SECOND * 3600, bad), NOBODY);
+        assert_eq!(given_up_at(&mut ledger, SECOND * 3600, bad), NO_AGENTS);
     }
 }
 
 #[test]
-fn an_agent_that_ran_elsewhere_is_not_charged_for_one_host() {
+fn agent_that_ran_elsewhere_is_not_charged_because_of_one_host() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let (good, lacks) = (process(&mut ledger, 1), process(&mut ledger, 2));
     ran(&mut ledger, good);
     ledger.take_leave(good);
     assert_eq!(unready(&mut ledger, lacks), Some(1));
-    assert_eq!(given_up_at(&mut ledger, SECOND * 3600, lacks), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 3600, lacks), NO_AGENTS);
 }
 
 #[test]
-fn a_report_of_who_is_gone_does_not_make_an_agent_run() {
+fn late_report_of_a_lost_worker_does_not_make_an_agent_run() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let [gone, bad] = [1, 2].map(|number| process(&mut ledger, number));
@@ -161,7 +161,7 @@ fn a_report_of_who_is_gone_does_not_make_an_agent_run() {
 }
 
 #[test]
-fn a_pause_is_no_time_in_which_somebody_could_have_tried() {
+fn waiting_time_does_not_include_a_pause() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 100);
     let [lacks, _other] = [1, 2].map(|number| process(&mut ledger, number));
@@ -169,11 +169,11 @@ fn a_pause_is_no_time_in_which_somebody_could_have_tried() {
     ledger.pause(tournament);
     ledger.expire(SECOND * 700);
     ledger.resume(tournament);
-    assert_eq!(given_up_at(&mut ledger, SECOND * 701, lacks), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 701, lacks), NO_AGENTS);
 }
 
 #[test]
-fn a_host_that_went_before_a_pause_has_time_to_come_back_after_it() {
+fn host_lost_before_a_pause_has_time_to_return_after_it() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 100);
     let [only, again] = [1, 2].map(|number| process(&mut ledger, number));
@@ -192,12 +192,12 @@ fn a_host_that_went_before_a_pause_has_time_to_come_back_after_it() {
         &lease,
         (lease.games[0].index, 3),
     );
-    assert_eq!(given_up_at(&mut ledger, SECOND * 3660, back), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 3660, back), NO_AGENTS);
     assert_eq!(given_up_at(&mut ledger, SECOND * 3730, back), [3]);
 }
 
 #[test]
-fn an_agent_that_ran_at_the_only_host_is_charged_there_after_it_joined_again() {
+fn agent_that_fails_after_its_only_host_rejoined_is_charged() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let lone = process(&mut ledger, 1);
@@ -205,12 +205,12 @@ fn an_agent_that_ran_at_the_only_host_is_charged_there_after_it_joined_again() {
     ledger.leave(lone);
     let again = process(&mut ledger, 1);
     unready(&mut ledger, again);
-    assert_eq!(given_up_at(&mut ledger, SECOND * 500, again), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 500, again), NO_AGENTS);
     assert_eq!(given_up_at(&mut ledger, SECOND * 700, again), [3]);
 }
 
 #[test]
-fn who_cannot_play_a_tournament_is_not_waited_for() {
+fn unsuited_worker_is_not_waited_for() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let [lacks, other] = [1, 2].map(|number| process(&mut ledger, number));
@@ -220,7 +220,7 @@ fn who_cannot_play_a_tournament_is_not_waited_for() {
 }
 
 #[test]
-fn what_failed_because_of_an_agent_that_is_given_up_waits_for_nobody() {
+fn game_of_a_given_up_agent_does_not_wait() {
     let mut ledger = ledger();
     running(&mut ledger, 2);
     let [first, other] = [1, 2].map(|number| process(&mut ledger, number));
@@ -228,13 +228,13 @@ fn what_failed_because_of_an_agent_that_is_given_up_waits_for_nobody() {
     assert_eq!(unready(&mut ledger, other), Some(0), "it starts nowhere");
     let busy = ledger.grant(START, ask(other, 1), |_, _| true);
     assert_eq!(indices(&busy.expect("a lease")), [1]);
-    // The other one never had game 0, and is likelier to play what failed.
+    // The other worker never had game 0, so it would be the better candidate.
     let lease = one(&mut ledger, START + SECOND, first);
     assert_eq!((indices(&lease), lease.given_up), (vec![0], vec![3]));
 }
 
 #[test]
-fn who_fails_at_everything_is_not_waited_for() {
+fn worker_that_fails_every_game_is_not_waited_for() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let [lacks, broken] = [1, 2].map(|number| process(&mut ledger, number));
@@ -242,20 +242,24 @@ fn who_fails_at_everything_is_not_waited_for() {
     let mut now = START;
     for failures in 0..3 {
         now += SECOND * 40;
-        assert_eq!(given_up_at(&mut ledger, now, lacks), NOBODY, "{failures}");
+        assert_eq!(
+            given_up_at(&mut ledger, now, lacks),
+            NO_AGENTS,
+            "{failures}"
+        );
         let lease = one(&mut ledger, now, broken);
         fail(&mut ledger, now, &lease, lease.games[0].index);
     }
     assert_eq!(given_up_at(&mut ledger, now, lacks), [3]);
-    // One that does play is waited for again.
+    // The ledger waits again for a worker that plays games.
     now += SECOND * 40;
     let lease = ledger.grant(now, ask(broken, 1), |_, _| true);
     end(&mut ledger, now, broken, &lease.expect("a lease"), false);
-    assert_eq!(given_up_at(&mut ledger, now, lacks), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, now, lacks), NO_AGENTS);
 }
 
 #[test]
-fn who_makes_no_progress_keeps_nobody_waiting_for_an_agent_that_ran_there() {
+fn stuck_worker_does_not_count_as_running_its_agents() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let [hangs, lacks] = [1, 2].map(|number| process(&mut ledger, number));
@@ -268,7 +272,7 @@ fn who_makes_no_progress_keeps_nobody_waiting_for_an_agent_that_ran_there() {
         let Some(lease) = ledger.grant(now, ask(lacks, 1), |_, _| true) else {
             continue;
         };
-        // Nobody knows whose fault it is: one host alone does not charge it.
+        // It is unknown whether the agent or the host is at fault, so the agent is not charged.
         if lease.games[0].attempts >= ATTEMPTS_MAX {
             kept = tick;
             break;
@@ -279,14 +283,14 @@ fn who_makes_no_progress_keeps_nobody_waiting_for_an_agent_that_ran_there() {
 }
 
 #[test]
-fn those_who_come_and_never_try_are_not_waited_for_for_ever() {
+fn waiting_for_joining_workers_that_never_try_is_limited() {
     let mut ledger = ledger();
     running(&mut ledger, 10_000);
     let lacks = process(&mut ledger, 1);
     let _idle = process(&mut ledger, 2);
     assert_eq!(unready(&mut ledger, lacks), Some(1));
     let mut charged = Vec::new();
-    // Every five minutes another one comes and goes.
+    // Every five minutes, one worker joins and leaves, and another one joins and stays.
     for tick in (10..60 * 60).step_by(10) {
         let now = SECOND * tick;
         ledger.expire(now);

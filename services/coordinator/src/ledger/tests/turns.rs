@@ -1,11 +1,11 @@
-//! Who tries a game next that failed, and when.
+//! The next worker that tries a failed game, and the time of this attempt.
 
 use arena_wire::ATTEMPTS_MAX;
 
 use super::{hosts::*, *};
 
 #[test]
-fn who_fails_is_tried_with_one_game_at_a_time_and_ever_more_seldom() {
+fn failing_worker_gets_single_games_less_and_less_often() {
     let mut ledger = ledger();
     running(&mut ledger, 10_000);
     let (_good, bad) = (process(&mut ledger, 1), process(&mut ledger, 2));
@@ -18,7 +18,10 @@ fn who_fails_is_tried_with_one_game_at_a_time_and_ever_more_seldom() {
         now += rest;
         let probe = grant(&mut ledger, now, bad).expect("it is tried");
         assert_eq!(probe.games.len(), 1);
-        assert_eq!(probe.games[0].attempts, 0, "failed games are for others");
+        assert_eq!(
+            probe.games[0].attempts, 0,
+            "failed games go to other workers"
+        );
         assert_eq!(grant(&mut ledger, now, bad), None, "one at a time");
         end(&mut ledger, now, bad, &probe, true);
     }
@@ -29,8 +32,8 @@ fn who_fails_is_tried_with_one_game_at_a_time_and_ever_more_seldom() {
     assert!(lease.games.len() > 100);
 }
 
-/// When a game that failed once where all is well is played there, beside one who
-/// asks for games all the time and plays none.
+/// A game has failed once on a working worker, and a second worker always requests games and plays
+/// none. Returns the second at which the working worker gets the game again.
 fn played_beside(ends: impl Fn(&mut Ledger, Duration, &Grant)) -> u32 {
     let mut ledger = ledger();
     running(&mut ledger, 2);
@@ -55,17 +58,20 @@ fn played_beside(ends: impl Fn(&mut Ledger, Duration, &Grant)) -> u32 {
 }
 
 #[test]
-fn who_plays_nothing_outranks_nobody() {
+fn worker_that_plays_no_game_is_no_better_candidate() {
     let hangs = played_beside(|_, _, _| {});
     let fails = played_beside(|ledger, now, lease| {
         fail(ledger, now, lease, lease.games[0].index);
     });
-    assert_eq!(hangs, 31, "once three leases of it were taken back");
-    assert_eq!(fails, 11, "once each of them has failed");
+    assert_eq!(
+        hangs, 31,
+        "after three leases of the hanging worker expired"
+    );
+    assert_eq!(fails, 11, "after the game failed on both workers");
 }
 
 #[test]
-fn who_cannot_play_a_tournament_is_no_hope_for_its_games() {
+fn unsuited_worker_is_no_candidate_for_a_game() {
     let mut ledger = ledger();
     let [fails, other] = [running(&mut ledger, 1), running(&mut ledger, 100)];
     let [able, unsuited] = [1, 2].map(|number| process(&mut ledger, number));
@@ -86,12 +92,12 @@ fn who_cannot_play_a_tournament_is_no_hope_for_its_games() {
         attempts += 1;
         fail(&mut ledger, now, &lease, 0);
     }
-    assert_eq!(attempts, 2 * ATTEMPTS_MAX, "as where nobody else is");
+    assert_eq!(attempts, 2 * ATTEMPTS_MAX, "as with a single worker");
 }
 
-/// The first failed a game three times; the second lacks an agent that runs there.
+/// The first worker failed a game three times. The second lacks an agent that runs on the first.
 #[test]
-fn who_lacks_an_agent_does_not_outrank_who_failed_often() {
+fn worker_without_the_agent_ranks_below_one_that_failed_often() {
     let mut ledger = ledger();
     running(&mut ledger, 2);
     let failed = process(&mut ledger, 1);
@@ -112,11 +118,11 @@ fn who_lacks_an_agent_does_not_outrank_who_failed_often() {
             return;
         }
     }
-    panic!("it is never leased where its agents start");
+    panic!("the game is never leased to the worker on which its agents start");
 }
 
 #[test]
-fn a_game_that_one_may_try_is_found_behind_any_number_that_it_may_not() {
+fn playable_game_is_found_behind_unplayable_ones() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 601);
     let [bad, good, _idle] = [1, 2, 3].map(|number| process(&mut ledger, number));
@@ -150,7 +156,7 @@ fn a_game_that_one_may_try_is_found_behind_any_number_that_it_may_not() {
 }
 
 #[test]
-fn games_that_are_to_be_void_are_tried_by_one_who_comes() {
+fn joining_worker_tries_games_that_would_be_void() {
     let mut ledger = ledger();
     running(&mut ledger, 2);
     let [good, lacks] = [1, 2].map(|number| process(&mut ledger, number));
@@ -175,7 +181,7 @@ fn games_that_are_to_be_void_are_tried_by_one_who_comes() {
 }
 
 #[test]
-fn a_game_goes_to_whom_no_agent_of_it_failed_to_start_at() {
+fn game_goes_to_a_worker_on_which_its_agents_start() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 1);
     let [lacks, other] = [1, 2].map(|number| process(&mut ledger, number));
@@ -186,7 +192,7 @@ fn a_game_goes_to_whom_no_agent_of_it_failed_to_start_at() {
     };
     fail(&mut ledger, lacks, START, Some(3));
     fail(&mut ledger, other, START + SECOND, None);
-    // Both have tried; whoever asks first, it is the other's.
+    // Both workers have tried the game. It goes to the second one, even if the first one asks before.
     for second in 4..65 {
         assert!(grant(&mut ledger, START + SECOND * second, lacks).is_none());
     }
