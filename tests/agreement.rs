@@ -378,7 +378,7 @@ fn every_form_of_a_package_is_one_agent() {
 }
 
 #[test]
-fn game_of_a_package_is_rerun_from_its_line_and_folder() {
+fn package_game_reruns_from_line() {
     let world = World::with_python();
     let table = table();
     let agent = table

@@ -42,7 +42,7 @@ fn name(value: &Value) -> &str {
 }
 
 #[test]
-fn crates_depend_only_on_those_the_design_allows() {
+fn crate_dependencies_follow_design() {
     let allowed = allowed();
     let packages = packages();
     let names: Vec<&str> = packages.iter().map(name).collect();
@@ -64,7 +64,7 @@ fn crates_depend_only_on_those_the_design_allows() {
 }
 
 #[test]
-fn only_the_store_has_its_database_and_only_telemetry_a_subscriber() {
+fn sled_and_subscriber_have_one_home() {
     for (library, owner) in [
         ("sled", "arena-store"),
         ("tracing-subscriber", "arena-telemetry"),
@@ -107,7 +107,7 @@ fn rules_and_statistics_are_built_without_io() {
 }
 
 #[test]
-fn every_crate_follows_the_lints_of_the_workspace() {
+fn crates_follow_workspace_lints() {
     for package in packages() {
         let manifest = package["manifest_path"].as_str().expect("a path");
         let text = fs::read_to_string(manifest).expect("a manifest");

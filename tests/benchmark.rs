@@ -8,7 +8,7 @@ const NUMBERS: [&str; 2] = ["per_second", "cpu_us"];
 
 /// The values do not matter: tests assert no speed.
 #[test]
-fn the_benchmark_measures_every_figure_of_the_path_of_a_decision() {
+fn benchmark_measures_the_decision_path() {
     let world = World::new();
     let mut command = world.command(env!("CARGO_BIN_EXE_arena-bench"));
     let page = world.write(
@@ -77,7 +77,7 @@ fn page_of_results_has_a_place_for_the_benchmark() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_said_before_or_instead() {
+fn unmeasurable_figures_are_named() {
     let world = World::new();
     let agent = world.write("agent.sh", "#!/bin/sh\nexit 1\n");
     world

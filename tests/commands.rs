@@ -126,7 +126,7 @@ fn ids_may_be_short_and_last_is_the_newest() {
 }
 
 #[test]
-fn the_list_of_tournaments_has_ruleset_format_and_dates() {
+fn tournament_list_has_ruleset_format_dates() {
     let world = world();
     let list = |more: &[&str]| {
         let list = ["tournament", "list", "--data", "data"];
@@ -159,7 +159,7 @@ fn the_list_of_tournaments_has_ruleset_format_and_dates() {
 }
 
 #[test]
-fn every_table_says_which_tournament_a_row_is_of() {
+fn table_rows_name_their_tournament() {
     let world = world();
     for table in ["games", "decisions", "standings"] {
         let export = [
@@ -216,7 +216,7 @@ fn formats_are_listed_with_their_settings() {
 }
 
 #[test]
-fn health_is_what_a_coordinator_says_of_itself() {
+fn health_comes_from_the_coordinator() {
     let world = World::new();
     let coordinator = world.coordinator("data", &[]);
     let address = coordinator.metrics_address().to_owned();
@@ -233,7 +233,7 @@ fn health_is_what_a_coordinator_says_of_itself() {
 
 /// Without a terminal, the whole watched game is printed.
 #[test]
-fn a_watched_game_shows_the_board_before_every_move() {
+fn watched_game_shows_every_board() {
     let world = World::new();
     let game = [
         "play",
@@ -261,7 +261,7 @@ fn a_watched_game_shows_the_board_before_every_move() {
 }
 
 #[test]
-fn a_store_is_backed_up_while_its_coordinator_runs() {
+fn running_store_is_backed_up() {
     let world = World::new();
     let coordinator = world.coordinator("data", &[]);
     let url = coordinator.url();

@@ -42,7 +42,7 @@ fn outcome(standings: &Value) -> Value {
 }
 
 #[test]
-fn what_damage_took_from_a_finished_tournament_is_played_again() {
+fn games_lost_by_damage_are_replayed() {
     for format in ["", "format = \"swiss\""] {
         let world = World::new();
         let agents = ["random", "aggressive", "mixed", "defensive"];

@@ -22,7 +22,7 @@ fn generations(stdout: &str) -> usize {
 }
 
 #[test]
-fn a_killed_evolution_goes_on_and_comes_to_the_same_champion() {
+fn killed_evolution_finds_same_champion() {
     let world = World::new();
     let spec = world.write("small.toml", SPEC);
     let run = |data: &str, more: &[&str]| {
@@ -59,7 +59,7 @@ fn a_killed_evolution_goes_on_and_comes_to_the_same_champion() {
 }
 
 #[test]
-fn a_champion_plays_in_the_spec_of_a_tournament() {
+fn champion_plays_in_the_spec_of_a_tournament() {
     let world = World::new();
     let spec = world.write("small.toml", SPEC);
     let evolve = ["evolve", &spec, "--data", "data", "--generations", "3"];
@@ -79,7 +79,7 @@ fn a_champion_plays_in_the_spec_of_a_tournament() {
 }
 
 #[test]
-fn a_champion_is_registered_and_plays_as_it_does_in_a_spec() {
+fn registered_champion_plays_as_in_spec() {
     let world = World::new();
     let spec = world.write("small.toml", SPEC);
     let evolve = ["evolve", &spec, "--data", "data", "--generations", "2"];
@@ -122,7 +122,7 @@ fn a_champion_is_registered_and_plays_as_it_does_in_a_spec() {
 }
 
 #[test]
-fn an_evolution_that_cannot_be_is_refused_and_leaves_nothing() {
+fn impossible_evolution_leaves_nothing() {
     let world = World::new();
     let cases: [(&str, &str, &[&str]); 11] = [
         (
@@ -177,7 +177,7 @@ fn an_evolution_that_cannot_be_is_refused_and_leaves_nothing() {
 }
 
 #[test]
-fn weights_that_do_not_fit_are_refused_before_a_tournament_starts() {
+fn unsuitable_weights_are_refused_early() {
     let world = World::new();
     let spec = |ruleset: &str, weights: &str| {
         format!(

@@ -133,43 +133,43 @@ fn check_innocent(mode: &str) {
 }
 
 #[test]
-fn an_agent_that_crashes_is_charged_with_a_crash_of_that_decision_only() {
+fn crash_is_charged_to_its_decision() {
     check_at_decision("crash", "crash");
 }
 
 #[test]
-fn an_agent_that_answers_with_an_error_is_charged_with_a_crash() {
+fn error_answer_is_charged_as_crash() {
     check_at_decision("error", "crash");
 }
 
 #[test]
-fn an_agent_that_hangs_is_charged_with_a_timeout() {
+fn hang_is_charged_as_timeout() {
     check_at_decision("hang", "timeout");
 }
 
 #[test]
-fn an_agent_that_answers_an_illegal_id_is_charged_with_an_illegal_move() {
+fn illegal_id_is_charged_as_illegal_move() {
     check_at_decision("illegal", "illegal_move");
 }
 
 #[test]
-fn an_agent_that_answers_rubbish_is_charged_with_a_garbled_answer() {
+fn rubbish_is_charged_as_garbled() {
     check_at_decision("garbled", "garbled");
 }
 
 #[test]
-fn an_agent_that_floods_its_output_is_charged_with_it() {
+fn output_flood_is_charged() {
     check_at_decision("flood", "output_limit");
 }
 
 #[test]
-fn an_agent_that_never_becomes_ready_is_charged_with_it_in_every_game() {
+fn never_ready_agent_loses_every_game() {
     let played = check("never-ready", "not_ready");
     assert_eq!(played.faults().len(), 4);
 }
 
 #[test]
-fn an_agent_that_ends_before_it_is_ready_is_shown_with_its_last_words() {
+fn early_exit_shows_last_output() {
     let played = check("crash-at-start", "not_ready");
     let text = played.agent("crash-at-start")["last_fault"].to_string();
     assert!(text.contains("exit code 1"), "{text}");
@@ -187,22 +187,22 @@ fn an_agent_that_ends_before_it_is_ready_is_shown_with_its_last_words() {
 }
 
 #[test]
-fn a_crash_in_a_batch_charges_nobody() {
+fn batch_crash_charges_no_agent() {
     check_innocent("crash-in-batch");
 }
 
 #[test]
-fn what_a_batch_leaves_unanswered_is_asked_again() {
+fn unanswered_questions_are_asked_again() {
     check_innocent("half-batch");
 }
 
 #[test]
-fn an_agent_without_batches_plays() {
+fn unary_agent_plays() {
     check_innocent("only-choose-move");
 }
 
 #[test]
-fn a_fault_costs_one_random_move_where_the_spec_says_so() {
+fn random_move_policy_costs_one_move() {
     let played = play("illegal", "on_fault = \"random-move\"");
     assert!(!played.faults().is_empty());
     for game in &played.games.games {

@@ -86,45 +86,45 @@ fn durable(coordinator: &Server, games: f64) -> f64 {
 }
 
 #[test]
-fn a_gauntlet_is_the_same_whoever_plays_it() {
+fn gauntlet_is_reproducible() {
     holds(&PAPER_000, 200, "format = \"gauntlet\"");
 }
 
 #[test]
-fn a_sequential_test_stops_at_the_same_game_whoever_plays_it() {
+fn sprt_is_reproducible() {
     let test = "format = \"sprt\"\n[sprt]\nelo1 = 12\nstep = 100";
     holds(&["aggressive", "defensive"], 1500, test);
 }
 
 #[test]
-fn a_sequential_test_of_three_seats_is_the_same_whoever_plays_it() {
+fn sprt_of_three_seats_is_reproducible() {
     let test = "format = \"sprt\"\nseats = 3\n[sprt]\nelo1 = 5\nstep = 50";
     holds(&["aggressive", "defensive"], 600, test);
 }
 
 #[test]
-fn a_swiss_tournament_is_the_same_whoever_plays_it() {
+fn swiss_is_reproducible() {
     holds(&PAPER_000, 100, "format = \"swiss\"\n[swiss]\nrounds = 4");
 }
 
 #[test]
-fn a_knockout_is_the_same_whoever_plays_it() {
+fn knockout_is_reproducible() {
     let double = "format = \"knockout\"\n[knockout]\nelimination = \"double\"";
     holds(&PAPER_000, 100, double);
 }
 
 #[test]
-fn a_knockout_of_four_seats_is_the_same_whoever_plays_it() {
+fn knockout_of_four_seats_is_reproducible() {
     holds(&PAPER_000, 150, "format = \"knockout\"\nseats = 4");
 }
 
 #[test]
-fn a_knockout_of_one_loss_is_the_same_whoever_plays_it() {
+fn single_elimination_is_reproducible() {
     holds(&PAPER_000, 120, "format = \"knockout\"");
 }
 
 #[test]
-fn a_gauntlet_of_more_seats_is_the_same_whoever_plays_it() {
+fn gauntlet_of_more_seats_is_reproducible() {
     for (seats, blocks) in [(3, 40), (4, 30)] {
         holds(
             &PAPER_000,
@@ -135,7 +135,7 @@ fn a_gauntlet_of_more_seats_is_the_same_whoever_plays_it() {
 }
 
 #[test]
-fn a_swiss_tournament_of_more_seats_is_the_same_whoever_plays_it() {
+fn swiss_of_more_seats_is_reproducible() {
     for (seats, blocks) in [(3, 80), (4, 100)] {
         holds(
             &PAPER_000,
@@ -146,7 +146,7 @@ fn a_swiss_tournament_of_more_seats_is_the_same_whoever_plays_it() {
 }
 
 #[test]
-fn a_ladder_of_more_seats_is_the_same_whoever_plays_it() {
+fn ladder_of_more_seats_is_reproducible() {
     for (seats, blocks) in [(3, 60), (4, 50)] {
         let ladder = format!("format = \"ladder\"\nseats = {seats}\n[ladder]\nstep = 50");
         holds(&PAPER_000, blocks, &ladder);
@@ -154,19 +154,19 @@ fn a_ladder_of_more_seats_is_the_same_whoever_plays_it() {
 }
 
 #[test]
-fn a_ladder_is_the_same_whoever_plays_it() {
+fn ladder_is_reproducible() {
     holds(&PAPER_000, 200, "format = \"ladder\"\n[ladder]\nstep = 60");
 }
 
 #[test]
-fn a_list_of_games_is_the_same_whoever_plays_it() {
+fn fixed_list_is_reproducible() {
     let games = "format = \"fixed\"\n[fixed]\ngames = [[\"random\", \"mixed\"], \
                  [\"mixed\", \"defensive\"], [\"random\", \"mixed\"]]";
     holds(&PAPER_000, 200, games);
 }
 
 #[test]
-fn a_plan_gives_up_bots_that_take_too_long() {
+fn plan_gives_up_slow_bots() {
     let world = World::new();
     let bot = |name| {
         format!(

@@ -13,7 +13,7 @@ fn timeless(mut standings: Value) -> Value {
 }
 
 #[test]
-fn a_tournament_that_keeps_hashes_alone_has_the_results_of_one_that_keeps_all() {
+fn hash_only_results_are_the_same() {
     let world = World::new();
     let full = spec("short", "cowry", 4, &AGENTS, "");
     let (id, standings, games) = world.tournament(&full, "full", &[]);

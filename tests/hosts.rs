@@ -66,7 +66,7 @@ fn check_unspoilt(standings: &Value, games: u64) {
 }
 
 #[test]
-fn an_agent_that_does_not_start_on_one_host_is_played_on_the_other() {
+fn agent_plays_where_it_starts() {
     let world = World::new();
     let coordinator = coordinator(&world);
     let lacks = world.worker_with(&coordinator, LACKS, "1");
@@ -81,7 +81,7 @@ fn an_agent_that_does_not_start_on_one_host_is_played_on_the_other() {
 }
 
 #[test]
-fn hosts_that_lack_an_agent_forfeit_nothing_while_another_starts_it_slowly() {
+fn slow_start_elsewhere_is_awaited() {
     let world = World::new();
     let coordinator = coordinator(&world);
     let mut servers = vec![world.worker_with(&coordinator, SLOW, "3")];
@@ -97,7 +97,7 @@ fn hosts_that_lack_an_agent_forfeit_nothing_while_another_starts_it_slowly() {
 }
 
 #[test]
-fn what_a_killed_host_played_waits_for_its_successor() {
+fn games_of_killed_host_wait_for_successor() {
     let world = World::new();
     let coordinator = coordinator(&world);
     let good = world.worker(&coordinator, &[]);
@@ -118,7 +118,7 @@ fn what_a_killed_host_played_waits_for_its_successor() {
 }
 
 #[test]
-fn an_opponent_that_forfeits_every_game_hides_no_host_that_plays() {
+fn forfeiting_opponent_hides_no_host() {
     let world = World::with_python();
     let coordinator = coordinator(&world);
     let url = coordinator.url();
@@ -216,17 +216,17 @@ fn check_paused_until_repaired(hosts: usize) {
 }
 
 #[test]
-fn an_agent_that_does_not_start_pauses_a_tournament_of_one_worker() {
+fn unstartable_agent_pauses_one_worker() {
     check_paused_until_repaired(1);
 }
 
 #[test]
-fn an_agent_that_does_not_start_pauses_a_tournament_of_three_workers() {
+fn unstartable_agent_pauses_three_workers() {
     check_paused_until_repaired(3);
 }
 
 #[test]
-fn a_run_of_an_agent_that_does_not_start_fails_and_goes_on_once_it_is_repaired() {
+fn repaired_agent_resumes_the_run() {
     let world = World::new();
     coordinator(&world).stop();
     let text = spec("hosts", "cowry", 60, &["hosted", "aggressive"], "");
@@ -246,7 +246,7 @@ fn a_run_of_an_agent_that_does_not_start_fails_and_goes_on_once_it_is_repaired()
 }
 
 #[test]
-fn an_agent_that_starts_on_no_host_may_lose_every_game_instead() {
+fn unplayed_limit_one_loses_every_game() {
     let world = World::new();
     let coordinator = coordinator(&world);
     let workers = [(); 2].map(|()| world.worker_with(&coordinator, LACKS, "1"));
@@ -275,7 +275,7 @@ fn an_agent_that_starts_on_no_host_may_lose_every_game_instead() {
 }
 
 #[test]
-fn retry_plays_what_a_bad_host_lost_and_leaves_what_an_undisturbed_run_leaves() {
+fn retry_repairs_a_bad_host() {
     let world = World::new();
     let coordinator = coordinator(&world);
     let url = coordinator.url();
@@ -340,7 +340,7 @@ fn retry_plays_what_a_bad_host_lost_and_leaves_what_an_undisturbed_run_leaves() 
 }
 
 #[test]
-fn an_endpoint_that_nobody_reaches_is_charged_by_one_worker_after_another() {
+fn unreachable_endpoint_is_charged() {
     let world = World::new();
     let coordinator = world.coordinator("data", &["--audit-share", "0"]);
     let url = coordinator.url();
@@ -373,7 +373,7 @@ fn an_endpoint_that_nobody_reaches_is_charged_by_one_worker_after_another() {
 }
 
 #[test]
-fn a_host_at_which_everything_fails_makes_no_game_void() {
+fn failing_host_voids_no_game() {
     let world = World::new();
     let coordinator = coordinator(&world);
     let temp = world.folder().join("temp");
@@ -394,7 +394,7 @@ fn a_host_at_which_everything_fails_makes_no_game_void() {
 }
 
 #[test]
-fn a_run_that_cannot_start_its_worker_says_what_to_do_and_fails() {
+fn run_without_worker_says_what_to_do() {
     let world = World::new();
     let long = world.folder().join("x".repeat(90));
     fs::create_dir(&long).expect("a folder");

@@ -62,7 +62,7 @@ fn export(world: &World, id: &str) -> Games {
 }
 
 #[test]
-fn edited_agent_under_one_version_plays_a_new_tournament() {
+fn edited_agent_makes_new_tournament() {
     let world = World::with_python();
     let path = executable(&world, "picks.py", &picks("min"));
     let before = content(&register(&world, "mine", &path, &[]).ok().json());
@@ -131,7 +131,7 @@ fn edited_agent_under_one_version_plays_a_new_tournament() {
 }
 
 #[test]
-fn two_files_of_one_name_and_version_are_two_agents() {
+fn same_name_and_version_are_two_agents() {
     let world = World::with_python();
     let source = fs::read_to_string(repository().join(EXAMPLE)).expect("the example");
     let first = executable(&world, "first.py", &source);
@@ -190,7 +190,7 @@ fn arguments_and_limits_are_part_of_an_agent() {
 }
 
 #[test]
-fn paused_tournament_goes_on_with_the_content_it_was_started_with() {
+fn paused_tournament_keeps_agent_content() {
     let world = World::with_python();
     let text = spec("edited", "cowry", 10, &["mine", "random"], "");
     let path = executable(&world, "picks.py", &picks("min"));
@@ -231,7 +231,7 @@ fn paused_tournament_goes_on_with_the_content_it_was_started_with() {
 }
 
 #[test]
-fn agent_that_describes_itself_otherwise_each_time_is_the_same_agent() {
+fn changing_description_keeps_identity() {
     let world = World::with_python();
     let unstable = picks("min")
         .replace("\nfrom", "\nimport time\nfrom")
@@ -249,7 +249,7 @@ fn agent_that_describes_itself_otherwise_each_time_is_the_same_agent() {
 }
 
 #[test]
-fn file_that_changes_while_it_is_registered_is_described_as_it_was_read() {
+fn changing_file_is_described_as_read() {
     let world = World::with_python();
     // To describe the agent, the registered file is used.
     let path = world.folder().join("picks.py");
@@ -267,7 +267,7 @@ fn file_that_changes_while_it_is_registered_is_described_as_it_was_read() {
 }
 
 #[test]
-fn endpoint_registered_again_plays_a_new_tournament() {
+fn reregistered_endpoint_makes_new_tournament() {
     let world = World::new();
     let endpoint = world.server(&["agent", "serve", "--bot", "random"]);
     let at = format!("http://{}", endpoint.listen());
@@ -315,7 +315,7 @@ fn endpoint_registered_again_plays_a_new_tournament() {
 }
 
 #[test]
-fn endpoint_is_asked_at_each_start_whether_it_is_what_was_registered() {
+fn endpoint_is_checked_at_each_start() {
     let world = World::new();
     let endpoint = world.server(&["agent", "serve", "--bot", "random"]);
     let at = format!("http://{}", endpoint.listen());

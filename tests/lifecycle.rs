@@ -29,7 +29,7 @@ fn change(world: &World, what: &str, id: &str, coordinator: &Server) {
 }
 
 #[test]
-fn a_paused_tournament_plays_nothing_until_it_is_resumed_even_across_a_kill() {
+fn paused_tournament_plays_nothing() {
     let world = World::new();
     let coordinator = world.coordinator("data", &[]);
     let id = world.start_tournament("held", &duel("held", 10), &coordinator.url());
@@ -53,7 +53,7 @@ fn a_paused_tournament_plays_nothing_until_it_is_resumed_even_across_a_kill() {
 }
 
 #[test]
-fn a_cancelled_tournament_ends_and_keeps_what_was_played() {
+fn cancelled_tournament_keeps_its_games() {
     let world = World::new();
     let coordinator = world.coordinator("data", &[]);
     let url = coordinator.url();
@@ -100,7 +100,7 @@ fn check_interrupted(text: &str, typed: impl Fn(&str) -> Vec<String>) {
 }
 
 #[test]
-fn an_interrupted_run_goes_on_with_the_same_command() {
+fn same_command_continues_interrupted_run() {
     check_interrupted(&duel("stopped", 3000), |reported| {
         assert!(
             !reported.contains("--seed"),
@@ -111,7 +111,7 @@ fn an_interrupted_run_goes_on_with_the_same_command() {
 }
 
 #[test]
-fn an_interrupted_run_with_a_drawn_seed_tells_it() {
+fn interrupted_run_prints_drawn_seed() {
     let text = duel("drawn", 3000).replace("seed = \"0x5eed\"\n", "");
     check_interrupted(&text, |reported| {
         let (_, seed) = reported
@@ -166,7 +166,7 @@ fn run_plays_its_own_tournament_alone() {
 }
 
 #[test]
-fn the_same_spec_again_shows_what_is_finished_or_plays_a_new_attempt() {
+fn same_spec_shows_finished_results() {
     let world = World::new();
     let text = duel("again", 2);
     let (id, standings, games) = world.tournament(&text, "data", &[]);
@@ -181,7 +181,7 @@ fn the_same_spec_again_shows_what_is_finished_or_plays_a_new_attempt() {
 }
 
 #[test]
-fn a_request_for_what_does_not_exist_is_refused() {
+fn unknown_ids_are_refused() {
     let world = World::new();
     let coordinator = world.coordinator("data", &[]);
     let url = coordinator.url();
@@ -214,7 +214,7 @@ fn a_request_for_what_does_not_exist_is_refused() {
 }
 
 #[test]
-fn who_cannot_be_reached_is_named() {
+fn unreachable_address_is_named() {
     let world = World::new();
     // A port that was free just now, without a listener.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");

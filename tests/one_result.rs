@@ -25,7 +25,7 @@ fn durable(coordinator: &Server, games: f64) {
 }
 
 #[test]
-fn one_worker_three_workers_and_agents_as_processes_leave_the_same_records() {
+fn fleets_leave_same_records() {
     let world = World::new();
     let spec = paper_spec(20);
     let (id, _, one) = world.tournament(&spec, "one", &[]);
@@ -42,7 +42,7 @@ fn one_worker_three_workers_and_agents_as_processes_leave_the_same_records() {
 }
 
 #[test]
-fn a_worker_killed_half_way_changes_no_record_and_leaves_no_agent_behind() {
+fn killed_worker_changes_no_record() {
     let spec = paper_spec(60);
     let reference = reference(&spec);
     let world = World::new();
@@ -71,7 +71,7 @@ fn a_worker_killed_half_way_changes_no_record_and_leaves_no_agent_behind() {
 }
 
 #[test]
-fn a_coordinator_killed_and_restarted_changes_no_record() {
+fn killed_coordinator_changes_no_record() {
     let spec = paper_spec(60);
     let reference = reference(&spec);
     let world = World::new();
@@ -210,7 +210,7 @@ const OTHERWISE: &[(&str, &str, Bots)] = &[
 ];
 
 #[test]
-fn bots_with_other_options_leave_the_same_records_in_process_and_over_grpc() {
+fn bot_options_play_same_over_grpc() {
     for (ruleset, options, bots) in OTHERWISE {
         let names: Vec<String> = (0..bots.len()).map(|place| format!("b{place}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -231,7 +231,7 @@ fn bots_with_other_options_leave_the_same_records_in_process_and_over_grpc() {
 }
 
 #[test]
-fn every_bot_on_every_ruleset_leaves_the_same_records_however_it_is_run() {
+fn every_bot_plays_same_in_both_modes() {
     for info in arena_games::rulesets() {
         let spec = everybody(info.name);
         let world = World::new();

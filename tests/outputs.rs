@@ -76,7 +76,7 @@ fn output_of(world: &World, data: &str, game: &str, seat: &str) -> arena_tests::
 }
 
 #[test]
-fn output_of_games_that_are_played_alone_is_kept_by_game() {
+fn output_is_kept_by_game() {
     let world = World::with_python();
     let id = play(&world, "alone", &[], &["--capacity", "1"]);
     let mut seats = Vec::new();
@@ -135,7 +135,7 @@ fn output_of_a_game_is_bounded() {
 }
 
 #[test]
-fn fault_names_the_error_and_keeps_what_was_printed_before() {
+fn fault_names_error_and_output() {
     let world = World::with_python();
     let id = play(&world, "data", &["dies"], &["--capacity", "64"]);
     let game = format!("{id}/0");
@@ -204,7 +204,7 @@ fn check_shows_output_by_process_and_by_game() {
 /// The output of a process with many simultaneous games is not separated by game, but its file has
 /// all of it.
 #[test]
-fn all_that_a_process_prints_is_in_its_file() {
+fn agent_output_folder_has_everything() {
     let world = World::with_python();
     let path = loud(&world);
     let register = [

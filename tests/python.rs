@@ -1,7 +1,7 @@
 use arena_tests::{World, repository, spec};
 
 #[test]
-fn a_python_agent_registered_as_a_binary_plays_at_a_board_of_four() {
+fn python_agent_plays_four_seats() {
     let world = World::with_python();
     let coordinator = world.coordinator("data", &[]);
     let url = coordinator.url();
@@ -52,7 +52,7 @@ fn a_python_agent_registered_as_a_binary_plays_at_a_board_of_four() {
 }
 
 #[test]
-fn a_python_agent_plays_kalah_the_same_on_one_worker_and_on_three() {
+fn python_agent_is_reproducible() {
     let world = World::with_python();
     let agent = repository().join("agents/sdk/python/examples/greedy.py");
     let agent = agent.to_str().expect("UTF-8");

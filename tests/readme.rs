@@ -46,7 +46,7 @@ fn free_ports(count: usize) -> Vec<u16> {
 }
 
 #[test]
-fn the_commands_of_the_readme_work_in_their_order() {
+fn readme_commands_work_in_order() {
     let readme = fs::read_to_string(repository().join("README.md")).expect("README.md");
     let journeys = journeys(&readme);
     for name in [
@@ -106,7 +106,7 @@ fn readmes() -> Vec<String> {
 /// Every `arena …` in a README, even if the test does not run it, is an existing command with
 /// existing options.
 #[test]
-fn every_command_of_a_readme_exists_with_its_options() {
+fn readme_commands_exist() {
     let world = World::new();
     let mut helps: BTreeMap<Vec<String>, String> = BTreeMap::new();
     for readme in readmes() {
@@ -150,7 +150,7 @@ fn every_command_of_a_readme_exists_with_its_options() {
 
 /// The first agent of the Python README, exactly as written.
 #[test]
-fn the_commands_of_the_python_readme_work() {
+fn commands_of_the_python_readme_work() {
     let readme = repository().join("agents/sdk/python/README.md");
     let readme = fs::read_to_string(readme).expect("a README");
     let block = |language: &str, nth: usize| {
@@ -176,7 +176,7 @@ fn the_commands_of_the_python_readme_work() {
 }
 
 #[test]
-fn the_demo_plays_and_the_commands_it_prints_work() {
+fn demo_and_its_commands_work() {
     let world = World::new();
     let demo = world.arena(&["demo"]).ok();
     world.nothing_runs();

@@ -76,7 +76,7 @@ pub(crate) fn copy_store(
 
 /// Each change keeps the line well-formed, and gives it the hash of its content.
 #[test]
-fn faults_ends_and_places_that_cannot_be_are_refused() {
+fn impossible_faults_and_ends_are_refused() {
     let world = World::new();
     let spec = spec("faults", "oware-abapa", 4, &["random", "greedy"], "");
     let (_, _, games) = world.tournament(&spec, "data", &[]);
@@ -136,7 +136,7 @@ fn faults_ends_and_places_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn dice_that_the_seed_does_not_draw_are_refused() {
+fn wrong_dice_are_refused() {
     for (name, ruleset, agents) in [
         ("dice", "cowry", ["random", "aggressive"]),
         ("ludo", "chinese-ludo", ["random", "ludo-threat"]),
@@ -229,7 +229,7 @@ fn variants(name: &str, more: &str) -> String {
 }
 
 #[test]
-fn a_line_alone_plays_its_game_again() {
+fn line_alone_plays_its_game_again() {
     let world = World::new();
     let (id, _, games) = world.tournament(&variants("alone", ""), "data", &[]);
     for game in &games.games {
@@ -286,7 +286,7 @@ fn a_line_alone_plays_its_game_again() {
 }
 
 #[test]
-fn the_program_of_a_registered_agent_is_known_by_its_content() {
+fn registered_program_is_known_by_content() {
     let world = World::new();
     let program = arena_tests::arena();
     let program = program.to_str().expect("a path");
@@ -325,7 +325,7 @@ fn of_version_1(line: &str) -> String {
 }
 
 #[test]
-fn a_tournament_of_before_keeps_its_lines_and_goes_on_with_them() {
+fn old_tournament_keeps_its_lines() {
     let world = World::new();
     let spec = variants("before", "");
     let (id, _, games) = world.tournament(&spec, "data", &[]);

@@ -25,7 +25,7 @@ fn run(world: &World, spec: &str, data: &str, code: i32) -> Value {
 }
 
 #[test]
-fn a_test_without_new_openings_is_inconclusive_and_its_expectation_fails() {
+fn sprt_without_openings_is_inconclusive() {
     let world = World::new();
     let standings = run(&world, &sprt("opening_plies = 0"), "start", 3);
     assert_eq!(standings["verdict"]["kind"], "inconclusive", "{standings}");
@@ -36,7 +36,7 @@ fn a_test_without_new_openings_is_inconclusive_and_its_expectation_fails() {
 }
 
 #[test]
-fn a_test_from_openings_finds_the_weaker_agent() {
+fn test_from_openings_finds_the_weaker_agent() {
     let world = World::new();
     let standings = run(&world, &sprt(""), "book", 3);
     assert_eq!(standings["verdict"]["kind"], "h0", "{standings}");
@@ -51,7 +51,7 @@ fn a_test_from_openings_finds_the_weaker_agent() {
 
 /// A drawn starter only exchanges the seats of the same two games.
 #[test]
-fn a_drawn_starter_makes_no_new_games() {
+fn drawn_starter_makes_no_new_games() {
     let world = World::new();
     let spec = |play: &str| {
         format!(
@@ -75,7 +75,7 @@ fn a_drawn_starter_makes_no_new_games() {
 
 /// The plan names the openings, and shows that blocks were lowered.
 #[test]
-fn a_plan_names_its_openings() {
+fn plan_names_its_openings() {
     let world = World::new();
     let plan = |name: &str, play: &str| {
         let path = world.write(name, sprt(play));
@@ -100,7 +100,7 @@ fn a_plan_names_its_openings() {
 
 /// An agent that ignores its seed without declaring it.
 #[test]
-fn games_of_an_agent_that_hides_that_it_ignores_its_seed_count_once() {
+fn undeclared_repeats_count_once() {
     let world = World::with_python();
     let file = repository().join("tests/agents/silent.py");
     let file = file.to_str().expect("UTF-8");
@@ -134,7 +134,7 @@ fn games_of_an_agent_that_hides_that_it_ignores_its_seed_count_once() {
 
 /// Blocks are not lowered if an agent uses its seed: its games do not repeat.
 #[test]
-fn games_of_an_agent_that_draws_count_beside_pairs_that_repeat() {
+fn seeded_games_count_beside_repeats() {
     let world = World::new();
     let spec = "name = \"mixed\"\nruleset = \"kalah\"\nseed = \"0x5eed\"\nblocks = 30\n\
                 agents = [\"random\", \"d2\", \"d3\"]\n\

@@ -25,7 +25,7 @@ fn scores_differ(standings: &Value) -> bool {
 }
 
 #[test]
-fn order_headline_and_claims_are_those_of_the_verdict() {
+fn order_headline_and_claims_equal_verdict() {
     let mut reversed = PAPER_000;
     reversed.reverse();
     // In these formats, the winner may not have the best score.
@@ -72,7 +72,7 @@ fn order_headline_and_claims_are_those_of_the_verdict() {
 }
 
 #[test]
-fn a_gauntlet_is_ordered_by_ratings_since_its_agents_meet_different_opponents() {
+fn gauntlet_is_ordered_by_ratings() {
     let world = World::new();
     let spec = spec("order", "cowry", 30, &PAPER_000, "format = \"gauntlet\"");
     let (id, standings, _) = world.tournament(&spec, "data", &[]);
@@ -91,7 +91,7 @@ fn a_gauntlet_is_ordered_by_ratings_since_its_agents_meet_different_opponents() 
 }
 
 #[test]
-fn where_seats_are_not_rotated_standings_and_report_say_so() {
+fn unrotated_seats_are_mentioned() {
     let world = World::new();
     let fixed = |games: &str| format!("format = \"fixed\"\n[fixed]\ngames = {games}");
     let agents = &PAPER_000[..2];
@@ -114,7 +114,7 @@ fn where_seats_are_not_rotated_standings_and_report_say_so() {
 }
 
 #[test]
-fn a_tournament_that_goes_on_passes_no_gate() {
+fn running_tournament_passes_no_gate() {
     let world = World::new();
     let coordinator = world.coordinator("data", &[]);
     let url = coordinator.url();
@@ -142,7 +142,7 @@ fn a_tournament_that_goes_on_passes_no_gate() {
 }
 
 #[test]
-fn a_run_is_held_against_what_the_command_expects() {
+fn command_expectations_decide_exit_code() {
     let world = World::new();
     let path = world.write("spec.toml", spec("run", "cowry", 2, &PAPER_000[..2], ""));
     let run = |claim: &str| world.arena(&["run", &path, "--data", "data", "--expect", claim]);
@@ -154,7 +154,7 @@ fn a_run_is_held_against_what_the_command_expects() {
 }
 
 #[test]
-fn running_ratings_go_with_a_crosstable_and_with_expectations() {
+fn running_ratings_combine_with_crosstable() {
     let world = World::new();
     let spec = spec("rated", "cowry", 2, &PAPER_000[..3], "");
     let (id, _, _) = world.tournament(&spec, "data", &[]);
@@ -176,7 +176,7 @@ fn running_ratings_go_with_a_crosstable_and_with_expectations() {
 }
 
 #[test]
-fn a_plan_that_cannot_be_measured_is_refused() {
+fn unmeasurable_plan_is_refused() {
     let world = World::new();
     let path = world.write("spec.toml", spec("plan", "cowry", 2, &PAPER_000, ""));
     let plan = |more: &[&str]| world.arena(&[&["tournament", "plan", &path], more].concat());
@@ -202,7 +202,7 @@ fn a_plan_that_cannot_be_measured_is_refused() {
 }
 
 #[test]
-fn a_plan_tells_the_interval_of_a_challenger_and_of_the_field() {
+fn plan_shows_challenger_and_field_intervals() {
     let world = World::new();
     let spec = spec("plan", "cowry", 40, &PAPER_000, "format = \"gauntlet\"");
     let path = world.write("spec.toml", spec);
@@ -223,7 +223,7 @@ fn a_plan_tells_the_interval_of_a_challenger_and_of_the_field() {
 }
 
 #[test]
-fn the_report_of_ten_agents_and_twenty_thousand_games_stays_small() {
+fn large_report_stays_small() {
     const BYTES_MAX: u64 = 3_000_000;
     let world = World::new();
     let path = repository().join("tests/data/report.toml");

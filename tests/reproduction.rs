@@ -26,7 +26,7 @@ fn specs() -> Vec<String> {
 }
 
 #[test]
-fn every_record_replays_from_the_store_and_from_its_line() {
+fn records_replay_from_store_and_line() {
     for spec in specs() {
         let world = World::new();
         let (id, _, games) = world.tournament(&spec, "data", &[]);
@@ -49,7 +49,7 @@ fn every_record_replays_from_the_store_and_from_its_line() {
 }
 
 #[test]
-fn a_record_with_one_byte_changed_does_not_replay() {
+fn replay_rejects_changed_byte() {
     let mut rng = AgentRng::new(0x5eed);
     for spec in specs() {
         let world = World::new();
@@ -85,7 +85,7 @@ fn a_record_with_one_byte_changed_does_not_replay() {
 }
 
 #[test]
-fn a_rerun_asks_the_agents_and_comes_to_the_same_record() {
+fn rerun_gives_the_same_record() {
     for spec in specs() {
         let world = World::new();
         let (id, _, games) = world.tournament(&spec, "data", &[]);
@@ -113,7 +113,7 @@ fn a_rerun_asks_the_agents_and_comes_to_the_same_record() {
 }
 
 #[test]
-fn a_game_is_played_again_from_ruleset_options_seed_seats_and_opening_alone() {
+fn play_repeats_a_recorded_game() {
     for spec in specs() {
         let world = World::new();
         let (_, _, games) = world.tournament(&spec, "data", &[]);
@@ -169,7 +169,7 @@ fn a_game_is_played_again_from_ruleset_options_seed_seats_and_opening_alone() {
 }
 
 #[test]
-fn a_game_can_be_followed_by_a_person() {
+fn game_can_be_followed_by_a_person() {
     let world = World::new();
     let output = world
         .arena(&[
@@ -193,7 +193,7 @@ fn a_game_can_be_followed_by_a_person() {
 }
 
 #[test]
-fn the_rerun_of_an_agent_that_is_not_deterministic_says_so() {
+fn rerun_names_nondeterministic_agent() {
     let world = World::with_python();
     let agent = world.misbehave();
     for (mode, said) in [
@@ -242,7 +242,7 @@ fn picks(world: &World) -> String {
 }
 
 #[test]
-fn the_rerun_of_an_agent_that_plays_otherwise_names_the_first_ply() {
+fn rerun_names_first_different_ply() {
     let world = World::with_python();
     let path = picks(&world);
     let _ = world.write("pick", "min");
@@ -270,7 +270,7 @@ fn the_rerun_of_an_agent_that_plays_otherwise_names_the_first_ply() {
 }
 
 #[test]
-fn a_rerun_asks_the_binary_that_played_also_after_it_was_replaced() {
+fn rerun_uses_the_original_binary() {
     let world = World::with_python();
     let _ = world.write("pick", "min");
     let path = picks(&world);
@@ -296,7 +296,7 @@ fn a_rerun_asks_the_binary_that_played_also_after_it_was_replaced() {
 }
 
 #[test]
-fn a_record_finds_its_packages_in_the_usual_folder() {
+fn rerun_finds_packages_in_data_folder() {
     let world = World::with_python();
     let _ = world.write("pick", "min");
     let path = picks(&world);

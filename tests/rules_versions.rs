@@ -89,7 +89,7 @@ fn of_rules_1(world: &World, id: &str, games: &[Value], to: &str) -> String {
 }
 
 #[test]
-fn tournaments_of_older_rules_are_read_by_the_rules_that_played_them() {
+fn old_rules_read_old_tournaments() {
     let world = World::new();
     let asked = spec("old", "trial", 3, &["random", "greedy"], "");
     let built = world.arena(&["games", "trial"]);

@@ -44,22 +44,22 @@ fn check_first_games_end_early(worker: &[&str], more: &str) {
 }
 
 #[test]
-fn slow_agent_ends_some_games_before_it_begins_all() {
+fn slow_agent_finishes_games_early() {
     check_first_games_end_early(&[], "");
 }
 
 #[test]
-fn slow_agent_asked_one_question_a_call_ends_some_games_early() {
+fn slow_unary_agent_finishes_games_early() {
     check_first_games_end_early(&["--unary"], "");
 }
 
 #[test]
-fn slow_agent_with_strict_timing_ends_some_games_early() {
+fn slow_strict_agent_finishes_games_early() {
     check_first_games_end_early(&[], "[play]\ntiming = \"strict\"");
 }
 
 #[test]
-fn interrupted_run_of_a_slow_agent_keeps_its_games_and_goes_on() {
+fn interrupted_slow_run_keeps_games() {
     let world = World::with_python();
     let agent = repository().join("tests/agents/slow.py");
     let agent = agent.to_str().expect("UTF-8");

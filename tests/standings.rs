@@ -8,7 +8,7 @@ fn count(value: &Value) -> u64 {
 }
 
 #[test]
-fn games_are_blocks_times_rotations_times_pairings_and_standings_add_up() {
+fn standings_add_up_to_games() {
     const BLOCKS: u64 = 30;
     const PAIRINGS: u64 = 15;
     let world = World::new();
@@ -67,7 +67,7 @@ fn games_are_blocks_times_rotations_times_pairings_and_standings_add_up() {
 }
 
 #[test]
-fn latency_of_moves_is_shown_where_it_is_measured() {
+fn move_latency_is_shown() {
     let world = World::new();
     let more = "[play]\ntiming = \"strict\"";
     let spec = spec("timed", "cowry", 2, &["random", "aggressive"], more);

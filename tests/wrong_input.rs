@@ -63,7 +63,7 @@ fn nothing_lost(world: &World, id: &str, games: &Games) {
 }
 
 #[test]
-fn a_wrong_spec_is_refused_before_anything_is_done() {
+fn wrong_spec_is_refused_early() {
     let world = World::new();
     let (id, games) = kept(&world);
     let cases: Vec<Case> =
@@ -85,11 +85,11 @@ fn a_wrong_spec_is_refused_before_anything_is_done() {
     }
     nothing_lost(&world, &id, &games);
     world.nothing_runs();
-    errors_read_as_reviewed("a_wrong_spec_is_refused_before_anything_is_done", &world);
+    errors_read_as_reviewed("wrong_spec_is_refused_early", &world);
 }
 
 #[test]
-fn what_a_running_coordinator_refuses_ends_with_the_same_code() {
+fn coordinator_refusals_keep_exit_codes() {
     let world = World::new();
     let coordinator = world.coordinator("data", &[]);
     let url = coordinator.url();
@@ -100,22 +100,22 @@ fn what_a_running_coordinator_refuses_ends_with_the_same_code() {
         .fails(2, &["agressive", "aggressive"]);
     coordinator.stop();
     errors_read_as_reviewed(
-        "what_a_running_coordinator_refuses_ends_with_the_same_code",
+        "coordinator_refusals_keep_exit_codes",
         &world,
     );
 }
 
 #[test]
-fn a_spec_that_cannot_be_read_is_named() {
+fn unreadable_spec_is_named() {
     let world = World::new();
     let _ = world
         .arena(&["run", "nowhere.toml", "--data", "data"])
         .fails(2, &["nowhere.toml"]);
-    errors_read_as_reviewed("a_spec_that_cannot_be_read_is_named", &world);
+    errors_read_as_reviewed("unreadable_spec_is_named", &world);
 }
 
 #[test]
-fn a_binary_without_run_bit_is_refused_with_what_to_do() {
+fn binary_without_run_bit_is_refused() {
     let world = World::new();
     let (id, games) = kept(&world);
     let agent = world.write("agent", "#!/bin/sh\nexit 0\n");
@@ -137,7 +137,7 @@ fn a_binary_without_run_bit_is_refused_with_what_to_do() {
         .fails(2, &["Mine!"]);
     nothing_lost(&world, &id, &games);
     errors_read_as_reviewed(
-        "a_binary_without_run_bit_is_refused_with_what_to_do",
+        "binary_without_run_bit_is_refused",
         &world,
     );
 }
@@ -241,7 +241,7 @@ fn options_of_a_registration_are_checked() {
 }
 
 #[test]
-fn an_endpoint_that_nobody_listens_on_is_unreachable() {
+fn dead_endpoint_is_unreachable() {
     let world = World::new();
     let (id, games) = kept(&world);
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -260,11 +260,11 @@ fn an_endpoint_that_nobody_listens_on_is_unreachable() {
         ])
         .fails(4, &["far", &address]);
     nothing_lost(&world, &id, &games);
-    errors_read_as_reviewed("an_endpoint_that_nobody_listens_on_is_unreachable", &world);
+    errors_read_as_reviewed("dead_endpoint_is_unreachable", &world);
 }
 
 #[test]
-fn a_port_in_use_is_named() {
+fn port_in_use_is_named() {
     let world = World::new();
     let (id, games) = kept(&world);
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -283,11 +283,11 @@ fn a_port_in_use_is_named() {
             .fails(1, &[&address, "in use"]);
     }
     nothing_lost(&world, &id, &games);
-    errors_read_as_reviewed("a_port_in_use_is_named", &world);
+    errors_read_as_reviewed("port_in_use_is_named", &world);
 }
 
 #[test]
-fn a_data_folder_held_by_another_process_is_named_and_left_alone() {
+fn used_data_folder_names_its_holder() {
     let world = World::new();
     let (id, games) = kept(&world);
     let coordinator = world.coordinator("data", &[]);
@@ -313,13 +313,13 @@ fn a_data_folder_held_by_another_process_is_named_and_left_alone() {
     coordinator.stop();
     nothing_lost(&world, &id, &games);
     errors_read_as_reviewed(
-        "a_data_folder_held_by_another_process_is_named_and_left_alone",
+        "used_data_folder_names_its_holder",
         &world,
     );
 }
 
 #[test]
-fn a_store_made_by_a_newer_version_is_refused_and_left_alone() {
+fn newer_store_is_left_alone() {
     let world = World::new();
     let (id, games) = kept(&world);
     let label = world.folder().join("data/store.json");
@@ -337,13 +337,13 @@ fn a_store_made_by_a_newer_version_is_refused_and_left_alone() {
     fs::write(&label, text).expect("a file");
     nothing_lost(&world, &id, &games);
     errors_read_as_reviewed(
-        "a_store_made_by_a_newer_version_is_refused_and_left_alone",
+        "newer_store_is_left_alone",
         &world,
     );
 }
 
 #[test]
-fn another_content_under_a_name_in_use_is_refused_unless_replaced() {
+fn name_in_use_needs_replace() {
     let world = World::with_python();
     let source = repository().join("agents/sdk/python/examples/greedy.py");
     let source = fs::read_to_string(source).expect("the example");
@@ -373,7 +373,7 @@ fn another_content_under_a_name_in_use_is_refused_unless_replaced() {
     let after = content(register(&other, &[&json[..], &["--replace"]].concat()));
     assert!(refused.stderr.contains(&after), "{}", refused.transcript());
     errors_read_as_reviewed(
-        "another_content_under_a_name_in_use_is_refused_unless_replaced",
+        "name_in_use_needs_replace",
         &world,
     );
 }

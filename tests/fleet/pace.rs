@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_due_and_not_answered_counts_whether_it_was_begun_or_not() {
+    fn overdue_reports_count() {
         let (first, every) = (Instant::now(), Duration::from_millis(10));
         let pace = Pace::new(first, every);
         let (answered, open) = (pace.take(), pace.take());

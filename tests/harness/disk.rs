@@ -303,7 +303,7 @@ mod tests {
 
     /// The stress test `full` relies on this: a successful sync means that the data is on the disk.
     #[test]
-    fn a_thin_disk_owns_up_to_every_page_it_had_no_room_for() {
+    fn thin_disk_reports_lost_pages() {
         let folder = tempfile::tempdir().unwrap();
         // Only root may mount, and not on every machine.
         let Ok(below) = Disk::memory(folder.path(), 16) else {

@@ -275,7 +275,7 @@ fn standing(coordinator: &Server) -> Vec<String> {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "one story")]
-fn dashboards_show_what_standings_and_exports_say() {
+fn dashboards_equal_standings_and_exports() {
     let world = World::with_python();
     let coordinator = world.coordinator("data", &["--audit-share", "0"]);
     let workers = [

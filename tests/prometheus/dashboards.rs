@@ -142,7 +142,7 @@ fn there_are_these_dashboards_under_fixed_uids() {
 }
 
 #[test]
-fn every_panel_says_what_it_shows_in_which_unit() {
+fn panels_have_description_and_unit() {
     for dashboard in dashboards() {
         let mut ids = BTreeSet::new();
         for panel in dashboard.panels() {
@@ -198,7 +198,7 @@ fn panels_fit_the_grid_and_do_not_overlap() {
 }
 
 #[test]
-fn every_variable_is_used_and_every_use_has_a_variable() {
+fn dashboard_variables_are_used() {
     for dashboard in dashboards() {
         let defined: Vec<&str> = list(&dashboard.body["templating"]["list"])
             .iter()
@@ -245,7 +245,7 @@ fn labels(series: &str) -> &'static [&'static str] {
 }
 
 #[test]
-fn queries_use_metrics_that_exist_and_choose_by_the_variables() {
+fn queries_use_existing_metrics() {
     let known = known();
     for dashboard in dashboards() {
         let queries = dashboard.queries().into_iter();
@@ -289,7 +289,7 @@ fn queries_use_metrics_that_exist_and_choose_by_the_variables() {
 }
 
 #[test]
-fn what_is_counted_by_the_minute_is_counted_once() {
+fn per_minute_rates_count_once() {
     let interval = &yaml("prometheus/prometheus.yml")["global"]["scrape_interval"];
     assert_eq!(interval, "10s", "a minute is several scrapes");
     for dashboard in dashboards() {
@@ -324,7 +324,7 @@ fn fixed(panel: &Value) -> BTreeSet<&str> {
 }
 
 #[test]
-fn times_are_logarithmic_bars_sorted_colours_fixed_and_rows_of_noughts_left_out() {
+fn panels_follow_style_rules() {
     let kinds: BTreeSet<&str> = FaultKind::ALL.into_iter().map(FaultKind::name).collect();
     let results = BTreeSet::from(["win", "draw", "loss", "void"]);
     let mut seen = 0;
@@ -361,7 +361,7 @@ fn times_are_logarithmic_bars_sorted_colours_fixed_and_rows_of_noughts_left_out(
 }
 
 #[test]
-fn tournaments_are_marked_where_they_began_and_ended() {
+fn tournament_start_and_end_are_annotated() {
     for dashboard in dashboards() {
         let annotations = list(&dashboard.body["annotations"]["list"]);
         let metrics: Vec<String> = dashboard

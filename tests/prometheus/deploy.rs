@@ -83,7 +83,7 @@ fn files(folder: &Path, found: &mut Vec<String>) {
 }
 
 #[test]
-fn every_file_is_one_that_a_test_looks_at() {
+fn every_deploy_file_is_tested() {
     let mut found = Vec::new();
     files(&deploy(""), &mut found);
     let tests = repository().join("tests/prometheus");
@@ -142,7 +142,7 @@ fn commands_use_flags_and_variables_that_exist() {
 }
 
 #[test]
-fn what_listens_and_where_is_said_and_agrees_everywhere() {
+fn ports_agree_everywhere() {
     for used in uses() {
         let inside = if used.file.starts_with("systemd") {
             "127.0.0.1"
@@ -185,7 +185,7 @@ fn what_listens_and_where_is_said_and_agrees_everywhere() {
 }
 
 #[test]
-fn prometheus_scrapes_the_services_of_compose_under_the_jobs_of_the_rules() {
+fn scrape_jobs_match_rules() {
     let config = yaml("prometheus/prometheus.yml");
     let [coordinator, worker] = list(&config["scrape_configs"]) else {
         panic!("two jobs");
@@ -214,7 +214,7 @@ fn prometheus_scrapes_the_services_of_compose_under_the_jobs_of_the_rules() {
 }
 
 #[test]
-fn compose_brings_up_a_fleet_that_only_this_host_reaches() {
+fn compose_publishes_to_this_host_only() {
     let compose = yaml("compose.yaml");
     let services = compose["services"].as_object().expect("services");
     let names: Vec<&str> = services.keys().map(String::as_str).collect();
@@ -286,7 +286,7 @@ fn grafana_finds_prometheus_and_the_dashboards() {
 }
 
 #[test]
-fn the_operator_finds_dashboards_rules_and_an_alertmanager() {
+fn operator_manifests_are_complete() {
     let monitoring = yaml("kubernetes/monitoring/kustomization.yaml");
     let resources: Vec<&str> = list(&monitoring["resources"]).iter().map(text).collect();
     for resource in ["rules.yaml", "alertmanager.yaml", "../../grafana"] {
@@ -319,7 +319,7 @@ fn the_operator_finds_dashboards_rules_and_an_alertmanager() {
 }
 
 #[test]
-fn the_image_is_built_of_what_is_copied_with_the_pinned_toolchain() {
+fn image_uses_pinned_toolchain() {
     let root = repository();
     let dockerfile = read(&deploy("Dockerfile"));
     let toolchain: toml::Table =
@@ -361,7 +361,7 @@ fn the_image_is_built_of_what_is_copied_with_the_pinned_toolchain() {
 }
 
 #[test]
-fn the_readme_lists_every_metric_as_it_is() {
+fn readme_lists_every_metric() {
     let readme = read(&deploy("README.md"));
     let reported: Vec<&str> = readme
         .lines()
@@ -398,7 +398,7 @@ fn the_readme_lists_every_metric_as_it_is() {
 }
 
 #[test]
-fn the_readme_names_every_part_and_port() {
+fn readme_names_every_part_and_port() {
     let readme = read(&deploy("README.md"));
     for entry in fs::read_dir(deploy("")).expect("a folder") {
         let name = entry

@@ -51,7 +51,7 @@ fn is_there(folder: &Path, names: &[&str]) {
 }
 
 #[test]
-fn a_pull_request_that_keeps_what_is_expected_passes_and_another_one_fails() {
+fn gate_passes_and_fails_pull_requests() {
     let spec = read(&deploy(SPEC)).replace("blocks  = 200", "blocks  = 20");
     let cases = [
         (spec.replace("at most 40 elo", "at most 400 elo"), 0),
@@ -82,7 +82,7 @@ fn a_pull_request_that_keeps_what_is_expected_passes_and_another_one_fails() {
 
 /// A workflow may keep its data folder between runs, and authors forget to change versions.
 #[test]
-fn an_edited_candidate_of_the_same_version_is_judged_by_its_own_games() {
+fn gate_judges_edited_candidate() {
     let world = World::with_python();
     let spec = read(&deploy(SPEC))
         .replace("blocks  = 200", "blocks  = 20")

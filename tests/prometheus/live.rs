@@ -139,7 +139,7 @@ impl Prometheus {
 }
 
 #[test]
-fn every_panel_and_rule_has_an_answer_while_a_tournament_runs() {
+fn panels_and_rules_have_data_live() {
     let world = World::with_python();
     let coordinator = world.coordinator("data", &[]);
     // As processes, so that transport times are measured too.

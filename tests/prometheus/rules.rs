@@ -50,7 +50,7 @@ pub(super) fn known() -> BTreeSet<String> {
 }
 
 #[test]
-fn rules_use_metrics_that_exist_and_alerts_say_what_to_do() {
+fn alerts_have_metrics_and_runbooks() {
     let known = known();
     let mut names = BTreeSet::new();
     for rule in rules() {
@@ -107,7 +107,7 @@ fn every_alert_leads_to_its_part_of_the_readme() {
 }
 
 #[test]
-fn the_operator_is_given_the_same_rules_and_the_same_alertmanager() {
+fn operator_has_same_rules() {
     let operators = yaml("kubernetes/monitoring/rules.yaml");
     assert_eq!(operators["kind"], "PrometheusRule");
     assert_eq!(operators["spec"], yaml("prometheus/rules.yml"));
@@ -125,7 +125,7 @@ fn the_operator_is_given_the_same_rules_and_the_same_alertmanager() {
 }
 
 #[test]
-fn the_alertmanager_is_reported_alerts_and_routes_them() {
+fn alertmanager_routes_alerts() {
     let config = yaml("prometheus/prometheus.yml");
     let reported = &config["alerting"]["alertmanagers"][0]["static_configs"][0]["targets"];
     assert_eq!(reported, &serde_json::json!(["alertmanager:9093"]));
@@ -148,7 +148,7 @@ fn the_alertmanager_is_reported_alerts_and_routes_them() {
 }
 
 #[test]
-fn every_alert_has_a_test_that_fires_it() {
+fn every_alert_has_a_test() {
     let tests = read(&deploy("prometheus/rules_test.yml"));
     for rule in rules().iter().filter(|rule| rule.alert) {
         let fired = format!("alertname=\"{}\"", rule.name);
@@ -157,7 +157,7 @@ fn every_alert_has_a_test_that_fires_it() {
 }
 
 #[test]
-fn promtool_accepts_configuration_and_rules_and_their_tests_pass() {
+fn promtool_accepts_rules() {
     let path = |name: &str| deploy(name).display().to_string();
     tool_agrees(
         "promtool",

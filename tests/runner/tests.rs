@@ -91,7 +91,7 @@ FAILED tests/test_page.py::test_print
 }
 
 #[test]
-fn a_log_without_known_failures_is_shown_from_its_end() {
+fn unknown_failure_shows_end_of_log() {
     let log: Vec<String> = (0..20).map(|line| line.to_string()).collect();
     let log = log.join("\n");
     let shown = failures(&log);
@@ -113,7 +113,7 @@ fn arguments_are_parsed() {
 }
 
 #[test]
-fn a_filter_selects_steps_with_tests_and_only_takes_precedence() {
+fn only_precedes_filter() {
     let wanted = |words: &[&str]| -> Vec<&str> {
         let arguments = parse(words).expect("arguments");
         let wanted = STEPS.iter().filter(|step| arguments.wants(step));

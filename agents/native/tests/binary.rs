@@ -57,7 +57,7 @@ async fn described(uri: String) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn it_serves_where_it_is_reported_and_ends_at_sigterm() {
+async fn serves_at_address_until_sigterm() {
     let folder = tempfile::tempdir().expect("a folder");
     let socket = format!("unix:{}", folder.path().join("agents.sock").display());
     for (listen, by_environment) in [("127.0.0.1:0", false), (socket.as_str(), true)] {
@@ -99,7 +99,7 @@ fn wrong_arguments_end_with_2_and_say_why() {
 }
 
 #[tokio::test]
-async fn a_port_in_use_ends_with_1_and_names_it() {
+async fn port_in_use_ends_with_1_and_names_it() {
     let (_process, address) = start(command().args(["--listen", "127.0.0.1:0"]));
     let output = command()
         .args(["--listen", &address])

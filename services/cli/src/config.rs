@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_sets_the_flags_of_its_command_and_of_those_below_it() {
+    fn table_sets_flags_of_subcommands() {
         let command = applied("[run]\nworkers = 3\n[paper.run]\ngames = \"7\"").expect("known");
         for (words, id, value) in [
             (vec!["arena", "run"], "workers", "3"),
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_named_with_what_is_meant() {
+    fn unknown_keys_name_the_nearest() {
         for (text, reported) in [
             (
                 "[rum]\nworkers = 3",

@@ -36,7 +36,7 @@ fn error(flags: &[&str], variables: &[(&str, &str)], config: &str) -> String {
 }
 
 #[test]
-fn flag_precedes_variable_precedes_config_file_precedes_default() {
+fn flag_variable_file_default_precedence() {
     let cases: [Case; 9] = [
         (
             &["--data", "flag"],

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_beginning_that_one_tournament_has_is_enough() {
+    fn unique_prefix_is_enough() {
         let all = tournaments();
         assert_eq!(chosen(&all, "league").expect("one"), Some("league-7f"));
         assert_eq!(chosen(&all, "cup-02").expect("one"), Some("cup-02"));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_name_is_not_the_beginning_of_another() {
+    fn whole_name_is_no_prefix() {
         let of = |id: &&str| v1::Tournament {
             tournament_id: (*id).to_owned(),
             ..Default::default()

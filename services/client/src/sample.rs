@@ -247,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_spread_is_that_within_groups_and_needs_two_blocks_of_one() {
+    fn spread_is_within_groups() {
         let mut sample = Sample {
             games: 0,
             blocks: 0,
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_spread_over_the_field_and_two_blocks_of_each_come_first() {
+    fn sample_covers_the_field() {
         // All pairs of ten agents, ten blocks each.
         let (groups, rounds) = (45, 10);
         let order: Vec<u64> = blocks(groups, groups * rounds).collect();
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_on_two_seats_scores_against_the_others_alone() {
+    fn repeated_agent_scores_against_others() {
         assert_eq!(score(0, &[0, 0, 1], &[1, 3, 2]), 0.5);
         assert_eq!(score(1, &[0, 0, 1], &[1, 3, 1]), 0.75);
     }

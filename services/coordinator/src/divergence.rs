@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_hangs_on_time_or_host_tells_nothing_of_an_agent() {
+    fn time_dependent_faults_are_no_evidence() {
         let whole = record(&[1, 2, 3, 4], None);
         for kind in [
             FaultKind::Timeout,

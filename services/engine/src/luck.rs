@@ -91,7 +91,7 @@ mod tests {
     use super::rounded;
 
     #[test]
-    fn parts_are_rounded_to_the_nearest_and_alike_for_both_signs() {
+    fn rounding_is_symmetric() {
         for (part, weight, whole) in [(0, 6, 0), (2, 6, 0), (3, 6, 1), (8, 5, 2), (7, 5, 1)] {
             assert_eq!(rounded(part, weight), whole, "{part}/{weight}");
             assert_eq!(rounded(-part, weight), -whole, "-{part}/{weight}");

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn placements_are_worth_the_seats_beaten_and_half_of_those_tied() {
+    fn placement_value_counts_beaten_and_tied() {
         for (seats, placement, values) in [
             (2, [1, 2, 0, 0], [1_000_000, 0, 0, 0]),
             (2, [1, 1, 0, 0], [500_000, 500_000, 0, 0]),
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_are_worth_their_share_and_never_a_certainty() {
+    fn score_value_is_never_certain() {
         assert_eq!(of_scores(2, &[0; 4]), [500_000, 500_000, 0, 0]);
         assert_eq!(of_scores(2, &[8, 0, 9, 9]), [900_000, 100_000, 0, 0]);
         assert_eq!(of_scores(2, &[-3, 5, 0, 0]), [100_000, 900_000, 0, 0]);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_logistic_function_grows_and_is_even_around_nothing() {
+    fn logistic_is_increasing_and_odd() {
         assert_eq!(logistic(0), 500_000);
         assert_eq!(logistic(1000), 731_059);
         assert_eq!(logistic(125), 531_088);

@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn genes_become_values_of_the_options_they_belong_to() {
+    fn genes_become_option_values() {
         let genome = genome("[\"weights\", \"depth\", \"courage\"]").expect("known");
         assert_eq!(genome.genes().len(), 4);
         let values = genome.values(&[0.5, -0.5, 2.6, 0.25]);
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_starts_within_its_own_bounds_or_those_of_the_spec() {
+    fn genes_start_within_bounds() {
         let wide = genome("\"depth\"").expect("known").genes();
         assert_eq!(wide[0].start, Some((1.0, 9.0)));
         let narrow = genome("{ depth = [2, 4], weights = [0, 1] }").expect("known");

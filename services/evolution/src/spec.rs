@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn the_specs_of_the_paper_are_its_protocol() {
+    fn specs_of_the_paper_are_its_protocol() {
         for (text, letter) in [
             (
                 include_str!("../../../tests/data/evolve/abapa-d3.toml"),
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_generation_is_a_tournament_of_everybody_against_everybody() {
+    fn generation_is_a_full_round_robin() {
         let spec = parse(&format!("{LEAST}{PLAYER}options = {{ depth = 2 }}\n")).expect("a spec");
         let generation = Generation {
             number: 7,

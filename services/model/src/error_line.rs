@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn line_that_names_the_error_is_found_in_tracebacks() {
+    fn error_line_is_found_in_tracebacks() {
         for (output, line) in [
             (
                 "listening\nTraceback (most recent call last):\n  File \"a.py\", line 2, in <module>\n    \

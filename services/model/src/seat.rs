@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_variant_is_a_name_a_bot_and_options() {
+    fn variant_is_a_name_a_bot_and_options() {
         let (name, table) = parse("d8=kalah-alphabeta(depth=8, h_flag=2)").expect("a variant");
         let table = table.expect("a table");
         assert_eq!(name, "d8");

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_follows_all_that_can_change_a_record_but_not_the_name() {
+    fn id_covers_everything_but_the_name() {
         let id = tournament().id(1);
         let changes: [fn(&mut Tournament); 13] = [
             |t| t.ruleset.push('x'),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn version_of_an_agent_with_an_identity_is_a_label() {
+    fn version_is_only_a_label() {
         let with_content = |content: &str, version: &str| {
             let mut other = tournament();
             content.clone_into(&mut other.agents[0].content);

@@ -64,7 +64,7 @@ fn quick() -> &'static [TableResult] {
 }
 
 #[test]
-fn every_cell_that_can_be_measured_gets_a_figure() {
+fn measurable_cells_have_figures() {
     for ran in quick() {
         assert_eq!(ran.findings.len(), ran.table.cells.len());
         for (cell, finding) in ran.table.cells.iter().zip(&ran.findings) {
@@ -86,7 +86,7 @@ fn every_cell_that_can_be_measured_gets_a_figure() {
 }
 
 #[test]
-fn figures_that_are_not_reproducible_are_not_compared_and_have_a_reason() {
+fn irreproducible_figures_have_reasons() {
     let findings = || quick().iter().flat_map(|ran| &ran.findings);
     for finding in findings() {
         let none = finding.expected == Reproducibility::None.letter();
@@ -123,7 +123,7 @@ fn one_game_is_no_verdict() {
 }
 
 #[test]
-fn figures_true_by_construction_are_counted_apart() {
+fn constructed_figures_are_counted_apart() {
     let by_construction =
         |table: &&PublishedTable| table.cells.iter().any(|cell| cell.fields.by_construction);
     let with: Vec<&str> = tables()
@@ -170,7 +170,7 @@ fn dependent_cells_are_those_of_the_list() {
 }
 
 #[test]
-fn counts_that_do_not_add_up_are_independent() {
+fn inconsistent_counts_are_independent() {
     let row = |won, lost| {
         let text = SMALL
             .replace(
@@ -196,7 +196,7 @@ fn counts_that_do_not_add_up_are_independent() {
 }
 
 #[test]
-fn every_figure_within_is_counted_once_and_by_what_it_is() {
+fn figures_within_are_counted_once() {
     for ran in quick() {
         let sums = serde_json::to_value(FindingCounts::of(&ran.findings)).expect("numbers");
         let count = |name: &str| sums[name].as_u64().expect("a number");
@@ -223,7 +223,7 @@ fn every_figure_within_is_counted_once_and_by_what_it_is() {
 }
 
 #[test]
-fn figures_are_the_same_for_any_number_of_threads_and_differ_by_seed() {
+fn threads_change_no_figure() {
     let figures = |ran: &TableResult| -> Vec<Finding> { ran.findings.clone() };
     for id in ["000-ii", "000-vii"] {
         let one = figures(&run(id, 60, 1));
@@ -241,7 +241,7 @@ fn figures_are_the_same_for_any_number_of_threads_and_differ_by_seed() {
 }
 
 #[test]
-fn a_table_that_is_stopped_is_interrupted_and_not_judged() {
+fn stopped_table_is_not_judged() {
     for id in ["000-ii", "003-cost"] {
         let runner = runner(6, 2);
         runner.stop.store(true, Ordering::Relaxed);
@@ -272,7 +272,7 @@ fn more_games_begin_with_the_same_ones() {
 }
 
 #[test]
-fn table_is_found_in_any_case_and_misspelt_one_gets_a_hint() {
+fn misspelt_table_gets_a_hint() {
     assert_eq!(
         library::table("000-II").map(|table| table.id).ok(),
         Some("000-ii")
@@ -334,7 +334,7 @@ fn invalid_data_file_is_rejected_with_its_place() {
 }
 
 #[test]
-fn a_bound_in_standard_errors_replaces_the_general_rule() {
+fn own_bound_replaces_the_rule() {
     let verdict = |more: &str| {
         let text = SMALL.replace("of = 50", &format!("of = 50{more}"));
         let table = library::read("test", &text.replace("won = 25", "won = 37")).expect("a table");

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_that_differ_in_numbers_alone_are_one_group_with_all_counted() {
+    fn similar_faults_form_a_group() {
         let mut faults = Faults::default();
         for index in 0..100 {
             let message = format!("move {index} is not among the 3 legal ones");
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_bounded_and_what_is_left_out_is_counted() {
+    fn omitted_groups_are_counted() {
         let mut faults = Faults::default();
         for agent in ["one", "two"] {
             for length in 1..=100 {

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_is_ahead_by_the_interval_of_the_difference() {
+    fn lead_uses_the_difference_interval() {
         let agent = |name: &str| v1::AgentStanding {
             agent: name.to_owned(),
             ..v1::AgentStanding::default()

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_rating_is_that_of_all_games_of_all_stages() {
+    fn last_rating_covers_all_stages() {
         let tournament = swiss();
         let mut rated = Rated::new(&tournament).expect("four agents");
         let mut all = Tally::new(&tournament).expect("a schedule");

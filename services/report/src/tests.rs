@@ -129,7 +129,7 @@ fn played() -> Report {
 }
 
 #[test]
-fn what_users_write_is_markup_nowhere() {
+fn user_text_is_escaped() {
     let report = played();
     let page = html(&report).expect("a page");
     assert_eq!(page.matches("<script").count(), 2, "ours alone");
@@ -142,7 +142,7 @@ fn what_users_write_is_markup_nowhere() {
 }
 
 #[test]
-fn a_tournament_without_games_says_so_and_shows_no_number() {
+fn empty_tournament_shows_no_number() {
     let report = empty();
     let page = html(&report).expect("a page");
     for text in [&page, &markdown(&report)] {
@@ -154,7 +154,7 @@ fn a_tournament_without_games_says_so_and_shows_no_number() {
 }
 
 #[test]
-fn an_unfinished_tournament_is_marked_as_such() {
+fn unfinished_tournament_is_marked_as_such() {
     let report = Report {
         state: v1::TournamentState::Paused,
         games: 2,
@@ -169,7 +169,7 @@ fn an_unfinished_tournament_is_marked_as_such() {
 }
 
 #[test]
-fn a_cancelled_tournament_is_not_said_to_be_finished() {
+fn cancelled_tournament_is_not_finished() {
     let report = Report {
         state: v1::TournamentState::Cancelled,
         finished_unix_us: 1_790_000_000_000_000,
@@ -183,7 +183,7 @@ fn a_cancelled_tournament_is_not_said_to_be_finished() {
 }
 
 #[test]
-fn how_to_play_it_again_names_agents_to_register_and_no_hash_of_other_games() {
+fn reproduction_names_agents_to_register() {
     let mut report = played();
     report.registrations =
         vec!["arena agent register mine --binary 'my agent' --data again".to_owned()];
@@ -205,7 +205,7 @@ fn how_to_play_it_again_names_agents_to_register_and_no_hash_of_other_games() {
 }
 
 #[test]
-fn the_headline_is_what_the_format_came_to() {
+fn headline_equals_the_verdict() {
     let test = |kind: &str| serde_json::json!({"kind": kind, "agents": ["one", "two"]});
     let gauntlet = serde_json::json!({
         "kind": "gauntlet",
@@ -243,7 +243,7 @@ fn the_headline_is_what_the_format_came_to() {
 }
 
 #[test]
-fn where_opponents_differ_ratings_are_reported_and_not_scores() {
+fn mixed_opponents_are_ranked_by_rating() {
     let mut report = Report {
         opponents_differ: true,
         by_rating: true,
@@ -277,7 +277,7 @@ fn where_opponents_differ_ratings_are_reported_and_not_scores() {
 }
 
 #[test]
-fn what_a_note_says_is_reported_once() {
+fn notes_are_not_repeated() {
     let beats = |value: f64| {
         Some(Pair {
             games: 100,
@@ -303,7 +303,7 @@ fn what_a_note_says_is_reported_once() {
 }
 
 #[test]
-fn a_clear_first_place_and_pairs_that_are_open_are_informed_of_different_games() {
+fn clear_first_and_open_pairs_differ() {
     let even = Some(Pair {
         games: 10,
         results: [5, 0, 5],
@@ -361,7 +361,7 @@ fn pairs_are_written_out_below_the_crosstable() {
 }
 
 #[test]
-fn where_the_starter_is_drawn_no_seat_is_said_to_begin() {
+fn drawn_starter_names_no_first_seat() {
     let seat = fixed(0.6, (0.55, 0.65));
     let report = |starter_drawn| Report {
         seat_scores: vec![Some(seat), None],

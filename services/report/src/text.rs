@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn text_goes_over_lines_and_columns_give_way_but_no_cell_is_cut() {
+    fn cells_are_wrapped_not_cut() {
         for width in [50, 60, 80, 100, 120] {
             let (text, left_out) = fitted(table(), Some(width));
             assert!(
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_not_be_left_out_stays_however_narrow_it_is() {
+    fn required_columns_stay() {
         let (text, left_out) = fitted(table(), Some(10));
         assert_eq!(left_out.len(), 3);
         assert!(text.contains("51.2% [48.0, 54.4]"), "{text}");
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_as_wide_as_they_look_and_no_interval_is_on_two() {
+    fn intervals_stay_on_one_line() {
         // Two columns per character, and a combining mark without width.
         let wide = "日本 日本 e\u{301}t e\u{301}t";
         assert_eq!(wrapped(wide, 9, ""), "日本 日本\ne\u{301}t e\u{301}t");

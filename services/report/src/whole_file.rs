@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_its_name_only_when_all_of_it_is_there() {
+    fn unfinished_file_has_no_name() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("page.html");
         std::fs::write(&path, "old").expect("a file");
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_finished_leaves_nothing() {
+    fn unfinished_file_is_removed() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut file = WholeFile::create(&folder.path().join("page.html")).expect("a file");
         WholeFile::write(&mut file, b"half").expect("room");
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_regular_file_stays_what_it_is() {
+    fn special_files_are_not_replaced() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("full");
         std::os::unix::fs::symlink("/dev/full", &path).expect("a link");
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_is_named() {
+    fn missing_folder_is_named() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("nowhere/page.html");
         let error = WholeFile::create(&path).err().expect("refused");

@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_document_is_found_among_other_bytes_and_no_changed_one_is() {
+    fn only_intact_documents_are_found() {
         let (checksum, value) = seal(b"\x01random", 7, b"content");
         let behind = [&value[..], b"else"].concat();
         let found = find(&behind).expect("it begins there");
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_of_before_format_3_reads() {
+    fn old_document_reads() {
         let checksum = old_checksum(b"\x01random", b"content");
         let value = [&checksum[..], b"content"].concat();
         let read = open(b"\x01random", &value).expect("it is whole");

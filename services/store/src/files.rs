@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_folder_of_a_bare_name_is_the_working_folder() {
+    fn bare_name_is_in_working_folder() {
         for (path, folder) in [
             ("b.arena", "."),
             ("./b.arena", "."),

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn agents_that_were_not_admitted_share_one_label() {
+    fn excess_agents_share_a_label() {
         let labels = Labels::new(["cowry"]);
         assert_eq!(labels.admit("random"), "random");
         assert_eq!(labels.agent("random"), "random");

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn buckets_follow_each_other_and_the_last_one_holds_all_above() {
+    fn buckets_are_contiguous() {
         assert_eq!(bucket(Duration::MAX), BUCKETS - 1);
         for index in 1..BUCKETS {
             assert_eq!(bucket(middle(index)), index);
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wire_form_gives_it_back_and_a_wrong_bucket_is_refused() {
+    fn histogram_round_trips() {
         let mut sent = LatencyHistogram::new();
         for k in 0..40 {
             sent.record(Duration::from_nanos(1 << k));

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_level_holds_for_our_own_lines_and_others_are_kept_to_warnings() {
+    fn log_level_limits_dependencies() {
         let check = |given: &str, expected: &str| {
             let mut parts: Vec<String> = parse(given)
                 .map(|filter| filter.to_string())
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn directives_that_are_none_are_refused() {
+    fn invalid_directives_are_refused() {
         let error = parse("arena=loud")
             .map(|_| ())
             .map_err(|error| error.to_string());

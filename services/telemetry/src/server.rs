@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_in_use_is_named() {
+    fn port_in_use_is_named() {
         let first = MetricsServer::bind("127.0.0.1:0").unwrap();
         let address = first.local_addr().to_string();
         let error = MetricsServer::bind(&address).unwrap_err();
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_is_none_is_named() {
+    fn invalid_address_is_named() {
         let error = MetricsServer::bind("nowhere").unwrap_err();
         assert!(matches!(&error, ServeError::Bind { address, .. } if address == "nowhere"));
     }

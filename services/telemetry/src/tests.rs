@@ -24,7 +24,7 @@ fn lines_with(registry: &Registry, part: &str) -> Vec<String> {
 
 /// Fills both groups, then holds what a scrape sees to the catalogue.
 #[test]
-fn what_is_exported_is_what_the_catalogue_says() {
+fn exported_metrics_equal_catalogue() {
     let registry = Registry::new();
     let coordinator = CoordinatorMetrics::new(&registry, ["cowry"]).unwrap();
     let worker = WorkerMetrics::new(&registry, ["cowry"]).unwrap();
@@ -85,7 +85,7 @@ fn what_is_exported_is_what_the_catalogue_says() {
 }
 
 #[test]
-fn names_have_the_prefix_and_units_and_counters_end_in_total() {
+fn metric_names_follow_conventions() {
     for Metric {
         name, kind, help, ..
     } in ALL.iter().copied().flatten()
@@ -108,7 +108,7 @@ fn names_have_the_prefix_and_units_and_counters_end_in_total() {
 }
 
 #[test]
-fn the_parts_of_a_move_are_bucketed_from_100_nanoseconds_to_a_minute() {
+fn move_buckets_span_100_ns_to_a_minute() {
     let parts = ["thinking", "waiting", "round_trip", "transport", "duration"];
     for part in parts.map(|part| format!("arena_move_{part}_seconds")) {
         let find = WORKER.iter().find(|metric| metric.name == part);
@@ -123,7 +123,7 @@ fn the_parts_of_a_move_are_bucketed_from_100_nanoseconds_to_a_minute() {
 }
 
 #[test]
-fn no_label_can_name_a_game_or_a_seed_and_tournaments_only_where_they_are_bounded() {
+fn labels_are_bounded() {
     let allowed = [
         "agent",
         "ruleset",
@@ -193,7 +193,7 @@ fn cup() -> TournamentFigures {
 }
 
 #[test]
-fn tournaments_show_what_they_were_given_and_nothing_that_is_not_known() {
+fn unknown_values_have_no_series() {
     let registry = Registry::new();
     let gauges = TournamentGauges::new(&registry).unwrap();
     let new = TournamentFigures {
@@ -225,7 +225,7 @@ fn tournaments_show_what_they_were_given_and_nothing_that_is_not_known() {
 }
 
 #[test]
-fn series_of_tournaments_are_bounded_and_what_is_left_out_is_counted() {
+fn tournament_series_are_bounded() {
     let registry = Registry::new();
     let gauges = TournamentGauges::new(&registry).unwrap();
     let crowd = |tournament: usize| TournamentFigures {
@@ -250,7 +250,7 @@ fn series_of_tournaments_are_bounded_and_what_is_left_out_is_counted() {
 }
 
 #[test]
-fn a_game_counts_once_for_each_seat_and_strangers_count_as_other() {
+fn games_count_per_seat() {
     let registry = Registry::new();
     let metrics = CoordinatorMetrics::new(&registry, ["cowry"]).unwrap();
     metrics.prepare("cowry", ["random"]);
@@ -295,7 +295,7 @@ fn a_game_counts_once_for_each_seat_and_strangers_count_as_other() {
 }
 
 #[test]
-fn a_path_that_is_not_served_makes_no_series() {
+fn unknown_path_makes_no_series() {
     let registry = Registry::new();
     let metrics = CoordinatorMetrics::new(&registry, ["cowry"]).unwrap();
     for n in 0..50 {
@@ -312,7 +312,7 @@ fn a_path_that_is_not_served_makes_no_series() {
 }
 
 #[test]
-fn a_meter_shows_its_moves_when_it_flushes_and_splits_their_time() {
+fn meter_flushes_split_times() {
     let registry = Registry::new();
     let metrics = WorkerMetrics::new(&registry, ["cowry"]).unwrap();
     let mut meter = metrics.meter("random", "cowry");
@@ -364,7 +364,7 @@ fn a_meter_shows_its_moves_when_it_flushes_and_splits_their_time() {
 }
 
 #[test]
-fn one_of_many_that_is_timed_counts_for_all_of_them() {
+fn sampled_time_has_its_weight() {
     let registry = Registry::new();
     let metrics = WorkerMetrics::new(&registry, ["cowry"]).unwrap();
     let mut meter = metrics.meter("random", "cowry");

@@ -177,7 +177,7 @@ mod tests {
     use crate::catalogue;
 
     #[test]
-    fn what_counts_many_times_is_shown_so_under_each_name() {
+    fn weights_appear_in_every_series() {
         let registry = Registry::new();
         let names = [catalogue::MOVE_THINKING, catalogue::MOVE_AGENT];
         let histograms = WeightedHistograms::new(&registry, &names).unwrap();

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_counts_alike_and_who_loses_to_all_counts_nothing() {
+    fn nash_of_a_cycle_is_uniform() {
         close(&average_of(3, &[1.0, -1.0, 1.0]), &[1.0 / 3.0; 3]);
         let with_loser = [0.5, -0.5, 0.2, 0.5, 0.2, 0.2];
         close(
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_share_and_who_beats_all_counts_alone() {
+    fn nash_copies_share_weight() {
         // The example of the paper, section 4: the third agent twice.
         let copied = [1.0, -1.0, -1.0, 1.0, 1.0, 0.0];
         close(
@@ -180,13 +180,13 @@ mod tests {
     }
 
     #[test]
-    fn an_uneven_cycle_counts_by_what_balances_it() {
+    fn nash_of_an_uneven_cycle_balances() {
         // The weight of each is the margin between the other two: 0.1, 0.3 and 0.6.
         close(&average_of(3, &[0.6, -0.3, 0.1]), &[0.1, 0.3, 0.6]);
     }
 
     #[test]
-    fn random_fields_have_equilibria_that_nothing_beats() {
+    fn nash_is_unbeaten_in_random_fields() {
         for seed in 0..50 {
             let mut draws = crate::testing::Draws(seed);
             let agents = 3 + draws.below(12) as usize;
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_in_which_two_have_not_met_has_none() {
+    fn nash_needs_every_pair() {
         let pairs = vec![PairStanding::default(); 3];
         assert_eq!(average(3, &pairs), None);
         assert_eq!(average(2, &pairs[..1]), None);

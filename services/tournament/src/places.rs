@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_those_of_what_decides_and_are_shared_where_it_does_not() {
+    fn undecided_places_are_shared() {
         let named = |by| -> Vec<(&str, Option<u64>)> {
             let order = order(&AGENTS, by).into_iter();
             order

@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_short_or_garbled_is_no_message() {
+    fn garbled_bytes_are_no_message() {
         let bytes = sample().encode_to_vec();
         let mut answers = Answers::default();
         for length in 1..bytes.len() {

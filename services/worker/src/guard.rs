@@ -264,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn orders_end_at_the_dashes_and_the_command_is_kept_as_it_is() {
+    fn guard_options_end_at_dashes() {
         let args = ["--processes", "4", "--", "prog", "--processes", "--"];
         let orders = Orders::parse(args.map(OsString::from)).expect("orders");
         assert_eq!(orders.processes, 4);

@@ -83,7 +83,7 @@ fn play(route: &str, games: u64) -> (f64, f64) {
 /// The longer run asks for more memory than the shorter one only as far as its
 /// games do, whatever it takes to begin and to end.
 #[test]
-fn memory_is_asked_for_by_game_and_batch_and_not_by_decision() {
+fn decisions_allocate_nothing() {
     for line in include_str!("data/allocations.txt").lines() {
         let Some((route, bound)) = line.split_once(' ').filter(|_| !line.starts_with('#')) else {
             continue;

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn kubernetes_has_one_coordinator_and_scales_workers_on_the_queue() {
+fn kubernetes_scales_workers_on_queue() {
     for folder in ["kubernetes", "kubernetes/monitoring"] {
         let kustomization = match folder {
             "kubernetes" => yaml("kubernetes/kustomization.yaml"),
@@ -86,7 +86,7 @@ fn kubernetes_has_one_coordinator_and_scales_workers_on_the_queue() {
 }
 
 #[test]
-fn units_are_valid_and_shut_what_is_not_needed() {
+fn systemd_units_are_valid_and_hardened() {
     let folder = tempfile::tempdir().expect("a folder");
     for file in UNITS {
         let unit = read(&deploy(file));
@@ -119,7 +119,7 @@ fn units_are_valid_and_shut_what_is_not_needed() {
 }
 
 #[test]
-fn a_release_has_program_pages_licenses_and_checksum() {
+fn release_is_complete() {
     let world = arena_tests::World::new();
     let packed = Command::new(deploy("release"))
         .env("ARENA_BIN", arena())

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_is_right_only_of_its_kind_at_its_decision_and_of_its_agent() {
+    fn fault_needs_kind_decision_and_agent() {
         let table = Table::read();
         let judge = |fault, plies| table.judge(&game(fault, plies), true);
         let fault = |ply, seat, kind| json!([{"ply": ply, "seat": seat, "kind": kind}]);

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_names_nothing_does_not_hold() {
+    fn empty_selection_does_not_hold() {
         let test = Calibration {
             only: "nosuch".to_owned(),
             ..Calibration::quick()

@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_arenas_test_of_blocks_of_one_game() {
+    fn equals_sprt_of_single_games() {
         for counts in [[10, 20, 15], [0, 3, 1], [900, 10, 1000]] {
             let test = Sprt::default();
             let ours = gsprt::llr(&counts, 1, &test).expect("games");

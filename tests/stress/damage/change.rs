@@ -126,7 +126,7 @@ pub(super) fn names(damage: &str, name: &str) -> bool {
 }
 
 #[test]
-fn a_pack_is_named_alone_or_in_a_row() {
+fn pack_is_named_alone_or_in_a_row() {
     for (damage, named) in [
         ("results pack 3 is missing", true),
         ("results packs 2 to 4 are missing", true),

@@ -19,7 +19,7 @@ const BASELINES: [(&str, &str); 5] = [
 ];
 
 #[test]
-fn what_was_asked_before_changes_no_choice() {
+fn earlier_questions_change_no_choice() {
     fn check<G: Game>(game: &G) {
         for (name, given) in BASELINES {
             let make = || -> Box<dyn Bot<G>> { bot(name, &options(given), game).expect("a bot") };

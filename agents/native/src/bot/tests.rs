@@ -99,7 +99,7 @@ fn check<G: Ruleset>(name: &str, given: &str) {
 }
 
 #[test]
-fn searches_stop_when_reported_and_forget_what_they_were_at() {
+fn stopped_search_keeps_no_state() {
     check::<Kalah>("kalah-minimax", "depth=20");
     check::<Kalah>("kalah-alphabeta", "depth=20");
     check::<Abapa>("oware-minimax", "depth=15");
@@ -112,7 +112,7 @@ fn searches_stop_when_reported_and_forget_what_they_were_at() {
 }
 
 #[test]
-fn a_search_that_is_not_asked_to_stop_is_not_changed_by_being_asked() {
+fn stop_checks_change_no_search() {
     let game: Kalah = game("-", 2);
     let choose = |position: &(_, Vec<u16>), stop| {
         let mut bot = bot("kalah-alphabeta", &options("depth=7"), &game).expect("a bot");

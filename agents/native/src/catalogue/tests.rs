@@ -80,7 +80,7 @@ impl Visitor for Play<'_> {
 }
 
 #[test]
-fn every_bot_plays_legal_moves_in_every_variant_it_claims() {
+fn bots_play_legal_moves_everywhere() {
     for info in bots() {
         let rulesets = arena_games::rulesets().iter();
         let claimed = rulesets
@@ -104,7 +104,7 @@ fn every_bot_plays_legal_moves_in_every_variant_it_claims() {
 }
 
 #[test]
-fn options_that_bots_read_themselves_are_checked_with_the_game() {
+fn bot_options_are_checked_with_the_game() {
     let cowry = |given: &str, seats| {
         arena_games::resolve("cowry", &options(given), Some(seats)).expect("it exists")
     };
@@ -119,7 +119,7 @@ fn options_that_bots_read_themselves_are_checked_with_the_game() {
 }
 
 #[test]
-fn a_bot_says_no_to_every_ruleset_it_does_not_claim() {
+fn bots_refuse_unclaimed_rulesets() {
     struct Refuse(&'static BotInfo);
     impl Visitor for Refuse {
         type Out = ();
@@ -154,7 +154,7 @@ fn a_bot_says_no_to_every_ruleset_it_does_not_claim() {
 }
 
 #[test]
-fn errors_name_what_is_wrong_and_what_there_is() {
+fn errors_name_problem_and_choices() {
     let kalah: Kalah = game("-", 2);
     let error = |name: &str, given: &str| {
         let made = bot(name, &options(given), &kalah);

@@ -42,7 +42,7 @@ fn position(game: &Cowry, pieces: [&str; 2], pool: &[u8]) -> State {
 }
 
 #[test]
-fn strategies_choose_what_was_worked_out_by_hand() {
+fn strategies_match_hand_computation() {
     let game: Cowry = game("-", 2);
     for row in rows(include_str!("../../data/cowry_choices.txt")) {
         let &[name, given, own, other, pool, expected] = &row[..] else {
@@ -122,7 +122,7 @@ fn weights_draw_strategies_in_proportion() {
 }
 
 #[test]
-fn weights_that_make_no_sense_are_refused() {
+fn meaningless_weights_are_refused() {
     let game: Cowry = game("-", 2);
     for weights in [
         "",

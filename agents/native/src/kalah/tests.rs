@@ -151,7 +151,7 @@ fn utilities_are_those_of_the_table() {
 }
 
 #[test]
-fn exploring_plays_random_moves_as_often_as_reported() {
+fn exploration_rate_is_exact() {
     let game: Kalah = game("-", 2);
     let state = game.initial();
     let legal = [0, 1, 2, 3, 4, 5];

@@ -56,7 +56,7 @@ const RULES: [&str; 6] = [
 ];
 
 #[test]
-fn the_matrix_is_that_of_table_2_but_for_the_flight_left_out() {
+fn matrix_equals_table_2() {
     let game: ChineseLudo = game("-", 2);
     let make = |reading| Threats::new(&game, reading, Source::Matrix);
     let (exact, formula) = (make(Reading::Exact), make(Reading::Formula));
@@ -104,7 +104,7 @@ fn threats_of_a_turn_are_those_of_the_rule_file() {
 }
 
 #[test]
-fn the_matrix_and_computing_on_the_spot_agree_everywhere() {
+fn matrix_equals_direct_computation() {
     for rules in RULES {
         let game: ChineseLudo = game(rules, 2);
         for reading in [Reading::Exact, Reading::Formula] {
@@ -169,7 +169,7 @@ fn choose(
 }
 
 #[test]
-fn the_table_changes_no_choice_and_no_value() {
+fn table_changes_no_choice_and_no_value() {
     for rules in RULES {
         let game: ChineseLudo = game(rules, 2);
         for given in ["-", "threat=formula", "plies=2", "hit_in_threat=literal"] {
@@ -208,7 +208,7 @@ fn values_are_those_of_an_independent_program() {
 }
 
 #[test]
-fn the_worked_example_comes_out_to_the_fraction() {
+fn worked_example_comes_out_to_the_fraction() {
     let game: ChineseLudo = game("-", 2);
     // Blue is on squares 3 and 5 of the board.
     let example = game.position([planes("1 11 h h"), planes("29 31 h h")], 1, 3);

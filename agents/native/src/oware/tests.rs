@@ -55,7 +55,7 @@ fn check_features<G: Features + Ruleset>(line: &str) {
 }
 
 #[test]
-fn features_are_what_they_were_worked_out_to_be() {
+fn features_match_hand_computation() {
     let lines = include_str!("../../data/oware_features.txt").lines();
     let mut count = 0;
     for line in lines.filter(|line| !line.starts_with('#')) {
@@ -211,7 +211,7 @@ fn check_search<G: Features + Ruleset>(given: &str, depth: u32, terminal: &str, 
 }
 
 #[test]
-fn leaving_lines_out_changes_neither_choice_nor_value_in_abapa() {
+fn pruning_changes_nothing_in_abapa() {
     check_search::<Abapa>("-", 1, "win-inf", 3);
     check_search::<Abapa>("-", 2, "eval", 3);
     check_search::<Abapa>("-", 3, "win-inf", 6);
@@ -221,7 +221,7 @@ fn leaving_lines_out_changes_neither_choice_nor_value_in_abapa() {
 }
 
 #[test]
-fn leaving_lines_out_changes_neither_choice_nor_value_in_anan_anan() {
+fn pruning_changes_nothing_in_anan_anan() {
     check_search::<AnanAnan>("-", 1, "win-inf", 3);
     check_search::<AnanAnan>("-", 2, "eval", 3);
     check_search::<AnanAnan>("-", 3, "win-inf", 6);
@@ -257,7 +257,7 @@ fn of_equal_pits_the_first_is_chosen() {
 }
 
 #[test]
-fn a_win_is_worth_more_than_all_features_unless_reported_otherwise() {
+fn win_outweighs_all_features() {
     // Pit 5 makes four in pit 6 and wins with 27 to 10; pit 0 does nothing.
     let (pits, scores) = ("1 0 0 0 0 1 | 3 0 0 0 0 0", "23 10");
     let lazy = "depth=1;weights=0 -9 0 0 0 0 0 0 0 0 0 0 0 0";
@@ -288,7 +288,7 @@ fn published_weights_beat_random() {
 }
 
 #[test]
-fn weights_that_do_not_fit_are_refused_by_name() {
+fn unsuitable_weights_are_refused_by_name() {
     let abapa: Abapa = game("-", 2);
     let anan_anan: AnanAnan = game("-", 2);
     let refused = |given: &str| {

@@ -115,7 +115,7 @@ fn ask(context: &GameContext, bot_options: &Options, games: u64) -> Vec<(Asked, 
 }
 
 #[tokio::test]
-async fn served_bots_choose_what_they_choose_in_process() {
+async fn served_bots_choose_as_in_process() {
     let mut agent = start().await;
     // The same batches contain contexts of all bots.
     let (mut contexts, mut decisions, mut expected) = (Vec::new(), Vec::new(), Vec::new());
@@ -188,7 +188,7 @@ async fn served_bots_choose_what_they_choose_in_process() {
 }
 
 #[tokio::test]
-async fn what_makes_no_sense_is_refused_with_its_reason() {
+async fn invalid_requests_are_refused_with_reason() {
     let mut agent = start().await;
     let none = Options::new();
     let right = context("kalah", "-", "random", &none);
@@ -258,7 +258,7 @@ async fn what_makes_no_sense_is_refused_with_its_reason() {
 }
 
 #[tokio::test]
-async fn a_process_describes_all_bots_with_their_options() {
+async fn process_describes_all_bots() {
     let reported = start()
         .await
         .describe(DescribeRequest {})
@@ -282,7 +282,7 @@ async fn a_process_describes_all_bots_with_their_options() {
 }
 
 #[test]
-fn a_process_offers_only_what_it_is_reported() {
+fn process_offers_named_bots_only() {
     let some = NativeBots::new(&["mixed".to_owned(), "random".to_owned()]).expect("bots");
     let names: Vec<_> = some
         .describe()

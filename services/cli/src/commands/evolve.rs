@@ -304,7 +304,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_help_shows_a_spec_that_is_right_and_all_its_keys() {
+    fn help_has_a_valid_spec_with_all_keys() {
         let command = EvolveArgs::augment_args(clap::Command::new("evolve"));
         let help = command.get_after_help().expect("a help").to_string();
         let (_, rest) = help.split_once("A spec:\n").expect("a spec");

@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_replace_those_of_the_spec_and_tables_are_made() {
+    fn set_replaces_keys_and_makes_tables() {
         let spec = "name = \"a\"\nblocks = 10\nseed = \"0x1\"\n[play]\nrotate = true\n";
         let keys = [
             "blocks=20",
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_set_is_named() {
+    fn unsettable_keys_are_named() {
         for (key, problem) in [
             ("blocks", "expected KEY=VALUE"),
             (".x=1", "a key is missing"),

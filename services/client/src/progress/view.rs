@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drawing_tells_progress_pace_and_standings() {
+    fn view_shows_progress_pace_standings() {
         let text = frame(&event(2, 500), 24, 79).join("\n");
         for part in [
             "cup-0123456789  running",
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_tells_its_ratio_once_and_shared_places_are_shared() {
+    fn view_of_sprt_shows_llr_once() {
         let mut event = event(3, 500);
         if let Some(standings) = &mut event.standings {
             standings.course = Some(v1::Course {
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drawing_fits_terminals_however_small() {
+    fn view_fits_small_terminals() {
         for height in [1, 5, 10, 24] {
             let lines = frame(&event(40, 999), height, 30);
             assert!(lines.len() <= height.max(OTHER_LINES + 1), "{height}");
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_who_plays_is_reported_with_what_to_do() {
+    fn view_without_workers_says_what_to_do() {
         let mut event = event(2, 0);
         event.workers = 0;
         assert!(frame(&event, 24, 79)[2].contains("arena worker"));

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_retry_gets_the_same_and_another_request_is_refused() {
+    fn retried_request_gets_same_answer() {
         let mut answers = Answers::default();
         let stored = answers.remember("id", "Get", &request("a"), &request("answer"));
         let restarted = Answers::new(vec![(
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_answers_are_forgotten_here_and_in_the_store() {
+    fn oldest_answers_are_removed_everywhere() {
         let mut answers = Answers::default();
         for number in 0..ANSWERS_MAX {
             let changes = answers.remember(&number.to_string(), "Get", &request(""), &request(""));

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_above_the_bound_is_counted_once_a_game() {
+    fn unlisted_differences_count_once_per_game() {
         let most = KEPT_MAX as u64;
         let mut differing = Differing::new(2 * most);
         let mut add = |index, hash| differing.add("cup-1", index, &difference(hash));

@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn who_answered_is_known_to_start_whatever_became_of_the_game() {
+    fn answering_agents_count_as_started() {
         use FaultKind::{Crash, Disconnected, NotReady};
         use Termination::{Forfeit, Normal, Void};
         let cases: [(_, &[u32], _, &[u16]); 10] = [

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grown_set_equals_one_created_with_the_larger_bound() {
+    fn grown_set_equals_one_created_with_the_larger_bound() {
         for (before, after) in [(0, 1), (3, 64), (64, 65), (70, 70), (100, 7)] {
             let mut grown = Bitmap::full(before);
             grown.grow(after);

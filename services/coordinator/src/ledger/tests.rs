@@ -80,7 +80,7 @@ fn each_game_is_leased_once_in_order() {
 }
 
 #[test]
-fn done_games_are_not_leased_again_after_a_restart() {
+fn done_games_stay_done_after_restart() {
     let mut ledger = ledger();
     let mut done = Bitmap::new(20);
     for index in (0..20).filter(|index| index % 3 == 0) {
@@ -269,7 +269,7 @@ fn worker_gets_only_suitable_tournaments() {
 }
 
 #[test]
-fn the_last_games_are_spread_over_the_workers() {
+fn last_games_are_spread_over_workers() {
     let mut ledger = ledger();
     running(&mut ledger, 160);
     let workers: Vec<WorkerId> = (0..4).map(|_| ledger.join(usize::MAX)).collect();

@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_above_the_bound_is_refused_until_there_is_room() {
+    async fn excess_reports_wait_for_room() {
         let gate = gate(100);
         let first = gate.admit().expect("room");
         first.has(60);
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn reports_that_are_not_read_yet_count_as_usual_ones() {
+    async fn unread_reports_count_as_average() {
         let gate = gate(100);
         for _ in 0..64 {
             gate.admit().expect("room").has(50);
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_report_that_stops_coming_or_drips_is_given_up() {
+    async fn stalled_report_is_aborted() {
         let gate = gate(100);
         let now = Instant::now();
         // First a silence that is too long, then a body that takes too long in all.
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_report_above_the_bound_is_taken_when_it_is_alone() {
+    async fn large_report_is_taken_alone() {
         let gate = gate(100);
         for _ in 0..64 {
             gate.admit().expect("alone").has(1_000);

@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_follow_each_other_without_gap_or_overlap() {
+    fn pages_have_no_gap_or_overlap() {
         for (page_size, bytes) in [(1, 0), (10, 0), (25, 0), (0, 0), (10, PAGE_BYTES)] {
             let all: Vec<usize> = (0..25).collect();
             let mut seen = Vec::new();

@@ -75,7 +75,7 @@ async fn register(
 }
 
 #[tokio::test]
-async fn a_binary_is_uploaded_registered_and_fetched() {
+async fn binary_is_uploaded_registered_fetched() {
     let mut arena = Fixture::new().await;
     let bytes: Vec<u8> = (0..700_000u32).map(|n| n as u8).collect();
     let answer = register(&mut arena, binary("mine", &bytes, ""), false).await;
@@ -118,7 +118,7 @@ async fn a_binary_is_uploaded_registered_and_fetched() {
 }
 
 #[tokio::test]
-async fn an_upload_is_held_against_its_digest_and_size() {
+async fn upload_is_checked_by_digest_and_size() {
     let mut arena = Fixture::new().await;
     let wrong = upload(&mut arena, &sha256(b"other"), b"bytes").await;
     refused(wrong, Code::InvalidArgument, reasons::BINARY_INVALID);
@@ -140,7 +140,7 @@ async fn an_upload_is_held_against_its_digest_and_size() {
 }
 
 #[tokio::test]
-async fn a_name_stays_with_its_content_unless_replaced() {
+async fn name_keeps_content_unless_replaced() {
     let mut arena = Fixture::new().await;
     for bytes in [b"first", b"other"] {
         upload(&mut arena, &sha256(bytes), bytes)
@@ -174,7 +174,7 @@ async fn a_name_stays_with_its_content_unless_replaced() {
 }
 
 #[tokio::test]
-async fn an_endpoint_that_is_registered_again_has_a_later_time() {
+async fn reregistered_endpoint_has_later_time() {
     let mut arena = Fixture::new().await;
     let mut before = 0;
     for _ in 0..3 {
@@ -220,7 +220,7 @@ async fn names_and_sources_are_checked() {
 }
 
 #[tokio::test]
-async fn native_bots_are_always_there_and_others_come_and_go() {
+async fn native_bots_are_always_listed() {
     let mut arena = Fixture::new().await;
     register(&mut arena, endpoint("zed", "unix:/run/zed"), false)
         .await
@@ -256,7 +256,7 @@ async fn native_bots_are_always_there_and_others_come_and_go() {
 }
 
 #[tokio::test]
-async fn a_tournament_keeps_the_agents_it_was_started_with() {
+async fn tournament_keeps_its_agents() {
     let mut arena = Fixture::new().await;
     register(&mut arena, endpoint("mine", "unix:/run/first"), false)
         .await
@@ -275,7 +275,7 @@ async fn a_tournament_keeps_the_agents_it_was_started_with() {
 }
 
 #[tokio::test]
-async fn an_agent_that_does_not_describe_itself_has_no_options() {
+async fn agent_without_description_has_no_options() {
     let mut arena = Fixture::new().await;
     register(&mut arena, endpoint("mine", "unix:/run/mine"), false)
         .await
@@ -332,7 +332,7 @@ fn options(pairs: &[(&str, &str)]) -> Vec<v1::OptionValue> {
 }
 
 #[tokio::test]
-async fn options_of_a_registration_are_kept_as_their_types_are_written() {
+async fn registered_options_keep_their_types() {
     let mut arena = Fixture::new().await;
     let given = |pairs: &[(&str, &str)]| v1::Agent {
         options: options(pairs),
@@ -361,7 +361,7 @@ async fn options_of_a_registration_are_kept_as_their_types_are_written() {
 }
 
 #[tokio::test]
-async fn what_an_agent_was_registered_with_stands_under_other_names_too() {
+async fn variant_inherits_registered_options() {
     let mut arena = Fixture::new().await;
     let agent = v1::Agent {
         options: options(&[("depth", "4"), ("weights", "[1, 2]")]),
@@ -389,7 +389,7 @@ async fn what_an_agent_was_registered_with_stands_under_other_names_too() {
 }
 
 #[tokio::test]
-async fn audits_do_not_ask_an_endpoint_that_was_registered_again() {
+async fn audits_skip_reregistered_endpoints() {
     let mut arena = Fixture::with(crate::Options {
         audit_share: 1.0,
         ..options_of(memory())

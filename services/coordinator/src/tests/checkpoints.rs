@@ -70,7 +70,7 @@ async fn wait_for_sums(store: &Arc<dyn Store>, id: &str) -> Value {
 }
 
 #[tokio::test]
-async fn sums_are_taken_up_where_the_chain_has_their_place_and_nowhere_else() {
+async fn checkpoint_needs_its_place_in_the_chain() {
     for whole in [false, true] {
         let (_folder, store) = sled();
         let (id, games) = begun(&store, whole).await;
@@ -112,7 +112,7 @@ async fn sums_are_taken_up_where_the_chain_has_their_place_and_nowhere_else() {
 }
 
 #[tokio::test]
-async fn a_tournament_goes_on_from_sums_as_if_it_had_never_stopped() {
+async fn checkpoint_resumes_without_a_trace() {
     let (_folder, store) = sled();
     let (id, _) = begun(&store, false).await;
     wait_for_sums(&store, &id).await;

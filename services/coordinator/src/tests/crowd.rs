@@ -25,7 +25,7 @@ async fn closed(connection: TcpStream) -> bool {
 }
 
 #[tokio::test]
-async fn a_connection_too_many_is_closed_and_a_place_that_is_free_is_taken() {
+async fn connection_limit_frees_places() {
     // The fixture holds one.
     let arena = Fixture::with(Options {
         connections_max: 2,
@@ -48,7 +48,7 @@ async fn a_connection_too_many_is_closed_and_a_place_that_is_free_is_taken() {
 }
 
 #[tokio::test]
-async fn a_message_too_large_is_refused_by_its_size_and_the_connection_stays() {
+async fn huge_message_is_refused_connection_stays() {
     let mut arena = Fixture::new().await;
     arena.start(SPEC).await;
     let mut worker = arena.join("one").await;

@@ -47,7 +47,7 @@ async fn play_first(worker: &mut FakeWorker) {
 }
 
 #[tokio::test]
-async fn a_finished_tournament_that_lost_games_plays_them_again_and_ends_as_before() {
+async fn lost_games_of_finished_tournament_are_replayed() {
     let store = memory();
     let mut arena = Fixture::with(options(Arc::clone(&store))).await;
     let id = arena.start(SPEC).await.tournament_id;
@@ -80,7 +80,7 @@ async fn a_finished_tournament_that_lost_games_plays_them_again_and_ends_as_befo
 }
 
 #[tokio::test]
-async fn a_tournament_of_stages_that_lost_games_of_any_comes_to_the_same_verdict() {
+async fn lost_games_of_stages_keep_the_verdict() {
     for format in ["knockout", "swiss", "ladder"] {
         let spec = spec(format);
         let (expected, standings) = straight(&spec).await;
@@ -120,7 +120,7 @@ async fn a_tournament_of_stages_that_lost_games_of_any_comes_to_the_same_verdict
 }
 
 #[tokio::test]
-async fn a_tournament_whose_document_is_lost_takes_its_games_up() {
+async fn lost_document_keeps_games() {
     let whole = memory();
     let mut arena = Fixture::with(options(Arc::clone(&whole))).await;
     let id = arena.start(SPEC).await.tournament_id;
@@ -137,7 +137,7 @@ async fn a_tournament_whose_document_is_lost_takes_its_games_up() {
 }
 
 #[tokio::test]
-async fn a_game_that_was_lost_is_audited_anew() {
+async fn lost_game_is_audited_again() {
     let store = memory();
     let mut arena = Fixture::with(audited(&store)).await;
     let id = arena.start(SPEC).await.tournament_id;

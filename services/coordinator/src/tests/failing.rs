@@ -169,7 +169,7 @@ impl Store for Failing {
 }
 
 #[tokio::test]
-async fn a_full_queue_slows_down_and_loses_nothing() {
+async fn full_queue_loses_nothing() {
     let store = Failing::new();
     let (mut arena, id, mut worker, lease) = leased(&store).await;
     store.set(BUSY);
@@ -188,7 +188,7 @@ async fn a_full_queue_slows_down_and_loses_nothing() {
 }
 
 #[tokio::test]
-async fn a_full_disk_stops_the_coordinator_and_a_restart_goes_on() {
+async fn full_disk_stops_and_restart_continues() {
     for (mode, acknowledged) in [(FULL, 8), (FULL_DOCUMENTS, 8)] {
         let store = Failing::new();
         let (mut arena, id, mut worker, first) = leased(&store).await;
@@ -223,7 +223,7 @@ async fn a_full_disk_stops_the_coordinator_and_a_restart_goes_on() {
 }
 
 #[tokio::test]
-async fn a_damaged_store_stops_the_coordinator_with_the_repair() {
+async fn damaged_store_names_the_repair() {
     for mode in [CORRUPT, CORRUPT_DOCUMENTS] {
         let store = Failing::new();
         let (mut arena, _, mut worker, lease) = leased(&store).await;
@@ -243,7 +243,7 @@ async fn a_damaged_store_stops_the_coordinator_with_the_repair() {
 }
 
 #[tokio::test]
-async fn a_record_that_cannot_be_read_holds_no_acknowledgement_back() {
+async fn unreadable_record_delays_no_acknowledgement() {
     let store = Failing::new();
     let audited = crate::Options {
         audit_share: 1.0,
@@ -294,7 +294,7 @@ async fn all_differences_of_a_report_are_one_write() {
 }
 
 #[tokio::test]
-async fn what_differs_is_reported_and_acknowledged_once_it_is_durable_and_others_are_answered() {
+async fn difference_is_durable_before_acknowledgement() {
     let store = Failing::new();
     let mut arena = Fixture::with(Options {
         audit_share: 1.0,
@@ -359,7 +359,7 @@ const NOTHING: [u64; 0] = [];
 
 /// As while its process is stopped: nobody could be heard, so nobody is late.
 #[tokio::test]
-async fn a_coordinator_that_waits_long_for_its_disk_takes_no_lease_back_for_that() {
+async fn slow_disk_expires_no_lease() {
     let store = Failing::new();
     let mut arena = Fixture::with(Options {
         lease_deadline: Duration::from_secs(3),

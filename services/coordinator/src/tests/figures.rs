@@ -87,7 +87,7 @@ fn compare(gauges: &BTreeMap<String, f64>, ruleset: &str, standings: &v1::Standi
 }
 
 #[tokio::test]
-async fn metrics_agree_with_standings_before_a_restart_and_from_the_first_scrape_after_it() {
+async fn metrics_equal_standings_across_restart() {
     // Places by score, by ratings, and by the verdict of the format.
     for format in ["round-robin", "gauntlet", "swiss"] {
         let spec = stages::spec(format);
@@ -127,7 +127,7 @@ async fn metrics_agree_with_standings_before_a_restart_and_from_the_first_scrape
 }
 
 #[tokio::test]
-async fn the_last_twenty_that_ended_are_shown_and_all_that_go_on() {
+async fn metrics_show_running_and_last_twenty() {
     let mut arena = Fixture::new().await;
     let open = arena.start(SPEC).await.tournament_id;
     arena.pause(&open).await;

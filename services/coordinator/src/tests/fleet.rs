@@ -8,7 +8,7 @@ use tonic::Code;
 use super::fixture::{Fixture, SPEC, memory, options, refused};
 
 #[tokio::test]
-async fn a_tournament_is_played_to_its_end() {
+async fn tournament_is_played_to_its_end() {
     let mut arena = Fixture::new().await;
     let tournament = arena.start(SPEC).await;
     assert_eq!(tournament.games_total, 40);
@@ -30,7 +30,7 @@ async fn a_tournament_is_played_to_its_end() {
 }
 
 #[tokio::test]
-async fn a_setup_is_sent_only_to_who_lacks_it() {
+async fn setup_is_sent_once() {
     let mut arena = Fixture::new().await;
     let tournament = arena.start(SPEC).await;
     let mut worker = arena.join("one").await;
@@ -47,7 +47,7 @@ async fn a_setup_is_sent_only_to_who_lacks_it() {
 }
 
 #[tokio::test]
-async fn games_of_a_worker_whose_stream_closes_go_to_the_next() {
+async fn closed_stream_returns_games() {
     let mut arena = Fixture::new().await;
     arena.start(SPEC).await;
     let mut first = arena.join("first").await;
@@ -68,7 +68,7 @@ async fn games_of_a_worker_whose_stream_closes_go_to_the_next() {
 }
 
 #[tokio::test]
-async fn games_of_workers_that_leave_in_order_are_never_void() {
+async fn orderly_leaves_void_no_game() {
     let mut arena = Fixture::new().await;
     arena.start(SPEC).await;
     for _ in 0..15 {
@@ -89,7 +89,7 @@ async fn games_of_workers_that_leave_in_order_are_never_void() {
 }
 
 #[tokio::test]
-async fn a_worker_that_waits_gets_games_as_soon_as_there_are_some() {
+async fn waiting_worker_gets_games_at_once() {
     let mut arena = Fixture::new().await;
     let mut worker = arena.join("one").await;
     let waiting = tokio::spawn(async move { worker.lease().await });
@@ -98,7 +98,7 @@ async fn a_worker_that_waits_gets_games_as_soon_as_there_are_some() {
 }
 
 #[tokio::test]
-async fn a_lease_without_progress_is_taken_back_and_its_holder_reported() {
+async fn lease_without_progress_expires() {
     let mut arena = Fixture::with(crate::Options {
         lease_deadline: Duration::from_millis(50),
         ..options(memory())
@@ -117,7 +117,7 @@ async fn a_lease_without_progress_is_taken_back_and_its_holder_reported() {
 }
 
 #[tokio::test]
-async fn who_has_not_joined_is_asked_to() {
+async fn unknown_worker_is_asked_to_join() {
     let arena = Fixture::new().await;
     let mut worker = arena.join("one").await;
     worker.boot_epoch ^= 1;
@@ -129,7 +129,7 @@ async fn who_has_not_joined_is_asked_to() {
 }
 
 #[tokio::test]
-async fn a_worker_is_leased_nothing_that_it_cannot_play() {
+async fn worker_without_ruleset_gets_no_games() {
     let mut arena = Fixture::new().await;
     arena.start(SPEC).await;
     let mut worker = arena.join("one").await;
@@ -155,7 +155,7 @@ async fn a_worker_is_leased_nothing_that_it_cannot_play() {
 
 /// A release before openings would begin every game from the start.
 #[tokio::test]
-async fn a_worker_of_an_older_release_is_refused() {
+async fn worker_of_an_older_release_is_refused() {
     let arena = Fixture::new().await;
     let mut worker = arena.join("one").await;
     let request = v1::JoinRequest {
@@ -175,7 +175,7 @@ async fn a_worker_of_an_older_release_is_refused() {
 }
 
 #[tokio::test]
-async fn the_fleet_is_listed() {
+async fn fleet_is_listed() {
     let mut arena = Fixture::new().await;
     arena.start(SPEC).await;
     let mut worker = arena.join("one").await;
@@ -196,7 +196,7 @@ async fn the_fleet_is_listed() {
 }
 
 #[tokio::test]
-async fn stopping_tells_workers_and_takes_their_last_reports() {
+async fn stop_takes_last_reports() {
     let mut arena = Fixture::new().await;
     arena.start(SPEC).await;
     let mut worker = arena.join("one").await;

@@ -30,7 +30,7 @@ fn timed(game: &v1::GameAssignment) -> v1::GameReport {
 }
 
 #[tokio::test]
-async fn what_is_kept_is_no_part_of_the_identity_and_does_not_change_afterwards() {
+async fn records_setting_is_fixed_but_no_identity() {
     let mut arena = Fixture::new().await;
     let tournament = arena.start(&short()).await;
     let id = tournament.tournament_id;
@@ -53,7 +53,7 @@ async fn what_is_kept_is_no_part_of_the_identity_and_does_not_change_afterwards(
 }
 
 #[tokio::test]
-async fn events_are_neither_needed_nor_kept_and_standings_are_the_same() {
+async fn hash_only_standings_are_the_same() {
     let store = memory();
     let mut arena = Fixture::with(options(Arc::clone(&store))).await;
     let id = arena.start(&short()).await.tournament_id;
@@ -99,7 +99,7 @@ async fn events_are_neither_needed_nor_kept_and_standings_are_the_same() {
 }
 
 #[tokio::test]
-async fn a_difference_of_hashes_names_no_event() {
+async fn hash_only_difference_names_no_event() {
     let mut arena = Fixture::new().await;
     let id = arena.start(&short()).await.tournament_id;
     let mut worker = arena.join("one").await;

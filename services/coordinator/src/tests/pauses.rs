@@ -41,7 +41,7 @@ fn pause(tournament: &v1::Tournament) -> &v1::Pause {
 }
 
 #[tokio::test]
-async fn an_agent_that_starts_nowhere_pauses_and_a_resume_goes_on() {
+async fn agent_that_starts_nowhere_pauses_tournament() {
     let store = memory();
     let mut arena = Fixture::with(options(store.clone())).await;
     let id = arena.start(SPEC).await.tournament_id;
@@ -89,7 +89,7 @@ async fn an_agent_that_starts_nowhere_pauses_and_a_resume_goes_on() {
 }
 
 #[tokio::test]
-async fn a_resume_tries_again_at_once_and_pauses_again() {
+async fn resume_retries_and_pauses_again() {
     let mut arena = Fixture::new().await;
     let id = arena.start(SPEC).await.tournament_id;
     let mut worker = arena.join("one").await;
@@ -103,7 +103,7 @@ async fn a_resume_tries_again_at_once_and_pauses_again() {
 }
 
 #[tokio::test]
-async fn an_agent_that_may_lose_its_games_is_charged() {
+async fn unplayed_limit_one_charges_the_agent() {
     let mut arena = Fixture::new().await;
     let spec = SPEC.replace("blocks", "unplayed_limit = 1\nblocks");
     let id = arena.start(&spec).await.tournament_id;
@@ -131,7 +131,7 @@ async fn an_agent_that_may_lose_its_games_is_charged() {
 }
 
 #[tokio::test]
-async fn an_agent_that_was_never_asked_is_not_ranked() {
+async fn never_asked_agent_is_unranked() {
     let mut arena = Fixture::new().await;
     let id = arena.start(SPEC).await.tournament_id;
     let mut worker = arena.join("one").await;
@@ -159,7 +159,7 @@ async fn an_agent_that_was_never_asked_is_not_ranked() {
 }
 
 #[tokio::test]
-async fn too_many_games_without_an_answer_pause_until_a_user_accepts_them() {
+async fn unplayed_games_pause_until_accepted() {
     let store = memory();
     let mut arena = Fixture::with(options(store.clone())).await;
     let id = arena.start(SPEC).await.tournament_id;
@@ -200,7 +200,7 @@ async fn too_many_games_without_an_answer_pause_until_a_user_accepts_them() {
 }
 
 #[tokio::test]
-async fn what_was_accepted_counts_no_more_and_a_limit_can_be_changed() {
+async fn accepted_games_do_not_count_again() {
     let mut arena = Fixture::new().await;
     let id = arena.start(SPEC).await.tournament_id;
     let mut worker = arena.join("one").await;
@@ -237,7 +237,7 @@ async fn what_was_accepted_counts_no_more_and_a_limit_can_be_changed() {
 }
 
 #[tokio::test]
-async fn a_tournament_all_of_whose_games_are_done_does_not_finish_while_it_is_paused() {
+async fn paused_tournament_does_not_finish() {
     let store = memory();
     let mut arena = Fixture::with(Options {
         checkpoint_games: 5,

@@ -35,7 +35,7 @@ async fn list(arena: &mut Fixture, id: &str, page_size: u32, from_index: u64) ->
 }
 
 #[tokio::test]
-async fn games_are_listed_in_index_order_whatever_came_first() {
+async fn games_are_listed_in_index_order() {
     let mut arena = Fixture::new().await;
     let id = arena.start(SPEC).await.tournament_id;
     let mut worker = arena.join("one").await;
@@ -61,7 +61,7 @@ async fn games_are_listed_in_index_order_whatever_came_first() {
 }
 
 #[tokio::test]
-async fn a_game_is_shown_with_what_stands_beside_it() {
+async fn game_is_shown_with_its_report() {
     let mut arena = Fixture::new().await;
     let id = arena.start(SPEC).await.tournament_id;
     let mut worker = arena.join("one").await;
@@ -113,7 +113,7 @@ async fn a_game_is_shown_with_what_stands_beside_it() {
 }
 
 #[tokio::test]
-async fn a_game_tells_who_played_it_by_name_where_the_report_does_not() {
+async fn game_names_its_worker() {
     let mut arena = Fixture::new().await;
     let id = arena.start(SPEC).await.tournament_id;
     let mut worker = arena.join("one").await;
@@ -143,7 +143,7 @@ async fn a_game_tells_who_played_it_by_name_where_the_report_does_not() {
 }
 
 #[tokio::test]
-async fn the_last_fault_of_an_agent_is_reported_with_its_last_words() {
+async fn last_fault_has_agent_output() {
     let mut arena = Fixture::new().await;
     let id = arena.start(SPEC).await.tournament_id;
     let mut worker = arena.join("one").await;
@@ -191,7 +191,7 @@ async fn the_last_fault_of_an_agent_is_reported_with_its_last_words() {
 }
 
 #[tokio::test]
-async fn a_watch_tells_the_state_at_once_and_ends_with_the_tournament() {
+async fn watch_ends_with_the_tournament() {
     let mut arena = Fixture::new().await;
     let id = arena.start(SPEC).await.tournament_id;
     let request = v1::WatchTournamentRequest {
@@ -223,7 +223,7 @@ async fn a_watch_tells_the_state_at_once_and_ends_with_the_tournament() {
 }
 
 #[tokio::test]
-async fn a_watch_ends_when_the_coordinator_stops() {
+async fn watch_ends_with_the_coordinator() {
     let mut arena = Fixture::new().await;
     let tournament_id = arena.start(SPEC).await.tournament_id;
     let request = v1::WatchTournamentRequest { tournament_id };
@@ -259,7 +259,7 @@ fn variants(count: usize) -> String {
 }
 
 #[tokio::test]
-async fn many_variants_of_a_bot_share_its_series_and_few_have_their_own() {
+async fn many_variants_share_a_metric_label() {
     for (count, own) in [(10, true), (11, false)] {
         let mut arena = Fixture::new().await;
         arena.start(&variants(count)).await;
@@ -366,7 +366,7 @@ async fn health_and_reflection_are_served() {
 }
 
 #[tokio::test]
-async fn a_port_in_use_is_named() {
+async fn port_in_use_is_named() {
     let arena = Fixture::new().await;
     let taken = arena
         .url
@@ -383,7 +383,7 @@ async fn a_port_in_use_is_named() {
 
 /// Each change comes while the watch waits between two messages.
 #[tokio::test]
-async fn a_watch_shows_every_change_of_state_whenever_it_comes() {
+async fn watch_shows_every_state_change() {
     let mut arena = Fixture::new().await;
     let id = arena.start(SPEC).await.tournament_id;
     let request = v1::WatchTournamentRequest {

@@ -6,7 +6,7 @@ use tonic::Code;
 use super::fixture::{Fixture, SPEC, memory, options, refused, won};
 
 #[tokio::test]
-async fn a_report_that_comes_twice_counts_once() {
+async fn repeated_report_counts_once() {
     let mut arena = Fixture::new().await;
     let id = arena.start(SPEC).await.tournament_id;
     let mut worker = arena.join("one").await;
@@ -21,7 +21,7 @@ async fn a_report_that_comes_twice_counts_once() {
 }
 
 #[tokio::test]
-async fn the_same_game_twice_in_one_report_counts_once() {
+async fn repeated_game_in_report_counts_once() {
     let mut arena = Fixture::new().await;
     let id = arena.start(SPEC).await.tournament_id;
     let mut worker = arena.join("one").await;
@@ -41,7 +41,7 @@ async fn the_same_game_twice_in_one_report_counts_once() {
 }
 
 #[tokio::test]
-async fn of_two_records_the_first_stands_and_the_difference_is_kept() {
+async fn first_record_stands() {
     let mut arena = Fixture::new().await;
     let id = arena.start(SPEC).await.tournament_id;
     let mut worker = arena.join("one").await;
@@ -60,7 +60,7 @@ async fn of_two_records_the_first_stands_and_the_difference_is_kept() {
 
 /// Two plays of one Kalah game that part at the second move, by seat 1.
 #[tokio::test]
-async fn the_agent_whose_move_differs_is_marked() {
+async fn differing_move_marks_its_agent() {
     let mut arena = Fixture::new().await;
     let id = arena.start(SPEC).await.tournament_id;
     let mut worker = arena.join("one").await;
@@ -92,7 +92,7 @@ async fn the_agent_whose_move_differs_is_marked() {
 }
 
 #[tokio::test]
-async fn dice_that_the_seed_does_not_draw_are_named_in_place_of_an_agent() {
+async fn wrong_dice_mark_no_agent() {
     let mut arena = Fixture::new().await;
     let spec = SPEC
         .replace("kalah", "cowry")
@@ -119,7 +119,7 @@ async fn dice_that_the_seed_does_not_draw_are_named_in_place_of_an_agent() {
 }
 
 #[tokio::test]
-async fn a_record_that_is_not_of_the_schedule_is_refused() {
+async fn record_outside_schedule_is_refused() {
     let mut arena = Fixture::new().await;
     let id = arena.start(SPEC).await.tournament_id;
     let mut worker = arena.join("one").await;
@@ -145,7 +145,7 @@ async fn a_record_that_is_not_of_the_schedule_is_refused() {
 }
 
 #[tokio::test]
-async fn a_game_that_could_not_be_played_is_leased_again() {
+async fn failed_game_is_leased_again() {
     let mut arena = Fixture::new().await;
     arena.start(SPEC).await;
     let mut worker = arena.join("one").await;
@@ -169,7 +169,7 @@ async fn a_game_that_could_not_be_played_is_leased_again() {
 }
 
 #[tokio::test]
-async fn a_share_of_the_games_is_played_again_by_another_worker() {
+async fn audits_run_on_another_worker() {
     let mut arena = Fixture::with(crate::Options {
         audit_share: 1.0,
         ..options(memory())
@@ -235,7 +235,7 @@ async fn counted(arena: &mut Fixture, id: &str) -> (usize, u64) {
 }
 
 #[tokio::test]
-async fn differences_that_are_not_kept_are_counted_once_also_over_a_restart() {
+async fn unlisted_differences_survive_restart() {
     let store = memory();
     let mut arena = Fixture::with(options(store.clone())).await;
     let spec = SPEC.replace("blocks = 20", "blocks = 520");

@@ -17,7 +17,7 @@ async fn open(folder: &Path) -> Arc<dyn Store> {
 }
 
 #[tokio::test]
-async fn a_killed_coordinator_goes_on_where_it_stood() {
+async fn killed_coordinator_continues() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut arena = Fixture::with(options(open(folder.path()).await)).await;
     let id = arena.start(SPEC).await.tournament_id;
@@ -65,7 +65,7 @@ async fn a_killed_coordinator_goes_on_where_it_stood() {
 }
 
 #[tokio::test]
-async fn what_was_registered_paused_and_answered_survives() {
+async fn documents_survive_restart() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut arena = Fixture::with(options(open(folder.path()).await)).await;
     let agent = v1::Agent {

@@ -74,7 +74,7 @@ fn on_disk(folder: &tempfile::TempDir) -> Arc<dyn Store> {
 }
 
 #[tokio::test]
-async fn exactly_the_games_without_an_answer_are_played_again_and_both_generations_stay() {
+async fn retry_replays_unanswered_games() {
     let (_, undisturbed) = straight(SPEC).await;
     let folder = tempfile::tempdir().expect("a folder");
     let store = on_disk(&folder);
@@ -147,7 +147,7 @@ async fn exactly_the_games_without_an_answer_are_played_again_and_both_generatio
 }
 
 #[tokio::test]
-async fn a_tournament_of_rounds_goes_on_from_the_first_one_that_is_affected() {
+async fn retry_starts_at_first_affected_round() {
     for format in ["swiss", "ladder", "knockout", "sprt"] {
         let spec = stages::spec(format);
         let (expected, undisturbed) = straight(&spec).await;
@@ -198,7 +198,7 @@ async fn a_tournament_of_rounds_goes_on_from_the_first_one_that_is_affected() {
 }
 
 #[tokio::test]
-async fn what_fails_again_is_played_once_more_and_what_did_not_fail_never() {
+async fn retry_repeats_failed_games_only() {
     let mut arena = Fixture::new().await;
     let id = arena.start(&limitless(SPEC)).await.tournament_id;
     let mut worker = arena.join("one").await;

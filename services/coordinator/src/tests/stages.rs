@@ -49,7 +49,7 @@ pub(super) async fn straight(spec: &str) -> (v1::Tournament, v1::Standings) {
 }
 
 #[tokio::test]
-async fn a_tournament_of_stages_comes_to_the_same_however_often_the_coordinator_is_killed() {
+async fn kills_between_stages_change_nothing() {
     for format in ["knockout", "swiss", "ladder"] {
         let spec = spec(format);
         let (expected, standings) = straight(&spec).await;
@@ -81,7 +81,7 @@ async fn a_tournament_of_stages_comes_to_the_same_however_often_the_coordinator_
 }
 
 #[tokio::test]
-async fn a_ladder_has_one_elo_scale() {
+async fn ladder_has_one_elo_scale() {
     let (_, standings) = straight(&spec("ladder")).await;
     let verdict: serde_json::Value =
         serde_json::from_str(&standings.verdict_json).expect("a verdict");
@@ -126,7 +126,7 @@ async fn games_of_a_stage_to_come_are_not_leased() {
 }
 
 #[tokio::test]
-async fn a_round_that_ends_while_paused_goes_on_when_resumed() {
+async fn paused_round_continues_when_resumed() {
     let mut arena = Fixture::with(options(memory())).await;
     let id = arena.start(&spec("swiss")).await.tournament_id;
     let mut worker = arena.join("one").await;
@@ -148,7 +148,7 @@ async fn a_round_that_ends_while_paused_goes_on_when_resumed() {
 }
 
 #[tokio::test]
-async fn games_of_all_stages_are_audited_before_and_after_a_restart() {
+async fn all_stages_are_audited_across_restart() {
     let store = memory();
     let audited = || crate::Options {
         audit_share: 1.0,

@@ -7,7 +7,7 @@ use super::fixture::{Fixture, SPEC, memory, options, refused, won};
 use crate::Options;
 
 #[tokio::test]
-async fn a_finished_tournament_is_shown_and_again_makes_another_attempt() {
+async fn again_makes_another_attempt() {
     let mut arena = Fixture::new().await;
     let first = arena.try_start(SPEC, false).await.expect("starts");
     assert!(first.created);
@@ -34,7 +34,7 @@ async fn a_finished_tournament_is_shown_and_again_makes_another_attempt() {
 }
 
 #[tokio::test]
-async fn a_seed_that_is_not_given_is_drawn_and_reported() {
+async fn missing_seed_is_drawn() {
     let mut arena = Fixture::new().await;
     let spec = SPEC.replace("seed = \"0x5eed\"\n", "");
     let first = arena.start(&spec).await;
@@ -49,7 +49,7 @@ async fn a_seed_that_is_not_given_is_drawn_and_reported() {
 }
 
 #[tokio::test]
-async fn a_retry_with_the_same_id_changes_nothing() {
+async fn repeated_request_id_changes_nothing() {
     let mut arena = Fixture::new().await;
     let spec = SPEC.replace("seed = \"0x5eed\"\n", "");
     let request = v1::StartTournamentRequest {
@@ -72,7 +72,7 @@ async fn a_retry_with_the_same_id_changes_nothing() {
 }
 
 #[tokio::test]
-async fn tournaments_of_an_earlier_start_wait_for_a_user() {
+async fn only_started_leaves_earlier_tournaments() {
     let store = memory();
     let mut arena = Fixture::with(options(store.clone())).await;
     let id = arena.start(SPEC).await.tournament_id;
@@ -108,7 +108,7 @@ async fn tournaments_of_an_earlier_start_wait_for_a_user() {
 }
 
 #[tokio::test]
-async fn a_plan_stores_nothing() {
+async fn plan_stores_nothing() {
     let mut arena = Fixture::new().await;
     let request = v1::PlanTournamentRequest {
         spec_toml: SPEC.to_owned(),
@@ -130,7 +130,7 @@ async fn a_plan_stores_nothing() {
 }
 
 #[tokio::test]
-async fn pause_ends_leases_resume_goes_on_and_cancel_is_the_end() {
+async fn pause_resume_and_cancel() {
     let mut arena = Fixture::new().await;
     let id = arena.start(SPEC).await.tournament_id;
     let mut worker = arena.join("one").await;
@@ -214,7 +214,7 @@ async fn pause_ends_leases_resume_goes_on_and_cancel_is_the_end() {
 }
 
 #[tokio::test]
-async fn a_spec_that_cannot_be_is_refused_with_its_reason() {
+async fn invalid_spec_is_refused_with_reason() {
     let mut arena = Fixture::new().await;
     let agents = |agents: &str| SPEC.replace("[\"random\", \"minimax\"]", agents);
     let variant = |options: &str| {
@@ -296,7 +296,7 @@ async fn a_spec_that_cannot_be_is_refused_with_its_reason() {
 }
 
 #[tokio::test]
-async fn an_unknown_id_is_not_found_with_the_nearest_named() {
+async fn unknown_id_names_the_nearest() {
     let mut arena = Fixture::new().await;
     let id = arena.start(SPEC).await.tournament_id;
     let request = v1::GetTournamentRequest {

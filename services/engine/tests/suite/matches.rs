@@ -42,7 +42,7 @@ fn dice(finished: &Finished, seats: usize) -> Vec<Vec<u16>> {
 }
 
 #[test]
-fn a_seats_dice_are_the_same_whatever_anybody_plays() {
+fn seat_dice_ignore_moves() {
     for seats in 2..=4 {
         let choices: [fn(Question, usize) -> usize; 4] = [
             |_, _| 0,
@@ -72,7 +72,7 @@ fn chance_of_nobody_comes_from_the_table() {
 }
 
 #[test]
-fn questions_count_every_decision_node_and_carry_its_seed() {
+fn questions_number_every_decision() {
     let mut seen_gap = false;
     for seed in 0..20 {
         let mut expected = [0; 3];
@@ -93,7 +93,7 @@ fn questions_count_every_decision_node_and_carry_its_seed() {
 }
 
 #[test]
-fn only_choices_are_asked_and_forced_actions_if_wanted_but_never_a_pass() {
+fn only_choices_are_asked() {
     let (mut plain_forced, mut asked_forced) = (0, 0);
     for seed in 0..20 {
         let forced = Setup {
@@ -119,7 +119,7 @@ fn only_choices_are_asked_and_forced_actions_if_wanted_but_never_a_pass() {
 }
 
 #[test]
-fn an_illegal_answer_changes_nothing() {
+fn illegal_answer_changes_nothing() {
     let mut play = Match::new(Toy::new(2), setup(1));
     let (status, events) = (play.status(), play.events().to_vec());
     for action in [3, u32::from(PASS), 65_536, u32::MAX] {
@@ -134,7 +134,7 @@ fn an_illegal_answer_changes_nothing() {
 }
 
 #[test]
-fn with_two_seats_a_forfeit_ends_the_game_and_loses_it() {
+fn forfeit_ends_a_game_of_two() {
     for loser in 0..2u8 {
         let mut play = Match::new(Toy::new(2), setup(2));
         while let Status::Asks(question) = play.status() {
@@ -159,7 +159,7 @@ fn with_two_seats_a_forfeit_ends_the_game_and_loses_it() {
 }
 
 #[test]
-fn with_more_seats_a_forfeited_one_plays_on_at_random_and_is_last() {
+fn forfeited_seat_plays_on_and_is_last() {
     for seats in 3..=4 {
         let mut added = 0;
         for seed in 0..20 {
@@ -214,7 +214,7 @@ fn where_all_forfeit_all_are_level() {
 }
 
 #[test]
-fn a_random_move_for_a_fault_lets_the_seat_go_on() {
+fn random_move_replaces_a_fault() {
     let faulty = Setup {
         on_fault: FaultPolicy::RandomMove,
         ..setup(2)
@@ -275,7 +275,7 @@ fn openings_are_random_seeded_and_the_same_for_all() {
 }
 
 #[test]
-fn a_given_opening_is_played_in_place_of_a_drawn_one() {
+fn given_opening_replaces_drawn_one() {
     let opened = |opening| Setup {
         opening,
         ..setup(4)
@@ -303,7 +303,7 @@ fn opening_moves_count_as_decisions_with_their_seeds() {
 }
 
 #[test]
-fn a_void_match_is_nobodys_result() {
+fn void_match_is_nobodys_result() {
     let mut play = Match::new(Toy::new(3), setup(1));
     play.void();
     assert_eq!(play.status(), Status::Over(Termination::Void));

@@ -106,7 +106,7 @@ fn lists_of_numbers_are_read_from_lists_texts_and_names() {
 }
 
 #[test]
-fn a_list_of_the_wrong_length_is_said_with_both_lengths() {
+fn wrong_list_length_names_both_lengths() {
     let error = coerce(&weights(), &"1 2".into()).expect_err("too few");
     assert_eq!(
         error.to_string(),
@@ -122,7 +122,7 @@ fn a_list_of_the_wrong_length_is_said_with_both_lengths() {
 }
 
 #[test]
-fn an_option_exists_for_its_rulesets_only() {
+fn option_exists_for_its_rulesets_only() {
     let specs = [weights(), specs().remove(0)];
     let names = |ruleset: &str| -> Vec<String> {
         let found = of_ruleset(&specs, ruleset).into_iter();
@@ -154,7 +154,7 @@ fn single_options_stand_over_presets_over_defaults() {
 }
 
 #[test]
-fn what_does_not_fit_is_said_with_what_would() {
+fn invalid_option_names_valid_ones() {
     let message = |pairs: &[(&str, Value)]| {
         let error = resolve(&specs(), &presets(), &given(pairs)).expect_err("does not fit");
         error.to_string()

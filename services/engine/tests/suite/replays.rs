@@ -26,7 +26,7 @@ fn played(toy: &Toy) -> Vec<Event> {
 }
 
 #[test]
-fn a_replay_ends_as_the_game_did_and_shows_each_event() {
+fn replay_equals_the_game() {
     let toy = Toy::new(3);
     let events = played(&toy);
     let mut shown = Vec::new();
@@ -38,7 +38,7 @@ fn a_replay_ends_as_the_game_did_and_shows_each_event() {
 }
 
 #[test]
-fn chance_outcomes_are_held_against_the_keys_they_are_drawn_from() {
+fn chance_is_checked_against_keys() {
     let toy = Toy::new(2);
     let events = played(&toy);
     let checked = check(&toy, &events, &chance_keys(6)).expect("its own keys");
@@ -169,7 +169,7 @@ fn perft_counts_paths_and_ended_games_once() {
 }
 
 #[test]
-fn the_erased_game_plays_and_replays_alike() {
+fn erased_game_plays_and_replays_alike() {
     let toy = Toy::new(2);
     let any: &dyn AnyGame = &toy;
     let mut play = any.start(setup(6));

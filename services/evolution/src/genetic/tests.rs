@@ -39,7 +39,7 @@ fn run(evolution: &Evolution, generations: u32) -> Vec<Generation> {
 }
 
 #[test]
-fn the_defaults_are_the_papers_numbers() {
+fn defaults_are_the_papers_numbers() {
     let settings = Settings::default();
     assert_eq!((settings.population, settings.kept()), (20, 5));
     assert_eq!(settings.generations, 250);
@@ -50,7 +50,7 @@ fn the_defaults_are_the_papers_numbers() {
 }
 
 #[test]
-fn the_first_genes_fill_their_range_evenly() {
+fn first_genes_fill_their_range_evenly() {
     let evolution = evolution(Settings {
         population: 1000,
         ..Settings::default()
@@ -71,7 +71,7 @@ fn the_first_genes_fill_their_range_evenly() {
 }
 
 #[test]
-fn elites_stay_as_they_are_and_the_number_of_players_does_not_change() {
+fn elites_and_population_size_stay() {
     for (population, elites) in [(20, 5), (6, 0), (7, 5), (2, 0)] {
         let evolution = evolution(Settings {
             population,
@@ -91,7 +91,7 @@ fn elites_stay_as_they_are_and_the_number_of_players_does_not_change() {
 }
 
 #[test]
-fn crossover_takes_each_gene_from_one_of_two_parents_that_may_be_parents() {
+fn crossover_takes_genes_of_two_parents() {
     for parents in [Parents::Rest, Parents::All] {
         let evolution = evolution(Settings {
             mutation: 0.0,
@@ -143,7 +143,7 @@ fn both_parents_give_genes_as_often_as_reported() {
 }
 
 #[test]
-fn mutation_never_changes_a_sign_and_stays_within_its_share() {
+fn mutation_keeps_sign_and_share() {
     let evolution = evolution_of(Settings::default(), 50_000);
     let mut draws = Draws::of("0x2".parse().expect("a seed"), 1);
     let genes: Vec<f64> = (0..50_000)
@@ -163,7 +163,7 @@ fn mutation_never_changes_a_sign_and_stays_within_its_share() {
 }
 
 #[test]
-fn genes_mutate_as_often_as_reported_and_not_beyond_their_bounds() {
+fn mutation_keeps_rate_and_bounds() {
     let settings = Settings {
         mutation: 0.3,
         ..Settings::default()
@@ -179,7 +179,7 @@ fn genes_mutate_as_often_as_reported_and_not_beyond_their_bounds() {
 }
 
 #[test]
-fn the_same_seed_makes_the_same_generations_wherever_they_are_taken_up() {
+fn same_seed_makes_same_generations() {
     let evolution = evolution(Settings::default());
     let all = run(&evolution, 30);
     assert_eq!(run(&evolution, 30), all);
@@ -246,7 +246,7 @@ fn settings_that_cannot_be_are_named() {
 }
 
 #[test]
-fn a_gene_with_a_range_of_its_own_starts_there_and_stays_within_its_bounds() {
+fn gene_range_bounds_the_gene() {
     let seed = "0x5eed".parse().expect("a seed");
     let own = Gene {
         start: Some((2.0, 3.0)),

@@ -140,7 +140,7 @@ fn check_end<G: Game>(game: &G, events: &[arena_engine::Event], label: &str) {
 }
 
 #[test]
-fn every_ruleset_keeps_its_promises_in_random_play() {
+fn rulesets_conform_in_random_play() {
     for case in cases() {
         let play = Play {
             case: &case,
@@ -171,7 +171,7 @@ fn resolved_options_resolve_to_themselves() {
 }
 
 #[test]
-fn rulesets_are_listed_by_name_and_their_presets_fit() {
+fn rulesets_are_sorted_with_valid_presets() {
     let names: Vec<&str> = rulesets().iter().map(|info| info.name).collect();
     assert!(names.is_sorted(), "{names:?}");
     for info in rulesets() {

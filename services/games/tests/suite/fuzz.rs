@@ -124,7 +124,7 @@ fn damage(text: &mut Vec<u8>, stream: &mut Stream) {
 }
 
 #[test]
-fn damaged_records_are_refused_by_name_and_never_panic() {
+fn damaged_records_are_refused_by_name() {
     let mut outcomes: BTreeMap<&str, u32> = BTreeMap::new();
     for info in rulesets() {
         let (body, game) = line(info, RECORD_VERSION);
@@ -305,7 +305,7 @@ fn invented_positions_are_refused_or_read() {
 }
 
 #[test]
-fn a_records_luck_is_held_against_the_rules_and_one_without_stays_as_it_was() {
+fn luck_is_checked_where_stated() {
     let mut dice = Vec::new();
     for info in rulesets() {
         let (body, game) = line(info, 1);
@@ -356,7 +356,7 @@ fn holds_laid_out_anew(body: &str, game: &dyn AnyGame) -> Result<(), String> {
 }
 
 #[test]
-fn a_record_that_would_be_written_otherwise_is_refused() {
+fn non_canonical_record_is_refused() {
     for info in rulesets() {
         let (body, game) = line(info, 1);
         assert_eq!(holds_laid_out_anew(&body, &*game), Ok(()), "{}", info.name);

@@ -56,7 +56,7 @@ fn sowings_of_the_rule_file_come_out_as_written() {
 }
 
 #[test]
-fn the_start_is_as_the_options_say() {
+fn start_is_as_the_options_say() {
     for (words, expected) in [
         ("", "4 4 4 4 4 4 0 | 4 4 4 4 4 4 0"),
         ("pits=1 stones=8", "8 0 | 8 0"),
@@ -81,7 +81,7 @@ fn more_stones_win_and_as_many_draw() {
 }
 
 #[test]
-fn a_game_that_grows_too_long_is_ended_by_its_cap() {
+fn cap_ends_long_games() {
     let game: Kalah = game("max_plies=5", 2);
     let finished = play_at_random(&game, setup(1));
     assert_eq!(finished.plies, 5);
@@ -89,7 +89,7 @@ fn a_game_that_grows_too_long_is_ended_by_its_cap() {
 }
 
 #[test]
-fn an_early_stop_does_not_change_the_result() {
+fn early_stop_does_not_change_the_result() {
     let (whole, short): (Kalah, Kalah) = (game("", 2), game("early_stop=true", 2));
     let mut shorter = 0;
     for seed in 0..200 {
@@ -102,7 +102,7 @@ fn an_early_stop_does_not_change_the_result() {
 }
 
 #[test]
-fn moves_tell_what_they_bank() {
+fn moves_show_banked_seeds() {
     let game: Kalah = game("", 2);
     let state = state(&game, "1 0 0 0 1 1 5 | 0 0 0 0 3 2 35", 0);
     let mut bytes = Vec::new();
@@ -120,7 +120,7 @@ fn moves_tell_what_they_bank() {
 }
 
 #[test]
-fn the_board_is_drawn_from_seat_0s_side() {
+fn board_is_drawn_from_seat_0s_side() {
     let game: Kalah = game("", 2);
     let mut drawn = String::new();
     game.draw(

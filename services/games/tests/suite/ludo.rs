@@ -35,7 +35,7 @@ fn turned(state: &State) -> State {
 }
 
 #[test]
-fn moves_of_the_rule_file_come_out_as_written_for_both_seats() {
+fn documented_moves_hold_for_both_seats() {
     for row in rows("ludo_vectors.txt") {
         let [words, own, other, die, expected, other_after, next] = &row[..] else {
             panic!("seven fields: {row:?}");
@@ -68,7 +68,7 @@ fn moves_of_the_rule_file_come_out_as_written_for_both_seats() {
 }
 
 #[test]
-fn a_position_is_sixteen_bytes_at_most() {
+fn position_is_sixteen_bytes_at_most() {
     assert!(size_of::<State>() <= 16, "{}", size_of::<State>());
 }
 
@@ -124,7 +124,7 @@ fn both_seats_are_alike() {
 }
 
 #[test]
-fn an_illegal_action_leaves_the_match_as_it_was() {
+fn illegal_action_leaves_the_match_as_it_was() {
     let game: ChineseLudo = game("", 2);
     let mut refused = 0;
     for seed in 0..20 {
@@ -183,7 +183,7 @@ fn at_the_cap_progress_ranks_the_seats() {
 }
 
 #[test]
-fn planes_that_stand_together_are_listed_once() {
+fn stacked_planes_are_listed_once() {
     let game: ChineseLudo = game("", 2);
     for (own, die, expected) in [
         ("h h h h", 6, vec![0]),
@@ -220,7 +220,7 @@ fn moves_are_called_by_plane_and_progress() {
 }
 
 #[test]
-fn the_board_is_drawn_with_both_colours_and_who_is_to_move() {
+fn board_shows_colours_and_turn() {
     let game: ChineseLudo = game("", 2);
     let state = game.position([planes("h 1 14 53"), planes("p 1 50 56")], 1, 6);
     let mut drawn = String::new();

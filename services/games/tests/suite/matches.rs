@@ -6,7 +6,7 @@ use arena_games::{Cowry, Kalah, cowry::Phase};
 use crate::support::{game, keys, play, play_at_random, setup};
 
 #[test]
-fn a_seats_throws_are_the_same_whatever_extra_throws_and_pools_do() {
+fn extra_throws_shift_no_dice() {
     for (words, seats) in [
         ("", 2),
         ("", 4),
@@ -32,7 +32,7 @@ fn a_seats_throws_are_the_same_whatever_extra_throws_and_pools_do() {
 }
 
 #[test]
-fn nobody_is_asked_to_pass_but_a_pass_is_a_ply_and_a_decision() {
+fn passes_are_plies_without_questions() {
     let game: Cowry = game("", 2);
     let mut play = Match::new(
         game.clone(),
@@ -55,7 +55,7 @@ fn nobody_is_asked_to_pass_but_a_pass_is_a_ply_and_a_decision() {
 }
 
 #[test]
-fn a_forfeited_seat_of_four_is_last_even_where_it_wins_by_the_rules() {
+fn forfeited_winner_of_four_is_last() {
     let game: Cowry = game("", 4);
     let mut won = 0;
     for seed in 0..40 {

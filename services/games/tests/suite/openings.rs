@@ -38,7 +38,7 @@ fn check<G: Game>(game: &G, length: OpeningLength, want: usize, expected: (u32, 
 }
 
 #[test]
-fn openings_are_all_positions_of_a_length_each_once() {
+fn openings_are_distinct_positions() {
     let kalah: Kalah = game("", 2);
     check(&kalah, OpeningLength::Plies(0), 1, (0, 1, true));
     check(&kalah, OpeningLength::Plies(1), 1, (1, 6, true));
@@ -55,7 +55,7 @@ fn openings_are_all_positions_of_a_length_each_once() {
 const KALAH_2: usize = 35;
 
 #[test]
-fn the_shortest_openings_of_which_there_are_enough_are_taken() {
+fn shortest_sufficient_openings_are_used() {
     let kalah: Kalah = game("", 2);
     let shortest = book(&kalah, OpeningLength::Shortest, 20);
     assert_eq!((shortest.plies, shortest.openings.len()), (2, KALAH_2));
@@ -67,13 +67,13 @@ fn the_shortest_openings_of_which_there_are_enough_are_taken() {
 }
 
 #[test]
-fn openings_too_many_to_list_are_sampled_without_a_position_twice() {
+fn many_openings_are_sampled_distinct() {
     let kalah: Kalah = game("", 2);
     check(&kalah, OpeningLength::Plies(20), 300, (20, 300, false));
 }
 
 #[test]
-fn a_key_gives_one_order() {
+fn key_gives_one_order() {
     let kalah: Kalah = game("", 2);
     let order = |key| opening_book(&kalah, OpeningLength::Plies(2), 1, &[key; 32]);
     assert_eq!(order(1), order(1));
@@ -81,7 +81,7 @@ fn a_key_gives_one_order() {
 }
 
 #[test]
-fn games_with_chance_and_openings_longer_than_any_game_are_refused() {
+fn impossible_openings_are_refused() {
     let ludo: ChineseLudo = game("", 2);
     let chance = opening_book(&ludo, OpeningLength::Shortest, 10, &[7; 32]);
     assert_eq!(chance, Err(OpeningError::Chance));

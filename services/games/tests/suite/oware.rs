@@ -78,7 +78,7 @@ fn anywhere(stream: &mut Stream) -> Core {
 }
 
 #[test]
-fn a_position_is_three_words() {
+fn position_is_three_words() {
     assert!(size_of::<Core>() <= 24);
     assert!(size_of::<arena_engine::Ending>() == 1);
 }

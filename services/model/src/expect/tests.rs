@@ -99,7 +99,7 @@ fn sentences_say_what_they_seem_to_say() {
 }
 
 #[test]
-fn what_is_wrong_in_a_sentence_is_named_with_what_to_write() {
+fn invalid_expectation_names_the_fix() {
     let cases = [
         ("", "it is empty"),
         (

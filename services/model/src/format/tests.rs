@@ -13,7 +13,7 @@ fn resolved(more: &str) -> Settings {
 }
 
 #[test]
-fn what_a_spec_leaves_out_of_a_format_has_the_documented_default() {
+fn format_defaults_are_documented() {
     assert_eq!(settings("").expect("a spec"), None);
     let Settings::Gauntlet(gauntlet) = resolved("format = \"gauntlet\"") else {
         panic!("not a gauntlet");
@@ -39,7 +39,7 @@ fn what_a_spec_leaves_out_of_a_format_has_the_documented_default() {
 }
 
 #[test]
-fn a_default_that_is_written_down_is_the_same_tournament() {
+fn explicit_default_keeps_the_id() {
     for (format, written) in [
         ("gauntlet", "challengers = [\"ada\"]"),
         (
@@ -60,7 +60,7 @@ fn a_default_that_is_written_down_is_the_same_tournament() {
 }
 
 #[test]
-fn a_spec_with_settings_is_read_back_as_it_was_written() {
+fn spec_with_settings_round_trips() {
     let text = format!(
         "{LEAST}format = \"sprt\"\n[sprt]\nelo0 = -3\nelo1 = 2.5\nmodel = \"normalized\"\n"
     );
@@ -70,7 +70,7 @@ fn a_spec_with_settings_is_read_back_as_it_was_written() {
 
 /// What users read of each setting is what a spec takes.
 #[test]
-fn the_reference_names_every_setting_with_its_default() {
+fn reference_has_every_default() {
     const FIELD: &str = "name = \"t\"\nruleset = \"kalah\"\nagents = [\"mine\", \"random\", \
                          \"a\", \"b\", \"c\", \"d\"]\n";
     assert_eq!(REFERENCE.map(|reference| reference.format), Format::ALL);
@@ -97,7 +97,7 @@ fn the_reference_names_every_setting_with_its_default() {
 }
 
 #[test]
-fn the_order_of_challengers_makes_no_other_tournament() {
+fn challenger_order_keeps_the_id() {
     let format = "format = \"gauntlet\"\n[gauntlet]\nchallengers";
     assert_eq!(
         resolved(&format!("{format} = [\"cy\", \"ada\"]")),
@@ -106,7 +106,7 @@ fn the_order_of_challengers_makes_no_other_tournament() {
 }
 
 #[test]
-fn what_is_wrong_with_a_format_is_named() {
+fn invalid_format_is_named() {
     let cases = [
         ("[swiss]\nrounds = 2", "[swiss] belongs to another format"),
         (
@@ -186,7 +186,7 @@ fn what_is_wrong_with_a_format_is_named() {
 }
 
 #[test]
-fn a_list_of_games_is_even_where_all_meet_each_other_as_often() {
+fn fixed_list_is_balanced_if_pairs_are() {
     let even = |games: &[&[&str]]| {
         let game = |game: &&[&str]| {
             let names = game.iter().map(|name| name.parse().expect("a name"));

@@ -7,7 +7,7 @@ use super::*;
 const LEAST: &str = "name = \"t\"\nruleset = \"kalah\"\nagents = [\"a\", \"b\"]\n";
 
 #[test]
-fn what_a_spec_leaves_out_has_the_documented_default() {
+fn spec_defaults_are_documented() {
     let spec = Spec::parse(LEAST).expect("a spec");
     assert_eq!(spec.seed, None);
     assert_eq!(spec.blocks, 100);
@@ -21,7 +21,7 @@ fn what_a_spec_leaves_out_has_the_documented_default() {
 }
 
 #[test]
-fn a_spec_is_read_back_as_it_was_written() {
+fn spec_round_trips() {
     let text = format!(
         "{LEAST}seed = 0x5eed\nblocks = 7\nrecords = \"hash\"\n[options]\npits = 4\n\
          [[agent]]\nname = \"b\"\nbot = \"x\"\nfrom = \"p\"\noptions = {{ depth = 3, w = 0.5 }}\n\
@@ -34,7 +34,7 @@ fn a_spec_is_read_back_as_it_was_written() {
 }
 
 #[test]
-fn expectations_are_read_back_as_they_were_written() {
+fn expectations_round_trip() {
     for written in [
         "expect = [\"a beats b at 95 %\", \"no faults\"]\n",
         "[expect]\nsound = \"no faults\"\nstrong = \"a beats b at 95 %\"\n",
@@ -47,7 +47,7 @@ fn expectations_are_read_back_as_they_were_written() {
 }
 
 #[test]
-fn what_is_wrong_is_named() {
+fn invalid_spec_is_named() {
     let cases = [
         (
             "blcoks = 3",
@@ -145,7 +145,7 @@ fn what_is_wrong_is_named() {
 }
 
 #[test]
-fn the_schema_is_current_and_has_every_key() {
+fn schema_is_current_and_has_every_key() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/data/spec.schema.json");
     let schema = schemars::schema_for!(Spec);
     let schema = serde_json::to_value(&schema).expect("JSON");

@@ -49,7 +49,7 @@ impl Printed {
 }
 
 #[test]
-fn published_figures_are_those_that_the_papers_print() {
+fn published_figures_equal_the_print() {
     let mut printed = printed();
     for table in tables() {
         let mut rows: Vec<(&str, Vec<f64>)> = Vec::new();

@@ -57,7 +57,7 @@ fn each(mut check: impl FnMut(&RecordHeader, usize, &dyn AnyGame)) {
 }
 
 #[test]
-fn every_ruleset_has_a_drawn_board_and_every_position_is_on_it() {
+fn every_position_is_on_its_board() {
     each(|header, seats, game| {
         let boards = Boards::of(header, seats);
         let events = random_game(game);
@@ -110,7 +110,7 @@ fn every_ruleset_has_a_drawn_board_and_every_position_is_on_it() {
 }
 
 #[test]
-fn a_ruleset_without_a_drawing_is_shown_as_game_show_shows_it() {
+fn undrawn_ruleset_falls_back_to_text() {
     each(|header, _, game| {
         let events = random_game(game);
         let mut boards = Vec::new();
@@ -133,7 +133,7 @@ fn a_ruleset_without_a_drawing_is_shown_as_game_show_shows_it() {
 }
 
 #[test]
-fn a_step_tells_who_did_what_after_which_throw() {
+fn step_names_seat_move_and_throw() {
     let (options, seats) =
         arena_games::resolve("cowry", &Options::new(), Some(2)).expect("defaults");
     let game = arena_games::build("cowry", &options, seats).expect("defaults");

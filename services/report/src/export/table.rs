@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn standings_have_a_column_of_one_kind_for_everything_that_their_json_has() {
+    fn standings_columns_match_json() {
         let all = v1::Standings {
             agents: vec![known(), v1::AgentStanding::default()],
             ..v1::Standings::default()

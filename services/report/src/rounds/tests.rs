@@ -102,7 +102,7 @@ fn check_lines(rounds: &Rounds, expected: &str) {
 }
 
 #[test]
-fn a_knockout_tells_its_rounds_with_byes_and_why_somebody_goes_on() {
+fn knockout_shows_rounds_and_byes() {
     let single = of(knockout(Elimination::Single), 9, 2);
     check_lines(&single, include_str!("data/single.txt"));
     let double = of(knockout(Elimination::Double), 6, 2);
@@ -112,7 +112,7 @@ fn a_knockout_tells_its_rounds_with_byes_and_why_somebody_goes_on() {
 }
 
 #[test]
-fn a_swiss_tournament_tells_whom_each_met_and_the_points() {
+fn swiss_shows_opponents_and_points() {
     let rounds = of(swiss(3), 5, 2);
     let agents = ["alpha", "bravo", "charlie", "delta", "echo"];
     let cells = swiss_cells(&rounds, &agents, |places| agents[places[0]].to_owned());
@@ -131,7 +131,7 @@ fn a_swiss_tournament_tells_whom_each_met_and_the_points() {
 }
 
 #[test]
-fn the_lines_of_a_bracket_lead_from_each_two_to_the_table_they_meet_at() {
+fn bracket_lines_join_tables() {
     for agents in 2..=33 {
         let rounds = of(knockout(Elimination::Single), agents, 2);
         let tree = bracket(&rounds, 0).expect("a tree");
@@ -194,7 +194,7 @@ fn rows_have_everybody_in_every_round_once() {
 }
 
 #[test]
-fn verdicts_of_other_formats_and_older_builds_are_no_mistake() {
+fn foreign_verdicts_are_tolerated() {
     let mut old = verdict(knockout(Elimination::Single), 3, 2);
     old.as_object_mut().expect("an object").remove("seeds");
     let rounds = Rounds::of(&old).expect("rounds");

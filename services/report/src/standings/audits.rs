@@ -32,7 +32,7 @@ mod tests {
     use crate::standings::view;
 
     #[test]
-    fn audits_that_are_given_up_are_distinguished_from_those_that_wait() {
+    fn given_up_audits_are_shown_apart() {
         let audits = v1::Audits {
             due: 10,
             agreed: 5,

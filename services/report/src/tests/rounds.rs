@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_swiss_report_has_what_decides_places_and_a_table_of_rounds() {
+fn swiss_report_has_tiebreaks_and_rounds() {
     let table = |agents: [&str; 2], points: [f64; 2]| serde_json::json!({"agents": agents, "points": points});
     let mut report = Report {
         verdict: Some(serde_json::json!({
@@ -47,7 +47,7 @@ fn a_swiss_report_has_what_decides_places_and_a_table_of_rounds() {
 }
 
 #[test]
-fn a_knockout_is_drawn_as_its_bracket() {
+fn knockout_is_drawn_as_its_bracket() {
     let table = |agents: [&str; 2], points: [f64; 2], by_seed: bool| {
         serde_json::json!({
             "part": null, "agents": agents, "points": points, "go_on": 1, "by_seed": by_seed,
@@ -106,7 +106,7 @@ fn a_knockout_is_drawn_as_its_bracket() {
 }
 
 #[test]
-fn of_a_bracket_that_is_too_large_the_last_rounds_are_drawn() {
+fn large_bracket_shows_last_rounds() {
     let mut agents: Vec<String> = (0..512).map(|number| format!("agent-{number}")).collect();
     let mut rounds = Vec::new();
     while agents.len() > 1 {

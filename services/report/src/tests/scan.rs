@@ -30,7 +30,7 @@ fn record(index: u64, seats: [u16; 2], placement: [u8; 2]) -> GameRecord {
 }
 
 #[test]
-fn a_pass_over_the_games_adds_up_courses_seats_lengths_and_faults() {
+fn scan_sums_all_games() {
     let names = vec!["one".to_owned(), "two".to_owned()];
     let mut scan = Scan::new("cup-0123456789", names, 2, 4, None);
     let results = [

@@ -50,7 +50,7 @@ fn verdict_of(text: &str, standings: &v1::Standings) -> Verdict {
 }
 
 #[test]
-fn each_expectation_holds_where_it_should_and_nowhere_else() {
+fn expectations_hold_exactly_where_stated() {
     let cases = [
         ("mine beats base", true),
         ("base beats mine", false),
@@ -84,7 +84,7 @@ fn each_expectation_holds_where_it_should_and_nowhere_else() {
 }
 
 #[test]
-fn ratings_decide_who_is_rated_above_whom_and_games_who_beats_whom() {
+fn ratings_and_games_decide_their_claims() {
     let mut standings = standings();
     standings.pairs[0].rating_difference = Some(-200.0);
     standings.pairs[0].elo_difference = Some(-80.0);
@@ -113,7 +113,7 @@ fn ratings_decide_who_is_rated_above_whom_and_games_who_beats_whom() {
 }
 
 #[test]
-fn lines_that_are_to_be_sure_share_the_error() {
+fn sure_expectations_share_the_error() {
     let agents = ["mine", "base"].map(|name| name.parse().expect("a name"));
     let checked = |texts: &[&str]| {
         let read = |text: &&str| arena_model::expect::read(text, text, &agents);
@@ -140,7 +140,7 @@ fn lines_that_are_to_be_sure_share_the_error() {
 }
 
 #[test]
-fn how_far_behind_one_is_that_lost_every_game_is_not_reported() {
+fn total_loser_has_no_distance() {
     let mut standings = standings();
     standings.pairs[0].elo_difference = Some(-700.0);
     standings.pairs[0].elo_difference_low = Some(-900.0);
@@ -160,7 +160,7 @@ fn how_far_behind_one_is_that_lost_every_game_is_not_reported() {
 }
 
 #[test]
-fn where_results_end_the_games_the_interval_is_one_that_holds_then() {
+fn adaptive_claims_use_anytime_intervals() {
     let mut standings = standings();
     assert!(verdict_of("mine beats base by 30 elo", &standings).holds);
     assert!(verdict_of("mine scores at least 0.54 at 95 %", &standings).holds);
@@ -180,7 +180,7 @@ fn where_results_end_the_games_the_interval_is_one_that_holds_then() {
 }
 
 #[test]
-fn a_test_passes_where_it_says_so_itself() {
+fn sprt_claims_follow_its_verdict() {
     let mut standings = standings();
     let verdict = verdict_of("mine passes", &standings);
     assert!(!verdict.holds && verdict.says.contains("not ended"));
@@ -193,7 +193,7 @@ fn a_test_passes_where_it_says_so_itself() {
 }
 
 #[test]
-fn without_games_nothing_holds_that_needs_some_and_no_number_is_made_up() {
+fn no_games_no_claims() {
     let mut standings = standings();
     standings.pairs.clear();
     for agent in &mut standings.agents {
@@ -216,7 +216,7 @@ fn without_games_nothing_holds_that_needs_some_and_no_number_is_made_up() {
 }
 
 #[test]
-fn an_expectation_holds_once_all_is_played_and_not_before() {
+fn expectations_wait_for_the_end() {
     for state in [v1::TournamentState::Running, v1::TournamentState::Cancelled] {
         let standings = v1::Standings {
             state: state.into(),
@@ -239,7 +239,7 @@ fn an_expectation_holds_once_all_is_played_and_not_before() {
 }
 
 #[test]
-fn places_are_those_of_the_standings_whatever_the_scores_are() {
+fn place_claims_follow_standings() {
     let mut standings = standings();
     for (agent, place) in standings.agents.iter_mut().zip([2, 1]) {
         agent.place = Some(place);
@@ -260,7 +260,7 @@ fn shared_places_are_shared() {
 }
 
 #[test]
-fn a_perfect_score_has_no_infinite_rating() {
+fn perfect_score_has_no_infinite_rating() {
     let mut standings = standings();
     standings.pairs[0].score = Some(0.0);
     standings.pairs[0].score_low = Some(0.0);

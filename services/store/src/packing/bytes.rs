@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_overflows_or_breaks_off_is_refused() {
+    fn broken_number_is_refused() {
         assert_eq!(Reader::new(&[0x80]).varint(), None);
         assert_eq!(Reader::new(&[0xff; 11]).varint(), None);
         let mut over = vec![0xff; 9];

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_compressed_comes_out_as_it_went_in() {
+    fn compression_round_trips() {
         let mut compressor = PackCompressor::new().unwrap();
         for length in [LEAST_BYTES, 5_000, RAW_BYTES_MAX] {
             let raw: Vec<u8> = (0..length).map(|place| (place % 7) as u8).collect();
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_save_little_stays_as_it_is() {
+    fn small_gain_is_not_compressed() {
         let mut compressor = PackCompressor::new().unwrap();
         assert_eq!(compressor.compress(&noise(20_000)), None);
         assert_eq!(compressor.compress(&vec![0; LEAST_BYTES - 1]), None);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_length_is_refused_and_a_huge_one_before_anything_is_allocated() {
+    fn wrong_length_is_refused_early() {
         let compressed = PackCompressor::new()
             .unwrap()
             .compress(&[0; 1_000])

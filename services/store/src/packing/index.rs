@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_reported_in_ranges() {
+    fn missing_games_are_ranges() {
         let mut index = Index::default();
         let [cup, bowl, whole] = ["cup", "bowl", "whole"].map(Arc::from);
         for game in (0..3000).filter(|game| !matches!(game, 0 | 700..=1100 | 2999)) {

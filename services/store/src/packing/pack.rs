@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn no_changed_or_shortened_pack_is_intact_and_none_panics() {
+    fn damaged_pack_is_never_intact() {
         for bytes in both() {
             for bit in 0..bytes.len() * 8 {
                 let mut changed = bytes.clone();
@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_that_no_pack_has_is_refused_before_anything_is_allocated() {
+    fn impossible_pack_length_is_refused() {
         let game = |record: usize| StoredGame {
             record: vec![0; record],
             side: Vec::new(),
@@ -473,7 +473,7 @@ mod tests {
 
     /// A pack as the release before compression wrote it.
     #[test]
-    fn a_pack_of_before_compression_reads() {
+    fn uncompressed_pack_reads() {
         let bytes = hex::decode(include_str!("../../data/pack-1.hex").trim()).expect("hex");
         assert!(intact(&bytes));
         let pack = decode(&bytes).expect("decodes");

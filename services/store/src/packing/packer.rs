@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn packs_are_closed_by_count_and_by_size_but_never_empty() {
+    fn packs_close_by_count_and_size() {
         let alike = |length: usize, count: usize| vec![game(vec![0; length]); count];
         assert_eq!(packs(&alike(10, 1_000)).0, [256, 256, 256, 232]);
         // What compresses to nothing is closed by what it was.
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn no_pack_of_many_games_is_larger_than_a_leaf_bears() {
+    fn packs_fit_into_a_leaf() {
         // Records that compress well, then not at all, then well again.
         let games: Vec<StoredGame> = (0..3_000)
             .map(|seed| {

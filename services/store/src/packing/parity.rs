@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_make_up_a_sum_are_found_and_no_others() {
+    fn parity_finds_missing_packs() {
         let all: Vec<Sha256Digest> = (0..200_u32)
             .map(|number| Sha256::digest(number.to_le_bytes()).into())
             .collect();

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_above_the_bound_is_counted() {
+    fn excess_damages_are_counted() {
         let mut damage_report = DamageReport::default();
         for sequence in 0..50 {
             damage_report.pack(2 * sequence, Fault::Missing);

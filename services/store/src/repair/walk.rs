@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn every_change_of_the_chain_is_named_with_its_place() {
+    fn chain_damage_is_located() {
         let turned = after(|db| {
             let mut bytes = pack(db, 2);
             bytes[100] ^= 1;

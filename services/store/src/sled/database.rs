@@ -268,7 +268,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_database_that_is_let_go_a_moment_later_is_waited_for() {
+    fn released_database_is_awaited() {
         let folder = tempfile::tempdir().unwrap();
         drop(Database::open(folder.path(), folder.path(), 1 << 20).unwrap());
         let held = File::open(folder.path().join("db")).unwrap();

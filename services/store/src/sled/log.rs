@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_is_whole_however_often_it_was_opened_and_with_any_size_of_value() {
+    fn reopened_log_is_whole() {
         let folder = filled();
         let data = folder.path().join("data");
         assert!(is_whole(&sled(&data)).unwrap());
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_with_a_byte_changed_or_its_end_cut_is_not_whole() {
+    fn damaged_log_is_not_whole() {
         let folder = filled();
         let sled = sled(&folder.path().join("data"));
         let log = sled.join("db");

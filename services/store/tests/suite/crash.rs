@@ -32,7 +32,7 @@ pub(crate) fn open(folder: &Path) -> Result<SledStore, StoreError> {
 
 #[test]
 #[ignore = "the child of the test below"]
-fn child_that_appends_until_killed() {
+fn child_appends_until_killed() {
     let Ok(folder) = env::var(CHILD_FOLDER) else {
         return;
     };
@@ -70,13 +70,13 @@ fn child_that_appends_until_killed() {
 }
 
 #[test]
-fn a_killed_process_loses_nothing_it_acknowledged() {
+fn kill_loses_no_acknowledged_game() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let mut acknowledged = Vec::new();
     for round in 0..12 {
         let mut child = Command::new(env::current_exe().unwrap())
-            .args(["--exact", "suite::crash::child_that_appends_until_killed"])
+            .args(["--exact", "suite::crash::child_appends_until_killed"])
             .args(["--ignored", "--nocapture", "--test-threads", "1"])
             .env(CHILD_FOLDER, &data)
             .stdout(Stdio::piped())
@@ -113,7 +113,7 @@ fn a_killed_process_loses_nothing_it_acknowledged() {
 }
 
 #[test]
-fn a_snapshot_that_a_kill_left_unfinished_does_not_keep_the_store_shut() {
+fn unfinished_snapshot_is_removed() {
     let folder = tempfile::tempdir().unwrap();
     open(folder.path())
         .unwrap()
@@ -128,7 +128,7 @@ fn a_snapshot_that_a_kill_left_unfinished_does_not_keep_the_store_shut() {
 }
 
 #[test]
-fn a_second_opener_is_reported_who_holds_the_folder() {
+fn second_opener_learns_the_holder() {
     let folder = tempfile::tempdir().unwrap();
     let first = open(folder.path()).unwrap();
     let refused = open(folder.path()).err().unwrap();
@@ -150,7 +150,7 @@ fn a_second_opener_is_reported_who_holds_the_folder() {
 }
 
 #[test]
-fn a_folder_that_is_let_go_in_time_is_taken_over() {
+fn released_folder_is_taken_over() {
     let folder = tempfile::tempdir().unwrap();
     let first = open(folder.path()).unwrap();
     first.append_and_wait(games("cup", 0..10)).unwrap();
@@ -167,7 +167,7 @@ fn a_folder_that_is_let_go_in_time_is_taken_over() {
 }
 
 #[test]
-fn a_store_of_a_newer_release_is_refused() {
+fn newer_store_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     drop(open(folder.path()).unwrap());
     fs::write(
@@ -200,7 +200,7 @@ fn no_store_is_made_where_one_is_only_to_be_read() {
 }
 
 #[test]
-fn a_full_queue_says_so_at_once_and_takes_nothing() {
+fn full_queue_refuses_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let options = Options {
         queue_games: 10,
@@ -231,7 +231,7 @@ fn a_full_queue_says_so_at_once_and_takes_nothing() {
 }
 
 #[test]
-fn a_disk_without_room_stops_the_store_and_loses_nothing_acknowledged() {
+fn full_disk_keeps_acknowledged_games() {
     let folder = tempfile::tempdir().unwrap();
     open(folder.path())
         .unwrap()
@@ -306,7 +306,7 @@ fn fill(disk: &Path, options: &Options) -> u64 {
 }
 
 #[test]
-fn a_full_disk_is_named_and_a_start_with_room_goes_on() {
+fn full_disk_is_named_and_recovers() {
     for reserve_bytes in [crate::RESERVE_BYTES, 0] {
         let disk = match SmallDisk::mount(72) {
             Ok(disk) => disk,
@@ -372,7 +372,7 @@ fn every_commit_is_reported_once_with_its_games() {
 }
 
 #[test]
-fn a_holder_that_met_an_error_or_died_leaves_word_of_it() {
+fn dead_holder_leaves_a_note() {
     let folder = tempfile::tempdir().unwrap();
     let lock = folder.path().join("lock");
     let store = open(folder.path()).unwrap();

@@ -121,7 +121,7 @@ pub(crate) fn positions(length: usize, count: usize) -> Vec<usize> {
 }
 
 #[test]
-fn a_file_cut_short_anywhere_is_survived_or_named() {
+fn truncated_file_is_survived_or_named() {
     let filled = filled();
     let mut named = 0;
     for file in files(&filled.path().join("data")) {
@@ -134,7 +134,7 @@ fn a_file_cut_short_anywhere_is_survived_or_named() {
 }
 
 #[test]
-fn a_bit_turned_anywhere_is_survived_or_named() {
+fn flipped_bit_is_survived_or_named() {
     let filled = filled();
     let mut named = 0;
     for file in files(&filled.path().join("data")) {
@@ -147,7 +147,7 @@ fn a_bit_turned_anywhere_is_survived_or_named() {
 }
 
 #[test]
-fn a_missing_file_is_survived_or_named() {
+fn missing_file_is_survived_or_named() {
     let filled = filled();
     for file in files(&filled.path().join("data")) {
         let scratch = tempfile::tempdir().unwrap();
@@ -198,7 +198,7 @@ pub(crate) fn fallen_back() -> TempDir {
 }
 
 #[test]
-fn acknowledged_data_that_the_database_lost_is_counted() {
+fn lost_acknowledged_games_are_counted() {
     let folder = fallen_back();
     let error = open(&folder.path().join("data")).err().unwrap().to_string();
     assert!(
@@ -216,7 +216,7 @@ fn acknowledged_data_that_the_database_lost_is_counted() {
 }
 
 #[test]
-fn a_place_of_the_chain_is_known_again_and_that_of_another_chain_is_not() {
+fn positions_belong_to_one_chain() {
     let folder = tempfile::tempdir().unwrap();
     let [data, other] = ["data", "other"].map(|name| folder.path().join(name));
     let store = open(&data).unwrap();
@@ -279,7 +279,7 @@ fn a_place_of_the_chain_is_known_again_and_that_of_another_chain_is_not() {
 }
 
 #[test]
-fn a_store_of_an_earlier_format_goes_on_as_one_of_this_release() {
+fn earlier_format_is_upgraded() {
     let folder = filled();
     let data = folder.path().join("data");
     let label = data.join("store.json");
@@ -297,7 +297,7 @@ fn a_store_of_an_earlier_format_goes_on_as_one_of_this_release() {
 }
 
 #[test]
-fn a_label_that_points_elsewhere_is_no_new_store() {
+fn misplaced_label_is_no_new_store() {
     let folder = tempfile::tempdir().unwrap();
     open(folder.path())
         .unwrap()
@@ -328,7 +328,7 @@ fn games_sent_twice_leave_a_sound_store() {
 }
 
 #[test]
-fn a_receipt_with_one_torn_slot_is_whole() {
+fn torn_commit_marker_slot_is_tolerated() {
     let folder = tempfile::tempdir().unwrap();
     let commit_marker = folder.path().join("database-1/acknowledged");
     for start in [0, 10, 20] {
@@ -348,7 +348,7 @@ fn a_receipt_with_one_torn_slot_is_whole() {
 }
 
 #[test]
-fn a_receipt_behind_the_database_is_no_damage() {
+fn commit_marker_may_lag() {
     let folder = tempfile::tempdir().unwrap();
     let commit_marker = folder.path().join("database-1/acknowledged");
     open(folder.path())

@@ -19,7 +19,7 @@ use crate::{
 };
 
 #[test]
-fn a_sound_store_verifies_and_is_left_alone_by_a_repair() {
+fn repair_leaves_sound_store_alone() {
     let folder = filled();
     let data = folder.path().join("data");
     let report = verify(&data).unwrap();
@@ -38,7 +38,7 @@ fn a_sound_store_verifies_and_is_left_alone_by_a_repair() {
 }
 
 #[test]
-fn a_repair_keeps_what_can_be_read_and_names_what_is_lost() {
+fn repair_keeps_readable_games() {
     let folder = fallen_back();
     let data = folder.path().join("data");
     assert!(!verify(&data).unwrap().is_sound());
@@ -62,7 +62,7 @@ fn a_repair_keeps_what_can_be_read_and_names_what_is_lost() {
 }
 
 #[test]
-fn whatever_was_damaged_a_repaired_store_opens_and_holds_nothing_false() {
+fn repaired_store_is_true() {
     let filled = filled();
     let mut kept = 0;
     for file in files(&filled.path().join("data")) {
@@ -103,7 +103,7 @@ fn sled(data: &Path) -> PathBuf {
 }
 
 #[test]
-fn one_wrong_byte_costs_no_more_than_the_pack_it_lies_in() {
+fn wrong_byte_costs_one_pack() {
     let filled = filled();
     let from = filled.path().join("data");
     let carved = Carved::of(&sled(&from)).unwrap();
@@ -141,7 +141,7 @@ fn one_wrong_byte_costs_no_more_than_the_pack_it_lies_in() {
 }
 
 #[test]
-fn a_damaged_store_that_someone_tried_to_open_lies_there_as_it_was() {
+fn opening_changes_no_damaged_store() {
     let filled = filled();
     let from = filled.path().join("data");
     let log = sled(&from).join("db");
@@ -175,7 +175,7 @@ fn a_damaged_store_that_someone_tried_to_open_lies_there_as_it_was() {
 }
 
 #[test]
-fn a_database_that_cannot_be_opened_at_all_loses_only_what_is_damaged() {
+fn unopenable_database_is_salvaged() {
     let folder = filled();
     let data = folder.path().join("data");
     let store = open(&data).unwrap();
@@ -206,7 +206,7 @@ fn a_database_that_cannot_be_opened_at_all_loses_only_what_is_damaged() {
 }
 
 #[test]
-fn a_repair_that_broke_off_does_not_hide_the_database_it_was_to_repair() {
+fn interrupted_repair_keeps_database() {
     let folder = tempfile::tempdir().unwrap();
     let (data, half) = (folder.path().join("data"), folder.path().join("half"));
     let first = open(&half).unwrap();
@@ -224,7 +224,7 @@ fn a_repair_that_broke_off_does_not_hide_the_database_it_was_to_repair() {
 }
 
 #[test]
-fn a_binary_that_changed_on_disk_is_named() {
+fn changed_binary_is_named() {
     use std::io::Write;
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
@@ -244,7 +244,7 @@ fn a_binary_that_changed_on_disk_is_named() {
 }
 
 #[test]
-fn a_backup_restores_to_the_same_store() {
+fn backup_restores_same_store() {
     use std::io::Write;
     let folder = filled();
     let (data, file) = (folder.path().join("data"), folder.path().join("backup"));
@@ -289,7 +289,7 @@ fn a_backup_restores_to_the_same_store() {
 
 /// What is durable when it begins is in it, whatever is written meanwhile.
 #[test]
-fn a_backup_of_an_open_store_is_of_one_moment() {
+fn online_backup_is_consistent() {
     let folder = filled();
     let (data, file) = (folder.path().join("data"), folder.path().join("backup"));
     let store = open(&data).unwrap();
@@ -333,7 +333,7 @@ fn a_backup_of_an_open_store_is_of_one_moment() {
 }
 
 #[test]
-fn a_damaged_backup_is_refused_and_leaves_nothing() {
+fn damaged_backup_is_refused() {
     let folder = filled();
     let (data, file) = (folder.path().join("data"), folder.path().join("backup"));
     crate::backup(&data, &file).unwrap();
@@ -357,7 +357,7 @@ fn a_damaged_backup_is_refused_and_leaves_nothing() {
 }
 
 #[test]
-fn an_interrupted_restore_is_no_store_however_early_and_begins_anew() {
+fn interrupted_restore_begins_anew() {
     let folder = filled();
     let (data, file) = (folder.path().join("data"), folder.path().join("backup"));
     crate::backup(&data, &file).unwrap();
@@ -386,7 +386,7 @@ fn an_interrupted_restore_is_no_store_however_early_and_begins_anew() {
 }
 
 #[test]
-fn a_damaged_store_is_not_backed_up() {
+fn damaged_store_is_not_backed_up() {
     let folder = fallen_back();
     let file = folder.path().join("backup");
     let refused = crate::backup(folder.path().join("data"), &file);

@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_whole_round_robin_of_rounds_meets_nobody_twice_where_it_can_be_had() {
+    fn full_swiss_repeats_no_pair() {
         for count in [2, 4, 6, 8, 16] {
             let mut agents = vec![Standing::default(); count];
             for _ in 0..count / 2 {
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn who_rests_is_last_and_nobody_rests_twice_before_all_did() {
+    fn byes_go_to_the_last_in_turn() {
         let mut agents = vec![Standing::default(); 5];
         for round in 0..5_u32 {
             let (_, resting) = draw(&agents, 2);
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_that_must_meet_again_are_those_who_met_least() {
+    fn rematches_are_of_rarest_pairs() {
         let mut agents = vec![Standing::default(); 2];
         agents[0].met = vec![1];
         agents[1].met = vec![0];
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_of_four_have_those_who_stand_alike() {
+    fn tables_of_four_group_equal_scores() {
         let mut agents = vec![Standing::default(); 9];
         for (number, agent) in agents.iter_mut().enumerate() {
             agent.points = 100 - number as u64;

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_inverse_times_the_matrix_is_one() {
+    fn inverse_times_matrix_is_identity() {
         let matrix = vec![4.0, 1.0, 0.5, 1.0, 3.0, -1.0, 0.5, -1.0, 2.0];
         let inverse = inverse(matrix.clone(), 3);
         for row in 0..3 {
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn ratings_follow_results_and_stay_finite_where_all_is_won() {
+    fn perfect_results_have_finite_ratings() {
         let ratings = Ratings::fit(3, &[pair(0, 1, 2000, 2000), pair(1, 2, 300, 400)]);
         assert_eq!(ratings.order(), [0, 1, 2]);
         assert!(ratings.values.iter().all(|value| value.is_finite()));
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_foreseen_is_what_was_said_to_be_gained() {
+    fn predicted_gain_equals_gain() {
         let mut ratings = Ratings::fit(3, &[pair(0, 1, 30, 60), pair(1, 2, 10, 40)]);
         let neighbours = [(0, 1), (1, 2)];
         let variance = |ratings: &Ratings| -> f64 {

@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_to_expect_are_about_those_of_simulated_tests() {
+    fn expected_blocks_match_simulation() {
         let wide = Test {
             elo0: -20.0,
             elo1: 20.0,

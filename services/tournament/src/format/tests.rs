@@ -71,7 +71,7 @@ fn refused(tournament: &Tournament, expected: &str) {
 }
 
 #[test]
-fn in_a_gauntlet_each_challenger_meets_all_others_and_nobody_else_meets() {
+fn gauntlet_pairs_challengers_with_field() {
     let challengers = ["a1", "a3"].map(|name| name.parse().expect("a name"));
     let gauntlet = Settings::Gauntlet(Gauntlet {
         challengers: challengers.to_vec(),
@@ -98,7 +98,7 @@ fn in_a_gauntlet_each_challenger_meets_all_others_and_nobody_else_meets() {
 }
 
 #[test]
-fn a_gauntlet_of_four_seats_puts_the_challenger_in_every_game_and_the_field_in_as_many_each() {
+fn gauntlet_of_four_balances_the_field() {
     let (stages, _) = play(&plain(Format::Gauntlet, 6, 4, 1), by_index);
     let met = meetings(stages.schedule());
     assert_eq!(met.len(), 10, "triples of five");
@@ -109,7 +109,7 @@ fn a_gauntlet_of_four_seats_puts_the_challenger_in_every_game_and_the_field_in_a
 }
 
 #[test]
-fn a_bracket_gives_byes_to_the_best_seeds_and_lets_them_meet_last() {
+fn bracket_favours_best_seeds() {
     let (stages, verdict) = play(&plain(Format::Knockout, 5, 2, 1), by_index);
     let order: Vec<Vec<u16>> = (0..stages.schedule().blocks())
         .map(|block| stages.schedule().group(stages.schedule().group_of(block)))
@@ -126,7 +126,7 @@ fn a_bracket_gives_byes_to_the_best_seeds_and_lets_them_meet_last() {
 }
 
 #[test]
-fn a_tie_in_a_knockout_goes_to_the_better_seed_and_is_reported() {
+fn knockout_tie_goes_to_better_seed() {
     let (_, verdict) = play(&plain(Format::Knockout, 4, 2, 2), |_, _| 1);
     assert_eq!(verdict.data["winner"], "a0");
     assert_eq!(verdict.data["rounds"][0]["tables"][0]["by_seed"], true);
@@ -135,7 +135,7 @@ fn a_tie_in_a_knockout_goes_to_the_better_seed_and_is_reported() {
 }
 
 #[test]
-fn double_elimination_puts_out_after_two_losses_and_has_a_decider_where_the_final_is_lost() {
+fn double_elimination_needs_two_losses() {
     let double = |seeding| {
         Some(Settings::Knockout(Knockout {
             elimination: Elimination::Double,
@@ -170,7 +170,7 @@ fn double_elimination_puts_out_after_two_losses_and_has_a_decider_where_the_fina
 }
 
 #[test]
-fn seeds_that_are_drawn_follow_from_the_seed_of_the_tournament() {
+fn drawn_seeding_follows_tournament_seed() {
     let drawn = Settings::Knockout(Knockout {
         elimination: Elimination::Single,
         seeding: Seeding::Drawn,
@@ -190,7 +190,7 @@ fn seeds_that_are_drawn_follow_from_the_seed_of_the_tournament() {
 }
 
 #[test]
-fn of_tables_the_best_half_goes_on_until_one_table_is_left() {
+fn best_half_of_each_table_advances() {
     for (seats, sizes) in [
         (4, vec![4, 5, 6, 7, 8, 9, 16, 33]),
         (3, vec![3, 4, 5, 9, 20]),
@@ -224,7 +224,7 @@ fn of_tables_the_best_half_goes_on_until_one_table_is_left() {
 }
 
 #[test]
-fn swiss_rounds_pair_those_who_stand_alike_and_the_best_is_first() {
+fn swiss_pairs_equal_scores() {
     let (stages, verdict) = play(&plain(Format::Swiss, 8, 2, 2), by_index);
     assert_eq!(stages.schedule().games(), 3 * 4 * 2 * 2);
     assert_eq!(verdict.data["winner"], "a0");
@@ -242,7 +242,7 @@ fn swiss_rounds_pair_those_who_stand_alike_and_the_best_is_first() {
 }
 
 #[test]
-fn a_bye_of_a_swiss_round_counts_as_a_win_and_comes_to_each_once() {
+fn swiss_bye_is_a_win_once() {
     let swiss = Settings::Swiss(Swiss { rounds: Some(4) });
     let (_, verdict) = play(&with(Format::Swiss, 5, 2, 1, Some(swiss)), |_, _| 1);
     let standings = verdict.swiss();
@@ -260,7 +260,7 @@ fn a_bye_of_a_swiss_round_counts_as_a_win_and_comes_to_each_once() {
 }
 
 #[test]
-fn swiss_tables_of_four_end_before_everybody_only_meets_again_and_say_who_did() {
+fn swiss_of_four_ends_before_rematches() {
     let rounds = |rounds| Some(Settings::Swiss(Swiss { rounds }));
     let of = |agents, shown| with(Format::Swiss, agents, 4, 1, rounds(shown));
     refused(&of(8, Some(4)), "new opponents in 2 rounds only");
@@ -280,7 +280,7 @@ fn swiss_tables_of_four_end_before_everybody_only_meets_again_and_say_who_did() 
 
 /// The share of games that the first agent wins, drawn from the index.
 #[test]
-fn a_ladder_plays_close_neighbours_more_than_clear_ones() {
+fn ladder_prefers_close_neighbours() {
     let ladder = Settings::Ladder(Ladder {
         blocks_total: Some(600),
         step: Some(20),
@@ -343,7 +343,7 @@ fn fixed_games_are_played_as_they_are_listed() {
 }
 
 #[test]
-fn what_a_format_cannot_do_is_refused_and_said_why() {
+fn impossible_format_is_refused_with_reason() {
     refused(&plain(Format::Knockout, 1, 2, 1), "only 1 agent is listed");
     refused(&plain(Format::Sprt, 3, 2, 1), "but 3 are listed");
     refused(&plain(Format::Sprt, 1, 2, 1), "only 1 agent is listed");
@@ -363,7 +363,7 @@ fn what_a_format_cannot_do_is_refused_and_said_why() {
 }
 
 #[test]
-fn a_game_of_one_set_of_agents_has_one_group_whatever_the_stage() {
+fn same_agents_share_a_group() {
     let double = Settings::Knockout(Knockout {
         elimination: Elimination::Double,
         seeding: Seeding::Listed,

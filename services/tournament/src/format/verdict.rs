@@ -235,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ladder_has_the_ratings_of_its_standings_and_their_order() {
+    fn ladder_verdict_equals_standings() {
         let row = |place: u64, agent: &str, elo: f64, score: Option<f64>| json!({"place": place, "agent": agent, "elo": elo, "score": score});
         let rows = json!([
             row(1, "a", 401.7, Some(0.8)),
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_scores_share_a_place_and_who_did_not_play_is_last() {
+    fn equal_scores_share_a_place() {
         let units = [(3, 6), (0, 0), (5, 6), (1, 2), (0, 4)].map(|(got, of)| Units { got, of });
         assert_eq!(places(&units), [(1, 2), (2, 0), (2, 3), (4, 4), (5, 1)]);
     }

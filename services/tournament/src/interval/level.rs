@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_has_the_interval_that_its_blocks_give_at_that_level() {
+    fn share_interval_follows_level() {
         let blocks = blocks();
         let mean = blocks.mean().expect("blocks");
         let usual = blocks.estimate(mean, 40.0);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_nothing_at_95_percent_says_nothing_at_any_level() {
+    fn missing_interval_is_missing_at_every_level() {
         let all = Interval {
             low: 0.0,
             high: 1.0,
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn looking_at_any_time_costs_as_much_at_other_levels() {
+    fn anytime_cost_is_equal_at_every_level() {
         let blocks = blocks();
         let mean = blocks.mean().expect("blocks");
         let (n, tuning_horizon) = (blocks.count() as f64, 40.0);
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rating_of_few_blocks_has_students_points_at_any_level() {
+    fn few_blocks_use_student_quantiles() {
         // With 3 degrees of freedom: 3.182 and 5.841 (tables); with 30: 2.042 and 2.750.
         for (df, usual, wanted) in [(3, 3.182_446, 5.840_909), (30, 2.042_272, 2.749_996)] {
             let half = |point: f64| ELO * 2.0 * (point * 0.01 / 2.0).asinh();

@@ -43,7 +43,7 @@ fn coverage(case: &Case, runs: u64) -> f64 {
 }
 
 #[test]
-fn intervals_hold_the_truth_about_as_often_as_they_say() {
+fn interval_coverage_is_nominal() {
     let cases: Vec<Case> =
         serde_json::from_str(include_str!("../../data/coverage.json")).expect("cases");
     for case in cases {
@@ -59,14 +59,14 @@ fn intervals_hold_the_truth_about_as_often_as_they_say() {
 }
 
 #[test]
-fn the_critical_value_is_that_of_the_tables() {
+fn critical_value_equals_tables() {
     for (df, expected) in [(1, 12.706), (4, 2.776), (30, 2.042), (1_000_000, 1.960)] {
         assert!((critical(df) - expected).abs() < 6e-4, "{df}");
     }
 }
 
 #[test]
-fn the_series_meets_the_exact_points() {
+fn series_equals_exact_quantiles() {
     for normal in [1.0, 1.96, 3.0, 4.0] {
         let exact = StudentsT::new(0.0, 1.0, 30.0).expect("freedom");
         let exact = -exact.inverse_cdf(Normal::new(0.0, 1.0).expect("a normal").cdf(-normal));
@@ -82,7 +82,7 @@ fn moments(units: &[u64]) -> Moments {
 }
 
 #[test]
-fn what_cannot_be_known_is_not_invented() {
+fn unknown_intervals_are_absent() {
     assert_eq!(Blocks::of([], 4).fixed(), None);
     assert_eq!(Blocks::of([Moments::default()], 4).fixed(), None);
     let all = Interval {
@@ -93,7 +93,7 @@ fn what_cannot_be_known_is_not_invented() {
 }
 
 #[test]
-fn alike_blocks_narrow_the_interval_but_never_to_nothing() {
+fn equal_blocks_keep_a_width() {
     for units in [0, 2, 4] {
         let width = |blocks| {
             let blocks = Blocks::of([moments(&vec![units; blocks])], 4);
@@ -106,7 +106,7 @@ fn alike_blocks_narrow_the_interval_but_never_to_nothing() {
 }
 
 #[test]
-fn opponents_of_different_strength_do_not_widen_the_interval() {
+fn mixed_opponents_keep_interval_width() {
     let width = |groups: &[Moments]| {
         let blocks = Blocks::of(groups.iter().copied(), 4);
         let Interval { low, high } = blocks.fixed().expect("some");

@@ -19,7 +19,7 @@ fn played(agents: usize, seats: usize, blocks: u64, seed: u64) -> Tally {
 }
 
 #[test]
-fn two_agents_are_a_pair_with_the_score_of_the_standings() {
+fn pair_score_equals_standings() {
     let tally = played(2, 2, 40, 5);
     let standings = tally.standings();
     let first = standings.agents.iter().find(|agent| agent.agent == "a0");
@@ -64,7 +64,7 @@ fn pairs_of_four_seats_add_up_to_the_scores() {
 }
 
 #[test]
-fn agents_that_never_met_have_no_score_and_still_a_difference() {
+fn unmet_pair_has_rating_difference_only() {
     let tournament = tournament(3, 2, 4);
     let schedule = Schedule::new(&tournament).expect("a schedule");
     let mut tally = Tally::new(&tournament).expect("a tally");
@@ -81,7 +81,7 @@ fn agents_that_never_met_have_no_score_and_still_a_difference() {
 }
 
 #[test]
-fn games_of_incomplete_blocks_count_in_pairs_but_in_no_interval() {
+fn incomplete_blocks_have_no_interval() {
     let tournament = tournament(3, 3, 1);
     let schedule = Schedule::new(&tournament).expect("a schedule");
     let mut tally = Tally::new(&tournament).expect("a tally");

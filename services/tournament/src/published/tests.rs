@@ -13,7 +13,7 @@ fn close(found: f64, expected: f64) {
 }
 
 #[test]
-fn a_mean_has_the_interval_and_deviation_of_a_sample() {
+fn mean_has_sample_interval() {
     // 2, 4, 4, 6: mean 4, variance 8/3, standard error √(2/3) = 0.8165,
     // t(3) = 3.1824.
     let found = mean(&parts(&[(2, 1), (4, 1), (4, 1), (6, 1)])).expect("observations");
@@ -26,7 +26,7 @@ fn a_mean_has_the_interval_and_deviation_of_a_sample() {
 }
 
 #[test]
-fn a_ratio_of_sums_weighs_blocks_by_what_was_observed_in_them() {
+fn ratio_weighs_blocks_by_observations() {
     // 6/2, 9/4, 5/2: 20/8 = 2.5; residuals 1, -1, 0; standard error
     // √(3/2 · 2)/8 = 0.2165; t(2) = 4.3027.
     let found = mean(&parts(&[(6, 2), (0, 0), (9, 4), (5, 2)])).expect("observations");
@@ -38,7 +38,7 @@ fn a_ratio_of_sums_weighs_blocks_by_what_was_observed_in_them() {
 }
 
 #[test]
-fn one_block_has_a_mean_and_no_interval_and_none_has_nothing() {
+fn one_block_has_no_interval() {
     let one = mean(&parts(&[(7, 2)])).expect("observations");
     assert_eq!((one.value, one.interval, one.sd), (3.5, None, None));
     assert_eq!(mean(&parts(&[(0, 0)])), None);
@@ -46,7 +46,7 @@ fn one_block_has_a_mean_and_no_interval_and_none_has_nothing() {
 }
 
 #[test]
-fn a_share_of_single_games_has_wilsons_interval() {
+fn share_of_games_has_wilson_interval() {
     // 30 of 100: Wilson with t(99) = 1.984: 0.2187 to 0.3963, slightly wider than with
     // 1.96, as expected.
     let mut games = vec![Part { sum: 1, count: 1 }; 30];
@@ -59,7 +59,7 @@ fn a_share_of_single_games_has_wilsons_interval() {
 }
 
 #[test]
-fn games_that_do_not_count_leave_a_share_as_it_is() {
+fn uncounted_games_change_no_share() {
     let mut games = vec![Part { sum: 1, count: 1 }; 5];
     games.resize(20, Part { sum: 0, count: 1 });
     let plain = share(&games);
@@ -96,7 +96,7 @@ fn counts_agree_within_the_stated_bound() {
 }
 
 #[test]
-fn a_share_of_all_or_nothing_accepts_only_itself() {
+fn extreme_share_accepts_only_itself() {
     assert!(count_agrees(100.0, 100, 1.0));
     assert!(!count_agrees(99.0, 100, 1.0));
     assert_eq!(z_of_count(100.0, 100, 1.0), None);

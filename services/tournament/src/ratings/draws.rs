@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn who_wins_or_draws_alone_is_asked_to_be_apart_by_a_prior() {
+    fn prior_separates_perfect_results() {
         const NOTE: &str = "the prior alone keeps the rating difference";
         let cases: &[(usize, &[Came], Option<&str>)] = &[
             (2, &[(0, 1, "wd")], Some("a0, a1")),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_reported_it_is_so() {
+    fn draw_model_reports_true_values() {
         let differences = [20, 80].map(|blocks| {
             let tally = played((2, blocks), &[(0, 1, "wd")]);
             let ratings = tally.evidence().ratings(None).expect("games");

@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_that_is_true_is_rejected_as_rarely_as_the_test_says() {
+    fn fit_test_keeps_its_level() {
         for (agents, blocks, tie) in [(3, 10, 0.0), (4, 20, 0.0), (6, 40, 1.0)] {
             let mut of = Draws(0x5eed);
             let mut rejected = 0;
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_found_and_reported() {
+    fn fit_test_finds_a_cycle() {
         let circle = |a: u16, b: u16| if (a + 1) % 3 == b { 3.0 } else { 1.0 / 3.0 };
         let evidence = played((3, 60), circle, 0.2, &mut Draws(1));
         let found = evidence.ratings(None).expect("games").goodness;
@@ -343,7 +343,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::print_stdout, reason = "README.md quotes these rates")]
-    fn a_model_of_several_seats_is_rejected_as_rarely_as_the_test_says() {
+    fn fit_test_of_many_seats_keeps_level() {
         for (agents, seats, blocks) in [(4, 3, 20), (5, 4, 20), (6, 3, 40)] {
             let mut of = Draws(0x5eed);
             let mut rejected = 0;
@@ -365,7 +365,7 @@ mod tests {
 
     /// Agent 0 is strong, unless agent 3 sits at the same table.
     #[test]
-    fn an_agent_that_depends_on_its_company_is_found() {
+    fn fit_test_finds_context_effects() {
         for seats in [3, 4] {
             let strength = |agent: u16, all: &[u16]| match agent {
                 0 if all.contains(&3) => 0.5,

@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_matrix_without_a_root_is_reported() {
+    fn singular_matrix_is_reported() {
         let mut matrix = Matrix::zero(2);
         matrix.add(0, 0, 1.0);
         matrix.add(1, 1, -1.0);

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ranking_with_ties_is_taken_step_by_step() {
+    fn tied_ranking_is_rated_stepwise() {
         let ranking = Ranking::of([1, 0, 1, 3]);
         let steps: Vec<_> = steps(ranking, 4)
             .map(|step| (step.from, step.first))

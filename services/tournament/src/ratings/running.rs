@@ -234,7 +234,7 @@ mod tests {
     ];
 
     #[test]
-    fn who_wins_rises_and_a_void_game_changes_nothing() {
+    fn win_raises_rating_void_does_not() {
         for system in ALL {
             let mut running = Running::new(system, 2);
             let before = running.ratings();
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn games_of_four_are_rated_by_those_that_take_them() {
+    fn four_seats_need_a_suitable_rating() {
         for system in ALL {
             let mut running = Running::new(system, 4);
             running.add(&[3, 2, 1, 0], &[1, 2, 2, 4]);
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_wins_stay_finite() {
+    fn thousand_wins_stay_finite() {
         for system in ALL {
             let mut running = Running::new(system, 2);
             (0..1000).for_each(|_| running.add(&[0, 1], &[1, 2]));

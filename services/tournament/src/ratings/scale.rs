@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn odds_are_those_of_davidsons_chances_and_are_undone() {
+    fn davidson_odds_round_trip() {
         for tie in [0.0, 0.5, 2.0, 400.0] {
             let scale = Scale::new(tie);
             for d in [-9.0_f64, -1.0, -1e-3, 0.0, 0.3, 2.0, 12.0] {
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_of_a_difference_leaves_out_0_where_that_of_the_odds_does() {
+    fn difference_and_odds_intervals_agree() {
         let points = (Looks::One, 20);
         for (tie, with_tie) in [(0.5, 0.0), (2.0, 0.1), (20.0, -0.15), (1e-4, 0.2)] {
             for step in 1..60 {
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn where_little_is_open_the_interval_of_a_difference_is_that_of_its_variance() {
+    fn small_variance_gives_normal_interval() {
         for (tie, difference, with_tie) in [(0.5, 0.4, 0.0), (2.0, 1.5, 0.1), (20.0, 3.0, -0.15)] {
             let spread = Spread {
                 of_difference: 0.09e-6,
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_is_wilsons() {
+    fn interval_is_wilson() {
         // 7 of 20, z = 1.96: 0.1812 to 0.5671 (R. G. Newcombe, "Two-sided confidence
         // intervals for the single proportion", 1998, by its method 3).
         let share = 7.0_f64 / 20.0;

@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_those_that_lead_back_and_come_in_the_order_of_edges() {
+    fn strong_components_are_ordered() {
         // 4 → {2, 0} → {1, 3}, and 5 alone.
         let edges = [vec![2, 1], vec![3], vec![0], vec![1], vec![2], vec![]];
         let part = parts(&edges);

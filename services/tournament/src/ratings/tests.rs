@@ -38,7 +38,7 @@ fn drawn(draws: &mut Draws, seats: &[u16], spread: u64) -> Vec<u8> {
 }
 
 #[test]
-fn two_agents_without_draws_have_the_log_odds_of_a_win() {
+fn rating_of_two_is_log_odds() {
     let mut game = 0;
     let tally = played((2, 2, 10), |scheduled| {
         game += 1;
@@ -86,7 +86,7 @@ fn draws_weigh_as_davidson_has_it() {
 }
 
 #[test]
-fn the_variance_of_two_agents_is_that_of_their_score_by_its_slope() {
+fn rating_variance_follows_delta_method() {
     let mut draws = Draws(6);
     let ends = [[1, 2], [2, 1], [1, 1]];
     let tally = played((2, 2, 400), |_| {
@@ -126,7 +126,7 @@ fn blocks_of(lost: u64, split: u64, won: u64) -> Tally {
 }
 
 #[test]
-fn the_interval_of_two_is_that_of_their_score_and_holds_where_nearly_all_is_split() {
+fn rating_interval_of_two_follows_score() {
     // Number of blocks, and the probabilities of a lost and a won block. All outcomes are
     // weighted.
     for (blocks, lost, won) in [(3, 0.13, 0.41), (20, 0.01, 0.05), (50, 0.0, 0.03)] {
@@ -175,7 +175,7 @@ fn ways(of: u64, chosen: u64) -> f64 {
 }
 
 #[test]
-fn with_draws_elo_of_the_score_is_less_than_the_difference_of_ratings() {
+fn draws_reduce_score_elo() {
     let mut game = 0;
     let tally = played((2, 2, 100), |scheduled| {
         game += 1;
@@ -217,7 +217,7 @@ fn with_draws_elo_of_the_score_is_less_than_the_difference_of_ratings() {
 }
 
 #[test]
-fn an_anchor_has_rating_nothing_and_moves_no_difference() {
+fn anchor_has_rating_zero() {
     let mut draws = Draws(4);
     let tally = played((5, 2, 20), |game| Some(drawn(&mut draws, &game.seats, 8)));
     let evidence = tally.evidence();
@@ -235,7 +235,7 @@ fn an_anchor_has_rating_nothing_and_moves_no_difference() {
 }
 
 #[test]
-fn a_perfect_score_has_a_finite_rating_and_a_wide_interval() {
+fn perfect_score_has_finite_wide_rating() {
     for (blocks, lowest) in [(10, 100.0), (100, 300.0)] {
         let tally = played((2, 2, blocks), |game| {
             Some(if game.seats[0] == 0 {
@@ -256,7 +256,7 @@ fn a_perfect_score_has_a_finite_rating_and_a_wide_interval() {
 }
 
 #[test]
-fn games_of_four_find_who_is_better() {
+fn four_seat_ratings_find_the_better() {
     let mut draws = Draws(8);
     let tally = played((6, 4, 10), |game| Some(drawn(&mut draws, &game.seats, 8)));
     let ratings = tally.evidence().ratings(None).expect("games");
@@ -269,7 +269,7 @@ fn games_of_four_find_who_is_better() {
 }
 
 #[test]
-fn agents_that_no_games_link_are_distinguished() {
+fn unlinked_agents_are_separated() {
     let tally = played((5, 2, 4), |game| {
         let sides = [game.seats[0] < 2, game.seats[1] < 2];
         (sides[0] == sides[1]).then(|| vec![1, 2])
@@ -285,7 +285,7 @@ fn agents_that_no_games_link_are_distinguished() {
 
 /// At a difference of 800 Elo such games occur three times in ten.
 #[test]
-fn where_all_games_between_sets_went_one_way_the_least_that_is_between_them_is_reported() {
+fn one_sided_sets_have_lower_bound() {
     let tally = played((4, 2, 15), |game| {
         let [one, other] = [game.seats[0], game.seats[1]];
         let first_wins = match (one < 2, other < 2) {
@@ -323,7 +323,7 @@ fn where_all_games_between_sets_went_one_way_the_least_that_is_between_them_is_r
 }
 
 #[test]
-fn what_the_prior_alone_would_tell_is_not_reported() {
+fn prior_only_ratings_are_hidden() {
     // Two sets, and one agent that never plays.
     let tally = played((5, 2, 4), |game| {
         let set = |agent: u16| [0, 0, 1, 1, 2][usize::from(agent)];

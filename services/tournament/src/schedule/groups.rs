@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn where_agents_may_sit_twice_all_multisets_are_groups() {
+    fn repeated_agents_form_multisets() {
         let groups = Groups::new(2, 3, true).expect("few");
         let all: Vec<Vec<u16>> = (0..groups.count()).map(|it| groups.members(it)).collect();
         assert_eq!(all, [[0, 0, 0], [0, 0, 1], [0, 1, 1], [1, 1, 1]]);

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn necklaces_are_the_ways_to_seat_two_agents_at_a_round_table() {
+    fn necklaces_are_round_table_seatings() {
         assert_eq!(necklaces(&[0, 0, 1]), [[0, 0, 1]]);
         assert_eq!(necklaces(&[0, 0, 1, 1]), [[0, 0, 1, 1], [0, 1, 0, 1]]);
         assert_eq!(necklaces(&[0, 0, 0, 1, 1, 1]).len(), 4);

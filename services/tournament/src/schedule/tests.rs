@@ -38,7 +38,7 @@ fn schedules_are_those_worked_out_by_hand() {
 }
 
 #[test]
-fn groups_are_all_combinations_in_lexicographic_order() {
+fn groups_are_lexicographic_combinations() {
     for (agents, seats) in [(2, 2), (7, 2), (9, 3), (10, 4), (6, 6), (300, 2)] {
         let schedule = Schedule::new(&tournament(agents, seats, 1)).expect("a schedule");
         let mut last: Option<Vec<u16>> = None;
@@ -53,7 +53,7 @@ fn groups_are_all_combinations_in_lexicographic_order() {
 }
 
 #[test]
-fn every_agent_holds_every_seat_and_every_order_as_often() {
+fn seats_and_orders_are_balanced() {
     for (agents, seats, blocks) in [(5, 2, 3), (5, 3, 4), (6, 4, 6)] {
         let schedule = Schedule::new(&tournament(agents, seats, blocks)).expect("a schedule");
         let mut held = BTreeMap::<(u16, usize), u64>::new();
@@ -93,7 +93,7 @@ fn any_game_of_a_huge_schedule_is_found_at_once() {
 }
 
 #[test]
-fn what_cannot_be_scheduled_is_refused_and_said_why() {
+fn impossible_schedule_is_refused() {
     let refused = |agents, seats, blocks| {
         Schedule::new(&tournament(agents, seats, blocks))
             .expect_err("refused")
@@ -122,7 +122,7 @@ fn every_block_of_a_group_has_its_own_number() {
 }
 
 #[test]
-fn a_group_has_each_opening_once_before_it_has_one_again() {
+fn openings_repeat_only_after_all() {
     for size in [1, 2, 6, 35, 210] {
         let mut tournament = tournament(4, 2, 3 * size);
         tournament.openings = Some(arena_model::Openings {
@@ -149,7 +149,7 @@ fn a_group_has_each_opening_once_before_it_has_one_again() {
 
 /// Two of three agents do not use their seeds: from three openings they play three blocks.
 #[test]
-fn a_group_that_would_repeat_its_games_plays_each_opening_once() {
+fn repeating_group_plays_openings_once() {
     let mut tournament = tournament(3, 2, 10);
     tournament.openings = Some(arena_model::Openings {
         size: 3,

@@ -178,7 +178,7 @@ fn all() -> Vec<Tournament> {
 }
 
 #[test]
-fn games_and_verdict_do_not_depend_on_the_order_of_results_or_on_restarts() {
+fn verdict_ignores_arrival_order() {
     for tournament in all() {
         for voids in [false, true] {
             let what = format!(
@@ -205,7 +205,7 @@ fn games_and_verdict_do_not_depend_on_the_order_of_results_or_on_restarts() {
 }
 
 #[test]
-fn where_nothing_can_be_played_there_is_a_verdict_all_the_same() {
+fn empty_tournament_has_a_verdict() {
     for tournament in all() {
         let mut stages = Stages::new(&tournament).expect("a tournament");
         let mut known = 0;
@@ -246,7 +246,7 @@ fn stages_with_the_same_groups_take_no_more_room() {
 }
 
 #[test]
-fn a_state_of_another_tournament_is_none() {
+fn foreign_state_is_refused() {
     let one = plain(Format::Swiss, 6, 2, 1);
     let other = plain(Format::Knockout, 7, 2, 1);
     let state = || Stages::new(&one).expect("a tournament").state();

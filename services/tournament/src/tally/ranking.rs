@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ranking_tells_places_units_and_wins() {
+    fn ranking_gives_places_units_and_wins() {
         let seats = [7, 3, 9, 5];
         let members = members(&seats);
         assert_eq!(members, [2, 0, 3, 1]);

@@ -121,7 +121,7 @@ fn luck(points: &[u64], draws: &mut Draws) -> Vec<i32> {
 }
 
 #[test]
-fn the_order_of_results_changes_no_byte() {
+fn result_order_changes_no_byte() {
     for (agents, seats, blocks) in [(6, 2, 40), (5, 3, 20), (5, 4, 20)] {
         let tournament = tournament(agents, seats, blocks);
         let mut draws = Draws(1);
@@ -140,7 +140,7 @@ fn the_order_of_results_changes_no_byte() {
 }
 
 #[test]
-fn a_tally_goes_on_from_its_state_as_if_it_had_never_stopped() {
+fn tally_resumes_from_state() {
     for (agents, seats, openings) in [(3, 2, 0), (4, 3, 0), (3, 2, 4), (4, 3, 4)] {
         let mut tournament = tournament(agents, seats, 20);
         let mut results = results(&tournament, &mut Draws(7));
@@ -212,7 +212,7 @@ fn numbers_add_up_and_intervals_hold_their_means() {
 }
 
 #[test]
-fn a_perfect_score_keeps_a_width() {
+fn perfect_score_keeps_interval_width() {
     let tournament = tournament(2, 2, 10);
     let schedule = Schedule::new(&tournament).expect("a schedule");
     let mut tally = Tally::new(&tournament).expect("a tally");
@@ -259,7 +259,7 @@ fn courses(openings: Option<u64>, course: impl Fn(&ScheduledGame) -> u64) -> Vec
 }
 
 #[test]
-fn a_block_whose_course_was_fixed_counts_once() {
+fn repeated_block_counts_once() {
     // For each case: blocks that count, distinct games and repeated games.
     let check = |openings, course: fn(&ScheduledGame) -> u64, expected: (u64, u64, u64)| {
         let tallies = courses(openings, course);
@@ -297,7 +297,7 @@ fn a_block_whose_course_was_fixed_counts_once() {
 }
 
 #[test]
-fn a_fault_shows_nothing_about_seeds() {
+fn faults_are_no_evidence_of_seeds() {
     let mut tournament = tournament(2, 2, 10);
     tournament.openings = Some(Openings {
         size: 1,
@@ -320,7 +320,7 @@ fn a_fault_shows_nothing_about_seeds() {
 
 /// Agents that use their seeds and make a fault in every game.
 #[test]
-fn games_that_diverged_before_their_faults_count() {
+fn games_diverging_before_faults_count() {
     let mut tournament = tournament(2, 2, 10);
     tournament.openings = Some(Openings {
         size: 1,
@@ -376,7 +376,7 @@ fn memory_is_kept_for_partial_blocks_only() {
 /// A tournament can be compared after any game, in any order of games, and with any number
 /// of games to come.
 #[test]
-fn whatever_is_there_can_be_compared() {
+fn any_tally_can_be_compared() {
     for seed in 0..150 {
         let mut draws = Draws(seed);
         let agents = 2 + draws.below(3) as usize;

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_that_are_no_answer_are_reported() {
+    fn malformed_answer_is_reported() {
         assert!(read_move(Bytes::from_static(b"\x08\x07")).is_ok_and(|it| it.move_id == 7));
         for garbage in [&b"\x08"[..], b"\xff\xff\xff", b"\x0a\xff\x01"] {
             assert!(read_move(Bytes::from_static(garbage)).is_err());

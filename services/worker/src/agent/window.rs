@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_without_an_answer_starts_no_more_games() {
+    fn size_without_an_answer_starts_no_more_games() {
         let mut window = Window::new(256);
         for _ in 0..100 {
             window.answered(
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_first_answer_does_not_keep_the_window_small() {
+    fn slow_first_answer_does_not_keep_the_window_small() {
         let mut window = Window::new(64);
         window.answered(1, Duration::from_secs(5));
         assert!(!window.has_room(3, 0), "few games until it is known");
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_adapts_when_the_speed_of_an_agent_changes() {
+    fn window_adapts_when_the_speed_of_an_agent_changes() {
         let mut window = Window::new(256);
         let mut ask = |each: f64| {
             for _ in 0..200 {

@@ -142,7 +142,7 @@ fn check_thought(seats: [u32; 2]) {
 }
 
 #[tokio::test]
-async fn a_lease_that_hangs_is_not_kept_by_what_others_play() {
+async fn hanging_lease_is_not_kept_by_others() {
     let local = LocalSet::new();
     let _local = local.enter();
     // Whole games, and the questions of games with others.
@@ -151,7 +151,7 @@ async fn a_lease_that_hangs_is_not_kept_by_what_others_play() {
 }
 
 #[tokio::test]
-async fn a_lease_that_waits_for_an_agent_is_kept_while_that_answers_others() {
+async fn waiting_lease_is_kept_while_agent_answers() {
     let local = LocalSet::new();
     let _local = local.enter();
     let mut worker = Worker::new();
@@ -169,7 +169,7 @@ async fn a_lease_that_waits_for_an_agent_is_kept_while_that_answers_others() {
 }
 
 #[tokio::test]
-async fn few_games_begin_with_an_agent_that_has_not_answered() {
+async fn new_agent_starts_few_games() {
     let local = LocalSet::new();
     let _local = local.enter();
     let mut worker = Worker::new();

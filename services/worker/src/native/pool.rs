@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_costs_no_thread_and_urgent_work_goes_first() {
+    fn pool_survives_panics() {
         let pool = Pool::new(1).expect("a thread");
         let (release, held) = mpsc::channel::<()>();
         let (done, order) = mpsc::channel();

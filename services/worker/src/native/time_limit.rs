@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_bot_is_asked_once_more_unless_it_was_asked_by_itself() {
+    fn late_bot_is_asked_once_more() {
         let late = Err(Stopped::Late);
         let limit = Duration::from_millis(1);
         assert_eq!(asked(limit, false, false), (late, 2));
@@ -142,12 +142,12 @@ mod tests {
     }
 
     #[test]
-    fn a_bot_that_nobody_waits_for_stops_and_is_not_late() {
+    fn abandoned_bot_stops() {
         assert_eq!(asked(LONG, false, true), (Err(Stopped::Unwanted), 1));
     }
 
     #[test]
-    fn a_quick_bot_is_never_late() {
+    fn quick_bot_is_never_late() {
         let time_limit = TimeLimit {
             limit: Duration::ZERO,
             strict: false,

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_double_up_to_a_bound_and_honour_what_the_coordinator_asks_for() {
+    fn backoff_doubles_and_honours_retry_info() {
         let first = Duration::from_millis(10);
         let mut jitter = AgentRng::new(1);
         let mut backoff = Backoff::new(first);

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lease_of_an_earlier_stay_is_kept_as_long_as_plies_are_played_in_it() {
+    fn earlier_lease_lives_while_plies_grow() {
         let mut stale = Stale::default();
         let mut hung = |second: u64, plies| {
             let reported = second;

@@ -110,7 +110,7 @@ impl Worker {
 }
 
 #[test]
-fn a_coordinator_out_of_reach_is_given_up_and_a_busy_one_is_not() {
+fn unreachable_coordinator_is_given_up() {
     let mut worker = Worker::new();
     let mut now = Duration::ZERO;
     let mut refusals = [Refusal::Busy { after: None }; 40]
@@ -136,7 +136,7 @@ fn a_coordinator_out_of_reach_is_given_up_and_a_busy_one_is_not() {
 }
 
 #[test]
-fn a_coordinator_that_goes_away_is_waited_for_as_long_as_it_takes() {
+fn lost_coordinator_is_awaited() {
     let mut worker = Worker::new();
     worker.join(Duration::ZERO);
     let Some(Stay { number, .. }) = worker.protocol.presence.stay().map(|stay| (**stay).clone())
@@ -162,7 +162,7 @@ fn a_coordinator_that_goes_away_is_waited_for_as_long_as_it_takes() {
 }
 
 #[test]
-fn a_busy_coordinator_gets_no_report_before_it_wants_one() {
+fn busy_coordinator_gets_no_early_report() {
     let mut worker = Worker::leased(0);
     let lease = worker.hand.lease;
     worker.protocol.finished(Duration::ZERO, lease, 1, 100);
@@ -186,7 +186,7 @@ fn a_busy_coordinator_gets_no_report_before_it_wants_one() {
 }
 
 #[test]
-fn a_lease_whose_results_a_busy_coordinator_refuses_is_reported_until_they_are_taken() {
+fn refused_results_keep_their_lease() {
     // Longer than a lease may be without progress.
     for after in [None, Some(SECOND * 12)] {
         let mut worker = Worker::leased(1);
@@ -205,7 +205,7 @@ fn a_lease_whose_results_a_busy_coordinator_refuses_is_reported_until_they_are_t
 }
 
 #[test]
-fn a_lease_that_waits_behind_refused_results_is_reported_as_well() {
+fn waiting_lease_is_reported_too() {
     let mut worker = Worker::leased(1);
     let first = worker.hand.lease;
     worker.protocol.finished(Duration::ZERO, first, 1, 100);
@@ -224,7 +224,7 @@ fn a_lease_that_waits_behind_refused_results_is_reported_as_well() {
 }
 
 #[test]
-fn a_lease_that_hangs_is_not_kept_by_refused_results_of_another() {
+fn refused_results_keep_no_other_lease() {
     let mut worker = Worker::leased(1);
     let first = worker.hand.lease;
     let lease = worker.leased_another();
@@ -285,7 +285,7 @@ fn assert_grows(reported: &[Vec<(u64, u64)>], lease_id: u64) {
 }
 
 #[test]
-fn a_worker_that_is_not_known_any_more_joins_again_and_plays_on_what_began() {
+fn unknown_worker_rejoins_and_continues() {
     let mut worker = Worker::leased(8);
     let now = SECOND * 2;
     let beat = worker.all(now).into_iter().find_map(|action| match action {
@@ -319,7 +319,7 @@ fn a_worker_that_is_not_known_any_more_joins_again_and_plays_on_what_began() {
 }
 
 #[test]
-fn a_lease_that_comes_too_late_is_not_played() {
+fn late_lease_is_not_played() {
     let mut worker = Worker::new();
     worker.join(Duration::ZERO);
     let Some(Action::Ask { call, stay, .. }) = worker.next(Duration::ZERO) else {
@@ -332,7 +332,7 @@ fn a_lease_that_comes_too_late_is_not_played() {
 }
 
 #[test]
-fn a_drain_waits_for_results_to_be_durable_and_not_for_ever() {
+fn drain_waits_for_results_with_a_limit() {
     let mut worker = Worker::leased(1);
     worker.protocol.drain(SECOND);
     assert!(worker.protocol.holds());
@@ -351,7 +351,7 @@ fn a_drain_waits_for_results_to_be_durable_and_not_for_ever() {
 }
 
 #[test]
-fn who_is_asked_to_stop_takes_leave_once_and_ends_when_that_is_heard() {
+fn stopping_worker_leaves_once() {
     let mut worker = Worker::leased(0);
     worker.protocol.drain(SECOND);
     let actions = worker.all(SECOND);
@@ -367,7 +367,7 @@ fn who_is_asked_to_stop_takes_leave_once_and_ends_when_that_is_heard() {
 }
 
 #[test]
-fn who_has_taken_leave_ends_though_its_clock_is_set_back() {
+fn leaving_worker_ends_despite_clock() {
     let mut worker = Worker::leased(8);
     worker.protocol.drain(SECOND);
     let late = worker.all(SECOND * 11);
@@ -386,7 +386,7 @@ fn who_has_taken_leave_ends_though_its_clock_is_set_back() {
 }
 
 #[test]
-fn a_beat_tells_which_requests_for_games_are_settled() {
+fn heartbeat_names_settled_calls() {
     let mut worker = Worker::leased(1);
     let beat = |worker: &mut Worker, now| {
         let actions = worker.all(now);

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_of_the_dead_are_removed_and_those_of_the_living_kept() {
+    fn stale_folders_are_removed() {
         let temp = tempfile::tempdir().expect("a folder");
         let living = Folder::new(temp.path()).expect("a folder");
         let dead = temp.path().join("arena-worker-dead");

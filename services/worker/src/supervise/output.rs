@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn output_is_distinguished_by_what_came_before() {
+    fn output_is_cut_at_known_marks() {
         let output = Output::default();
         output.push(b"one\n");
         let mark = output.total();

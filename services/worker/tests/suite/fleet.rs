@@ -69,7 +69,7 @@ async fn native_agents_and_processes_meet_in_one_game() {
 }
 
 #[tokio::test]
-async fn a_crash_or_flood_in_a_batch_charges_no_innocent_game_however_often() {
+async fn batch_crash_charges_no_innocent_game() {
     for (mode, kind) in [
         ("crash", v1::FaultKind::Crash),
         ("flood", v1::FaultKind::OutputLimit),
@@ -84,7 +84,7 @@ async fn a_crash_or_flood_in_a_batch_charges_no_innocent_game_however_often() {
 }
 
 #[tokio::test]
-async fn an_error_an_illegal_move_and_a_huge_answer_are_charged_where_they_belong() {
+async fn bad_answers_charge_their_game() {
     for mode in ["error", "illegal", "garbled"] {
         let bad = process("bad", &["--mode", mode, "--every", "150"]);
         let records = check_same_games(pair(bad, native("random")), 60).await;
@@ -100,7 +100,7 @@ fn details(reports: &BTreeMap<u64, v1::GameReport>) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_process_that_answers_with_errors_goes_on() {
+async fn erroring_process_continues() {
     // Without batches the question is asked again alone, which is an error too.
     for (mode, unary, errors) in [("error-alone", false, 1), ("error", true, 2)] {
         let bad = process("bad", &["--mode", mode, "--every", "100"]);
@@ -116,7 +116,7 @@ async fn a_process_that_answers_with_errors_goes_on() {
 }
 
 #[tokio::test]
-async fn an_error_after_which_a_process_can_answer_nothing_costs_one_game() {
+async fn fatal_error_costs_one_game() {
     let play = async |mode: &str| {
         let bad = process("bad", &["--mode", mode, "--every", "100"]);
         let setup = pair(bad, native("random"));
@@ -128,7 +128,7 @@ async fn an_error_after_which_a_process_can_answer_nothing_costs_one_game() {
 }
 
 #[tokio::test]
-async fn a_hang_in_a_batch_charges_no_innocent_game() {
+async fn batch_hang_charges_no_innocent_game() {
     let mut bad = process("bad", &["--mode", "hang", "--every", "500"]);
     bad.batch_size = 2;
     let setup = impatient(pair(bad, native("random")));
@@ -140,7 +140,7 @@ async fn a_hang_in_a_batch_charges_no_innocent_game() {
 }
 
 #[tokio::test]
-async fn answers_that_a_stream_leaves_out_are_asked_for_again() {
+async fn missing_answers_are_asked_again() {
     let half = pair(process("half", &["--mode", "half"]), native("random"));
     let good = pair(process("half", &["--mode", "good"]), native("random"));
     let halved = play(half, games(30), |_| {}).await;
@@ -149,7 +149,7 @@ async fn answers_that_a_stream_leaves_out_are_asked_for_again() {
 }
 
 #[tokio::test]
-async fn an_agent_without_batches_plays_the_same_games() {
+async fn unary_agent_plays_same_games() {
     let single = pair(process("it", &["--mode", "unary"]), native("random"));
     let batched = pair(process("it", &["--mode", "good"]), native("random"));
     let single = play(single, games(40), |_| {}).await;
@@ -160,7 +160,7 @@ async fn an_agent_without_batches_plays_the_same_games() {
 /// Two games at a time, so that it has two seconds; it takes 2.4 and answers the
 /// other game meanwhile.
 #[tokio::test]
-async fn a_late_answer_is_charged_however_many_others_come_before_it() {
+async fn late_answer_is_charged() {
     let late = process("late", &["--mode", "overtaken", "--every", "37"]);
     let setup = impatient(pair(late, native("random")));
     let together = play(setup, games(4), |options| options.capacity = 2).await;
@@ -172,7 +172,7 @@ async fn a_late_answer_is_charged_however_many_others_come_before_it() {
 }
 
 #[tokio::test]
-async fn an_agent_that_never_starts_forfeits_all_its_games_with_the_cause() {
+async fn unstartable_agent_forfeits_with_cause() {
     let setup = pair(
         process("bad", &["--mode", "dies-at-start"]),
         native("random"),
@@ -200,7 +200,7 @@ async fn an_agent_that_never_starts_forfeits_all_its_games_with_the_cause() {
 }
 
 #[tokio::test]
-async fn a_worker_that_is_asked_to_stop_takes_its_leave() {
+async fn stopped_worker_leaves() {
     let coordinator = Coordinator::start(setup_of_random(), games(40)).await;
     let worker = work(options(&coordinator.url(), Builtin::InProcess)).await;
     coordinator.reported(40).await;
@@ -209,7 +209,7 @@ async fn a_worker_that_is_asked_to_stop_takes_its_leave() {
 }
 
 #[tokio::test]
-async fn a_worker_whose_sockets_would_have_too_long_paths_says_so_at_its_start() {
+async fn long_socket_path_is_refused_at_start() {
     let temp = tempfile::tempdir().expect("a folder");
     let long = temp.path().join("x".repeat(90));
     std::fs::create_dir(&long).expect("a folder");
@@ -232,7 +232,7 @@ async fn reports_are_repeated_until_they_are_taken() {
 }
 
 #[tokio::test]
-async fn a_result_that_is_refused_keeps_no_other_back_and_its_game_is_given_back() {
+async fn refused_result_delays_no_other() {
     let coordinator = Coordinator::start(setup_of_random(), games(40)).await;
     coordinator.state().unwelcome = Some(17);
     let worker = work(options(&coordinator.url(), Builtin::InProcess)).await;
@@ -251,7 +251,7 @@ fn setup_of_random() -> v1::TournamentSetup {
 }
 
 #[tokio::test]
-async fn a_restarted_coordinator_gets_what_was_not_taken() {
+async fn restarted_coordinator_gets_open_results() {
     let setup = setup_of_random();
     let coordinator = Coordinator::start(setup.clone(), games(200)).await;
     coordinator.state().refusals = VecDeque::from(vec![Code::Unavailable; 3]);
@@ -269,7 +269,7 @@ async fn a_restarted_coordinator_gets_what_was_not_taken() {
 }
 
 #[tokio::test]
-async fn a_coordinator_out_of_reach_is_given_up() {
+async fn unreachable_coordinator_ends_worker() {
     let mut options = options("http://127.0.0.1:9", Builtin::InProcess);
     options.connect_timeout = Duration::from_millis(200);
     let worker = work(options).await;
@@ -287,7 +287,7 @@ fn hanging() -> v1::TournamentSetup {
 }
 
 #[tokio::test]
-async fn games_that_are_not_wanted_any_more_are_dropped() {
+async fn unwanted_games_are_dropped() {
     let coordinator = Coordinator::start(hanging(), games(8)).await;
     let worker = work(options(&coordinator.url(), Builtin::InProcess)).await;
     while coordinator.state().beats < 3 {
@@ -301,7 +301,7 @@ async fn games_that_are_not_wanted_any_more_are_dropped() {
 }
 
 #[tokio::test]
-async fn a_drain_without_a_coordinator_waits_for_no_game() {
+async fn drain_without_coordinator_is_quick() {
     let coordinator = Coordinator::start(hanging(), games(8)).await;
     let mut options = options(&coordinator.url(), Builtin::InProcess);
     options.drain_limit = Duration::from_secs(1000);
@@ -315,7 +315,7 @@ async fn a_drain_without_a_coordinator_waits_for_no_game() {
 }
 
 #[tokio::test]
-async fn a_long_search_in_process_is_progress_of_every_lease_and_ends_with_them() {
+async fn long_search_counts_as_progress() {
     let mut setup = pair(native("kalah-minimax"), native("kalah-minimax"));
     setup.agents[1].name = "other".into();
     let depth = arena_engine::options::Options::from([("depth".to_owned(), 11i64.into())]);
@@ -344,7 +344,7 @@ async fn a_long_search_in_process_is_progress_of_every_lease_and_ends_with_them(
 }
 
 #[tokio::test]
-async fn a_game_is_void_only_after_the_last_attempt() {
+async fn game_is_void_after_last_attempt() {
     let nowhere = v1::AgentSetup {
         source: None,
         ..native("random")
@@ -367,7 +367,7 @@ async fn a_game_is_void_only_after_the_last_attempt() {
 }
 
 #[tokio::test]
-async fn a_registered_binary_is_fetched_verified_and_run() {
+async fn registered_binary_is_fetched_and_run() {
     let with_hash = |sha256: String| {
         let mut agent = process("it", &["--mode", "good"]);
         if let Some(v1::agent_setup::Source::Binary(binary)) = &mut agent.source {
@@ -401,7 +401,7 @@ async fn one_binary_under_two_names_serves_both_agents() {
 }
 
 #[tokio::test]
-async fn every_game_tells_its_worker() {
+async fn every_game_names_its_worker() {
     let reports = play(setup_of_random(), games(9), |options| {
         options.name = "here".into();
     })
@@ -413,7 +413,7 @@ async fn every_game_tells_its_worker() {
 }
 
 #[tokio::test]
-async fn a_single_game_has_latencies_of_both_agents() {
+async fn single_game_has_both_latencies() {
     let reports = play(setup_of_random(), games(1), |_| {}).await;
     let timing = reports[&0].timing.as_ref().expect("a timing");
     let agents: Vec<u32> = timing.latency.iter().map(|it| it.agent).collect();

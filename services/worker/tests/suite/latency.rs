@@ -58,7 +58,7 @@ fn decisions(reports: &BTreeMap<u64, v1::GameReport>, agent: u32) -> u64 {
 }
 
 #[tokio::test]
-async fn thinking_is_divided_among_a_batch_and_waiting_is_not_in_it() {
+async fn batch_thinking_excludes_waiting() {
     for mode in ["slow", "slow-reports"] {
         for unary in [false, true] {
             let slow = process("slow", &["--mode", mode]);
@@ -86,7 +86,7 @@ async fn thinking_is_divided_among_a_batch_and_waiting_is_not_in_it() {
 }
 
 #[tokio::test]
-async fn a_timeout_counts_with_the_time_that_was_given() {
+async fn timeout_counts_with_its_limit() {
     let hang = process("hang", &["--mode", "hang"]);
     let mut setup = asking(vec![hang, native("random")]);
     setup.play.get_or_insert_default().move_timeout_us = 400_000;
@@ -98,7 +98,7 @@ async fn a_timeout_counts_with_the_time_that_was_given() {
 }
 
 #[tokio::test]
-async fn bots_in_process_are_counted_in_full_though_few_moves_are_timed() {
+async fn sampled_latencies_are_weighted() {
     let mut setup = asking(vec![native("random"), native("random")]);
     setup.agents[1].name = "other".into();
     let reports = play(setup, games(60), |_| {}).await;

@@ -98,7 +98,7 @@ impl BinaryProvider for Lost {
 }
 
 #[tokio::test]
-async fn a_program_that_is_not_there_is_no_fault_of_its_agent() {
+async fn missing_program_is_no_agent_fault() {
     let setup = setup("kalah", vec![process("lost", &[]), native("random")]);
     let game = games(1).remove(0);
     let played = play_one(setup, game, Arc::new(Lost), agents(Builtin::InProcess)).await;
@@ -108,7 +108,7 @@ async fn a_program_that_is_not_there_is_no_fault_of_its_agent() {
 }
 
 #[tokio::test]
-async fn an_endpoint_that_nobody_listens_on_is_disconnected() {
+async fn dead_endpoint_is_disconnected() {
     let agents = vec![endpoint("far", "http://127.0.0.1:9"), native("random")];
     let played = play(setup("kalah", agents), Builtin::InProcess)
         .await
@@ -117,7 +117,7 @@ async fn an_endpoint_that_nobody_listens_on_is_disconnected() {
 }
 
 #[tokio::test]
-async fn an_agent_on_an_endpoint_plays() {
+async fn endpoint_agent_plays() {
     let dir = tempfile::tempdir().expect("a folder");
     let url = format!("unix:{}", dir.path().join("agent.sock").display());
     let mut server = std::process::Command::new(fixture())
@@ -138,7 +138,7 @@ async fn an_agent_on_an_endpoint_plays() {
 }
 
 #[tokio::test]
-async fn native_agents_play_the_same_games_in_process_and_as_processes() {
+async fn builtin_modes_play_same_games() {
     for ruleset in ["kalah", "cowry"] {
         let both = || setup(ruleset, vec![native("random"), native("random")]);
         let mut named = both();
@@ -153,7 +153,7 @@ async fn native_agents_play_the_same_games_in_process_and_as_processes() {
 }
 
 #[tokio::test]
-async fn a_seat_that_forfeits_among_four_goes_on_and_comes_last() {
+async fn forfeiting_seat_of_four_is_last() {
     let mut setup = setup(
         "cowry",
         vec![
@@ -176,7 +176,7 @@ async fn a_seat_that_forfeits_among_four_goes_on_and_comes_last() {
 }
 
 #[tokio::test]
-async fn a_native_bot_that_is_late_is_charged_in_process_as_a_process_is() {
+async fn late_builtin_bot_is_charged() {
     let slow = || v1::AgentSetup {
         options: arena_wire::convert::options_to_wire(&[("depth".to_owned(), 20i64.into())].into()),
         bot: "kalah-minimax".into(),
@@ -251,7 +251,7 @@ async fn answered(pits: i64, opponent: v1::AgentSetup) -> Vec<u32> {
 }
 
 #[tokio::test]
-async fn a_game_tells_who_answered_in_it_and_not_who_never_had_a_choice() {
+async fn answered_seats_are_reported() {
     for opponent in [native("greedy"), process("good", &["--mode", "good"])] {
         assert_eq!(answered(6, opponent.clone()).await, [0, 1]);
         assert_eq!(answered(1, opponent).await, [0; 0]);
@@ -259,7 +259,7 @@ async fn a_game_tells_who_answered_in_it_and_not_who_never_had_a_choice() {
 }
 
 #[tokio::test]
-async fn a_setup_of_other_rules_is_refused() {
+async fn foreign_rules_are_refused() {
     let mut setup = setup("kalah", vec![native("random"), native("random")]);
     setup.rules_version += 1;
     let error = play(setup, Builtin::InProcess)
@@ -269,7 +269,7 @@ async fn a_setup_of_other_rules_is_refused() {
 }
 
 #[tokio::test]
-async fn agents_describe_themselves_or_tell_why_not() {
+async fn description_or_error_is_returned() {
     let ask = async |agent: v1::AgentSetup| {
         let source = agent.source.expect("a source");
         describe(source, Arc::new(Fixture), agents(Builtin::InProcess)).await

@@ -67,7 +67,7 @@ fn gone(pid: i32) {
 }
 
 #[tokio::test]
-async fn an_agent_is_ready_on_a_socket_and_on_a_port_and_gone_when_stopped() {
+async fn agent_starts_and_stops_on_socket_and_port() {
     for listen in [Listen::Unix, Listen::Tcp] {
         let launch = Launch {
             listen,
@@ -80,7 +80,7 @@ async fn an_agent_is_ready_on_a_socket_and_on_a_port_and_gone_when_stopped() {
 }
 
 #[tokio::test]
-async fn a_crash_at_start_is_reported_with_the_signal_or_code_and_the_last_words() {
+async fn start_crash_is_reported_with_output() {
     let (error, tail) = start(&shell("echo out; echo boom >&2; exit 3"))
         .await
         .expect_err("3");
@@ -113,7 +113,7 @@ async fn agents_start_in_empty_folders_of_their_own() {
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_run_is_reported_with_its_path() {
+async fn unrunnable_file_is_named() {
     let (error, tail) = start(&launch(Path::new("/no/such/agent"), &[]))
         .await
         .expect_err("no file");
@@ -131,7 +131,7 @@ async fn a_file_that_cannot_run_is_reported_with_its_path() {
 }
 
 #[tokio::test]
-async fn an_agent_that_never_serves_is_given_up() {
+async fn silent_agent_is_given_up() {
     for mut launch in [shell("sleep 1000"), agent("never-ready")] {
         launch.limits.start = Duration::from_millis(400);
         let (error, _) = start(&launch).await.expect_err("not ready");
@@ -140,7 +140,7 @@ async fn an_agent_that_never_serves_is_given_up() {
 }
 
 #[tokio::test]
-async fn too_much_output_and_too_many_processes_end_an_agent() {
+async fn output_and_process_limits_hold() {
     let (error, tail) = start(&shell("yes")).await.expect_err("a flood");
     assert!(
         matches!(
@@ -192,7 +192,7 @@ async fn memory_is_bounded() {
 }
 
 #[tokio::test]
-async fn stopping_an_agent_ends_what_left_its_group() {
+async fn stop_ends_escaped_children() {
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("pid");
     let mut launch = agent("good");
@@ -207,7 +207,7 @@ async fn stopping_an_agent_ends_what_left_its_group() {
 }
 
 #[tokio::test]
-async fn a_killed_guard_leaves_nothing_running() {
+async fn killed_guard_leaves_nothing() {
     let dir = tempfile::tempdir().expect("a folder");
     let [group, session, guard] = ["group", "session", "guard"].map(|name| dir.path().join(name));
     let started = shell(&format!(
@@ -228,7 +228,7 @@ async fn a_killed_guard_leaves_nothing_running() {
 }
 
 #[test]
-fn a_killed_worker_leaves_nothing_running() {
+fn killed_worker_leaves_nothing() {
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("pid");
     let mut worker = Command::new(fixture())

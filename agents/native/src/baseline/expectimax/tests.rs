@@ -75,7 +75,7 @@ fn check<G: Game>(game: &G, state: &G::State, depth: u32) {
 }
 
 #[test]
-fn choices_and_scores_are_those_of_a_search_that_leaves_nothing_out() {
+fn pruning_changes_no_choice_or_score() {
     for seats in 2..=4 {
         for die in [false, true] {
             for stones in [3, 5, 8] {
@@ -128,7 +128,7 @@ fn forced_wins_are_found() {
 }
 
 #[test]
-fn a_lost_game_is_not_looked_at_for_long() {
+fn lost_game_is_not_looked_at_for_long() {
     let game = Heap {
         seats: 2,
         stones: 8,
@@ -141,7 +141,7 @@ fn a_lost_game_is_not_looked_at_for_long() {
 }
 
 #[test]
-fn not_one_position_more_than_the_budget_is_looked_at() {
+fn budget_of_positions_is_exact() {
     let kalah: Kalah = game("-", 2);
     let cowry: Cowry = game("-", 4);
     let check = |nodes: u64, reported: Option<u64>| assert_eq!(reported, Some(nodes));

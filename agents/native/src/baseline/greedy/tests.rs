@@ -8,7 +8,7 @@ use crate::{
 };
 
 #[test]
-fn the_best_value_after_the_move_is_taken() {
+fn best_value_after_the_move_is_taken() {
     let game: Kalah = game("-", 2);
     let mut greedy = make::<Greedy, _>("greedy", "-", &game);
     for state in (0..5).flat_map(|seed| decisions(&game, seed)) {

@@ -10,7 +10,7 @@ use crate::baseline::{
 const ROLLOUTS: [&str; 3] = ["none", "plies", "random"];
 
 #[test]
-fn the_winning_move_is_found_whatever_the_seed() {
+fn winning_move_is_found_whatever_the_seed() {
     for stones in [5, 6, 7, 9, 10, 11] {
         let game = Heap {
             seats: 2,
@@ -61,7 +61,7 @@ fn exact(game: &Heap, state: &State) -> f64 {
 }
 
 #[test]
-fn scores_come_near_to_what_the_position_is_worth() {
+fn scores_approach_true_values() {
     let game = Heap {
         seats: 2,
         stones: 7,
@@ -99,7 +99,7 @@ fn every_seat_of_four_goes_after_its_own_reward() {
 }
 
 #[test]
-fn a_few_iterations_are_enough_for_a_legal_move() {
+fn few_iterations_are_enough_for_a_legal_move() {
     let game = Heap {
         seats: 3,
         stones: 20,

@@ -89,7 +89,7 @@ fn worths_are_exactly_those_of_the_formulas() {
 }
 
 #[test]
-fn choices_and_scores_are_those_worked_out_by_hand() {
+fn choices_match_hand_computation() {
     let game: Cowry = game("preset=cb2012", 2);
     for row in rows(include_str!("../../../data/chowka_choices.txt")) {
         let &[name, given, own, other, value, piece, score] = &row[..] else {
@@ -109,7 +109,7 @@ fn choices_and_scores_are_those_worked_out_by_hand() {
 }
 
 #[test]
-fn a_move_that_wins_is_taken_at_once() {
+fn move_that_wins_is_taken_at_once() {
     let game: Cowry = game("preset=doubles", 2);
     let mut state = position(&game, ["24,24,24,22", "0,0,0,0"], &[1, 2]);
     state.hit_mask = 0b11;
@@ -120,7 +120,7 @@ fn a_move_that_wins_is_taken_at_once() {
 }
 
 #[test]
-fn the_program_draws_where_no_move_is_worth_more_than_nothing() {
+fn worthless_moves_are_drawn() {
     let game: Cowry = game("preset=cb2012", 2);
     // The opponent's goal counts 9 for each throw from the first one: -73/15 for piece 2
     // and -407/60 for piece 3.
@@ -165,7 +165,7 @@ fn pieces_on_inner_squares_are_drawn_twice_as_often() {
 }
 
 #[test]
-fn boards_and_seats_that_the_paper_does_not_know_are_refused() {
+fn unknown_boards_are_refused() {
     for (given, seats, reported) in [
         ("board=7", 2, "with 2 seats and board 7"),
         ("-", 4, "with 4 seats and board 5"),

@@ -37,7 +37,7 @@ fn along_a_random_game(game: &Cowry, number: u8, mut visit: impl FnMut(&Decision
 }
 
 #[test]
-fn the_board_of_the_search_moves_as_the_game_does() {
+fn board_of_the_search_moves_as_the_game_does() {
     for given in [
         "preset=cb2012",
         "preset=doubles",
@@ -237,7 +237,7 @@ fn value(
 }
 
 #[test]
-fn expectiminimax_finds_what_playing_everything_out_finds() {
+fn expectiminimax_equals_full_search() {
     let mut compared = 0;
     for rules in [
         // A player that finishes inside the tree does not end the search.
@@ -301,7 +301,7 @@ fn expectiminimax_finds_what_playing_everything_out_finds() {
 }
 
 #[test]
-fn the_search_of_the_program_finds_what_one_board_and_a_running_maximum_give() {
+fn search_equals_simple_maximum() {
     let game: Cowry = game("preset=cb2012;end=all", 2);
     let (mut compared, mut drawn) = (0, 0);
     for (heuristic, reading) in [

@@ -8,7 +8,7 @@ use tonic_health::pb::health_check_response::ServingStatus;
 use super::fixture::{Last, Served};
 
 #[tokio::test]
-async fn a_socket_left_behind_is_taken_over_and_one_in_use_is_not() {
+async fn stale_socket_is_taken_over() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("agent.sock");
     let listen = Listen::Unix(path.clone());
@@ -36,7 +36,7 @@ async fn a_socket_left_behind_is_taken_over_and_one_in_use_is_not() {
 }
 
 #[tokio::test]
-async fn a_port_in_use_is_named() {
+async fn port_in_use_is_named() {
     let first = Listener::bind(&Listen::default()).await.expect("a port");
     let error = Listener::bind(first.address())
         .await

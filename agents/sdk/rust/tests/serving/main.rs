@@ -14,7 +14,7 @@ use tonic_health::pb::health_check_response::ServingStatus;
 use fixture::{Gate, Last, PANIC, REFUSE, Served, batch, context, question};
 
 #[tokio::test]
-async fn an_agent_tells_of_itself_and_of_its_health() {
+async fn agent_reports_description_and_health() {
     let served = Served::start(Last::default()).await;
     let reported = served
         .agent()
@@ -125,7 +125,7 @@ async fn questions_are_answered_alone_and_in_batches() {
 }
 
 #[tokio::test]
-async fn a_bad_decision_in_a_batch_costs_the_others_nothing() {
+async fn bad_decision_costs_no_other() {
     let mut bad_context = batch(1, &[0, 0, 0]);
     bad_context.decisions[1].context = 4;
     let mut no_moves = batch(1, &[0, 0, 0]);
@@ -163,7 +163,7 @@ async fn a_bad_decision_in_a_batch_costs_the_others_nothing() {
 }
 
 #[tokio::test]
-async fn questions_that_make_no_sense_are_invalid_arguments() {
+async fn meaningless_questions_are_invalid_arguments() {
     let mut nothing = question(0);
     nothing.context = None;
     let ruleset = |ruleset: &str| ChooseMoveRequest {
@@ -213,7 +213,7 @@ async fn questions_that_make_no_sense_are_invalid_arguments() {
 }
 
 #[tokio::test]
-async fn a_panic_is_an_internal_error_and_the_process_goes_on() {
+async fn panic_is_internal_error() {
     for quick in [true, false] {
         let served = Served::start(Last {
             quick,
@@ -270,7 +270,7 @@ async fn health_is_reported_while_the_agent_thinks() {
 }
 
 #[tokio::test]
-async fn an_end_finishes_what_is_thought_about_and_closes_streams() {
+async fn shutdown_finishes_open_answers() {
     let (gate, mut arrived, key) = Gate::new();
     let served = Served::start(Last {
         gate: Some(gate),

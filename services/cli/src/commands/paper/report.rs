@@ -474,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn table_shows_the_rules_that_judged_it() {
+    fn table_shows_its_rules() {
         let ran = run("001-i", 2000);
         let text = cells(&ran, &runner(2000));
         assert!(

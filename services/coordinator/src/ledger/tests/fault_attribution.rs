@@ -63,7 +63,7 @@ fn failed_attempt_is_counted_and_the_game_rests() {
 }
 
 #[test]
-fn other_games_are_played_while_a_failed_one_rests() {
+fn other_games_are_leased_while_one_rests() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let worker = process(&mut ledger, 1);
@@ -178,7 +178,7 @@ fn void_record_needs_a_lease_that_asks_for_it() {
 }
 
 #[test]
-fn a_void_game_is_not_audited() {
+fn void_game_is_not_audited() {
     let mut ledger = Ledger::new(settings(1_000_000), 1);
     let tournament = running(&mut ledger, 1);
     let worker = process(&mut ledger, 1);

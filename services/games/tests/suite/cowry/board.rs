@@ -33,7 +33,7 @@ fn paths_run_as_printed() {
 }
 
 #[test]
-fn two_players_face_each_other_and_three_leave_the_west_out() {
+fn seats_have_their_sides() {
     for (seats, starts) in [
         (2, vec!["42", "02"]),
         (3, vec!["42", "24", "02"]),
@@ -47,7 +47,7 @@ fn two_players_face_each_other_and_three_leave_the_west_out() {
 }
 
 #[test]
-fn safe_squares_are_the_starts_the_centre_and_if_asked_the_corners() {
+fn safe_squares_follow_options() {
     for board in [5, 7, 9, 11] {
         for (safe, corners) in [("minimal", false), ("corners", true)] {
             let game: Cowry = game(&format!("board={board} safe={safe}"), 2);
@@ -81,7 +81,7 @@ fn crossing_between_paths_keeps_the_square() {
 }
 
 #[test]
-fn the_papers_position_stands_on_its_squares() {
+fn papers_position_stands_on_its_squares() {
     let table = paper_position();
     let squares = |seat: usize| -> Vec<_> {
         let pieces = table.pieces(seat).iter();
@@ -152,7 +152,7 @@ fn opposite_seats_and_all_four_are_alike() {
 }
 
 #[test]
-fn the_board_is_drawn_with_pieces_and_safe_squares() {
+fn board_is_drawn_with_pieces_and_safe_squares() {
     let mut table = paper_position();
     table.throw(&[3]);
     let mut drawn = String::new();

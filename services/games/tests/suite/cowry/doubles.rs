@@ -19,7 +19,7 @@ fn own_pieces_share_squares() {
 }
 
 #[test]
-fn a_double_blocks_each_piece_once() {
+fn double_blocks_each_piece_once() {
     let mut table = facing("");
     assert_eq!(table.throw(&[2]).legal(), "2:p1 2:p1+ 2:p2 2:p3");
     table.play("2:p2");
@@ -32,14 +32,14 @@ fn a_double_blocks_each_piece_once() {
 }
 
 #[test]
-fn a_blocked_piece_waits_through_the_whole_turn() {
+fn blocked_piece_waits_through_the_whole_turn() {
     let mut table = facing("").put(0, &[4, 10, 10, 10]);
     table.throw(&[4, 2]).play("4:p1");
     assert!(!table.legal().contains("2:p0"));
 }
 
 #[test]
-fn the_right_to_pass_is_lost_by_being_hit_and_kept_for_ever_if_asked() {
+fn pass_right_is_lost_by_a_hit() {
     for (words, kept) in [("", 0), ("block_memory=forever", 1)] {
         let mut table = facing(words);
         table.throw(&[2]).play("2:p1");
@@ -63,7 +63,7 @@ fn the_right_to_pass_is_lost_by_being_hit_and_kept_for_ever_if_asked() {
 }
 
 #[test]
-fn a_void_move_does_nothing_and_costs_the_turn() {
+fn void_move_does_nothing_and_costs_the_turn() {
     let mut table = facing("block=void-turn");
     assert_eq!(table.throw(&[4, 2]).legal().split(' ').next(), Some("2:p0"));
     table.play("2:p0");
@@ -75,7 +75,7 @@ fn a_void_move_does_nothing_and_costs_the_turn() {
 }
 
 #[test]
-fn a_single_may_not_land_on_a_double_and_passes_inner_ones() {
+fn single_cannot_land_on_double() {
     let mut table = facing("");
     assert!(!table.throw(&[1]).legal().contains("1:p0"));
     // Blue's 17 is Red's 21: two pieces there are no double.
@@ -95,7 +95,7 @@ fn a_single_may_not_land_on_a_double_and_passes_inner_ones() {
 }
 
 #[test]
-fn a_double_moves_together_on_the_outer_ring_only() {
+fn double_moves_together_on_outer_ring() {
     let two = |words: &str, from: u8| {
         Table::new(&format!("preset=doubles {words}"), 2)
             .put(0, &[24, from, 24, from])
@@ -126,7 +126,7 @@ fn half_moves_take_even_values() {
 }
 
 #[test]
-fn a_double_moving_together_hits_a_single_and_if_asked_a_double() {
+fn moving_double_hits() {
     let mut table = facing("").put(0, &[3, 3, 0, 0]).put(1, &[13, 0, 0, 0]);
     table.throw(&[2]).play("2:p0+");
     assert_eq!(table.pieces(1), [0, 0, 0, 0]);
@@ -159,7 +159,7 @@ fn doubles_on_safe_squares_block_only_if_asked() {
 }
 
 #[test]
-fn a_double_moving_together_is_blocked_until_both_may_pass() {
+fn moving_double_needs_both_rights() {
     let mut table = facing("").put(0, &[4, 4, 24, 24]).open(0);
     assert_eq!(table.throw(&[2]).legal(), "pass");
     table.play("pass");
@@ -171,7 +171,7 @@ fn a_double_moving_together_is_blocked_until_both_may_pass() {
 }
 
 #[test]
-fn basic_pieces_keep_off_their_own_except_on_safe_squares() {
+fn own_pieces_share_safe_squares_only() {
     let mut table = Table::new("", 2).put(0, &[3, 2, 0, 0]);
     assert_eq!(table.throw(&[1]).legal(), "1:p0 1:p2 1:p3");
 }

@@ -12,7 +12,7 @@ fn almost(words: &str, seats: usize) -> Table {
 }
 
 #[test]
-fn the_first_to_finish_wins_and_the_rest_rank_by_progress_or_tie() {
+fn first_to_finish_wins() {
     for (words, expected) in [("", [1, 4, 3, 2]), ("rank_rest=tie", [1, 2, 2, 2])] {
         let mut table = almost(words, 4);
         table.throw(&[1]).play("1:p0");
@@ -63,7 +63,7 @@ fn stuck(words: &str) -> Table {
 }
 
 #[test]
-fn a_deadlock_ends_the_game_as_the_options_say() {
+fn deadlock_ends_the_game_as_the_options_say() {
     // By progress it is a draw as well: who is stuck stands as far as can be.
     for words in ["", "deadlock=progress"] {
         let mut table = stuck(words);
@@ -74,7 +74,7 @@ fn a_deadlock_ends_the_game_as_the_options_say() {
 }
 
 #[test]
-fn who_can_still_move_or_has_hit_is_in_no_deadlock() {
+fn movable_player_is_not_in_deadlock() {
     let mut table = Table::new("pieces=2", 2)
         .put(0, &[14, 12])
         .put(1, &[15, 14]);
@@ -89,7 +89,7 @@ fn who_can_still_move_or_has_hit_is_in_no_deadlock() {
 }
 
 #[test]
-fn a_deadlock_may_open_the_gates() {
+fn deadlock_may_open_the_gates() {
     let mut table = stuck("deadlock=open-gate");
     table.throw(&[1]).play("1:p0");
     assert_eq!(table.node(), Node::Chance(Some(1)));
@@ -97,7 +97,7 @@ fn a_deadlock_may_open_the_gates() {
 }
 
 #[test]
-fn a_player_left_alone_behind_the_gate_is_in_deadlock() {
+fn lone_player_behind_gate_is_in_deadlock() {
     let mut table = almost("end=all", 2).put(1, &[15, 14, 13, 12]);
     table.throw(&[1]).play("1:p0");
     assert_eq!(table.node(), Node::Over(Ending::Deadlock));
@@ -105,7 +105,7 @@ fn a_player_left_alone_behind_the_gate_is_in_deadlock() {
 }
 
 #[test]
-fn a_block_that_will_pass_is_no_deadlock() {
+fn temporary_block_is_no_deadlock() {
     // Red's 14 and 15 cannot move; its 9 is blocked by a double, but only once.
     let mut table = Table::new("preset=doubles pieces=2 gate=true", 2)
         .put(0, &[15, 9])
@@ -132,7 +132,7 @@ fn too_many_throws_end_the_game_by_progress() {
 }
 
 #[test]
-fn a_drawn_starter_belongs_to_nobody() {
+fn drawn_starter_belongs_to_no_seat() {
     for seats in 2..=4 {
         let mut table = Table::new("starter=random", seats);
         assert_eq!(table.node(), Node::Chance(None));

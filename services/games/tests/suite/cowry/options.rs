@@ -24,7 +24,7 @@ fn check(words: &str, expected: &str) {
 }
 
 #[test]
-fn what_nobody_chose_follows_from_what_was_chosen() {
+fn defaults_follow_chosen_options() {
     check(
         "",
         "variant=basic board=5 pieces=4 dice=empirical throw_mode=accumulate \
@@ -46,7 +46,7 @@ fn what_nobody_chose_follows_from_what_was_chosen() {
 }
 
 #[test]
-fn presets_are_what_the_rule_file_says() {
+fn presets_match_the_rules() {
     for (preset, seats, expected) in [
         (
             "basic",
@@ -98,7 +98,7 @@ fn words_may_have_underscores_for_dashes() {
 }
 
 #[test]
-fn what_does_not_go_together_is_refused_with_a_way_out() {
+fn conflicting_options_name_a_way_out() {
     for (words, message) in [
         (
             "board=6",

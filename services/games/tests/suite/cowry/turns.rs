@@ -20,7 +20,7 @@ fn moves_of_the_papers_position_are_as_printed() {
 }
 
 #[test]
-fn a_shut_gate_keeps_pieces_on_the_outer_ring() {
+fn shut_gate_keeps_pieces_on_the_outer_ring() {
     let mut table = paper_position();
     table.state.hit_mask = 0b10;
     assert_eq!(table.throw(&[3]).legal(), "3:p1");
@@ -29,7 +29,7 @@ fn a_shut_gate_keeps_pieces_on_the_outer_ring() {
 }
 
 #[test]
-fn a_hit_opens_the_gate_for_good() {
+fn hit_opens_the_gate_for_good() {
     let mut table = Table::new("", 2).put(0, &[14, 2]).put(1, &[11]);
     // Blue's 11 is Red's 3.
     table.throw(&[1]).play("1:p1");
@@ -39,7 +39,7 @@ fn a_hit_opens_the_gate_for_good() {
 }
 
 #[test]
-fn safe_squares_are_shared_and_nobody_is_hit_there() {
+fn safe_squares_prevent_hits() {
     // Blue's 12 is Red's 4, the East start.
     let mut table = Table::new("", 2).put(0, &[1, 4, 0, 0]).put(1, &[12]);
     table.throw(&[3]).play("3:p0");
@@ -49,7 +49,7 @@ fn safe_squares_are_shared_and_nobody_is_hit_there() {
 }
 
 #[test]
-fn the_centre_needs_an_exact_throw() {
+fn centre_needs_an_exact_throw() {
     let mut table = Table::new("", 2).put(0, &[22, 21, 24, 24]).open(0);
     assert_eq!(table.throw(&[3]).legal(), "3:p1");
     let mut table = Table::new("", 2).put(0, &[22, 21, 24, 24]).open(0);
@@ -61,7 +61,7 @@ fn the_centre_needs_an_exact_throw() {
 }
 
 #[test]
-fn inner_pieces_are_hit_unless_the_options_say_no() {
+fn inner_hits_follow_options() {
     // Blue's 17 is on Red's path at 21.
     for (words, hit) in [("", true), ("inner_hits=false", false)] {
         let mut table = Table::new(words, 2)
@@ -78,7 +78,7 @@ fn inner_pieces_are_hit_unless_the_options_say_no() {
 }
 
 #[test]
-fn a_pool_is_thrown_first_and_played_in_any_order() {
+fn pool_is_thrown_first_and_played_in_any_order() {
     let mut table = Table::new("", 2);
     table.throw(&[4]);
     assert_eq!(table.node(), Node::Chance(Some(0)));
@@ -107,7 +107,7 @@ fn throws_earned_by_hits_come_after_the_pool() {
 }
 
 #[test]
-fn one_hit_earns_one_throw_however_many_it_sends_back() {
+fn one_hit_earns_one_throw() {
     let mut table = Table::new("", 3).put(0, &[2]).put(1, &[15]).put(2, &[11]);
     assert_eq!(table.game.cross(1, 0, 15), 3);
     table.throw(&[1]).play("1:p0");
@@ -156,7 +156,7 @@ fn each_extra_can_be_switched_off() {
 }
 
 #[test]
-fn a_throw_that_nothing_can_use_is_passed_once() {
+fn unusable_throw_is_passed_once() {
     let mut table = Table::new("", 2).put(0, &[15, 14, 10, 12]);
     table.throw(&[4, 4, 8, 4, 3]);
     assert_eq!(table.legal(), "3:p2");
@@ -167,7 +167,7 @@ fn a_throw_that_nothing_can_use_is_passed_once() {
 }
 
 #[test]
-fn moves_of_a_piece_that_hits_tell_so() {
+fn hitting_moves_are_marked() {
     let mut table = paper_position().turn_of(1);
     table.throw(&[2]);
     let hits = |name: &str| {

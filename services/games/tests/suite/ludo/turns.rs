@@ -10,7 +10,7 @@ use super::planes;
 use crate::support::{game, play_at_random, setup};
 
 #[test]
-fn the_starter_is_seat_0_or_drawn_from_the_table() {
+fn starter_is_seat_0_or_drawn_from_the_table() {
     let first: ChineseLudo = game("", 2);
     assert_eq!(first.node(&first.initial()), Node::Chance(Some(0)));
     for words in ["starter=random", "preset=hz2022"] {
@@ -29,7 +29,7 @@ fn the_starter_is_seat_0_or_drawn_from_the_table() {
 }
 
 #[test]
-fn a_six_rolls_again_used_or_not() {
+fn six_rolls_again_used_or_not() {
     let game: ChineseLudo = game("", 2);
     for (own, action) in [("h h h h", 0), ("55 56 56 56", PASS), ("1 h h h", 0)] {
         let mut state = game.position([planes(own), planes("h h h h")], 0, 6);
@@ -41,7 +41,7 @@ fn a_six_rolls_again_used_or_not() {
 }
 
 #[test]
-fn a_third_six_costs_what_the_options_say() {
+fn third_six_costs_what_the_options_say() {
     for (words, expected, next) in [
         ("three_sixes=none", "p 34 55 56", 0),
         ("three_sixes=end-turn", "p 8 55 56", 1),
@@ -84,7 +84,7 @@ fn sixes_count_only_within_a_turn() {
 }
 
 #[test]
-fn a_roll_without_a_legal_move_is_passed_once() {
+fn roll_without_a_legal_move_is_passed_once() {
     let game: ChineseLudo = game("", 2);
     let mut passes = 0;
     for seed in 0..50 {
@@ -105,7 +105,7 @@ fn a_roll_without_a_legal_move_is_passed_once() {
 }
 
 #[test]
-fn the_cap_ends_the_game_after_its_last_roll_is_played() {
+fn cap_ends_the_game_after_its_last_roll_is_played() {
     let game: ChineseLudo = game("max_rolls=7", 2);
     let finished = play_at_random(&game, setup(3));
     assert_eq!(finished.plies, 7);
@@ -113,7 +113,7 @@ fn the_cap_ends_the_game_after_its_last_roll_is_played() {
 }
 
 #[test]
-fn positions_that_cannot_be_are_refused_with_their_reason() {
+fn impossible_positions_are_refused() {
     let pad: ChineseLudo = game("", 2);
     let ring: ChineseLudo = game("start=ring1", 2);
     for (game, own, other, die, reason) in [

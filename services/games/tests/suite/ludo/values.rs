@@ -20,7 +20,7 @@ fn values_are_the_same_from_either_side_of_the_board() {
 }
 
 #[test]
-fn every_step_of_a_plane_is_worth_something_and_a_hit_costs() {
+fn steps_gain_and_hits_cost() {
     let game: ChineseLudo = game("", 2);
     let worth = |own: i8| {
         let mut state = game.position([planes("5 h 30 56"), planes("7 p 40 h")], 0, 1);
@@ -32,7 +32,7 @@ fn every_step_of_a_plane_is_worth_something_and_a_hit_costs() {
 }
 
 #[test]
-fn the_seat_to_move_is_a_little_ahead_and_nobody_before_the_draw() {
+fn seat_to_move_is_slightly_ahead() {
     let game: ChineseLudo = game("starter=random", 2);
     let start = game.initial();
     assert_eq!(game.values(&start)[..2], [POINT / 2; 2]);

@@ -49,7 +49,7 @@ fn sowings_of_the_rule_file_come_out_as_written() {
 }
 
 #[test]
-fn the_legal_pits_of_the_rule_file_are_those() {
+fn legal_pits_match_the_rules() {
     for line in lines("oware_abapa_legal.txt") {
         let [words, board, seat, pits] = &line[..] else {
             panic!("four fields: {line:?}");
@@ -114,7 +114,7 @@ fn paths(core: &Core, depth: u32, allow_slam: bool) -> u64 {
 }
 
 #[test]
-fn paths_from_the_start_are_as_many_as_the_model_s() {
+fn perft_equals_the_model() {
     let start = core("4 4 4 4 4 4 0 | 4 4 4 4 4 4 0", 0);
     for (words, allow_slam) in [("", false), ("preset=paper002", true)] {
         let game: Abapa = game(words, 2);
@@ -126,7 +126,7 @@ fn paths_from_the_start_are_as_many_as_the_model_s() {
 }
 
 #[test]
-fn a_position_that_comes_back_ends_the_game_with_the_own_rows() {
+fn repetition_ends_with_own_rows() {
     let start = core("1 0 0 0 0 0 23 | 1 0 0 0 0 0 23", 0);
     for words in ["", "remaining=none"] {
         let game: Abapa = game(words, 2);
@@ -151,7 +151,7 @@ fn a_position_that_comes_back_ends_the_game_with_the_own_rows() {
 }
 
 #[test]
-fn repetition_is_reported_from_the_encoded_past_too() {
+fn repetition_needs_only_the_encoded_past() {
     let game: Abapa = game("", 2);
     let mut state = without_history(core("1 0 0 0 0 0 23 | 1 0 0 0 0 0 23", 0));
     let mut bytes = Vec::new();
@@ -168,7 +168,7 @@ fn repetition_is_reported_from_the_encoded_past_too() {
 }
 
 #[test]
-fn a_past_that_is_reported_in_pieces_is_read_whole() {
+fn split_past_is_read_whole() {
     let game: Abapa = game("", 2);
     let mut state = without_history(core("1 0 0 0 0 0 23 | 1 0 0 0 0 0 23", 0));
     game.apply(&mut state, 0);
@@ -185,7 +185,7 @@ fn a_past_that_is_reported_in_pieces_is_read_whole() {
 }
 
 #[test]
-fn a_board_in_its_own_past_is_refused() {
+fn board_in_its_own_past_is_refused() {
     let game: Abapa = game("", 2);
     let position = core("1 0 0 0 0 0 23 | 1 0 0 0 0 0 23", 0);
     let mut state = State {
@@ -211,7 +211,7 @@ fn a_board_in_its_own_past_is_refused() {
 }
 
 #[test]
-fn without_repetition_a_hundred_plies_without_a_capture_end_the_game() {
+fn hundred_quiet_plies_end_the_game() {
     for (words, expected) in [
         ("repetition=off", Some(100)),
         ("repetition=off no_capture_limit=30", Some(30)),
@@ -232,7 +232,7 @@ fn without_repetition_a_hundred_plies_without_a_capture_end_the_game() {
 }
 
 #[test]
-fn a_game_that_grows_too_long_is_ended_by_its_cap() {
+fn cap_ends_long_games() {
     let game: Abapa = game("max_plies=5", 2);
     let finished = play_at_random(&game, setup(1));
     assert_eq!(finished.plies, 5);
@@ -245,7 +245,7 @@ fn a_game_that_grows_too_long_is_ended_by_its_cap() {
 }
 
 #[test]
-fn a_game_and_the_same_turned_round_are_one() {
+fn game_and_the_same_turned_round_are_one() {
     for words in [
         "",
         "preset=paper002",
@@ -272,7 +272,7 @@ fn a_game_and_the_same_turned_round_are_one() {
 }
 
 #[test]
-fn a_drawn_starter_is_chance_that_belongs_to_nobody() {
+fn drawn_starter_belongs_to_no_seat() {
     let game: Abapa = game("starter=random", 2);
     let mut starts = [0; 2];
     for seed in 0..40 {
@@ -291,7 +291,7 @@ fn a_drawn_starter_is_chance_that_belongs_to_nobody() {
 }
 
 #[test]
-fn options_that_follow_do_so_unless_they_are_chosen() {
+fn dependent_options_can_be_overridden() {
     for (words, limit) in [
         ("", 0),
         ("repetition=off", 100),
@@ -310,7 +310,7 @@ fn options_that_follow_do_so_unless_they_are_chosen() {
 }
 
 #[test]
-fn moves_tell_what_they_capture() {
+fn moves_show_captures() {
     let game: Abapa = game("grand_slam=opponent-keeps", 2);
     let state = without_history(core("1 0 0 0 0 2 10 | 1 2 0 0 0 0 32", 0));
     let mut bytes = Vec::new();
@@ -325,7 +325,7 @@ fn moves_tell_what_they_capture() {
 }
 
 #[test]
-fn the_board_is_drawn_from_seat_0s_side() {
+fn board_is_drawn_from_seat_0s_side() {
     let game: Abapa = game("", 2);
     let mut drawn = String::new();
     let state = without_history(core("1 2 3 4 5 6 7 | 8 9 10 11 0 13 14", 1));

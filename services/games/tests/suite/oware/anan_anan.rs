@@ -49,7 +49,7 @@ fn sowings_of_the_rule_file_come_out_as_written() {
 }
 
 #[test]
-fn relays_are_those_of_a_model_that_remembers_every_lift() {
+fn relays_equal_the_model() {
     let mut stream = Stream::new(&[2; 32]);
     let mut ends = [0; 4];
     for set in 0..16 {
@@ -136,7 +136,7 @@ fn paths(core: &Core, depth: u32, rules: RelayRules) -> u64 {
 }
 
 #[test]
-fn paths_from_the_start_are_as_many_as_the_model_s() {
+fn perft_equals_the_model() {
     let start = core("4 4 4 4 4 4 0 | 4 4 4 4 4 4 0", 0);
     let game: AnanAnan = game("", 2);
     let rules = RelayRules {
@@ -153,7 +153,7 @@ fn paths_from_the_start_are_as_many_as_the_model_s() {
 }
 
 #[test]
-fn of_all_boards_of_nine_seeds_those_without_end_are_found() {
+fn endless_boards_of_nine_seeds_are_found() {
     let game: AnanAnan = game("infinite=stop-turn remaining=none", 2);
     let rules = RelayRules {
         skip_origin: false,
@@ -188,7 +188,7 @@ fn each_board(core: &mut Core, pit: usize, seeds: u8, show: &mut impl FnMut(&Cor
 }
 
 #[test]
-fn an_endless_sowing_does_what_the_option_says() {
+fn endless_sowing_does_what_the_option_says() {
     let before = core(ENDLESS, 0);
     let mut legal = Vec::new();
     for (words, node, pits) in [
@@ -211,7 +211,7 @@ fn an_endless_sowing_does_what_the_option_says() {
 }
 
 #[test]
-fn who_has_more_wins_an_endless_game_and_what_lies_on_the_board_counts_for_nobody() {
+fn endless_game_counts_banked_seeds_only() {
     let game: AnanAnan = game("", 2);
     for (scores, expected) in [([8, 4], [1, 2]), ([4, 8], [2, 1]), ([8, 8], [1, 1])] {
         let mut state = Core {
@@ -225,7 +225,7 @@ fn who_has_more_wins_an_endless_game_and_what_lies_on_the_board_counts_for_nobod
 }
 
 #[test]
-fn who_has_no_seeds_passes_and_two_passes_end_the_game() {
+fn two_passes_end_the_game() {
     let game: AnanAnan = game("remaining=none", 2);
     let mut state = core("0 0 0 0 0 0 20 | 0 0 0 0 0 0 28", 0);
     let mut legal = Vec::new();
@@ -289,7 +289,7 @@ fn caps_end_the_game_and_more_seeds_win() {
 }
 
 #[test]
-fn a_game_and_the_same_turned_round_are_one() {
+fn game_and_the_same_turned_round_are_one() {
     for words in [
         "",
         "preset=literal",
@@ -316,7 +316,7 @@ fn a_game_and_the_same_turned_round_are_one() {
 }
 
 #[test]
-fn a_drawn_starter_begins() {
+fn drawn_starter_begins() {
     let game: AnanAnan = game("starter=random", 2);
     assert_eq!(game.initial().phase, Phase::Start);
     for seat in 0..2 {
@@ -327,7 +327,7 @@ fn a_drawn_starter_begins() {
 }
 
 #[test]
-fn options_that_follow_do_so_unless_they_are_chosen() {
+fn dependent_options_can_be_overridden() {
     for (words, limit) in [
         ("", 0),
         ("remaining=none", 100),
@@ -345,7 +345,7 @@ fn options_that_follow_do_so_unless_they_are_chosen() {
 }
 
 #[test]
-fn moves_tell_what_they_bank() {
+fn moves_show_banked_seeds() {
     let game: AnanAnan = game("remaining=none", 2);
     let mut bytes = Vec::new();
     let reported = |bytes: &[u8]| -> Vec<_> {

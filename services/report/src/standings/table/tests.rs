@@ -25,7 +25,7 @@ fn standings(agents: usize) -> v1::Standings {
 }
 
 #[test]
-fn pairs_are_reported_less_luck_where_that_fits_or_all_is_wanted() {
+fn adjusted_pairs_show_where_they_fit() {
     let text = crosstable(&standings(2), false, None);
     for part in ["score in % against", "75 ±10", "25 ±10"] {
         assert!(text.contains(part), "{text}");
@@ -134,7 +134,7 @@ fn played() -> v1::Standings {
 }
 
 #[test]
-fn standings_fit_every_terminal_and_no_number_is_cut() {
+fn standings_fit_every_width() {
     let cells = [
         "mixed-with-a-longer-name",
         "-123 [-321, -101]",
@@ -175,7 +175,7 @@ fn standings_fit_every_terminal_and_no_number_is_cut() {
 }
 
 #[test]
-fn what_decides_the_places_of_a_swiss_tournament_is_shown_however_narrow_it_is() {
+fn swiss_tiebreaks_show_at_any_width() {
     let mut standings = played();
     let decided = [
         (1012.5, 2000.0, 0),

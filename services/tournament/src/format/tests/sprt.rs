@@ -10,7 +10,7 @@ fn wins(percent: u64) -> impl FnMut(u64, u16) -> u64 {
 }
 
 #[test]
-fn a_test_says_yes_no_or_that_it_cannot_tell() {
+fn sprt_accepts_rejects_or_is_inconclusive() {
     let test = |blocks, elo0, elo1| {
         let sprt = Settings::Sprt(Sprt {
             elo0,
@@ -39,7 +39,7 @@ fn a_test_says_yes_no_or_that_it_cannot_tell() {
 }
 
 #[test]
-fn a_test_looks_soon_and_then_after_a_thirty_second_more() {
+fn sprt_checkpoints_grow() {
     let sprt = |elo1, step| {
         Some(Settings::Sprt(Sprt {
             elo1,
@@ -77,7 +77,7 @@ fn a_test_looks_soon_and_then_after_a_thirty_second_more() {
 }
 
 #[test]
-fn a_test_plays_no_block_more_than_its_cap_and_none_less() {
+fn sprt_stops_exactly_at_cap() {
     for seats in 2..=4 {
         for blocks in [1, 2, 3, 7, 16, 17, 33, 51] {
             for step in [None, Some(1), Some(4), Some(5)] {
@@ -101,14 +101,14 @@ fn a_test_plays_no_block_more_than_its_cap_and_none_less() {
 }
 
 #[test]
-fn a_test_whose_first_agent_always_begins_is_refused() {
+fn sprt_without_rotation_is_refused() {
     let mut tournament = plain(Format::Sprt, 2, 2, 100);
     tournament.play.rotate = false;
     refused(&tournament, "with rotate = false, a0 has the first seat");
 }
 
 #[test]
-fn two_agents_fill_three_seats_by_turns_and_four_by_both_necklaces() {
+fn sprt_seats_two_agents_fairly() {
     let schedule =
         |seats, blocks| Schedule::new(&plain(Format::Sprt, 2, seats, blocks)).expect("a schedule");
     let of = |schedule: &Schedule, block: u64| -> Vec<(u64, Vec<u16>)> {
@@ -141,7 +141,7 @@ fn two_agents_fill_three_seats_by_turns_and_four_by_both_necklaces() {
 }
 
 #[test]
-fn with_more_seats_the_outcome_of_a_test_is_the_share_of_pairs_of_seats() {
+fn sprt_of_many_seats_counts_seat_pairs() {
     for seats in [3, 4] {
         let sprt = Settings::Sprt(Sprt {
             elo1: 100.0,

@@ -15,7 +15,7 @@ fn notes_have_no_figures_of_other_tournaments() {
 }
 
 #[test]
-fn a_rating_that_is_looked_at_often_has_the_errors_of_scores_looked_at_often() {
+fn anytime_ratings_follow_anytime_scores() {
     let mut draws = Draws(7);
     let tally = played((2, 2, 60), |game| Some(drawn(&mut draws, &game.seats, 6)));
     let evidence = tally.evidence();
@@ -45,7 +45,7 @@ fn a_rating_that_is_looked_at_often_has_the_errors_of_scores_looked_at_often() {
 }
 
 #[test]
-fn an_interval_for_any_number_of_looks_that_reaches_too_far_is_none() {
+fn too_wide_anytime_interval_is_absent() {
     let mut draws = Draws(3);
     let (mut reported, mut unreported) = (0, 0);
     for blocks in [1, 1, 1, 1, 30] {
@@ -125,7 +125,7 @@ fn no_number_is_ever_infinite_or_none() {
 }
 
 #[test]
-fn many_agents_have_about_the_intervals_of_the_full_covariance() {
+fn approximate_intervals_match_full_covariance() {
     let mut draws = Draws(2);
     let tally = played((40, 2, 4), |game| Some(drawn(&mut draws, &game.seats, 12)));
     let evidence = tally.evidence();
@@ -162,7 +162,7 @@ fn uneven(agents: usize) -> Tournament {
 }
 
 #[test]
-fn an_agent_with_one_block_against_each_other_has_an_error_as_wide_as_those_tell() {
+fn single_blocks_have_wide_errors() {
     const AGENTS: usize = 6;
     const TIMES: u64 = 1000;
     let precision = 1.0 / (PRIOR * PRIOR);

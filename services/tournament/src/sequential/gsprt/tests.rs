@@ -26,7 +26,7 @@ fn of_two_outcomes_it_is_the_test_of_wald() {
 }
 
 #[test]
-fn the_chances_found_have_the_mean_and_are_the_likeliest() {
+fn constrained_mle_has_mean_and_likelihood() {
     let seen: Vec<Outcome> = [12.0, 60.0, 120.0, 70.0, 20.0]
         .into_iter()
         .enumerate()
@@ -79,7 +79,7 @@ fn seen_from_the_other_side_it_is_the_opposite() {
 }
 
 #[test]
-fn whatever_is_counted_it_is_a_finite_number_or_none() {
+fn llr_is_finite_or_none() {
     let counts: [&[u64]; 6] = [
         &[0, 0, 1, 0, 0],
         &[1_000_000, 0, 0, 0, 0],

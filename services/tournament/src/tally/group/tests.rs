@@ -29,7 +29,7 @@ fn blocks(agents: &[u16], rotations: usize, count: u64) -> Vec<(Vec<Ranking>, Un
 }
 
 #[test]
-fn sums_of_products_give_what_the_blocks_themselves_give() {
+fn sums_equal_block_by_block() {
     let cases: [(&[u16], usize); 7] = [
         (&[0, 1], 2),
         (&[0, 1], 1),

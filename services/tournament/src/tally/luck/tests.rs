@@ -71,7 +71,7 @@ fn variance(values: &[f64]) -> f64 {
 }
 
 #[test]
-fn the_adjusted_score_is_what_luck_leaves_with_the_slope_of_other_blocks() {
+fn luck_slope_is_cross_fitted() {
     let results = results(200);
     let standings = standings(&results, 200);
     for agent in &standings.agents {
@@ -108,7 +108,7 @@ fn the_adjusted_score_is_what_luck_leaves_with_the_slope_of_other_blocks() {
 }
 
 #[test]
-fn a_score_that_cannot_be_adjusted_is_shown_raw_and_marked() {
+fn unadjusted_score_is_marked() {
     let shown = |blocks: u64, luck: fn(u64) -> Vec<i32>, wins: fn(u64) -> bool| {
         let tournament = tournament(2, 2, blocks);
         let schedule = Schedule::new(&tournament).expect("a schedule");
@@ -174,7 +174,7 @@ fn ways(blocks: u64, kinds: usize) -> Vec<Vec<u64>> {
 }
 
 #[test]
-fn over_all_that_can_happen_the_adjusted_score_is_the_score() {
+fn luck_adjustment_is_unbiased() {
     // Luck, units of four and probabilities in sevenths of a block: luck has mean zero, and
     // units are not linear in it.
     const KINDS: [(i64, u64, u64); 4] = [
@@ -259,7 +259,7 @@ fn of_two_the_pair_is_adjusted_as_each_agent_is() {
 }
 
 #[test]
-fn among_four_the_difference_is_that_of_what_luck_leaves_of_both() {
+fn luck_adjusts_differences_of_four() {
     let blocks = 80;
     let tournament = tournament(4, 4, blocks);
     let schedule = Schedule::new(&tournament).expect("a schedule");
@@ -329,7 +329,7 @@ fn among_four_the_difference_is_that_of_what_luck_leaves_of_both() {
 }
 
 #[test]
-fn luck_explains_nothing_where_it_is_not_known_or_blocks_are_few() {
+fn few_blocks_have_no_luck_share() {
     let mut some = results(200);
     some[7].luck.clear();
     for (results, blocks) in [(&some[..], 200), (&results(11)[..], 11), (&[][..], 5)] {
@@ -357,7 +357,7 @@ fn luck_beyond_all_measure_breaks_no_sum() {
 }
 
 #[test]
-fn the_note_on_luck_says_shares_and_their_intervals() {
+fn luck_note_has_shares_with_intervals() {
     let said = |shares: &[f64]| {
         let agents = shares.iter().map(|&share| AgentStanding {
             luck_share: Some(Estimate {

@@ -49,7 +49,7 @@ fn pairing(tally: &Tally) -> Option<Pairing> {
 }
 
 #[test]
-fn pairing_efficiency_is_that_of_the_games_themselves() {
+fn pairing_efficiency_equals_games() {
     for (agents, seats, blocks) in [(2, 2, 40), (3, 2, 15), (3, 3, 50), (4, 4, 60)] {
         let tournament = tournament(agents, seats, blocks);
         let (results, tally) = dice(&tournament, 0.3, &mut Draws(1));
@@ -90,7 +90,7 @@ fn pairing_efficiency_is_that_of_the_games_themselves() {
 }
 
 #[test]
-fn pairing_efficiency_is_shown_from_thirty_blocks_on_with_an_interval_that_holds() {
+fn pairing_efficiency_needs_thirty_blocks() {
     for (agents, blocks) in [(2, 29), (8, 2)] {
         let few = dice(&tournament(agents, 2, blocks), 0.1, &mut Draws(1)).1;
         assert_eq!(pairing(&few), None);
@@ -138,7 +138,7 @@ fn lucky(tournament: &Tournament, worth: f64, draws: &mut Draws) -> Standings {
 }
 
 #[test]
-fn the_share_that_luck_explains_has_an_interval_that_holds() {
+fn luck_share_interval_has_coverage() {
     for worth in [0.0, 0.5, 1.0, 2.0] {
         // For one game: luck ~ U(−½, ½) and a win probability of ½ + worth·luck/2 give Cov
         // = worth/24, Var(luck) = 1/12 and Var(score) = ¼.

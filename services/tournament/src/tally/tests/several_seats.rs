@@ -83,7 +83,7 @@ fn agent<'a>(standings: &'a Standings, name: &str) -> &'a AgentStanding {
 }
 
 #[test]
-fn seats_score_what_their_own_placements_give() {
+fn seat_scores_follow_placements() {
     for seats in [3, 4] {
         let (results, tally, _) = sprt(seats, 200);
         let standings = tally.standings();
@@ -112,7 +112,7 @@ fn seats_score_what_their_own_placements_give() {
 }
 
 #[test]
-fn score_interval_luck_pair_and_verdict_are_of_one_quantity() {
+fn all_figures_share_one_estimand() {
     // An odd number of blocks: one more with two seats of the first agent.
     for (seats, blocks) in [(3, 201), (3, 40), (4, 120)] {
         let (results, tally, verdict) = sprt(seats, blocks);

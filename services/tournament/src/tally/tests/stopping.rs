@@ -52,7 +52,7 @@ fn played(seats: usize, ahead: f64, draws: &mut Draws) -> Tally {
 }
 
 #[test]
-fn anytime_intervals_hold_after_tests_that_end_early() {
+fn anytime_intervals_hold_after_early_stop() {
     for seats in [2, 3, 4] {
         for ahead in [0.0, 0.05] {
             // For two uniform numbers, one of them shifted upwards by that.

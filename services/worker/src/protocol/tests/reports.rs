@@ -22,7 +22,7 @@ fn reports_of(sizes: impl Iterator<Item = usize>) -> Vec<Vec<u64>> {
 }
 
 #[test]
-fn a_report_is_bounded_in_games_and_in_bytes_and_a_large_game_goes_alone() {
+fn reports_are_bounded_in_games_and_bytes() {
     let counts = |sizes: &[usize]| -> Vec<usize> {
         let reports = reports_of(sizes.iter().copied());
         let all: Vec<u64> = reports.iter().flatten().copied().collect();
@@ -90,7 +90,7 @@ fn with_refused(games: u64, refused: &[u64]) -> (Vec<u64>, Vec<u64>, usize) {
 }
 
 #[test]
-fn no_game_is_begun_or_asked_for_while_results_of_too_many_games_or_bytes_are_owed() {
+fn backlog_stops_new_games() {
     // In all 128 games, or 32 MB.
     for (owed, bytes) in [(128, 100), (32, 1 << 20)] {
         let mut worker = Worker::leased(0);
@@ -124,7 +124,7 @@ fn no_game_is_begun_or_asked_for_while_results_of_too_many_games_or_bytes_are_ow
 }
 
 #[test]
-fn a_game_that_is_refused_costs_the_others_nothing() {
+fn refused_game_costs_no_other() {
     let all: Vec<u64> = (0..256).collect();
     for refused in [&[][..], &[0], &[255], &[100, 101], &[3, 77, 200], &all] {
         let (taken, replaced, most) = with_refused(256, refused);
@@ -136,7 +136,7 @@ fn a_game_that_is_refused_costs_the_others_nothing() {
 }
 
 #[test]
-fn a_failed_attempt_that_is_refused_as_well_is_dropped() {
+fn refused_attempt_is_dropped() {
     let mut worker = Worker::leased(0);
     let (now, lease) = (Duration::ZERO, worker.hand.lease);
     worker.protocol.finished(now, lease, 1, 100);

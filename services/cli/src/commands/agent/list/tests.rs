@@ -26,7 +26,7 @@ fn option(kind: v1::OptionType, default: &str, min: &str, max: &str) -> v1::BotO
 }
 
 #[test]
-fn what_options_may_be_has_their_type() {
+fn option_ranges_have_their_type() {
     use v1::OptionType::{Bool, Choice, Integer, Numbers, Real, Text};
     let none = serde_json::Value::Null;
     for (given, default, min, max) in [
@@ -95,7 +95,7 @@ fn what_options_may_be_has_their_type() {
 }
 
 #[test]
-fn as_lines_for_programs_an_agent_shows_its_options() {
+fn json_lines_show_agent_options() {
     let listing = options(&agent(vec![option(
         v1::OptionType::Integer,
         "3",

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn blocks_that_come_out_alike_leave_a_width_which_more_of_them_narrow() {
+fn equal_blocks_leave_a_width() {
     for seats in 2..=4 {
         let widths = [1.0, 20.0, 1000.0, 1e15].map(|of| half_width(seats, true, of, 0.0, None));
         assert!(widths.is_sorted_by(|a, b| a > b), "{widths:?}");
@@ -23,14 +23,14 @@ fn few_blocks_leave_a_width_as_student_has_it() {
 
 /// Standings of adaptive formats show anytime-valid intervals, which are wider.
 #[test]
-fn results_that_decide_what_is_played_widen_the_interval() {
+fn adaptive_format_widens_the_interval() {
     let fixed = half_width(2, true, 400.0, 0.25, None);
     let anytime = half_width(2, true, 400.0, 0.25, Some(400.0));
     assert!((1.3..1.7).contains(&(anytime / fixed)), "{fixed} {anytime}");
 }
 
 #[test]
-fn a_test_is_planned_for_the_score_that_its_trial_had() {
+fn sprt_is_planned_at_trial_score() {
     let spec = "name = \"t\"\nruleset = \"kalah\"\nformat = \"sprt\"\nblocks = 50000\n\
                 agents = [\"random\", \"greedy\"]\nseed = \"0x5eed\"\n";
     let spec = arena_model::spec::Spec::parse(spec).expect("a spec");
@@ -66,7 +66,7 @@ fn a_test_is_planned_for_the_score_that_its_trial_had() {
 }
 
 #[test]
-fn a_width_is_never_reported_as_nothing() {
+fn width_is_never_zero() {
     let reported = [12.34, 0.06, 0.05, 0.04, 0.0031].map(points);
     assert_eq!(reported, ["12.3", "0.1", "0.1", "0.04", "0.003"]);
 }
