@@ -34,8 +34,8 @@ Examples:
   arena agent register mine --binary ./my-agent
   arena standings demo-3f9a0c1b22 --output json
 
-Exit codes: 0 ok, 1 something failed, 2 wrong input, 3 a comparison or
-verification did not hold, 4 unreachable, 130 interrupted.")]
+Exit codes: 0 success, 1 failure, 2 wrong input, 3 a comparison or verification
+failed, 4 a coordinator or an agent cannot be reached, 130 interrupted.")]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -19,13 +19,13 @@ use crate::{
     output::note,
 };
 
-/// How the papers' agents are run.
+/// How built-in agents are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
 pub enum Builtin {
-    /// Inside the worker (fastest).
+    /// In the process of the worker (fastest).
     #[default]
     InProcess,
-    /// As processes, like registered agents.
+    /// In separate processes, like registered agents.
     Process,
 }
 

@@ -1,12 +1,12 @@
 //! The ledger: which game is leased to which worker. It has no IO, clock, thread or
 //! randomness.
 //!
-//! Time enters as the duration since the start. The same calls give the same answers, so
-//! that tests can play whole histories of losses, duplicates and restarts.
+//! Time is an argument: the duration since the start. The same calls give the same answers, so
+//! tests can simulate long sequences of losses, duplicates and restarts.
 //!
-//! A game is *queued*, *leased*, *pending* (its first record is being written) or *done*.
-//! It never leaves `done`, and leaves `pending` only for `done`. Leases exist only here:
-//! after a restart, every game that is neither pending nor done is queued.
+//! A game is *queued*, *leased*, *pending* (its first record is being written) or *done*. A
+//! game that is done stays done, and a pending game can only become done. Leases are not stored:
+//! after a restart, every game that is not done is queued.
 
 mod agent_starts;
 mod audits;
@@ -47,19 +47,20 @@ pub use terms::{
 };
 use worker_processes::WorkerProcesses;
 
+/// A tournament in the ledger.
 #[derive(Debug)]
 struct LedgerEntry {
     queue: GameQueue,
     state: State,
     continuation: Continuation,
     progress_timeouts: ProgressTimeouts,
-    /// Number of the grant that served it last.
+    /// Number of the newest lease of this tournament.
     served: u64,
     pace: Pace,
 }
 
 impl LedgerEntry {
-    /// True if all its known games are durable and it is not over.
+    /// True if the tournament is not over and all its known games are durable.
     fn is_played(&self) -> bool {
         matches!(self.state, State::Running | State::Paused)
             && self.queue.done() == self.queue.games()
@@ -70,19 +71,19 @@ impl LedgerEntry {
 #[derive(Debug)]
 pub struct Ledger {
     settings: LedgerSettings,
-    /// Number of this start.
+    /// Number of this start of the coordinator.
     boot_epoch: u64,
-    /// The newest time.
+    /// The newest time of any call.
     now: Duration,
     tournaments: BTreeMap<TournamentNo, LedgerEntry>,
     /// Running tournaments.
     running: BTreeSet<TournamentNo>,
     /// Finished tournaments with open audits.
     auditing: BTreeSet<TournamentNo>,
-    /// Where the search for games continues.
-    look: TournamentNo,
+    /// The finished tournament at which the search for audits continues.
+    audit_cursor: TournamentNo,
     workers: BTreeMap<WorkerId, Worker>,
-    /// Processes that left; games they played may still be reported.
+    /// Processes of workers that left, because their games may still be reported.
     gone: BTreeMap<WorkerId, WorkerProcess>,
     processes: WorkerProcesses,
     leases: Leases,
@@ -92,7 +93,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// An empty ledger; `boot_epoch` is unique to this start.
+    /// An empty ledger; `boot_epoch` is unique to this start of the coordinator.
     #[must_use]
     pub fn new(settings: LedgerSettings, boot_epoch: u64) -> Self {
         Self {
@@ -102,7 +103,7 @@ impl Ledger {
             tournaments: BTreeMap::new(),
             running: BTreeSet::new(),
             auditing: BTreeSet::new(),
-            look: 0,
+            audit_cursor: 0,
             workers: BTreeMap::new(),
             gone: BTreeMap::new(),
             processes: WorkerProcesses::new(settings.host_grace_period),
@@ -113,8 +114,8 @@ impl Ledger {
         }
     }
 
-    /// Adds a tournament; `done` are its durable games, and its bound is the number of
-    /// known games.
+    /// Adds a tournament. `done` is the set of its durable games, and the bound of this set is
+    /// the number of known games.
     pub fn add(
         &mut self,
         done: Bitmap,
@@ -141,20 +142,21 @@ impl Ledger {
                 pace: Pace::default(),
             },
         );
-        self.come(number);
-        self.sort_in(number);
+        self.finish_if_played(number);
+        self.update_sets(number);
         number
     }
 
-    /// Marks a tournament as resumed after a restart: its workers may return.
+    /// Marks a tournament as resumed after a restart, so that the ledger waits for its workers to
+    /// return.
     pub fn goes_on(&mut self, tournament: TournamentNo) {
         if let Some(entry) = self.tournaments.get_mut(&tournament) {
-            entry.queue.agents.resumed(self.now);
+            entry.queue.agents.mark_resumed(self.now);
         }
     }
 
     /// Sets the number of known games, which never decreases, and whether more can follow.
-    /// Returns true if that finished the tournament.
+    /// Returns true if the tournament is finished now.
     pub fn extend(
         &mut self,
         tournament: TournamentNo,
@@ -169,12 +171,12 @@ impl Ledger {
         if is_injected(Defect::ForgetsAudits) {
             entry.queue.audits = Audits::new(0, 0, games);
         }
-        self.sort_in(tournament);
-        self.come(tournament) == AfterGame::Finished
+        self.update_sets(tournament);
+        self.finish_if_played(tournament) == AfterGame::Finished
     }
 
-    /// Restores the audits of an earlier start. `key` names the tournament in every start:
-    /// the sample is drawn from it.
+    /// Restores the audits of an earlier start. The sample of audits is drawn from `key`, which is
+    /// the same for a tournament in every start.
     pub fn restore_audits(
         &mut self,
         tournament: TournamentNo,
@@ -185,7 +187,7 @@ impl Ledger {
         if let Some(entry) = self.tournaments.get_mut(&tournament) {
             entry.queue.restore_audits(key, audited, differing);
         }
-        self.sort_in(tournament);
+        self.update_sets(tournament);
     }
 
     /// State of the audits of a tournament.
@@ -199,11 +201,11 @@ impl Ledger {
     #[must_use]
     pub fn came_of_audit(&self, tournament: TournamentNo, index: u64) -> Option<bool> {
         let entry = self.tournaments.get(&tournament)?;
-        entry.queue.audits.came_of(index)
+        entry.queue.audits.result(index)
     }
 
-    /// A reported record was compared with the durable one. Returns true if the game was an
-    /// audit.
+    /// Stores the result of comparing a reported record with the durable one. Returns true if the
+    /// game was an audit.
     pub fn settle_audit(
         &mut self,
         tournament: TournamentNo,
@@ -214,22 +216,21 @@ impl Ledger {
         let entry = self.tournaments.get_mut(&tournament);
         let audit = entry.is_some_and(|entry| entry.queue.audits.settle(index, worker, differs));
         if audit {
-            self.sort_in(tournament);
+            self.update_sets(tournament);
         }
         audit
     }
 
-    /// The record of an audit cannot be compared: the game is not audited before the next
-    /// start.
+    /// Gives up an audit whose record cannot be compared, until the next start.
     pub fn abandon_audit(&mut self, tournament: TournamentNo, index: u64, worker: WorkerId) {
         if let Some(entry) = self.tournaments.get_mut(&tournament) {
             entry.queue.audits.abandon(index, worker);
         }
-        self.sort_in(tournament);
+        self.update_sets(tournament);
     }
 
-    /// Updates the sets of tournaments after a change of state or of an audit.
-    fn sort_in(&mut self, tournament: TournamentNo) {
+    /// Updates the sets of running and auditing tournaments after a change of a tournament.
+    fn update_sets(&mut self, tournament: TournamentNo) {
         let entry = self.tournaments.get(&tournament);
         let state = entry.map(|entry| entry.state);
         let audits = entry.is_some_and(|entry| entry.queue.audits.so_far().waiting() > 0);
@@ -237,8 +238,8 @@ impl Ledger {
             state == Some(State::Running),
             state == Some(State::Finished),
         );
-        keep(&mut self.running, tournament, runs);
-        keep(&mut self.auditing, tournament, finished && audits);
+        set_member(&mut self.running, tournament, runs);
+        set_member(&mut self.auditing, tournament, finished && audits);
         if runs || finished && audits {
             return;
         }
@@ -272,7 +273,7 @@ impl Ledger {
         running.filter_map(|number| self.tournaments.get(number))
     }
 
-    /// The newest time.
+    /// The newest time of any call.
     #[must_use]
     pub fn now(&self) -> Duration {
         self.now
@@ -284,7 +285,8 @@ impl Ledger {
         self.leases.len()
     }
 
-    /// A worker reports its plies of a lease. Returns false if it no longer has the lease.
+    /// Updates the plies that a worker reports for a lease. Returns false if the worker no longer
+    /// has the lease.
     pub fn advance(&mut self, now: Duration, worker: WorkerId, lease: LeaseId, plies: u64) -> bool {
         let Some(held) = self
             .leases
@@ -311,7 +313,7 @@ impl Ledger {
         }
     }
 
-    /// Classifies a record, as if it were reported now.
+    /// Classifies a record without a change of the ledger.
     #[must_use]
     pub fn verdict(&self, tournament: TournamentNo, index: u64) -> RecordStatus {
         match self.tournaments.get(&tournament) {
@@ -328,8 +330,8 @@ impl Ledger {
         }
     }
 
-    /// A record arrived, under this lease, a later or a lost one. A first record makes the
-    /// game pending.
+    /// Takes a record that arrived under this lease, which may be lost or replaced by a later
+    /// lease. The first record of a game makes the game pending.
     pub fn report(
         &mut self,
         now: Duration,
@@ -348,14 +350,20 @@ impl Ledger {
             {
                 entry.pace.add(now.saturating_sub(lease.since));
             }
-            self.strike(now, tournament, holder, index);
+            self.remove_from_lease(now, tournament, holder, index);
         }
-        self.strike(now, tournament, lease, index);
+        self.remove_from_lease(now, tournament, lease, index);
         verdict
     }
 
-    /// Removes a game from a lease, which ends with its last game.
-    fn strike(&mut self, now: Duration, tournament: TournamentNo, lease: LeaseId, index: u64) {
+    /// Removes a game from a lease. A lease without games ends.
+    fn remove_from_lease(
+        &mut self,
+        now: Duration,
+        tournament: TournamentNo,
+        lease: LeaseId,
+        index: u64,
+    ) {
         let Some(held) = self.leases.get_mut(lease) else {
             return;
         };
@@ -378,8 +386,7 @@ impl Ledger {
         }
     }
 
-    /// A pending record of this process is durable. Returns what that changes for the
-    /// tournament.
+    /// Marks a pending record of this process as durable. Returns the new state of the tournament.
     pub fn durable(
         &mut self,
         tournament: TournamentNo,
@@ -394,11 +401,11 @@ impl Ledger {
             Some(true) => entry.queue.audits.durable(index, by),
             Some(false) => {}
         }
-        self.come(tournament)
+        self.finish_if_played(tournament)
     }
 
-    /// Finishes a tournament whose games are all durable.
-    fn come(&mut self, tournament: TournamentNo) -> AfterGame {
+    /// Finishes a tournament if all its games are durable and no more can follow.
+    fn finish_if_played(&mut self, tournament: TournamentNo) -> AfterGame {
         let Some(entry) = self.tournaments.get_mut(&tournament) else {
             return AfterGame::Nothing;
         };
@@ -409,11 +416,12 @@ impl Ledger {
             return AfterGame::Due;
         }
         entry.state = State::Finished;
-        self.sort_in(tournament);
+        self.update_sets(tournament);
         AfterGame::Finished
     }
 
-    /// Pauses a tournament: takes its leases back and grants no more.
+    /// Pauses a tournament: takes its leases back and grants no new ones. Returns the leases
+    /// taken back.
     pub fn pause(&mut self, tournament: TournamentNo) -> Vec<Ended> {
         self.halt(tournament, &[State::Running], State::Paused)
     }
@@ -425,47 +433,49 @@ impl Ledger {
         self.halt(tournament, &from, State::Held)
     }
 
-    /// Resumes a tournament. After [`Ledger::hold`], agents and games are tried as if none
-    /// had failed; if all games are done, returns that the next stage is due.
+    /// Resumes a tournament. After [`Ledger::hold`], forgets all failures of agents and games. If
+    /// all games are done, finishes the tournament, or returns that the next stage is due.
     pub fn resume(&mut self, tournament: TournamentNo) -> AfterGame {
         if let Some(entry) = self.tournaments.get_mut(&tournament) {
             match entry.state {
-                State::Paused => entry.queue.agents.wait_anew(self.now),
-                State::Held => entry.queue.try_anew(),
+                State::Paused => entry.queue.agents.restart_waiting(self.now),
+                State::Held => entry.queue.forget_failures(),
                 State::Running | State::Finished | State::Cancelled => return AfterGame::Nothing,
             }
             entry.state = State::Running;
         }
-        self.sort_in(tournament);
-        self.come(tournament)
+        self.update_sets(tournament);
+        self.finish_if_played(tournament)
     }
 
     /// Removes a tournament. Returns the leases taken back.
     pub fn remove(&mut self, tournament: TournamentNo) -> Vec<Ended> {
         let ended = self.end(self.leases.of(tournament), false);
         self.tournaments.remove(&tournament);
-        self.sort_in(tournament);
+        self.update_sets(tournament);
         ended
     }
 
-    /// Cancels a tournament.
+    /// Cancels a tournament. Returns the leases taken back.
     pub fn cancel(&mut self, tournament: TournamentNo) -> Vec<Ended> {
         let from = [State::Running, State::Paused, State::Held];
         self.halt(tournament, &from, State::Cancelled)
     }
 
+    /// Changes the state from one of `from`, and takes all leases back.
     fn halt(&mut self, tournament: TournamentNo, from: &[State], to: State) -> Vec<Ended> {
         match self.tournaments.get_mut(&tournament) {
             Some(entry) if from.contains(&entry.state) => entry.state = to,
             _ => return Vec::new(),
         }
-        self.sort_in(tournament);
+        self.update_sets(tournament);
         let leases = self.leases.of(tournament);
         self.end(leases, false)
     }
 }
 
-fn keep(set: &mut BTreeSet<TournamentNo>, tournament: TournamentNo, is_in: bool) {
+/// Adds a tournament to a set, or removes it.
+fn set_member(set: &mut BTreeSet<TournamentNo>, tournament: TournamentNo, is_in: bool) {
     if is_in {
         set.insert(tournament);
     } else {

@@ -1,7 +1,8 @@
-//! Agents as the driver sees them: asked in batches or alone, with or without an answer.
+//! Clients of agents: they send questions in batches or alone, and report the results to the driver.
 //!
-//! A batch charges no agent. Its unanswered questions return to the driver, which asks them
-//! again alone; only what happens to such a question is a fault.
+//! No agent is charged for a failed batch. The unanswered questions of the batch return to the
+//! driver, which asks them again alone. Only a question that was asked alone can end in a fault,
+//! except for an agent that is given up.
 
 mod alone;
 mod batches;
@@ -18,7 +19,8 @@ use std::{any::Any, time::Duration};
 use arena_engine::FaultKind;
 use arena_wire::v1;
 
-/// A game that waits for an answer: its place among the active games, and its number.
+/// A game that waits for an answer: its place among the active games, and a number that
+/// distinguishes successive games in this place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
     pub(crate) place: u32,
@@ -52,10 +54,10 @@ pub(crate) enum DecisionResult {
     Move(u32, Duration),
     /// A fault of the agent, and its time.
     Fault(FaultReport, Duration),
-    /// The agent does not start or cannot be reached here. Only starts on other workers show
-    /// whether it or the host is at fault.
+    /// The agent does not start or cannot be reached from this worker. Whether the agent or the host
+    /// is at fault depends on starts on other workers.
     Unready(FaultReport),
-    /// A problem of this worker: why the game cannot be played now.
+    /// The game cannot be played now, because of this problem of the worker.
     Void(String),
 }
 
@@ -71,8 +73,8 @@ pub(crate) enum Event {
     Unanswered(Vec<Token>),
     /// Results of questions asked alone, or to a built-in agent.
     Answers(Vec<Answer>),
-    /// Games that were played in the pool; fewer reports than games if some are not wanted any
-    /// more.
+    /// Games that were played in the pool. There are fewer reports than games if some games were
+    /// cancelled meanwhile.
     Games {
         tournament: String,
         lease: u64,

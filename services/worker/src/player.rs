@@ -155,7 +155,7 @@ impl DescribeError {
 impl From<Down> for DescribeError {
     fn from(down: Down) -> Self {
         match down {
-            Down::Ours(problem) => Self::ours(problem),
+            Down::Worker(problem) => Self::ours(problem),
             Down::Agent(fault_report) => Self {
                 kind: Some(fault_report.kind),
                 message: fault_report.message,

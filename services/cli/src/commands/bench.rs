@@ -17,8 +17,8 @@ use arena_client::bench::{
 
 /// Measure the speed of rules, agents and workers on this machine
 ///
-/// Real processes, real cowry games, results made durable. CPU is that of all
-/// processes together; memory is the peak of the largest process of its kind.
+/// The tournaments play cowry in real processes, and write the results to disk. CPU is
+/// the sum over all processes; memory is the peak of the largest process of each kind.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Use a release build on an idle machine.
@@ -41,7 +41,7 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "FILE")]
     agent: Option<PathBuf>,
 
-    /// Number of agents in the tournament, each its own process
+    /// Number of agents in the tournament, each as a separate process
     #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=256))]
     agents: u16,
 
@@ -61,8 +61,8 @@ pub(crate) struct BenchArgs {
 /// What can be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum What {
-    /// Random moves of every ruleset in one thread: by the rules alone, and as a worker
-    /// plays
+    /// Random moves of every ruleset in one thread: with the rules alone, and with all
+    /// the work that a worker does for a game
     Rules,
     /// A tournament with agents on threads of the worker
     InProcess,

@@ -29,7 +29,7 @@ pub(crate) struct CompletionsArgs {
 Examples:
   arena man ~/.local/share/man/man1 && man arena-run")]
 pub(crate) struct ManArgs {
-    /// Folder for the pages; made if it does not exist
+    /// Folder for the pages; created if it does not exist
     dir: PathBuf,
 }
 

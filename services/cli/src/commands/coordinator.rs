@@ -82,12 +82,13 @@ pub(crate) struct CoordinatorArgs {
     )]
     audit_share: f64,
 
-    /// Maximum number of reported games that wait to be written to disk. Above it, the
-    /// coordinator refuses reports until the queue drains, and workers slow down
+    /// Maximum number of reported games that wait to be written to disk. Above this
+    /// number, the coordinator refuses reports until the queue is shorter, and workers
+    /// slow down
     #[arg(long, env = "ARENA_COORDINATOR_REPORT_QUEUE", default_value_t = 65_536, value_name = "GAMES", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     report_queue: u64,
 
-    /// After so many games of a tournament its sums are kept anew; for tests
+    /// Games of a tournament between two checkpoints of its sums; for tests
     #[arg(long, hide = true, value_name = "GAMES", value_parser = clap::value_parser!(u64).range(1..))]
     checkpoint_games: Option<u64>,
 

@@ -17,7 +17,7 @@ const SPEC: &str = include_str!("demo.toml");
 
 /// Run a small example tournament with real agent processes
 ///
-/// A coordinator, two workers, and the four agents as processes of their own.
+/// Starts a coordinator, two workers and four agents, each as a separate process.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -28,11 +28,11 @@ pub(crate) struct DemoArgs {
     #[arg(long, env = "ARENA_DATA", value_name = "DIR", default_value = DEFAULT_DATA)]
     data: PathBuf,
 
-    /// Seed that replaces the demo's
+    /// Seed to use instead of the demo's seed
     #[arg(long, value_name = "0x…")]
     seed: Option<String>,
 
-    /// Play it again if it is already finished
+    /// Play the tournament again, under a new id, if it is already finished
     #[arg(long)]
     again: bool,
 }

@@ -47,30 +47,33 @@ A spec:
   name     = \"my-oware\"
   ruleset  = \"oware-abapa\"
   seed     = \"0x5eed\"
-  [options]                        # of the ruleset
+  [options]                        # options of the ruleset
   grand_slam = \"allow\"
   [player]
   bot      = \"oware-minimax\"
-  evolve   = \"weights\"             # its option; optional if the bot has one list option.
-                                   # Several: [\"weights\", \"depth\"]; within bounds:
+  evolve   = \"weights\"             # option to evolve; default: the bot's only list option.
+                                   # Several: [\"weights\", \"depth\"]; with bounds:
                                    # { exploration = [0.5, 2.0], depth = [1, 5] }
-  options  = { depth = 3 }         # its other options
-  # from   = \"my-process\"          # a registered process that offers the bot
+  options  = { depth = 3 }         # fixed values of other options
+  # from   = \"my-process\"          # the registered process that offers the bot
   [evolution]                      # all keys are optional
   population = 20                  # players
   generations = 250
   elites   = 5                     # survivors; default: a quarter
-  parents  = \"rest\"                # or \"all\": whose genes children have
-  gene_min = -1.0                  # genes at the start
+  parents  = \"rest\"                # parents are the players that do not survive; or \"all\"
+  gene_min = -1.0                  # range of the initial genes
   gene_max = 1.0
   crossover = 0.5                  # share of the first parent's genes
   mutation = 1.0                   # probability that a gene changes
-  mutation_size = 0.05             # by how much of itself at most
+  mutation_size = 0.05             # maximum change, as a share of the gene
   win = 3
   draw = 1
   loss = 0
-  [play]                           # as in a tournament's spec, and at the top
-  opening_plies = 0                # blocks, games of two players on each seat
+  [play]                           # as in the spec of a tournament
+  opening_plies = 0
+
+At the top, a spec can also have `records`, as in the spec of a tournament, and
+`blocks`: the number of games of two players in each seat order (default: 1).
 
 The tournament of each generation is named NAME-gNUMBER-… and is kept, with its
 standings, exports and replays. All random draws come from the seed. After an

@@ -11,7 +11,7 @@ use crate::{
     output::{self, Format, note},
 };
 
-/// What to hold a tournament against.
+/// The expectations to check.
 #[derive(Debug, Args)]
 pub(crate) struct ExpectArgs {
     /// Check the expectations of the tournament's spec; the exit code is 3 if one fails

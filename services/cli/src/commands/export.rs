@@ -67,7 +67,7 @@ pub(crate) struct ExportArgs {
     format: ExportFormat,
 
     /// full: whole records; hash: result, seed and hash, with null instead of the events.
-    /// A tournament with records = "hash" has no more than that
+    /// For a tournament with records = "hash", both give the same lines
     #[arg(long, value_enum, default_value_t)]
     records: ExportRecords,
 

@@ -17,8 +17,8 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  arena formats                    all formats
-  arena formats sprt               settings of one, and an example
+  arena formats                    list all formats
+  arena formats sprt               show the settings of one format, with an example
   arena formats --output json      print everything as JSON")]
 pub(crate) struct FormatsArgs {
     /// Format whose settings to show

@@ -26,7 +26,7 @@ Examples:
   arena health
   arena health 127.0.0.1:7602 --timeout 1")]
 pub(crate) struct HealthArgs {
-    /// Address of its metrics: HOST:PORT, or a URL
+    /// Address of the service's metrics: HOST:PORT, or a URL
     #[arg(default_value = "127.0.0.1:7601")]
     address: String,
 

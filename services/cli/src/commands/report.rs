@@ -50,7 +50,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     junit: Option<PathBuf>,
 
-    /// Check this expectation in addition to the spec's
+    /// Check this expectation in addition to those in the spec
     #[arg(long, value_name = "SENTENCE")]
     expect: Vec<String>,
 }

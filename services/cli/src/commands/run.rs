@@ -63,12 +63,12 @@ pub(crate) struct RunArgs {
     #[arg(long, env = "ARENA_RUN_AGENT_OUTPUT", value_name = "DIR")]
     agent_output: Option<PathBuf>,
 
-    /// Play a finished tournament again, as a new attempt
+    /// Play a finished or cancelled tournament again, under a new id
     #[arg(long)]
     again: bool,
 
-    /// Check this expectation in addition to the spec's, such as "mine beats base by 5
-    /// elo at 95 %"
+    /// Check this expectation in addition to those in the spec, such as "mine beats base
+    /// by 5 elo at 95 %"
     #[arg(long, value_name = "SENTENCE")]
     expect: Vec<String>,
 

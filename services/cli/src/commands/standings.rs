@@ -30,9 +30,10 @@ use running::Ratings;
 --expect \"A beats B\" compares the games of the two agents, \"A is rated above B\" their
 ratings.
 Intervals are pointwise 95 % confidence intervals over blocks, valid for a number of
-games fixed in advance (…_low, …_high). For formats in which results decide what is
-played or when it ends (ladder, swiss, knockout, sprt), the table shows anytime-valid
-intervals (…_anytime_low, …_anytime_high). --wide and json have both.
+games fixed in advance (…_low, …_high). In adaptive formats (ladder, swiss, knockout,
+sprt), results decide which games are played or when the tournament ends. For these
+formats, the table shows anytime-valid intervals (…_anytime_low, …_anytime_high).
+--wide and json show both.
 points in json and csv are sums of game scores from 0 to 1. A finished Swiss
 tournament also has swiss_points (1 for each opponent beaten, byes included), buchholz
 (byes excluded) and byes, which decide the places; --rounds shows swiss_points.
@@ -64,7 +65,7 @@ pub(crate) struct StandingsArgs {
     #[arg(long)]
     rounds: bool,
 
-    /// Show all columns, at any width
+    /// Show all columns, even if they do not fit the width of the terminal
     #[arg(long)]
     wide: bool,
 

@@ -105,7 +105,7 @@ pub(crate) struct StartArgs {
     #[command(flatten)]
     set: SetArgs,
 
-    /// Play a finished tournament again, as a new attempt
+    /// Play a finished or cancelled tournament again, under a new id
     #[arg(long)]
     again: bool,
 

@@ -78,7 +78,7 @@ pub(crate) struct WorkerArgs {
     #[arg(long, hide = true)]
     unary: bool,
 
-    /// Drain when stdin closes: for workers that are somebody's child
+    /// Finish the games and end when stdin closes; for workers that another command starts
     #[arg(long, hide = true)]
     exit_with_stdin: bool,
 }

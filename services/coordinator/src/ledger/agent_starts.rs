@@ -1,18 +1,20 @@
-//! Fault attribution for agents that do not start: the agent or the host?
+//! Fault attribution for agents that do not start: is the agent or the host at fault?
+//!
+//! "Process" means a worker process.
 //!
 //! | State of the agent | Decision |
 //! |---|---|
-//! | runs on a connected process | its games wait for that process |
-//! | a connected process has not tried it | wait a grace period, or a fifth for a newcomer |
+//! | it runs on a connected process | its games wait for that process |
+//! | a connected process has not tried it | wait a grace period; a fifth for a process that joined later |
 //! | every process that ran it has left | wait a grace period |
 //! | the tournament has just resumed | wait a fifth of a grace period |
-//! | ran elsewhere, never on a connected process | its games are void |
-//! | each connected process failed to start it | given up: charged without being asked |
+//! | it ran on other processes, but never on a connected one | its games are void |
+//! | each connected process failed to start it | given up: charged without a question |
 //!
-//! A process that fails with every game is not waited for. Failures on processes that have
-//! left do not count. A process charges an agent only after it tried to start it. An agent
-//! that is given up is tried again on a process that joins, and after a user resumes the
-//! tournament.
+//! The ledger does not wait for a process that fails with every game. Failures on processes that
+//! have left do not count. A process charges an agent only after the process tried to start the
+//! agent. An agent that is given up is tried again on a process that joins, and after a user
+//! resumes the tournament.
 
 use super::defects::{Defect, is_injected};
 use std::{
@@ -22,23 +24,23 @@ use std::{
 
 use super::{WorkerProcess, worker_processes::WorkerProcesses};
 
-/// Workers that join have this fraction of the grace period to try an agent, and lost ones
-/// to return after a restart or a pause.
+/// The grace period is divided by this number for workers that join, to try an agent, and for lost
+/// workers, to return after a restart or a pause.
 const REJOIN: u32 = 5;
-/// Maximum number of remembered processes that left and had run an agent.
+/// Maximum number of processes that are remembered for an agent because they ran it and left.
 const GONE_MAX: usize = 64;
 
 /// What happens to the games of an agent that did not start somewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StartOutcome {
-    /// They wait: other workers may play them.
+    /// The games wait, because other workers may be able to play them.
     Waits,
     /// The agent runs on a connected worker.
     Runs,
     /// The agent is charged.
     GivenUp,
-    /// The agent ran elsewhere, and never on a worker that failed to start it: its fault
-    /// cannot be decided.
+    /// The agent ran on other workers, and never on a worker that failed to start it. The ledger
+    /// cannot decide whether the agent or the host is at fault.
     Unknown,
 }
 
@@ -48,19 +50,20 @@ pub(super) type StartOutcomes = Vec<(u16, StartOutcome)>;
 /// The starts of an agent on connected workers.
 #[derive(Debug, Default)]
 struct StartHistory {
-    /// Processes on which it started and has not failed since.
+    /// Processes on which the agent started and has not failed since.
     runs: BTreeSet<WorkerProcess>,
-    /// Processes on which it did not start, and whether it had started there before.
+    /// Processes on which the agent did not start, and whether it had started there before.
     fails: BTreeMap<WorkerProcess, bool>,
-    /// Start of the waiting time for workers that have not tried it.
+    /// Start of the waiting time for workers that have not tried the agent.
     since: Duration,
-    /// Time at which the last process that ran it left or made no progress.
+    /// Time at which the last process that ran the agent left or made no progress.
     gone: Option<Duration>,
-    /// Processes that ran it and whose state is unknown.
+    /// Processes that ran the agent, and then left or made no progress.
     ran: BTreeSet<WorkerProcess>,
 }
 
 impl StartHistory {
+    /// `untried` returns true while a connected worker still has time to try the agent.
     fn outcome(&self, untried: impl FnOnce() -> bool, when: &When) -> StartOutcome {
         if !self.runs.is_empty() {
             return StartOutcome::Runs;
@@ -93,6 +96,7 @@ impl StartHistory {
     }
 }
 
+/// The time of a decision, and the times that it depends on.
 struct When {
     now: Duration,
     resumed: Option<Duration>,
@@ -112,12 +116,13 @@ pub(super) struct AgentStarts {
 
 impl AgentStarts {
     /// Marks a tournament of an earlier start as resumed.
-    pub(super) fn resumed(&mut self, now: Duration) {
+    pub(super) fn mark_resumed(&mut self, now: Duration) {
         self.resumed = Some(now);
     }
 
-    /// The tournament resumes: workers that have not tried an agent get the whole time.
-    pub(super) fn wait_anew(&mut self, now: Duration) {
+    /// Marks the tournament as resumed, and gives workers that have not tried an agent the whole
+    /// grace period again.
+    pub(super) fn restart_waiting(&mut self, now: Duration) {
         self.resumed = Some(now);
         for starts in self.all.values_mut() {
             starts.since = now;
@@ -130,7 +135,7 @@ impl AgentStarts {
     }
 
     /// Sets whether a process that requests games can play the tournament.
-    pub(super) fn asks(&mut self, process: WorkerProcess, suits: bool) {
+    pub(super) fn set_suited(&mut self, process: WorkerProcess, suits: bool) {
         if suits {
             self.unsuited.remove(&process);
         } else {
@@ -138,13 +143,13 @@ impl AgentStarts {
         }
     }
 
-    /// True if a process can play the tournament, as far as known.
+    /// True unless it is known that a process cannot play the tournament.
     pub(super) fn suits(&self, process: WorkerProcess) -> bool {
         !self.unsuited.contains(&process)
     }
 
-    /// Agents played on a connected process.
-    pub(super) fn run(&mut self, agents: &[u16], process: WorkerProcess) {
+    /// Records that these agents played on a connected process.
+    pub(super) fn mark_run(&mut self, agents: &[u16], process: WorkerProcess) {
         for &agent in agents {
             let starts = self.all.entry(agent).or_default();
             if starts.runs.insert(process) {
@@ -153,8 +158,8 @@ impl AgentStarts {
         }
     }
 
-    /// An agent did not start on a process.
-    pub(super) fn fail(&mut self, agent: u16, process: WorkerProcess, now: Duration) {
+    /// Records that an agent did not start on a process.
+    pub(super) fn mark_failed(&mut self, agent: u16, process: WorkerProcess, now: Duration) {
         let starts = self.all.entry(agent).or_default();
         if starts.fails.is_empty() || !starts.runs.is_empty() {
             starts.since = now;
@@ -163,8 +168,9 @@ impl AgentStarts {
         *starts.fails.entry(process).or_default() |= ran;
     }
 
-    /// A process made no progress with a lease: it is unknown whether its agents still run.
-    pub(super) fn stuck(&mut self, process: WorkerProcess, now: Duration) {
+    /// Records that a process made no progress with a lease, so that it is unknown whether its
+    /// agents still run.
+    pub(super) fn mark_stuck(&mut self, process: WorkerProcess, now: Duration) {
         for starts in self.all.values_mut() {
             if starts.runs.remove(&process) {
                 starts.remember(process);
@@ -173,8 +179,8 @@ impl AgentStarts {
         }
     }
 
-    /// A process left.
-    pub(super) fn left(&mut self, process: WorkerProcess, now: Duration) {
+    /// Records that a process left.
+    pub(super) fn mark_left(&mut self, process: WorkerProcess, now: Duration) {
         self.unsuited.remove(&process);
         for starts in self.all.values_mut() {
             let ran = starts.runs.remove(&process);
@@ -219,7 +225,8 @@ impl AgentStarts {
         })
     }
 
-    /// Agents that a process has to charge without asking them: it has tried to start them.
+    /// Agents that are given up and that this process has tried to start. The process charges them
+    /// without a question.
     pub(super) fn charged_at(&self, process: WorkerProcess, outcomes: &StartOutcomes) -> Vec<u16> {
         let tried = |agent: &u16| {
             let starts = self.all.get(agent);

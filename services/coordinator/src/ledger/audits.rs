@@ -1,11 +1,11 @@
-//! Games of a tournament that are replayed for comparison.
+//! Audits: games of a tournament that another worker process replays for comparison.
 //!
-//! The sample is a pure function of the tournament and the share, so it is not stored. Results
-//! of audits are passed to [`Audits::restore`] after a restart.
+//! The sample is a pure function of the tournament and the share, so it is not stored. After a
+//! restart, [`Audits::restore`] gets the results of earlier audits.
 //!
-//! An audit runs on *another* worker process than the game (see [`WorkerProcess`]). The process
-//! of a game is not stored: after a restart of the coordinator, any process may audit earlier
-//! games.
+//! An audit never runs on the worker process that played the game (see [`WorkerProcess`]). The
+//! process of a game is not stored, so after a restart of the coordinator, any process may audit
+//! earlier games.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,12 +15,12 @@ use super::{Assigned, Bitmap, WorkerId, WorkerProcess};
 
 /// Maximum games that one search looks at.
 const FIND_MAX: u64 = 1 << 16;
-/// Maximum audits that are listed at a time; the others are found when these are done.
+/// Maximum audits that are listed at a time. When these are done, the next ones are searched.
 const LISTED_MAX: usize = 4096;
 /// Failed attempts after which an audit is given up until the next start.
 const FAILED_MAX: u32 = 3;
 
-/// Waiting games, by the process that played them first.
+/// Games that wait for their audit, by the process that played them first.
 #[derive(Debug, Default)]
 struct Waiting {
     by: BTreeMap<WorkerProcess, BTreeSet<u64>>,
@@ -68,16 +68,17 @@ pub(super) struct Audits {
     audited: Bitmap,
     differing: Bitmap,
     listed: Waiting,
-    /// Games that were lost together with others: they are leased alone, so that only the one
-    /// that kills its workers is given up.
+    /// Games of lost leases with several games. They are leased alone, so that only a game that
+    /// kills its workers is given up.
     alone: Waiting,
     /// Leased games, with the process that played them first.
     out: BTreeMap<u64, WorkerProcess>,
-    /// Games whose new record is being compared: the worker that sent it, and the process that
-    /// played them first.
+    /// Games whose new record is being compared: the worker that sent the record, and the process
+    /// that played the game first.
     compared: BTreeMap<u64, (WorkerId, WorkerProcess)>,
+    /// Number of failed attempts of each audit.
     failed: BTreeMap<u64, u32>,
-    /// Where the search continues.
+    /// The game at which the search continues.
     cursor: u64,
 }
 
@@ -113,7 +114,7 @@ impl Audits {
         }
     }
 
-    /// Restores the results of an earlier start; `durable` tells which games are done.
+    /// Restores the results of an earlier start; `durable` returns true for games that are done.
     pub(super) fn restore(
         &mut self,
         key: u64,
@@ -137,7 +138,7 @@ impl Audits {
         self.differing.grow(games);
     }
 
-    /// True if a game is in the sample, or was under another share.
+    /// True if a game is in the sample, or was audited under another share.
     fn counts(&self, index: u64) -> bool {
         self.audited.contains(index) || chosen(self.key, index, self.ppm)
     }
@@ -152,7 +153,7 @@ impl Audits {
         }
     }
 
-    /// A game became durable.
+    /// Adds a game that became durable to the list, if the game is in the sample.
     pub(super) fn durable(&mut self, index: u64, by: WorkerProcess) {
         if chosen(self.key, index, self.ppm) {
             self.due += 1;
@@ -215,7 +216,7 @@ impl Audits {
         self.assign(taken)
     }
 
-    /// Leases one game that has to be alone.
+    /// Leases one game that has to be leased alone.
     pub(super) fn take_alone(&mut self, process: WorkerProcess) -> Vec<Assigned> {
         let taken = self.alone.take(1, process);
         self.assign(taken)
@@ -227,21 +228,23 @@ impl Audits {
         taken.into_iter().map(assigned).collect()
     }
 
-    /// A lease ended without this game.
+    /// Lists a game again whose lease ended without a result.
     pub(super) fn give_back(&mut self, index: u64) {
         if let Some(by) = self.out.remove(&index) {
             self.list(index, by);
         }
     }
 
-    /// A lease of this game and others was lost; it is unknown which game caused it.
+    /// Handles the loss of a lease of this game and others: it is unknown which game caused the
+    /// loss, so each of them is leased alone.
     pub(super) fn lose(&mut self, index: u64) {
         if let Some(by) = self.out.remove(&index) {
             self.alone.add(index, by);
         }
     }
 
-    /// A worker could not replay this game, or was lost with it alone.
+    /// Counts a failed attempt: a worker could not replay this game, or was lost with this game
+    /// alone.
     pub(super) fn fail(&mut self, index: u64) {
         if let Some(by) = self.out.remove(&index) {
             let failed = self.failed.entry(index).or_default();
@@ -252,38 +255,40 @@ impl Audits {
         }
     }
 
-    /// A worker sent a record of this game, which is now being compared.
+    /// Marks a game as being compared, because a worker sent its record.
     pub(super) fn reported(&mut self, index: u64, worker: WorkerId) {
         if let Some(by) = self.out.remove(&index) {
             self.compared.insert(index, (worker, by));
         }
     }
 
-    /// A worker left: its comparisons may never be reported.
+    /// Lists the games again that a worker reported before it left, because their comparison may
+    /// never end.
     pub(super) fn left(&mut self, worker: WorkerId) {
-        let of_worker = |_: &u64, (brought, _): &mut (WorkerId, WorkerProcess)| *brought == worker;
+        let of_worker = |_: &u64, (sender, _): &mut (WorkerId, WorkerProcess)| *sender == worker;
         let again: Vec<_> = self.compared.extract_if(.., of_worker).collect();
         for (index, (_, by)) in again {
             self.list(index, by);
         }
     }
 
-    /// Removes a game from the comparisons; returns none if it was not an audit of this worker.
+    /// Removes a game from the comparisons. Returns false if the game was not an audit of this
+    /// worker.
     fn take_compared(&mut self, index: u64, worker: WorkerId) -> bool {
-        let brought = self.compared.get(&index);
-        let takes = brought.is_some_and(|(brought, _)| *brought == worker);
+        let compared = self.compared.get(&index);
+        let takes = compared.is_some_and(|(sender, _)| *sender == worker);
         takes && self.compared.remove(&index).is_some()
     }
 
-    /// The record that a worker sent cannot be compared: the audit is given up.
+    /// Gives up an audit whose record cannot be compared.
     pub(super) fn abandon(&mut self, index: u64, worker: WorkerId) {
         if self.take_compared(index, worker) {
             self.failed.insert(index, FAILED_MAX);
         }
     }
 
-    /// The record that a worker sent was compared. Returns false if the game was not an audit of
-    /// this worker.
+    /// Stores the result of comparing the record that a worker sent. Returns false if the game was
+    /// not an audit of this worker.
     pub(super) fn settle(&mut self, index: u64, worker: WorkerId, differs: bool) -> bool {
         if !self.take_compared(index, worker) {
             return false;
@@ -296,16 +301,16 @@ impl Audits {
         true
     }
 
-    /// Result of the audit of a game; none if there is none yet.
-    pub(super) fn came_of(&self, index: u64) -> Option<bool> {
+    /// True if the records of an audited game differ; none if the game was not audited yet.
+    pub(super) fn result(&self, index: u64) -> Option<bool> {
         let audited = self.audited.contains(index);
         audited.then(|| self.differing.contains(index))
     }
 }
 
-/// True if a game is in the sample: a fixed draw from its tournament and number.
+/// True if a game is in the sample. This depends only on the tournament and the index of the game.
 pub(super) fn chosen(key: u64, index: u64, ppm: u32) -> bool {
-    // SplitMix64 spreads neighbouring numbers.
+    // SplitMix64 gives independent values for neighbouring numbers.
     let word = AgentRng::new(index ^ key.rotate_left(32)).word();
     word % 1_000_000 < u64::from(ppm)
 }
@@ -364,7 +369,7 @@ mod tests {
         let [mut audited, mut differing] = [Bitmap::new(GAMES), Bitmap::new(GAMES)];
         for &index in &first {
             audited.insert(index);
-            if before.came_of(index) == Some(true) {
+            if before.result(index) == Some(true) {
                 differing.insert(index);
             }
         }
@@ -394,17 +399,17 @@ mod tests {
             assert_eq!(audits.take_alone(TWO).len(), usize::from(left > 0));
         }
         let settled = leased[1].index;
-        assert!(!audits.settle(settled, 3, false), "another brought it");
+        assert!(!audits.settle(settled, 3, false), "another worker sent it");
         assert!(audits.settle(settled, 2, true));
-        assert!(!audits.settle(settled, 2, true), "once");
+        assert!(!audits.settle(settled, 2, true), "settled already");
         assert!(!audits.settle(leased[3].index, 2, true), "not reported");
         let shown = audits.so_far();
         assert_eq!((shown.agreed, shown.differing, shown.waiting()), (0, 1, 8));
-        assert_eq!(shown.given_up, 1, "it waits for nobody");
+        assert_eq!(shown.given_up, 1, "no longer waits");
         assert_eq!(
             audits.listed_for(TWO),
             7,
-            "all but leased, settled and given up"
+            "all but the leased, settled and given-up games"
         );
     }
 
@@ -439,7 +444,7 @@ mod tests {
         audits.reported(leased[1].index, 2);
         assert!(audits.settle(leased[0].index, 2, false));
         audits.left(3);
-        assert_eq!(audits.listed_for(TWO), 2, "another's stay");
+        assert_eq!(audits.listed_for(TWO), 2, "worker 3 sent none of them");
         audits.left(2);
         assert_eq!(audits.listed_for(TWO), 3);
         assert!(!audits.settle(leased[1].index, 2, true), "it waits again");

@@ -1,6 +1,6 @@
-//! A set of game indices, one bit each.
+//! A set of game indices, with one bit for each index.
 
-/// A set of numbers below a bound. Its size grows with its greatest number, not with the bound.
+/// A set of numbers below a bound. Its memory grows with its greatest number, not with the bound.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bitmap {
     words: Vec<u64>,
@@ -33,24 +33,24 @@ impl Bitmap {
         }
     }
 
-    /// The bound of its numbers.
+    /// The bound: all elements are smaller.
     #[must_use]
     pub fn bound(&self) -> u64 {
         self.bound
     }
 
-    /// Raises the bound.
+    /// Raises the bound; a lower bound has no effect.
     pub fn grow(&mut self, bound: u64) {
         self.bound = self.bound.max(bound);
     }
 
-    /// Number of its elements.
+    /// Number of elements.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// True if it contains the number.
+    /// True if the set contains the number.
     #[must_use]
     pub fn contains(&self, number: u64) -> bool {
         self.words
@@ -58,7 +58,8 @@ impl Bitmap {
             .is_some_and(|word| word & (1 << (number % 64)) != 0)
     }
 
-    /// Adds a number. Returns false if it was there or is out of bounds.
+    /// Adds a number. Returns false if the set has the number already, or if it is not below the
+    /// bound.
     pub fn insert(&mut self, number: u64) -> bool {
         if number >= self.bound || self.contains(number) {
             return false;
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn skips_from_the_middle_of_a_word() {
+    fn next_absent_starts_in_the_middle_of_a_word() {
         let mut set = Bitmap::new(130);
         for number in 5..129 {
             set.insert(number);

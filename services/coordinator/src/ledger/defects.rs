@@ -1,9 +1,9 @@
-//! Defects that tests inject to show that the simulation notices them.
+//! Defects that tests inject, to show that the simulation finds each of them.
 
 /// A defect of the ledger. Only builds with the feature `defects` can inject one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Defect {
-    /// A report is acknowledged while its games are being written.
+    /// A report is acknowledged before its games are durable.
     AcknowledgesEarly,
     /// A report is acknowledged before the games that another report is writing are durable.
     TrustsTheFirst,
@@ -17,7 +17,7 @@ pub enum Defect {
     CountsCancelled,
     /// Games that are durable after a restart are leased and counted again.
     ForgetsDurable,
-    /// A worker of another start of the coordinator is accepted.
+    /// A worker that joined an earlier start of the coordinator is accepted.
     IgnoresEpochs,
     /// Games of a lease that was taken back are not leased again.
     LosesReturned,
@@ -31,7 +31,7 @@ pub enum Defect {
     ForgetsCompared,
     /// Failed attempts count on every worker, and failed games are leased to any worker.
     ForgetsWhoFailed,
-    /// An agent is charged where it does not start, even if it runs elsewhere.
+    /// An agent is charged on a worker on which it does not start, even if it runs on another.
     ChargesAtOnce,
     /// An agent is charged although a connected worker has not tried it.
     ChargesUntried,
@@ -39,11 +39,11 @@ pub enum Defect {
     NeverCharges,
     /// An agent is charged before lost workers can return.
     AwaitsNobody,
-    /// An agent that ran elsewhere is charged because of one host.
+    /// An agent that ran on other hosts is charged because it does not start on one host.
     ChargesElsewhere,
     /// A worker that leaves in order counts as lost.
     CountsLeaving,
-    /// A void record is taken without being asked for.
+    /// A void record is accepted although no lease asked for one.
     TakesAnyVoid,
     /// A lease whose answer was lost is kept until its deadline.
     KeepsMissing,

@@ -1,4 +1,4 @@
-//! Games that return without a result, and the workers that had them.
+//! Failed and expired leases: their games return to the queue without a result.
 
 use super::defects::{Defect, is_injected};
 use std::{collections::BTreeSet, time::Duration};
@@ -18,22 +18,23 @@ impl Ledger {
             return Vec::new();
         }
         let late = self.leases.late(now);
-        // Leases that end at the same time are one failure of a process.
+        // Leases of a process that expire at the same time count as one failure.
         let of = late.iter().filter_map(|id| self.leases.get(*id));
         let of: BTreeSet<_> = of.map(|lease| (lease.tournament, lease.process)).collect();
         for (tournament, process) in &of {
             if let Some(entry) = self.tournaments.get_mut(tournament) {
-                entry.queue.agents.stuck(*process, now);
+                entry.queue.agents.mark_stuck(*process, now);
             }
         }
         let processes: BTreeSet<_> = of.into_iter().map(|(_, process)| process).collect();
         for process in processes {
-            self.processes.failed(process, now);
+            self.processes.mark_failed(process, now);
         }
         self.end(late, true)
     }
 
-    /// Takes leases back and queues their games again. `lost` is true if the worker is charged.
+    /// Takes leases back and queues their games again. `lost` is true if the leases failed, because
+    /// their worker disconnected or made no progress.
     pub(super) fn end(&mut self, leases: Vec<LeaseId>, lost: bool) -> Vec<Ended> {
         let mut ended = Vec::with_capacity(leases.len());
         for id in leases {
@@ -69,24 +70,24 @@ impl Ledger {
                 }
             }
             if lease.audit {
-                self.sort_in(lease.tournament);
+                self.update_sets(lease.tournament);
             }
         }
         ended
     }
 
-    /// The lease if this worker has it, else 0, which no lease has.
+    /// The number of the lease if this worker has it, else 0, which is no lease's number.
     #[must_use]
     pub fn own(&self, worker: Option<WorkerId>, lease: LeaseId) -> LeaseId {
         let held = self.leases.get(lease);
-        // The numbers of leases start anew with each start of the coordinator.
+        // After a restart of the coordinator, the numbers of leases start from 1 again.
         match held {
             Some(held) if Some(held.worker) == worker => lease,
             _ => 0,
         }
     }
 
-    /// True if this lease has the game in order to report it as void.
+    /// True if the game is in this lease only to be reported as void.
     #[must_use]
     pub fn is_to_be_void(&self, tournament: TournamentNo, lease: LeaseId, index: u64) -> bool {
         let entry = self.tournaments.get(&tournament);
@@ -94,11 +95,11 @@ impl Ledger {
             || entry.is_some_and(|it| it.queue.is_to_be_void(index, lease))
     }
 
-    /// A worker could not play a game of its lease: the game rests, then is queued again. Returns
+    /// Handles a game that a worker could not play: the game rests, then is queued again. Returns
     /// the number of failed attempts so far; none if the lease no longer has the game.
     ///
-    /// If an agent did not start and is given up, the agent is charged, and the attempt does not
-    /// count.
+    /// If an agent did not start and is given up, the attempt does not count, because the agent is
+    /// charged.
     pub fn failed(
         &mut self,
         now: Duration,
@@ -116,7 +117,7 @@ impl Ledger {
         let entry = self.tournaments.get_mut(&tournament)?;
         let mut why = ReturnReason::Failed;
         if let Some(agent) = unready {
-            entry.queue.agents.fail(agent, process, now);
+            entry.queue.agents.mark_failed(agent, process, now);
         }
         let outcomes = entry.queue.agents.outcomes(now, &self.processes);
         if unready.is_some_and(|agent| is_given_up(&outcomes, agent)) {
@@ -124,10 +125,10 @@ impl Ledger {
         }
         if why == ReturnReason::Failed && !held.failed {
             held.failed = true;
-            self.processes.failed(process, now);
+            self.processes.mark_failed(process, now);
         }
         if unready.is_some() {
-            self.processes.tried(process);
+            self.processes.mark_tried(process);
         }
         let back = Returned {
             lease,
@@ -141,21 +142,21 @@ impl Ledger {
         };
         entry.queue.give_back(index, why, &back);
         let failed = entry.queue.failed(index, &outcomes);
-        self.strike(now, tournament, lease, index);
+        self.remove_from_lease(now, tournament, lease, index);
         if audit {
-            self.sort_in(tournament);
+            self.update_sets(tournament);
         }
         Some(failed)
     }
 
-    /// The pending record is that of a void game, which cannot be replayed.
+    /// Marks a pending record as that of a void game, which is never audited.
     pub(super) fn mark_void(&mut self, tournament: TournamentNo, index: u64) {
         if let Some(entry) = self.tournaments.get_mut(&tournament) {
             entry.queue.mark_void(index);
         }
     }
 
-    /// Agents that are given up: workers that tried to start them charge them without asking.
+    /// Agents that are given up. Workers that tried to start them charge them without a question.
     #[must_use]
     pub fn given_up(&self, tournament: TournamentNo) -> Vec<u16> {
         let Some(entry) = self.tournaments.get(&tournament) else {
@@ -168,7 +169,7 @@ impl Ledger {
     }
 
     /// The first agent of a running tournament that runs on no connected process, although each
-    /// had the time to try it.
+    /// process had the time to try it.
     pub fn unstartable(&mut self, tournament: TournamentNo, now: Duration) -> Option<u16> {
         self.now = now;
         let entry = self.tournaments.get(&tournament)?;
@@ -183,19 +184,19 @@ impl Ledger {
         stuck.next().map(|&(agent, _)| agent)
     }
 
-    /// A worker played games of a tournament with these agents.
+    /// Records that a worker played games of a tournament with these agents.
     pub(super) fn played(
         &mut self,
         tournament: TournamentNo,
         process: WorkerProcess,
         agents: &[u16],
     ) {
-        self.processes.played(process);
+        self.processes.mark_played(process);
         // A report may arrive after its worker left.
         if self.processes.is_here(process)
             && let Some(entry) = self.tournaments.get_mut(&tournament)
         {
-            entry.queue.agents.run(agents, process);
+            entry.queue.agents.mark_run(agents, process);
         }
     }
 }

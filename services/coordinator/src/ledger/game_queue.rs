@@ -1,14 +1,14 @@
 //! The games of one tournament: settled, leased, or queued.
 //!
-//! | What happened to a game | What follows |
+//! | What happened to a game | Consequence |
 //! |---|---|
-//! | its worker could not play it | it rests, and other processes come first |
-//! | its lease with other games was lost, for the third time | it is leased alone |
-//! | five attempts failed on three processes, or ten attempts | it is void |
-//! | twenty, as agents did not start, and no other process is left | it is void |
+//! | its worker could not play it | it rests, then other processes try it first |
+//! | a lease of this and other games was lost, for the third time | it is leased alone |
+//! | five attempts failed on at least three processes, or ten attempts on fewer | it is void |
+//! | twenty attempts failed, also because agents did not start, and no other process can play it | it is void |
 //!
-//! Attempts in which an agent did not start are left to [`AgentStarts`]: they count only if
-//! the agent's fault can never be decided.
+//! [`AgentStarts`] handles attempts in which an agent did not start. Such attempts count here only
+//! if it can never be decided whether the agent is at fault.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -26,44 +26,44 @@ use super::{
     worker_processes::WorkerProcesses,
 };
 
-/// After this many lost leases with other games, a game is leased alone: a game that kills
-/// its workers is found, and takes no other game with it.
+/// After this many lost leases with other games, a game is leased alone. A game that kills its
+/// workers is then identified, and no other game is lost with it.
 const LOSSES_IN_COMPANY: u32 = 3;
-/// Number of processes on which [`ATTEMPTS_MAX`] failed attempts make a game void; on fewer
-/// processes, twice as many do.
+/// A game is void after [`ATTEMPTS_MAX`] failed attempts on at least this many processes. On fewer
+/// processes, it is void after twice as many attempts.
 const PROCESSES: usize = 3;
-/// Attempts of any kind after which a game is void that no connected process can play, for
-/// example because each of them lacks one of its agents.
+/// Number of attempts of any kind after which a game is void if no connected process can play it,
+/// for example because each process lacks one of the game's agents.
 const SCATTERED: usize = 20;
 /// Maximum attempts that are remembered for a game.
 const ATTEMPTS_KEPT: usize = 32;
-/// Rest of a game after its first failed attempt. It grows fourfold, to at most a tenth of
-/// the grace period.
+/// Rest of a game after its first failed attempt. Each further failure multiplies it by four, up to
+/// a tenth of the grace period.
 const FIRST_REST: Duration = Duration::from_millis(500);
-/// Maximum games that are searched for one that can be leased.
+/// Maximum number of failed games that one request searches.
 const LOOK_MAX: usize = 64;
 
 /// The failed attempts at a game.
 #[derive(Clone, Debug, Default)]
 struct AttemptHistory {
     failed: Vec<Attempt>,
-    /// Leases with other games that were lost.
+    /// Number of lost leases with other games.
     lost: u32,
-    /// End of its rest.
+    /// End of the rest.
     since: Duration,
 }
 
 /// Why a game returns without a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReturnReason {
-    /// Its worker could not play it.
+    /// The worker could not play the game.
     Failed,
-    /// Its worker disconnected, or made no progress.
+    /// The worker disconnected, or made no progress.
     Lost {
-        /// True if it was the only game of its lease.
+        /// True if the lease had no other game.
         alone: bool,
     },
-    /// No failure: the tournament was paused, or the worker took no more games.
+    /// No failure: the tournament was paused, or the worker left or dropped the lease.
     Unplayed,
 }
 
@@ -74,13 +74,13 @@ pub(super) struct LeaseRequester<'a> {
     processes: &'a WorkerProcesses,
     /// State of agents that did not start somewhere.
     outcomes: StartOutcomes,
-    /// Agents that the process charges without asking them. A game that failed because of
-    /// them can be played.
+    /// Agents that the process charges without a question. A game that failed because of them can
+    /// be played by this process.
     pub(super) charged: Vec<u16>,
 }
 
 impl<'a> LeaseRequester<'a> {
-    /// A process that requests games of this queue.
+    /// The state of a process that requests games of this queue.
     pub(super) fn new(
         now: Duration,
         process: WorkerProcess,
@@ -105,7 +105,7 @@ pub(super) struct Returned {
     /// True if the lease was to replay durable games.
     pub(super) audit: bool,
     pub(super) now: Duration,
-    /// The process, and the agent that did not start there.
+    /// The attempt, if the lease failed.
     pub(super) attempt: Attempt,
     pub(super) grace_period: Duration,
 }
@@ -114,7 +114,7 @@ pub(super) struct Returned {
 #[derive(Clone, Copy, Debug)]
 struct Leased {
     lease: LeaseId,
-    /// True if the worker has to report it as void.
+    /// True if the worker has to report the game as void.
     void: bool,
 }
 
@@ -125,23 +125,23 @@ pub(super) struct GameQueue {
     settled: Bitmap,
     /// Pending games, with the hash of their record.
     pending: BTreeMap<u64, [u8; 32]>,
-    /// Every game below was leased or settled once.
+    /// Every game with a lower index has been leased or settled at least once.
     cursor: u64,
-    /// Games that returned from a lease.
+    /// Games that returned from a lease without a failure.
     returned: BTreeSet<u64>,
-    /// Games that returned after a failure and have rested.
+    /// Failed games whose rest has ended.
     again: BTreeSet<u64>,
     /// Games to be leased alone, with their number of failures.
     suspects: BTreeSet<(u32, u64)>,
     /// Resting games, with the end of their rest.
     resting: BTreeSet<(Duration, u64)>,
-    /// Where the search in `again` continues.
+    /// The game in `again` at which the search continues.
     look: u64,
     histories: BTreeMap<u64, AttemptHistory>,
     leased: BTreeMap<u64, Leased>,
     /// Pending games that are void.
     voids: BTreeSet<u64>,
-    /// Where agents have started and failed.
+    /// The processes on which agents have started or failed.
     pub(super) agents: AgentStarts,
     /// Durable games to be replayed as audits.
     pub(super) audits: Audits,
@@ -181,9 +181,9 @@ impl GameQueue {
         self.games() - self.settled.count() - self.leased()
     }
 
-    /// Moves games whose rest has ended to `again`.
+    /// Moves games whose rest has ended to `again`, and continues the search there with other games.
     pub(super) fn wake(&mut self, now: Duration) {
-        // The last search may have ended at games that this process can play.
+        // Each request searches the next games, so that every game is considered.
         let mut next = self.again.range(self.look..).skip(LOOK_MAX);
         self.look = next.next().copied().unwrap_or(0);
         while let Some(&(until, index)) = self.resting.first()
@@ -194,9 +194,9 @@ impl GameQueue {
         }
     }
 
-    /// A user resumed the tournament: failed games are tried at once, except games that may
-    /// kill their workers.
-    pub(super) fn try_anew(&mut self) {
+    /// Forgets all failures, because a user resumed the tournament: failed games can be leased at
+    /// once. Games that may kill their workers are still leased alone.
+    pub(super) fn forget_failures(&mut self) {
         self.agents.forget();
         let resting = std::mem::take(&mut self.resting);
         let again = std::mem::take(&mut self.again);
@@ -234,7 +234,7 @@ impl GameQueue {
             || history.is_void(requester, &self.agents)
     }
 
-    /// Failed games that can be leased with others.
+    /// Failed games that this process may try, in the order of the search.
     fn again<'a>(&'a self, requester: &'a LeaseRequester<'_>) -> impl Iterator<Item = u64> + 'a {
         let (before, behind) = (self.again.range(..self.look), self.again.range(self.look..));
         let again = behind.chain(before).copied().take(LOOK_MAX);
@@ -254,7 +254,7 @@ impl GameQueue {
             || self.again(requester).next().is_some()
     }
 
-    /// Leases up to `count` games, returned games first.
+    /// Leases up to `count` games: failed games first, then returned games, then new ones.
     pub(super) fn take(
         &mut self,
         count: usize,
@@ -282,7 +282,7 @@ impl GameQueue {
         taken.into_iter().map(assign).collect()
     }
 
-    /// Leases one game that has to be alone.
+    /// Leases one game that has to be leased alone.
     pub(super) fn take_suspect(
         &mut self,
         lease: LeaseId,
@@ -324,7 +324,7 @@ impl GameQueue {
     pub(super) fn give_back(&mut self, index: u64, why: ReturnReason, back: &Returned) {
         if back.audit {
             match why {
-                // Audits end for a game that kills its workers.
+                // These attempts are counted, so the audit of a game that kills its workers ends.
                 ReturnReason::Lost { alone: true } | ReturnReason::Failed => {
                     self.audits.fail(index);
                 }
@@ -356,13 +356,13 @@ impl GameQueue {
         self.requeue(index);
     }
 
-    /// Failed attempts at a game that no given-up agent explains.
+    /// Number of failed attempts at a game, without those that a given-up agent explains.
     pub(super) fn failed(&self, index: u64, outcomes: &StartOutcomes) -> u32 {
         let history = self.histories.get(&index);
         history.map_or(0, |history| history.unexplained(outcomes))
     }
 
-    /// True if a lease has this game in order to report it as void.
+    /// True if this game is in the lease only to be reported as void.
     pub(super) fn is_to_be_void(&self, index: u64, lease: LeaseId) -> bool {
         let leased = self.leased.get(&index);
         leased.is_some_and(|leased| leased.lease == lease && leased.void)
@@ -388,7 +388,7 @@ impl GameQueue {
         Some(self.leased.remove(&index)?.lease)
     }
 
-    /// The pending record is that of a void game.
+    /// Marks the pending record as that of a void game.
     pub(super) fn mark_void(&mut self, index: u64) {
         self.voids.insert(index);
     }
@@ -416,7 +416,7 @@ impl AttemptHistory {
         FIRST_REST * (1 << (2 * self.count().saturating_sub(1)).min(8))
     }
 
-    /// The attempts but those in which one of these agents did not start.
+    /// The attempts, except those in which one of these agents did not start.
     fn without(&self, of: impl Fn(u16) -> bool) -> Vec<Attempt> {
         let attempts = self.failed.iter().copied();
         attempts
@@ -424,13 +424,13 @@ impl AttemptHistory {
             .collect()
     }
 
-    /// Number of attempts that no given-up agent explains.
+    /// Number of attempts, without those that a given-up agent explains.
     fn unexplained(&self, outcomes: &StartOutcomes) -> u32 {
         self.without(|agent| is_given_up(outcomes, agent)).len() as u32
     }
 
-    /// True if the game is not to be played any more. Attempts count if no agent explains
-    /// them; an agent that did not start counts if its fault can never be decided.
+    /// True if the game must not be played any more. An attempt in which an agent did not start
+    /// counts only if it can never be decided whether the agent is at fault.
     fn is_void(&self, requester: &LeaseRequester<'_>, agents: &AgentStarts) -> bool {
         let is = |agent, outcome| requester.outcomes.contains(&(agent, outcome));
         let attempts = self.without(|agent| is_given_up(&requester.outcomes, agent));
@@ -439,7 +439,7 @@ impl AttemptHistory {
         let at: BTreeSet<_> = played.map(|it| it.by).collect();
         let awaits = |it: &Attempt| it.unready.is_some_and(|of| is(of, StartOutcome::Waits));
         let hopeless = || {
-            !attempts.iter().any(awaits) && !requester.processes.has_sound_beside(&attempts, agents)
+            !attempts.iter().any(awaits) && !requester.processes.has_other_sound(&attempts, agents)
         };
         let most = ATTEMPTS_MAX as usize;
         let processes = match is_injected(Defect::ForgetsWhoFailed) {

@@ -7,27 +7,31 @@ use std::{
 
 use super::{LeaseId, TournamentNo, WorkerId, WorkerProcess};
 
+/// A lease.
 #[derive(Debug)]
 pub(super) struct Lease {
     pub(super) worker: WorkerId,
     pub(super) process: WorkerProcess,
     pub(super) tournament: TournamentNo,
     pub(super) games: BTreeSet<u64>,
+    /// True if the games are replayed as audits.
     pub(super) audit: bool,
+    /// True if the game must not be leased together with others.
     pub(super) alone: bool,
+    /// Plies that the worker has reported.
     pub(super) plies: u64,
-    /// Time at which it was granted.
+    /// Time at which the lease was granted.
     pub(super) since: Duration,
-    /// The worker's number of the request; 0 if it sent none.
+    /// The number that the worker gave its request; 0 if it sent none.
     pub(super) call: u64,
-    /// True if an attempt of it failed.
+    /// True if the worker could not play one of the games.
     pub(super) failed: bool,
-    /// End of its time without progress; [`Leases::renew`] changes it.
+    /// Time at which the lease expires without progress; [`Leases::renew`] changes it.
     pub(super) deadline: Duration,
 }
 
-/// Leases by number and by deadline. There are thousands at a time, and each report renews
-/// some.
+/// Leases by number and by deadline. There can be thousands of them, and each report renews some,
+/// so a scan of all leases would be too slow.
 #[derive(Debug, Default)]
 pub(super) struct Leases {
     all: BTreeMap<LeaseId, Lease>,
@@ -62,7 +66,7 @@ impl Leases {
 
     /// Sets the deadline of a lease.
     pub(super) fn renew(&mut self, id: LeaseId, deadline: Duration) {
-        // The games of a report arrive one by one, at the same time.
+        // Each game of a report renews its lease with the same deadline.
         if let Some(lease) = self.all.get_mut(&id)
             && lease.deadline != deadline
         {
@@ -110,7 +114,7 @@ mod tests {
         }
     }
 
-    /// The same by a scan of all leases.
+    /// The late leases, found by a scan of all leases.
     fn scanned(leases: &Leases, now: Duration) -> Vec<LeaseId> {
         let late = leases.all.iter().filter(|(_, it)| it.deadline <= now);
         late.map(|(id, _)| *id).collect()
@@ -138,6 +142,6 @@ mod tests {
             assert_eq!(leases.late(now), expected);
             assert_eq!(leases.deadlines.len(), leases.len());
         }
-        assert!(leases.len() > 100, "some were held at a time");
+        assert!(leases.len() > 100, "many leases exist at the same time");
     }
 }

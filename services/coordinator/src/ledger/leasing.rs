@@ -1,4 +1,4 @@
-//! The connected workers, and the games that each is leased.
+//! The connected workers, and the games that each of them is leased.
 
 use super::defects::{Defect, is_injected};
 use std::{collections::BTreeSet, time::Duration};
@@ -14,21 +14,21 @@ use super::{
 pub const LEASE_GAMES_MIN: usize = 8;
 /// Maximum games of a lease.
 pub const LEASE_GAMES_MAX: usize = 512;
-/// A tournament is quick if its games are reported this soon after they were leased, on
-/// average.
+/// A tournament is quick if the average time from the lease of a game to its report is shorter than
+/// this.
 const QUICK: Duration = Duration::from_secs(2);
-/// The newest game has this fraction of the weight in the average.
+/// The newest game has one part in this many of the weight in the average.
 const PACE_SHARE: u32 = 8;
 /// Maximum finished tournaments that one request searches for audits.
 const AUDITING_MAX: usize = 16;
-/// Maximum workers that left whose process is remembered.
+/// Maximum number of workers that left and whose process is remembered.
 const GONE_MAX: usize = 4096;
 
 /// A connected worker.
 #[derive(Debug)]
 pub(super) struct Worker {
     pub(super) process: WorkerProcess,
-    /// Number of games it plays at once.
+    /// Number of games that the worker plays at once.
     capacity: usize,
     pub(super) leases: BTreeSet<LeaseId>,
 }
@@ -45,8 +45,9 @@ impl Pace {
         );
     }
 
-    /// True if games may wait at a worker until others end. Games of slow and of unknown
-    /// tournaments may not, because an idle worker could play them.
+    /// True if a worker may hold more games than it plays at once. Games of slow tournaments, and
+    /// of tournaments without a measured pace, must not wait, because an idle worker could play
+    /// them.
     fn is_quick(self) -> bool {
         self.0.is_some_and(|mean| mean < QUICK)
     }
@@ -57,7 +58,8 @@ impl Pace {
 }
 
 impl Ledger {
-    /// Adds a worker of this process that plays this many games at once. Returns its number.
+    /// Adds a worker of this process, which plays `capacity` games at once. Returns the number of
+    /// the worker.
     pub fn join_as(&mut self, process: WorkerProcess, capacity: usize) -> WorkerId {
         self.workers_ever += 1;
         let process = match process {
@@ -72,21 +74,21 @@ impl Ledger {
             leases: BTreeSet::new(),
         };
         self.workers.insert(self.workers_ever, worker);
-        self.processes.joined(process, self.now);
+        self.processes.mark_joined(process, self.now);
         self.workers_ever
     }
 
-    /// A worker disconnected: its leases are lost.
+    /// Removes a worker that disconnected: its leases are lost.
     pub fn leave(&mut self, worker: WorkerId) -> Vec<Ended> {
-        self.part(worker, true)
+        self.disconnect(worker, true)
     }
 
-    /// A worker leaves in order: its unplayed games count as no failure.
+    /// Removes a worker that stops in an orderly way: its unplayed games do not count as failures.
     pub fn take_leave(&mut self, worker: WorkerId) -> Vec<Ended> {
-        self.part(worker, is_injected(Defect::CountsLeaving))
+        self.disconnect(worker, is_injected(Defect::CountsLeaving))
     }
 
-    fn part(&mut self, worker: WorkerId, lost: bool) -> Vec<Ended> {
+    fn disconnect(&mut self, worker: WorkerId, lost: bool) -> Vec<Ended> {
         let Some(Worker {
             process, leases, ..
         }) = self.workers.remove(&worker)
@@ -104,17 +106,18 @@ impl Ledger {
                 entry.queue.audits.left(worker);
             }
         }
-        if self.processes.left(process) {
+        if self.processes.mark_left(process) {
             for entry in self.tournaments.values_mut() {
-                entry.queue.agents.left(process, self.now);
+                entry.queue.agents.mark_left(process, self.now);
             }
         }
         let leases: Vec<LeaseId> = leases.into_iter().collect();
         self.end(leases, lost)
     }
 
-    /// A worker has settled its requests up to this number of its own, and holds these leases.
-    /// Takes back its other leases of those requests: they never arrived, or were dropped.
+    /// Takes back leases that a worker does not have. The worker knows the answers to its requests
+    /// up to number `settled`, and has the leases `held`. Its other leases from these requests
+    /// never arrived, or were dropped.
     pub fn holds(&mut self, worker: WorkerId, settled: u64, held: &[LeaseId]) -> Vec<Ended> {
         let Some(here) = self.workers.get(&worker) else {
             return Vec::new();
@@ -163,8 +166,9 @@ impl Ledger {
         })
     }
 
-    /// Leases games of the running tournament with the fewest leased games that `suits` the
-    /// worker. Returns none if no game can be leased or the worker is not connected.
+    /// Leases games to a worker. Of the running tournaments for which `suits` is true, the one with
+    /// the fewest leased games is chosen. Returns none if no game can be leased, or if the worker
+    /// is not connected.
     pub fn grant(
         &mut self,
         now: Duration,
@@ -182,17 +186,20 @@ impl Ledger {
             true => WorkerProcess::Join(0),
             false => here.process,
         };
-        let looked = self.looked_through();
+        let looked = self.tournaments_to_search();
         for number in &looked {
             if let Some(entry) = self.tournaments.get_mut(number) {
                 entry.queue.wake(now);
-                entry.queue.agents.asks(process, suits(worker, *number));
+                entry
+                    .queue
+                    .agents
+                    .set_suited(process, suits(worker, *number));
                 entry.queue.find_audits();
             }
         }
-        // A process with failures gets one game at a time.
+        // A process with failures gets one game at a time, after its rest.
         let rests = |queue: &GameQueue| {
-            let rests = self.processes.rests(process, &queue.agents);
+            let rests = self.processes.rest_end(process, &queue.agents);
             rests.filter(|_| !is_injected(Defect::ForgetsWhoFailed))
         };
         let chosen = looked
@@ -281,17 +288,18 @@ impl Ledger {
         })
     }
 
-    /// Tournaments that a request searches: the running ones, and in turn some finished ones.
-    fn looked_through(&mut self) -> Vec<TournamentNo> {
-        let before = self.auditing.range(..self.look);
-        let ring = self.auditing.range(self.look..).chain(before);
+    /// Tournaments that a request searches: all running ones, and some finished ones with audits.
+    /// The next request continues with the next finished ones.
+    fn tournaments_to_search(&mut self) -> Vec<TournamentNo> {
+        let before = self.auditing.range(..self.audit_cursor);
+        let ring = self.auditing.range(self.audit_cursor..).chain(before);
         let mut looked: Vec<_> = ring.copied().take(AUDITING_MAX).collect();
-        self.look = looked.last().map_or(0, |last| last + 1);
+        self.audit_cursor = looked.last().map_or(0, |last| last + 1);
         looked.extend(&self.running);
         looked
     }
 
-    /// Number of games of a new lease.
+    /// Number of games for a new lease.
     fn count(&self, worker: WorkerId, tournament: TournamentNo, wanted: usize) -> Option<usize> {
         let entry = self.tournaments.get(&tournament)?;
         let share = entry.queue.waiting() / (2 * self.workers.len() as u64);
@@ -304,7 +312,7 @@ impl Ledger {
         Some(wanted.min(share).min(self.room(worker, tournament, entry)))
     }
 
-    /// Number of games of a tournament that a worker may still be leased.
+    /// Number of further games of a tournament that may be leased to a worker.
     fn room(&self, worker: WorkerId, tournament: TournamentNo, entry: &LedgerEntry) -> usize {
         if entry.pace.is_quick() {
             return LEASE_GAMES_MAX;

@@ -1,5 +1,5 @@
-//! Reports in progress: which of their games are new, and what each report waits for before
-//! it is acknowledged.
+//! Reports in progress: finds the new games of each report, and acknowledges the report when all
+//! its games are durable.
 
 use super::defects::{Defect, is_injected};
 use std::{
@@ -19,7 +19,8 @@ pub type ReportId = u64;
 pub struct ReportedGames<'a> {
     /// The tournament of its games.
     pub tournament: TournamentNo,
-    /// The worker that sent it; none if it joined another start, or left.
+    /// The worker that sent the report; none if the worker left, or joined an earlier start of the
+    /// coordinator.
     pub by: Option<WorkerId>,
     /// The process that played the games.
     pub process: WorkerProcess,
@@ -27,7 +28,7 @@ pub struct ReportedGames<'a> {
     pub lease: LeaseId,
     /// Games with the hashes of their records.
     pub games: &'a [(u64, [u8; 32])],
-    /// Games among them that are void.
+    /// The indices of those games that are void.
     pub voids: &'a [u64],
     /// Games that could not be played.
     pub failed: &'a [Failed],
@@ -35,26 +36,27 @@ pub struct ReportedGames<'a> {
     pub agents: &'a [u16],
 }
 
-/// The games of a report, sorted by what happens to them. Nothing has changed yet.
+/// The games of a report by their classification. Sorting changes nothing in the ledger.
 #[derive(Debug)]
 pub struct Sorted {
     /// Number of the report.
     pub id: ReportId,
     /// Positions in the report of the games to be made durable.
     pub fresh: Vec<usize>,
-    /// Games that another report is writing.
+    /// Games that are being written for another report.
     pending: BTreeSet<u64>,
-    /// Games that had a record before.
+    /// Games that have an earlier record, which has to be compared.
     compare: Vec<u64>,
-    /// Games reported as void without being asked: failed attempts.
+    /// Games that the worker reported as void although its lease did not ask for this. They count
+    /// as failed attempts.
     early: BTreeSet<u64>,
 }
 
 /// Result of taking a report.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Taken {
-    /// Games that had a record before, if the report is acknowledged at once; none if it waits
-    /// for [`Reports::written`].
+    /// If the report is acknowledged at once, its games that have an earlier record; none if the
+    /// report waits for [`Reports::written`].
     pub answer: Option<Vec<u64>>,
     /// Games that could not be played, with their number of failed attempts.
     pub failed: Vec<(u64, u32)>,
@@ -65,20 +67,22 @@ pub struct Taken {
 pub struct Written {
     /// The tournament of the games.
     pub tournament: TournamentNo,
-    /// State of the tournament. If it finished, that has to be made durable before it is
-    /// announced.
+    /// State of the tournament. If the tournament finished, the caller has to make this durable
+    /// before it announces the end.
     pub came: AfterGame,
-    /// Reports to be acknowledged, with the games that had a record before.
+    /// Reports to be acknowledged, each with its games that have an earlier record.
     pub acknowledged: Vec<(ReportId, Vec<u64>)>,
 }
 
+/// A report that is not acknowledged yet.
 #[derive(Debug)]
 struct Waiting {
-    /// Number of writes it waits for: its own, and games of other reports.
+    /// Number of writes that the report waits for: its own write, and games of other reports.
     open: usize,
     compare: Vec<u64>,
 }
 
+/// New games of one report, which are being written.
 #[derive(Debug)]
 struct Batch {
     tournament: TournamentNo,
@@ -91,7 +95,7 @@ struct Batch {
 pub struct Reports {
     waiting: HashMap<ReportId, Waiting>,
     batches: HashMap<ReportId, Batch>,
-    /// Reports that wait for a game of another report.
+    /// For each game that is being written, the other reports that wait for it.
     awaited: BTreeMap<(TournamentNo, u64), Vec<ReportId>>,
     ever: ReportId,
 }
@@ -129,7 +133,7 @@ impl Reports {
         sorted
     }
 
-    /// Takes a report whose fresh games were passed to the store.
+    /// Applies a report to the ledger, after its fresh games were passed to the store.
     pub fn take(
         &mut self,
         ledger: &mut Ledger,
@@ -190,7 +194,7 @@ impl Reports {
         Taken { answer, failed }
     }
 
-    /// The fresh games of a report are durable.
+    /// Marks the fresh games of a report as durable. Returns the consequences.
     pub fn written(&mut self, ledger: &mut Ledger, id: ReportId) -> Option<Written> {
         let batch = self.batches.remove(&id)?;
         let mut written = Written {
@@ -198,7 +202,7 @@ impl Reports {
             came: AfterGame::Nothing,
             acknowledged: Vec::new(),
         };
-        written.acknowledged.extend(self.served(id));
+        written.acknowledged.extend(self.finish_write(id));
         for index in batch.games {
             match ledger.durable(batch.tournament, index, batch.by) {
                 AfterGame::Nothing => {}
@@ -206,14 +210,14 @@ impl Reports {
             }
             let awaited = self.awaited.remove(&(batch.tournament, index));
             for id in awaited.unwrap_or_default() {
-                written.acknowledged.extend(self.served(id));
+                written.acknowledged.extend(self.finish_write(id));
             }
         }
         Some(written)
     }
 
-    /// A write that a report waits for is done.
-    fn served(&mut self, id: ReportId) -> Option<(ReportId, Vec<u64>)> {
+    /// Counts a finished write for a report. Returns the report if it waits for no other write.
+    fn finish_write(&mut self, id: ReportId) -> Option<(ReportId, Vec<u64>)> {
         let waiting = self.waiting.get_mut(&id)?;
         waiting.open -= 1;
         if waiting.open > 0 {

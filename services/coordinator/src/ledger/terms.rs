@@ -9,13 +9,13 @@ pub type WorkerId = u64;
 /// A worker process. An audit has to run on another process than the game it replays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WorkerProcess {
-    /// Unknown: the game was played before this start, or long ago.
+    /// Unknown, because the game was played before this start of the coordinator, or long ago.
     #[default]
     Unknown,
-    /// A process, by the number that it drew at its start, which is the same each time it joins.
-    /// Names do not identify processes: all processes of a host may share one.
+    /// A process, by a number that it drew at its start and sends each time it joins. Names do not
+    /// identify processes, because all processes of a host may have the same name.
     Process(u64),
-    /// A process that sends no such number; each join counts as another process.
+    /// A process that sends no such number. Each join counts as another process.
     Join(WorkerId),
 }
 
@@ -25,19 +25,20 @@ pub type LeaseId = u64;
 /// Settings of the ledger.
 #[derive(Clone, Copy, Debug)]
 pub struct LedgerSettings {
-    /// A lease without progress for this long is taken back. Each tournament may add to it.
+    /// A lease without progress for this long is taken back. Each tournament may add time, see
+    /// [`ProgressTimeouts`].
     pub lease_deadline: Duration,
     /// Share of games that another worker replays, in parts per million.
     pub audit_ppm: u32,
     /// Time to wait for a lost worker to return before its agents are given up, and for a
-    /// connected one to try an agent. A failed game rests a tenth of it.
+    /// connected worker to try an agent. A failed game rests for at most a tenth of this time.
     pub host_grace_period: Duration,
 }
 
 /// Whether more games can follow the known ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Continuation {
-    /// The known games are all.
+    /// There are no other games.
     Last,
     /// Later games depend on the results of the known ones; see
     /// [`Ledger::extend`](super::Ledger::extend).
@@ -49,9 +50,9 @@ pub enum Continuation {
 pub enum AfterGame {
     /// Other games are still open.
     Nothing,
-    /// All known games are durable: the next stage has to be decided.
+    /// All known games are durable, and the next stage has to be decided.
     Due,
-    /// It is finished.
+    /// The tournament is finished.
     Finished,
 }
 
@@ -62,8 +63,8 @@ pub enum State {
     Running,
     /// No games are leased; results are still taken.
     Paused,
-    /// As `Paused`, and it does not finish even if every game is done: the tournament paused
-    /// itself, and a user has to resume it.
+    /// The tournament paused itself, and a user has to resume it. It does not finish before that,
+    /// even if every game is done.
     Held,
     /// Every game is done.
     Finished,
@@ -71,7 +72,7 @@ pub enum State {
     Cancelled,
 }
 
-/// Time without progress that leases of a tournament have in addition.
+/// Additional time without progress for the leases of a tournament.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProgressTimeouts {
     /// Before the first progress, while agents start.
@@ -87,7 +88,7 @@ pub struct Ask {
     pub worker: WorkerId,
     /// Maximum number of games.
     pub wanted: usize,
-    /// The worker's number of the request, increasing from 1; 0 if it sends none.
+    /// The number that the worker gave this request, increasing from 1; 0 if it sends none.
     pub call: u64,
 }
 
@@ -105,8 +106,8 @@ pub struct Failed {
 pub struct Assigned {
     /// Position in the schedule.
     pub index: u64,
-    /// Failed attempts so far. With [`arena_wire::ATTEMPTS_MAX`] or more, the worker does not play
-    /// the game but reports it as void.
+    /// Failed attempts so far. If there are [`arena_wire::ATTEMPTS_MAX`] or more, the worker does
+    /// not play the game, but reports it as void.
     pub attempts: u32,
 }
 
@@ -121,8 +122,8 @@ pub struct Grant {
     pub games: Vec<Assigned>,
     /// True if the games are replayed for comparison.
     pub audit: bool,
-    /// Agents that are given up and that the worker tried to start: it charges them without
-    /// asking.
+    /// Agents that are given up and that the worker has tried to start. The worker charges them
+    /// without a question.
     pub given_up: Vec<u16>,
 }
 
@@ -135,15 +136,15 @@ pub struct Ended {
     pub lease: LeaseId,
 }
 
-/// What a record is to its tournament.
+/// Classification of a reported record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordStatus {
     /// The first record of its game: it has to be made durable and then passed to
     /// [`Ledger::durable`](super::Ledger::durable).
     New,
-    /// The first record of its game has this hash and is being written.
+    /// Another record of the game, with this hash, is being written.
     Pending([u8; 32]),
-    /// The game is done; only the durable record shows whether this one is the same.
+    /// The game is done. To find out whether this record differs, compare it with the durable one.
     Done,
     /// The tournament was cancelled.
     Unwanted,

@@ -1,4 +1,4 @@
-//! What the accounting promises, one by one; `histories` tries it all at once.
+//! Tests of single guarantees of the ledger. `histories` tests all of them together.
 
 mod fault_attribution;
 mod histories;
@@ -66,7 +66,7 @@ fn indices(grant: &Grant) -> Vec<u64> {
 const START: Duration = Duration::ZERO;
 
 #[test]
-fn every_game_is_leased_once_and_in_order() {
+fn each_game_is_leased_once_in_order() {
     let mut ledger = ledger();
     running(&mut ledger, 1000);
     let worker = ledger.join(usize::MAX);
@@ -116,7 +116,7 @@ fn leaving_worker_returns_games_at_once() {
     assert_eq!(
         grant(&mut ledger, START, first),
         None,
-        "gone workers get nothing"
+        "a worker that left gets no games"
     );
 }
 
@@ -181,7 +181,7 @@ fn late_report_counts_and_ends_second_lease() {
     assert_eq!(ledger.load(quick).expect("joined").games, 0);
     assert!(
         !ledger.advance(DEADLINE, quick, again.lease, 1),
-        "nothing left in it"
+        "the lease has no games left"
     );
 }
 
@@ -238,7 +238,7 @@ fn poisonous_game_is_leased_alone_until_cap() {
             break;
         }
     }
-    assert_eq!(attempts_max, 5, "the cap makes the worker void it");
+    assert_eq!(attempts_max, 5, "the worker has to report it as void");
     assert_eq!(ledger.progress(tournament).expect("added").done, 31);
 }
 
@@ -277,7 +277,7 @@ fn last_games_are_spread_over_workers() {
     assert_eq!(lease.games.len(), 20);
 }
 
-/// Plays a game of a lease, so long after it was leased.
+/// Reports a game of a lease after the time `took`.
 fn report_after(ledger: &mut Ledger, lease: &Grant, took: Duration) {
     let index = lease.games[0].index;
     ledger.report(START + took, lease.tournament, lease.lease, index, [0; 32]);
@@ -291,7 +291,7 @@ fn worker_holds_no_idle_slow_games() {
     let busy = ledger.join(4);
     let hour = Duration::from_secs(3600);
     let first = grant(&mut ledger, START, busy).expect("a lease");
-    assert_eq!(first.games.len(), 4, "nobody knows yet how slow they are");
+    assert_eq!(first.games.len(), 4, "the pace is still unknown");
     assert_eq!(grant(&mut ledger, START, busy), None);
     report_after(&mut ledger, &first, hour);
     let next = grant(&mut ledger, hour, busy).expect("a place is free");
@@ -302,7 +302,7 @@ fn worker_holds_no_idle_slow_games() {
 }
 
 #[test]
-fn quick_games_wait_at_their_worker() {
+fn quick_games_are_leased_ahead() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let worker = ledger.join(1);
@@ -373,7 +373,7 @@ fn report_waits_for_pending_games() {
     assert_eq!(
         written.acknowledged,
         [(first, vec![0]), (second, vec![1])],
-        "with the games that had a record before"
+        "with the games that have an earlier record"
     );
     assert!(!reports.writes(tournament));
     let (_, fresh, answer) = take(&mut ledger, &mut reports, &[(2, [2; 32])]);
@@ -391,7 +391,7 @@ fn worker_is_identified_by_number_and_epoch() {
 }
 
 #[test]
-fn pause_takes_leases_back_and_resume_goes_on() {
+fn pause_takes_leases_back_and_resume_leases_again() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 8);
     let worker = ledger.join(usize::MAX);
@@ -424,12 +424,12 @@ fn cancelled_tournament_takes_no_results() {
 }
 
 #[test]
-fn audits_go_to_another_worker() {
+fn audit_runs_on_another_worker() {
     let mut ledger = Ledger::new(settings(1_000_000), 1);
     let tournament = running(&mut ledger, 16);
     let process = ledger.join(usize::MAX);
     while let Some(lease) = grant(&mut ledger, START, process) {
-        assert!(!lease.audit, "nobody audits itself");
+        assert!(!lease.audit, "no process audits its own games");
         for index in indices(&lease) {
             ledger.report(START, tournament, lease.lease, index, [0; 32]);
             ledger.durable(tournament, index, ledger.process(process, 1));
@@ -459,7 +459,7 @@ fn rejoined_process_does_not_audit_itself() {
     let before = ledger.join_as(process, usize::MAX);
     let lease = grant(&mut ledger, START, before).expect("a lease");
     ledger.leave(before);
-    assert_eq!(ledger.process(before, 1), process, "though it left");
+    assert_eq!(ledger.process(before, 1), process, "known after it left");
     assert_eq!(
         ledger.process(before, 2),
         WorkerProcess::Unknown,
@@ -471,7 +471,7 @@ fn rejoined_process_does_not_audit_itself() {
         ledger.durable(tournament, index, ledger.process(before, 1));
     }
     while let Some(lease) = grant(&mut ledger, START, after) {
-        assert!(!lease.audit, "nobody audits itself");
+        assert!(!lease.audit, "no process audits its own games");
     }
     let other = ledger.join_as(WorkerProcess::Process(8), usize::MAX);
     assert!(grant(&mut ledger, START, other).expect("a lease").audit);

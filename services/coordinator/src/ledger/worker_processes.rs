@@ -1,5 +1,5 @@
-//! The worker processes, and whether they can be trusted with games. A process that fails
-//! at once is always idle, and would otherwise get every game.
+//! The worker processes, with their failures. A process whose games fail at once is always idle
+//! and would get every game, so failures delay its next lease.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,24 +8,27 @@ use std::{
 
 use super::{WorkerProcess, agent_starts::AgentStarts, terms::Attempt};
 
-/// First rest of a process after a failed lease; doubled each time.
+/// First rest of a process after a failed lease. A resting process gets no games. Each further
+/// failure in a row doubles the rest.
 const REST: Duration = Duration::from_millis(500);
-/// After this many failed leases in a row without a start of an agent, a process is not
-/// waited for.
+/// After this many failed leases in a row without an attempt to start an agent, the ledger no
+/// longer waits for the process to try an agent.
 const BROKEN: u32 = 3;
 /// The longest rest.
 const REST_MAX: Duration = Duration::from_secs(30);
+
+/// The state of a connected process.
 #[derive(Clone, Copy, Debug, Default)]
 struct ProcessState {
-    /// Number of its open connections.
+    /// Number of open connections.
     here: u32,
-    /// Time at which it joined.
+    /// Time at which the process joined.
     since: Duration,
     /// Failed leases in a row.
     failed: u32,
-    /// Failed leases since it last tried to start an agent.
+    /// Failed leases since the process last tried to start an agent.
     broken: u32,
-    /// End of its rest.
+    /// End of the rest.
     until: Duration,
 }
 
@@ -47,7 +50,8 @@ impl WorkerProcesses {
         }
     }
 
-    pub(super) fn joined(&mut self, id: WorkerProcess, now: Duration) {
+    /// Records a new connection of a process.
+    pub(super) fn mark_joined(&mut self, id: WorkerProcess, now: Duration) {
         let process = self.all.entry(id).or_insert_with(|| {
             self.sound.insert(id);
             ProcessState {
@@ -58,8 +62,8 @@ impl WorkerProcesses {
         process.here += 1;
     }
 
-    /// A connection of a process ended. Returns true if it was the last one.
-    pub(super) fn left(&mut self, id: WorkerProcess) -> bool {
+    /// Records that a connection of a process ended. Returns true if it was the last one.
+    pub(super) fn mark_left(&mut self, id: WorkerProcess) -> bool {
         let Some(process) = self.all.get_mut(&id) else {
             return false;
         };
@@ -72,8 +76,8 @@ impl WorkerProcesses {
         true
     }
 
-    /// A lease failed.
-    pub(super) fn failed(&mut self, id: WorkerProcess, now: Duration) {
+    /// Records that a lease of a process failed.
+    pub(super) fn mark_failed(&mut self, id: WorkerProcess, now: Duration) {
         if let Some(process) = self.all.get_mut(&id) {
             let rest = REST * (1 << process.failed.min(6));
             process.until = now + rest.min(REST_MAX);
@@ -83,15 +87,15 @@ impl WorkerProcesses {
         }
     }
 
-    /// The process tried to start an agent.
-    pub(super) fn tried(&mut self, id: WorkerProcess) {
+    /// Records that a process tried to start an agent.
+    pub(super) fn mark_tried(&mut self, id: WorkerProcess) {
         if let Some(process) = self.all.get_mut(&id) {
             process.broken = 0;
         }
     }
 
-    /// The process played a game.
-    pub(super) fn played(&mut self, id: WorkerProcess) {
+    /// Records that a process played a game.
+    pub(super) fn mark_played(&mut self, id: WorkerProcess) {
         if let Some(process) = self.all.get_mut(&id) {
             process.failed = 0;
             process.broken = 0;
@@ -103,17 +107,17 @@ impl WorkerProcesses {
         self.all.contains_key(&id)
     }
 
-    /// End of the rest of a process with failures; none if it has no failures, or if no
-    /// process without failures can play the tournament.
-    pub(super) fn rests(&self, id: WorkerProcess, agents: &AgentStarts) -> Option<Duration> {
+    /// End of the rest of a process. None if the process has no failures, or if no process
+    /// without failures can play the tournament.
+    pub(super) fn rest_end(&self, id: WorkerProcess, agents: &AgentStarts) -> Option<Duration> {
         let process = self.all.get(&id).filter(|it| it.failed > 0)?;
         let mut sound = self.sound.iter();
         sound.any(|&it| agents.suits(it)).then_some(process.until)
     }
 
-    /// True if another process is more likely to play a game after these attempts: one
-    /// without failures that tried it less often, or any other if an agent did not start on
-    /// this one.
+    /// True if another process is more likely to be able to play a game after these attempts. This
+    /// is a process without failures that tried the game less often. If an agent did not start on
+    /// the process `id`, it is any other process.
     pub(super) fn has_better_candidate(
         &self,
         id: WorkerProcess,
@@ -128,12 +132,13 @@ impl WorkerProcesses {
 
     /// True if a connected process without failures can play the tournament and made none
     /// of these attempts.
-    pub(super) fn has_sound_beside(&self, tried: &[Attempt], agents: &AgentStarts) -> bool {
+    pub(super) fn has_other_sound(&self, tried: &[Attempt], agents: &AgentStarts) -> bool {
         let mut sound = self.sound.iter();
         sound.any(|&id| rank(id, tried) == 0 && agents.suits(id))
     }
 
-    /// True if a connected process plays that joined at such a time and is not `excused`.
+    /// True if there is a connected process that is not broken, whose time of joining satisfies
+    /// `joined`, and that is not `excused`.
     pub(super) fn has_other(
         &self,
         excused: impl Fn(WorkerProcess) -> bool,
@@ -147,8 +152,8 @@ impl WorkerProcesses {
 /// Rank of a process on which an agent of the game did not start.
 const LACKS_AGENT: usize = usize::MAX;
 
-/// Number of these attempts that a process made: the fewer, the more likely it plays the
-/// game.
+/// Rank of a process for a game: the number of these attempts that it made. A process with a
+/// lower rank is more likely to be able to play the game.
 fn rank(id: WorkerProcess, tried: &[Attempt]) -> usize {
     let own = || tried.iter().filter(|attempt| attempt.by == id);
     match own().any(|attempt| attempt.unready.is_some()) {

@@ -133,7 +133,7 @@ impl Column {
     }
 }
 
-/// All columns, in the order of the keys in JSON; those for people only come last.
+/// All columns, in the order of the keys in JSON; columns that only tables show come last.
 const COLUMNS: &[Column] = &[
     Column::new("agent", |it| Text(Some(&it.agent))).shown("agent", |it, _| it.agent.clone()),
     Column::new("version", |it| Text(Some(&it.version))),
@@ -143,7 +143,7 @@ const COLUMNS: &[Column] = &[
         .shown("#", |it, _| units::place(it.place))
         .help(
             "place",
-            "agents that are level share a place; rank, in csv, numbers the lines",
+            "equal agents share a place; in csv, the column rank numbers the lines",
         ),
     Column::new("games", |it| count(it.games))
         .shown("games", |it, _| units::count(it.games))
@@ -246,8 +246,9 @@ const COLUMNS: &[Column] = &[
         .spare(|_| Some(9))
         .help(
             "move p50",
-            "median thinking time, as the agent reports it, else its share of the round\n\
-             trip (latency_us_p50); also move p99; --wide and json add the waiting time",
+            "median thinking time of a move: what the agent reports, else the move's share\n\
+             of the round trip (latency_us_p50); move p99: the 99th percentile; --wide and\n\
+             json also show the waiting time",
         ),
     Column::new("latency_us_p99", |it| Real(it.latency_us_p99))
         .shown("move p99", |it, _| units::latency(it.latency_us_p99))

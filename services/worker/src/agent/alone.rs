@@ -1,4 +1,4 @@
-//! One question while no other is open: its agent is charged for the result.
+//! Asks one question while no other is open. The agent is charged for a fault in its answer.
 
 use std::{
     mem,
@@ -16,8 +16,8 @@ use super::{
 use crate::record::whole_micros;
 
 impl AgentTask {
-    /// Asks one question while no other is open. A broken connection may be the effect of earlier
-    /// questions, so only a fresh one counts.
+    /// Asks one question while no other is open. Earlier questions can have broken an old
+    /// connection, so a broken connection is charged only if it was new.
     pub(super) async fn ask_alone(&mut self, batch: Batch) {
         let budget = whole_micros(self.setup.move_timeout);
         let Some(asked) = batch.into_single(budget).next() else {
@@ -32,7 +32,7 @@ impl AgentTask {
                         self.unready = Some((fault_report.clone(), Instant::now()));
                         break DecisionResult::Unready(fault_report);
                     }
-                    Err(Down::Ours(reason)) => break DecisionResult::Void(reason),
+                    Err(Down::Worker(reason)) => break DecisionResult::Void(reason),
                 }
             };
             let fresh = mem::take(&mut connection.fresh);
@@ -79,15 +79,15 @@ impl AgentTask {
                 let flooded = fault_report.kind == FaultKind::OutputLimit;
                 self.disconnect().await;
                 if fresh && flooded {
-                    // It explains the earlier ends, which need not be repeated.
+                    // This question explains why earlier processes ended.
                     self.floods = 0;
                 }
-                let stands = fresh || flooded && self.flooded_again();
-                if !stands {
+                let is_charged = fresh || flooded && self.flooded_again();
+                if !is_charged {
                     continue;
                 }
             } else {
-                // After an error, it may be unable to answer anything.
+                // After an error, the process may be unable to answer any question.
                 self.errors += 1;
                 if !fresh && self.errors > 1 && self.errors.is_power_of_two() {
                     self.disconnect().await;

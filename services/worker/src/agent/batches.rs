@@ -1,4 +1,4 @@
-//! Batches over one stream, with two in flight.
+//! Questions in batches, over one stream, with at most two batches in flight.
 
 use std::{
     collections::VecDeque,
@@ -33,7 +33,7 @@ type Opening = Pin<Box<dyn Future<Output = Result<Response<Streaming<Bytes>>, St
 /// The stream of one process.
 struct Stream {
     messages: mpsc::Sender<Bytes>,
-    /// Servers may answer the call itself only with their first batch.
+    /// The call that opens the stream. Some servers answer it only with their first batch.
     opening: Option<Opening>,
     answers: Option<Streaming<Bytes>>,
 }
@@ -81,8 +81,9 @@ struct Sent {
     number: u64,
     batch: Batch,
     message: Bytes,
+    /// Number of questions without an answer.
     left: usize,
-    /// Time at which it was sent.
+    /// Time at which the batch was sent.
     since: Instant,
 }
 
@@ -102,7 +103,7 @@ impl AgentTask {
         let mut stream = Stream::open(&grpc, self.batch_max);
         let mut sent: VecDeque<Sent> = VecDeque::with_capacity(IN_FLIGHT);
         let mut answers = Answers::default();
-        // Time since which the first batch in flight is awaited.
+        // Start of the timeout of the first batch in flight.
         let mut since = Instant::now();
         let why = loop {
             while sent.len() < IN_FLIGHT
@@ -115,13 +116,13 @@ impl AgentTask {
                 sent.push_back(entry);
             }
             let Some(first) = sent.front() else {
-                if self.line.inbox.borrow().has_alone() {
+                if self.client.inbox.borrow().has_alone() {
                     return;
                 }
-                self.show(Duration::ZERO);
+                self.flush_metrics(Duration::ZERO);
                 tokio::select! {
-                    () = self.line.wake.notified() => continue,
-                    // Nothing is due; a stream that ends is opened again.
+                    () = self.client.wake.notified() => continue,
+                    // No answer is due. If the stream ends, it is opened again.
                     _ = stream.next() => return,
                 }
             };
@@ -129,7 +130,7 @@ impl AgentTask {
             let number = first.number;
             let answer = tokio::select! {
                 answer = stream.next() => answer,
-                () = self.line.wake.notified() => continue,
+                () = self.client.wake.notified() => continue,
                 () = time::sleep_until((since + limit).into()) => break BatchFailure::Late(limit),
             };
             let read = match answer {
@@ -137,13 +138,13 @@ impl AgentTask {
                 Err(status) if status.code() == Code::Unimplemented => break BatchFailure::Single,
                 Err(status) => break BatchFailure::Failed(status),
             };
-            if let Err(status) = read.and_then(|()| self.take(&mut sent, &answers)) {
+            if let Err(status) = read.and_then(|()| self.take_answers(&mut sent, &answers)) {
                 break BatchFailure::Failed(status);
             }
             if sent.front().is_none_or(|first| first.number != number) {
                 since = Instant::now();
             }
-            self.show(Duration::from_millis(100));
+            self.flush_metrics(Duration::from_millis(100));
         };
         let left = sent.iter().flat_map(|sent| &sent.batch.tokens);
         let unanswered = left.flatten().copied().collect();
@@ -155,7 +156,7 @@ impl AgentTask {
     /// The next batch to send: all waiting questions if nothing is in flight, else a batch that is
     /// large enough.
     fn next_batch(&self, first: Option<&Sent>) -> Option<Batch> {
-        let mut inbox = self.line.inbox.borrow_mut();
+        let mut inbox = self.client.inbox.borrow_mut();
         if inbox.has_alone() {
             return None;
         }
@@ -169,8 +170,8 @@ impl AgentTask {
         self.count_batch(count);
         let budget = whole_micros(self.batch_timeout(count));
         let message = batch.take_message(budget, self.batches);
-        // The channel has room for all batches in flight. A missing receiver shows as the end of
-        // the stream.
+        // The channel has room for all batches in flight. If the receiver is gone, the stream ends,
+        // which `ask_batches` handles.
         let _ = messages.try_send(message.clone());
         Sent {
             number: self.batches,
@@ -181,7 +182,8 @@ impl AgentTask {
         }
     }
 
-    fn take(&mut self, sent: &mut VecDeque<Sent>, answer: &Answers) -> Result<(), Status> {
+    /// Handles the answers in a message. Fails if the message names a question that is not open.
+    fn take_answers(&mut self, sent: &mut VecDeque<Sent>, answer: &Answers) -> Result<(), Status> {
         let number = answer.batch;
         let Some(place) = sent.iter().position(|sent| sent.number == number) else {
             let problem = format!("answer to batch {number}, which is not open");
@@ -226,9 +228,9 @@ impl AgentTask {
             {
                 unanswered.extend(batch.tokens.iter_mut().filter_map(Option::take));
                 batch.return_message(message);
-                self.line.inbox.borrow_mut().keep(batch);
+                self.client.inbox.borrow_mut().keep(batch);
             }
-            // A single question shows nothing about batches.
+            // The answer to a batch of one question does not show that larger batches work.
             if asked > 1 {
                 self.batches_failed = 0;
             }
@@ -237,10 +239,10 @@ impl AgentTask {
             self.served = now;
         }
         if !moves.is_empty() {
-            self.tell(Event::Moves(moves));
+            self.send_event(Event::Moves(moves));
         }
         if !unanswered.is_empty() {
-            self.tell(Event::Unanswered(unanswered));
+            self.send_event(Event::Unanswered(unanswered));
         }
         let problem = |slot| Status::data_loss(format!("answer to slot {slot}, which is not open"));
         wrong.map_or(Ok(()), |slot| Err(problem(slot)))
@@ -254,13 +256,14 @@ impl AgentTask {
     }
 }
 
-/// Divides the time in which an agent worked on an answer among its decisions.
+/// Divides the time in which an agent worked on an answer among the decisions of the answer.
 struct Clock {
     now: Instant,
+    /// Time in which the agent worked on the answer.
     busy: Duration,
-    /// Thinking time of each decision, if the agent states the time of all together.
+    /// Thinking time of each decision, if the agent reports one time for all of them.
     each: Option<Duration>,
-    /// Share of each decision in the time for which no thinking time is stated.
+    /// Share of each decision in the time that no reported thinking time covers.
     rest: Duration,
 }
 
@@ -280,10 +283,11 @@ impl Clock {
         }
     }
 
-    /// Times of a decision that was wanted then, with the thinking time that the agent states.
+    /// Times of a decision that was requested at `wanted`, with the thinking time that the agent
+    /// reports.
     fn timing(&self, wanted: Instant, thinking_us: Option<u64>) -> MoveTiming {
         let own = thinking_us.map(Duration::from_micros).or(self.each);
-        // The agent may state anything; it did not work longer than this.
+        // The agent may report any time, but it did not work longer than `busy`.
         let thinking = own.map(|own| own.min(self.busy));
         let round_trip = self.rest + thinking.unwrap_or_default();
         let total = self.now.saturating_duration_since(wanted);

@@ -1,5 +1,5 @@
-//! The client of one agent of a tournament: the waiting questions, and the task that asks,
-//! restarts and gives up.
+//! The client of one agent of a tournament: the waiting questions, and the task that sends them
+//! to the agent, restarts the agent, and gives it up.
 
 use std::{
     cell::{Cell, RefCell},
@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{environment::Environment, meter::Meter, supervise::Output};
 
-/// Failed starts in a row after which an agent is given up.
+/// Failed starts in a row after which the agent counts as not started.
 const STARTS: u32 = 3;
 /// Pause after a failed start, doubled each time.
 const BACK_OFF: Duration = Duration::from_millis(200);
@@ -32,19 +32,19 @@ const BACK_OFF: Duration = Duration::from_millis(200);
 const BACK_OFF_ENDPOINT: Duration = Duration::from_secs(1);
 /// Default number of decisions of a batch.
 const BATCH: usize = 256;
-/// Maximum decisions of a batch, whatever the agent states.
+/// Maximum number of decisions of a batch, even if the agent asks for more.
 const BATCH_MAX: usize = 4096;
-/// Failed batches in a row after which questions are asked alone for a while: each failed batch
-/// costs a restart.
+/// Failed batches in a row after which the worker sends single questions for some time, because
+/// each failed batch costs a restart.
 const BATCHES_FAILED: u32 = 3;
-/// Duration of that.
+/// Time for which the worker then sends single questions.
 const BATCHES_REST: Duration = Duration::from_secs(30);
-/// Ends because of too much output in a row after which an agent is given up, if no question
-/// asked alone of a fresh process explains them.
+/// A process floods if it exceeds the output limit. The agent is given up after this many floods
+/// in a row, unless a question asked alone of a fresh process explains them.
 const FLOODS: u32 = 3;
-/// A process that lived this long before it wrote too much starts a new row.
+/// The count of floods starts again if a process ran longer than this before it flooded.
 const FLOOD_ROW: Duration = Duration::from_secs(60);
-/// Pause before an agent that failed to start this often is tried again.
+/// Pause before an agent is started again after [`STARTS`] failed starts.
 const UNREADY_REST: Duration = Duration::from_secs(5);
 /// Pause after this worker could not start a process.
 const REST: Duration = Duration::from_millis(500);
@@ -65,20 +65,20 @@ pub(crate) struct AgentClientSetup {
 pub(crate) struct AgentClient {
     pub(super) inbox: RefCell<Inbox>,
     pub(super) wake: Notify,
-    /// What the driver was informed of so far.
+    /// Number of events sent to the driver.
     event_count: Cell<u64>,
     /// Number of open questions.
     open: Cell<usize>,
-    /// Number of questions at a time. It has no effect while all are asked alone.
+    /// Number of questions at a time. It has no effect while all questions are asked alone.
     pub(super) window: RefCell<Window>,
     closed: Cell<bool>,
     closing: Notify,
-    /// Output of its process.
+    /// Output of the agent's process.
     output: RefCell<Option<Arc<Output>>>,
 }
 
 impl AgentClient {
-    /// A client, and the task that serves it until it is closed.
+    /// Creates a client, and the task that serves the client until it is closed.
     pub(crate) fn open(
         setup: AgentClientSetup,
         writer: Writer,
@@ -89,7 +89,7 @@ impl AgentClient {
             0 => BATCH,
             size => size.min(BATCH_MAX),
         };
-        let line = Rc::new(Self {
+        let client = Rc::new(Self {
             inbox: RefCell::new(Inbox::new(writer, 1)),
             wake: Notify::new(),
             event_count: Cell::new(0),
@@ -101,7 +101,7 @@ impl AgentClient {
         });
         environment.metrics.add_agent_processes(&setup.label, 0);
         let task = AgentTask {
-            line: line.clone(),
+            client: client.clone(),
             environment,
             events,
             flushed: Instant::now(),
@@ -117,23 +117,23 @@ impl AgentClient {
             errors: 0,
             broken: None,
             unready: None,
-            ours: (String::new(), 0),
+            worker_problem: (String::new(), 0),
             batches: 0,
             batches_failed: 0,
             batches_again: None,
         };
-        (line, task.attend())
+        (client, task.run())
     }
 
-    /// Adds a question, which is sent with the next [`AgentClient::flush`]: in a batch, or `alone`
-    /// while no other is open.
+    /// Adds a question, which is sent after the next [`AgentClient::flush`]: in a batch, or
+    /// `alone`, while no other question is open.
     pub(crate) fn ask(&self, token: Token, game: &dyn AnyMatch, question: Question, alone: bool) {
         self.open.update(|open| open + 1);
         let mut inbox = self.inbox.borrow_mut();
         inbox.push(token, game, question, alone);
     }
 
-    /// No question can be added for now.
+    /// Wakes the task, because no more questions are added for now.
     pub(crate) fn flush(&self) {
         self.inbox.borrow_mut().flush();
         self.wake.notify_one();
@@ -144,8 +144,7 @@ impl AgentClient {
         self.window.borrow().has_room(active, self.open.get())
     }
 
-    /// Number of messages to the driver: it grows while the agent is served, whichever game is
-    /// concerned.
+    /// Number of events sent to the driver. It grows while the agent answers questions of any game.
     pub(crate) fn event_count(&self) -> u64 {
         self.event_count.get()
     }
@@ -154,7 +153,7 @@ impl AgentClient {
         self.event_count.update(|count| count + 1);
     }
 
-    /// Output of its process, or of the last one; none before the first process and for an
+    /// Output of the agent's current or last process; none before the first process and for an
     /// endpoint.
     pub(crate) fn output(&self) -> Option<Arc<Output>> {
         self.output.borrow().clone()
@@ -170,46 +169,47 @@ impl AgentClient {
 
 /// The task that serves a client.
 pub(super) struct AgentTask {
-    pub(super) line: Rc<AgentClient>,
+    pub(super) client: Rc<AgentClient>,
     environment: Rc<Environment>,
     events: UnboundedSender<Event>,
     pub(super) setup: AgentClientSetup,
     flushed: Instant,
-    /// Time of the newest answer: until then the agent worked on earlier questions.
+    /// Time of the newest answer. Before this time, the agent worked on earlier questions.
     pub(super) last_answer: Instant,
     pub(super) batch_max: usize,
-    /// True after a failed batch, until a question was answered alone: all questions are asked
-    /// alone.
+    /// True if all questions are asked alone: after a failed batch, until a question that was asked
+    /// alone is answered.
     pub(super) asks_alone: bool,
     /// Time at which a batch was last answered completely.
     pub(super) served: Instant,
     pub(super) connection: Option<AgentConnection>,
     up_since: Instant,
-    /// True once it was connected.
+    /// True once the agent was connected.
     has_run: bool,
+    /// Floods in a row, see [`FLOODS`].
     pub(super) floods: u32,
-    /// Errors that it answered with since the last move.
+    /// Errors that the agent answered with since its last move.
     pub(super) errors: u32,
-    /// Reason for giving it up: it answers and floods.
+    /// The fault of an agent that is given up because of its floods.
     broken: Option<FaultReport>,
-    /// Reason why it did not start, and the time.
+    /// Reason why the agent did not start, and the time.
     pub(super) unready: Option<(FaultReport, Instant)>,
-    /// Reason why this worker could not start it, and how often in a row.
-    ours: (String, u64),
+    /// Reason why this worker could not start the agent, and the number of times in a row.
+    worker_problem: (String, u64),
     pub(super) batches: u64,
     /// Failed batches in a row.
     pub(super) batches_failed: u32,
-    /// Time at which batches are tried again.
+    /// Time from which batches are tried again.
     pub(super) batches_again: Option<Instant>,
 }
 
 impl AgentTask {
-    async fn attend(mut self) {
-        while !self.line.closed.get() {
-            let alone = self.line.inbox.borrow().has_alone();
-            if !alone && !self.line.inbox.borrow().has_batch() {
-                self.show(Duration::ZERO);
-                self.line.wake.notified().await;
+    async fn run(mut self) {
+        while !self.client.closed.get() {
+            let alone = self.client.inbox.borrow().has_alone();
+            if !alone && !self.client.inbox.borrow().has_batch() {
+                self.flush_metrics(Duration::ZERO);
+                self.client.wake.notified().await;
                 continue;
             }
             if let Some(fault_report) = self.broken.clone() {
@@ -221,9 +221,9 @@ impl AgentTask {
                 self.answer_all(&DecisionResult::Unready(fault_report.clone()));
                 continue;
             }
-            let line = self.line.clone();
+            let client = self.client.clone();
             tokio::select! {
-                () = line.closing.notified() => break,
+                () = client.closing.notified() => break,
                 () = self.serve(alone) => {}
             }
         }
@@ -239,8 +239,8 @@ impl AgentTask {
                 self.unready = Some((fault_report, Instant::now()));
                 return;
             }
-            Err(Down::Ours(reason)) => {
-                self.tell_ours(&reason);
+            Err(Down::Worker(reason)) => {
+                self.log_worker_problem(&reason);
                 self.answer_all(&DecisionResult::Void(reason));
                 time::sleep(REST).await;
                 return;
@@ -255,10 +255,10 @@ impl AgentTask {
         }
     }
 
-    /// Logs the reason why this worker could not start it: a repeated reason less and less often,
-    /// with its count.
-    fn tell_ours(&mut self, reason: &str) {
-        let (before, times) = &mut self.ours;
+    /// Logs the reason why this worker could not start the agent. Logs a repeated reason less and
+    /// less often, with its count.
+    fn log_worker_problem(&mut self, reason: &str) {
+        let (before, times) = &mut self.worker_problem;
         if before != reason {
             (*before, *times) = (reason.to_owned(), 0);
         }
@@ -268,9 +268,9 @@ impl AgentTask {
         }
     }
 
-    /// Informs the driver.
-    pub(super) fn tell(&mut self, event: Event) {
-        self.line.count_event();
+    /// Sends an event to the driver.
+    pub(super) fn send_event(&mut self, event: Event) {
+        self.client.count_event();
         if let Event::Moves(_) = event {
             self.errors = 0;
         }
@@ -280,28 +280,29 @@ impl AgentTask {
             Event::Answers(answers) => answers.len(),
             Event::Games { .. } | Event::Panicked(_) => 0,
         };
-        let open = &self.line.open;
+        let open = &self.client.open;
         open.update(|open| open.saturating_sub(answered));
-        // Without a driver, nothing waits for the answer.
+        // If the driver is gone, no game waits for the answer.
         let _ = self.events.send(event);
     }
 
     /// Gives all waiting questions the same result.
     fn answer_all(&mut self, result: &DecisionResult) {
-        let tokens = self.line.inbox.borrow_mut().take_all();
+        let tokens = self.client.inbox.borrow_mut().take_all();
         let answers = tokens.into_iter().map(|token| (token, result.clone()));
-        self.tell(Event::Answers(answers.collect()));
+        self.send_event(Event::Answers(answers.collect()));
     }
 
     /// Updates the metrics, at most once per interval.
-    pub(super) fn show(&mut self, every: Duration) {
+    pub(super) fn flush_metrics(&mut self, every: Duration) {
         if self.flushed.elapsed() >= every {
             self.setup.meter.flush();
             self.flushed = Instant::now();
         }
     }
 
-    /// A running agent; without one, the last failure.
+    /// Starts or connects the agent unless it is connected already. Returns the last failure if
+    /// [`STARTS`] attempts failed.
     pub(super) async fn ensure_connected(&mut self) -> Result<(), Down> {
         let connection = self.connection.as_ref();
         if connection.is_some_and(|connection| !connection.is_dead()) {
@@ -314,7 +315,8 @@ impl AgentTask {
         };
         let mut attempt = 1;
         let connection = loop {
-            match AgentConnection::up(&self.setup.name, &self.setup.source, &self.environment).await
+            match AgentConnection::open(&self.setup.name, &self.setup.source, &self.environment)
+                .await
             {
                 Err(Down::Agent(fault_report)) if attempt < STARTS => {
                     tracing::info!(agent = self.setup.name, attempt, "{}", fault_report.message);
@@ -332,7 +334,7 @@ impl AgentTask {
                 metrics.agent_restarted(&self.setup.label);
             }
         }
-        self.line.output.replace(connection.output().cloned());
+        self.client.output.replace(connection.output().cloned());
         self.has_run = true;
         self.up_since = Instant::now();
         self.connection = Some(connection);
@@ -346,11 +348,12 @@ impl AgentTask {
                 let metrics = &self.environment.metrics;
                 metrics.add_agent_processes(&self.setup.label, -1);
             }
-            connection.down().await;
+            connection.close().await;
         }
     }
 
-    /// True if an agent that answers in time wrote too much so often that a restart does not help.
+    /// Counts a flood. Returns true if there were [`FLOODS`] in a row, so that another restart
+    /// would not help.
     pub(super) fn flooded_again(&mut self) -> bool {
         if self.up_since.elapsed() > FLOOD_ROW {
             self.floods = 0;
@@ -359,13 +362,13 @@ impl AgentTask {
         self.floods >= FLOODS
     }
 
-    /// This many decisions were asked together and answered in this time.
+    /// Records that `decisions` were asked together and answered after `took`.
     pub(super) fn answered(&mut self, decisions: usize, took: Duration) {
-        self.line.window.borrow_mut().answered(decisions, took);
+        self.client.window.borrow_mut().answered(decisions, took);
         self.set_room();
     }
 
-    /// A batch failed.
+    /// Counts a failed batch.
     pub(super) fn count_failed(&mut self, why: &BatchFailure) {
         if matches!(why, BatchFailure::Single) {
             return;
@@ -380,8 +383,9 @@ impl AgentTask {
         }
     }
 
-    /// The questions of a batch are unanswered: they are asked again alone, of a fresh process if
-    /// `again` requires it, and so are the waiting ones.
+    /// Returns the unanswered questions of a failed batch to the driver, which asks them again
+    /// alone. If the batch failed or was late, restarts the agent, and also returns the waiting
+    /// questions.
     pub(super) async fn ask_again(&mut self, mut unanswered: Vec<Token>, why: BatchFailure) {
         match why {
             BatchFailure::Single => {
@@ -413,22 +417,22 @@ impl AgentTask {
             }
         }
         if !unanswered.is_empty() {
-            self.tell(Event::Unanswered(unanswered));
+            self.send_event(Event::Unanswered(unanswered));
         }
     }
 
     async fn restart(&mut self, unanswered: &mut Vec<Token>) {
-        unanswered.extend(self.line.inbox.borrow_mut().take_batched());
+        unanswered.extend(self.client.inbox.borrow_mut().take_batched());
         self.asks_alone = true;
-        // An agent that hangs has to be found early.
-        *self.line.window.borrow_mut() = Window::new(self.batch_max);
+        // Starts again with single questions, so that an agent that hangs is found early.
+        *self.client.window.borrow_mut() = Window::new(self.batch_max);
         self.set_room();
         self.disconnect().await;
     }
 
     pub(super) fn set_room(&mut self) {
-        let room = self.line.window.borrow().size();
-        let mut inbox = self.line.inbox.borrow_mut();
+        let room = self.client.window.borrow().size();
+        let mut inbox = self.client.inbox.borrow_mut();
         inbox.set_room(room, self.asks_alone);
     }
 
@@ -438,13 +442,13 @@ impl AgentTask {
     }
 }
 
-/// Why a batch is not awaited any longer.
+/// Why the worker no longer waits for a batch.
 #[derive(Debug)]
 pub(super) enum BatchFailure {
     /// The agent has no `ChooseMoves`.
     Single,
     /// The call failed, or its answer was invalid.
     Failed(Status),
-    /// It took too long.
+    /// There was no answer within this time.
     Late(Duration),
 }

@@ -1,5 +1,5 @@
-//! Messages as bytes: questions are encoded where they arise, and unreadable answers are
-//! distinguished from errors of the agent.
+//! Messages as bytes. Questions are already encoded; decoding here distinguishes unreadable answers
+//! from errors that the agent returns.
 
 use std::time::Duration;
 
@@ -21,8 +21,8 @@ const ANSWER_BYTES: usize = 1 << 10;
 /// Maximum bytes of any message.
 const MESSAGE_BYTES: usize = 64 << 10;
 
-/// Maximum bytes of the answer to this many decisions. It is small, because decoded messages
-/// take many times the space of their bytes.
+/// Maximum bytes of the answer to this many decisions. The limit is low, because a decoded message
+/// needs much more memory than its bytes.
 pub(super) fn answer_bytes_max(decisions: usize) -> usize {
     MESSAGE_BYTES + decisions * ANSWER_BYTES
 }

@@ -12,7 +12,7 @@ use tonic_health::pb::{
 
 /// Timeout of one attempt to connect.
 pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// HTTP/2 flow control: large enough that no batch waits for it.
+/// Window of HTTP/2 flow control, large enough for any batch.
 const WINDOW_BYTES: u32 = 4 << 20;
 
 /// Connects to `http://host:port` or `unix:/path`.
@@ -32,7 +32,7 @@ pub(crate) async fn health(channel: &Channel) -> Result<ServingStatus, Status> {
     Ok(answer.get_ref().status())
 }
 
-/// An error with its cause; the text of tonic is only "transport error".
+/// The text of an error with all its causes; tonic's own text is only "transport error".
 pub(crate) fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,4 +1,4 @@
-//! A connection to a running agent, and how to get one.
+//! A connection to a running agent: starts the agent's process or connects to its endpoint.
 
 use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 
@@ -14,12 +14,12 @@ use crate::{
     supervise::{Exit, Launch, Limits, Output, Process, StartError},
 };
 
-/// Maximum delay between a broken connection and the report of the process's end.
-const NEWS: Duration = Duration::from_secs(2);
+/// Maximum time to wait for the end of a process after its connection broke.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum length of the line that names an error.
 const REASON_BYTES: usize = 300;
 /// Timeout of the health check of an endpoint.
-const HEALTH: Duration = Duration::from_secs(5);
+const HEALTH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How to reach an agent.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ pub(crate) enum Source {
         args: Vec<OsString>,
         limits: Limits,
     },
-    /// An executable that is fetched by its hash.
+    /// An executable that the worker downloads by its hash.
     Binary(v1::BinarySource),
     /// A process that runs elsewhere.
     Endpoint(String),
@@ -60,10 +60,10 @@ pub(crate) enum Down {
     /// The agent is at fault.
     Agent(FaultReport),
     /// This worker is at fault.
-    Ours(String),
+    Worker(String),
 }
 
-/// A connection to an agent that was ready.
+/// A connection to an agent that has been ready.
 #[derive(Debug)]
 pub(crate) struct AgentConnection {
     pub(crate) grpc: Grpc<Channel>,
@@ -71,13 +71,13 @@ pub(crate) struct AgentConnection {
     process: Option<Process>,
     /// True before the first question.
     pub(crate) fresh: bool,
-    /// True if it has no `ChooseMoves`.
+    /// True if the agent has no `ChooseMoves`, or the worker must not use it.
     pub(crate) single: bool,
 }
 
 impl AgentConnection {
     /// Starts the agent of this name, or connects to it.
-    pub(crate) async fn up(
+    pub(crate) async fn open(
         name: &str,
         source: &Source,
         environment: &Environment,
@@ -114,11 +114,11 @@ impl AgentConnection {
         self.process.as_ref().and_then(Process::exit).is_some()
     }
 
-    /// What a failed call shows about the agent.
+    /// The fault that a failed call shows.
     pub(crate) async fn fault_report(&self, status: &Status) -> FaultReport {
         let exit = match &self.process {
             Some(process) => match process.flood() {
-                None if may_be_dead(status) => process.exit_within(NEWS).await,
+                None if may_be_dead(status) => process.exit_within(EXIT_TIMEOUT).await,
                 flood => flood,
             },
             None => None,
@@ -154,18 +154,18 @@ impl AgentConnection {
         tail.unwrap_or_default()
     }
 
-    /// Output of its process, if this worker started it.
+    /// Output of the agent's process, if this worker started the agent.
     pub(crate) fn output(&self) -> Option<&Arc<Output>> {
         self.process.as_ref().map(Process::output)
     }
 
-    /// Another handle of the connection.
+    /// A further handle of the connection.
     pub(crate) fn channel(&self) -> Channel {
         self.channel.clone()
     }
 
-    /// Ends the process, and waits for its end.
-    pub(crate) async fn down(self) {
+    /// Stops the process, and waits for its end.
+    pub(crate) async fn close(self) {
         if let Some(process) = self.process {
             process.stop().await;
         }
@@ -246,7 +246,7 @@ pub(crate) async fn reach(url: &str) -> Result<Channel, Down> {
     let channel = connect::open(url, connect::CONNECT_TIMEOUT)
         .await
         .map_err(|error| unreachable(connect::causes(&error)))?;
-    match tokio::time::timeout(HEALTH, connect::health(&channel)).await {
+    match tokio::time::timeout(HEALTH_TIMEOUT, connect::health(&channel)).await {
         Ok(Ok(ServingStatus::Serving)) => Ok(channel),
         Ok(Err(status)) if matches!(status.code(), Code::Unimplemented | Code::NotFound) => {
             Ok(channel)
@@ -256,6 +256,6 @@ pub(crate) async fn reach(url: &str) -> Result<Channel, Down> {
             Err(unreachable(format!("its health check answers {other}")))
         }
         Ok(Err(status)) => Err(unreachable(status_text(&status))),
-        Err(_) => Err(unreachable(format!("no answer within {HEALTH:?}"))),
+        Err(_) => Err(unreachable(format!("no answer within {HEALTH_TIMEOUT:?}"))),
     }
 }

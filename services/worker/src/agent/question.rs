@@ -1,4 +1,4 @@
-//! Questions, encoded directly into the message that carries them.
+//! Questions, encoded directly into the message in which they are sent.
 //!
 //! `ChooseMoveRequest` and `ChooseMovesRequest` use the same field numbers for context, decision
 //! and time budget, so a batch of one decision without a batch number is a request for a single
@@ -24,17 +24,18 @@ const BATCH: u32 = 4;
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     body: Vec<u8>,
-    /// End of the decisions in `body`.
+    /// End of each decision in `body`.
     ends: Vec<usize>,
+    /// Start of the first decision in `body`.
     start: usize,
-    /// By slot; none if it was answered.
+    /// The game of each slot; none if the question was answered.
     pub(crate) tokens: Vec<Option<Token>>,
-    /// Time at which each of them was wanted.
+    /// Time at which each question was added.
     pub(crate) wanted: Vec<Instant>,
 }
 
 impl Batch {
-    /// Empties it and keeps its capacity.
+    /// Empties the batch, keeps its capacity, and writes the context.
     fn begin(&mut self, context: &[u8]) {
         self.body.clear();
         self.ends.clear();
@@ -56,7 +57,7 @@ impl Batch {
         body.into()
     }
 
-    /// Takes the sent bytes back, if no other task holds them any more.
+    /// Takes the sent bytes back for reuse, if no other task uses them any more.
     pub(crate) fn return_message(&mut self, message: Bytes) {
         if message.is_unique() {
             self.body = message.into();
@@ -87,7 +88,7 @@ impl Batch {
 #[derive(Debug)]
 pub(crate) struct Single {
     pub(crate) token: Token,
-    /// Time at which it was wanted.
+    /// Time at which the question was added.
     pub(crate) wanted: Instant,
     pub(crate) message: Bytes,
 }
@@ -157,10 +158,10 @@ fn number(out: &mut Vec<u8>, tag: u32, value: u64) {
     }
 }
 
-/// A field whose length is known after it is written.
+/// Writes a field whose length is known only after its content is written.
 fn nested(out: &mut Vec<u8>, tag: u32, write: impl FnOnce(&mut Vec<u8>)) {
     encoding::encode_key(tag, WireType::LengthDelimited, out);
-    // Most lengths take one byte; longer fields are moved.
+    // Most lengths take one byte. If a length takes more, the content is moved.
     out.push(0);
     let start = out.len();
     write(out);
@@ -175,7 +176,7 @@ fn nested(out: &mut Vec<u8>, tag: u32, write: impl FnOnce(&mut Vec<u8>)) {
 
 /// Number of batches kept for reuse: those in flight and one more.
 const SPARE: usize = 4;
-/// A larger batch is not kept.
+/// Maximum capacity of a batch that is kept for reuse.
 const SPARE_BYTES: usize = 1 << 18;
 
 /// Waiting questions of an agent.
@@ -185,12 +186,11 @@ pub(crate) struct Inbox {
     batches: VecDeque<Batch>,
     alone: VecDeque<Batch>,
     spare: Vec<Batch>,
-    /// Current maximum of decisions of a batch.
+    /// Current maximum number of decisions of a batch.
     room: usize,
     /// True if all questions are currently asked alone.
     all_alone: bool,
-    /// Time at which the questions since the last flush were wanted: the clock is read once for all
-    /// of them.
+    /// Time of all questions since the last flush, so that the clock is read once for all of them.
     now: Option<Instant>,
 }
 
@@ -214,7 +214,7 @@ impl Inbox {
         }
     }
 
-    /// Later questions have a later time.
+    /// Ends a group of questions that share one time.
     pub(crate) fn flush(&mut self) {
         self.now = None;
     }
@@ -223,7 +223,7 @@ impl Inbox {
         (self.room, self.all_alone) = (room, all_alone);
     }
 
-    /// Adds a question to a batch, or one to be asked alone.
+    /// Adds a question to a batch, or to the questions asked alone.
     pub(crate) fn push(
         &mut self,
         token: Token,
@@ -256,7 +256,7 @@ impl Inbox {
         !self.batches.is_empty()
     }
 
-    /// The first batch if it has this many questions, or the maximum.
+    /// Takes the first batch if it has at least this many questions, or is full.
     pub(crate) fn take_batch(&mut self, at_least: usize) -> Option<Batch> {
         let full = self.batches.front()?.len() >= at_least.min(self.room);
         if full { self.batches.pop_front() } else { None }
@@ -266,13 +266,13 @@ impl Inbox {
         self.alone.pop_front()
     }
 
-    /// All games whose questions wait for a batch.
+    /// Removes all questions that wait for a batch, and returns their games.
     pub(crate) fn take_batched(&mut self) -> Vec<Token> {
         let batches = mem::take(&mut self.batches);
         tokens(batches).collect()
     }
 
-    /// All waiting games.
+    /// Removes all questions, and returns their games.
     pub(crate) fn take_all(&mut self) -> Vec<Token> {
         let mut all: Vec<Token> = tokens(mem::take(&mut self.alone)).collect();
         all.extend(self.take_batched());

@@ -23,8 +23,8 @@ use super::{
 };
 use crate::record::whole_micros;
 
-/// Maximum questions in flight. It is enforced here too, because a client may exceed a
-/// server's limit before it learns of it.
+/// Maximum questions in flight. The worker enforces this limit itself, because a client can exceed
+/// a server's limit before the server announces it.
 const IN_FLIGHT: usize = 64;
 
 type Answer = (Token, Result<Response<Bytes>, Status>);
@@ -34,12 +34,12 @@ struct Open {
     token: Token,
     wanted: Instant,
     since: Instant,
-    /// Maximum time if the agent uses its whole time for each question that was open then and
-    /// answers this one last.
+    /// Timeout of the question. It assumes that the agent uses its whole time for each open question
+    /// and answers this one last.
     limit: Duration,
 }
 
-/// Answers since the number in flight was last set, or since none was in flight.
+/// Answers since the maximum number in flight was last set, or since no question was in flight.
 struct Round {
     since: Instant,
     answers: u32,
@@ -61,8 +61,9 @@ impl Round {
         self.at_once += at_once;
     }
 
-    /// Average number in flight, and the average time for as many answers, once there are enough.
-    /// The time of one question shows less, because others were in flight.
+    /// Once there are `answers`: the average number of questions in flight, and the average time in
+    /// which this number of answers arrived. The time of a single question would be misleading,
+    /// because other questions were in flight.
     fn take(&mut self, answers: usize) -> Option<(usize, Duration)> {
         if self.answers == 0 || (self.answers as usize) < answers {
             return None;
@@ -75,7 +76,7 @@ impl Round {
 }
 
 impl AgentTask {
-    /// As [`AgentTask::ask_batches`], with one question per call.
+    /// Does the same as [`AgentTask::ask_batches`], with one question per call.
     pub(super) async fn ask_single(&mut self) {
         let Some(connection) = &mut self.connection else {
             return;
@@ -90,18 +91,18 @@ impl AgentTask {
         let mut open: Vec<Open> = Vec::with_capacity(IN_FLIGHT);
         let mut moves = Vec::with_capacity(IN_FLIGHT);
         let mut refused = Vec::new();
-        let mut came = Vec::with_capacity(IN_FLIGHT);
+        let mut arrived = Vec::with_capacity(IN_FLIGHT);
         let mut progress = Instant::now();
         let mut round = Round::new();
         let why = loop {
             let before = open.len();
-            let at_once = self.line.window.borrow().size().min(IN_FLIGHT);
+            let at_once = self.client.window.borrow().size().min(IN_FLIGHT);
             while calls.len() < at_once {
                 let Some(single) = waiting.pop_front() else {
                     if batches_again.is_some_and(|again| again <= Instant::now()) {
                         break;
                     }
-                    let mut inbox = self.line.inbox.borrow_mut();
+                    let mut inbox = self.client.inbox.borrow_mut();
                     if inbox.has_alone() {
                         break;
                     }
@@ -129,34 +130,34 @@ impl AgentTask {
                 if let Some((at_once, took)) = round.take(1) {
                     self.answered(at_once, took);
                 }
-                self.show(Duration::ZERO);
+                self.flush_metrics(Duration::ZERO);
                 return;
             }
             let limit = self.batch_timeout(calls.len());
             for asked in &mut open[before..] {
                 asked.limit = limit;
             }
-            // The agent may work on these questions one after another, but not on others.
+            // The agent may work on the open questions one after another.
             let all = open.iter().map(|it| (it.since + it.limit, it.limit));
             let (due, limit) = all.fold((progress + limit, limit), Ord::min);
             let first = tokio::select! {
                 answer = calls.join_next() => answer,
-                () = self.line.wake.notified() => continue,
+                () = self.client.wake.notified() => continue,
                 () = time::sleep_until(due.into()) => break BatchFailure::Late(limit),
             };
             progress = Instant::now();
             let mut next = first;
             while let Some(answer) = next {
                 round.add(calls.len() + 1);
-                came.push(answer);
+                arrived.push(answer);
                 next = calls.try_join_next();
             }
-            let taken = self.take_singles(&mut came, &mut open, &mut moves, &mut refused);
+            let taken = self.take_singles(&mut arrived, &mut open, &mut moves, &mut refused);
             if !moves.is_empty() {
-                self.tell(Event::Moves(mem::take(&mut moves)));
+                self.send_event(Event::Moves(mem::take(&mut moves)));
             }
             if !refused.is_empty() {
-                self.tell(Event::Unanswered(mem::take(&mut refused)));
+                self.send_event(Event::Unanswered(mem::take(&mut refused)));
             }
             if let Err(status) = taken {
                 break BatchFailure::Failed(status);
@@ -164,7 +165,7 @@ impl AgentTask {
             if let Some((at_once, took)) = round.take(at_once) {
                 self.answered(at_once, took);
             }
-            self.show(Duration::from_millis(100));
+            self.flush_metrics(Duration::from_millis(100));
         };
         calls.abort_all();
         let unanswered = open.into_iter().map(|it| it.token);
@@ -173,22 +174,23 @@ impl AgentTask {
             .await;
     }
 
-    /// Handles answers that arrived together: the agent worked on them since the previous answers,
-    /// or since they were asked. `refused` are those answered with an error.
+    /// Handles answers that arrived together. The agent worked on these since the previous answers,
+    /// or since the questions were sent. `refused` receives the games whose question was answered
+    /// with an error.
     fn take_singles(
         &mut self,
-        came: &mut Vec<Result<Answer, JoinError>>,
+        arrived: &mut Vec<Result<Answer, JoinError>>,
         open: &mut Vec<Open>,
         moves: &mut Vec<(Token, u32)>,
         refused: &mut Vec<Token>,
     ) -> Result<(), Status> {
         let now = Instant::now();
         let before = mem::replace(&mut self.last_answer, now);
-        let together = u32::try_from(came.len().max(1)).unwrap_or(u32::MAX);
-        for answer in came.drain(..) {
+        let together = u32::try_from(arrived.len().max(1)).unwrap_or(u32::MAX);
+        for answer in arrived.drain(..) {
             let (token, answer) = answer.map_err(|error| Status::internal(error.to_string()))?;
             let answer = match answer {
-                Err(status) if is_of_the_question(&status) => {
+                Err(status) if is_question_error(&status) => {
                     open.retain(|it| it.token != token);
                     refused.push(token);
                     continue;
@@ -217,8 +219,8 @@ impl AgentTask {
     }
 }
 
-/// True if a call failed because of its question: the connection works, and the agent is not
-/// known to hang.
-fn is_of_the_question(status: &Status) -> bool {
+/// True if a call failed because of its question: the connection works, and the call did not time
+/// out.
+fn is_question_error(status: &Status) -> bool {
     !may_be_dead(status) && status.code() != Code::DeadlineExceeded
 }

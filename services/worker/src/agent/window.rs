@@ -1,9 +1,9 @@
-//! Number of decisions that an agent is asked at a time, chosen by its speed.
+//! The window: the number of decisions that an agent is asked at a time, adapted to its speed.
 //!
-//! If an agent takes 50 ms for each decision and hundreds of games share it, no game finishes for
-//! minutes. If an agent answers a thousand decisions in the time of one, single questions waste
-//! it. So the number grows while answers are quick, or while larger batches save time, and
-//! shrinks otherwise.
+//! If an agent takes 50 ms for each decision and hundreds of games share the agent, no game finishes
+//! for minutes. If an agent answers a thousand decisions in the same time as one, single questions
+//! waste its time. So the number grows while answers are quick, or while larger batches save time,
+//! and shrinks otherwise.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use std::time::Duration;
 const QUICK: Duration = Duration::from_millis(20);
 /// If an answer takes longer than this, the number shrinks.
 const LATE: Duration = Duration::from_secs(1);
-/// Slower answers allow a larger number only if each decision then takes at most this part of
-/// its time.
+/// If answers are slower, the number doubles only if each decision then takes at most this part of
+/// its previous time.
 const GAIN: f64 = 0.9;
 /// Weight of the newest answer in the average of a size.
 const SHARE: f64 = 0.5;
-/// Sizes from 1 on, each twice the previous one.
+/// Number of sizes: 1, 2, 4 and so on.
 const SIZES: usize = 13;
 /// Number of answers after which larger sizes may be tried again.
 const FORGET: u32 = 64;
@@ -25,12 +25,13 @@ const FORGET: u32 = 64;
 #[derive(Debug)]
 pub(crate) struct Window {
     size: usize,
-    /// The largest size that is not known to be too large.
+    /// The largest size that an answer has confirmed.
     proven: usize,
     max: usize,
     /// Average seconds per decision, by size.
     each: [Option<f64>; SIZES],
     answers: u32,
+    /// True if the last answer took longer than [`QUICK`].
     slow: bool,
 }
 
@@ -51,15 +52,15 @@ impl Window {
         self.size
     }
 
-    /// True if games may start, given the number of the agent's games and its open decisions. A
-    /// slow agent plays few games, so that they finish; other agents play so many that they never
-    /// wait for questions.
+    /// True if a game may start, given the number of the agent's games and of its open decisions. A
+    /// slow agent plays few games, so that these games finish. Other agents play enough games to
+    /// always have a question.
     pub(crate) fn has_room(&self, active: usize, open: usize) -> bool {
         let most = 2 * self.proven + self.proven.div_ceil(2);
         open < most && (!self.slow || active < most)
     }
 
-    /// This many decisions were asked together and answered in this time.
+    /// Records that `decisions` were asked together and answered after `took`.
     pub(crate) fn answered(&mut self, decisions: usize, took: Duration) {
         let Some(level) = decisions.checked_ilog2() else {
             return;
@@ -92,7 +93,8 @@ impl Window {
         self.proven = asked.min(self.size);
     }
 
-    /// True if decisions take less time each at this size than at half of it, as far as known.
+    /// True if each decision takes less time at this size than at half of it, or if one of these
+    /// times is unknown.
     fn gains(&self, level: usize) -> bool {
         match (self.each[level - 1], self.each[level]) {
             (Some(few), Some(many)) => many <= GAIN * few,

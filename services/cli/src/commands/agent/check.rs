@@ -34,7 +34,8 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     ruleset: Option<String>,
 
-    /// Show the output of the agent: of one process as a whole, of the other by game
+    /// Show what the agent printed: all output of one process, and the output of the
+    /// other process by game
     #[arg(long)]
     show_output: bool,
 

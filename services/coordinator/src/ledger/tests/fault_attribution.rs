@@ -1,4 +1,4 @@
-//! One bad host must not spoil a tournament.
+//! Failures of one host must not make games of a tournament void.
 
 use arena_wire::ATTEMPTS_MAX;
 
@@ -58,7 +58,7 @@ fn failed_attempt_rests_and_counts() {
     assert_eq!(lease.games[0].attempts, 2 * ATTEMPTS_MAX);
     assert!(
         now > SECOND * 300,
-        "nobody else is there: it takes its time"
+        "without another worker, the attempts take long"
     );
 }
 
@@ -128,7 +128,7 @@ fn game_failing_everywhere_becomes_void() {
     }
     assert_eq!(tried.len(), 5);
     tried.dedup();
-    assert_eq!(tried.len(), 5, "each time another process");
+    assert_eq!(tried.len(), 5, "another process each time");
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn orderly_leave_costs_no_attempt() {
     for number in 0..15 {
         let worker = process(&mut ledger, number);
         let lease = grant(&mut ledger, START, worker).expect("a lease");
-        assert_eq!(lease.games.len(), 2, "in company still");
+        assert_eq!(lease.games.len(), 2, "still leased together");
         assert!(lease.games.iter().all(|game| game.attempts == 0));
         assert_eq!(ledger.take_leave(worker).len(), 1);
     }
@@ -226,7 +226,11 @@ fn heartbeat_reveals_lost_leases() {
         lease.expect("a lease").lease
     };
     let [first, second] = [1, 2].map(|call| assign(&mut ledger, call));
-    assert_eq!(ledger.holds(worker, 1, &[first]), [], "one is on its way");
+    assert_eq!(
+        ledger.holds(worker, 1, &[first]),
+        [],
+        "the answer to request 2 may still arrive"
+    );
     assert_eq!(ledger.holds(worker, 2, &[first, second]), []);
     let lease = second;
     assert_eq!(ledger.holds(worker, 2, &[first]), [Ended { worker, lease }]);
@@ -247,13 +251,13 @@ fn busy_host_is_waited_for() {
             let Some(lease) = grant(&mut ledger, now, bad) else {
                 continue;
             };
-            assert_eq!(lease.given_up, NOBODY, "{tick} s");
+            assert_eq!(lease.given_up, NO_AGENTS, "{tick} s");
             for game in &lease.games {
                 assert!(game.attempts < ATTEMPTS_MAX, "{tick} s: {game:?}");
                 not_started(&mut ledger, now, &lease, (game.index, 3));
             }
         }
-        // A game takes it five minutes.
+        // The good worker needs five minutes for a game.
         while let Some(lease) = grant(&mut ledger, now, good) {
             held.push((now, lease));
         }
@@ -296,7 +300,10 @@ fn agents_that_start_nowhere_are_all_charged() {
                 assert_eq!(count, Some(expected), "agent {agent}, tried by {tried:?}");
             }
         }
-        assert_ne!(tried[0], tried[1], "agent {agent}: another tries it next");
+        assert_ne!(
+            tried[0], tried[1],
+            "agent {agent}: the other worker tries it next"
+        );
     }
     let lease = workers.map(|worker| grant(&mut ledger, now + SECOND, worker));
     let lease = lease.into_iter().flatten().next().expect("a lease");
@@ -320,7 +327,7 @@ fn lost_host_gets_its_grace_period() {
         }
         for &bad in &bad {
             while let Some(lease) = grant(&mut ledger, now, bad) {
-                assert_eq!(lease.given_up, NOBODY, "{now:?}");
+                assert_eq!(lease.given_up, NO_AGENTS, "{now:?}");
                 for game in &lease.games {
                     assert!(game.attempts < ATTEMPTS_MAX, "{now:?}: {game:?}");
                     not_started(&mut ledger, now, &lease, (game.index, 3));
@@ -345,7 +352,7 @@ fn simultaneous_expiries_are_one_failure() {
     }
     ledger.expire(SECOND * 60);
     assert_eq!(unready(&mut ledger, lacks), Some(1));
-    assert_eq!(given_up_at(&mut ledger, SECOND * 61, lacks), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 61, lacks), NO_AGENTS);
 }
 
 #[test]
@@ -368,7 +375,7 @@ fn agents_that_never_share_a_process_void_the_game() {
             let Some(lease) = ledger.grant(now, ask(worker, 1), |_, _| true) else {
                 continue;
             };
-            assert_eq!(lease.given_up, NOBODY);
+            assert_eq!(lease.given_up, NO_AGENTS);
             let game = lease.games[0];
             if game.attempts >= ATTEMPTS_MAX {
                 void.get_or_insert(second);

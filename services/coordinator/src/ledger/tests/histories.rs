@@ -1,4 +1,4 @@
-//! Histories of losses, duplicates, reordering and restarts, by the thousand.
+//! Thousands of random histories of losses, duplicates, reordering and restarts.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -13,18 +13,18 @@ use crate::ledger::{
     RecordStatus, State, TournamentNo, WorkerId,
 };
 
-/// What really is: the records on the disk, whatever the ledger says.
+/// The simulated world, with the records that are really on the disk.
 struct World {
     rng: ChaCha8Rng,
     ledger: Ledger,
     tournament: TournamentNo,
     games: u64,
-    /// What a restart finds: game and how often its record was counted.
+    /// The durable games, each with the number of times that it was written.
     disk: BTreeMap<u64, u32>,
-    /// Handed to the writer, not yet durable.
+    /// Games that were passed to the writer and are not yet durable.
     writing: Vec<(u64, WorkerId)>,
     workers: Vec<WorkerId>,
-    /// Reports on their way, in any order, some of them twice.
+    /// Reports in flight, in any order, some of them twice.
     network: Vec<(LeaseId, WorkerId, u64)>,
     held: Vec<(WorkerId, Grant)>,
     now: Duration,
@@ -164,8 +164,8 @@ impl World {
         }
     }
 
-    /// Kills the coordinator: what was not on the disk is lost, and with it
-    /// all leases. Late reports of before still arrive.
+    /// Kills the coordinator: leases and results that are not on the disk are lost. Reports in
+    /// flight still arrive.
     fn crash(&mut self) {
         self.writing.clear();
         self.workers.clear();
@@ -206,7 +206,7 @@ fn random_histories_lose_and_double_no_game() {
             world.step(false);
             world.check();
         }
-        // Then the weather clears, and every history comes to its end.
+        // Without further disturbances, every history has to end.
         for _ in 0..100_000 {
             let progress = world.ledger.progress(world.tournament).expect("added");
             if progress.state == State::Finished {

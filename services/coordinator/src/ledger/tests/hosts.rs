@@ -1,24 +1,24 @@
-//! Hosts that play, fail, and cannot start an agent: what tests of them share.
+//! Helpers of the tests with hosts that play, fail, or cannot start an agent.
 
 use super::*;
 
 impl Ledger {
-    /// Adds a worker of a process of its own.
+    /// Adds a worker with a separate process.
     pub(super) fn join(&mut self, capacity: usize) -> WorkerId {
         self.join_as(WorkerProcess::Unknown, capacity)
     }
 }
 
 pub(super) const SECOND: Duration = Duration::from_secs(1);
-pub(super) const NOBODY: [u16; 0] = [];
+pub(super) const NO_AGENTS: [u16; 0] = [];
 
-/// One game for a worker.
+/// Leases one game to a worker.
 pub(super) fn one(ledger: &mut Ledger, now: Duration, worker: WorkerId) -> Grant {
     let lease = ledger.grant(now, ask(worker, 1), |_, _| true);
     lease.expect("a lease")
 }
 
-/// An agent of a game did not start; tells what the game's attempts come to.
+/// Reports that an agent of a game did not start. Returns the number of the game's attempts.
 pub(super) fn not_started(
     ledger: &mut Ledger,
     now: Duration,
@@ -34,11 +34,12 @@ pub(super) fn not_started(
     )
 }
 
+/// Adds a worker of the process with this number.
 pub(super) fn process(ledger: &mut Ledger, number: u64) -> WorkerId {
     ledger.join_as(WorkerProcess::Process(number), usize::MAX)
 }
 
-/// A report of a present worker about one lease.
+/// Sends a report of a connected worker about one lease.
 pub(super) fn report<'a>(
     ledger: &mut Ledger,
     now: Duration,
@@ -65,7 +66,7 @@ pub(super) fn report<'a>(
     taken
 }
 
-/// All games of a lease fail, or all are played.
+/// Reports all games of a lease as failed, or all as played.
 pub(super) fn end(ledger: &mut Ledger, now: Duration, by: WorkerId, grant: &Grant, fails: bool) {
     let failed = |index| Failed {
         index,
@@ -82,25 +83,25 @@ pub(super) fn end(ledger: &mut Ledger, now: Duration, by: WorkerId, grant: &Gran
     });
 }
 
-/// Agents that are given up in what is leased at this time.
+/// Agents that are given up in a lease granted at this time.
 pub(super) fn given_up_at(ledger: &mut Ledger, now: Duration, worker: WorkerId) -> Vec<u16> {
     let lease = one(ledger, now, worker);
     end(ledger, now, worker, &lease, false);
     lease.given_up
 }
 
-/// The same at once.
+/// Agents that are given up in a lease granted one second after the start.
 pub(super) fn given_up(ledger: &mut Ledger, worker: WorkerId) -> Vec<u16> {
     given_up_at(ledger, START + SECOND, worker)
 }
 
-/// Agent 3 does not start at a worker; tells what the game's attempts come to.
+/// Reports that agent 3 did not start on a worker. Returns the number of the game's attempts.
 pub(super) fn unready(ledger: &mut Ledger, worker: WorkerId) -> Option<u32> {
     let lease = one(ledger, START, worker);
     not_started(ledger, START, &lease, (lease.games[0].index, 3))
 }
 
-/// Agent 3 plays at a worker.
+/// Reports a game that agent 3 played on a worker.
 pub(super) fn ran(ledger: &mut Ledger, worker: WorkerId) {
     let lease = one(ledger, START, worker);
     let games = [(lease.games[0].index, [1; 32])];

@@ -1,4 +1,4 @@
-//! Whose fault it is that an agent does not start.
+//! Fault attribution for agents that do not start.
 
 use arena_wire::ATTEMPTS_MAX;
 
@@ -37,7 +37,7 @@ fn untried_worker_delays_the_charge() {
         for &lacks in &lacks {
             assert_eq!(unready(&mut ledger, lacks), Some(1));
         }
-        assert_eq!(given_up(&mut ledger, other), NOBODY, "{bad} lack it");
+        assert_eq!(given_up(&mut ledger, other), NO_AGENTS, "{bad} lack it");
         assert_eq!(unready(&mut ledger, other), Some(0), "it starts nowhere");
         assert_eq!(given_up(&mut ledger, other), [3]);
     }
@@ -49,11 +49,11 @@ fn waiting_for_untried_worker_ends() {
     running(&mut ledger, 100);
     let (lacks, other) = (process(&mut ledger, 1), process(&mut ledger, 2));
     assert_eq!(unready(&mut ledger, lacks), Some(1));
-    assert_eq!(given_up_at(&mut ledger, SECOND * 500, lacks), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 500, lacks), NO_AGENTS);
     assert_eq!(given_up_at(&mut ledger, SECOND * 700, lacks), [3]);
-    assert_eq!(given_up_at(&mut ledger, SECOND * 700, other), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 700, other), NO_AGENTS);
     process(&mut ledger, 3);
-    assert_eq!(given_up_at(&mut ledger, SECOND * 710, lacks), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 710, lacks), NO_AGENTS);
 }
 
 #[test]
@@ -66,11 +66,11 @@ fn running_agent_is_not_charged() {
         assert_eq!(unready(&mut ledger, lacks), Some(1));
     }
     let late = SECOND * 3600;
-    assert_eq!(given_up_at(&mut ledger, late, workers[1]), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, late, workers[1]), NO_AGENTS);
     ledger.take_leave(workers[0]);
     let mut given_up = |after| given_up_at(&mut ledger, late + SECOND * after, workers[1]);
-    assert_eq!(given_up(500), NOBODY, "it may come back");
-    assert_eq!(given_up(3600), NOBODY, "two lack it, and it ran elsewhere");
+    assert_eq!(given_up(500), NO_AGENTS, "the host may return");
+    assert_eq!(given_up(3600), NO_AGENTS, "the agent ran elsewhere");
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn failures_of_lost_hosts_charge_no_agent() {
         ledger.take_leave(worker);
     }
     let again = process(&mut ledger, 4);
-    assert_eq!(given_up_at(&mut ledger, SECOND * 3600, again), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 3600, again), NO_AGENTS);
 }
 
 #[test]
@@ -99,9 +99,9 @@ fn new_worker_retries_given_up_agent() {
     unready(&mut ledger, bad[1]);
     assert_eq!(given_up(&mut ledger, bad[1]), [3]);
     let good = process(&mut ledger, 3);
-    assert_eq!(given_up(&mut ledger, bad[1]), NOBODY);
+    assert_eq!(given_up(&mut ledger, bad[1]), NO_AGENTS);
     ran(&mut ledger, good);
-    assert_eq!(given_up_at(&mut ledger, SECOND * 3600, bad[1]), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 3600, bad[1]), NO_AGENTS);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn restart_gives_workers_time_to_return() {
     ledger.goes_on(tournament);
     let bad = process(&mut ledger, 1);
     assert_eq!(unready(&mut ledger, bad), Some(1));
-    assert_eq!(given_up_at(&mut ledger, SECOND * 100, bad), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 100, bad), NO_AGENTS);
     assert_eq!(given_up_at(&mut ledger, SECOND * 130, bad), [3]);
 }
 
@@ -129,7 +129,7 @@ fn places_of_agents_are_remembered() {
     for number in [3, 5] {
         let bad = process(&mut ledger, number);
         assert_eq!(unready(&mut ledger, bad), Some(1));
-        assert_eq!(given_up_at(&mut ledger, SECOND * 3600, bad), NOBODY);
+        assert_eq!(given_up_at(&mut ledger, SECOND * 3600, bad), NO_AGENTS);
     }
 }
 
@@ -141,7 +141,7 @@ fn agent_running_elsewhere_is_not_charged() {
     ran(&mut ledger, good);
     ledger.take_leave(good);
     assert_eq!(unready(&mut ledger, lacks), Some(1));
-    assert_eq!(given_up_at(&mut ledger, SECOND * 3600, lacks), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 3600, lacks), NO_AGENTS);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn paused_time_does_not_count_as_waiting() {
     ledger.pause(tournament);
     ledger.expire(SECOND * 700);
     ledger.resume(tournament);
-    assert_eq!(given_up_at(&mut ledger, SECOND * 701, lacks), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 701, lacks), NO_AGENTS);
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn resume_gives_lost_host_time_to_return() {
         &lease,
         (lease.games[0].index, 3),
     );
-    assert_eq!(given_up_at(&mut ledger, SECOND * 3660, back), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 3660, back), NO_AGENTS);
     assert_eq!(given_up_at(&mut ledger, SECOND * 3730, back), [3]);
 }
 
@@ -205,7 +205,7 @@ fn rejoined_only_host_decides_again() {
     ledger.leave(lone);
     let again = process(&mut ledger, 1);
     unready(&mut ledger, again);
-    assert_eq!(given_up_at(&mut ledger, SECOND * 500, again), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 500, again), NO_AGENTS);
     assert_eq!(given_up_at(&mut ledger, SECOND * 700, again), [3]);
 }
 
@@ -228,7 +228,7 @@ fn given_up_agent_delays_no_game() {
     assert_eq!(unready(&mut ledger, other), Some(0), "it starts nowhere");
     let busy = ledger.grant(START, ask(other, 1), |_, _| true);
     assert_eq!(indices(&busy.expect("a lease")), [1]);
-    // The other one never had game 0, and is likelier to play what failed.
+    // The other worker never had game 0, so it would be the better candidate.
     let lease = one(&mut ledger, START + SECOND, first);
     assert_eq!((indices(&lease), lease.given_up), (vec![0], vec![3]));
 }
@@ -242,16 +242,20 @@ fn always_failing_worker_is_not_waited_for() {
     let mut now = START;
     for failures in 0..3 {
         now += SECOND * 40;
-        assert_eq!(given_up_at(&mut ledger, now, lacks), NOBODY, "{failures}");
+        assert_eq!(
+            given_up_at(&mut ledger, now, lacks),
+            NO_AGENTS,
+            "{failures}"
+        );
         let lease = one(&mut ledger, now, broken);
         fail(&mut ledger, now, &lease, lease.games[0].index);
     }
     assert_eq!(given_up_at(&mut ledger, now, lacks), [3]);
-    // One that does play is waited for again.
+    // The ledger waits again for a worker that plays games.
     now += SECOND * 40;
     let lease = ledger.grant(now, ask(broken, 1), |_, _| true);
     end(&mut ledger, now, broken, &lease.expect("a lease"), false);
-    assert_eq!(given_up_at(&mut ledger, now, lacks), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, now, lacks), NO_AGENTS);
 }
 
 #[test]
@@ -268,7 +272,7 @@ fn stuck_worker_delays_no_game() {
         let Some(lease) = ledger.grant(now, ask(lacks, 1), |_, _| true) else {
             continue;
         };
-        // Nobody knows whose fault it is: one host alone does not charge it.
+        // It is unknown whether the agent or the host is at fault, so the agent is not charged.
         if lease.games[0].attempts >= ATTEMPTS_MAX {
             kept = tick;
             break;
@@ -286,7 +290,7 @@ fn waiting_for_new_workers_ends() {
     let _idle = process(&mut ledger, 2);
     assert_eq!(unready(&mut ledger, lacks), Some(1));
     let mut charged = Vec::new();
-    // Every five minutes another one comes and goes.
+    // Every five minutes, one worker joins and leaves, and another one joins and stays.
     for tick in (10..60 * 60).step_by(10) {
         let now = SECOND * tick;
         ledger.expire(now);

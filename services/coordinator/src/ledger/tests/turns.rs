@@ -1,4 +1,4 @@
-//! Who tries a game next that failed, and when.
+//! The next worker that tries a failed game, and the time of this attempt.
 
 use arena_wire::ATTEMPTS_MAX;
 
@@ -18,7 +18,10 @@ fn failing_worker_gets_single_rare_games() {
         now += rest;
         let probe = grant(&mut ledger, now, bad).expect("it is tried");
         assert_eq!(probe.games.len(), 1);
-        assert_eq!(probe.games[0].attempts, 0, "failed games are for others");
+        assert_eq!(
+            probe.games[0].attempts, 0,
+            "failed games go to other workers"
+        );
         assert_eq!(grant(&mut ledger, now, bad), None, "one at a time");
         end(&mut ledger, now, bad, &probe, true);
     }
@@ -29,8 +32,8 @@ fn failing_worker_gets_single_rare_games() {
     assert!(lease.games.len() > 100);
 }
 
-/// When a game that failed once where all is well is played there, beside one who
-/// asks for games all the time and plays none.
+/// A game has failed once on a working worker, and a second worker always requests games and plays
+/// none. Returns the second at which the working worker gets the game again.
 fn played_beside(ends: impl Fn(&mut Ledger, Duration, &Grant)) -> u32 {
     let mut ledger = ledger();
     running(&mut ledger, 2);
@@ -60,8 +63,11 @@ fn idle_worker_has_no_priority() {
     let fails = played_beside(|ledger, now, lease| {
         fail(ledger, now, lease, lease.games[0].index);
     });
-    assert_eq!(hangs, 31, "once three leases of it were taken back");
-    assert_eq!(fails, 11, "once each of them has failed");
+    assert_eq!(
+        hangs, 31,
+        "after three leases of the hanging worker expired"
+    );
+    assert_eq!(fails, 11, "after the game failed on both workers");
 }
 
 #[test]
@@ -86,10 +92,10 @@ fn unsuitable_worker_is_no_candidate() {
         attempts += 1;
         fail(&mut ledger, now, &lease, 0);
     }
-    assert_eq!(attempts, 2 * ATTEMPTS_MAX, "as where nobody else is");
+    assert_eq!(attempts, 2 * ATTEMPTS_MAX, "as with a single worker");
 }
 
-/// The first failed a game three times; the second lacks an agent that runs there.
+/// The first worker failed a game three times. The second lacks an agent that runs on the first.
 #[test]
 fn worker_without_agent_has_no_priority() {
     let mut ledger = ledger();
@@ -112,7 +118,7 @@ fn worker_without_agent_has_no_priority() {
             return;
         }
     }
-    panic!("it is never leased where its agents start");
+    panic!("the game is never leased to the worker on which its agents start");
 }
 
 #[test]
@@ -186,7 +192,7 @@ fn game_goes_where_its_agents_started() {
     };
     fail(&mut ledger, lacks, START, Some(3));
     fail(&mut ledger, other, START + SECOND, None);
-    // Both have tried; whoever asks first, it is the other's.
+    // Both workers have tried the game. It goes to the second one, even if the first one asks before.
     for second in 4..65 {
         assert!(grant(&mut ledger, START + SECOND * second, lacks).is_none());
     }
