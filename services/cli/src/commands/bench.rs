@@ -162,7 +162,10 @@ fn print(lines: Vec<Measured>, format: Format) -> Outcome {
     listing.print(format)
 }
 
-const COLUMNS: [(&str, fn(&Measured) -> String); 8] = [
+/// Name of a column, and the text of a row in it.
+type Column = (&'static str, fn(&Measured) -> String);
+
+const COLUMNS: [Column; 8] = [
     ("what", |it| it.what.clone()),
     ("decisions/s", |it| {
         units::count(it.decisions_per_second as u64)

@@ -327,7 +327,10 @@ fn summary(tournament: &v1::Tournament) -> String {
     std::iter::once(line).chain(earlier).collect()
 }
 
-const CSV_COLUMNS: [(&str, fn(&v1::Tournament) -> String); 8] = [
+/// Name of a column, and the text of a row in it.
+type Column = (&'static str, fn(&v1::Tournament) -> String);
+
+const CSV_COLUMNS: [Column; 8] = [
     ("tournament", |it| it.tournament_id.clone()),
     ("state", |it| state_name(it.state()).to_owned()),
     ("games", |it| it.games_done.to_string()),

@@ -124,7 +124,8 @@ async fn record_outside_schedule_is_refused() {
     let id = arena.start(SPEC).await.tournament_id;
     let mut worker = arena.join("one").await;
     let lease = worker.lease().await;
-    let changes: [(fn(&mut v1::GameRecord), &str); 5] = [
+    type Change = (fn(&mut v1::GameRecord), &'static str);
+    let changes: [Change; 5] = [
         (|record| record.block += 1, reasons::RECORD_INVALID),
         (|record| record.seed ^= 1, reasons::RECORD_INVALID),
         (|record| record.seats.reverse(), reasons::RECORD_INVALID),

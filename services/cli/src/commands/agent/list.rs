@@ -239,7 +239,9 @@ pub(super) async fn get(client: &mut Client, name: String) -> Outcome<v1::Agent>
 
 /// The options of all its bots.
 fn options(agent: &v1::Agent) -> Listing<serde_json::Value> {
-    const COLUMNS: [(&str, fn(&v1::Bot, &v1::BotOption) -> String); 10] = [
+    /// Name of a column, and the text of a row in it.
+    type Column = (&'static str, fn(&v1::Bot, &v1::BotOption) -> String);
+    const COLUMNS: [Column; 10] = [
         ("bot", |bot, _| bot.name.clone()),
         ("option", |_, it| it.name.clone()),
         ("type", |_, it| option_type(it).to_owned()),

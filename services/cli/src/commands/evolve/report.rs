@@ -53,8 +53,11 @@ pub(super) struct EvolutionReporter<'a> {
     generations: Vec<serde_json::Value>,
 }
 
+/// Name of a column, and the text of a row in it.
+type Column = (&'static str, fn(&PlayedGeneration<'_>) -> String);
+
 /// The columns of CSV.
-const COLUMNS: [(&str, fn(&PlayedGeneration<'_>) -> String); 8] = [
+const COLUMNS: [Column; 8] = [
     ("generation", |it| it.number.to_string()),
     ("tournament_id", |it| it.tournament.to_owned()),
     ("games", |it| it.games.to_string()),

@@ -160,8 +160,11 @@ fn document<'a>(ran: &'a [TableResult], runner: &TableRunner) -> Document<'a> {
     }
 }
 
+/// Name of a column, and the text of a row in it.
+type Column = (&'static str, fn(&Finding) -> String);
+
 /// The columns of CSV, with the former names of two of them.
-const CSV_COLUMNS: [(&str, fn(&Finding) -> String); 20] = [
+const CSV_COLUMNS: [Column; 20] = [
     ("table", |it| it.table.to_owned()),
     ("row", |it| it.row.clone()),
     ("column", |it| it.column.clone()),

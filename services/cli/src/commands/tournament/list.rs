@@ -13,8 +13,11 @@ use crate::{
     output::{Format, Listing, note},
 };
 
+/// Name of a column, and the text of a row in it.
+type Column = (&'static str, fn(&v1::Tournament) -> String);
+
 /// The columns of the table.
-const COLUMNS: [(&str, fn(&v1::Tournament) -> String); 7] = [
+const COLUMNS: [Column; 7] = [
     ("tournament", |it| it.tournament_id.clone()),
     ("state", |it| state_name(it.state()).to_owned()),
     ("games", |it| units::count(it.games_done)),
