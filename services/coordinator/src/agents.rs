@@ -303,6 +303,24 @@ pub(crate) fn parse_sha256(text: &str) -> Result<[u8; 32], Error> {
     Ok(digest)
 }
 
+/// Checks that the limits that a registration asks for are bounded themselves: a lease waits for
+/// an agent as long as it may take to start.
+fn check_limits(agent: &str, limits: v1::AgentLimits) -> Result<(), Error> {
+    let bounded = [
+        ("start timeout", limits.start_timeout_us, 600_000_000, "µs"),
+        ("memory", limits.memory_bytes, 1 << 40, "bytes"),
+        ("number of processes", limits.processes.into(), 4096, ""),
+        ("output", limits.output_bytes, 1 << 30, "bytes"),
+    ];
+    for (what, asked, most, unit) in bounded {
+        if asked > most {
+            let text = format!("agent \"{agent}\": the {what} is {asked} {unit}, at most {most}");
+            return Err(Error::Request(text));
+        }
+    }
+    Ok(())
+}
+
 fn check_source(agent: &v1::Agent, uploaded: impl Fn(&[u8; 32]) -> bool) -> Result<(), Error> {
     match &agent.source {
         Some(Source::Binary(binary)) => {
@@ -324,7 +342,7 @@ fn check_source(agent: &v1::Agent, uploaded: impl Fn(&[u8; 32]) -> bool) -> Resu
                     agent.name
                 )));
             }
-            Ok(())
+            check_limits(&agent.name, binary.limits.unwrap_or_default())
         }
         Some(Source::Endpoint(endpoint)) => {
             let unix = endpoint.url.strip_prefix("unix:");

@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use arena_model::TournamentSeed;
 use arena_store::Store;
 use tokio::sync::{
+    OwnedSemaphorePermit, Semaphore,
     mpsc::{self, error::TrySendError},
     oneshot, watch,
 };
@@ -22,6 +23,8 @@ use crate::{
     tickets::Tickets,
 };
 
+/// Transfers of files at once. Each occupies a thread, and calls of the store need threads, too.
+pub(crate) const TRANSFERS_MAX: usize = 32;
 /// Requests that may wait for the core.
 pub(crate) const COMMANDS_MAX: usize = 1024;
 /// How long a request other than a report waits for room in the queue.
@@ -37,6 +40,8 @@ pub(crate) struct Handle {
     pub(crate) directory: Arc<Directory>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) tickets: Tickets,
+    /// Places of transfers of files.
+    pub(crate) transfers: Arc<Semaphore>,
     /// Tests of the accounting make records up.
     #[cfg(test)]
     pub(crate) trusts_records: bool,
@@ -133,6 +138,12 @@ impl Handle {
         // A book of openings takes a while, and other requests must not wait for it.
         self.with_store(move |_| Ok((Plan::new(&spec_toml, &seed, drawn, &agents)?, agents)))
             .await
+    }
+
+    /// A place for a transfer of a file.
+    pub(crate) fn transfer(&self) -> Result<OwnedSemaphorePermit, Error> {
+        let place = Arc::clone(&self.transfers).try_acquire_owned();
+        place.map_err(|_| Error::Overloaded { wait: ROOM_WAIT })
     }
 
     /// True if records count without a replay, which only tests of the accounting allow.

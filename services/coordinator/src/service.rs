@@ -13,7 +13,7 @@ use arena_wire::{
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpListener,
-    sync::{mpsc, oneshot, watch},
+    sync::{Semaphore, mpsc, oneshot, watch},
     task::JoinSet,
 };
 use tokio_stream::Stream;
@@ -29,7 +29,7 @@ use crate::{
     core::{self, Core, Inbox},
     directory::Directory,
     error::{RunError, StartError},
-    handle::{COMMANDS_MAX, Handle},
+    handle::{COMMANDS_MAX, Handle, TRANSFERS_MAX},
     ledger::LedgerSettings,
     messages::RunSummary,
     options::Options,
@@ -138,6 +138,7 @@ impl Options {
             directory,
             store: Arc::clone(&self.store),
             tickets: core.tickets.clone(),
+            transfers: Arc::new(Semaphore::new(TRANSFERS_MAX)),
             #[cfg(test)]
             trusts_records: self.trusts_records,
             stopping,

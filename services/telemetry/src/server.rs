@@ -3,7 +3,9 @@
 use std::{
     io,
     net::{SocketAddr, TcpListener},
+    pin::pin,
     sync::Arc,
+    time::Duration,
 };
 
 use axum::{
@@ -12,7 +14,29 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
+use hyper::server::conn::http1;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    server::graceful::GracefulShutdown,
+    service::TowerToHyperService,
+};
 use prometheus::{Registry, TEXT_FORMAT, TextEncoder};
+use tokio::{
+    net::TcpStream,
+    sync::Semaphore,
+    time::{sleep, timeout},
+};
+
+/// Maximum number of open connections. Each needs a file, and the store needs files, too.
+const CONNECTIONS_MAX: usize = 64;
+/// Maximum time until the headers of a request have arrived.
+const HEADERS_TIMEOUT: Duration = Duration::from_secs(5);
+/// Maximum duration of a connection; Prometheus opens a new one.
+const CONNECTION_TIMEOUT: Duration = Duration::from_secs(60);
+/// Maximum time for open answers at the end.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+/// Pause after the system refused a connection, usually for lack of files.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Why the metrics server did not start or stopped.
 #[derive(Debug, thiserror::Error)]
@@ -94,6 +118,9 @@ impl MetricsServer {
     {
         let address = self.local;
         let failed = |source| ServeError::Serve { address, source };
+        let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        let mut shutdown = pin!(shutdown);
+        let connections = GracefulShutdown::new();
         let listener = tokio::net::TcpListener::from_std(self.listener).map_err(failed)?;
         let ready = Arc::new(ready);
         let router = Router::new()
@@ -105,11 +132,38 @@ impl MetricsServer {
                 }),
             )
             .route("/healthz", get(async move || health(ready())));
-        axum::serve(listener, router)
-            .with_graceful_shutdown(shutdown)
-            .await
-            .map_err(failed)
+        loop {
+            let accepted = tokio::select! {
+                () = &mut shutdown => break,
+                accepted = listener.accept() => accepted,
+            };
+            let Ok((stream, _)) = accepted else {
+                sleep(PAUSE).await;
+                continue;
+            };
+            // Without a place the connection is closed at once.
+            if let Ok(place) = Arc::clone(&places).try_acquire_owned() {
+                let serving = connections.watch(connection(stream, router.clone()));
+                tokio::spawn(async move {
+                    let _ = timeout(CONNECTION_TIMEOUT, serving).await;
+                    drop(place);
+                });
+            }
+        }
+        let _ = timeout(CLOSE_TIMEOUT, connections.shutdown()).await;
+        Ok(())
     }
+}
+
+/// Serves a connection, unless its requests do not arrive.
+fn connection(
+    stream: TcpStream,
+    router: Router,
+) -> http1::Connection<TokioIo<TcpStream>, TowerToHyperService<Router>> {
+    http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADERS_TIMEOUT)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
 }
 
 fn metrics(registry: &Registry) -> Response {
@@ -193,6 +247,31 @@ mod tests {
         stop.send(()).unwrap();
         running.await.unwrap().unwrap();
         assert!(TcpStream::connect(address).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn unfinished_requests_keep_no_other_out() {
+        let server = MetricsServer::bind("127.0.0.1:0").unwrap();
+        let address = server.local_addr();
+        let refresh = || std::future::ready(());
+        let running = server.run(Registry::new(), refresh, || Ok(()), std::future::pending());
+        let running = tokio::spawn(running);
+        let mut silent = Vec::new();
+        for _ in 0..2 * CONNECTIONS_MAX {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            // One that is closed already cannot be written to.
+            let _ = stream.write_all(b"GET /healthz HTTP/1.1\r\n").await;
+            silent.push(stream);
+        }
+        let mut answer = [0; 64];
+        for stream in &mut silent {
+            // Each is closed: at once, or when its headers do not arrive.
+            let read = timeout(4 * HEADERS_TIMEOUT, stream.read(&mut answer)).await;
+            let bytes = read.unwrap().unwrap_or(0);
+            assert!(!answer[..bytes].starts_with(b"HTTP/1.1 200"));
+        }
+        assert!(ask(address, "/healthz").await.starts_with("HTTP/1.1 200"));
+        running.abort();
     }
 
     #[test]

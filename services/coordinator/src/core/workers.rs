@@ -23,6 +23,10 @@ const SERVE_MAX: Duration = Duration::from_millis(20);
 /// Maximum time that a request for games waits.
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
+/// Maximum length of a worker's name.
+const NAME_BYTES_MAX: usize = 256;
+/// Maximum number of rulesets that a worker names, with their versions.
+const RULESETS_MAX: usize = 512;
 /// The version of this program.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -119,6 +123,12 @@ impl Core {
                 version: request.version,
                 ours: VERSION,
             });
+        }
+        if request.name.len() > NAME_BYTES_MAX || request.rulesets.len() > RULESETS_MAX {
+            return Err(Error::Request(format!(
+                "a worker has a name of at most {NAME_BYTES_MAX} bytes and at most {RULESETS_MAX} \
+                 rulesets"
+            )));
         }
         if request.record_version < RECORD_VERSION {
             return Err(Error::WorkerOutdated {
@@ -388,7 +398,7 @@ impl Core {
         let ended = ended.map(|it| it.lease_id).collect();
         for reported in &request.decisions {
             if let Some(entry) = self.tournaments.get_mut(&reported.tournament_id) {
-                entry.decisions += reported.decisions;
+                entry.decisions = entry.decisions.saturating_add(reported.decisions);
                 entry.touch();
             }
         }

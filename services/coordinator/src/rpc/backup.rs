@@ -8,9 +8,11 @@ use super::chunks::Chunks;
 use crate::{error::Error, handle::Handle};
 
 /// Sends everything that is durable now.
-pub(super) fn send(handle: &Handle) -> mpsc::Receiver<Result<v1::BackupStoreResponse, Status>> {
+pub(super) fn send(
+    handle: &Handle,
+) -> Result<mpsc::Receiver<Result<v1::BackupStoreResponse, Status>>, Error> {
     let message = |part| v1::BackupStoreResponse { part: Some(part) };
-    let (mut out, receiver) = Chunks::new(|chunk| v1::BackupStoreResponse {
+    let (mut out, receiver) = Chunks::new(handle.transfer()?, |chunk| v1::BackupStoreResponse {
         part: Some(Part::Chunk(chunk)),
     });
     let store = handle.store.clone();
@@ -29,5 +31,5 @@ pub(super) fn send(handle: &Handle) -> mpsc::Receiver<Result<v1::BackupStoreResp
         };
         out.end(last.map_err(Status::from));
     });
-    receiver
+    Ok(receiver)
 }

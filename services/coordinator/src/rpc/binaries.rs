@@ -7,10 +7,10 @@ use std::{
 
 use arena_store::StoreError;
 use arena_wire::v1::{self, upload_binary_request::Part};
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, time::timeout};
 use tonic::{Status, Streaming};
 
-use super::chunks::Chunks;
+use super::chunks::{CHUNK_TIMEOUT, Chunks};
 use crate::{agents::parse_sha256, error::Error, handle::Handle};
 
 /// Maximum size of a binary, in bytes.
@@ -23,7 +23,7 @@ pub(super) async fn upload(
     handle: &Handle,
     mut parts: Streaming<v1::UploadBinaryRequest>,
 ) -> Result<v1::UploadBinaryResponse, Status> {
-    let header = match parts.message().await?.and_then(|first| first.part) {
+    let header = match next(&mut parts).await?.and_then(|first| first.part) {
         Some(Part::Header(header)) => header,
         Some(Part::Chunk(_)) | None => {
             return Err(invalid("an upload starts with its header"));
@@ -43,6 +43,7 @@ pub(super) async fn upload(
     if handle.store.binary_path(&sha256).is_some() {
         return Ok(answer(true));
     }
+    let _place = handle.transfer()?;
     let (sender, mut chunks) = mpsc::channel::<Vec<u8>>(CHUNKS_WAITING);
     let (done, complete) = tokio::sync::oneshot::channel::<()>();
     let writing = tokio::spawn({
@@ -68,7 +69,7 @@ pub(super) async fn upload(
         }
     });
     let mut received = 0;
-    while let Some(message) = parts.message().await? {
+    while let Some(message) = next(&mut parts).await? {
         let Some(Part::Chunk(chunk)) = message.part else {
             return Err(invalid("an upload has only one header"));
         };
@@ -94,6 +95,12 @@ pub(super) async fn upload(
     Ok(answer(false))
 }
 
+/// The next part of an upload.
+async fn next<T>(parts: &mut Streaming<T>) -> Result<Option<T>, Status> {
+    let part = timeout(CHUNK_TIMEOUT, parts.message()).await;
+    part.unwrap_or_else(|_| Err(Status::deadline_exceeded("the upload stopped arriving")))
+}
+
 fn invalid(problem: impl Into<String>) -> Status {
     Error::BinaryInvalid(problem.into()).into()
 }
@@ -109,7 +116,9 @@ pub(super) fn fetch(
         .ok_or_else(|| Error::UnknownBinary {
             sha256: sha256.to_owned(),
         })?;
-    let (mut out, receiver) = Chunks::new(|chunk| v1::FetchBinaryResponse { chunk });
+    let (mut out, receiver) = Chunks::new(handle.transfer()?, |chunk| v1::FetchBinaryResponse {
+        chunk,
+    });
     tokio::task::spawn_blocking(move || {
         let sent = File::open(&path).and_then(|mut file| io::copy(&mut file, &mut out));
         if let Err(error) = sent.and_then(|_| out.flush()) {

@@ -1,30 +1,44 @@
 //! Bytes as a stream of messages.
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    time::Duration,
+};
 
-use tokio::sync::mpsc;
+use tokio::{
+    runtime::Handle,
+    sync::{OwnedSemaphorePermit, mpsc},
+    time::timeout,
+};
 use tonic::Status;
 
 /// Bytes of a message.
 const CHUNK_BYTES: usize = 256 << 10;
 /// Maximum messages that wait for a slow reader.
 const CHUNKS_WAITING: usize = 8;
+/// Maximum time between two chunks of a transfer: it occupies a thread meanwhile.
+pub(super) const CHUNK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Collects bytes into messages, up to a flush.
 pub(super) struct Chunks<T> {
     sender: mpsc::Sender<Result<T, Status>>,
     chunk: Vec<u8>,
     message: fn(Vec<u8>) -> T,
+    _place: OwnedSemaphorePermit,
 }
 
 impl<T> Chunks<T> {
-    /// `message` makes a message of a chunk.
-    pub(super) fn new(message: fn(Vec<u8>) -> T) -> (Self, mpsc::Receiver<Result<T, Status>>) {
+    /// `message` makes a message of a chunk; `place` is that of the transfer.
+    pub(super) fn new(
+        place: OwnedSemaphorePermit,
+        message: fn(Vec<u8>) -> T,
+    ) -> (Self, mpsc::Receiver<Result<T, Status>>) {
         let (sender, receiver) = mpsc::channel(CHUNKS_WAITING);
         let chunks = Self {
             sender,
             chunk: Vec::with_capacity(CHUNK_BYTES),
             message,
+            _place: place,
         };
         (chunks, receiver)
     }
@@ -32,7 +46,17 @@ impl<T> Chunks<T> {
     /// Sends a last message, or the reason why there is none.
     pub(super) fn end(self, last: Result<T, Status>) {
         // A reader that is gone needs no reason.
-        let _ = self.sender.blocking_send(last);
+        let _ = self.send(last);
+    }
+
+    /// Waits for the reader, from a thread that may block.
+    fn send(&self, message: Result<T, Status>) -> io::Result<()> {
+        let sending = timeout(CHUNK_TIMEOUT, self.sender.send(message));
+        match Handle::current().block_on(sending) {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(io::ErrorKind::BrokenPipe.into()),
+            Err(_) => Err(io::ErrorKind::TimedOut.into()),
+        }
     }
 }
 
@@ -51,7 +75,6 @@ impl<T> Write for Chunks<T> {
             return Ok(());
         }
         let chunk = std::mem::replace(&mut self.chunk, Vec::with_capacity(CHUNK_BYTES));
-        let sent = self.sender.blocking_send(Ok((self.message)(chunk)));
-        sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
+        self.send(Ok((self.message)(chunk)))
     }
 }

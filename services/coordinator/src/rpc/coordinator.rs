@@ -311,7 +311,7 @@ impl CoordinatorService for CoordinatorRpc {
         &self,
         _: Request<v1::BackupStoreRequest>,
     ) -> Answer<Self::BackupStoreStream> {
-        let chunks = backup::send(&self.handle);
+        let chunks = backup::send(&self.handle)?;
         Ok(Response::new(ReceiverStream::new(chunks)))
     }
 }

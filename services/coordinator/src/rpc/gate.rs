@@ -21,6 +21,13 @@ use crate::{error::Error, handle::COMMANDS_MAX};
 
 /// The only method with results.
 const METHOD: &str = "/arena.v1.WorkerService/Report";
+/// The only method with a stream of requests. It limits its chunks itself.
+const UPLOAD: &str = "/arena.v1.CoordinatorService/UploadBinary";
+/// Prefix of the methods of workers, which have small requests.
+const WORKER_METHODS: &str = "/arena.v1.WorkerService/";
+/// Maximum bytes of a worker's request other than a report, and of any other request.
+const WORKER_REQUEST_BYTES_MAX: u64 = 64 << 10;
+const REQUEST_BYTES_MAX: u64 = 4 << 20;
 /// Maximum encoded bytes of all open reports; decoded, they need several times as much.
 const BYTES_MAX: u64 = 32 << 20;
 /// A report is aborted while it is read if all of them exceed this.
@@ -190,6 +197,12 @@ where
         if let Some(admitted) = &admitted {
             request = request.map(|body| Body::new(Metered::new(body, Arc::clone(admitted))));
             request.extensions_mut().insert(Arc::clone(admitted));
+        } else if path != UPLOAD {
+            let bytes_max = match path.starts_with(WORKER_METHODS) {
+                true => WORKER_REQUEST_BYTES_MAX,
+                false => REQUEST_BYTES_MAX,
+            };
+            request = request.map(|body| Body::new(Bounded::new(body, bytes_max)));
         }
         let answering = self.inner.call(request);
         Box::pin(async move {
@@ -203,6 +216,59 @@ where
             }
             answer
         })
+    }
+}
+
+/// A request of limited size that must arrive in time.
+struct Bounded {
+    body: Body,
+    left: u64,
+    deadline: Pin<Box<Sleep>>,
+}
+
+impl Bounded {
+    fn new(body: Body, bytes_max: u64) -> Self {
+        Self {
+            body,
+            left: bytes_max,
+            deadline: Box::pin(sleep_until(Instant::now() + READ_MAX)),
+        }
+    }
+}
+
+impl http_body::Body for Bounded {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) else {
+            ready!(self.deadline.as_mut().poll(context));
+            let late = Status::deadline_exceeded("the request did not arrive in time");
+            return Poll::Ready(Some(Err(late)));
+        };
+        let bytes = frame
+            .as_ref()
+            .and_then(|frame| frame.as_ref().ok()?.data_ref());
+        let bytes = bytes.map_or(0, |data| data.len() as u64);
+        match self.left.checked_sub(bytes) {
+            Some(left) => self.left = left,
+            None => {
+                let large = Status::out_of_range("the request exceeds the limit of its method");
+                return Poll::Ready(Some(Err(large)));
+            }
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 

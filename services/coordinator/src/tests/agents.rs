@@ -9,11 +9,11 @@ use tonic::{Code, Status};
 
 use super::fixture::{Fixture, SPEC, memory, options as options_of, refused};
 
-fn sha256(bytes: &[u8]) -> String {
+pub(super) fn sha256(bytes: &[u8]) -> String {
     hex::encode(Sha256::digest(bytes))
 }
 
-async fn upload(
+pub(super) async fn upload(
     arena: &mut Fixture,
     sha256: &str,
     bytes: &[u8],

@@ -3,7 +3,12 @@
 use arena_wire::{reasons, v1};
 use tonic::Code;
 
-use super::fixture::{FakeWorker, Fixture, SPEC, memory, options, refused, unready, won};
+use super::{
+    agents::{sha256, upload},
+    fixture::{FakeWorker, Fixture, SPEC, memory, options, refused, unready, won},
+};
+
+const KIB: usize = 1 << 10;
 
 /// A worker that knows everything of another one but its session.
 async fn impostor(arena: &Fixture, victim: &FakeWorker) -> FakeWorker {
@@ -98,4 +103,60 @@ async fn made_up_records_are_refused() {
     refused(answer, Code::InvalidArgument, reasons::RECORD_INVALID);
     let now = arena.tournament(&tournament.tournament_id).await;
     assert_eq!(now.games_done, 0);
+}
+
+#[tokio::test]
+async fn large_requests_of_workers_are_refused() {
+    let arena = Fixture::new().await;
+    let mut worker = arena.join("one").await;
+    let request = v1::LeaseRequest {
+        worker_id: worker.id.clone(),
+        boot_epoch: worker.boot_epoch,
+        session: worker.session.clone(),
+        known_tournaments: vec![String::new(); 100 * KIB],
+        ..Default::default()
+    };
+    let answer = worker.client.lease(request).await;
+    assert_eq!(answer.expect_err("too large").code(), Code::OutOfRange);
+    let join = v1::JoinRequest {
+        name: "x".repeat(KIB),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        record_version: arena_model::RECORD_VERSION,
+        ..Default::default()
+    };
+    let answer = worker.client.join(join).await.map(|_| ());
+    refused(answer, Code::InvalidArgument, reasons::REQUEST_INVALID);
+    assert!(worker.try_lease(0).await.is_ok(), "the connection stays");
+}
+
+#[tokio::test]
+async fn stalled_downloads_leave_room_for_other_calls() {
+    let mut arena = Fixture::new().await;
+    let bytes = vec![7; 16 << 20];
+    let sha256 = sha256(&bytes);
+    upload(&mut arena, &sha256, &bytes).await.expect("uploaded");
+    let mut worker = arena.join("one").await;
+    let mut open = Vec::new();
+    let mut refusals = 0;
+    for _ in 0..2 * crate::handle::TRANSFERS_MAX {
+        let request = v1::FetchBinaryRequest {
+            sha256: sha256.clone(),
+        };
+        match worker.client.fetch_binary(request).await {
+            Ok(stream) => open.push(stream.into_inner()),
+            Err(status) => {
+                refused(
+                    Err::<(), _>(status),
+                    Code::ResourceExhausted,
+                    reasons::OVERLOADED,
+                );
+                refusals += 1;
+            }
+        }
+    }
+    assert_eq!(open.len(), crate::handle::TRANSFERS_MAX);
+    assert!(refusals > 0);
+    arena.start(SPEC).await;
+    let lease = worker.lease().await;
+    worker.play(&lease).await;
 }
