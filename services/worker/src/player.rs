@@ -181,9 +181,9 @@ pub fn describe(
         on_own_thread("describe", move || async move {
             let environment = Environment::new(options, binaries, Arc::new(metrics));
             let source = Source::of(source, &environment);
-            let connection = AgentConnection::up("agent", &source, &environment).await?;
+            let connection = AgentConnection::open("agent", &source, &environment).await?;
             let described = ask(&connection).await;
-            connection.down().await;
+            connection.close().await;
             described
         })
         .await

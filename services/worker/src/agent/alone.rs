@@ -105,8 +105,8 @@ impl AgentTask {
                 self.set_room();
             }
         }
-        self.tell(Event::Answers(vec![(asked.token, verdict)]));
-        self.show(Duration::from_millis(100));
+        self.send_event(Event::Answers(vec![(asked.token, verdict)]));
+        self.flush_metrics(Duration::from_millis(100));
     }
 
     fn fault_report(&self, kind: FaultKind, message: String, took: Duration) -> DecisionResult {

@@ -249,7 +249,7 @@ impl AgentTask {
         if !alone {
             return self.ask_batches().await;
         }
-        let batch = self.line.inbox.borrow_mut().take_alone();
+        let batch = self.client.inbox.borrow_mut().take_alone();
         if let Some(batch) = batch {
             self.ask_alone(batch).await;
         }

@@ -89,7 +89,7 @@ impl AgentConnection {
             }
             Source::Binary(binary) => {
                 let provided = environment.binaries.provide(binary).await;
-                let path = provided.map_err(|error| Down::Ours(error.to_string()))?;
+                let path = provided.map_err(|error| Down::Worker(error.to_string()))?;
                 let args = binary.args.iter().map(Into::into).collect();
                 let limits = Limits::from_wire(binary.limits.as_ref());
                 start(name, path, args, limits, environment).await?
@@ -217,11 +217,11 @@ async fn start(
         let program = &launch.program;
         let text = error.to_string();
         let (kind, message) = match error {
-            StartError::Ours { .. } => return Down::Ours(text),
+            StartError::Ours { .. } => return Down::Worker(text),
             // The file was removed, but not by the agent.
             _ if !program.exists() => {
                 let shown = program.display();
-                return Down::Ours(format!("cannot start {shown}: the file does not exist"));
+                return Down::Worker(format!("cannot start {shown}: the file does not exist"));
             }
             StartError::Exited {
                 exit: Exit::OutputLimit(_),
