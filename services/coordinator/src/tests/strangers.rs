@@ -135,14 +135,15 @@ async fn stalled_downloads_leave_room_for_other_calls() {
     let bytes = vec![7; 16 << 20];
     let sha256 = sha256(&bytes);
     upload(&mut arena, &sha256, &bytes).await.expect("uploaded");
-    let mut worker = arena.join("one").await;
+    // Its streams share the flow control of one connection.
+    let mut stalling = arena.join("stalling").await;
     let mut open = Vec::new();
     let mut refusals = 0;
     for _ in 0..2 * crate::handle::TRANSFERS_MAX {
         let request = v1::FetchBinaryRequest {
             sha256: sha256.clone(),
         };
-        match worker.client.fetch_binary(request).await {
+        match stalling.client.fetch_binary(request).await {
             Ok(stream) => open.push(stream.into_inner()),
             Err(status) => {
                 refused(
@@ -157,6 +158,7 @@ async fn stalled_downloads_leave_room_for_other_calls() {
     assert_eq!(open.len(), crate::handle::TRANSFERS_MAX);
     assert!(refusals > 0);
     arena.start(SPEC).await;
+    let mut worker = arena.join("one").await;
     let lease = worker.lease().await;
     worker.play(&lease).await;
 }
