@@ -1,9 +1,8 @@
 //! Sums over results, from which standings are computed.
 //!
-//! A block counts towards intervals once it has all its games, none of them void. The games
-//! of other blocks count in every mean and number, but do not change the width of an
-//! interval. If such a mean is outside the interval of the complete blocks, the interval is
-//! stretched to contain it.
+//! A block counts towards intervals once all its games have a result and none is void. Games of
+//! other blocks count in means and counts, but not in the width of intervals. If a mean is outside
+//! the interval of the complete blocks, the interval is extended to contain the mean.
 
 mod courses;
 mod evidence;
@@ -63,8 +62,9 @@ pub struct Tally {
     adaptive: bool,
 }
 
-/// A game's score is an integer number of such parts, for any distribution of up to four
-/// seats over agents: two units for each of 1, 2, 3 or 4 pairs of seats.
+/// Number of parts into which a game's score is divided, so that every score is an integer, for
+/// any distribution of up to four seats over agents. The maximum is two units for each of 1, 2, 3
+/// or 4 pairs of seats.
 const PARTS: u64 = 24;
 
 /// Sums over the games of one agent.
@@ -76,12 +76,12 @@ struct Sums {
     voids: u64,
     /// Games of the agent, each counted once for any number of seats.
     sat: u64,
-    /// Sum of the scores of these games, in parts; a game has [`PARTS`].
+    /// Sum of the scores of these games, in parts; the score of a game is at most [`PARTS`].
     score: u64,
-    /// Sum of the shares of its seats that won, in the same parts.
+    /// Sum over games of the share of its seats that won, in the same parts.
     won: u64,
     plies: u64,
-    /// Games by the number of seats ranked ahead.
+    /// Number of games by the number of seats ranked ahead.
     ranks: [u64; MAX_SEATS],
     faults: BTreeMap<String, u64>,
 }
@@ -133,7 +133,8 @@ struct AgentBlocks {
 impl Tally {
     /// A tally without results.
     ///
-    /// # Errors [`ScheduleError`] if the tournament cannot be scheduled.
+    /// # Errors
+    /// [`ScheduleError`] if the tournament cannot be scheduled.
     pub fn new(tournament: &Tournament) -> Result<Self, ScheduleError> {
         let schedule = Schedule::new(tournament)?;
         let seats = schedule.seats();
@@ -184,8 +185,9 @@ impl Tally {
     /// Adds the result of one game. The caller must add each index at most once; results
     /// may arrive in any order.
     ///
-    /// # Panics In debug builds, if the result is of an unknown game or a game of an
-    /// incomplete block is added twice; release builds ignore it.
+    /// # Panics
+    /// In debug builds, if the result is of an unknown game, or if a game of an incomplete block
+    /// is added twice. Release builds ignore such a result.
     pub fn add(&mut self, result: &GameResult) {
         let seats = self.schedule.seats();
         let belongs = result.index < self.schedule.games()
@@ -236,7 +238,7 @@ impl Tally {
         }
     }
 
-    /// Adds a game to its block; false if the block already has it.
+    /// Adds a game to its block. Returns false if the block already has the game.
     fn add_to_block(
         &mut self,
         result: &GameResult,
@@ -282,7 +284,7 @@ impl Tally {
         true
     }
 
-    /// Adds a block that has all its games.
+    /// Adds a block all of whose games have a result.
     fn complete(&mut self, block: u64, partial: &Partial, seats: &[u16]) {
         let group = self.schedule.group_of(block);
         let before = self.schedule.before(block);

@@ -1,10 +1,10 @@
 //! Identical games, and the blocks that count as evidence.
 //!
 //! If a game has chance, every block is an independent observation, whatever its moves.
-//! Without chance, the moves of a block follow from its opening and from the agents' use of
-//! their seeds. So a block with a repeated opening of its group counts only after two games
-//! of the group with the same opening and seats differed, before a fault of either. Until
-//! then nothing shows that the agents use their seeds, and the block is held back.
+//! Without chance, the moves of a block depend only on its opening and on how the agents use
+//! their seeds. So a block that repeats an opening of its group counts only once two games of the
+//! group with the same opening and seats have differed before any fault. Until then, nothing
+//! shows that the agents use their seeds, and the block is held back.
 
 use std::collections::BTreeMap;
 
@@ -17,9 +17,9 @@ use super::{
     ranking::Ranking,
 };
 
-/// Maximum number of distinct games counted per group, with chance and without.
+/// Maximum number of distinct games counted per group, with chance and without chance.
 const DISTINCT_MAX: [usize; 2] = [64, 1024];
-/// Number of openings of each group whose blocks are compared.
+/// Number of openings per group whose blocks are compared.
 const COMPARED_MAX: u64 = 64;
 
 /// Compares the blocks of a group for identical games.
@@ -50,10 +50,10 @@ impl Sameness {
     }
 }
 
-/// The moves of a game, or of several games that did not differ.
+/// Hashes of the moves of a game, or of several games that did not differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Course {
-    /// Hash of the whole game; 0 if unknown or possibly changed by a fault.
+    /// Hash of the whole game; 0 if it is unknown, or if a fault may have changed the moves.
     whole: u64,
     /// The moves up to the first fault.
     beginning: Beginning,
@@ -66,7 +66,7 @@ impl Course {
             || self.beginning.differs(&other.beginning)
     }
 
-    /// Extends the moves with a longer game.
+    /// Adds the moves of a longer game that does not differ.
     fn extend(&mut self, other: Self) {
         self.whole = self.whole.max(other.whole);
         self.beginning = self.beginning.longer(other.beginning);
@@ -103,7 +103,7 @@ impl BlockCourse {
     }
 }
 
-/// A block that is held back, with everything that is summed of a block.
+/// The data of a block that is held back: everything that the sums need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Held {
     pub(super) rankings: [Ranking; 4],
@@ -112,7 +112,7 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// The `before`-th block of a group, from 0.
+    /// The block that has `before` earlier blocks in its group.
     pub(super) fn of(partial: &Partial, group: u64, before: u64) -> Self {
         Self {
             cluster: (group.wrapping_add(before) % CLUSTERS) as u8,
@@ -128,15 +128,16 @@ pub(super) struct Courses {
     /// Complete blocks, including those held back.
     pub(super) blocks: u64,
     sameness: Sameness,
-    /// Hashes of distinct games, ascending; empty beyond the limit.
+    /// Hashes of distinct games, in ascending order; empty above the limit.
     distinct: Vec<u64>,
+    /// True if there are more distinct games than the limit.
     more: bool,
-    /// Blocks held back, ascending, with their multiplicity.
+    /// Blocks that are held back, in ascending order, with their multiplicity.
     pub(super) held: Vec<(Held, u64)>,
 }
 
 impl Courses {
-    /// True if two blocks with the same opening differed.
+    /// True if two games with the same opening and seats differed.
     pub(super) fn differs(&self) -> bool {
         self.sameness.differs
     }
@@ -164,8 +165,8 @@ impl Courses {
         }
     }
 
-    /// Adds the `number`-th block of a group, from 0. Returns the blocks that count from
-    /// now on, with their multiplicity.
+    /// Adds block `number` of a group, counted from 0. Returns the blocks that count from now on,
+    /// with their multiplicity.
     pub(super) fn add_block(
         &mut self,
         number: u64,
@@ -190,7 +191,7 @@ impl Courses {
     }
 }
 
-/// Games of one agent that do not count as evidence.
+/// Sums over the games of one agent that do not count as evidence.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HeldSums {
     /// Number of the agent's seats in these games.
@@ -202,8 +203,8 @@ pub(super) struct HeldSums {
 }
 
 impl Tally {
-    /// True if agents' scores do not order them: they meet different opponents, or the
-    /// some groups have fewer blocks that count than others, because others would repeat.
+    /// True if scores cannot rank the agents: because agents meet different opponents, or because
+    /// some groups have fewer blocks that count, since further blocks would repeat games.
     #[must_use]
     pub fn opponents_differ(&self) -> bool {
         let counted = |courses: &Courses| {
@@ -221,8 +222,8 @@ impl Tally {
         self.opponents_differ || repeat && groups.any(|courses| Some(counted(courses)) != first)
     }
 
-    /// True if a block has a repeated opening of its group, and nothing shows that the
-    /// agents play another game then.
+    /// True if a block repeats an opening of its group, and no two games of the group with the
+    /// same opening have differed.
     pub(super) fn is_repeated(&self, block: u64) -> bool {
         let Some(openings) = self.openings else {
             return false;

@@ -1,17 +1,17 @@
-//! The data of comparisons: the sums of all groups, separate from the tally.
+//! The data from which agents are compared: a copy of the sums of all groups.
 
 use super::{GroupLuck, Tally, group::GroupSums};
 
-/// A snapshot of a tally's pairings and results, for computations while the tally
-/// continues.
+/// A snapshot of a tally's sums, for computations while the tally continues.
 #[derive(Clone, Debug)]
 pub struct Evidence {
     /// Names in the order of the spec.
     pub(crate) names: Vec<String>,
     pub(crate) seats: usize,
-    /// Games of a block.
+    /// Number of games of a block.
     pub(crate) rotations: u64,
-    /// Sums of each group; games of incomplete blocks are in the games, not in the blocks.
+    /// Sums of each group. Incomplete blocks are included in the counts of games, but not in the
+    /// counts of blocks.
     pub(crate) groups: Vec<GroupSums>,
     /// Luck of each group; `None` if unknown.
     pub(crate) luck: Vec<Option<GroupLuck>>,
@@ -26,7 +26,7 @@ pub struct Evidence {
     pub adaptive: bool,
 }
 
-/// The blocks that a group played, counted as evidence or not.
+/// The blocks that a group played, whether or not they count as evidence.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Played {
     /// Complete blocks.
@@ -45,7 +45,7 @@ impl Evidence {
 }
 
 impl Tally {
-    /// A snapshot for comparisons.
+    /// Takes a snapshot for comparisons.
     #[must_use]
     pub fn evidence(&self) -> Evidence {
         let mut groups = self.sums.groups.clone();

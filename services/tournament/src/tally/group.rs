@@ -1,9 +1,9 @@
 //! Sums over the games and the complete blocks of a group of agents.
 //!
-//! A block is described by the counts c_r of each ranking. The sums over blocks of the
-//! products c_r·c_s are stored. They determine the mean and variance of any block value
-//! that is a sum over its games, and the covariances for any rating model. No block has to
-//! be stored.
+//! A block is described by the counts c_r: how many of its games ended with ranking r. The sums
+//! over blocks of the products c_r·c_s are stored. From these sums follow the mean and variance of
+//! any block value that is a sum over the block's games, and the covariances for any rating model.
+//! No block has to be stored.
 
 use std::{collections::BTreeMap, ops::Range};
 
@@ -15,7 +15,7 @@ use crate::interval::Moments;
 /// Number of clusters in which blocks of three or four members are summed.
 pub(super) const CLUSTERS: u64 = 32;
 
-/// Sums over the blocks of one agent in one group: units against the seats of others.
+/// Sums over the blocks of one agent in one group, with units against the seats of other agents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BlockSums {
     pub(crate) units: Moments,
@@ -33,14 +33,14 @@ pub(crate) struct Block<'a> {
     pub(crate) cluster: u8,
 }
 
-/// Units by member and seat. A member sits in each seat once in a block that rotates, so
-/// that each number is from one game.
+/// Units by member and seat. In a block with all rotations, a member sits in each seat once, so
+/// each number is from one game.
 pub(crate) type UnitsBySeat = [[u8; 4]; 4];
 
 /// One group's sums.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum GroupSums {
-    /// Two members: few enough outcomes to count each.
+    /// Two members: there are so few outcomes that each one is counted.
     Two(TwoSums),
     /// Three or four members.
     More(Box<MoreSums>),
@@ -67,9 +67,9 @@ impl Share {
         }
     }
 
-    /// Number of games of one seat with as much luck variance as a block of this agent, as
-    /// a share of [`Self::most`]. The luck of a seat against other seats of the same agent
-    /// cancels.
+    /// [`Self::most`] as a number of games of one seat: a block's luck, in parts of a game's score,
+    /// divided by this number, is a share of [`Self::most`]. The luck of a seat against other
+    /// seats of the same agent cancels.
     pub(crate) fn luck_games(&self, size: usize, rotations: u64) -> f64 {
         (self.pairs * rotations) as f64 / (size - 1) as f64
     }
@@ -80,13 +80,13 @@ impl Share {
     }
 }
 
-/// Units of one agent's seats against each other in each game, for any result.
+/// Units that the seats of one agent score against each other in each game, whatever the result.
 pub(crate) fn units_within(seats: u64) -> u64 {
     seats * seats.saturating_sub(1)
 }
 
 impl GroupSums {
-    /// A group without games; agents in ascending order.
+    /// A group without games. The agents must be in ascending order.
     pub(crate) fn new(agents: &[u16]) -> Self {
         match *agents {
             [first, second] => Self::Two(TwoSums::new([first, second])),
@@ -94,7 +94,7 @@ impl GroupSums {
         }
     }
 
-    /// The group's agents, in ascending order, possibly with repetitions.
+    /// The group's agents in ascending order. An agent with several seats occurs several times.
     pub(crate) fn agents(&self) -> &[u16] {
         match self {
             Self::Two(sums) => &sums.agents,
@@ -144,7 +144,7 @@ impl GroupSums {
         }
     }
 
-    /// Sums of c_r·c_s over complete blocks, each pair of rankings once with r ≤ s.
+    /// Sums of c_r·c_s over complete blocks, for each pair of rankings with r ≤ s.
     pub(crate) fn products(&self, rotations: u64) -> Vec<(Ranking, Ranking, u64)> {
         match self {
             Self::Two(sums) => sums.products(rotations),
@@ -155,8 +155,7 @@ impl GroupSums {
         }
     }
 
-    /// Moments over complete blocks of a block value that is the sum of its rankings'
-    /// values.
+    /// Moments, over complete blocks, of the sum of `worth` over the games of a block.
     pub(crate) fn moments(&self, rotations: u64, worth: impl Fn(Ranking) -> u64) -> Moments {
         let mut moments = Moments {
             blocks: self.blocks(),
@@ -165,7 +164,7 @@ impl GroupSums {
         for (r, s, sum) in self.products(rotations) {
             let both = worth(r) * worth(s) * sum;
             moments.squares += if r == s { both } else { 2 * both };
-            // Σ_s c_s is the number of games, so Σ_s c_r·c_s is c_r times it.
+            // Σ_s c_s is the number of games of a block, so Σ_s c_r·c_s is c_r times this number.
             moments.sum += if r == s {
                 worth(r) * sum
             } else {
@@ -189,8 +188,8 @@ impl GroupSums {
         }
     }
 
-    /// Sums over complete blocks that rotate, by cluster, each with its number. With two
-    /// members: each kind of block, with its count.
+    /// Sums over complete blocks with all rotations, by cluster: number of the cluster, how often it
+    /// occurred, and its sums. With two members, each kind of block is a cluster.
     pub(crate) fn clusters(&self) -> Vec<(u64, u64, Cluster)> {
         match self {
             Self::Two(sums) => sums.clusters(),
@@ -203,7 +202,7 @@ impl GroupSums {
         }
     }
 
-    /// True if the numbers fit a group of this size.
+    /// True if sums that were read from storage fit a group of this size.
     pub(crate) fn fits(&self, seats: usize, agents: usize) -> bool {
         let sound = match self {
             Self::Two(_) => true,
@@ -230,9 +229,9 @@ pub(crate) struct Cluster {
     pub(crate) blocks: u64,
     /// Units by member and seat.
     pub(crate) units: [[u64; 4]; 4],
-    /// Sums of squares of a game's units.
+    /// Sums of squares of the units of a game.
     pub(crate) squares: [u64; 4],
-    /// Sums of squares of a block's units.
+    /// Sums of squares of the units of a block.
     pub(crate) squares_of_blocks: [u64; 4],
 }
 
@@ -256,10 +255,10 @@ impl Cluster {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TwoSums {
     agents: [u16; 2],
-    /// Losses, draws and wins of the first, including incomplete blocks.
+    /// Losses, draws and wins of the first member, including incomplete blocks.
     games: [u64; 3],
-    /// Number of blocks by the first member's units in seat 0, times 3, plus those in seat
-    /// 1. If blocks do not rotate, the other seat has no units.
+    /// Number of blocks by kind: 3 × (the first member's units in seat 0) + (its units in seat 1).
+    /// If seats do not rotate, one of the two is 0.
     blocks: [u64; 9],
 }
 
@@ -279,7 +278,7 @@ impl TwoSums {
         }
     }
 
-    /// Loss, draw or win of the first member, as its units.
+    /// Index of the outcome for the first member: 0 loss, 1 draw, 2 win.
     fn outcome(ranking: Ranking) -> usize {
         ranking.units(0, 2) as usize
     }
@@ -361,7 +360,7 @@ impl TwoSums {
     }
 }
 
-/// Three or four members: rankings that occurred, and pairs of them.
+/// Three or four members: counts of the rankings that occurred, and sums for pairs of rankings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MoreSums {
     agents: Vec<u16>,
@@ -371,8 +370,8 @@ pub(crate) struct MoreSums {
     products: Counts<(Ranking, Ranking)>,
     /// Clusters by number, below [`CLUSTERS`].
     clusters: BTreeMap<u8, Cluster>,
-    /// Moments of each agent, which also follow from the products. They are stored because
-    /// there may be thousands of products, and standings are read often.
+    /// Moments of each agent. They could be computed from the products, but there may be thousands
+    /// of products, and standings are read often.
     shares: Vec<BlockSums>,
 }
 
@@ -390,8 +389,8 @@ impl MoreSums {
 
     fn add_block(&mut self, block: Block<'_>) {
         self.blocks += 1;
-        // Count pairs of games: a game with itself once, two games of the same ranking
-        // twice, two games of different rankings once for the ordered pair.
+        // Count pairs of games: a game with itself once; two games with the same ranking twice;
+        // two games with different rankings once, because only r ≤ s is stored.
         for (place, &one) in block.rankings.iter().enumerate() {
             self.products.add((one, one), 1);
             for &other in &block.rankings[..place] {
@@ -431,8 +430,8 @@ pub(crate) fn members_of(agents: &[u16]) -> impl Iterator<Item = (u16, Range<usi
     })
 }
 
-/// Counts by key, only for keys that occurred. Keys and counts are stored separately, so
-/// that a search stays within a few cache lines.
+/// Counts by key, only for keys that occurred. Keys and counts are stored separately, so that a
+/// search touches only a few cache lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Counts<K> {
     keys: Vec<K>,
@@ -454,7 +453,7 @@ impl<K: Ord + Copy> Counts<K> {
         self.keys.iter().copied().zip(self.numbers.iter().copied())
     }
 
-    /// Validates values from outside, which may be anything.
+    /// Checks counts that were read from storage.
     fn fits(&self) -> bool {
         self.keys.is_sorted() && self.keys.len() == self.numbers.len()
     }

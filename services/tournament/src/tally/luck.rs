@@ -1,20 +1,20 @@
-//! The luck share of scores, and luck-adjusted scores.
+//! Luck-adjusted scores, and the luck share: the share of the variance of scores that luck
+//! explains.
 //!
-//! A seat's luck has mean zero, whatever it was measured with (`arena_engine::luck`). So
-//! the part of the blocks' scores that it explains can be subtracted: from each block's
-//! score, a slope times its luck (a control variate with an estimated coefficient: P.
-//! Glasserman, "Monte Carlo Methods in Financial Engineering", 2003, section 4.1). A slope
-//! estimated from the blocks to which it is applied is correlated with their luck, which
-//! biases their mean by about 1/n for n blocks. So blocks are split into two halves, and
-//! each half uses the slope of the other (cross-fitting: V. Chernozhukov et al.,
-//! "Double/debiased machine learning for treatment and structural parameters", The
-//! Econometrics Journal 21, 2018): the adjusted score is exactly unbiased. It may therefore
-//! be slightly outside 0 to 1.
+//! A seat's luck has mean zero, whichever position values it is measured with
+//! (`arena_engine::luck`). So a slope times the luck can be subtracted from the score of each
+//! block (a control variate with an estimated coefficient: P. Glasserman, "Monte Carlo Methods in
+//! Financial Engineering", 2003, section 4.1). A slope that is estimated from the same blocks to
+//! which it is applied is correlated with their luck. This correlation biases the mean by about
+//! 1/n for n blocks. So blocks are split into two halves, and each half uses the slope of the
+//! other half (cross-fitting: V. Chernozhukov et al., "Double/debiased machine learning for
+//! treatment and structural parameters", The Econometrics Journal 21, 2018). The adjusted score is
+//! then exactly unbiased, but it may be slightly below 0 or above 1.
 //!
-//! An agent has one slope for all groups; each group has a mean of its own. The variance is
-//! that of the luck-adjusted blocks and includes the errors of the slopes. Whether a score
-//! is adjusted depends only on the number of blocks, never on the results: otherwise the
-//! displayed scores would be biased.
+//! An agent has one slope for all groups, and one mean for each group. The variance is the
+//! variance of the luck-adjusted blocks and includes the errors of the slopes. Whether a score is
+//! adjusted depends only on the number of blocks, never on the results, because a choice by
+//! results would bias the displayed scores.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,24 +33,25 @@ use shape::{Line, ShapeSums};
 
 /// Millionths of a game's score.
 const POINT: f64 = 1e6;
-/// Minimum degrees of freedom in a half; with fewer, its slope is too uncertain and nothing
-/// is adjusted.
+/// Minimum degrees of freedom in a half. With fewer, the slope is too uncertain, and no score is
+/// adjusted.
 const DF_MIN: u64 = 7;
-/// Minimum number of blocks of an agent for its luck share.
+/// Minimum number of blocks of an agent for which the luck share is shown.
 const BLOCKS_MIN: u64 = 30;
-/// Residual variance due to the slopes of the two halves, times the square of the number of
-/// blocks: 20 if luck explains nothing, and the same again for its skewness.
+/// Variance of the remaining share due to the errors of the two slopes, divided by the squared
+/// share and multiplied by the squared number of blocks: 20 if luck explains nothing, and 20 more
+/// for skewness.
 const SLOPES: f64 = 40.0;
 
-/// Sums over one half of the complete blocks of one agent in one group. Wide enough for any
-/// luck that fits a record, in any number of games.
+/// Sums over one half of the complete blocks of one agent in one group. The integers are wide
+/// enough for any luck that a record can contain, in any number of games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LuckSums {
     blocks: u64,
     units: u64,
     luck: i128,
     squares: i128,
-    /// Luck by units.
+    /// Sum of luck times units.
     products: i128,
 }
 
@@ -66,7 +67,7 @@ impl LuckSums {
     }
 }
 
-/// An agent's blocks, as shares of a block's maximum.
+/// Sums over an agent's blocks, with scores as shares of a block's maximum.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Adjusting {
     /// True after a block with unknown luck.
@@ -81,15 +82,15 @@ pub(crate) struct Adjusting {
 struct Left {
     /// The mean of the adjusted blocks.
     mean: BlockMean,
-    /// Slope for the luck of each half, estimated on the other half.
+    /// The slope applied to each half, estimated on the other half.
     slopes: [f64; 2],
-    /// Variance of an unadjusted block.
+    /// Variance of the unadjusted blocks.
     before: f64,
 }
 
 impl Adjusting {
-    /// Adds the blocks of one group with the maximum units of a block, and their luck by
-    /// halves, in parts of the score of `games` games.
+    /// Adds the blocks of one group: their units with the maximum units of a block, and their luck
+    /// by half, in parts of the score of `games` games.
     pub(crate) fn add(
         &mut self,
         (units, most): (Moments, u64),
@@ -128,22 +129,22 @@ impl Adjusting {
         }
     }
 
-    /// Mean luck of a block's games, in parts of a game's score.
+    /// Mean luck of a game, as a share of a game's score.
     pub(super) fn luck_mean(&self) -> Option<f64> {
         let [_, even, odd] = self.own.rows;
         let blocks = self.own.blocks;
         (blocks > 0 && !self.unknown).then(|| (even + odd) / blocks as f64)
     }
 
-    /// The luck-adjusted score, whose anytime-valid interval is narrowest around
-    /// `tuning_horizon` blocks; `None` if luck is unknown or there are too few blocks.
+    /// The luck-adjusted score. Its anytime-valid interval is narrowest near `tuning_horizon`
+    /// blocks. `None` if luck is unknown or there are too few blocks.
     pub(crate) fn adjusted(&self, tuning_horizon: f64) -> Option<Estimate> {
         Some(self.left()?.mean.estimate(tuning_horizon))
     }
 
-    /// The share of the variance of blocks that luck leaves, with its fixed-sample interval,
-    /// given the sums of [`Adjusting::shape`] over all groups; `None` if luck is unknown,
-    /// there are too few blocks, or scores do not vary.
+    /// The share of the variance of blocks that remains after the adjustment, with its
+    /// fixed-sample interval. `shape` is the sum of [`Adjusting::shape`] over all groups. `None` if
+    /// luck is unknown, there are too few blocks, or scores do not vary.
     pub(super) fn left_share(&self, shape: f64) -> Option<Estimate> {
         let left = self.left()?;
         let n = left.mean.blocks;
@@ -161,8 +162,8 @@ impl Adjusting {
         })
     }
 
-    /// The contribution of one group's blocks to the variance of the luck share; see
-    /// [`Adjusting::add`].
+    /// The contribution of one group's blocks to the variance of the luck share; the arguments are
+    /// those of [`Adjusting::add`].
     pub(super) fn shape(
         &self,
         place: usize,
@@ -197,8 +198,8 @@ impl Adjusting {
         Some(widened * halves.iter().enumerate().map(of).sum::<f64>())
     }
 
-    /// `None` if luck is unknown or there are too few blocks. This does not depend on the
-    /// results, so that there is no selection bias.
+    /// The adjusted blocks; `None` if luck is unknown or there are too few blocks. This condition
+    /// does not depend on the results, so there is no selection bias.
     fn left(&self) -> Option<Left> {
         let few = |half: &Products<1, 2>| half.df() < DF_MIN;
         if self.unknown || self.halves.iter().any(few) {
@@ -233,7 +234,7 @@ impl Left {
     }
 }
 
-/// The note for a table of adjusted scores; `None` if nothing is adjusted.
+/// The note for a table of adjusted scores; `None` if no agent has a luck share.
 pub(super) fn note(agents: &[AgentStanding]) -> Option<String> {
     let whole = |share: f64| (100.0 * share).round() as i64;
     let shares = || agents.iter().filter_map(|agent| agent.luck_share);
@@ -262,7 +263,8 @@ impl Tally {
         let sums = self.sums.luck.entry(group);
         let sums = sums.or_insert_with(|| GroupLuck::new(members.len()));
         let games = self.schedule.rotations() as usize;
-        // Halves of each group; groups with few blocks are split together.
+        // Alternate within each group, and between groups, so that small groups also fill both
+        // halves.
         let half = (group ^ before) % 2;
         sums.add(half as usize, block, &members, &block.rankings[..games]);
     }

@@ -1,4 +1,4 @@
-//! Remarks on the numbers of standings.
+//! Notes that explain the numbers of standings.
 
 use arena_model::{Tournament, format::Settings};
 
@@ -33,7 +33,7 @@ impl Tally {
         notes
     }
 
-    /// A note on the openings that scores are averaged over, in a game without chance.
+    /// A note on the openings over which scores are averaged, in a game without chance.
     fn openings_note(&self) -> Option<String> {
         let openings = self.openings?;
         let (size, plies) = (openings.size, self.opening_plies);
@@ -60,7 +60,7 @@ impl Tally {
         ))
     }
 
-    /// A note on the number of games that repeat others.
+    /// A note on the number of blocks that repeat earlier games.
     fn repeats_note(&self) -> Option<String> {
         let held = self.sums.courses.values().flat_map(|courses| &courses.held);
         let blocks: u64 = held.map(|(_, times)| times).sum();

@@ -1,9 +1,9 @@
 //! Pairing efficiency: the variance reduction of blocks over unpaired games.
 //!
-//! The games of a block have the same agents, each in every seat, and if they are paired
-//! the same dice. For unpaired games, the variance of a block's sum would be the sum of the
-//! variances of its games. The difference between the real variance and this sum is the
-//! covariance within blocks. Both are pooled over agents and groups.
+//! The games of a block have the same agents, each in every seat, and the same dice unless
+//! `paired = false`. For unpaired games, the variance of a block's sum would be the sum of the
+//! variances of its games. The covariance within blocks is the difference between the observed
+//! variance and this sum. Both variances are pooled over agents and groups.
 //!
 //! The interval uses the delta method for a ratio of sums over blocks (W. G. Cochran,
 //! "Sampling Techniques", 3rd edition, 1977, §6.4), on the scale of an intraclass
@@ -23,21 +23,21 @@ use crate::{
     tally::{GamesSaved, Pairing},
 };
 
-/// Minimum degrees of freedom: those of 30 blocks of one group.
+/// Minimum degrees of freedom, as of 30 blocks of one group.
 const DF_MIN: u64 = 29;
 
-/// Sums of squares of some blocks.
+/// Sums of squares over some blocks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Squares {
-    /// Squares of deviations of blocks' sums from their means.
+    /// Squared deviations of the sums of blocks from their means.
     together: f64,
-    /// Squares of deviations of games from the means of their members and seats.
+    /// Squared deviations of games from the means of their members and seats.
     apart: f64,
 }
 
 impl Tally {
-    /// The pairing efficiency; `None` if a block is one game, if too few blocks are
-    /// complete, or if nothing varies.
+    /// The pairing efficiency; `None` if a block is one game, if too few blocks are complete, or if
+    /// scores do not vary.
     pub(super) fn pairing(&self) -> Option<Pairing> {
         let rotations = u64::from(self.schedule.rotations());
         let several = |(_, group): &(&u64, &GroupSums)| {
@@ -91,7 +91,7 @@ impl Tally {
 /// One group's squares.
 struct Group {
     blocks: u64,
-    /// Number of a cluster, count of such clusters, and the squares of one.
+    /// Number of a cluster, how often it occurred, and its squares.
     clusters: Vec<(u64, u64, Squares)>,
 }
 
@@ -135,9 +135,9 @@ fn squares(cluster: &Cluster, means: &[[f64; 4]; 4]) -> Squares {
     found
 }
 
-/// Variance of the ratio of squares, and the number of clusters. Each block of two members
-/// is a cluster, otherwise all blocks with the same cluster number. The influence of a
-/// cluster is its distance from the ratio without it.
+/// Variance of the ratio of squares, and the number of clusters. With two members (`alone`), each
+/// block is a cluster; otherwise, all blocks with the same cluster number form one cluster. The
+/// influence of a cluster is how far the ratio moves if the cluster is removed.
 fn variance(groups: &[Group], (ratio, apart): (f64, f64), alone: bool) -> (f64, u64) {
     let mut sums: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
     let (mut squares, mut count) = (0.0, 0);

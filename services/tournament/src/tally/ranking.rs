@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 /// A weak order of a group's members: for each member, the number of members ranked ahead,
 /// in two bits. Members are the group's agents in ascending order. If one agent has several
-/// seats, its better rank comes first, because an agent's score does not depend on the
-/// seat. Scores of seats do, and come from [`seat_units`].
+/// seats, its ranks are sorted, best first, because an agent's score does not depend on which of
+/// its seats got which rank. The scores of seats do depend on it; [`seat_units`] computes them.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -30,40 +30,44 @@ impl Ranking {
         (self.0 >> (2 * member)) & 3
     }
 
-    /// Two units if a member ranked ahead of the other, one if they tied.
+    /// The member's units against another member: two if ranked ahead, one if tied.
     #[must_use]
     pub(crate) fn units_against(self, member: usize, other: usize) -> u64 {
         units_between(self.before(member), self.before(other)).into()
     }
 
-    /// Two units for each of the `size` members ranked behind, one for each tied member.
+    /// The member's units against all other members of a group of this size.
     pub(crate) fn units(self, member: usize, size: usize) -> u64 {
         u64::from(UNITS[size - 1][usize::from(self.0)][member])
     }
 
-    /// True if the member alone ranked first.
+    /// True if only this member ranked first.
     #[must_use]
     pub(crate) fn wins(self, member: usize, size: usize) -> bool {
         self.units(member, size) == 2 * (size as u64 - 1)
     }
 }
 
-/// Units by number of members minus one, ranking and member: a lookup table, used several
-/// times for each result.
+/// Units by number of members minus one, ranking and member. It is a lookup table, because each
+/// result needs units several times.
 static UNITS: [[[u8; MAX_SEATS]; 256]; MAX_SEATS] = units();
 
 const fn units() -> [[[u8; MAX_SEATS]; 256]; MAX_SEATS] {
     let mut units = [[[0; MAX_SEATS]; 256]; MAX_SEATS];
-    // `for` is not available in a constant.
+    // A `const fn` cannot use `for`.
     let mut place = 0;
     while place < MAX_SEATS * 256 * MAX_SEATS * MAX_SEATS {
         let (other, rest) = (place % MAX_SEATS, place / MAX_SEATS);
         let (member, rest) = (rest % MAX_SEATS, rest / MAX_SEATS);
         let (code, last) = (rest % 256, rest / 256);
         let own = (code >> (2 * member)) & 3;
-        let its = (code >> (2 * other)) & 3;
+        let theirs = (code >> (2 * other)) & 3;
         if other != member && other <= last && member <= last {
-            let beaten = if own < its { 2 } else { (own == its) as u8 };
+            let beaten = if own < theirs {
+                2
+            } else {
+                (own == theirs) as u8
+            };
             units[last][code][member] += beaten;
         }
         place += 1;
@@ -71,8 +75,8 @@ const fn units() -> [[[u8; MAX_SEATS]; 256]; MAX_SEATS] {
     units
 }
 
-/// The member of the group in each seat: agents in ascending order, the seats of one agent
-/// from the left.
+/// The member of the group in each seat. Members are numbered by agent in ascending order, then by
+/// seat.
 #[must_use]
 pub(crate) fn members(seats: &[u16]) -> [u8; MAX_SEATS] {
     let mut members = [0; MAX_SEATS];
@@ -116,7 +120,7 @@ pub(crate) fn units_against_others(seats: &[u16], placement: &[u8], seat: usize)
     })
 }
 
-/// Two units for a better rank, one for a tie.
+/// Units of a rank against another rank: two if it is better, one for a tie.
 pub(crate) fn units_between(own: u8, other: u8) -> u8 {
     match own.cmp(&other) {
         Ordering::Less => 2,
@@ -164,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn seats_of_one_agent_are_taken_best_first() {
+    fn ranks_of_one_agent_are_sorted() {
         let seats = [4, 2, 4, 2];
         let members = members(&seats);
         assert_eq!(members, [2, 0, 3, 1]);

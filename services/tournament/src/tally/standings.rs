@@ -10,8 +10,8 @@ pub struct Standings {
     pub games: u64,
     /// Games in the schedule.
     pub games_total: u64,
-    /// Best score first, agents without a score last, ties by name. A caller with the
-    /// verdict or ratings may sort differently.
+    /// In descending order of score; agents without a score last, ties by name. A caller that has
+    /// a verdict or ratings may sort differently.
     pub agents: Vec<AgentStanding>,
     /// Remarks on the numbers, as whole sentences.
     pub notes: Vec<String>,
@@ -23,8 +23,8 @@ pub struct Standings {
     pub pairing: Option<Pairing>,
 }
 
-/// The openings of a tournament without chance, all equally likely. Scores are means over
-/// them.
+/// The openings of a tournament without chance. All are equally likely, and scores are means over
+/// the openings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpeningsStanding {
     /// Plies of each opening.
@@ -94,13 +94,13 @@ pub struct AgentStanding {
     pub place: Option<u64>,
     /// Games with a placement: wins, draws and losses.
     pub games: u64,
-    /// Games in which the agent alone ranked first.
+    /// Games in which only this agent ranked first.
     pub wins: u64,
     /// Games in which the agent shared the first rank.
     pub draws: u64,
     /// All other games with a placement.
     pub losses: u64,
-    /// Games that could not be played; they are in no other number.
+    /// Games that could not be played. No other number includes them.
     pub voids: u64,
     /// Number of faults; a game may have several.
     pub faults: u64,
@@ -111,20 +111,19 @@ pub struct AgentStanding {
     pub score: Option<Estimate>,
     /// Sum of the scores of its games.
     pub points: f64,
-    /// Number of games by the agent's rank, from first; a shared rank counts as the best of
-    /// the shared ones.
+    /// Number of games by the agent's rank, first rank first. A shared rank counts as the best of
+    /// the shared ranks.
     pub ranks: Vec<u64>,
-    /// Wins divided by games, with an interval over complete blocks; without an
-    /// anytime-valid one.
+    /// Wins divided by games, with an interval over complete blocks; without an anytime-valid
+    /// interval.
     pub win_rate: Option<Estimate>,
     /// Mean plies of its games.
     pub plies_mean: Option<f64>,
-    /// Complete blocks that count: with all games, none void, and no repetition of games
-    /// that their opening determines.
+    /// Complete blocks that count: all games have a result, none is void, and the block does not
+    /// repeat earlier games.
     pub blocks: u64,
-    /// Games that repeat others: without chance, from a repeated opening, with the same
-    /// answers of the agents. They are in the numbers of games, and in no score or
-    /// interval.
+    /// Games without chance that repeat earlier games: the opening and the moves are the same. The
+    /// numbers of games include them; scores and intervals do not.
     pub games_repeated: u64,
     /// Degrees of freedom of the score's variance.
     pub score_df: u64,
@@ -133,10 +132,10 @@ pub struct AgentStanding {
     /// Luck-adjusted score over complete blocks; `None` if no game has luck. It is
     /// unbiased, and therefore sometimes slightly outside 0 to 1.
     pub score_adjusted: Option<Estimate>,
-    /// True if luck could not be adjusted for, because there are few blocks or some have no
-    /// luck values: this is the raw score.
+    /// True if `score_adjusted` is the raw score, because there are too few blocks, or some games
+    /// have no luck values.
     pub score_adjusted_is_raw: bool,
-    /// Mean luck of a game, in parts of its score; its expectation is 0.
+    /// Mean luck of a game, as a share of its score; the expected value is 0.
     pub luck_mean: Option<f64>,
     /// Share of the variance of scores over blocks that the luck adjustment removed;
     /// negative if it increased the variance. `None` with fewer than 30 blocks. Without an
@@ -263,7 +262,7 @@ impl Tally {
             games_repeated: held.games,
             score_df: blocks.score.spread().1,
             tuning_horizon,
-            // If luck cannot be adjusted for, the raw score.
+            // The raw score if there is no adjusted score.
             score_adjusted: adjusted.or(score).filter(|_| has_luck),
             score_adjusted_is_raw: has_luck && adjusted.is_none() && score.is_some(),
             luck_mean: blocks.adjusting.luck_mean(),

@@ -1,4 +1,4 @@
-//! The state of a tally as plain data, for storage and resumption.
+//! The state of a tally as plain data, from which the tally can be restored.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::{Courses, Partial, SeatSums, Sums, Tally, group::GroupSums, luck::GroupLuck};
 use crate::schedule::{Schedule, ScheduleError};
 
-/// The state of a [`Tally`]. It is valid only for the release that wrote it; the format is
-/// not documented elsewhere.
+/// The state of a [`Tally`]. A state is valid only for the release that wrote it, and its format
+/// is internal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TallyState {
     pub(super) games: u64,
@@ -26,7 +26,7 @@ pub struct TallyState {
 }
 
 impl TallyState {
-    /// Number of games in it.
+    /// Number of games in the state.
     #[must_use]
     pub fn games(&self) -> u64 {
         self.games
@@ -40,10 +40,11 @@ impl Tally {
         self.sums.clone()
     }
 
-    /// Resumes a tally from a state of the same tournament, whose games so far are those of
-    /// the schedule; `None` if the state does not fit the tournament.
+    /// Restores a tally from a state of the same tournament; `schedule` has its current stages.
+    /// Returns `None` if the state does not fit the tournament.
     ///
-    /// # Errors As [`Tally::new`].
+    /// # Errors
+    /// As [`Tally::new`].
     pub fn resume(
         tournament: &Tournament,
         schedule: &Schedule,

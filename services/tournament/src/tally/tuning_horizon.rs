@@ -1,5 +1,5 @@
-//! Tuning horizons: the expected number of blocks, at which anytime-valid intervals are
-//! narrowest. The intervals are valid for any number of blocks.
+//! Tuning horizons: the number of blocks for which anytime-valid intervals are made narrowest,
+//! namely the number that the spec plans. The intervals are valid for any number of blocks.
 
 use arena_model::{
     Tournament,
@@ -11,7 +11,7 @@ use arena_model::{
 pub(super) struct TuningHorizons {
     /// Blocks of each agent.
     pub(super) agents: Vec<f64>,
-    /// Blocks of a pair that meets.
+    /// Blocks of each pair of agents that meet.
     pub(super) pair: f64,
 }
 
@@ -61,7 +61,7 @@ impl TuningHorizons {
     }
 }
 
-/// Number of subsets of `k` of `n` elements.
+/// Number of subsets with `k` of `n` elements.
 fn choose(n: usize, k: usize) -> f64 {
     (0..k).fold(1.0, |sets, taken| {
         sets * n.saturating_sub(taken) as f64 / (taken + 1) as f64
