@@ -31,10 +31,10 @@ Examples:
     /// Play test games with an agent as a worker would, and report faults and wrong
     /// claims
     #[command(after_help = "\
-The agent runs as it would on a worker: its registered content, in an empty folder.
-It plays every ruleset that it offers, with every preset and number of seats, in two
-processes. The exit code is 3 if the agent makes a fault, offers an unknown ruleset,
-or wrongly claims to be deterministic or not to use its seed.
+The agent runs as on a worker: only its registered content, in an empty folder. The
+agent plays every ruleset that it offers, with every preset and number of seats, in
+two processes. The exit code is 3 if the agent makes a fault, offers an unknown
+ruleset, or wrongly claims to be deterministic or not to use its seed.
 
 Examples:
   arena agent check ./my-agent

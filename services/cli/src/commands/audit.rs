@@ -14,15 +14,15 @@ use crate::{
 /// Audits per request.
 const PAGE: u32 = 512;
 
-/// List audited games whose replay differed
+/// List audited games whose two records differ
 #[derive(Debug, Subcommand)]
 pub(crate) enum AuditCommand {
-    /// List the audited games that differed, and the agent whose move differed first
+    /// List audited games whose two records differ, and the agent whose move differed first
     #[command(after_help = "\
-The coordinator audits a share of all games: another worker replays them
-(arena coordinator --audit-share). The first record is kept. If a replay differs, the
-list names the agent whose move differed. With records = \"hash\", only the fact that
-two games differ is known.
+The coordinator audits a share of all games: another worker plays these games again
+(arena coordinator --audit-share). The first record is kept. If the records differ,
+the list names the agent whose move differed first. With records = \"hash\", Arena
+knows only that the records differ.
 At most 1,000 games per tournament are listed. The number of further games is printed
 below the table, and as {\"tournament_id\", \"unlisted\"} at the end of JSON.
 

@@ -69,10 +69,10 @@ pub(crate) struct CoordinatorArgs {
     )]
     host_grace_period: f64,
 
-    /// Share of games to replay on another worker and compare
+    /// Share of games to play again on another worker and compare (audits)
     ///
     /// After a restart, the coordinator does not know which worker played the games that
-    /// finished before. The same worker may replay those games.
+    /// finished before. The same worker may audit those games.
     #[arg(
         long,
         alias = "audit",

@@ -30,11 +30,11 @@ use crate::{
 /// Evolve an agent's numeric options; each generation is a tournament
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A player is a vector of numbers for the options of a bot. In each generation, every
-two players meet twice, with seats swapped. The best players survive. Children replace
-the others: each gene comes from one of two parents (uniform crossover) and is then
-changed by a random share of itself (mutation, which never changes the sign). The
-champion is the first player of the last generation. It is printed as an [[agent]]
+A player is a vector of numbers for the options of a bot. In each generation, each
+pair of players meets twice, with seats swapped. The best players survive. Children
+replace the others: each gene comes from one of two parents (uniform crossover) and is
+then changed by a random percentage (mutation, which never changes the sign). The
+champion is the best player of the last generation. It is printed as an [[agent]]
 table: copy the table into the spec of a tournament and add its name to `agents`.
 
 Algorithm and defaults follow J. Ainooson, An Evolved Oware Player for owarega.me,
@@ -77,8 +77,8 @@ At the top, a spec can also have `records`, as in the spec of a tournament, and
 
 The tournament of each generation is named NAME-gNUMBER-… and is kept, with its
 standings, exports and replays. All random draws come from the seed. After an
-interruption, the same command continues and finds the same champion. With a larger
---generations, it plays further generations.
+interruption, run the same command again: it continues and finds the same champion.
+To add generations, run the command with a larger --generations.
 
 Examples:
   arena evolve my-oware.toml
@@ -101,7 +101,7 @@ pub(crate) struct EvolveArgs {
     #[arg(long, value_name = "0x…")]
     seed: Option<TournamentSeed>,
 
-    /// Number of generations, instead of the one in the spec
+    /// Number of generations, instead of the number in the spec
     #[arg(long, value_name = "N")]
     generations: Option<u32>,
 

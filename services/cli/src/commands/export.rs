@@ -25,7 +25,7 @@ use crate::{
 /// Games per request.
 const PAGE: u32 = 512;
 
-/// Export the games of a tournament, in order
+/// Export the games of a tournament, in index order
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A line of JSON is one record; its \"hash\" is the SHA-256 of the line without
@@ -35,7 +35,7 @@ throw minus the mean over all possible throws, in millionths of a game's score.
 
 Tables in csv and parquet, and decisions and standings in jsonl, end with the columns
 tournament_id, generation, tournament_seed and spec_sha256 (of the spec with all
-defaults); standings also have spec_json, that spec.
+defaults). Standings also have spec_json, which contains this spec.
 
 Examples:
   arena export demo-3f9a0c1b22 > games.jsonl

@@ -46,12 +46,12 @@ Examples:
   arena game replay demo-3f9a0c1b22/17
   arena game replay --file game.json")]
     Replay(ReplayArgs),
-    /// Play a game again from its seed, with its agents, and compare
+    /// Play a game again from its seed, with its agents, and compare the records
     #[command(after_help = "\
-The exit code is 3 if the game differs, with the first ply that differs, and 4 if an
-agent cannot be reached. With --file, the record names everything that the game needs:
-ruleset, seed, opening, and each agent's bot, options and program. The programs of
-registered agents come from --agent, --data or --coordinator.
+If the records differ, the command prints the first ply that differs, and the exit
+code is 3. If an agent cannot be reached, the exit code is 4. With --file, the record
+names the ruleset, the seed, the opening, and each agent's bot, options and program.
+The programs of registered agents come from --agent, --data or --coordinator.
 
 Examples:
   arena game rerun demo-3f9a0c1b22/17

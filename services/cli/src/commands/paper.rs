@@ -8,7 +8,7 @@ use clap::Subcommand;
 
 use crate::failure::Outcome;
 
-/// Reproduce the published tables of the papers and compare
+/// Reproduce the published tables of the papers and compare the figures
 #[derive(Debug, Subcommand)]
 pub(crate) enum PaperCommand {
     List(list::ListArgs),

@@ -42,7 +42,7 @@ Examples:
   arena tournament plan cowry.toml
   arena tournament plan cowry.toml --rate 50000 --output json")]
     Plan(plan::PlanArgs),
-    /// Start a tournament, or continue it
+    /// Start a tournament, or continue a paused one
     #[command(after_help = "\
 Examples:
   arena tournament start cowry.toml --coordinator http://127.0.0.1:7600
@@ -63,10 +63,10 @@ Examples:
     Show(OneArgs),
     /// Follow a tournament to its end, then show its standings
     #[command(after_help = "\
-The exit code is 0 if the tournament finished, and 1 if it was cancelled or paused
-itself. A tournament that a user paused is followed until it resumes. On a terminal,
-progress is drawn in place; without one, with NO_COLOR or TERM=dumb, it is printed
-line by line.
+The exit code is 0 if the tournament finished, and 1 if it was cancelled or if it
+paused itself. If a user paused the tournament, the command waits until it resumes.
+On a terminal, progress is drawn in place. Without a terminal, or with NO_COLOR or
+TERM=dumb, progress is printed line by line.
 
 Examples:
   arena tournament watch demo-3f9a0c1b22")]
@@ -75,13 +75,13 @@ Examples:
     Pause(OneArgs),
     /// Resume a paused tournament
     Resume(OneArgs),
-    /// Replay the games that an agent lost without a single answer
+    /// Play games again that an agent lost without a single answer
     #[command(after_help = "\
-Replays exactly the games in which an agent failed to start, crashed or could not be
-reached before its first answer. In formats where later games depend on them (swiss,
-knockout, ladder, sprt), those games are replayed too. The tournament must be paused
-or finished. The result is a new generation; `standings` and `export` show the
-previous one with --generation.
+Plays exactly those games again in which an agent failed to start, crashed or could
+not be reached before its first answer. In swiss, knockout, ladder and sprt, later
+games that depend on these results are played again, too. The tournament must be
+paused or finished. The result is a new generation; `standings` and `export` show
+the previous generation with --generation.
 
 Examples:
   arena tournament retry cowry-3f9a0c1b22")]

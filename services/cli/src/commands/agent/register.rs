@@ -39,7 +39,7 @@ pub(crate) struct RegisterArgs {
     #[arg(long)]
     bot: Option<String>,
 
-    /// Set an option of that bot; may be repeated
+    /// Set an option of the bot; may be repeated
     #[arg(long = "option", value_name = "KEY=VALUE")]
     options: Vec<String>,
 

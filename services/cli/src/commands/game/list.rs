@@ -40,7 +40,7 @@ pub(crate) struct ListArgs {
     #[command(flatten)]
     access: AccessArgs,
 
-    /// List only games that this agent played; if repeated, that all of these agents
+    /// List only games of this agent; if repeated, only games in which all these agents
     /// played
     #[arg(long, value_name = "NAME")]
     agent: Vec<String>,

@@ -13,7 +13,7 @@ use arena_papers::{Paper, PublishedTable, tables};
 /// List the published tables that Arena reproduces
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The number of games is that of the paper, unless --games is given.
+The number of games is the number in the paper; `arena paper run --games` changes it.
 
 Examples:
   arena paper list

@@ -26,17 +26,17 @@ use crate::{
 /// Default seed. The same seed gives the same figures on every machine.
 const SEED: &str = "0x5eed";
 
-/// Play the protocol of a table and compare our figures with the published ones
+/// Play the games of a published table and compare the figures
 ///
-/// Shows for each cell the published figure, ours, its 95 % interval, the difference
-/// in standard errors (z), and a verdict: within the bounds of the published figure,
-/// outside, or not comparable, with the reason.
+/// Shows for each cell the published figure, Arena's figure with its 95 % interval, the
+/// difference in standard errors (z), and a verdict: within the bounds of the published
+/// figure, outside, or not comparable, with the reason.
 ///
 /// A figure within its bounds is sampled (from games), exact (without chance),
 /// ordinal (compared in sign or order only), dependent (it follows from earlier
 /// figures, as one player's wins from the other's), or true by construction.
-/// Dependent figures and those true by construction confirm nothing more. The same
-/// seed gives the same figures for any number of workers.
+/// Figures that are dependent or true by construction are not further evidence. The
+/// same seed gives the same figures for any number of workers.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Every cell has a class: R, reproducible within the bounds shown; Q, ordinal, in sign
@@ -49,7 +49,7 @@ Examples:
   arena paper run 004-4-1 --output csv > kalah.csv
   arena paper run all --output json > tables.json")]
 pub(crate) struct RunArgs {
-    /// Id of a table, as `arena paper list` shows them, or `all`
+    /// Id of a table, as shown by `arena paper list`, or `all`
     id: String,
 
     /// Games per pairing, instead of the number in the paper

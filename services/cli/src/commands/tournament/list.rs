@@ -29,7 +29,7 @@ const COLUMNS: [Column; 7] = [
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// List only tournaments whose name starts with this
+    /// List only tournaments whose name starts with this text
     #[arg(value_name = "NAME")]
     name: Option<String>,
 
