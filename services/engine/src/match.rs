@@ -7,21 +7,22 @@ use crate::{
     random::{GameKeys, Stream},
 };
 
-/// Settings of a game beside its rules.
+/// Settings of a game, in addition to its rules.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// The source of all randomness.
     pub keys: GameKeys,
-    /// Actions played first, without asking.
+    /// The first actions, which are played without a question.
     pub opening: Opening,
     /// Consequence of a fault.
     pub on_fault: FaultPolicy,
-    /// True to ask even if only one action is legal (never for a pass).
+    /// True to ask the agent even if only one action is legal, unless this action is a pass.
     pub ask_forced: bool,
 }
 
 impl Setup {
-    /// The settings with their defaults: a fault forfeits, and forced actions are not asked for.
+    /// The settings with their defaults: an agent with a fault forfeits, and forced actions are
+    /// played without a question.
     #[must_use]
     pub fn new(keys: GameKeys, opening: Opening) -> Self {
         Self {
@@ -87,7 +88,7 @@ impl Event {
         self.0 >> 1
     }
 
-    /// As in `arena.v1.GameRecord.events`.
+    /// The bits of the event, as in `arena.v1.GameRecord.events`.
     #[must_use]
     pub fn to_bits(self) -> u16 {
         self.0
@@ -105,7 +106,7 @@ impl Event {
 pub struct Question {
     /// The seat.
     pub seat: Seat,
-    /// Number of decision nodes that the seat had before, asked or not.
+    /// Number of earlier decision nodes of the seat, with or without a question.
     pub number: u32,
     /// Seed of the agent's randomness.
     pub seed: u64,
@@ -114,13 +115,13 @@ pub struct Question {
 /// State of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// It waits for [`Match::answer`] or [`Match::fault`].
+    /// The match waits for [`Match::answer`] or [`Match::fault`].
     Asks(Question),
-    /// It is over; [`Match::finish`] takes what it leaves.
+    /// The match is over; [`Match::finish`] returns the result.
     Over(Termination),
 }
 
-/// An answer that is no legal action. The match is unchanged.
+/// An answer that is not a legal action. The match is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("action {action} is not legal for seat {seat}")]
 pub struct IllegalAction {
@@ -144,11 +145,11 @@ pub struct Finished {
     /// The effect of chance on each seat, in millionths of a game's score, see [`crate::luck()`];
     /// empty without chance.
     pub luck: Vec<i32>,
-    /// Actions played.
+    /// Number of actions.
     pub plies: u32,
-    /// Actions played by each seat.
+    /// Number of actions of each seat.
     pub decisions: Vec<u32>,
-    /// How it ended.
+    /// How the game ended.
     pub termination: Termination,
     /// Faults of agents, in order.
     pub faults: Vec<SeatFault>,
@@ -231,19 +232,19 @@ impl<G: Game> Match<G> {
         &self.state
     }
 
-    /// Its state.
+    /// The state of the match.
     #[must_use]
     pub fn status(&self) -> Status {
         self.status
     }
 
-    /// The legal actions of the question, in ascending order; empty at the end.
+    /// The legal actions of the open question, in ascending order; empty if the match is over.
     #[must_use]
     pub fn legal(&self) -> &[ActionId] {
         &self.legal
     }
 
-    /// Actions played so far.
+    /// Number of actions played so far.
     #[must_use]
     pub fn plies(&self) -> u32 {
         self.plies
@@ -261,10 +262,10 @@ impl<G: Game> Match<G> {
         &self.faults
     }
 
-    /// Answers the question and plays on to the next one.
+    /// Answers the open question, then plays to the next question.
     ///
     /// # Errors
-    /// [`IllegalAction`] if the action is illegal; nothing has changed then.
+    /// [`IllegalAction`] if the action is illegal; the match is then unchanged.
     ///
     /// # Panics
     /// If no question is open.
@@ -274,7 +275,7 @@ impl<G: Game> Match<G> {
         };
         let known = ActionId::try_from(action)
             .ok()
-            // For so few actions, a linear search is faster than a binary one.
+            // There are few actions, so a linear search is faster than a binary one.
             .filter(|action| self.legal.contains(action));
         let Some(action) = known else {
             return Err(IllegalAction {
@@ -396,7 +397,8 @@ impl<G: Game> Match<G> {
     fn play_unasked(&mut self, seat: Seat) -> bool {
         let index = usize::from(seat);
         let key = &self.setup.keys.agents[index];
-        // Drawn at every decision node, so that seed n belongs to node n.
+        // A seed is drawn at every decision node, even without a question, so that seed n always
+        // belongs to node n.
         let seed = self.agents[index]
             .get_or_insert_with(|| Stream::new(key))
             .word();
@@ -423,7 +425,7 @@ impl<G: Game> Match<G> {
         false
     }
 
-    /// The next action of the opening; none if it is over.
+    /// The next action of the opening; none if the opening is over.
     fn opening_action(&mut self, seat: Seat) -> Option<ActionId> {
         match &self.setup.opening {
             Opening::Drawn(plies) if self.opened < *plies => {
@@ -461,20 +463,21 @@ impl<G: Game> Match<G> {
     }
 }
 
-/// Ranks of the seats that did not forfeit, among themselves, in the order of the rules; the
-/// others share the last rank. If every seat forfeited, all share the first rank: a draw.
+/// The placement after a forfeit. Seats that did not forfeit are ranked in the order of the rules;
+/// seats that forfeited share the last rank. If every seat forfeited, all share the first rank,
+/// which is a draw.
 ///
 /// # Panics
 /// If the two slices differ in length.
 #[must_use]
 pub fn forfeit_placement(forfeited: &[bool], placement: &[u8]) -> Vec<u8> {
     assert_eq!(forfeited.len(), placement.len(), "one value for each seat");
-    let standing = forfeited.iter().filter(|&&gone| !gone).count() as u8;
+    let remaining = forfeited.iter().filter(|&&gone| !gone).count() as u8;
     let seats = || forfeited.iter().zip(placement);
     seats()
         .map(|(&gone, &rank)| {
             if gone {
-                return standing + 1;
+                return remaining + 1;
             }
             let ahead = seats().filter(|&(&gone, &other)| !gone && other < rank);
             1 + ahead.count() as u8

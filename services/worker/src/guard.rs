@@ -1,13 +1,13 @@
-//! The process between a worker and an agent.
+//! The guard: a process between a worker and an agent.
 //!
 //! A worker starts its own executable as a guard, in a new process group. The guard starts the
-//! agent and becomes the parent of all orphans of the agent. It ends all of them when the agent
-//! ends, when it is asked to, or when its standard input closes, which happens however the
-//! worker dies. If the guard is killed, the kernel kills the agent, and the worker ends what the
-//! agent had started.
+//! agent and becomes the parent of all orphans of the agent. It ends all these processes when the
+//! agent ends, when the guard gets a signal, or when its standard input closes. The input closes
+//! whenever the worker ends, even if the worker is killed. If the guard is killed, the kernel kills
+//! the agent, and the worker ends the other processes of the agent.
 //!
-//! Agent and guard share one pipe for the agent's output (the guard's standard error); the
-//! guard's standard output carries one [`Report`].
+//! Agent and guard share one pipe for the agent's output: the guard's standard error. On its
+//! standard output, the guard writes one [`Report`].
 
 mod exec;
 pub(crate) mod tree;
@@ -32,23 +32,23 @@ use nix::{
     unistd::{Pid, getpgrp, getpid},
 };
 
-/// Time for an agent to end by itself after it is asked to.
+/// Time for an agent to end by itself after SIGTERM.
 const GRACE: Duration = Duration::from_millis(300);
 /// Maximum time to wait for killed processes to disappear.
 const REAP: Duration = Duration::from_secs(5);
-/// Interval at which processes are counted.
+/// Interval at which the guard counts the agent's processes.
 const CHECK: Duration = Duration::from_millis(500);
 
 /// How an agent ended, as the guard reports it to the worker in one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Report {
-    /// It exited with this code.
+    /// The agent exited with this code.
     Exited(i32),
-    /// A signal ended it.
+    /// This signal ended the agent.
     Signalled(i32),
-    /// It was ended because it had too many processes.
+    /// The guard ended the agent because it had this many processes, which is too many.
     Processes(usize),
-    /// The system refused to start it, with this error number: not the agent's fault.
+    /// The system could not start the agent, with this error number. The agent is not at fault.
     Refused(i32),
 }
 
@@ -79,21 +79,21 @@ impl Report {
     }
 }
 
-/// Settings of the guard.
+/// Arguments of the guard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Orders {
+struct GuardArgs {
     /// Maximum bytes of writable memory for each process of the agent; 0: no limit.
     memory_bytes: u64,
     /// Maximum number of processes; 0: no limit.
     processes: usize,
-    /// The second stage: become the agent, as a child of this process.
+    /// In the second stage, the process id of the guard: this process then becomes the agent.
     exec_under: Option<i32>,
     command: Vec<OsString>,
 }
 
-impl Orders {
+impl GuardArgs {
     fn parse(args: impl IntoIterator<Item = OsString>) -> Option<Self> {
-        let mut orders = Self::default();
+        let mut parsed = Self::default();
         let mut args = args.into_iter();
         loop {
             let arg = args.next()?;
@@ -104,69 +104,71 @@ impl Orders {
             let value = args.next()?;
             let value = value.to_str()?;
             match arg {
-                "--memory-bytes" => orders.memory_bytes = value.parse().ok()?,
-                "--processes" => orders.processes = value.parse().ok()?,
-                "--exec-under" => orders.exec_under = Some(value.parse().ok()?),
+                "--memory-bytes" => parsed.memory_bytes = value.parse().ok()?,
+                "--processes" => parsed.processes = value.parse().ok()?,
+                "--exec-under" => parsed.exec_under = Some(value.parse().ok()?),
                 _ => return None,
             }
         }
-        orders.command = args.collect();
-        (!orders.command.is_empty()).then_some(orders)
+        parsed.command = args.collect();
+        (!parsed.command.is_empty()).then_some(parsed)
     }
 }
 
-/// Runs the guard: `[--memory-bytes N] [--processes N] -- BINARY ARGS…`. It must be called before
-/// any thread or runtime starts, with the arguments after the subcommand. The executable and the
-/// arguments before that are used again for the second stage.
+/// Runs the guard, with the arguments after the subcommand:
+/// `[--memory-bytes N] [--processes N] -- BINARY ARGS…`. Call it before any thread or runtime
+/// starts. For the second stage, the guard starts its own executable again, with the same
+/// subcommand.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
-    let Some(orders) = Orders::parse(args.iter().cloned()) else {
-        complain("usage: guard [--memory-bytes N] [--processes N] -- BINARY ARGS…");
+    let Some(parsed) = GuardArgs::parse(args.iter().cloned()) else {
+        print_error("usage: guard [--memory-bytes N] [--processes N] -- BINARY ARGS…");
         return ExitCode::from(2);
     };
-    if let Some(parent) = orders.exec_under {
-        return exec::become_agent(parent, orders.memory_bytes, &orders.command);
+    if let Some(parent) = parsed.exec_under {
+        return exec::become_agent(parent, parsed.memory_bytes, &parsed.command);
     }
     let all: Vec<OsString> = env::args_os().skip(1).collect();
-    let prefix = &all[..all.len().saturating_sub(args.len())];
-    match guard(&orders, prefix) {
+    let subcommand = &all[..all.len().saturating_sub(args.len())];
+    match guard(&parsed, subcommand) {
         Ok(report) => {
             let _ = io::stdout().write_all(report.to_line().as_bytes());
             ExitCode::SUCCESS
         }
         Err(error) => {
             let errno = error.raw_os_error().unwrap_or(0);
-            complain(&format!("cannot start a guarded process: {error}"));
+            print_error(&format!("cannot start a guarded process: {error}"));
             let _ = io::stdout().write_all(Report::Refused(errno).to_line().as_bytes());
             ExitCode::FAILURE
         }
     }
 }
 
-fn complain(message: &str) {
+fn print_error(message: &str) {
     let _ = writeln!(io::stderr(), "arena: {message}");
 }
 
+/// An event that the guard waits for.
 enum Happened {
-    /// The worker is gone or wants the agent to end.
+    /// The worker ended, or the guard got a signal: the agent has to end.
     Over,
     /// The agent ended.
     Agent(Report),
-    /// No child is left.
+    /// The guard has no child any more.
     Alone,
 }
 
-fn guard(orders: &Orders, prefix: &[OsString]) -> io::Result<Report> {
+fn guard(args: &GuardArgs, subcommand: &[OsString]) -> io::Result<Report> {
     let signals = SigSet::from_iter([Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP]);
     signals.thread_block()?;
     prctl::set_child_subreaper(true)?;
 
     let agent = Command::new(env::current_exe()?)
-        .args(prefix)
-        .args(["--memory-bytes", &orders.memory_bytes.to_string()])
+        .args(subcommand)
+        .args(["--memory-bytes", &args.memory_bytes.to_string()])
         .args(["--exec-under", &getpid().to_string()])
         .arg("--")
-        .args(&orders.command)
+        .args(&args.command)
         .stdin(Stdio::null())
         .stdout(io::stderr())
         .spawn()?;
@@ -191,7 +193,7 @@ fn guard(orders: &Orders, prefix: &[OsString]) -> io::Result<Report> {
             Ok(Happened::Alone) => return Ok(report.unwrap_or(Report::Exited(0))),
             Err(RecvTimeoutError::Timeout) => {
                 let count = tree::descendants(getpid()).len();
-                if orders.processes > 0 && count > orders.processes {
+                if args.processes > 0 && count > args.processes {
                     report = Some(Report::Processes(count));
                     grace = Duration::ZERO;
                     break;
@@ -203,12 +205,12 @@ fn guard(orders: &Orders, prefix: &[OsString]) -> io::Result<Report> {
     Ok(report.or(ended).unwrap_or(Report::Signalled(9)))
 }
 
-/// Ends every descendant, with SIGTERM first if there is time. Returns how the agent ended, if it
-/// had not ended before.
+/// Ends every descendant: with SIGTERM first, unless `grace` is zero, then with SIGKILL. Returns
+/// how the agent ended, if it ended only now.
 fn end_all(events: &mpsc::Receiver<Happened>, grace: Duration) -> Option<Report> {
     let mut report = None;
     if !grace.is_zero() {
-        // The guard is in the group, too, but blocks the signal.
+        // The guard is in the same group, but blocks this signal.
         let _ = killpg(getpgrp(), Signal::SIGTERM);
         tree::signal(getpid(), Signal::SIGTERM);
     }
@@ -217,7 +219,8 @@ fn end_all(events: &mpsc::Receiver<Happened>, grace: Duration) -> Option<Report>
         let wait = if start.elapsed() < grace {
             grace - start.elapsed()
         } else {
-            // A process may start others while the list is read, so repeat until none is left.
+            // A process can start others while the list is read, so this is repeated until no
+            // descendant is left.
             tree::signal(getpid(), Signal::SIGKILL);
             Duration::from_millis(5)
         };
@@ -266,11 +269,11 @@ mod tests {
     #[test]
     fn guard_options_end_at_dashes() {
         let args = ["--processes", "4", "--", "prog", "--processes", "--"];
-        let orders = Orders::parse(args.map(OsString::from)).expect("orders");
-        assert_eq!(orders.processes, 4);
-        assert_eq!(orders.command, ["prog", "--processes", "--"]);
+        let parsed = GuardArgs::parse(args.map(OsString::from)).expect("arguments");
+        assert_eq!(parsed.processes, 4);
+        assert_eq!(parsed.command, ["prog", "--processes", "--"]);
         for wrong in [&["--"][..], &["prog"], &["--processes", "x", "--", "prog"]] {
-            assert_eq!(Orders::parse(wrong.iter().map(OsString::from)), None);
+            assert_eq!(GuardArgs::parse(wrong.iter().map(OsString::from)), None);
         }
     }
 

@@ -1,5 +1,5 @@
-//! Boards of up to 16 cells as one number, one byte per cell: sowing is an addition, and an empty
-//! row a comparison.
+//! Fast sowing on boards of up to 16 cells. The board is one number with one byte per cell: sowing
+//! is an addition from a table, and a comparison with zero shows whether a row is empty.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ const LANES: usize = 16;
 /// Maximum number of stones with a table entry; more are sown one by one.
 const STONES_MAX: usize = 15;
 
-/// The numbers that a sowing adds to the cells, and the cell of its last stone.
+/// The number that a sowing adds to the board, and the cell of its last stone.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Added {
     pub(super) cells: u128,
@@ -21,14 +21,14 @@ pub(super) struct Added {
 /// The sowings of a board, by pit and number of stones.
 #[derive(Clone, Debug)]
 pub(super) struct Lanes {
-    /// `STONES_MAX + 1` for each cell.
+    /// `STONES_MAX + 1` entries for each cell.
     sowings: Arc<[Added]>,
-    /// The bytes of each seat's pits.
+    /// A mask of the pits of each seat.
     rows: [u128; 2],
 }
 
 impl Lanes {
-    /// For boards with this many pits per side; none if the cells do not fit.
+    /// The table for boards with this many pits per side; none if the cells do not fit.
     pub(super) fn new(pits: usize) -> Option<Self> {
         let cells = 2 * pits + 2;
         if cells > LANES {
@@ -62,7 +62,7 @@ impl Lanes {
         })
     }
 
-    /// The sowing of this many stones from a cell; none if they are too many.
+    /// The sowing of this many stones from a cell; none if there are too many stones for the table.
     #[inline]
     pub(super) fn sowing(&self, from: usize, stones: u8) -> Option<Added> {
         let stones = usize::from(stones);
@@ -71,7 +71,7 @@ impl Lanes {
 
     /// True if neither row is empty.
     #[inline]
-    pub(super) fn both_rows_hold(&self, board: &[u8; CELLS_MAX]) -> bool {
+    pub(super) fn both_rows_have_stones(&self, board: &[u8; CELLS_MAX]) -> bool {
         let cells = load(board);
         cells & self.rows[0] != 0 && cells & self.rows[1] != 0
     }

@@ -1,6 +1,7 @@
-//! Kalah: sowing stones around two rows of pits, for two players.
+//! Kalah: two players sow stones around two rows of pits.
 //!
-//! After the paper of the Kalah project, with the usual rules where it is silent.
+//! The rules follow paper 004. Where the paper defines no rule, they follow common practice; see
+//! `docs/kalah.md`.
 
 mod lanes;
 mod options;
@@ -34,29 +35,29 @@ pub const CELLS_MAX: usize = 2 * PITS_MAX + 2;
 #[derive(Clone, Debug)]
 pub struct Kalah {
     rules: KalahRules,
-    /// For boards that fit.
+    /// The table for fast sowing; none if the board is too large.
     lanes: Option<Lanes>,
 }
 
 /// A position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct State {
-    /// Stones, counter-clockwise: the pits of seat 0, its store, the pits of seat 1, its store;
-    /// then 0.
+    /// Stones in each cell, counter-clockwise: the pits of seat 0, its store, the pits of seat 1, its
+    /// store. Unused cells are 0.
     pub board: [u8; CELLS_MAX],
     /// The seat to move.
     pub to_move: u8,
-    /// True at the end of the game.
+    /// True if the game is over.
     pub over: bool,
-    /// Sowings so far.
+    /// Number of sowings so far.
     pub plies: u32,
 }
 
 /// Effect of a sowing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sowing {
-    /// Stones banked in the mover's store, by sowing and by capture, but not by the sweep at the
-    /// end.
+    /// Stones that sowing and capture bring into the mover's store, without those of the last
+    /// sweep.
     pub banked: u8,
     /// True if the last stone fell into the mover's store.
     pub again: bool,
@@ -103,7 +104,7 @@ impl Kalah {
             .as_ref()
             .and_then(|it| it.sowing(from, board[from]));
         let cell = if let Some(added) = looked_up {
-            // No cell can overflow into the next one: all stones together fit a byte.
+            // No byte can overflow, because the number of all stones fits a byte.
             board[from] = 0;
             lanes::store(lanes::load(board) + added.cells, board);
             usize::from(added.last)
@@ -130,14 +131,14 @@ impl Kalah {
         }
     }
 
-    /// Sweeps the remaining stones and ends the game, if a row is empty.
+    /// Ends the game if one of its conditions holds. If a row is empty, sweeps the remaining stones.
     #[inline]
     fn check_end(&self, state: &mut State) {
-        let both_hold = match &self.lanes {
-            Some(lanes) => lanes.both_rows_hold(&state.board),
+        let both_have_stones = match &self.lanes {
+            Some(lanes) => lanes.both_rows_have_stones(&state.board),
             None => (0..2).all(|seat| self.row(state, seat).iter().any(|&pit| pit > 0)),
         };
-        if both_hold {
+        if both_have_stones {
             let half = (self.rules.pits * usize::from(self.rules.stones)) as u8;
             let majority = [0, 1].map(|seat| state.board[self.store(seat)] > half);
             state.over = self.rules.early_stop && majority.contains(&true)
@@ -169,7 +170,7 @@ impl Kalah {
     }
 }
 
-/// Sows the stones of a cell one by one. Returns the cell of the last.
+/// Sows the stones of a cell one by one. Returns the cell of the last stone.
 fn sow_singly(board: &mut [u8; CELLS_MAX], from: usize, cells: usize, their_store: usize) -> usize {
     let mut cell = from;
     for _ in 0..std::mem::take(&mut board[from]) {
@@ -178,7 +179,7 @@ fn sow_singly(board: &mut [u8; CELLS_MAX], from: usize, cells: usize, their_stor
             cell += 1;
         }
         if cell >= cells {
-            // After seat 1's store comes seat 0's first pit.
+            // The first pit of seat 0 follows the store of seat 1.
             cell = 0;
         }
         board[cell] += 1;
@@ -269,7 +270,7 @@ impl Game for Kalah {
     }
 
     fn write_action(&self, _: &State, action: ActionId, out: &mut dyn Write) {
-        // Writing fails only if the buffer does, which is the caller's.
+        // The error of a failed write belongs to the caller's buffer.
         let _ = write!(out, "{action}");
     }
 
@@ -284,7 +285,7 @@ impl Game for Kalah {
     }
 
     fn draw(&self, state: &State, out: &mut dyn Write) {
-        // Writing fails only if the buffer does, which is the caller's.
+        // The error of a failed write belongs to the caller's buffer.
         let _ = self.draw_board(state, out);
     }
 }

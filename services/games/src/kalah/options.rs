@@ -6,7 +6,7 @@ use strum::{IntoStaticStr, VariantArray};
 use super::PITS_MAX;
 use crate::read::{Reader, choice, flag, int};
 
-/// When a last stone in an empty own pit captures.
+/// When a last stone that falls into an empty pit of the mover captures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub(super) enum EmptyCapture {
@@ -15,7 +15,7 @@ pub(super) enum EmptyCapture {
     Never,
 }
 
-/// Who gets the remaining stones at the end.
+/// The store that gets the remaining stones at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub(super) enum Remaining {
@@ -24,7 +24,7 @@ pub(super) enum Remaining {
     None,
 }
 
-/// The options in the form of the rules.
+/// The options as typed values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct KalahRules {
     pub(super) pits: usize,

@@ -1,12 +1,12 @@
-//! Notation and board of Kalah.
+//! Draws the board of Kalah as text.
 
 use std::fmt::{self, Write};
 
 use super::{Kalah, State};
 
 impl Kalah {
-    /// Seat 1's row above, from its right to its left, seat 0's below, the stores at the ends, and
-    /// the offsets of the pits beside the rows.
+    /// Draws the board. The row of seat 1 is at the top, from right to left, the row of seat 0 at the
+    /// bottom, and the stores at both ends. The offsets of the pits are above and below the rows.
     pub(super) fn draw_board(&self, state: &State, out: &mut dyn Write) -> fmt::Result {
         let pits = self.rules.pits;
         let mark = |seat| match (state.over, usize::from(state.to_move) == seat) {

@@ -4,16 +4,17 @@ use arena_engine::{Game, PerSeat, values};
 
 use super::{Kalah, State};
 
-/// Value of each pit that can be played, in thousandths of a logit.
+/// Weight of each playable pit, in thousandths of a logit.
 const CHOICE: i64 = 250;
-/// Value of the turn.
+/// Weight of the turn, in the same unit.
 const TEMPO: i64 = 110;
 
 impl Kalah {
-    /// A logistic model of the lead in banked stones, the stones of the own row, the pits that can
-    /// be played, and the turn. Stones weigh more the fewer are left. Stones of the own row first
-    /// count against a seat, because they can be captured, and at the end for it. The numbers are
-    /// fitted to games of `expectimax` against itself on six pits of four stones.
+    /// A logistic model of four differences between the seats: banked stones, stones in the own row,
+    /// playable pits, and the turn. The weight of stones grows as fewer stones are left. Stones in
+    /// the own row have a negative weight at first, because they can be captured, and a positive one
+    /// at the end. The weights are fitted to games of `expectimax` against itself, with six pits of
+    /// four stones.
     #[inline]
     pub(super) fn value(&self, state: &State) -> PerSeat<i64> {
         if state.over {

@@ -1,4 +1,4 @@
-//! The message of Kalah's position.
+//! Encodes and decodes positions of Kalah as messages.
 
 use arena_wire::games::KalahPosition;
 use prost::Message;

@@ -1,4 +1,4 @@
-//! The second stage: a child of the guard that becomes the agent.
+//! The second stage of a guard: its child sets the limits and becomes the agent.
 
 use std::{
     ffi::OsString,
@@ -19,16 +19,16 @@ use nix::{
     unistd::{Pid, getppid},
 };
 
-use super::complain;
+use super::print_error;
 
-/// Number of attempts for a binary that is still open for writing.
+/// Maximum number of attempts to run a binary that is still open for writing.
 const BUSY_ATTEMPTS: u32 = 100;
 
-/// Sets the limits and becomes the agent. Returns only on failure, with the codes of a shell:
-/// 126 if the file cannot be run, 127 if it does not exist.
+/// Sets the limits and becomes the agent. Returns only on failure, with the exit code that a shell
+/// would use: 126 if the file cannot be run, 127 if it does not exist.
 pub(super) fn become_agent(parent: i32, memory_bytes: u64, command: &[OsString]) -> ExitCode {
     if let Err(error) = confine(parent, memory_bytes) {
-        complain(&format!("cannot confine the agent: {error}"));
+        print_error(&format!("cannot confine the agent: {error}"));
         return ExitCode::from(126);
     }
     let program = &command[0];
@@ -42,13 +42,13 @@ pub(super) fn become_agent(parent: i32, memory_bytes: u64, command: &[OsString])
             true => "; it is not in the package, nor in a folder of this host's PATH",
             false => "",
         };
-        complain(&format!("cannot run {}: {error}{hint}", program.display()));
+        print_error(&format!("cannot run {}: {error}{hint}", program.display()));
         return match error.kind() {
             io::ErrorKind::NotFound => ExitCode::from(127),
             _ => ExitCode::from(126),
         };
     }
-    complain(&format!(
+    print_error(&format!(
         "cannot run {}: another process keeps it open for writing",
         program.display()
     ));
@@ -62,12 +62,12 @@ fn has_slash(program: &OsString) -> bool {
 fn confine(parent: i32, memory_bytes: u64) -> Result<(), Errno> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     if getppid() != Pid::from_raw(parent) {
-        // The guard died before the kernel was asked to watch it.
+        // The guard died before the signal for its death was set.
         return Err(Errno::ESRCH);
     }
     if memory_bytes > 0 {
-        // Writable private memory. The address space would also count what runtimes such as V8 only
-        // reserve.
+        // This limits writable private memory. A limit of the address space would also count
+        // memory that runtimes such as V8 reserve but do not use.
         setrlimit(Resource::RLIMIT_DATA, memory_bytes, memory_bytes)?;
     }
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;

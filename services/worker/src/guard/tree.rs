@@ -1,4 +1,4 @@
-//! The descendants of a process, whatever their session or group.
+//! The descendants of a process, in any session or process group.
 
 use std::{collections::BTreeSet, ffi::OsStr};
 
@@ -8,7 +8,7 @@ use nix::{
 };
 use procfs::process::{self, Process};
 
-/// All living descendants, also those with a session of their own.
+/// All living descendants, including those in other sessions.
 pub(super) fn descendants(root: Pid) -> BTreeSet<i32> {
     let mut found = BTreeSet::new();
     let mut open = vec![root.as_raw()];
@@ -29,7 +29,7 @@ pub(super) fn signal(root: Pid, signal: Signal) {
     }
 }
 
-/// All processes whose environment at their start had a variable with this value.
+/// All processes that were started with this value of an environment variable.
 pub(crate) fn with_variable(name: &str, value: &OsStr) -> Vec<Pid> {
     let has = |process: &Process| {
         let variables = process.environ().unwrap_or_default();
@@ -55,7 +55,8 @@ fn children(pid: i32) -> Vec<i32> {
     found
 }
 
-/// For kernels without the list of children: reads the parent of every process.
+/// The children, found by reading the parent of every process: for kernels without lists of
+/// children.
 fn children_by_parent(parent: i32) -> Vec<i32> {
     let is_child = |process: &Process| process.stat().is_ok_and(|stat| stat.ppid == parent);
     all().filter(is_child).map(|process| process.pid).collect()
