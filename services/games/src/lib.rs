@@ -1,4 +1,6 @@
-//! The rulesets of Arena, one module each, and the list of them.
+//! The rulesets of Arena, with one module for each, and the list of all rulesets.
+
+#![deny(clippy::float_arithmetic)]
 
 pub mod cowry;
 pub mod kalah;
