@@ -273,7 +273,7 @@ macro_rules! agents {
         )*
 
         #[test]
-        fn every_agent_of_the_table_has_a_test() {
+        fn agents_of_the_table_have_a_test() {
             let names: Vec<String> = table().into_iter().map(|agent| agent.name).collect();
             assert_eq!(names, [$($name),*]);
         }
@@ -320,7 +320,7 @@ agents! {
 }
 
 #[test]
-fn every_form_of_a_package_is_one_agent() {
+fn package_forms_are_one_agent() {
     let table = table();
     let of = |name: &str| table.iter().find(|agent| agent.name == name).expect(name);
     let content = |world: &World, path: &str, more: &[&str]| {

@@ -116,7 +116,7 @@ fn made_of(text: &str, format: &str) -> bool {
 }
 
 #[test]
-fn every_bar_is_one_of_a_figure_and_has_a_limit() {
+fn bars_belong_to_figures_and_have_limits() {
     let bars: Vec<Value> =
         serde_json::from_str(include_str!("data/bars.json")).expect("the list of bars");
     let sections = [

@@ -95,7 +95,7 @@ fn games_are_listed_by_agent_result_and_length() {
 }
 
 #[test]
-fn ids_may_be_short_and_last_is_the_newest() {
+fn short_ids_and_last_select_a_tournament() {
     let world = world();
     let show = |id: &str| {
         let show = [

@@ -36,7 +36,7 @@ fn add(world: &World, command: &mut Vec<String>, all: &mut String) {
 }
 
 #[test]
-fn help_of_every_command_is_in_the_reference() {
+fn help_reference_has_every_command() {
     let mut all = INTRODUCTION.to_owned();
     add(&World::new(), &mut Vec::new(), &mut all);
     let path = repository().join(REFERENCE);
@@ -51,7 +51,7 @@ fn help_of_every_command_is_in_the_reference() {
 }
 
 #[test]
-fn completions_and_manual_pages_know_every_command() {
+fn completions_and_manuals_have_every_command() {
     let world = World::new();
     for shell in ["bash", "zsh", "fish"] {
         let script = world.arena(&["completions", shell]).ok().stdout;

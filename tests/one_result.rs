@@ -97,7 +97,7 @@ fn killed_coordinator_changes_no_record() {
 }
 
 #[test]
-fn another_seed_plays_other_games() {
+fn different_seed_plays_different_games() {
     let world = World::new();
     let spec = paper_spec(1);
     let (id, _, games) = world.tournament(&spec, "one", &[]);

@@ -164,7 +164,7 @@ fn seeded_games_count_beside_repeats() {
 /// Pairs that repeat count one block and others count all, so that scores weight opponents
 /// differently.
 #[test]
-fn places_follow_ratings_where_some_pairs_repeat() {
+fn places_follow_ratings_if_pairs_repeat() {
     let world = World::new();
     let depths = [1, 2, 3, 4];
     let names: Vec<String> = depths.iter().map(|depth| format!("\"d{depth}\"")).collect();

@@ -80,7 +80,7 @@ fn move_latency_is_shown() {
 }
 
 #[test]
-fn every_format_of_output_says_the_same() {
+fn output_formats_agree() {
     let world = World::new();
     let spec = spec("shown", "kalah", 2, &["random", "kalah-minimax"], "");
     let (id, standings, _) = world.tournament(&spec, "data", &[]);

@@ -137,7 +137,7 @@ fn binary_without_run_bit_is_refused() {
 }
 
 #[test]
-fn options_of_a_registration_are_checked() {
+fn registration_options_are_checked() {
     let world = World::new();
     let (id, games) = kept(&world);
     let two = "[[agent]]\nname = \"a\"\nbot = \"random\"\n";
@@ -231,7 +231,7 @@ fn options_of_a_registration_are_checked() {
             .fails(2, &["ARGS", "--binary <PATH>"]);
     }
     nothing_lost(&world, &id, &games);
-    errors_read_as_reviewed("options_of_a_registration_are_checked", &world);
+    errors_read_as_reviewed("registration_options_are_checked", &world);
 }
 
 #[test]

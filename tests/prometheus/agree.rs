@@ -238,7 +238,7 @@ fn whole(expression: &str) -> String {
 }
 
 #[test]
-fn windows_are_taken_out_of_expressions() {
+fn windows_are_removed_from_expressions() {
     for (expression, expected) in [
         (
             "sum by (le) (rate(a{b=\"c\"}[$__rate_interval]))",

@@ -114,7 +114,7 @@ impl Dashboard {
 }
 
 #[test]
-fn there_are_these_dashboards_under_fixed_uids() {
+fn dashboards_have_fixed_uids() {
     let mut files: Vec<String> = fs::read_dir(deploy("grafana/dashboards"))
         .expect("the folder is there")
         .map(|entry| {

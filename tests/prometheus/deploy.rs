@@ -110,7 +110,7 @@ fn every_deploy_file_is_tested() {
 }
 
 #[test]
-fn commands_use_flags_and_variables_that_exist() {
+fn commands_use_existing_flags_and_variables() {
     for used in uses() {
         let (command, rest) = used.arguments.split_first().expect("a command");
         let help = Command::new(arena())

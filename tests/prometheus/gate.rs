@@ -110,7 +110,7 @@ fn gate_judges_edited_candidate() {
 }
 
 #[test]
-fn arena_is_built_as_for_a_release() {
+fn gate_builds_a_release() {
     let built = "--locked --package arena-cli --bin arena --features parquet";
     assert!(script("Build Arena").contains(&format!("--release {built}")));
     assert!(read(&deploy("Dockerfile")).contains(&format!("--profile dist {built}")));

@@ -111,7 +111,7 @@ pub(super) fn substitute(query: &str, variables: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn metrics_are_found_wherever_they_stand() {
+fn metrics_are_found_anywhere_in_a_query() {
     let check = |query: &str, expected: &[&str]| {
         let found: Vec<String> = selectors(query)
             .into_iter()

@@ -86,7 +86,7 @@ fn alerts_have_metrics_and_runbooks() {
 }
 
 #[test]
-fn every_alert_leads_to_its_part_of_the_readme() {
+fn alerts_link_to_the_readme() {
     let readme = read(&deploy("README.md"));
     let headings: Vec<&str> = readme
         .lines()

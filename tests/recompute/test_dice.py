@@ -36,7 +36,7 @@ SETTINGS = {
 }
 
 
-def test_keys_are_those_that_another_program_computed():
+def test_keys_match_another_program():
     for case in json.loads((ROOT / "services/model/data/keys.json").read_text()):
         seed = draws.block_seed(draws.tournament_seed(case["seed"]), case["block"])
         assert f"0x{seed:016x}" == case["block_seed"]
@@ -48,7 +48,7 @@ def test_keys_are_those_that_another_program_computed():
             assert [stream.key.hex() for stream in getattr(streams, name)] == case[name]
 
 
-def test_words_are_those_that_another_program_computed():
+def test_words_match_another_program():
     lines = (ROOT / "services/engine/data/streams.txt").read_text().splitlines()
     for line in lines:
         if line.startswith("#"):
@@ -63,7 +63,7 @@ def test_words_are_those_that_another_program_computed():
 
 
 @pytest.mark.parametrize("ruleset", SETTINGS)
-def test_every_draw_of_a_thousand_games_follows_from_seed_and_seat(arena, ruleset):
+def test_draws_follow_from_seed_and_seat(arena, ruleset):
     games = throws = 0
     for number, (seats, options, share) in enumerate(SETTINGS[ruleset]):
         blocks = round(GAMES * share / seats + 0.5)
@@ -83,7 +83,7 @@ def test_every_draw_of_a_thousand_games_follows_from_seed_and_seat(arena, rulese
     assert throws >= games
 
 
-def test_seeds_of_blocks_and_of_unpaired_games_follow_from_the_tournament(arena):
+def test_block_seeds_follow_from_the_tournament(arena):
     for paired in [True, False]:
         played = arena.tournament(
             "seeds", "cowry", ["random", "aggressive"], 20, play={"paired": paired}
@@ -98,7 +98,7 @@ def test_seeds_of_blocks_and_of_unpaired_games_follow_from_the_tournament(arena)
             replay.check_dice(record)
 
 
-def test_agents_of_two_in_four_seats_get_new_dice_once_their_order_comes_again(arena):
+def test_repeated_seat_order_gets_new_dice(arena):
     agents = {"format": "sprt", "seats": 4, "play": {"paired": True}}
     played = arena.tournament("necklace", "cowry", ["random", "aggressive"], 8, **agents)
     again = 0
@@ -113,7 +113,7 @@ def test_agents_of_two_in_four_seats_get_new_dice_once_their_order_comes_again(a
     assert again > 0
 
 
-def test_random_agents_draw_their_moves_from_the_seeds_of_their_decisions(arena):
+def test_random_moves_follow_decision_seeds(arena):
     played = arena.tournament(
         "seeded", "chinese-ludo", ["one", "two"], 10, bots={"one": ("random", {}), "two": ("random", {})}
     )
@@ -136,7 +136,7 @@ def test_random_agents_draw_their_moves_from_the_seeds_of_their_decisions(arena)
     assert asked > 500
 
 
-def test_dice_of_another_seed_are_noticed(arena):
+def test_dice_of_another_seed_are_detected(arena):
     played = arena.tournament("other", "cowry", ["random", "aggressive"], 1)
     for record, line in zip(played.records, played.lines):
         other = copy.deepcopy(record)

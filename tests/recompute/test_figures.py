@@ -331,7 +331,7 @@ def registered(arena):
 
 
 @pytest.mark.parametrize("name", FIELDS)
-def test_every_number_is_that_of_the_records(arena, registered, name):
+def test_figures_follow_from_records(arena, registered, name):
     ruleset, agents, blocks, more = FIELDS[name]
     checked = Checked(arena.tournament(name, ruleset, agents, blocks, **more))
     checked.agents()

@@ -66,7 +66,7 @@ def drawn_options(rng, ruleset, options):
 
 
 @pytest.mark.parametrize("ruleset", replay.RULESETS)
-def test_games_with_any_options_are_played_by_the_page(arena, ruleset):
+def test_rule_page_covers_all_options(arena, ruleset):
     rng = random.Random(f"16 {ruleset}")
     options = listed(arena, ruleset)["options"]
     endings, games = set(), 0
@@ -117,7 +117,7 @@ def test_games_with_any_options_are_played_by_the_page(arena, ruleset):
         ("kalah", None, 2),
     ],
 )
-def test_presets_are_played_by_the_page(arena, ruleset, preset, seats):
+def test_rule_page_covers_presets(arena, ruleset, preset, seats):
     names = [f"a{seat}" for seat in range(seats)]
     bots = NATIVE.get(ruleset, ["random", "greedy"])
     check(
@@ -133,7 +133,7 @@ def test_presets_are_played_by_the_page(arena, ruleset, preset, seats):
     )
 
 
-def test_deadlocks_are_found_by_the_page(arena):
+def test_rule_page_finds_deadlocks(arena):
     # One piece a seat and few squares: a gate that neither can open.
     options = {"pieces": 1, "dice": "uniform"}
     for deadlock in ["draw", "progress", "open-gate"]:
@@ -149,7 +149,7 @@ def test_deadlocks_are_found_by_the_page(arena):
 
 @pytest.mark.parametrize("policy", ["forfeit", "random-move"])
 @pytest.mark.parametrize("seats", [2, 3, 4])
-def test_forfeits_and_substituted_moves_are_those_of_the_page(arena, seats, policy):
+def test_rule_page_covers_forfeits(arena, seats, policy):
     name = f"illegal-{seats}-{policy}"
     arena.misbehave(name, "illegal", 3)
     names = [name, "random", "aggressive", "mixed"][:seats]
@@ -164,7 +164,7 @@ def test_forfeits_and_substituted_moves_are_those_of_the_page(arena, seats, poli
 
 
 @pytest.mark.parametrize("ruleset", replay.RULESETS)
-def test_pages_name_every_option_value_and_preset(arena, ruleset):
+def test_rule_pages_name_options_and_presets(arena, ruleset):
     page = (ROOT / f"services/games/docs/{ruleset}.md").read_text()
     shared = page + (ROOT / "services/games/README.md").read_text()
     if ruleset == "oware-anan-anan":

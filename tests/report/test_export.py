@@ -28,7 +28,7 @@ def table(arena, field, name, form):
 
 
 @pytest.mark.parametrize("name", ["decisions", "standings"])
-def test_every_format_has_the_same_rows(arena, field, name):
+def test_formats_have_the_same_rows(arena, field, name):
     frames = [table(arena, field, name, form) for form in ["parquet", "csv", "jsonl"]]
     assert len({frame.shape for frame in frames}) == 1
     for other in frames[1:]:
@@ -39,7 +39,7 @@ def test_every_format_has_the_same_rows(arena, field, name):
             assert all(same(a, b) for a, b in zip(ours, theirs)), column
 
 
-def test_games_are_the_same_columns_and_rows_as_csv_and_parquet(arena, field):
+def test_games_match_in_csv_and_parquet(arena, field):
     ours, theirs = (table(arena, field, "games", form) for form in ["parquet", "csv"])
     assert ours.columns == theirs.columns
     assert {"seed", "luck_0", "luck_1"} <= set(ours.columns)
@@ -49,7 +49,7 @@ def test_games_are_the_same_columns_and_rows_as_csv_and_parquet(arena, field):
         assert all(same(a, b) for a, b in pairs), column
 
 
-def test_standings_have_the_columns_of_the_command(arena, field):
+def test_standings_columns_match_the_command(arena, field):
     exported = table(arena, field, "standings", "csv")
     shown = arena.run("standings", field, "--data", "data", "--output", "csv").stdout
     shown = polars.read_csv(io.StringIO(shown), infer_schema_length=None)
@@ -59,14 +59,14 @@ def test_standings_have_the_columns_of_the_command(arena, field):
     assert {"faults_by_kind", "ranks_1", "ranks_2"} <= set(exported.columns)
 
 
-def test_files_of_tournaments_with_and_without_faults_can_be_put_together(arena, field, faulty):
+def test_files_with_and_without_faults_combine(arena, field, faulty):
     for name in ["games", "decisions", "standings"]:
         frames = [table(arena, one, name, "parquet") for one in [field, faulty]]
         assert frames[0].schema == frames[1].schema, name
         assert polars.concat(frames).height == sum(frame.height for frame in frames)
 
 
-def test_games_as_parquet_are_the_games_of_the_export(arena, field):
+def test_parquet_games_match_the_export(arena, field):
     games = table(arena, field, "games", "parquet")
     lines = arena.run("export", field, "--data", "data").stdout.splitlines()
     records = [json.loads(line) for line in lines]
@@ -87,7 +87,7 @@ def test_decisions_are_the_actions_of_the_games(arena, field):
     assert decisions["move"].to_list() == moves
 
 
-def test_the_example_for_notebooks_works(arena, field, monkeypatch):
+def test_notebook_example_works(arena, field, monkeypatch):
     for name in ["games", "decisions"]:
         table(arena, field, name, "parquet")
     monkeypatch.chdir(arena.folder)

@@ -26,7 +26,7 @@ wrong = "random ranks first"
     return done
 
 
-def test_a_run_tells_each_expectation_with_value_interval_and_verdict(gate):
+def test_run_shows_each_expectation(gate):
     import json
 
     standings = json.loads(gate.stdout)
@@ -37,7 +37,7 @@ def test_a_run_tells_each_expectation_with_value_interval_and_verdict(gate):
     assert strong["level"] == 0.95
 
 
-def test_junit_has_a_case_for_each_expectation(arena, gate):
+def test_junit_has_a_case_per_expectation(arena, gate):
     import json
 
     identity = json.loads(gate.stdout)["tournament_id"]
@@ -48,14 +48,14 @@ def test_junit_has_a_case_for_each_expectation(arena, gate):
     assert failed == ["wrong"]
 
 
-def test_markdown_is_not_markup_that_users_wrote(arena, faulty):
+def test_user_text_is_escaped_in_markdown(arena, faulty):
     text = arena.run("report", faulty, "--data", "data", "--markdown").stdout
     assert "| # | agent |" in text
     outside, inside = text.split("```toml")
     assert "<script>" not in outside and HOSTILE in inside
 
 
-def test_other_expectations_can_be_asked_for_and_wrong_ones_are_named(arena, faulty):
+def test_expectations_of_a_report_are_checked(arena, faulty):
     standings = ["standings", faulty, "--data", "data"]
     arena.run(*standings, "--expect", "random scores at least 0")
     arena.run(*standings, "--expect", "no faults", code=3)
@@ -65,7 +65,7 @@ def test_other_expectations_can_be_asked_for_and_wrong_ones_are_named(arena, fau
     assert "has no expectations" in done.stderr
 
 
-def test_a_file_in_a_folder_that_is_not_there_is_named_and_nothing_is_left(arena, faulty):
+def test_missing_folder_is_named(arena, faulty):
     before = sorted(path.name for path in arena.folder.iterdir())
     for command in [
         ["report", faulty, "--html", "nowhere/page.html"],
@@ -76,20 +76,20 @@ def test_a_file_in_a_folder_that_is_not_there_is_named_and_nothing_is_left(arena
     assert sorted(path.name for path in arena.folder.iterdir()) == before
 
 
-def test_an_unknown_id_is_named(arena, faulty):
+def test_unknown_id_is_named(arena, faulty):
     done = arena.run("report", "nobody-0123456789", "--data", "data", "--html", "x.html", code=2)
     assert "nobody-0123456789" in done.stderr
     assert not (arena.folder / "x.html").exists()
 
 
-def test_the_hash_in_a_page_is_that_of_the_export(arena, faulty):
+def test_page_hash_matches_the_export(arena, faulty):
     export = arena.run("export", faulty, "--data", "data", "--records", "hash").stdout
     digest = hashlib.sha256(export.encode()).hexdigest()
     page = arena.run("report", faulty, "--data", "data", "--html", "-").stdout
     assert digest in page
 
 
-def test_a_page_of_a_tournament_is_the_same_whenever_it_is_made(arena, faulty):
+def test_page_is_reproducible(arena, faulty):
     pages = [
         arena.run("report", faulty, "--data", "data", "--html", "-").stdout for _ in range(2)
     ]

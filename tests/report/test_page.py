@@ -52,7 +52,7 @@ def page_file(arena, faulty):
 
 
 @pytest.mark.parametrize("width, scheme", LOOKS)
-def test_nothing_is_asked_for_nothing_complains_and_nothing_sticks_out(
+def test_page_loads_cleanly_without_overflow(
     browser, page_file, width, scheme
 ):
     with Page(browser, page_file, width, scheme) as open_page:
@@ -63,7 +63,7 @@ def test_nothing_is_asked_for_nothing_complains_and_nothing_sticks_out(
 
 
 @pytest.mark.parametrize("width, scheme", LOOKS)
-def test_every_text_can_be_read_against_what_is_behind_it(browser, page_file, width, scheme):
+def test_text_has_enough_contrast(browser, page_file, width, scheme):
     with Page(browser, page_file, width, scheme) as open_page:
         for details in open_page.page.locator("details").all():
             details.evaluate("node => { node.open = true }")
@@ -72,7 +72,7 @@ def test_every_text_can_be_read_against_what_is_behind_it(browser, page_file, wi
         assert result["found"] == []
 
 
-def test_what_users_write_is_shown_as_text(browser, page_file):
+def test_user_text_is_escaped(browser, page_file):
     with Page(browser, page_file) as open_page:
         assert "taken" not in open_page.page.title()
         assert open_page.page.locator("img").count() == 0
@@ -81,7 +81,7 @@ def test_what_users_write_is_shown_as_text(browser, page_file):
         assert HOSTILE in open_page.text("section[aria-labelledby=faults]")
 
 
-def test_the_page_has_one_title_a_language_and_headings_in_order(browser, page_file):
+def test_page_has_title_language_and_headings(browser, page_file):
     with Page(browser, page_file) as open_page:
         levels = open_page.page.evaluate(
             "[...document.querySelectorAll('h1, h2, h3')].map(node => Number(node.tagName[1]))"
@@ -104,7 +104,7 @@ def test_the_page_has_one_title_a_language_and_headings_in_order(browser, page_f
 
 
 @pytest.mark.parametrize("ruleset", BOARDS)
-def test_keys_and_buttons_step_through_a_game_on_its_board(arena, browser, ruleset):
+def test_keys_and_buttons_step_through_a_game(arena, browser, ruleset):
     identity = arena.tournament(ruleset, BOARDS[ruleset])
     file = arena.folder / f"{ruleset}.html"
     arena.run("report", identity, "--data", "data", "--html", file)
@@ -137,14 +137,14 @@ def test_keys_and_buttons_step_through_a_game_on_its_board(arena, browser, rules
         assert page.evaluate("document.documentElement.scrollWidth") <= 400
 
 
-def test_names_of_the_crosstable_are_whole_on_a_phone(browser, page_file):
+def test_crosstable_names_fit_a_phone(browser, page_file):
     with Page(browser, page_file, 400) as open_page:
         for head in open_page.page.locator(".heat tbody th").all():
             cut = head.evaluate("node => node.scrollWidth > node.clientWidth + 1")
             assert not cut, head.text_content()
 
 
-def test_on_paper_the_pairs_are_written_out(browser, page_file):
+def test_printed_page_lists_pairs(browser, page_file):
     with Page(browser, page_file) as open_page:
         assert not open_page.page.locator("#pair-list").is_visible()
         assert "likelihood of superiority" in open_page.text("#pair-list")
@@ -152,20 +152,20 @@ def test_on_paper_the_pairs_are_written_out(browser, page_file):
         assert open_page.page.locator("#pair-list").is_visible()
 
 
-def test_without_script_the_page_still_says_all_but_the_games(browser, page_file):
+def test_page_works_without_script(browser, page_file):
     with Page(browser, page_file, java_script_enabled=False) as open_page:
         assert "game show" in open_page.text("noscript")
         assert open_page.page.locator("#standings").is_visible()
 
 
-def test_on_paper_nothing_is_there_that_only_a_screen_can_do(browser, page_file):
+def test_printed_page_has_no_controls(browser, page_file):
     with Page(browser, page_file) as open_page:
         open_page.page.emulate_media(media="print")
         for selector in ["nav", "#next", "#at", "#pick"]:
             assert not open_page.page.locator(selector).is_visible(), selector
 
 
-def test_a_tournament_of_hashes_says_how_to_see_a_game(arena, browser):
+def test_hash_records_explain_how_to_see_games(arena, browser):
     identity = arena.tournament("kalah", ["greedy", "random"], more='records = "hash"')
     file = arena.folder / "hashes.html"
     arena.run("report", identity, "--data", "data", "--html", file)
@@ -240,7 +240,7 @@ BROKEN = """() => {
 
 @pytest.mark.parametrize("name", ["faulty", "sprt", "seats"])
 @pytest.mark.parametrize("width", WIDTHS)
-def test_no_column_is_too_narrow_or_clipped(browser, pages, name, width):
+def test_columns_are_not_clipped(browser, pages, name, width):
     with Page(browser, pages[name][1], width) as open_page:
         opened(open_page.page)
         assert open_page.page.evaluate("document.documentElement.scrollWidth") <= width
@@ -249,7 +249,7 @@ def test_no_column_is_too_narrow_or_clipped(browser, pages, name, width):
 
 
 @pytest.mark.parametrize("name", ["faulty", "sprt", "seats"])
-def test_on_paper_every_table_is_whole(browser, pages, name):
+def test_printed_tables_are_complete(browser, pages, name):
     with Page(browser, pages[name][1], PAPER) as open_page:
         open_page.page.emulate_media(media="print")
         hidden = open_page.page.evaluate(
@@ -261,7 +261,7 @@ def test_on_paper_every_table_is_whole(browser, pages, name):
         assert open_page.page.evaluate(BROKEN) == []
 
 
-def test_three_points_are_shown_and_the_others_folded(browser, pages):
+def test_only_three_points_are_unfolded(browser, pages):
     for _, file in pages.values():
         with Page(browser, file) as open_page:
             summary = open_page.page.locator("section[aria-labelledby=summary]")
@@ -270,7 +270,7 @@ def test_three_points_are_shown_and_the_others_folded(browser, pages):
             assert more.count() > 2 and not more.first.is_visible()
 
 
-def test_a_sequential_test_shows_its_ratio_its_bounds_and_its_outcomes(arena, browser, pages):
+def test_sprt_shows_ratio_and_bounds(arena, browser, pages):
     identity, file = pages["sprt"]
     verdict = standings(arena, identity)["verdict"]
     with Page(browser, file) as open_page:
@@ -287,7 +287,7 @@ def test_a_sequential_test_shows_its_ratio_its_bounds_and_its_outcomes(arena, br
         assert heads == [f"{points} of 2 points" for points in ["0", "0.5", "1", "1.5", "2"]]
 
 
-def test_four_seats_show_how_often_each_place_was_reached(arena, browser, pages):
+def test_four_seats_show_place_counts(arena, browser, pages):
     identity, file = pages["seats"]
     agents = standings(arena, identity)["agents"]
     with Page(browser, file) as open_page:
@@ -326,7 +326,7 @@ SAID = {
 
 
 @pytest.mark.parametrize("ruleset", SAID)
-def test_moves_are_said_in_words(arena, browser, ruleset):
+def test_moves_are_described_in_words(arena, browser, ruleset):
     identity = arena.tournament(ruleset, BOARDS[ruleset])
     file = arena.folder / f"{ruleset}-words.html"
     arena.run("report", identity, "--data", "data", "--html", file)

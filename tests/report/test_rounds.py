@@ -41,7 +41,7 @@ def played(arena):
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("width, scheme", LOOKS)
-def test_rounds_can_be_read_and_stick_out_nowhere(browser, played, name, width, scheme):
+def test_rounds_are_legible_without_overflow(browser, played, name, width, scheme):
     with Page(browser, played[name][2], width, scheme) as open_page:
         assert open_page.said == []
         assert open_page.page.evaluate("document.documentElement.scrollWidth") <= width
@@ -53,7 +53,7 @@ def test_rounds_can_be_read_and_stick_out_nowhere(browser, played, name, width, 
 
 
 @pytest.mark.parametrize("name", ["single", "double", "tables"])
-def test_a_bracket_is_a_list_of_rounds_with_everybody_in_it(browser, played, name):
+def test_bracket_lists_all_agents_by_round(browser, played, name):
     _, standings, file = played[name]
     rounds = standings["verdict"]["rounds"]
     with Page(browser, file) as open_page:
@@ -81,7 +81,7 @@ def middle(box):
     return box["y"] + box["height"] / 2
 
 
-def test_lines_of_a_tree_lead_from_two_to_the_middle_between_them(browser, played):
+def test_bracket_lines_join_two_tables(browser, played):
     with Page(browser, played["single"][2]) as open_page:
         columns = [boxes(column) for column in open_page.page.locator("ol.tree > li").all()]
         assert [len(column) for column in columns] == [8, 4, 2, 1]
@@ -93,7 +93,7 @@ def test_lines_of_a_tree_lead_from_two_to_the_middle_between_them(browser, playe
 
 
 @pytest.mark.parametrize("name", ["single", "double", "tables"])
-def test_on_a_phone_rounds_are_below_each_other_and_nothing_scrolls(browser, played, name):
+def test_rounds_stack_on_a_phone(browser, played, name):
     with Page(browser, played[name][2], 400) as open_page:
         wide = open_page.page.locator("section[aria-labelledby=rounds] .wide")
         assert wide.evaluate("node => node.scrollWidth - node.clientWidth") <= 1
@@ -103,7 +103,7 @@ def test_on_a_phone_rounds_are_below_each_other_and_nothing_scrolls(browser, pla
 
 
 @pytest.mark.parametrize("name", ["single", "double"])
-def test_on_paper_a_bracket_is_whole(browser, played, name):
+def test_printed_bracket_is_complete(browser, played, name):
     # As wide as a sheet of A4 between its margins.
     with Page(browser, played[name][2], 700) as open_page:
         open_page.page.emulate_media(media="print")
@@ -114,7 +114,7 @@ def test_on_paper_a_bracket_is_whole(browser, played, name):
         assert len(starts) == (4 if name == "single" else 2), "beside each other, or in two columns"
 
 
-def test_standings_of_a_swiss_tournament_have_what_decides_places(arena, played, browser):
+def test_swiss_standings_have_tie_breaks(arena, played, browser):
     identity, standings, file = played["swiss"]
     places = standings["verdict"]["places"]
     ours = [
@@ -145,7 +145,7 @@ def test_standings_of_a_swiss_tournament_have_what_decides_places(arena, played,
     assert "| # | agent | Swiss points | Buchholz | byes |" in text
 
 
-def test_rounds_are_reported_where_they_are_asked_for(arena, played):
+def test_rounds_are_shown_on_request(arena, played):
     for name, (identity, standings, _) in played.items():
         command = ["standings", identity, "--data", "data"]
         plain, asked = (arena.run(*command, *more).stdout for more in [[], ["--rounds"]])
@@ -161,7 +161,7 @@ def test_rounds_are_reported_where_they_are_asked_for(arena, played):
     assert "use one at a time" in arena.run(*both, code=2).stderr
 
 
-def test_a_format_without_rounds_says_so(arena):
+def test_format_without_rounds_says_so(arena):
     identity = arena.tournament("cowry", NINE[:2], blocks=2)
     command = ["standings", identity, "--data", "data", "--rounds"]
     assert "this format has none" in arena.run(*command).stdout

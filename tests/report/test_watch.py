@@ -107,7 +107,7 @@ def worker(arena, coordinator):
     return subprocess.Popen(command, cwd=arena.folder, stdout=subprocess.DEVNULL)
 
 
-def test_it_is_drawn_in_place_and_ends_with_the_standings(arena, coordinator):
+def test_watch_redraws_and_ends_with_standings(arena, coordinator):
     terminal = watch(arena, coordinator)
     terminal.wait_for("start `arena worker` to play")
     assert "random" in terminal.text()
@@ -127,7 +127,7 @@ def test_it_is_drawn_in_place_and_ends_with_the_standings(arena, coordinator):
         assert change not in terminal.bytes
 
 
-def test_ctrl_c_leaves_the_terminal_as_it_was(arena, coordinator):
+def test_ctrl_c_restores_the_terminal(arena, coordinator):
     terminal = watch(arena, coordinator)
     terminal.wait_for("0 of 1,200 games")
     os.write(terminal.fd, b"\x03")
@@ -136,7 +136,7 @@ def test_ctrl_c_leaves_the_terminal_as_it_was(arena, coordinator):
     assert terminal.screen.cursor.x <= len("^C"), "not at the start of a line"
 
 
-def test_a_terminal_that_becomes_narrow_is_drawn_once(arena, coordinator):
+def test_narrowed_terminal_is_drawn_once(arena, coordinator):
     terminal = watch(arena, coordinator)
     terminal.wait_for("0 of 1,200 games")
     terminal.resize(50, 20)
@@ -151,7 +151,7 @@ def test_a_terminal_that_becomes_narrow_is_drawn_once(arena, coordinator):
 
 
 @pytest.mark.parametrize("plain", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-def test_plain_lines_come_where_nothing_may_be_drawn(arena, coordinator, plain):
+def test_dumb_terminal_gets_plain_lines(arena, coordinator, plain):
     terminal = watch(arena, coordinator, **plain)
     terminal.wait_for("0/1,200 games")
     os.write(terminal.fd, b"\x03")

@@ -82,7 +82,7 @@ async fn serves_at_address_until_sigterm() {
 }
 
 #[test]
-fn wrong_arguments_end_with_2_and_say_why() {
+fn wrong_arguments_exit_with_2() {
     for (arguments, reason) in [
         (
             ["--bot", "randm"],
@@ -99,7 +99,7 @@ fn wrong_arguments_end_with_2_and_say_why() {
 }
 
 #[tokio::test]
-async fn port_in_use_ends_with_1_and_names_it() {
+async fn port_in_use_exits_with_1() {
     let (_process, address) = start(command().args(["--listen", "127.0.0.1:0"]));
     let output = command()
         .args(["--listen", &address])

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn last_is_the_one_created_last() {
+    fn last_is_the_newest() {
         assert_eq!(chosen(&tournaments(), LAST).expect("one"), Some("cup-02"));
         assert_eq!(chosen(&[], LAST).expect("none"), None);
     }

@@ -133,7 +133,7 @@ mod tests {
 
     /// Products of the luck of a single block need more than 64 bits.
     #[test]
-    fn sums_of_luck_are_kept_whole() {
+    fn checkpoint_keeps_luck_sums_exact() {
         let spec = "name = \"cup\"\nruleset = \"cowry\"\nseed = \"0x5eed\"\n\
                     agents = [\"random\", \"aggressive\"]";
         let agents = crate::agents::Agents::new(

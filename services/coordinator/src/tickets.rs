@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn ticket_outlives_a_start_but_numbers_of_joins_do_not() {
+    fn restart_keeps_tickets_but_no_join_numbers() {
         let store = MemoryStore::new().expect("a store");
         let key = Tickets::load(&store).expect("a key");
         assert_eq!(Tickets::load(&store).expect("a key"), key);

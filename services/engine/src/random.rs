@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_a_key_are_pinned_for_ever() {
+    fn words_of_a_key_are_pinned() {
         let golden = include_str!("../data/streams.txt");
         for line in golden.lines().filter(|line| !line.starts_with('#')) {
             let mut fields = line.split_whitespace();

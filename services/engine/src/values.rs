@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn means_are_those_of_a_division() {
+    fn means_equal_a_division() {
         for seats in 2..=MAX_SEATS {
             let others = seats as i64 - 1;
             for sum in (0..=others * POINT).step_by(7) {

@@ -283,13 +283,13 @@ mod tests {
     }
 
     #[test]
-    fn without_a_choice_the_only_list_evolves() {
+    fn only_list_option_evolves_by_default() {
         let genome = Genome::new(&bot(), "kalah", None).expect("one list");
         assert_eq!(genome.options().collect::<Vec<_>>(), ["weights"]);
     }
 
     #[test]
-    fn invalid_choice_is_rejected_with_the_valid_options() {
+    fn invalid_choice_lists_valid_options() {
         for (evolve, reported) in [
             ("\"weight\"", "did you mean \"weights\"?"),
             ("\"brave\"", "no such numeric option"),

@@ -221,7 +221,7 @@ mod tests {
     const PLAYER: &str = "[player]\nbot = \"oware-minimax\"\n";
 
     #[test]
-    fn defaults_are_the_papers() {
+    fn spec_defaults_match_the_paper() {
         let spec = parse(&format!("{LEAST}{PLAYER}")).expect("a spec");
         assert_eq!(spec.evolution, Settings::default());
         assert_eq!(spec.blocks, 1);

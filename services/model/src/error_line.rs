@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn output_without_an_error_has_no_such_line() {
+    fn output_without_error_has_no_error_line() {
         for output in [
             "",
             "listening on unix:/tmp/x\n",

@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn derived_keys_are_pinned_for_ever() {
+    fn derived_keys_are_pinned() {
         let golden: Vec<Golden> =
             serde_json::from_str(include_str!("../data/keys.json")).expect("golden data");
         assert!(!golden.is_empty());
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_an_evolution_are_pinned_for_ever() {
+    fn evolution_keys_are_pinned() {
         // Computed by an independent implementation.
         let seed: TournamentSeed = "0x5eed".parse().expect("a seed");
         assert_eq!(
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn seeds_are_read_and_written_alike() {
+    fn seeds_round_trip() {
         for text in [
             "0x5eed",
             "0x0",

@@ -40,7 +40,7 @@ fn run(id: &str, games: u64, threads: usize) -> TableResult {
 }
 
 #[test]
-fn every_data_file_is_part_of_the_program() {
+fn data_files_are_part_of_the_program() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tables");
     let mut files: Vec<String> = fs::read_dir(folder)
         .expect("the folder of the data files")
@@ -109,7 +109,7 @@ fn irreproducible_figures_have_reasons() {
 const SAMPLED: [&str; 4] = ["000-i", "000-iii", "001-ii", "001-vii"];
 
 #[test]
-fn one_game_is_no_verdict() {
+fn single_game_has_no_verdict() {
     for id in SAMPLED {
         let ran = run(id, 1, 1);
         let mut shown = 0;
@@ -152,7 +152,7 @@ fn constructed_figures_are_counted_apart() {
 }
 
 #[test]
-fn dependent_cells_are_those_of_the_list() {
+fn dependent_cells_match_the_list() {
     type Columns = BTreeMap<String, Vec<String>>;
     let dependent = |table: &PublishedTable| {
         let mut rows = Columns::new();
@@ -264,7 +264,7 @@ fn games_counted_in_advance_are_the_games_played() {
 }
 
 #[test]
-fn more_games_begin_with_the_same_ones() {
+fn more_games_extend_the_same_games() {
     let table = library::table("000-ii").expect("a table");
     let spec = |games| table.plays[0].spec(&runner(games, 1).seed, Some(games));
     assert_eq!(spec(10).seed, spec(1000).seed);

@@ -328,7 +328,7 @@ fn clear_first_and_open_pairs_differ() {
 }
 
 #[test]
-fn pairs_are_written_out_below_the_crosstable() {
+fn pairs_are_listed_below_the_crosstable() {
     let pair = |sign: f64| {
         Some(Pair {
             games: 1200,
@@ -385,7 +385,7 @@ fn drawn_starter_names_no_first_seat() {
 }
 
 #[test]
-fn no_interval_of_a_sentence_is_on_two_lines() {
+fn intervals_do_not_wrap() {
     let report = Report {
         notes: vec!["it is rated +20 [+5, +35] Elo".to_owned()],
         ..played()
@@ -396,7 +396,7 @@ fn no_interval_of_a_sentence_is_on_two_lines() {
 }
 
 #[test]
-fn nothing_in_a_page_is_loaded_from_elsewhere() {
+fn page_loads_nothing_external() {
     let page = html(&played()).expect("a page");
     for attribute in [
         "src=",
@@ -415,7 +415,7 @@ fn nothing_in_a_page_is_loaded_from_elsewhere() {
 }
 
 #[test]
-fn sentences_read_as_reviewed() {
+fn sentences_match_snapshots() {
     let mut test = played();
     test.verdict = serde_json::from_str(r#"{"kind":"sprt","text":"H1 accepted"}"#).ok();
     let reports = [("empty", empty()), ("played", played()), ("test", test)];

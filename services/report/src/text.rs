@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn notes_are_broken_between_words() {
+    fn notes_wrap_between_words() {
         let text = "note: a word\n  averyveryverylongword is left whole, as it is";
         let expected =
             "note: a word\n  averyveryverylongword\n    is left\n    whole, as\n    it is";

@@ -223,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_written_as_people_read_them() {
+    fn numbers_are_formatted_for_people() {
         assert_eq!(count(0), "0");
         assert_eq!(count(999), "999");
         assert_eq!(count(1_234_567), "1,234,567");
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_of_intervals_alone_hold_together() {
+    fn only_interval_blanks_are_unbreakable() {
         assert_eq!(
             unbroken("+5 [-1, +11] Elo, 51.2% [48.0, 54.4] of [two, three] [1, 2"),
             "+5 [-1,\u{a0}+11] Elo, 51.2% [48.0,\u{a0}54.4] of [two, three] [1, 2"

@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_latency_is_reported_within_a_thirtieth() {
+    fn latency_error_is_below_a_thirtieth() {
         let mut nanos = 1u64;
         while nanos < 1 << MAX_BITS {
             for value in [nanos, nanos + nanos / 3, nanos * 2 - 1] {
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn merging_is_recording_everything_in_one() {
+    fn merged_histograms_equal_one_histogram() {
         let (mut first, mut second, mut all) = <(LatencyHistogram, _, LatencyHistogram)>::default();
         for (n, to) in [(3u64, &mut first), (5, &mut second)] {
             let to: &mut LatencyHistogram = to;

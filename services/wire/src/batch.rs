@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_written_as_their_message_is() {
+    fn encoded_answers_equal_their_message() {
         let message = sample();
         let mut out = Vec::new();
         write_batch(&mut out, message.batch);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_read_as_their_message_is() {
+    fn decoded_answers_equal_their_message() {
         let message = sample();
         let mut answers = Answers::default();
         // Twice, because buffers are reused.

@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_are_read_as_they_were_written() {
+    fn guard_reports_round_trip() {
         for report in [
             Report::Exited(3),
             Report::Signalled(11),

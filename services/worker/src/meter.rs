@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn latencies_are_taken_once_and_by_agent() {
+    fn latencies_are_taken_once_per_agent() {
         let registry = arena_telemetry::Registry::new();
         let metrics = WorkerMetrics::new(&registry, ["kalah"]).expect("metrics");
         let latencies = Arc::new(Latencies::new(2));

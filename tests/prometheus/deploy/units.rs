@@ -146,7 +146,7 @@ fn release_is_complete() {
 }
 
 #[test]
-fn workflows_run_scripts_that_exist() {
+fn workflows_run_existing_scripts() {
     let folder = repository().join(".github/workflows");
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("a file").path();

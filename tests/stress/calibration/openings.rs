@@ -460,7 +460,7 @@ mod tests {
     /// Sums of the binomial probabilities of 1,000 events with 95 % each, computed with
     /// the logarithm of the gamma function in Python.
     #[test]
-    fn too_few_are_excluded_by_their_chance() {
+    fn low_counts_are_excluded_by_probability() {
         for (count, chance) in [(930, 0.003_474_358_7), (925, 0.000_411_343_4)] {
             assert!((at_most(count, 1000, 0.95) - chance).abs() < 1e-9);
         }

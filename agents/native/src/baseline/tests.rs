@@ -37,7 +37,7 @@ fn earlier_questions_change_no_choice() {
 }
 
 #[test]
-fn options_out_of_range_are_refused_by_name() {
+fn out_of_range_options_are_named() {
     let game: Kalah = game("-", 2);
     for (name, given, option) in [
         ("greedy", "tie=last", "tie"),

@@ -192,7 +192,7 @@ fn names_are_unique_and_rulesets_exist() {
 }
 
 #[test]
-fn random_draws_every_move_about_as_often() {
+fn random_bot_draws_moves_uniformly() {
     let kalah: Kalah = game("-", 2);
     let state = kalah.initial();
     let legal = [0, 1, 2, 3, 4, 5];
@@ -317,7 +317,7 @@ impl Visitor for Courses<'_> {
 }
 
 #[test]
-fn bots_use_their_seeds_as_they_say() {
+fn bots_use_seeds_as_declared() {
     for info in bots() {
         let explores = Options::from([("explore".to_owned(), Value::Real(0.5))]);
         let draws_if = info

@@ -73,7 +73,7 @@ fn strategies_match_hand_computation() {
 }
 
 #[test]
-fn dangers_are_those_of_the_paper() {
+fn dangers_match_the_paper() {
     let game: Cowry = game("-", 2);
     for row in rows(include_str!("../../data/cowry_dangers.txt")) {
         let &[seat, red, blue, index, expected] = &row[..] else {

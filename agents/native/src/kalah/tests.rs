@@ -14,7 +14,7 @@ fn make(name: &str, given: &str, game: &Kalah) -> Box<dyn Bot<Kalah>> {
 }
 
 #[test]
-fn published_matches_come_out_as_published() {
+fn published_matches_are_reproduced() {
     let game: Kalah = game("-", 2);
     let table = include_str!("../../data/kalah_matches.csv");
     let rows = table.lines().filter(|line| !line.starts_with('#')).skip(1);
@@ -41,7 +41,7 @@ fn published_matches_come_out_as_published() {
 }
 
 #[test]
-fn random_loses_as_often_as_in_the_model() {
+fn random_bot_loses_at_the_model_rate() {
     const GAMES: u64 = 400;
     const MODEL_GAMES: f64 = 100.0;
     let game: Kalah = game("-", 2);
@@ -137,7 +137,7 @@ fn along_a_random_game(game: &Kalah, seed: u64, mut visit: impl FnMut(&Decision<
 }
 
 #[test]
-fn utilities_are_those_of_the_table() {
+fn utilities_match_the_table() {
     use super::Utility::{FastMargin, FastWin, Margin, Win};
     for (lead, win, margin, fast_win, fast_margin) in [
         (7, 50, 7, 44, 1),

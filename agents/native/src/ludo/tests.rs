@@ -83,7 +83,7 @@ fn matrix_equals_table_2() {
 }
 
 #[test]
-fn threats_of_a_turn_are_those_of_the_rule_file() {
+fn threats_of_a_turn_match_the_rule_file() {
     let game: ChineseLudo = game("-", 2);
     let threats = Threats::new(&game, Reading::Exact, Source::Matrix);
     let p = |attacker, target| f64::from(threats.chance(attacker, target)) / f64::from(CERTAIN);
@@ -188,7 +188,7 @@ fn table_changes_no_choice_and_no_value() {
 }
 
 #[test]
-fn values_are_those_of_an_independent_program() {
+fn values_match_an_independent_program() {
     for row in rows(include_str!("../../data/ludo_values.txt"), "|") {
         let &[rules, given, own, other, die, values] = &row[..] else {
             panic!("six fields in {row:?}");
@@ -261,7 +261,7 @@ fn worked_example_comes_out_to_the_fraction() {
 }
 
 #[test]
-fn equal_values_go_to_the_most_advanced_plane() {
+fn ties_go_to_the_most_advanced_plane() {
     let game: ChineseLudo = game("-", 2);
     let mut bot = crate::bot("ludo-threat", &options("-"), &game).expect("a bot");
     for (own, die, expected) in [
@@ -302,7 +302,7 @@ fn runners_move_the_foremost_plane_or_the_last() {
 }
 
 #[test]
-fn mu_is_none_where_there_is_nothing_to_compare() {
+fn mu_is_none_without_a_comparison() {
     let game: ChineseLudo = game("-", 2);
     let evaluator = Evaluator::new(&game, settings("plies=2"));
     let state = game.position([planes("3 15 h 55"), planes("h h h h")], 0, 2);
@@ -315,7 +315,7 @@ fn mu_is_none_where_there_is_nothing_to_compare() {
 }
 
 #[test]
-fn costs_are_the_papers_and_those_of_this_program() {
+fn costs_match_the_paper_and_the_program() {
     assert_eq!(matrix_operations(13, 4), 168);
     assert_eq!(realtime_operations(13, 4), 2_120);
     let game: ChineseLudo = game("-", 2);
@@ -339,7 +339,7 @@ fn costs_are_the_papers_and_those_of_this_program() {
 }
 
 #[test]
-fn looking_at_threats_beats_random() {
+fn threat_strategies_beat_random() {
     let game: ChineseLudo = game("-", 2);
     for given in ["plies=1", "plies=2", "threat=formula"] {
         let mut won = 0;

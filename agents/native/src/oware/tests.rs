@@ -79,7 +79,7 @@ fn check_weights<G: Features>(rows: &[(String, Vec<f64>)]) {
 }
 
 #[test]
-fn published_weights_are_those_of_the_paper() {
+fn published_weights_match_the_paper() {
     let table = include_str!("../../data/oware_weights.csv");
     let rows = table.lines().filter(|line| !line.starts_with('#')).skip(1);
     let rows: Vec<(String, Vec<f64>)> = rows
@@ -248,7 +248,7 @@ fn choose(given: &str, pits: &str, scores: &str, to_move: u8) -> (u16, f64) {
 }
 
 #[test]
-fn of_equal_pits_the_first_is_chosen() {
+fn first_of_equal_pits_is_chosen() {
     let zeros = "depth=1;weights=0 0 0 0 0 0 0 0 0 0 0 0 0 0";
     assert_eq!(
         choose(zeros, "0 1 0 0 0 3 | 3 0 0 0 0 0", "0 0", 0),

@@ -18,7 +18,7 @@ REPOSITORY = SDK.parents[2]
 STREAMS = REPOSITORY / "services/engine/data/streams.txt"
 
 
-def test_the_dice_are_those_of_the_other_languages():
+def test_dice_match_other_languages():
     checked = 0
     for line in STREAMS.read_text().splitlines():
         name, _, rest = line.partition(" ")
@@ -30,7 +30,7 @@ def test_the_dice_are_those_of_the_other_languages():
     assert checked > 0
 
 
-def test_a_draw_takes_the_high_part_of_one_word():
+def test_draw_uses_the_high_part_of_a_word():
     word = Rng(7).word()
     assert Rng(7).below(10) == word * 10 // 2**64
     assert Rng(7).random() == (word >> 11) / 2**53
@@ -50,7 +50,7 @@ def test_weights_are_drawn_in_proportion():
         rng.weighted([0, 0])
 
 
-def test_a_shuffle_keeps_what_it_shuffles():
+def test_shuffle_keeps_all_items():
     items = list(range(52))
     Rng(3).shuffle(items)
     assert items != list(range(52)) and sorted(items) == list(range(52))
@@ -73,11 +73,11 @@ def test_a_shuffle_keeps_what_it_shuffles():
         ("", ""),
     ],
 )
-def test_options_of_a_ruleset_are_typed_by_their_look(text, value):
+def test_ruleset_options_have_guessed_types(text, value):
     assert guess(text) == value and type(guess(text)) is type(value)
 
 
-def test_options_of_a_bot_are_typed_by_their_declaration():
+def test_bot_options_have_declared_types():
     declared = (
         Option("depth", 4, low=1, high=9),
         Option("share", 0.5),
@@ -123,12 +123,12 @@ def test_options_of_a_bot_are_typed_by_their_declaration():
         (("weights", (0.5, 3.0)), {"high": 2}, "outside its bounds"),
     ],
 )
-def test_an_option_that_contradicts_itself_is_refused(arguments, more, message):
+def test_contradictory_option_is_refused(arguments, more, message):
     with pytest.raises(ValueError, match=message):
         Option(*arguments, **more)
 
 
-def test_a_position_is_decoded_only_when_used():
+def test_position_is_decoded_only_when_used():
     message = kalah_decision()
     message.position = b"\xff\xff"
     decision = Decision(Context(kalah_context(), ()), message)
@@ -137,7 +137,7 @@ def test_a_position_is_decoded_only_when_used():
         _ = decision.position
 
 
-def test_a_ruleset_from_the_future_can_still_be_played_by_ids():
+def test_unknown_ruleset_is_played_by_ids():
     context = kalah_context()
     context.ruleset = "hex-on-mars"
     decision = Decision(Context(context, ()), kalah_decision())
@@ -146,7 +146,7 @@ def test_a_ruleset_from_the_future_can_still_be_played_by_ids():
         _ = decision.position
 
 
-def test_the_generated_messages_are_those_of_the_protocol(tmp_path):
+def test_generated_messages_match_the_protocol(tmp_path):
     pytest.importorskip("grpc_tools")
     target = tmp_path / "descriptors.binpb"
     generate.protoc(f"--descriptor_set_out={target}")

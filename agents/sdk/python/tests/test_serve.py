@@ -40,7 +40,7 @@ serve(Picky())
 """
 
 
-def test_the_example_plays_both_games_alone_and_in_batches(start):
+def test_example_plays_alone_and_in_batches(start):
     client = start(GREEDY).client
     assert client.choose(kalah_context(), kalah_decision()).move_id == 2
     assert client.choose(cowry_context(), cowry_decision()).move_id == 12
@@ -52,7 +52,7 @@ def test_the_example_plays_both_games_alone_and_in_batches(start):
     assert {slot: choice.move_id for slot, choice in answers.items()} == {0: 12, 1: 2, 2: 12, 3: 2}
 
 
-def test_the_example_is_described_and_deterministic(start):
+def test_example_is_deterministic(start):
     client = start(GREEDY).client
     description = client.describe()
     assert (description.name, description.version) == ("greedy", "1.0.0")
@@ -61,7 +61,7 @@ def test_the_example_is_described_and_deterministic(start):
     assert not description.omit_move_details
 
 
-def test_ties_follow_the_seed_alone(start):
+def test_ties_follow_the_seed_only(start):
     script = """
     class Lots(Agent):
         name = "lots"
@@ -99,19 +99,19 @@ def free_address():
         return f"127.0.0.1:{probe.getsockname()[1]}"
 
 
-def test_it_listens_on_a_port_too(start):
+def test_agent_listens_on_a_port(start):
     client = start(FIRST, listen=free_address()).client
     assert client.choose(kalah_context(), kalah_decision()).move_id == 0
 
 
-def test_a_port_in_use_is_reported(start):
+def test_port_in_use_is_reported(start):
     first = start(FIRST, listen=free_address())
     second = start(FIRST, listen=first.listen, ready=False)
     assert second.child.wait(30) == 1
     assert f"cannot listen on {first.listen}" in second.stderr()
 
 
-def test_an_exception_alone_is_the_error_of_that_call(start):
+def test_exception_is_the_error_of_its_call(start):
     process = start(PICKY)
     with pytest.raises(grpc.RpcError) as failure:
         process.client.choose(kalah_context(), kalah_decision(number=13))
@@ -122,7 +122,7 @@ def test_an_exception_alone_is_the_error_of_that_call(start):
     assert process.client.choose(kalah_context(), kalah_decision()).move_id == 5
 
 
-def test_an_exception_in_a_batch_leaves_the_others_answered(start):
+def test_exception_in_a_batch_fails_one_answer(start):
     process = start(PICKY)
     decisions = [kalah_decision(slot=slot, number=slot) for slot in range(30)]
     answers = process.client.choose_all([kalah_context()], decisions)
@@ -131,14 +131,14 @@ def test_an_exception_in_a_batch_leaves_the_others_answered(start):
     assert "(and 1 more failures in this batch)" in process.stderr()
 
 
-def test_an_answer_that_is_no_move_is_an_error_that_says_so(start):
+def test_invalid_move_is_a_named_error(start):
     process = start(PICKY)
     with pytest.raises(grpc.RpcError) as failure:
         process.client.choose(kalah_context(), kalah_decision(number=14))
     assert "choose gave None; give one of decision.legal" in failure.value.details()
 
 
-def test_several_bots_with_options_live_in_one_process(start):
+def test_one_process_serves_several_bots(start):
     script = """
     class Nth(Agent):
         name = "nth"
@@ -180,7 +180,7 @@ def test_several_bots_with_options_live_in_one_process(start):
     assert "this process offers nth, last" in failure.value.details()
 
 
-def test_a_decision_tells_all_that_the_request_carries(start):
+def test_decision_has_all_request_fields(start):
     script = """
     class Witness(Agent):
         name = "witness"
@@ -208,7 +208,7 @@ def test_a_decision_tells_all_that_the_request_carries(start):
     assert answer.info.HasField("thinking_us")
 
 
-def test_an_agent_may_choose_for_a_whole_batch(start):
+def test_agent_can_choose_for_a_batch(start):
     script = """
     class Together(Agent):
         name = "together"
@@ -236,7 +236,7 @@ def test_an_agent_may_choose_for_a_whole_batch(start):
     assert "RuntimeError: the whole batch" in process.stderr()
 
 
-def test_many_streams_and_calls_meet_one_agent_one_at_a_time(start):
+def test_calls_to_one_agent_are_serialised(start):
     script = """
     import time
 
@@ -262,14 +262,14 @@ def test_many_streams_and_calls_meet_one_agent_one_at_a_time(start):
         assert [len(response.choices) for response in stream] == [20, 20]
 
 
-def test_sigterm_ends_it(start):
+def test_sigterm_ends_the_agent(start):
     process = start(FIRST)
     client = process.client
     assert client.choose(kalah_context(), kalah_decision()).move_id == 0
     assert process.terminate() == 0
 
 
-def test_sigterm_ends_it_while_a_stream_is_open(start):
+def test_sigterm_ends_an_agent_with_open_stream(start):
     process = start(FIRST)
     requests = iter([pb.ChooseMovesRequest(contexts=[kalah_context()], decisions=[kalah_decision()])])
 
@@ -282,7 +282,7 @@ def test_sigterm_ends_it_while_a_stream_is_open(start):
     assert process.terminate() == 0
 
 
-def test_sigterm_ends_it_while_an_agent_thinks_for_ever(start):
+def test_sigterm_ends_a_thinking_agent(start):
     script = """
     import sys, time
 
@@ -314,7 +314,7 @@ def test_sigterm_ends_it_while_an_agent_thinks_for_ever(start):
         ("serve()", "serve at least one agent"),
     ],
 )
-def test_what_cannot_be_served_is_reported(start, script, message):
+def test_unservable_agent_is_reported(start, script, message):
     process = start(script, ready=False)
     assert process.child.wait(30) == 1
     assert message in process.stderr()

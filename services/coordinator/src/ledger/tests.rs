@@ -391,7 +391,7 @@ fn worker_is_identified_by_number_and_epoch() {
 }
 
 #[test]
-fn pause_takes_leases_back_and_resume_leases_again() {
+fn pause_revokes_leases_until_resume() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 8);
     let worker = ledger.join(usize::MAX);

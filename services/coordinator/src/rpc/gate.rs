@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn bytes_are_bounded_and_given_back() {
+    async fn gate_bounds_and_releases_bytes() {
         let gate = gate(100);
         let first = gate.admit().expect("room");
         assert!(first.read(BYTES_MAX));

@@ -47,7 +47,7 @@ async fn play_first(worker: &mut FakeWorker) {
 }
 
 #[tokio::test]
-async fn lost_games_of_finished_tournament_are_replayed() {
+async fn finished_tournament_replays_lost_games() {
     let store = memory();
     let mut arena = Fixture::with(options(Arc::clone(&store))).await;
     let id = arena.start(SPEC).await.tournament_id;

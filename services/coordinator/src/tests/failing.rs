@@ -281,7 +281,7 @@ async fn unreadable_record_delays_no_acknowledgement() {
 }
 
 #[tokio::test]
-async fn all_differences_of_a_report_are_one_write() {
+async fn differences_of_a_report_are_one_write() {
     let store = Failing::new();
     let (mut arena, id, mut worker, lease) = leased(&store).await;
     worker.play(&lease).await;

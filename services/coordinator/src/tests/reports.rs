@@ -41,7 +41,7 @@ async fn repeated_game_in_report_counts_once() {
 }
 
 #[tokio::test]
-async fn first_record_stands() {
+async fn first_record_is_kept() {
     let mut arena = Fixture::new().await;
     let id = arena.start(SPEC).await.tournament_id;
     let mut worker = arena.join("one").await;
@@ -190,7 +190,7 @@ async fn audits_run_on_another_worker() {
 }
 
 #[tokio::test]
-async fn reports_of_many_at_once_count_each_game_once() {
+async fn simultaneous_reports_count_each_game_once() {
     let mut arena = Fixture::new().await;
     let id = arena.start(SPEC).await.tournament_id;
     let mut leases = Vec::new();

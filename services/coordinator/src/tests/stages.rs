@@ -98,7 +98,7 @@ async fn ladder_has_one_elo_scale() {
 }
 
 #[tokio::test]
-async fn games_of_a_stage_to_come_are_not_leased() {
+async fn later_stages_are_not_leased() {
     let mut arena = Fixture::with(options(memory())).await;
     let id = arena.start(&spec("knockout")).await.tournament_id;
     let mut worker = arena.join("one").await;

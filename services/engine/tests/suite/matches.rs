@@ -65,7 +65,7 @@ fn seat_dice_ignore_moves() {
 }
 
 #[test]
-fn chance_of_nobody_comes_from_the_table() {
+fn chance_without_seat_uses_the_table_stream() {
     let finished = finish(Match::new(Toy::new(2), setup(5)), |_, _| 0);
     let drawn = Stream::new(&keys(5).table).weighted(&[1, 0, 1]) as u16;
     assert_eq!(finished.events.last(), Some(&Event::chance(drawn)));
@@ -203,7 +203,7 @@ fn several_forfeited_seats_share_the_last_place() {
 }
 
 #[test]
-fn where_all_forfeit_all_are_level() {
+fn game_is_a_draw_if_all_seats_forfeit() {
     let mut play = Match::new(Toy::new(3), setup(2));
     while let Status::Asks(_) = play.status() {
         play.fault(FaultKind::NotReady);
@@ -250,7 +250,7 @@ fn random_move_replaces_a_fault() {
 }
 
 #[test]
-fn openings_are_random_seeded_and_the_same_for_all() {
+fn openings_follow_the_seed() {
     let opened = |plies| Setup {
         opening: Opening::Drawn(plies),
         ..setup(4)
@@ -290,7 +290,7 @@ fn given_opening_replaces_drawn_one() {
 }
 
 #[test]
-fn opening_moves_count_as_decisions_with_their_seeds() {
+fn opening_moves_count_as_decisions() {
     let opened = Setup {
         opening: Opening::Drawn(6),
         ..setup(4)
@@ -313,14 +313,14 @@ fn void_match_is_nobodys_result() {
 
 #[test]
 #[should_panic(expected = "answer to a match that is over")]
-fn answering_a_match_that_is_over_panics() {
+fn answer_to_a_finished_match_panics() {
     let mut play = Match::new(Toy::new(2), setup(1));
     play.void();
     let _ = play.answer(0);
 }
 
 #[test]
-fn counts_go_with_the_events() {
+fn counts_follow_events() {
     for seats in 2..=4 {
         let play = Match::new(Toy::new(seats), setup(9));
         let finished = finish(play, |question, count| question.seed as usize % count);
@@ -344,7 +344,7 @@ fn events_pack_into_sixteen_bits() {
 }
 
 #[test]
-fn names_of_faults_and_ends_are_those_of_records() {
+fn fault_and_end_names_match_records() {
     let faults: Vec<&str> = FaultKind::ALL.iter().map(|kind| kind.name()).collect();
     assert_eq!(
         faults,

@@ -83,7 +83,7 @@ fn weights() -> Spec {
 }
 
 #[test]
-fn lists_of_numbers_are_read_from_lists_texts_and_names() {
+fn number_lists_parse_from_lists_and_text() {
     let numbers = Some(Value::Numbers(vec![0.5, -1.0, 2.0]));
     let cases: [(Value, Option<Value>); 10] = [
         (Value::Numbers(vec![0.5, -1.0, 2.0]), numbers.clone()),
@@ -133,7 +133,7 @@ fn option_exists_for_its_rulesets_only() {
 }
 
 #[test]
-fn single_options_stand_over_presets_over_defaults() {
+fn options_override_presets_and_defaults() {
     let resolved = |pairs: &[(&str, Value)]| resolve(&specs(), &presets(), &given(pairs));
     let expected = |depth, fast: bool| {
         let pairs = [
@@ -187,7 +187,7 @@ fn invalid_option_names_valid_ones() {
 }
 
 #[test]
-fn only_near_names_are_offered() {
+fn only_near_names_are_suggested() {
     assert_eq!(
         nearest("cowyr", ["cowry", "kalah"]).as_deref(),
         Some("cowry")

@@ -73,7 +73,7 @@ fn chance_is_checked_against_keys() {
 }
 
 #[test]
-fn events_that_stop_early_leave_the_game_open() {
+fn truncated_events_leave_the_game_open() {
     let toy = Toy::new(2);
     let events = played(&toy);
     let outcome = replay(&toy, &events[..1], |_, _| {}).expect("a beginning");
@@ -83,7 +83,7 @@ fn events_that_stop_early_leave_the_game_open() {
 }
 
 #[test]
-fn each_impossible_event_is_named_with_its_number() {
+fn impossible_event_is_named_by_number() {
     let toy = Toy::new(2);
     let events = played(&toy);
     let error = |events: &[Event]| replay(&toy, events, |_, _| {}).expect_err("cannot be");

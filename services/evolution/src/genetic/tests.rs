@@ -128,7 +128,7 @@ fn crossover_takes_genes_of_two_parents() {
 }
 
 #[test]
-fn both_parents_give_genes_as_often_as_reported() {
+fn parents_give_genes_at_the_set_rate() {
     for (crossover, range) in [(0.0, 0..1), (0.25, 22_000..28_000), (1.0, 100_000..100_001)] {
         let evolution = evolution(Settings {
             crossover,
@@ -191,20 +191,20 @@ fn same_seed_makes_same_generations() {
 }
 
 #[test]
-fn of_equal_points_the_lowest_number_stands_first() {
+fn equal_fitness_ranks_lowest_number_first() {
     assert_eq!(ranking(&[3, 9, 9, 0, 3]), [1, 2, 0, 4, 3]);
     let evolution = evolution(Settings::default());
     assert_eq!(evolution.points(5, 2, 31), 17);
 }
 
 #[test]
-fn fitness_is_the_best_the_mean_and_the_deviation() {
+fn fitness_has_best_mean_and_deviation() {
     let fitness = Fitness::of(&[2, 4, 4, 4, 5, 5, 7, 9]);
     assert_eq!((fitness.best, fitness.mean, fitness.spread), (9, 5.0, 2.0));
 }
 
 #[test]
-fn settings_that_cannot_be_are_named() {
+fn invalid_settings_are_named() {
     type Change = fn(&mut Settings);
     let with = |change: Change| {
         let mut settings = Settings::default();

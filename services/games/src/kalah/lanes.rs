@@ -97,7 +97,7 @@ mod tests {
     use crate::kalah::{PITS_MAX, sow_singly};
 
     #[test]
-    fn looked_up_sowings_are_those_sown_stone_by_stone() {
+    fn sowing_table_equals_single_stones() {
         for pits in 1..=PITS_MAX {
             let cells = 2 * pits + 2;
             let Some(lanes) = Lanes::new(pits) else {

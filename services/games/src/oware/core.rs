@@ -310,7 +310,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_laps_are_what_single_seeds_make() {
+    fn lap_sowing_equals_single_seeds() {
         for (laps, skip_origin) in [(&SKIPPING, true), (&FILLING, false)] {
             for origin in 0..PITS {
                 for hand in 0..=SEEDS {
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_of_pits_are_found_and_listed() {
+    fn pit_sets_are_found_and_listed() {
         let mut out = vec![99];
         for rows in 0..7_u64.pow(6) {
             let row: Vec<u8> = (0..6)

@@ -135,7 +135,7 @@ fn random_cowry_matches_published_figures() {
 }
 
 #[test]
-fn random_kalah_is_as_long_as_others_found_it() {
+fn random_kalah_matches_published_figures() {
     const GAMES: u64 = 20_000;
     let game: Kalah = game("", 2);
     let lengths: Vec<f64> = (0..GAMES)

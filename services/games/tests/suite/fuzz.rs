@@ -184,7 +184,7 @@ fn damaged_records_are_refused_by_name() {
 }
 
 #[test]
-fn invented_events_are_refused_and_never_panic() {
+fn invalid_events_are_refused_without_panic() {
     for info in rulesets() {
         let (options, seats) = options_of(info);
         let game = build(info.name, &options, seats).expect("resolved");
@@ -252,7 +252,7 @@ impl Visitor for AnswerWrongly {
 }
 
 #[test]
-fn illegal_answers_leave_the_match_as_it_was() {
+fn illegal_answer_leaves_the_match_unchanged() {
     for info in rulesets() {
         let (options, seats) = options_of(info);
         let refused = visit(info.name, &options, seats, AnswerWrongly).expect("resolved");
@@ -297,7 +297,7 @@ impl Visitor for ReadNoise {
 }
 
 #[test]
-fn invented_positions_are_refused_or_read() {
+fn invalid_positions_are_refused_or_read() {
     for info in rulesets() {
         let (options, seats) = options_of(info);
         visit(info.name, &options, seats, ReadNoise).expect("resolved");
@@ -305,7 +305,7 @@ fn invented_positions_are_refused_or_read() {
 }
 
 #[test]
-fn luck_is_checked_where_stated() {
+fn stated_luck_is_checked() {
     let mut dice = Vec::new();
     for info in rulesets() {
         let (body, game) = line(info, 1);

@@ -336,7 +336,7 @@ fn path(info: &RulesetInfo) -> PathBuf {
     clippy::disallowed_methods,
     reason = "the test that writes the files is enabled by the environment"
 )]
-fn golden_games_and_counts_stand() {
+fn golden_games_and_counts_are_unchanged() {
     let writes = std::env::var("ARENA_GOLDEN").is_ok_and(|mode| mode == "write");
     for info in rulesets() {
         let path = path(info);

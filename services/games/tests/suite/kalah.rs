@@ -29,7 +29,7 @@ fn turned(game: &Kalah, state: &State) -> State {
 }
 
 #[test]
-fn sowings_of_the_rule_file_come_out_as_written() {
+fn sowings_match_the_rule_file() {
     for line in rows("kalah_vectors.txt") {
         let line = line.join(" | ");
         let [words, board, pit, expected, next] = line.split('/').collect::<Vec<_>>()[..] else {
@@ -56,7 +56,7 @@ fn sowings_of_the_rule_file_come_out_as_written() {
 }
 
 #[test]
-fn start_is_as_the_options_say() {
+fn start_follows_the_options() {
     for (words, expected) in [
         ("", "4 4 4 4 4 4 0 | 4 4 4 4 4 4 0"),
         ("pits=1 stones=8", "8 0 | 8 0"),
@@ -68,7 +68,7 @@ fn start_is_as_the_options_say() {
 }
 
 #[test]
-fn more_stones_win_and_as_many_draw() {
+fn more_stones_win_and_equal_stones_draw() {
     let game: Kalah = game("", 2);
     for (board, expected) in [
         ("0 0 0 0 0 0 25 | 0 0 0 0 0 0 23", [1, 2]),

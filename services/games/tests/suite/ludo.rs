@@ -73,7 +73,7 @@ fn position_is_sixteen_bytes_at_most() {
 }
 
 #[test]
-fn squares_of_either_seat_are_those_of_the_paper() {
+fn squares_match_the_paper() {
     // By number on the board: seat 0's are its progress, seat 1's begin at 27.
     let number = |progress: i8| (progress + 25) % 52 + 1;
     let own: Vec<i8> = (1..=RING_LAST).filter(|&r| is_own_colour(r)).collect();
@@ -92,7 +92,7 @@ fn squares_of_either_seat_are_those_of_the_paper() {
 }
 
 #[test]
-fn both_seats_are_alike() {
+fn seats_are_symmetric() {
     for words in [
         "",
         "finish=bounce three_sixes=hangar",
@@ -124,7 +124,7 @@ fn both_seats_are_alike() {
 }
 
 #[test]
-fn illegal_action_leaves_the_match_as_it_was() {
+fn illegal_action_leaves_the_match_unchanged() {
     let game: ChineseLudo = game("", 2);
     let mut refused = 0;
     for seed in 0..20 {
@@ -151,7 +151,7 @@ fn illegal_action_leaves_the_match_as_it_was() {
 }
 
 #[test]
-fn somebody_wins_unless_the_cap_ends_it() {
+fn one_seat_wins_unless_the_cap_ends_it() {
     let whole: ChineseLudo = game("", 2);
     for seed in 0..300 {
         let finished = play_at_random(&whole, setup(seed));
@@ -165,7 +165,7 @@ fn somebody_wins_unless_the_cap_ends_it() {
 }
 
 #[test]
-fn at_the_cap_progress_ranks_the_seats() {
+fn cap_ranks_seats_by_progress() {
     let game: ChineseLudo = game("max_rolls=1", 2);
     for (red, blue, placement) in [
         ("52 h h h", "40 h h h", [1, 2]),
@@ -201,7 +201,7 @@ fn stacked_planes_are_listed_once() {
 }
 
 #[test]
-fn moves_are_called_by_plane_and_progress() {
+fn move_names_have_plane_and_progress() {
     let game: ChineseLudo = game("", 2);
     let name = |own: &str, other: &str, die, action| {
         let state = game.position([planes(own), planes(other)], 0, die);

@@ -79,7 +79,7 @@ fn forfeited_winner_of_four_is_last() {
 }
 
 #[test]
-fn openings_make_games_without_chance_differ() {
+fn openings_vary_games_without_chance() {
     let game: Kalah = game("", 2);
     let opened = |seed| Setup {
         opening: arena_engine::Opening::Drawn(4),

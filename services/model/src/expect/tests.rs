@@ -31,7 +31,7 @@ fn scores(opponent: Option<&str>, bound: Bound, share: f64, confidence: Option<f
 }
 
 #[test]
-fn sentences_say_what_they_seem_to_say() {
+fn sentences_parse_as_they_read() {
     let ranks = |agent: &str, place| Claim::Ranks {
         agent: agent.to_owned(),
         place,

@@ -173,7 +173,7 @@ fn bracket_lines_join_tables() {
 }
 
 #[test]
-fn rows_have_everybody_in_every_round_once() {
+fn each_round_has_every_agent_once() {
     let rounds = of(knockout(Elimination::Double), 6, 2);
     let all = rows(&rounds);
     let json: Vec<Value> = all

@@ -429,7 +429,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_layout_names_columns_of_the_list() {
+    fn layouts_name_existing_columns() {
         for layout in [
             IN_TERMINAL,
             SWISS,

@@ -50,7 +50,7 @@ fn verdict_of(text: &str, standings: &v1::Standings) -> Verdict {
 }
 
 #[test]
-fn expectations_hold_exactly_where_stated() {
+fn expectations_match_their_cases() {
     let cases = [
         ("mine beats base", true),
         ("base beats mine", false),
@@ -250,7 +250,7 @@ fn place_claims_follow_standings() {
 }
 
 #[test]
-fn shared_places_are_shared() {
+fn equal_agents_share_a_place() {
     let mut standings = standings();
     standings.agents[1].place = Some(1);
     for agent in ["mine", "base"] {

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_number_reads_as_it_was_written() {
+    fn numbers_round_trip() {
         for value in [
             0,
             1,

@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn games_come_out_of_a_pack_as_they_went_in() {
+    fn pack_round_trips() {
         let before = Tip {
             packs: 3,
             games: 100,

@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn every_change_of_documents_is_named() {
+    fn document_changes_are_named() {
         let key = |name| documents::key(Collection::Agents, name);
         let document = |name, value| vec![(Tree::Documents, key(name), value)];
         let turned = after(|db| {

@@ -186,7 +186,7 @@ fn newer_store_is_refused() {
 }
 
 #[test]
-fn no_store_is_made_where_one_is_only_to_be_read() {
+fn reading_creates_no_store() {
     let folder = tempfile::tempdir().unwrap();
     let options = Options {
         create: false,
@@ -348,7 +348,7 @@ fn full_disk_is_named_and_recovers() {
 }
 
 #[test]
-fn every_commit_is_reported_once_with_its_games() {
+fn commit_is_reported_once_with_its_games() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     let reported = Arc::new(Mutex::new(Vec::new()));

@@ -316,7 +316,7 @@ fn misplaced_label_is_no_new_store() {
 }
 
 #[test]
-fn games_sent_twice_leave_a_sound_store() {
+fn repeated_games_leave_an_intact_store() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     store.append_and_wait(games("cup", [3, 1, 3, 2])).unwrap();

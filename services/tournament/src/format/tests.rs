@@ -303,7 +303,7 @@ fn ladder_prefers_close_neighbours() {
 }
 
 #[test]
-fn fixed_games_are_played_as_they_are_listed() {
+fn fixed_games_are_played_as_listed() {
     let fixed = Settings::Fixed(Fixed {
         games: [["a2", "a0"], ["a0", "a1"], ["a2", "a0"]]
             .map(|game| game.map(|name| name.parse().expect("a name")).to_vec())

@@ -119,7 +119,7 @@ fn mixed_opponents_keep_interval_width() {
 /// A few blocks of a tournament of millions, looked at all the time, may be tens of
 /// standard errors from the truth.
 #[test]
-fn students_points_are_finite_however_far_out() {
+fn students_quantiles_are_finite_in_the_tails() {
     for df in 1..=40 {
         for normal in [
             0.5, 1.96, 5.0, 12.0, 25.0, 27.5, 30.0, 38.0, 39.0, 60.0, 1e3, 1e6,

@@ -40,7 +40,7 @@ fn pair_score_equals_standings() {
 }
 
 #[test]
-fn pairs_of_four_seats_add_up_to_the_scores() {
+fn pairs_of_four_seats_add_up_to_scores() {
     let tally = played(5, 4, 6, 9);
     let (standings, pairs) = (tally.standings(), tally.evidence().pairs());
     assert_eq!(pairs.len(), 10);

@@ -113,7 +113,7 @@ fn means_agree_within_the_stated_bound() {
 }
 
 #[test]
-fn another_unit_scales_everything() {
+fn unit_scales_every_figure() {
     let found = mean(&parts(&[(2, 1), (4, 1)])).expect("observations");
     let percent = found.scaled(100.0, -100.0);
     close(percent.value, 200.0);

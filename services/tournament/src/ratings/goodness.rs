@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn two_agents_leave_nothing_to_test() {
+    fn two_agents_give_no_fit_test() {
         let evidence = played((2, 60), strengths, 0.0, &mut Draws(1));
         assert_eq!(evidence.ratings(None).expect("games").goodness, None);
     }

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn solving_and_inverting_undo_the_matrix() {
+    fn solve_and_inverse_undo_the_matrix() {
         for size in [1, 2, 3, 7, 20] {
             let matrix = matrix(size);
             let expected: Vec<f64> = (0..size).map(|i| i as f64 - 1.5).collect();

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_players_are_davidsons() {
+    fn model_of_two_players_is_davidsons() {
         let (d, tie) = (0.7_f64, -0.4_f64);
         let strengths = Strengths {
             size: 2,

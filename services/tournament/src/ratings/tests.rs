@@ -59,7 +59,7 @@ fn rating_of_two_is_log_odds() {
 }
 
 #[test]
-fn draws_weigh_as_davidson_has_it() {
+fn draws_follow_davidson() {
     // w : d : l = 5 : 4 : 1 is √5 : ν : 1/√5 in Davidson's model.
     let mut game = 0;
     let tally = played((2, 2, 5), |scheduled| {

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_groups_are_each_others_inverse() {
+    fn group_numbers_round_trip() {
         for (agents, seats, repeats) in [
             (2, 2, false),
             (9, 3, false),

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn every_order_has_a_number() {
+    fn orders_are_numbered() {
         let group = [2, 5, 7, 9];
         let mut last = None;
         for number in 0..24 {

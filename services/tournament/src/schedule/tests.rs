@@ -18,7 +18,7 @@ struct Case {
 }
 
 #[test]
-fn schedules_are_those_worked_out_by_hand() {
+fn schedules_match_manual_results() {
     let cases: Vec<Case> =
         serde_json::from_str(include_str!("../../data/schedules.json")).expect("cases");
     for case in cases {
@@ -72,7 +72,7 @@ fn seats_and_orders_are_balanced() {
 }
 
 #[test]
-fn unpaired_rotations_have_dice_of_their_own() {
+fn unpaired_rotations_have_their_own_dice() {
     let mut tournament = tournament(2, 2, 3);
     tournament.play.paired = false;
     let schedule = Schedule::new(&tournament).expect("a schedule");
@@ -84,7 +84,7 @@ fn unpaired_rotations_have_dice_of_their_own() {
 }
 
 #[test]
-fn any_game_of_a_huge_schedule_is_found_at_once() {
+fn games_of_a_huge_schedule_are_computed() {
     let schedule = Schedule::new(&tournament(65_535, 4, 1)).expect("a schedule");
     assert_eq!(schedule.groups(), 768_497_061_427_625_985);
     let last = schedule.game(schedule.games() - 1);
@@ -109,7 +109,7 @@ fn impossible_schedule_is_refused() {
 }
 
 #[test]
-fn every_block_of_a_group_has_its_own_number() {
+fn blocks_of_a_group_are_numbered() {
     let mut schedule = Schedule::new(&tournament(2, 2, 1)).expect("a schedule");
     let first = schedule.games() / u64::from(schedule.rotations());
     for _ in 0..2 {

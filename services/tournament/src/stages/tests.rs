@@ -227,7 +227,7 @@ fn empty_tournament_has_a_verdict() {
 }
 
 #[test]
-fn stages_with_the_same_groups_take_no_more_room() {
+fn stages_with_equal_groups_share_sums() {
     let sprt = Settings::Sprt(Sprt {
         elo1: 0.01,
         step: Some(1),

@@ -33,7 +33,7 @@ struct CaseResult {
 }
 
 #[test]
-fn standings_are_those_worked_out_by_hand() {
+fn standings_match_manual_results() {
     let cases: Vec<Case> =
         serde_json::from_str(include_str!("../../data/standings.json")).expect("cases");
     for case in cases {
@@ -183,7 +183,7 @@ fn tally_resumes_from_state() {
 }
 
 #[test]
-fn numbers_add_up_and_intervals_hold_their_means() {
+fn numbers_add_up_within_their_intervals() {
     for (agents, seats, blocks) in [(4, 2, 1), (6, 2, 30), (4, 3, 10), (5, 4, 12)] {
         let tournament = tournament(agents, seats, blocks);
         let mut tally = Tally::new(&tournament).expect("a tally");

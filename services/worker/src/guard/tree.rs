@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_ways_find_a_child() {
+    fn both_listings_find_a_child() {
         let mut child = Command::new("sleep").arg("60").spawn().expect("sleep");
         let id = child.id() as i32;
         let me = std::process::id() as i32;

@@ -68,7 +68,7 @@ fn made(kind: EntryType, name: &str, link: &str, size: u64) -> Vec<u8> {
 }
 
 #[test]
-fn package_is_unpacked_as_it_was_packed() {
+fn package_round_trips() {
     let bytes = contents().to_tar().expect("a package");
     let (dir, manifest) = unpacked(&bytes);
     assert!(is_package(&dir.path().join("package")).expect("a file"));

@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn two_workers_do_not_wait_alike() {
+    fn workers_back_off_differently() {
         let waits = |seed| {
             let (mut jitter, mut backoff) = (AgentRng::new(seed), Backoff::new(LAST));
             [(); 4].map(|()| backoff.next(&mut jitter, Refusal::Failed))

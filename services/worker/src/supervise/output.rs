@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn end_of_the_output_is_kept_whatever_the_pieces() {
+    fn end_of_output_is_kept() {
         let output = Output::default();
         output.push(b"first\n");
         output.push(&vec![b'x'; 3 * KEPT_BYTES]);

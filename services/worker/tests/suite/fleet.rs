@@ -42,7 +42,7 @@ fn faults(records: &[v1::GameRecord]) -> usize {
 }
 
 #[tokio::test]
-async fn games_are_the_same_however_they_are_played() {
+async fn games_do_not_depend_on_the_setup() {
     for ruleset in ["kalah", "cowry"] {
         let mut setup = setup(ruleset, vec![native("random"), native("random")]);
         setup.agents[1].name = "other".into();
@@ -62,7 +62,7 @@ async fn games_are_the_same_however_they_are_played() {
 }
 
 #[tokio::test]
-async fn native_agents_and_processes_meet_in_one_game() {
+async fn native_agent_plays_against_a_process() {
     let setup = pair(process("good", &["--mode", "good"]), native("random"));
     let records = check_same_games(setup, 40).await;
     assert_eq!(faults(&records), 0);
@@ -221,7 +221,7 @@ async fn long_socket_path_is_refused_at_start() {
 }
 
 #[tokio::test]
-async fn reports_are_repeated_until_they_are_taken() {
+async fn reports_are_repeated_until_accepted() {
     let coordinator = Coordinator::start(setup_of_random(), games(40)).await;
     let busy = [Code::ResourceExhausted, Code::Unavailable, Code::Unknown];
     coordinator.state().refusals = VecDeque::from(busy);

@@ -58,7 +58,7 @@ async fn check_fault(mode: &str, kind: FaultKind, reported: &str) {
 }
 
 #[tokio::test]
-async fn each_way_to_fail_has_its_name() {
+async fn every_fault_kind_is_named() {
     for (mode, kind, reported) in [
         (
             "crash",

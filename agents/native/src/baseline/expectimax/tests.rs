@@ -89,7 +89,7 @@ fn pruning_changes_no_choice_or_score() {
 }
 
 #[test]
-fn real_games_are_searched_as_exactly() {
+fn real_games_are_searched_exactly() {
     let kalah: Kalah = game("-", 2);
     let small: Kalah = game("pits=3;stones=2", 2);
     for seed in 0..3 {

@@ -24,7 +24,7 @@ fn best_value_after_the_move_is_taken() {
 }
 
 #[test]
-fn ties_are_drawn_or_go_to_the_first() {
+fn ties_are_random_or_go_to_the_first() {
     let game: Kalah = game("-", 2);
     let mut state = game.initial();
     // More than half of all stones are banked, so every move wins.

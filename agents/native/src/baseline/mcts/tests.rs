@@ -10,7 +10,7 @@ use crate::baseline::{
 const ROLLOUTS: [&str; 3] = ["none", "plies", "random"];
 
 #[test]
-fn winning_move_is_found_whatever_the_seed() {
+fn winning_move_is_found_for_every_seed() {
     for stones in [5, 6, 7, 9, 10, 11] {
         let game = Heap {
             seats: 2,
@@ -82,7 +82,7 @@ fn scores_approach_true_values() {
 }
 
 #[test]
-fn every_seat_of_four_goes_after_its_own_reward() {
+fn each_of_four_seats_maximises_its_reward() {
     // The seat to move can end the game and be first.
     for seat in 0..4 {
         let game = Heap {

@@ -32,7 +32,7 @@ fn fraction(text: &str) -> (i64, i64) {
 }
 
 #[test]
-fn features_are_those_of_the_paper() {
+fn features_match_the_paper() {
     let game: Cowry = game("preset=cb2012", 2);
     let ground = Ground::new(&game);
     for row in rows(include_str!("../../../data/chowka_features.txt")) {
@@ -64,7 +64,7 @@ fn features_are_those_of_the_paper() {
 }
 
 #[test]
-fn worths_are_exactly_those_of_the_formulas() {
+fn values_match_the_formulas() {
     let game: Cowry = game("preset=cb2012", 2);
     let ground = Ground::new(&game);
     for row in rows(include_str!("../../../data/chowka_worths.txt")) {
@@ -109,7 +109,7 @@ fn choices_match_hand_computation() {
 }
 
 #[test]
-fn move_that_wins_is_taken_at_once() {
+fn winning_move_is_taken_at_once() {
     let game: Cowry = game("preset=doubles", 2);
     let mut state = position(&game, ["24,24,24,22", "0,0,0,0"], &[1, 2]);
     state.hit_mask = 0b11;
@@ -156,7 +156,7 @@ fn drawn(given: &str, pieces: &str, expected: [u32; 4]) {
 }
 
 #[test]
-fn pieces_on_inner_squares_are_drawn_twice_as_often() {
+fn inner_pieces_are_drawn_twice_as_often() {
     drawn("-", "3,16,20,24", [10_000, 20_000, 20_000, 0]);
     drawn("-", "3,15,20,24", [12_500, 12_500, 25_000, 0]);
     drawn("twice=stands", "3,15,20,24", [12_500, 12_500, 25_000, 0]);

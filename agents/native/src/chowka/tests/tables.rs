@@ -20,7 +20,7 @@ fn player(text: &str, game: &Cowry) -> Box<dyn Bot<Cowry>> {
 }
 
 #[test]
-fn wins_and_lengths_are_those_of_the_models() {
+fn wins_and_lengths_match_the_models() {
     let game: Cowry = game("preset=cb2012", 2);
     let table = include_str!("../../../data/chowka_tables.csv");
     let mut failures = Vec::new();

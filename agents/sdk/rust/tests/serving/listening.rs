@@ -49,7 +49,7 @@ async fn port_in_use_is_named() {
 }
 
 #[test]
-fn addresses_are_read_and_written_alike() {
+fn addresses_round_trip() {
     for text in [
         "127.0.0.1:0",
         "[::1]:7100",

@@ -26,7 +26,7 @@ async fn agent_reports_description_and_health() {
 }
 
 #[tokio::test]
-async fn reflection_lists_the_services_in_both_versions() {
+async fn reflection_lists_services_in_both_versions() {
     macro_rules! services {
         ($version:ident, $channel:expr) => {{
             use tonic_reflection::pb::$version::{
@@ -295,7 +295,7 @@ async fn shutdown_finishes_open_answers() {
 }
 
 #[tokio::test]
-async fn messages_beyond_the_bound_are_refused() {
+async fn oversized_messages_are_refused() {
     let served = Served::start(Last::default()).await;
     let mut request = question(0);
     if let Some(decision) = &mut request.decision {

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_go_on_back_and_to_the_end() {
+    fn keys_step_forward_back_and_to_the_end() {
         use Step::{Back, End, Next, Stay};
         assert_eq!(walked(&[Next, Next, Next]).0, ['0', '1', '2', '3']);
         assert_eq!(
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn delays_are_times() {
+    fn delays_parse_as_durations() {
         assert_eq!(delay("500ms"), Ok(Duration::from_millis(500)));
         assert_eq!(delay("2s"), Ok(Duration::from_secs(2)));
         assert_eq!(delay("0.5"), Ok(Duration::from_millis(500)));

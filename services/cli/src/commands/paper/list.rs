@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_for_programs_are_digits_alone() {
+    fn machine_readable_numbers_are_digits() {
         let games = |format| -> Vec<String> {
             let listing = listing(format).expect("tables");
             let cells = listing.rows.into_iter().map(|(cells, _)| cells);

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn generations_of_an_evolution_are_one_line() {
+    fn evolution_is_listed_in_one_line() {
         let finished = |name| tournament(name, TournamentState::Finished);
         let all = [
             finished("abapa"),

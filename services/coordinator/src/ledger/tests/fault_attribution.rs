@@ -356,7 +356,7 @@ fn simultaneous_expiries_are_one_failure() {
 }
 
 #[test]
-fn agents_that_never_share_a_process_void_the_game() {
+fn agents_without_a_common_worker_void_a_game() {
     let mut ledger = ledger();
     running(&mut ledger, 10);
     let workers = [1, 2].map(|number| process(&mut ledger, number));

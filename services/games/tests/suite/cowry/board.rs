@@ -17,7 +17,7 @@ fn square(text: &str) -> (u8, u8) {
 }
 
 #[test]
-fn paths_run_as_printed() {
+fn paths_match_the_printed_board() {
     for row in rows("cowry_paths.txt") {
         let [board, inner, seat, squares] = &row[..] else {
             panic!("four fields: {row:?}");
@@ -81,7 +81,7 @@ fn crossing_between_paths_keeps_the_square() {
 }
 
 #[test]
-fn papers_position_stands_on_its_squares() {
+fn position_of_the_paper_is_on_its_squares() {
     let table = paper_position();
     let squares = |seat: usize| -> Vec<_> {
         let pieces = table.pieces(seat).iter();
@@ -109,7 +109,7 @@ fn attackers(table: &Table, seat: usize, square_of: u8) -> Vec<(usize, u8)> {
 }
 
 #[test]
-fn dangers_of_the_papers_position_are_as_printed() {
+fn dangers_match_the_paper() {
     let table = paper_position();
     assert_eq!(attackers(&table, 0, 14), [(2, 2)], "R1 on 40 by B3");
     assert_eq!(attackers(&table, 0, 17), [], "R1 on 21");
@@ -123,7 +123,7 @@ fn dangers_of_the_papers_position_are_as_printed() {
 }
 
 #[test]
-fn opposite_seats_and_all_four_are_alike() {
+fn seats_are_symmetric() {
     for (words, seats) in [
         ("", 4),
         ("", 2),

@@ -23,7 +23,7 @@ fn first_to_finish_wins() {
 }
 
 #[test]
-fn with_ranking_play_goes_on_until_one_is_left() {
+fn ranking_continues_until_one_is_left() {
     let mut table = almost("end=ranking", 3).put(2, &[23, 24, 24, 24]).open(2);
     table.throw(&[4, 1]).play("1:p0");
     assert_eq!(table.node(), Node::Chance(Some(1)), "the 4 is lost");
@@ -44,7 +44,7 @@ fn finished_seats_are_skipped() {
 }
 
 #[test]
-fn with_all_the_last_plays_on_alone_to_the_end() {
+fn end_all_continues_to_the_last_piece() {
     let mut table = almost("end=all", 2).put(1, &[22, 24, 24, 24]).open(1);
     table.throw(&[1]).play("1:p0");
     table.throw(&[1]).play("1:p0");
@@ -63,7 +63,7 @@ fn stuck(words: &str) -> Table {
 }
 
 #[test]
-fn deadlock_ends_the_game_as_the_options_say() {
+fn deadlock_ends_as_the_options_say() {
     // By progress it is a draw as well: who is stuck stands as far as can be.
     for words in ["", "deadlock=progress"] {
         let mut table = stuck(words);

@@ -92,7 +92,7 @@ fn presets_match_the_rules() {
 }
 
 #[test]
-fn words_may_have_underscores_for_dashes() {
+fn underscores_may_replace_dashes() {
     check("block=illegal_once", "block=illegal-once");
     check("preset=basic-single", "throw_mode=single");
 }
@@ -138,7 +138,7 @@ fn unresolved_options_are_refused() {
 }
 
 #[test]
-fn dice_weigh_as_the_papers_say() {
+fn dice_weights_match_the_papers() {
     for (dice, weights) in [
         ("empirical", [243, 381, 236, 74, 66]),
         ("binomial", [4, 6, 4, 1, 1]),

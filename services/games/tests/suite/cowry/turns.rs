@@ -5,7 +5,7 @@ use arena_engine::Node;
 use super::{Table, paper_position};
 
 #[test]
-fn moves_of_the_papers_position_are_as_printed() {
+fn moves_match_the_paper() {
     let mut red = paper_position();
     assert_eq!(red.throw(&[3]).legal(), "3:p0 3:p1");
     red.play("3:p0");
@@ -93,7 +93,7 @@ fn pool_is_thrown_first_and_played_in_any_order() {
 }
 
 #[test]
-fn throws_earned_by_hits_come_after_the_pool() {
+fn throws_earned_by_hits_follow_the_pool() {
     let mut table = Table::new("", 2).put(0, &[2]).put(1, &[11, 13]);
     // Blue's 11 and 13 are Red's 3 and 5.
     table.throw(&[4, 1]).play("1:p0");

@@ -41,7 +41,7 @@ fn six_rolls_again_used_or_not() {
 }
 
 #[test]
-fn third_six_costs_what_the_options_say() {
+fn third_six_follows_the_options() {
     for (words, expected, next) in [
         ("three_sixes=none", "p 34 55 56", 0),
         ("three_sixes=end-turn", "p 8 55 56", 1),
@@ -105,7 +105,7 @@ fn roll_without_a_legal_move_is_passed_once() {
 }
 
 #[test]
-fn cap_ends_the_game_after_its_last_roll_is_played() {
+fn cap_ends_the_game_after_the_last_roll() {
     let game: ChineseLudo = game("max_rolls=7", 2);
     let finished = play_at_random(&game, setup(3));
     assert_eq!(finished.plies, 7);

@@ -7,7 +7,7 @@ use super::{planes, turned};
 use crate::support::{game, play_at_random, setup};
 
 #[test]
-fn values_are_the_same_from_either_side_of_the_board() {
+fn values_are_symmetric() {
     let game: ChineseLudo = game("", 2);
     for seed in 0..20 {
         let finished = play_at_random(&game, setup(seed));
@@ -45,7 +45,7 @@ fn seat_to_move_is_slightly_ahead() {
 }
 
 #[test]
-fn seats_win_about_as_often_as_their_values_say() {
+fn win_rates_match_values() {
     let game: ChineseLudo = game("", 2);
     // By tenth of the value of seat 0: positions, sum of values, wins.
     let mut tenths = [(0u32, 0i64, 0i64); 10];

@@ -23,7 +23,7 @@ fn after(game: &Abapa, before: Core, pit: u16) -> State {
 }
 
 #[test]
-fn sowings_of_the_rule_file_come_out_as_written() {
+fn sowings_match_the_rule_file() {
     for line in lines("oware_abapa_vectors.txt") {
         let [words, board, seat, pit, expected, due] = &line[..] else {
             panic!("six fields: {line:?}");
@@ -69,7 +69,7 @@ fn legal_pits_match_the_rules() {
 }
 
 #[test]
-fn sowings_are_those_of_a_model_without_tables() {
+fn sowings_match_a_model_without_tables() {
     let mut stream = Stream::new(&[1; 32]);
     for (words, skip_origin, allow_slam, must_feed) in [
         ("", true, false, true),

@@ -16,7 +16,7 @@ use crate::support::{game, options, play_at_random, setup};
 const ENDLESS: &str = "0 1 2 0 2 1 0 | 0 1 0 1 0 1 0";
 
 #[test]
-fn sowings_of_the_rule_file_come_out_as_written() {
+fn sowings_match_the_rule_file() {
     for line in lines("oware_anan_anan_vectors.txt") {
         let [words, board, seat, pit, lifts, expected, due] = &line[..] else {
             panic!("seven fields: {line:?}");
@@ -188,7 +188,7 @@ fn each_board(core: &mut Core, pit: usize, seeds: u8, show: &mut impl FnMut(&Cor
 }
 
 #[test]
-fn endless_sowing_does_what_the_option_says() {
+fn endless_sowing_follows_the_option() {
     let before = core(ENDLESS, 0);
     let mut legal = Vec::new();
     for (words, node, pits) in [
@@ -247,7 +247,7 @@ fn two_passes_end_the_game() {
 }
 
 #[test]
-fn nobody_is_asked_to_pass() {
+fn pass_is_never_asked() {
     let game: AnanAnan = game("remaining=none infinite=illegal", 2);
     let mut passes = 0;
     for seed in 0..200 {
@@ -268,7 +268,7 @@ fn nobody_is_asked_to_pass() {
 }
 
 #[test]
-fn caps_end_the_game_and_more_seeds_win() {
+fn cap_ends_the_game_and_more_seeds_win() {
     for (words, plies) in [
         ("max_plies=1", 1),
         ("remaining=none no_capture_limit=3", 3),

@@ -25,7 +25,7 @@ fn standings(agents: usize) -> v1::Standings {
 }
 
 #[test]
-fn adjusted_pairs_show_where_they_fit() {
+fn pairs_are_luck_adjusted_if_they_fit() {
     let text = crosstable(&standings(2), false, None);
     for part in ["score in % against", "75 ±10", "25 ±10"] {
         assert!(text.contains(part), "{text}");
@@ -53,7 +53,7 @@ fn adjusted_pairs_show_where_they_fit() {
 }
 
 #[test]
-fn gains_have_intervals_and_raw_scores_a_mark() {
+fn raw_scores_are_marked() {
     let mut standings = standings(2);
     standings.pairing = Some(v1::Pairing {
         blocks: 50,
@@ -205,7 +205,7 @@ fn swiss_tiebreaks_show_at_any_width() {
 }
 
 #[test]
-fn faults_give_way_only_where_nobody_has_one() {
+fn faults_column_is_hidden_only_if_empty() {
     let mut standings = played();
     for agent in &mut standings.agents[1..] {
         agent.faults = 0;
@@ -317,7 +317,7 @@ fn full() -> v1::Standings {
 }
 
 #[test]
-fn tables_read_as_reviewed_at_every_width() {
+fn tables_match_snapshots_at_every_width() {
     let mut text = String::new();
     let mut adaptive = full();
     adaptive.adaptive = true;

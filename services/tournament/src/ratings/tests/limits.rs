@@ -4,7 +4,7 @@ use super::*;
 use crate::testing::numbers;
 
 #[test]
-fn notes_have_no_figures_of_other_tournaments() {
+fn notes_have_no_foreign_figures() {
     let tally = played((2, 2, 4), |_| Some(vec![1, 2]));
     let mut evidence = tally.evidence();
     let notes = evidence.compare(crate::Wanted::default()).notes;
@@ -67,7 +67,7 @@ fn too_wide_anytime_interval_is_absent() {
 }
 
 #[test]
-fn nothing_is_invented_where_nothing_was_played() {
+fn games_not_played_give_no_rating() {
     let tally = played((3, 2, 4), |_| None);
     assert!(tally.evidence().ratings(None).is_none());
     let mut game = 0;
@@ -81,7 +81,7 @@ fn nothing_is_invented_where_nothing_was_played() {
 }
 
 #[test]
-fn no_number_is_ever_infinite_or_none() {
+fn every_number_is_finite() {
     for seed in 0..200 {
         let mut draws = Draws(seed);
         let seats = 2 + draws.below(3) as usize;

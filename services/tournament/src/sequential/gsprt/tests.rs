@@ -14,7 +14,7 @@ fn near(a: f64, b: f64) -> bool {
 }
 
 #[test]
-fn of_two_outcomes_it_is_the_test_of_wald() {
+fn gsprt_of_two_outcomes_is_walds_test() {
     for (losses, wins, elo0, elo1) in [(40, 60, 0.0, 5.0), (7, 3, -10.0, 30.0), (1, 1, 0.0, 1.0)] {
         let [none, some] = [elo0, elo1].map(score);
         let expected = f64::from(wins) * libm::log(some / none)
@@ -68,7 +68,7 @@ fn constrained_mle_has_mean_and_likelihood() {
 }
 
 #[test]
-fn seen_from_the_other_side_it_is_the_opposite() {
+fn swapped_agents_negate_the_llr() {
     let counts = [3, 17, 40, 25, 9];
     let turned = [9, 25, 40, 17, 3];
     for model in [EloModel::Logistic, EloModel::Normalized] {
@@ -101,7 +101,7 @@ fn llr_is_finite_or_none() {
 }
 
 #[test]
-fn bounds_are_those_of_wald() {
+fn bounds_match_wald() {
     let (low, high) = bounds(&Sprt::default());
     assert!(near(low, -high) && near(high, 19_f64.ln()), "{low}, {high}");
 }

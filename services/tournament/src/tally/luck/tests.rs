@@ -225,7 +225,7 @@ fn luck_adjustment_is_unbiased() {
 }
 
 #[test]
-fn luck_is_taken_out_of_groups_of_one_block_too() {
+fn groups_of_one_block_are_adjusted() {
     let tournament = tournament(24, 2, 1);
     let schedule = Schedule::new(&tournament).expect("a schedule");
     let mut tally = Tally::new(&tournament).expect("a tally");
@@ -239,7 +239,7 @@ fn luck_is_taken_out_of_groups_of_one_block_too() {
 }
 
 #[test]
-fn of_two_the_pair_is_adjusted_as_each_agent_is() {
+fn pair_of_two_is_adjusted_like_its_agents() {
     let tournament = tournament(2, 2, 200);
     let mut tally = Tally::new(&tournament).expect("a tally");
     results(200).iter().for_each(|result| tally.add(result));
@@ -343,7 +343,7 @@ fn few_blocks_have_no_luck_share() {
 }
 
 #[test]
-fn luck_beyond_all_measure_breaks_no_sum() {
+fn extreme_luck_overflows_no_sum() {
     let mut results = results(50);
     for (place, result) in results.iter_mut().enumerate() {
         let most = if place % 3 == 0 { i32::MIN } else { i32::MAX };

@@ -11,7 +11,7 @@ fn equal_blocks_leave_a_width() {
 
 /// Student's critical value is 12.7 with two blocks, 2.26 with ten and 1.96 with many.
 #[test]
-fn few_blocks_leave_a_width_as_student_has_it() {
+fn few_blocks_use_students_distribution() {
     let widths = [2.0, 10.0, 10_000.0].map(|of| half_width(2, true, of, 0.25, None));
     assert!(widths[0] > 0.45, "{widths:?}");
     assert!((0.16..0.19).contains(&widths[1]), "{widths:?}");
