@@ -1,5 +1,4 @@
-//! What baselines remember is room, and once there is enough they ask for no
-//! more.
+//! Baselines reuse their memory: after the first decisions, they allocate nothing.
 
 use arena_agents::{Decision, Stop, bot};
 use arena_engine::{AgentRng, Game, Node, options::Options};
@@ -9,7 +8,7 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<std::alloc::System> = &INSTRUMENTED_SYSTEM;
 
-/// Positions of a random game where a seat chooses, with its actions.
+/// The decisions of a random game: position, seat and actions.
 fn decisions<G: Game>(game: &G) -> Vec<(G::State, u8, Vec<u16>)> {
     let mut rng = AgentRng::new(1);
     let mut state = game.initial();

@@ -1,5 +1,5 @@
-//! The service over real gRPC, with workers that play nothing: a record is
-//! whatever they say.
+//! Tests of the service over real gRPC. Fake workers report invented records and play no
+//! game.
 
 mod agents;
 mod checkpoints;

@@ -257,7 +257,7 @@ fn games_counted_in_advance_are_the_games_played() {
         assert_eq!(ran.games, ran.table.games(Some(6)), "{}", ran.table.id);
     }
     let games = |id| library::table(id).map(|table| table.games(None)).ok();
-    // Ten games of each of the pairs that are timed.
+    // Ten games of each timed pair.
     assert_eq!(games("001-vi"), Some(50));
     assert_eq!(games("003-cost"), Some(20));
     assert_eq!(games("002-weights"), Some(0));
@@ -358,8 +358,8 @@ fn own_bound_replaces_the_rule() {
     assert_eq!((found, &*rule), (Agreement::Outside, general));
 }
 
-/// A published count of 37 in 50 and shares of ours around the bound of 2.7, some at it:
-/// over many seeds a figure is never within by one and outside by another.
+/// Compares a published count of 37 in 50 with our shares near and at the bound of 2.7. No
+/// figure is within the bound with one seed and outside with another.
 #[test]
 fn verdicts_do_not_depend_on_the_seed() {
     let text = SMALL.replace("of = 50", "of = 50\nz_max = 2.7");

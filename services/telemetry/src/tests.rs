@@ -1,4 +1,4 @@
-//! What is exported, seen from outside.
+//! Exported metrics, read as a scrape.
 #![expect(clippy::unwrap_used)]
 
 use std::{collections::BTreeMap, time::Duration};
@@ -22,7 +22,7 @@ fn lines_with(registry: &Registry, part: &str) -> Vec<String> {
         .collect()
 }
 
-/// Fills both groups, then holds what a scrape sees to the catalogue.
+/// Fills both groups of metrics, and compares a scrape with the catalogue.
 #[test]
 fn exported_metrics_equal_catalogue() {
     let registry = Registry::new();
@@ -285,8 +285,8 @@ fn meter_flushes_split_times() {
         round_trip,
         thinking,
     };
-    // Three of a batch whose agent says what it thought, one of another that claims too
-    // much, and one of an agent that says nothing.
+    // Three decisions of an agent that reports its thinking time, one of an agent that reports
+    // too much, and one of an agent that reports none.
     meter.timed(timing(Some(Duration::from_millis(125))), 3);
     meter.timed(timing(Some(Duration::from_secs(9))), 1);
     meter.timed(timing(None), 1);
@@ -334,7 +334,7 @@ fn sampled_time_has_its_weight() {
     let mut timed = 0;
     for decision in 1..=1_000u64 {
         if decision == 500 {
-            // What is timed for itself counts for itself.
+            // A move that is timed individually counts once.
             meter.timed(
                 MoveTiming::in_process(Duration::ZERO, Duration::from_secs(2)),
                 1,

@@ -1,4 +1,4 @@
-//! How often memory is asked for while games are played.
+//! Counts allocations while games are played.
 
 use std::{env, path::PathBuf, sync::Arc};
 
@@ -9,7 +9,7 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<std::alloc::System> = &INSTRUMENTED_SYSTEM;
 
-/// Games of the shorter run; the longer one has three times as many.
+/// Games of the shorter run. The longer run has three times as many.
 const GAMES: u64 = 512;
 const AT_ONCE: usize = 256;
 
@@ -47,7 +47,7 @@ fn setup() -> v1::TournamentSetup {
     }
 }
 
-/// Allocations and decisions of so many games.
+/// Plays games; returns the numbers of allocations and decisions.
 fn play(route: &str, games: u64) -> (f64, f64) {
     let assignments = (0..games)
         .map(|index| v1::GameAssignment {
@@ -80,8 +80,7 @@ fn play(route: &str, games: u64) -> (f64, f64) {
     (allocations as f64, f64::from(decisions))
 }
 
-/// The longer run asks for more memory than the shorter one only as far as its
-/// games do, whatever it takes to begin and to end.
+/// Compares two runs of different length, so that allocations at start and end do not count.
 #[test]
 fn decisions_allocate_nothing() {
     for line in include_str!("data/allocations.txt").lines() {

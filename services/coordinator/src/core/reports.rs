@@ -293,7 +293,7 @@ mod tests {
 
     use super::*;
 
-    /// A game of agents 4 and 7, in which the first agent made this fault.
+    /// A game of agents 4 and 7. The first agent makes the fault, if there is one.
     fn game(termination: Termination, answered: &[u32], fault: Option<FaultKind>) -> ReportedGame {
         let fault = fault.map(|kind| SeatFault {
             seat: 0,

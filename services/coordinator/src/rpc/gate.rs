@@ -376,7 +376,7 @@ mod tests {
     async fn stalled_report_is_aborted() {
         let gate = gate(100);
         let now = Instant::now();
-        // First a silence that is too long, then a body that takes too long in all.
+        // First a pause that is too long, then a body that takes too long in total.
         for (since, drops) in [(now - PAUSE_MAX, 0), (now - READ_MAX, 1)] {
             let mut admitted = gate.admit().expect("room");
             Arc::get_mut(&mut admitted).expect("alone").since = since;
@@ -405,7 +405,7 @@ mod tests {
         std::future::poll_fn(|context| HttpBody::poll_frame(Pin::new(body), context)).await
     }
 
-    /// A body from a channel.
+    /// A body whose frames come from a channel.
     struct Dripping(tokio::sync::mpsc::Receiver<Frame<Bytes>>);
 
     impl HttpBody for Dripping {

@@ -153,7 +153,7 @@ async fn name_keeps_content_unless_replaced() {
         .expect("new");
     let again = register(&mut arena, first, false).await.expect("the same");
     assert_eq!(again, registered);
-    // Under another name, other bytes may claim the same version.
+    // An agent of another name and with other bytes may have the same version.
     let other = register(&mut arena, binary("other", b"other", "1"), false)
         .await
         .expect("another agent");
@@ -168,7 +168,7 @@ async fn name_keeps_content_unless_replaced() {
         .await
         .expect("replaced");
     assert_eq!(replaced.content, other.content);
-    // The label alone may change.
+    // The version label may change if the content stays.
     let label = register(&mut arena, binary("mine", b"other", "3"), false).await;
     assert_eq!(label.expect("the same content").version, "3");
 }

@@ -1,4 +1,4 @@
-//! Starts from sums that were kept.
+//! Starts that continue from stored sums.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ fn sled() -> (tempfile::TempDir, Arc<dyn Store>) {
     (folder, Arc::new(store.expect("a new store")))
 }
 
-/// What the store has kept.
+/// The stored checkpoint.
 fn kept(store: &Arc<dyn Store>, id: &str) -> Option<Value> {
     let document = store.get(Collection::Meta, &checkpoint::key(id));
     let document = document.expect("readable")?;
@@ -27,7 +27,7 @@ fn keep(store: &Arc<dyn Store>, id: &str, document: &str) {
     put.expect("durable");
 }
 
-/// Wins of all agents as a coordinator on the store tells them.
+/// The wins of all agents, reported by a coordinator on the store.
 async fn wins(store: &Arc<dyn Store>, id: &str) -> u64 {
     let mut arena = Fixture::with(options(Arc::clone(store))).await;
     let standings = arena.standings(id).await;
@@ -35,14 +35,14 @@ async fn wins(store: &Arc<dyn Store>, id: &str) -> u64 {
     standings.agents.iter().map(|agent| agent.wins).sum()
 }
 
-/// A tournament some of whose games are done, and how many.
+/// Starts a tournament and plays some or all games; returns its id and their number.
 async fn begun(store: &Arc<dyn Store>, whole: bool) -> (String, u64) {
     let mut arena = Fixture::with(options(Arc::clone(store))).await;
     let id = arena.start(SPEC).await.tournament_id;
     let mut worker = arena.join("one").await;
     let mut games = 0;
     while let Some(lease) = worker.try_lease(0).await.expect("answered") {
-        // Some games of each lease stay unplayed where not all are wanted.
+        // Unless all games are wanted, two of each lease stay unplayed.
         let played = lease.games.len() - if whole { 0 } else { 2 };
         for game in &lease.games[..played] {
             worker
@@ -59,7 +59,7 @@ async fn begun(store: &Arc<dyn Store>, whole: bool) -> (String, u64) {
     (id, games)
 }
 
-/// Until the sums that are kept in passing are there.
+/// Waits until the coordinator has stored the sums.
 async fn wait_for_sums(store: &Arc<dyn Store>, id: &str) -> Value {
     loop {
         if let Some(found) = kept(store, id) {
@@ -77,7 +77,7 @@ async fn checkpoint_needs_its_place_in_the_chain() {
         let honest = wait_for_sums(&store, &id).await;
         assert_eq!(wins(&store, &id).await, games, "one win a game");
 
-        // What is kept is what is reported: nobody reads the games again.
+        // The coordinator reports the stored sums and does not read the games again.
         let mut forged = honest.clone();
         let of_one = &mut forged["tally"]["agents"][0]["wins"];
         *of_one = (of_one.as_u64().expect("a number") + 1_000).into();

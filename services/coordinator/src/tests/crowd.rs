@@ -1,4 +1,4 @@
-//! More than there is room for.
+//! Limits on connections and messages.
 
 use std::io::{ErrorKind, Read};
 
@@ -13,8 +13,8 @@ fn address(arena: &Fixture) -> String {
     arena.url.trim_start_matches("http://").to_owned()
 }
 
-/// Whether the other side has closed a connection, once it said something or
-/// closed it.
+/// Whether the coordinator has closed a connection. Waits until it sends something or
+/// closes it.
 async fn closed(connection: TcpStream) -> bool {
     connection.readable().await.expect("a connection");
     let mut connection = connection.into_std().expect("a connection");
@@ -26,7 +26,7 @@ async fn closed(connection: TcpStream) -> bool {
 
 #[tokio::test]
 async fn connection_limit_frees_places() {
-    // The fixture holds one.
+    // The fixture has one connection.
     let arena = Fixture::with(Options {
         connections_max: 2,
         ..options(memory())
@@ -39,7 +39,7 @@ async fn connection_limit_frees_places() {
     drop(taken);
     loop {
         let again = TcpStream::connect(&address).await.expect("it listens");
-        // The end of the other one may not be known yet.
+        // The coordinator may not have noticed yet that the other connection closed.
         if !closed(again).await {
             break;
         }

@@ -1,5 +1,4 @@
-//! A store that has lost some of what it had: what is lost is played again, and
-//! comes to the same.
+//! Stores that have lost games. The games are played again, with the same result.
 
 use std::sync::Arc;
 
@@ -12,7 +11,7 @@ use super::{
 };
 use crate::Options;
 
-/// A store with everything but these games of a tournament.
+/// A copy of a store without these games of a tournament.
 fn without(store: &dyn Store, tournament: &str, lost: impl Fn(u64) -> bool) -> Arc<dyn Store> {
     let left = MemoryStore::new().expect("a memory store");
     for &collection in Collection::ALL {

@@ -1,4 +1,4 @@
-//! A store that is full or slow.
+//! Stores that are full, slow or damaged.
 
 use std::{
     path::PathBuf,
@@ -21,23 +21,23 @@ use tonic_types::StatusExt;
 use super::fixture::{FakeWorker, Fixture, SPEC, options, refused, won};
 use crate::{Options, RunError};
 
-/// What the next writes come to.
+/// How the next writes end.
 const WELL: u8 = 0;
 const BUSY: u8 = 1;
 const FULL: u8 = 2;
 const FULL_DOCUMENTS: u8 = 3;
 const CORRUPT: u8 = 4;
 const CORRUPT_DOCUMENTS: u8 = 5;
-/// Games can be written, and not read.
+/// Games can be written but not read.
 const UNREADABLE: u8 = 6;
-/// Documents are not written before this is over.
+/// Writes of documents wait until the mode changes.
 const HELD_DOCUMENTS: u8 = 7;
 
-/// A memory store whose writes fail when reported.
+/// A memory store whose writes fail on request.
 struct Failing {
     inner: MemoryStore,
     mode: AtomicU8,
-    /// Writes of documents.
+    /// Number of writes of documents.
     puts: AtomicUsize,
 }
 
@@ -58,7 +58,7 @@ impl Failing {
         self.mode.load(Ordering::Relaxed)
     }
 
-    /// Until one write more than so many has begun.
+    /// Waits until the number of writes has changed.
     async fn writes_after(&self, before: usize) {
         while self.puts.load(Ordering::Relaxed) == before {
             sleep(Duration::from_millis(1)).await;
@@ -66,7 +66,7 @@ impl Failing {
     }
 }
 
-/// A coordinator with a tournament, and one who holds its first lease.
+/// A coordinator with a tournament, and a worker with the first lease.
 async fn leased(store: &Arc<Failing>) -> (Fixture, String, FakeWorker, v1::Lease) {
     let mut arena = Fixture::with(options(store.clone())).await;
     let id = arena.start(SPEC).await.tournament_id;
@@ -93,7 +93,7 @@ fn corrupt() -> StoreError {
 impl Store for Failing {
     fn put_many(&self, changes: Vec<Change>) -> Result<(), StoreError> {
         self.puts.fetch_add(1, Ordering::Relaxed);
-        // Not for ever where a test fails meanwhile.
+        // Ends after a minute, in case the test fails meanwhile.
         for _ in 0..60_000 {
             if self.mode() != HELD_DOCUMENTS {
                 break;
@@ -260,7 +260,7 @@ async fn unreadable_record_delays_no_acknowledgement() {
         one.play(lease).await;
     }
     store.set(UNREADABLE);
-    // What comes twice is acknowledged, and so is what comes of an audit.
+    // A repeated report and the report of an audit are acknowledged.
     let twice = one
         .report(&leases[0], vec![won(&leases[0].games[0], 1)])
         .await;
@@ -308,7 +308,7 @@ async fn difference_is_durable_before_acknowledgement() {
     let other = |game| {
         let mut report = won(game, 1);
         let record = report.record.as_mut().expect("a record");
-        // Another first move, so that it is reported who differs.
+        // A different first move, so that the differing agent is reported.
         record.events = vec![1 << 1 | 1];
         report
     };
@@ -317,7 +317,7 @@ async fn difference_is_durable_before_acknowledgement() {
     store.set(HELD_DOCUMENTS);
     let first = tokio::spawn(auditor.reporting(&lease, others.clone()));
     store.writes_after(before).await;
-    // The same once more, as after an answer that was lost on its way.
+    // The same report again, as if the answer had been lost.
     let again = tokio::spawn(auditor.reporting(&lease, others));
     for _ in 0..10 {
         assert_eq!(audit_counts(&mut arena, &id).await, (0, 40, 0, 0));
@@ -339,7 +339,7 @@ async fn difference_is_durable_before_acknowledgement() {
     );
 }
 
-/// Audits that differ, those that wait, differences listed, and agents flagged.
+/// Numbers of differing audits, waiting audits, listed differences and flagged agents.
 async fn audit_counts(arena: &mut Fixture, id: &str) -> (u64, u64, usize, usize) {
     let audits = arena.tournament(id).await.audits.expect("audited");
     let standings = arena.standings(id).await;
@@ -357,7 +357,7 @@ async fn audit_counts(arena: &mut Fixture, id: &str) -> (u64, u64, usize, usize)
 
 const NOTHING: [u64; 0] = [];
 
-/// As while its process is stopped: nobody could be heard, so nobody is late.
+/// As if its process had been stopped: it could read no report, so no lease is late.
 #[tokio::test]
 async fn slow_disk_expires_no_lease() {
     let store = Failing::new();

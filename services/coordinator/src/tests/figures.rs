@@ -1,4 +1,4 @@
-//! What metrics show of tournaments is what their standings say.
+//! Metrics of tournaments agree with their standings.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -25,7 +25,7 @@ async fn gauges(arena: &Fixture) -> BTreeMap<String, f64> {
         .collect()
 }
 
-/// Holds all gauges of agents against the standings.
+/// Compares all gauges of agents with the standings.
 fn compare(gauges: &BTreeMap<String, f64>, ruleset: &str, standings: &v1::Standings) {
     let id = &standings.tournament_id;
     let seconds = |us: Option<f64>| us.map(|us| us / 1e6);

@@ -1,4 +1,4 @@
-//! Tournaments that keep hashes alone.
+//! Tournaments that keep only hashes.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ fn short() -> String {
     format!("records = \"hash\"\n{SPEC}")
 }
 
-/// The report of a game with what a worker measures.
+/// The report of a game, with timing.
 fn timed(game: &v1::GameAssignment) -> v1::GameReport {
     let mut report = won(game, 0);
     report.timing = Some(v1::GameTiming {
@@ -61,7 +61,7 @@ async fn hash_only_standings_are_the_same() {
     let lease = worker.lease().await;
     assert!(lease.setup.as_ref().expect("sent").hash_only);
     let mut games: Vec<v1::GameReport> = lease.games.iter().map(timed).collect();
-    // One as a worker sends it, the others with all that there could be.
+    // The first as a worker sends it, the others with events.
     games[0].record.as_mut().expect("a record").events.clear();
     worker.report(&lease, games.clone()).await.expect("taken");
     for game in store.games(&id, 0, usize::MAX).expect("readable") {
@@ -73,7 +73,7 @@ async fn hash_only_standings_are_the_same() {
         assert_eq!((timing.started_unix_us, timing.duration_us), (0, 0));
         assert_eq!(timing.latency.len(), 1);
     }
-    // The same again is a duplicate, with events or without.
+    // The same report again is a duplicate, with or without events.
     let answer = worker.report(&lease, games).await.expect("taken");
     assert_eq!(answer.differing, [] as [u64; 0]);
     worker.play_all().await;
@@ -92,7 +92,7 @@ async fn hash_only_standings_are_the_same() {
     worker.play_all().await;
     assert_eq!(full.standings(&id).await, standings);
 
-    // And after a restart.
+    // The same after a restart.
     arena.kill().await;
     let mut arena = Fixture::with(options(store)).await;
     assert_eq!(arena.standings(&id).await, standings);

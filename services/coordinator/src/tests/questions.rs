@@ -272,7 +272,7 @@ async fn many_variants_share_a_metric_label() {
             let count = |line: &str| line.rsplit(' ').next()?.parse::<u64>().ok();
             lines.filter_map(count).sum::<u64>()
         };
-        // Everybody plays everybody on both seats.
+        // Each agent plays each other agent on both seats.
         let games = (count * (count - 1)) as u64;
         let (shared, single) = (counted("minimax"), counted("p00"));
         let expected = match own {
@@ -399,7 +399,7 @@ async fn watch_shows_every_state_change() {
             arena.resume(&id).await;
             v1::TournamentState::Running
         };
-        // The second message of a change is the last one before the watch falls silent.
+        // After the second message of a change, the watch sends none until the next change.
         let mut shown = 0;
         while shown < 2 {
             let message = timeout(Duration::from_secs(20), messages.message()).await;

@@ -1,4 +1,4 @@
-//! A coordinator that comes back on the same store.
+//! A coordinator that restarts on the same store.
 
 use std::{path::Path, sync::Arc};
 
@@ -9,7 +9,7 @@ use super::fixture::{Fixture, SPEC, options, won};
 
 async fn open(folder: &Path) -> Arc<dyn Store> {
     let folder = folder.to_owned();
-    // It waits for the lock, while the last holder's connections end.
+    // Waits for the lock while the connections of the last holder end.
     let opening = tokio::task::spawn_blocking(move || {
         SledStore::open(folder, &arena_store::Options::default())
     });
@@ -35,7 +35,7 @@ async fn killed_coordinator_continues() {
     assert_eq!(tournament.games_done, played.games.len() as u64);
     let mut back = arena.join("one").await;
     assert_ne!(back.boot_epoch, epoch_before);
-    // A report of before the kill is as good as any.
+    // A report from before the kill counts.
     (back.id, back.boot_epoch) = (id_before, epoch_before);
     back.play(&leased).await;
     drop(back);
@@ -46,7 +46,7 @@ async fn killed_coordinator_continues() {
     drop(worker);
     arena.stop().await;
 
-    // What is finished is shown as it was.
+    // A finished tournament is shown unchanged.
     let mut arena = Fixture::with(options(open(folder.path()).await)).await;
     assert_eq!(
         arena.tournament(&id).await.state(),

@@ -1,4 +1,4 @@
-//! Games that an agent lost without ever answering, played again.
+//! Replay of games that an agent lost without an answer.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn limitless(spec: &str) -> String {
     spec.replace("blocks", "unplayed_limit = 1\nblocks")
 }
 
-/// Plays all; of the games reported so, seat 1 loses without an answer.
+/// Plays all games; in those that `lost` selects, seat 1 loses without an answer.
 async fn play(worker: &mut FakeWorker, lost: impl Fn(&v1::GameAssignment) -> bool) -> Vec<u64> {
     let mut indices = Vec::new();
     while let Some(lease) = worker.try_lease(0).await.expect("answered") {
@@ -107,7 +107,7 @@ async fn retry_replays_unanswered_games() {
     assert_eq!(reported, (1, games, unplayed, unplayed));
     assert_eq!(running.games_done, games - unplayed);
 
-    // Kept over a kill, at any time.
+    // A kill at any time keeps it.
     drop(worker);
     arena.kill().await;
     let mut arena = Fixture::with(few(&store)).await;
@@ -154,7 +154,7 @@ async fn retry_starts_at_first_affected_round() {
         let mut arena = Fixture::with(options(memory())).await;
         let id = arena.start(&limitless(&spec)).await.tournament_id;
         let mut worker = arena.join("one").await;
-        // Two games of the second round, so that what follows is another tournament.
+        // Two games of the second round fail, so that later rounds have other games.
         let first = arena.tournament(&id).await;
         let mut round = 0;
         while let Some(lease) = worker.try_lease(0).await.expect("answered") {
@@ -213,7 +213,7 @@ async fn retry_repeats_failed_games_only() {
     arena.resume(&id).await;
     play(&mut worker, |game| game.index < 6).await;
     retry(&mut arena, &id).await.expect("finished");
-    // What a worker played before does not count, where it is what was to be replaced.
+    // A late report of games that the retry replaces does not count.
     let late = leased.games.iter().filter(|game| game.index < 6);
     let late = late
         .map(|game| unplayed(game, 1, FaultKind::Crash))

@@ -1,4 +1,4 @@
-//! Tournaments whose games follow from results.
+//! Tournaments whose later games depend on results.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(super) fn spec(format: &str) -> String {
     spec
 }
 
-/// Who wins follows from the game alone.
+/// A report whose winner depends only on the game's seed.
 pub(super) fn played(game: &v1::GameAssignment) -> v1::GameReport {
     won(game, (game.seed >> 7) as usize % game.seats.len())
 }
@@ -102,7 +102,7 @@ async fn later_stages_are_not_leased() {
     let mut arena = Fixture::with(options(memory())).await;
     let id = arena.start(&spec("knockout")).await.tournament_id;
     let mut worker = arena.join("one").await;
-    // Of seven, six play in the first round, five blocks a pair.
+    // Six of the seven agents play in the first round, five blocks for each pair.
     let mut leases = Vec::new();
     while let Some(lease) = worker.try_lease(0).await.expect("answered") {
         leases.push(lease);

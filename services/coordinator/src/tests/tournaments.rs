@@ -1,4 +1,4 @@
-//! Starting, going on, pausing, cancelling; and specs that are refused.
+//! Tournaments that start, pause, resume and end; refused specs.
 
 use arena_wire::{reasons, v1};
 use tonic::Code;
@@ -96,7 +96,7 @@ async fn only_started_leaves_earlier_tournaments() {
     let finished = (v1::TournamentState::Finished, 40);
     assert_eq!(state(arena.tournament(&id).await), finished);
     arena.kill().await;
-    // To be started again is enough as well.
+    // Starting the tournament again also resumes it.
     let mut arena = Fixture::with(only_started()).await;
     let again = SPEC.replace("0x5eed", "0xf00d");
     let id = arena.start(&again).await.tournament_id;
@@ -154,7 +154,7 @@ async fn pause_resume_and_cancel() {
         .await
         .expect("late, and taken");
 
-    // Starting what is paused goes on with it.
+    // Starting a paused tournament resumes it.
     assert_eq!(
         arena.start(SPEC).await.state(),
         v1::TournamentState::Running

@@ -1,4 +1,4 @@
-//! The engine's promises, on a toy game.
+//! Tests of the engine with a toy game.
 
 mod matches;
 mod options;

@@ -1,4 +1,4 @@
-//! A match: questions, faults, openings, forced moves, streams.
+//! Matches: questions, faults, openings, forced moves and random streams.
 
 use arena_engine::{
     Event, FaultKind, FaultPolicy, Finished, Match, Opening, Question, SeatFault, Setup, Status,
@@ -7,7 +7,7 @@ use arena_engine::{
 
 use crate::toy::{PASS, Toy, keys, setup};
 
-/// Plays on with `choose`, which answers by the position of the action.
+/// Plays a match to its end; `choose` returns the index of an action.
 fn finish(mut play: Match<Toy>, mut choose: impl FnMut(Question, usize) -> usize) -> Finished {
     while let Status::Asks(question) = play.status() {
         let index = choose(question, play.legal().len());
@@ -17,7 +17,7 @@ fn finish(mut play: Match<Toy>, mut choose: impl FnMut(Question, usize) -> usize
     play.finish()
 }
 
-/// Every question of a game whose seats always take the first action.
+/// All questions of a game in which every seat takes the first action.
 fn questions(setup: Setup, seats: usize) -> Vec<(Question, Vec<u16>)> {
     let mut play = Match::new(Toy::new(seats), setup);
     let mut asked = Vec::new();
@@ -29,7 +29,7 @@ fn questions(setup: Setup, seats: usize) -> Vec<(Question, Vec<u16>)> {
     asked
 }
 
-/// Each seat's dice in order, as the events have them.
+/// The dice of each seat in the order of the events.
 fn dice(finished: &Finished, seats: usize) -> Vec<Vec<u16>> {
     let mut dice = vec![Vec::new(); seats];
     replay(&Toy::new(seats), &finished.events, |_, described| {
@@ -142,7 +142,7 @@ fn forfeit_ends_a_game_of_two() {
                 play.fault(FaultKind::Crash);
                 break;
             }
-            // The loser is ahead by the rules, which does not help.
+            // The loser is ahead by the rules, but a forfeit loses anyway.
             let action = if question.seat == loser { 1 } else { 0 };
             play.answer(action).expect("a legal action");
         }

@@ -1,4 +1,4 @@
-//! Options: what is read as what, what is refused, and how that is said.
+//! Options: types, refused values, and their errors.
 
 use arena_engine::options::{
     Kind, OptionError, Options, Preset, Spec, Value, coerce, nearest, of_ruleset, resolve,

@@ -1,4 +1,4 @@
-//! Replay: what is accepted, and how each thing that cannot be is named.
+//! Replays: accepted events, and the errors of impossible ones.
 
 use arena_engine::{
     AnyGame, ChanceKeys, CheckError, DiceError, Ending, Event, Game, Match, ReplayError,
@@ -51,7 +51,7 @@ fn chance_is_checked_against_keys() {
         .iter()
         .rposition(|event| !event.is_action())
         .expect("dice");
-    // The draw of the table, which is 0 or 2.
+    // The draw of the table, 0 or 2.
     other[place] = Event::chance(2 - events[place].id());
     let ply = events[..place]
         .iter()
@@ -160,9 +160,9 @@ fn perft_counts_paths_and_ended_games_once() {
     let counts: Vec<u64> = (0..4)
         .map(|depth| perft(&toy, &toy.initial(), depth))
         .collect();
-    // Six throws; one allows one action, one a pass, four allow three.
+    // There are six throws: one allows one action, one a pass, and four allow three actions.
     assert_eq!(counts[..3], [1, 6, 14]);
-    // After 0 or 1 or a pass the table draws one of two; after a 2 a die.
+    // After 0, 1 or a pass, the table draws one of two outcomes; after a 2, the seat throws.
     assert_eq!(counts[3], 10 * 2 + 4 * 6);
     let ended = Toy { seats: 2, turns: 0 };
     assert_eq!(perft(&ended, &ended.initial(), 9), 2);

@@ -1,5 +1,5 @@
-//! A small game with all that the engine handles: dice of seats and of the
-//! table, extra throws, forced moves, passes, a cap.
+//! A small game with everything that the engine handles: dice of seats and of the table, extra
+//! throws, forced moves, passes and a cap.
 
 use std::fmt::Write;
 
@@ -8,9 +8,8 @@ use arena_engine::{
     PositionError, Setup,
 };
 
-/// Seats throw a die in turn. A 1 allows one action, a 2 only a pass, anything
-/// else adding 0, 1 or 2; who adds 2 throws again. The last position of all
-/// has a draw of the table.
+/// Seats throw a die in turn. A 1 allows one action, a 2 only a pass; any other throw allows
+/// to add 0, 1 or 2. A seat that adds 2 throws again. The table draws in the last position.
 #[derive(Clone, Debug)]
 pub(crate) struct Toy {
     pub(crate) seats: usize,
@@ -150,12 +149,12 @@ impl Game for Toy {
     }
 }
 
-/// Keys that are all different, from one number.
+/// Distinct keys, derived from a seed.
 pub(crate) fn keys(seed: u64) -> GameKeys {
     GameKeys::drawn(&mut AgentRng::new(seed))
 }
 
-/// A plain game on the keys of a number.
+/// The setup of a game without opening, with the keys of a seed.
 pub(crate) fn setup(seed: u64) -> Setup {
     Setup::new(keys(seed), Opening::NONE)
 }

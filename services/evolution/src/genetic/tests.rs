@@ -20,7 +20,7 @@ fn evolution_of(settings: Settings, count: usize) -> Evolution {
     Evolution::new(settings, seed, genes(BOUNDS, count)).expect("settings")
 }
 
-/// Points that put the players into an order of no pattern, with ties.
+/// Points that order the players without a pattern and with ties.
 fn points(generation: &Generation) -> Vec<u64> {
     let number = u64::from(generation.number);
     let players = 0..generation.players.len() as u64;
@@ -121,7 +121,7 @@ fn crossover_takes_genes_of_two_parents() {
         }
         match parents {
             Parents::Rest => assert_eq!(from_elite, 0),
-            // Without mutation players become alike, so that fewer children show their parents.
+            // Without mutation, players become similar, so fewer children identify parents.
             Parents::All => assert!(from_elite > 20, "{from_elite}"),
         }
     }

@@ -1,4 +1,4 @@
-//! Which games of which options the suite plays.
+//! The rulesets and options that the suite plays.
 
 use arena_engine::{
     AgentRng,
@@ -11,16 +11,15 @@ pub(crate) struct Case {
     pub(crate) ruleset: &'static str,
     pub(crate) options: Options,
     pub(crate) seats: usize,
-    /// Options that were asked for, to tell which case fails.
+    /// The requested options, for messages of failed tests.
     pub(crate) label: String,
 }
 
-/// How many random sets of options there are for each number of seats.
+/// Number of random sets of options for each number of seats.
 const RANDOM_SETS: usize = 40;
 
-/// Every ruleset with its defaults, each preset, each option at each of its
-/// values (or some, where there are many), and random sets of options; each for
-/// every number of seats that goes with it.
+/// Every ruleset with its defaults, each preset, each value of each option (or some, if there
+/// are many), and random sets of options; each with every number of seats that it allows.
 pub(crate) fn cases() -> Vec<Case> {
     rulesets().iter().flat_map(cases_of).collect()
 }
@@ -61,7 +60,7 @@ fn cases_of(info: &'static RulesetInfo) -> Vec<Case> {
                     ..
                 }) => {}
                 Err(error) => {
-                    // Only an even board is a whole number that does not fit.
+                    // An even board is the only integer in range that is refused.
                     let even =
                         matches!(given.get("board"), Some(Value::Int(size)) if size % 2 == 0);
                     assert!(even, "{given:?} for {seats}: {error}");
@@ -77,7 +76,7 @@ fn cases_of(info: &'static RulesetInfo) -> Vec<Case> {
     cases
 }
 
-/// All values of an option, or its bounds, its default and some between.
+/// All values of an option, or its bounds, its default and some values between.
 fn values(spec: &Spec) -> Vec<Value> {
     match &spec.kind {
         Kind::Bool => vec![false.into(), true.into()],

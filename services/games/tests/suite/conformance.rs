@@ -1,5 +1,5 @@
-//! What holds for every ruleset of the list, at every node of random games,
-//! with every preset and a spread of options and seats.
+//! Properties of every ruleset at every node of random games, with every preset and many
+//! options and seats.
 
 use arena_engine::{
     Described, Finished, Game, MAX_SEATS, Node, PerSeat, Step, Stream, Termination, luck,
@@ -14,7 +14,7 @@ use crate::{
     support::{play_at_random, setup},
 };
 
-/// No game has more events than this: caps see to it.
+/// Maximum number of events of a game, which caps ensure.
 const EVENTS_MAX: usize = 2_000_000;
 
 /// Plays the visitor's case with some seeds.
@@ -46,7 +46,7 @@ fn check_game<G: Game>(game: &G, case: &Case, seed: u64) {
     let mut index = 0usize;
     let mut certain = [None; MAX_SEATS];
     let outcome = replay(game, &finished.events, |state, described| {
-        // The cost of a long game's every node would teach nothing new.
+        // Checking every node of a long game would take long and find nothing new.
         if index < 2_000 || index.is_multiple_of(17) {
             check_node(game, state, label);
             note_certain(game, state, &mut certain);
@@ -89,8 +89,8 @@ fn step(described: Described<'_>) -> Step {
     }
 }
 
-/// Luck is there where chance was, the same from events alone, and nothing in
-/// all.
+/// Checks luck: games with chance have it, the events alone give the same values, and they add
+/// up to zero.
 fn check_luck<G: Game>(game: &G, finished: &Finished, label: &str) {
     let reported = luck(game, &finished.events).expect("what was played can be replayed");
     assert_eq!(reported, finished.luck, "{label}");
@@ -101,7 +101,7 @@ fn check_luck<G: Game>(game: &G, finished: &Finished, label: &str) {
         .count();
     let seats = if chances > 0 { game.seats() } else { 0 };
     assert_eq!(reported.len(), seats, "{label}");
-    // A drawn starter alone may be worth nothing.
+    // A drawn starter alone may have no luck.
     assert!(
         chances < 2 || reported.iter().any(|&luck| luck != 0),
         "{label}: a game with dice and no luck"
@@ -112,7 +112,7 @@ fn check_luck<G: Game>(game: &G, finished: &Finished, label: &str) {
     assert!(sum.abs() <= rounding, "{label}: {reported:?}");
 }
 
-/// Notes values that claim to be certain.
+/// Collects values that are certain.
 fn note_certain<G: Game>(game: &G, state: &G::State, certain: &mut PerSeat<Option<i64>>) {
     let reported = game.values(state).into_iter().take(game.seats());
     for (certain, value) in certain.iter_mut().zip(reported) {
@@ -122,7 +122,7 @@ fn note_certain<G: Game>(game: &G, state: &G::State, certain: &mut PerSeat<Optio
     }
 }
 
-/// The last position is encoded like any other, and nothing follows it.
+/// Checks that the last position is encoded like any other and has no successor.
 fn check_end<G: Game>(game: &G, events: &[arena_engine::Event], label: &str) {
     let mut state = game.initial();
     for event in events {
@@ -191,7 +191,7 @@ fn rulesets_are_sorted_with_valid_presets() {
     }
 }
 
-/// Damages positions and sees that none makes the rules panic.
+/// Damages positions, and checks that the rules do not panic.
 struct Damage<'a>(&'a Case);
 
 impl Visitor for Damage<'_> {

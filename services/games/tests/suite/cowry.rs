@@ -34,7 +34,7 @@ impl Table {
         self
     }
 
-    /// Lets a seat into the inner rings.
+    /// Opens a seat's gate to the inner rings.
     fn open(mut self, seat: usize) -> Self {
         self.state.hit_mask |= 1 << seat;
         self
@@ -89,7 +89,7 @@ impl Table {
         &self.state.pieces[seat][..self.game.pieces()]
     }
 
-    /// What is due.
+    /// The current node.
     fn node(&self) -> Node {
         self.game.node(&self.state)
     }

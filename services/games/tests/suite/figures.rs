@@ -1,4 +1,4 @@
-//! Random play against figures that were found by other implementations.
+//! Random play, compared with figures of other implementations.
 
 use arena_engine::{ActionId, replay};
 use arena_games::{
@@ -146,7 +146,7 @@ fn random_kalah_matches_published_figures() {
     assert!((mean - 44.0).abs() < 0.5 + 5.0 * error, "{mean} ± {error}");
     let deviation = error * (GAMES as f64).sqrt();
     assert!((deviation - 10.7).abs() < 0.3, "{deviation}");
-    // The longest of 100,000 others had 104.
+    // The longest of 100,000 games of another implementation had 104.
     assert!(lengths.iter().all(|&length| length <= 120.0));
 }
 

@@ -1,5 +1,5 @@
-//! Damaged and invented input to whatever reads what others wrote: positions,
-//! records, packed events, answers. Nothing panics, everything refused is named.
+//! Damaged and invented input for every reader: positions, records, packed events, answers. No
+//! reader panics, and each refusal has a reason.
 //!
 //! These are seeded mutations, thousands of them for every ruleset, in every run
 //! of the tests. Positions damaged with all options are in `conformance.rs`;
@@ -47,8 +47,8 @@ impl Visitor for PlayOut {
     }
 }
 
-/// The line of a game without `,"hash":"…"}`, and the rules it was played by.
-/// `version` is that of the line.
+/// The line of a game without `,"hash":"…"}`, and its rules. `version` is the version in the
+/// line.
 fn line(info: &RulesetInfo, version: u32) -> (String, Arc<dyn AnyGame>) {
     let (options, seats) = options_of(info);
     let game = build(info.name, &options, seats).expect("resolved");
@@ -91,14 +91,13 @@ fn line(info: &RulesetInfo, version: u32) -> (String, Arc<dyn AnyGame>) {
     (line, game)
 }
 
-/// The line with the hash of what it says.
+/// The line with the hash of its content.
 fn sealed(body: &str) -> String {
     let hash = Sha256::digest(format!("{body}}}"));
     format!("{body},\"hash\":\"{}\"}}", hex::encode(hash))
 }
 
-/// Changes a text in one of the ways in which texts go wrong: letters, digits,
-/// lengths, and parts of it twice or elsewhere.
+/// Damages a text: changes a byte or a digit, shortens it, or copies a part.
 fn damage(text: &mut Vec<u8>, stream: &mut Stream) {
     let length = text.len() as u32;
     let at = stream.below(length) as usize;
@@ -113,7 +112,7 @@ fn damage(text: &mut Vec<u8>, stream: &mut Stream) {
             let to = stream.below(length) as usize;
             text.splice(to..to, part);
         }
-        // Numbers are what still reads as a record.
+        // A line with another digit is usually still a record.
         _ => {
             let digits = (0..text.len()).filter(|&place| text[place].is_ascii_digit());
             let digits: Vec<usize> = digits.collect();
@@ -139,7 +138,7 @@ fn damaged_records_are_refused_by_name() {
                 }
             }
             let text = String::from_utf8_lossy(&bytes);
-            // Most are sealed again, so that the hash does not hide the rest.
+            // Most get a correct hash, so that other errors are found.
             let text = if stream.below(8) == 0 {
                 text.into_owned()
             } else {
@@ -169,7 +168,7 @@ fn damaged_records_are_refused_by_name() {
             *outcomes.entry(outcome).or_default() += 1;
         }
     }
-    // All that can be wrong was.
+    // Each kind of error occurred.
     let kinds: Vec<&str> = outcomes.keys().copied().collect();
     let expected = [
         "dice",
@@ -216,7 +215,7 @@ fn invalid_events_are_refused_without_panic() {
     }
 }
 
-/// Answers every question with everything that is not legal first.
+/// Answers every question with illegal ids first.
 struct AnswerWrongly;
 
 impl Visitor for AnswerWrongly {
@@ -230,7 +229,7 @@ impl Visitor for AnswerWrongly {
             let (state, legal) = (play.state().clone(), play.legal().to_vec());
             let events = play.events().len();
             let few = (0..150).chain([0x7fff, 0x8000, 0xffff, 0x1_0000, u32::MAX]);
-            // An id beyond 16 bits is not the legal one it ends with.
+            // An id above 16 bits is illegal, even if its low bits are a legal id.
             let beyond = legal.iter().map(|&id| u32::from(id) | 0x1_0000);
             for action in few.chain(beyond).chain([stream.word() as u32]) {
                 if legal.iter().any(|&id| u32::from(id) == action) {
@@ -276,7 +275,7 @@ impl Visitor for ReadNoise {
             let mut noise: Vec<u8> = (0..length).map(|_| stream.word() as u8).collect();
             match stream.below(3) {
                 0 => {}
-                // Fields once more, with other values: the last one counts.
+                // Repeated fields with other values: the last value counts.
                 1 => noise.splice(0..0, whole.iter().copied()).for_each(drop),
                 _ => {
                     noise = whole.clone();
@@ -342,8 +341,7 @@ fn stated_luck_is_checked() {
     assert_eq!(dice, ["chinese-ludo", "cowry"]);
 }
 
-/// Whether the line holds, as JSON that is laid out anew: its hash is then that
-/// of what it says alone.
+/// Verifies the line in another JSON layout, with the hash of its content.
 fn holds_laid_out_anew(body: &str, game: &dyn AnyGame) -> Result<(), String> {
     let line = |hash: &str| format!("{{ {},\"hash\":\"{hash}\"}}", &body[1..]);
     let parse = |text: &str| ParsedRecord::parse(text).map_err(|error| error.to_string());
@@ -372,7 +370,7 @@ fn non_canonical_record_is_refused() {
             let refused = holds_laid_out_anew(&changed, &*game).expect_err(to);
             assert!(refused.starts_with(reason), "{refused}");
         }
-        // An opening that does not begin the game.
+        // An opening that is not the beginning of the game.
         let (first, last) = (body.find("\"move\""), body.rfind("\"move\""));
         assert_ne!(first, last);
         let end = last.and_then(|at| Some(at + body[at..].find('}')?));

@@ -20,11 +20,11 @@ use crate::support::{data, options, play_at_random, setup};
 
 /// Games with more events than this are pinned by their digest alone.
 const EVENTS_SHOWN_MAX: usize = 450;
-/// Random games among which one is looked for that a word of an option decides.
+/// Maximum number of random games tried to find one that an option value changes.
 const TRIED_MAX: u64 = 6_000;
-/// The same for a word beside the words of another case.
+/// The same for a value together with the options of another case.
 const TRIED_BESIDE_MAX: u64 = 200;
-/// How deep positions of games are counted that are reached by such a word.
+/// Perft depth of positions that such a value affects.
 const DEPTH: usize = 7;
 
 #[derive(Clone, Serialize, Deserialize, PartialEq, Debug)]
@@ -49,15 +49,14 @@ struct GoldenGame {
     plies: u32,
     #[serde(default)]
     luck: Vec<i32>,
-    /// Of all events.
+    /// Digest of all events.
     #[serde(default)]
     digest: String,
-    /// Of what every outcome of every chance node was worth; empty where there
-    /// was none. Another number needs another version of the rules: luck is in
-    /// records.
+    /// Digest of the values of all chance outcomes; empty without chance. A change needs a new
+    /// version of the rules, because records contain luck.
     #[serde(default)]
     values: String,
-    /// Notation of the events, where they are few enough.
+    /// Notation of the events, unless there are too many.
     #[serde(default)]
     events: String,
 }
@@ -66,13 +65,13 @@ struct GoldenGame {
 struct GoldenPerft {
     options: String,
     seats: usize,
-    /// The random game in which the position is found that is counted from.
+    /// The seed of the random game that has the first position of the count.
     #[serde(default, skip_serializing_if = "is_zero")]
     seed: u64,
-    /// After so many of its events; 0: at the start.
+    /// Number of events before that position; 0 is the start.
     #[serde(default, skip_serializing_if = "is_zero")]
     events: u64,
-    /// Paths of 1, 2, 3, … events from there.
+    /// Number of paths of 1, 2, 3, … events from there.
     counts: Vec<u64>,
 }
 
@@ -125,8 +124,8 @@ impl Golden {
         }
     }
 
-    /// Adds a game for each word of an option that decides none yet, and where
-    /// the rules have no chance, counts from a position just before that.
+    /// Adds a game for each option value that changes none yet. Without chance, also adds perft
+    /// counts from a position just before the change.
     fn complete(&mut self, info: &RulesetInfo) {
         for (name, value) in words(info) {
             let word = format!("{name}={value}");
@@ -156,8 +155,7 @@ impl Golden {
         }
     }
 
-    /// A game that a word of an option decides, alone or beside the words of
-    /// another case.
+    /// A game that an option value changes, alone or with the options of another case.
     fn decided_by(&self, info: &RulesetInfo, name: &str, word: &str) -> Option<GoldenGame> {
         let mut beside = vec![(String::new(), info.seats.0)];
         for case in &self.games {
@@ -187,7 +185,7 @@ impl Golden {
     }
 }
 
-/// Options with each of their words but the usual one.
+/// All options with their values except the default.
 fn words(info: &RulesetInfo) -> Vec<(&str, String)> {
     let words = info.options.iter().flat_map(|option| {
         let words = match &option.kind {
@@ -209,7 +207,7 @@ impl GoldenGame {
         visit(info.name, &options, seats, Play(self)).expect("resolved")
     }
 
-    /// The same case without one of its words.
+    /// The same case without one of its option values.
     fn without(&self, word: &str) -> Self {
         let words = self.options.split(' ').filter(|given| *given != word);
         Self {
@@ -218,7 +216,7 @@ impl GoldenGame {
         }
     }
 
-    /// Whether it comes out otherwise without this word, and has it.
+    /// Whether the case has this option value and its game differs without it.
     fn is_decided_by(&self, info: &RulesetInfo, word: &str) -> bool {
         let has = self.options.split(' ').any(|given| given == word);
         has && {
@@ -376,8 +374,7 @@ fn golden_games_and_counts_are_unchanged() {
     }
 }
 
-/// Words that no random game was found for: what a deadlock comes to is in the
-/// tests of cowry.
+/// Option values that change no random game. The tests of cowry cover deadlocks.
 const UNDECIDED: &[(&str, &str)] = &[("cowry", "deadlock=progress")];
 
 #[test]

@@ -19,7 +19,7 @@ fn state(game: &Kalah, board: &str, to_move: u8) -> State {
     state
 }
 
-/// The same with the sides changed.
+/// The same position with exchanged sides.
 fn turned(game: &Kalah, state: &State) -> State {
     let mut turned = *state;
     let half = game.pits() + 1;

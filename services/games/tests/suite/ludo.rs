@@ -24,7 +24,7 @@ fn planes(words: &str) -> [i8; 4] {
     planes.try_into().expect("four planes")
 }
 
-/// The same with the seats changed.
+/// The same position with exchanged seats.
 fn turned(state: &State) -> State {
     let [red, blue] = state.r;
     State {

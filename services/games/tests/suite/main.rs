@@ -1,4 +1,4 @@
-//! The rules' promises, one binary.
+//! Tests of the rules, in one binary.
 
 mod cases;
 mod conformance;

@@ -1,4 +1,4 @@
-//! Promises of a match that only real rules can put to the test.
+//! Properties of matches that need real rules.
 
 use arena_engine::{Event, FaultKind, Game, Match, Setup, Status, Stream, Termination, replay};
 use arena_games::{Cowry, Kalah, cowry::Phase};

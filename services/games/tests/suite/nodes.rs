@@ -1,4 +1,4 @@
-//! What holds at every node of every game, also from positions that were read.
+//! Properties of every node of every game, including positions read from bytes.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use arena_engine::{Game, MAX_SEATS, Node, Stream, values};
 
 use crate::{cases::Case, positions};
 
-/// Ranks count from 1, ties share one and leave out the next.
+/// Checks ranks: they start at 1, and a tie shares a rank and skips the next.
 pub(crate) fn check_placement(placement: &[u8], case: &Case) {
     assert_eq!(placement.len(), case.seats, "{}", case.label);
     for &rank in placement {
@@ -20,7 +20,7 @@ pub(crate) fn check_placement(placement: &[u8], case: &Case) {
     }
 }
 
-/// Checks what holds wherever somebody is due.
+/// Checks a node.
 pub(crate) fn check_node<G: Game>(game: &G, state: &G::State, label: &str) {
     match game.node(state) {
         Node::Decision(seat) => {
@@ -66,7 +66,7 @@ pub(crate) fn check_node<G: Game>(game: &G, state: &G::State, label: &str) {
     assert!(board.ends_with('\n'), "{label}:\n{board}");
 }
 
-/// Values share out half a point a seat.
+/// Checks that values add up to half a point for each seat.
 pub(crate) fn check_values<G: Game>(game: &G, state: &G::State, label: &str) {
     let seats = game.seats();
     let reported = game.values(state);
@@ -81,7 +81,7 @@ pub(crate) fn check_values<G: Game>(game: &G, state: &G::State, label: &str) {
     );
 }
 
-/// Every outcome has a value for each seat, as positions have.
+/// Checks that every chance outcome has a valid value for each seat.
 fn check_chances<G: Game>(game: &G, state: &G::State, label: &str) {
     let seats = game.seats();
     let mut reported = vec![[7; MAX_SEATS]];
@@ -102,7 +102,7 @@ fn check_chances<G: Game>(game: &G, state: &G::State, label: &str) {
     }
 }
 
-/// Notation is short ASCII without spaces or quotes, and names one thing.
+/// Checks that names are short ASCII without spaces or quotes, and unique.
 fn check_names(names: impl Iterator<Item = String>, label: &str) {
     let mut seen = BTreeSet::new();
     for name in names {
@@ -114,7 +114,7 @@ fn check_names(names: impl Iterator<Item = String>, label: &str) {
     }
 }
 
-/// Random events from a position that `decode` let through.
+/// Plays random events from a position that `decode` accepted.
 pub(crate) fn play_on<G: Game>(game: &G, mut state: G::State, stream: &mut Stream) {
     let mut legal = Vec::new();
     for _ in 0..100 {

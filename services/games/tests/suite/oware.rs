@@ -1,4 +1,4 @@
-//! Oware's own promises.
+//! Tests of oware.
 
 mod abapa;
 mod anan_anan;
@@ -29,7 +29,7 @@ fn core(board: &str, to_move: u8) -> Core {
     }
 }
 
-/// The same with the sides changed.
+/// The same position with exchanged sides.
 fn turned(core: &Core) -> Core {
     let mut turned = *core;
     turned.pits.rotate_left(6);
@@ -38,7 +38,7 @@ fn turned(core: &Core) -> Core {
     turned
 }
 
-/// What a data file says comes next, for the seats as they are and turned.
+/// The next node in a data file, for the position and for the exchanged sides.
 fn next(word: &str) -> [Node; 2] {
     match word.trim() {
         "normal" => [Node::Over(Ending::Normal); 2],
@@ -62,8 +62,7 @@ fn lines(name: &str) -> Vec<Vec<String>> {
     crate::support::rows(name).into_iter().map(line).collect()
 }
 
-/// A position that play need not reach: seeds anywhere, many in few pits
-/// often enough.
+/// A random position, which play need not reach. Often a few pits have many seeds.
 fn anywhere(stream: &mut Stream) -> Core {
     let mut core = core("0 0 0 0 0 0 0 | 0 0 0 0 0 0 0", stream.below(2) as u8);
     let spread = 1 + stream.below(12);

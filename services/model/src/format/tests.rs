@@ -68,7 +68,7 @@ fn spec_with_settings_round_trips() {
     assert_eq!(Spec::parse(&spec.to_toml()).expect("a spec"), spec);
 }
 
-/// What users read of each setting is what a spec takes.
+/// The reference that users read agrees with the parser of specs.
 #[test]
 fn reference_has_every_default() {
     const FIELD: &str = "name = \"t\"\nruleset = \"kalah\"\nagents = [\"mine\", \"random\", \
@@ -88,7 +88,7 @@ fn reference_has_every_default() {
         }
         for setting in &reference.settings {
             let line = format!("[{name}]\n{} = {}", setting.key, setting.default);
-            // Words, where the default follows from the rest of the spec.
+            // A default that depends on the rest of the spec is described in words.
             if line.parse::<toml::Table>().is_ok() {
                 let format = format!("format = \"{name}\"\n");
                 assert_eq!(resolved(&format), resolved(&format!("{format}{line}")));

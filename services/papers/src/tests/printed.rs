@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use super::tables;
 
-/// The figures of each row, from a reading of the papers that knows nothing of
-/// the data files.
+/// The figures of each row, read from the papers a second time, without the data files.
 fn printed() -> BTreeMap<(&'static str, &'static str), Vec<Printed>> {
     include_str!("../../data/printed.txt")
         .lines()
@@ -26,7 +25,7 @@ struct Printed {
 }
 
 impl Printed {
-    /// A number, or `1+2:3`, a sum over another number.
+    /// Parses a number, or `1+2:3`: a sum divided by another number.
     fn new(text: &str) -> Self {
         let number = |text: &str| text.parse::<f64>().expect("a figure");
         let sum = |text: &str| text.split('+').map(number).sum::<f64>();
@@ -42,7 +41,7 @@ impl Printed {
         }
     }
 
-    /// What is derived has more digits than a data file.
+    /// Whether the figure agrees. Derived figures have more digits than a data file.
     fn is(&self, figure: f64) -> bool {
         self.value == figure || self.derived && (self.value - figure).abs() < 0.005
     }

@@ -111,7 +111,7 @@ mod tests {
         for wrong in [0, 999, 1_001, RAW_BYTES_MAX + 1, usize::MAX] {
             assert_eq!(decompress(&compressed, wrong), None, "{wrong}");
         }
-        // A frame that says of itself to be larger than all that is taken.
+        // A frame that claims a size above the limit.
         let bomb = zstd::bulk::compress(&vec![0; 64 << 20], LEVEL).unwrap();
         assert!(bomb.len() < 10_000);
         assert_eq!(decompress(&bomb, 64 << 20), None);

@@ -365,7 +365,7 @@ fn bounded(count: usize, reader: &Reader<'_>) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// Games of two tournaments; records of this length.
+    /// Games of two tournaments, with records of this length.
     fn games(record: usize) -> Vec<StoredGame> {
         [
             ("cup-a", 5),
@@ -467,11 +467,11 @@ mod tests {
         };
         assert_eq!(entries(RAW_BYTES_MAX), Some(true));
         assert_eq!(entries(RAW_BYTES_MAX + 1), None);
-        // Of a version that is none yet.
+        // A pack of an unknown version.
         assert!(decode(&[&[3], &good[1..]].concat()).is_none());
     }
 
-    /// A pack as the release before compression wrote it.
+    /// A pack that a release without compression wrote.
     #[test]
     fn uncompressed_pack_reads() {
         let bytes = hex::decode(include_str!("../../data/pack-1.hex").trim()).expect("hex");

@@ -95,7 +95,7 @@ mod tests {
         (0..count).map(step).collect()
     }
 
-    /// Games of each pack, and bytes of the largest.
+    /// The number of games of each pack, and the size of the largest pack in bytes.
     fn packs(games: &[StoredGame]) -> (Vec<usize>, usize) {
         let (mut left, mut tip) = (games, Tip::default());
         let mut packer = Packer::new().unwrap();
@@ -114,7 +114,7 @@ mod tests {
     fn packs_close_by_count_and_size() {
         let alike = |length: usize, count: usize| vec![game(vec![0; length]); count];
         assert_eq!(packs(&alike(10, 1_000)).0, [256, 256, 256, 232]);
-        // What compresses to nothing is closed by what it was.
+        // If records compress to almost nothing, their raw size closes the pack.
         let (counts, _) = packs(&alike(PACK_RAW_BYTES / 3, 10));
         assert_eq!(counts, [1, 3, 3, 3]);
         let noisy: Vec<_> = (0..10)
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn packs_fit_into_a_leaf() {
-        // Records that compress well, then not at all, then well again.
+        // Records that compress well, then records that do not, then the first kind again.
         let games: Vec<StoredGame> = (0..3_000)
             .map(|seed| {
                 let zeros = if seed / 1_000 == 1 { 0 } else { 250 };
@@ -136,7 +136,7 @@ mod tests {
             .collect();
         let (counts, largest) = packs(&games);
         assert!(largest <= PACK_BYTES + PACK_BYTES_OVER, "{largest} bytes");
-        // And they are as full as that allows, give or take what was learnt.
+        // The packs are nearly full, although the packer has to learn the ratio.
         let mean = games.len() / counts.len();
         assert!(mean > 60, "{mean} games a pack");
     }

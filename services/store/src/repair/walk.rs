@@ -255,11 +255,11 @@ mod tests {
         suite::contract::{game, games},
     };
 
-    /// One change made behind the store's back.
+    /// A change of the database that does not go through the store.
     type Change = (Tree, Vec<u8>, Option<Vec<u8>>);
 
-    /// Makes a store of four packs and two documents, changes its
-    /// database, and returns what opening it says.
+    /// Makes a store of four packs and two documents, changes its database, and returns the
+    /// error of the next open.
     fn after(inject: impl FnOnce(&Database) -> Vec<Change>) -> String {
         let folder = tempfile::tempdir().unwrap();
         let store = SledStore::open(folder.path(), &Options::default()).unwrap();

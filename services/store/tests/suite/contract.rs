@@ -1,4 +1,4 @@
-//! The promises of `Store`, held by every store.
+//! The promises of `Store`, tested with every store.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -20,7 +20,7 @@ use crate::{
     StoredGame, VALUE_BYTES_MAX,
 };
 
-/// A game whose bytes follow from its name, so that any mix-up shows.
+/// A game whose bytes follow from its name, so that an exchange of games is found.
 pub(crate) fn game(tournament: &str, index: u64) -> StoredGame {
     let hash = Sha256::digest(format!("{tournament}/{index}")).into();
     let length = (index.wrapping_mul(37) % 400) as usize;
@@ -69,7 +69,7 @@ fn sled() -> Opened {
     }
 }
 
-/// Runs each of the promises on each of the stores.
+/// Runs each test with each store.
 macro_rules! suite {
     ($($promise:ident)*) => {
         mod memory_store { $(#[test] fn $promise() { super::$promise(&super::memory().store); })* }

@@ -1,5 +1,4 @@
-//! Promises of the durable store about processes that are killed, disks that
-//! are full, folders that are held.
+//! The durable store with killed processes, full disks and folders in use.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -91,7 +90,7 @@ fn kill_loses_no_acknowledged_game() {
             );
             Some(())
         };
-        // Some rounds are killed while they open the store.
+        // In some rounds, the process is killed while it opens the store.
         for _ in 0..round % 4 * 60 {
             read(&mut acknowledged).unwrap();
         }
@@ -226,7 +225,7 @@ fn full_queue_refuses_at_once() {
     go_on.send(()).unwrap();
     store.flush().unwrap();
     assert_eq!((store.count("cup"), store.stats().queued), (11, 0));
-    // Larger than the queue, but nothing waits.
+    // A batch larger than the queue is accepted if nothing waits.
     store.append_and_wait(games("cup", 0..40)).unwrap();
 }
 
@@ -255,7 +254,7 @@ fn full_disk_keeps_acknowledged_games() {
     assert_eq!(store.games("cup", 0, 99).unwrap(), games("cup", 0..20));
 }
 
-/// A small file system of its own, where the process may mount one.
+/// A small file system, if the process may mount one.
 struct SmallDisk(tempfile::TempDir);
 
 impl SmallDisk {
@@ -275,7 +274,7 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // A mount left behind shows in the next line of the temporary folder.
+        // After a failed unmount, the temporary folder stays and is visible.
         let _ = Command::new("umount").arg(self.0.path()).status();
     }
 }
@@ -287,7 +286,8 @@ fn large(index: u64) -> Vec<u8> {
         .collect()
 }
 
-/// Fills a disk through a store until it says so; returns the games acknowledged.
+/// Fills a disk through a store until the store reports it; returns the number of
+/// acknowledged games.
 fn fill(disk: &Path, options: &Options) -> u64 {
     let store = SledStore::open(disk.join("data"), options).unwrap();
     let filler = disk.join("filler");

@@ -1,5 +1,5 @@
-//! Promises of the durable store about damage: what was acknowledged is there,
-//! or the damage is named. Never less in silence.
+//! The durable store with damage: acknowledged data is complete, or an error names the
+//! damage.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -60,7 +60,7 @@ pub(crate) fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The files of a store in which damage matters.
+/// The files of a store in which damage has an effect.
 pub(crate) fn files(data: &Path) -> Vec<PathBuf> {
     let database = data.join("database-1");
     let mut files: Vec<PathBuf> = fs::read_dir(database.join("sled"))
@@ -101,7 +101,7 @@ fn after(filled: &TempDir, file: &Path, change: impl FnOnce(&mut Vec<u8>)) -> Op
                         "{error}"
                     );
                 }
-                // A label that claims another format is believed.
+                // A damaged label may claim a newer format.
                 StoreError::NewerVersion { .. } if file.ends_with("store.json") => {}
                 _ => panic!("{error}"),
             }
@@ -110,7 +110,7 @@ fn after(filled: &TempDir, file: &Path, change: impl FnOnce(&mut Vec<u8>)) -> Op
     }
 }
 
-/// Positions spread over a file, more of them where it ends and begins.
+/// Positions spread over a file, with more of them at its start and end.
 pub(crate) fn positions(length: usize, count: usize) -> Vec<usize> {
     let spread = (0..count).map(|n| n * length / count);
     let ends = (1..=8).flat_map(|n| [n, length.saturating_sub(n)]);
@@ -179,7 +179,7 @@ fn missing_file_is_survived_or_named() {
     );
 }
 
-/// A store whose database fell back to an earlier state than was acknowledged.
+/// A store whose database is older than the acknowledged state.
 pub(crate) fn fallen_back() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let (data, early) = (folder.path().join("data"), folder.path().join("early"));
@@ -253,7 +253,7 @@ fn positions_belong_to_one_chain() {
     all_known(&store);
     drop(store);
     all_known(&open(&data).unwrap());
-    // Another history of the same length, and places that are none.
+    // Another history of the same length, and invalid positions.
     let store = open(&other).unwrap();
     assert_eq!(store.positions().unwrap().now(), begin);
     for start in [0, 300, 900] {
@@ -291,7 +291,7 @@ fn earlier_format_is_upgraded() {
     assert!(verify(&data).unwrap().is_sound());
     assert_eq!(fs::read_to_string(&label).unwrap(), before);
     assert!(all_is_there(&open(&data).unwrap()));
-    // An earlier release would take compressed packs for damage.
+    // The label is updated, because an earlier release would report compressed packs as damage.
     assert_eq!(fs::read_to_string(&label).unwrap(), now);
     assert!(all_is_there(&open(&data).unwrap()));
 }

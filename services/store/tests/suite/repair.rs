@@ -1,5 +1,5 @@
-//! Promises of verifying, repairing, backing up and restoring: what can be
-//! read is kept, what is lost is named, and nothing false comes of it.
+//! Verify, repair, backup and restore: readable data is kept, losses are named, and no false
+//! data appears.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -76,7 +76,7 @@ fn repaired_store_is_true() {
             bytes[at] ^= 0x55;
             fs::write(&target, bytes).unwrap();
             match repair(&data) {
-                // A label that now claims a newer format is believed.
+                // A damaged label may claim a newer format.
                 Err(StoreError::NewerVersion { .. }) => continue,
                 result => result.unwrap(),
             };
@@ -90,8 +90,7 @@ fn repaired_store_is_true() {
     assert!(kept > GAMES * 10, "{kept} games kept in all");
 }
 
-/// Games that lie in the files of a database, each with whether all places of
-/// its pack are among the damaged bytes.
+/// The number of games whose pack is damaged at all its places in the database files.
 fn lost_with(carved: &Carved, damaged: impl Fn(&Place) -> bool) -> u64 {
     let packs = carved.packs.values();
     let lost = packs.filter(|pack| pack.places.iter().all(&damaged));
@@ -130,7 +129,7 @@ fn wrong_byte_costs_one_pack() {
         let others = documents
             .iter()
             .filter(|(key, value)| key.repeat(20).as_bytes() == value);
-        // One document may lie there as well, at one place only.
+        // The byte may also belong to the only copy of one document.
         let kept = others.count() as u64;
         assert!(kept + 1 >= DOCUMENTS, "byte {at}: {repaired:?}");
         let lost = lost > 0 || kept < DOCUMENTS;
@@ -201,7 +200,7 @@ fn unopenable_database_is_salvaged() {
         store.get(Collection::Tournaments, "cup"),
         Ok(Some(b"third".to_vec()))
     );
-    // What was removed lies there too, and does not come back.
+    // Removed documents are still in the files, but they are not restored.
     assert_eq!(store.list(Collection::Meta), Ok(Vec::new()));
 }
 
@@ -216,7 +215,7 @@ fn interrupted_repair_keeps_database() {
     store.append_and_wait(games("cup", 0..100)).unwrap();
     drop(store);
     fs::remove_file(data.join("store.json")).unwrap();
-    // What a repair has written when it is killed.
+    // The unfinished output of a killed repair.
     fs::rename(half.join("database-1"), data.join("database.unfinished")).unwrap();
     assert_eq!(repair(&data).unwrap().games, 100);
     assert_eq!(open(&data).unwrap().count("cup"), 100);
@@ -287,7 +286,7 @@ fn backup_restores_same_store() {
     assert!(verify(&restored_to).unwrap().is_sound());
 }
 
-/// What is durable when it begins is in it, whatever is written meanwhile.
+/// A backup has all data that is durable when it begins, even if games are written meanwhile.
 #[test]
 fn online_backup_is_consistent() {
     let folder = filled();
@@ -321,7 +320,7 @@ fn online_backup_is_consistent() {
     );
     let restored = open(&restored_to).unwrap();
     assert!(all_is_there(&restored));
-    // A document is never newer than the games beside it.
+    // No document is newer than the games of the backup.
     let last = restored.get(Collection::Meta, "meanwhile").unwrap();
     if let Some(last) = last {
         let last = u64::from_le_bytes(last.try_into().unwrap());

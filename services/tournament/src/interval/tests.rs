@@ -116,8 +116,8 @@ fn mixed_opponents_keep_interval_width() {
     assert!(width(&[weak, strong]) < 0.7 * width(&[weak + strong]));
 }
 
-/// A few blocks of a tournament of millions, looked at all the time, may be tens of
-/// standard errors from the truth.
+/// Anytime-valid intervals of the first blocks of a long tournament span tens of standard
+/// errors.
 #[test]
 fn students_quantiles_are_finite_in_the_tails() {
     for df in 1..=40 {

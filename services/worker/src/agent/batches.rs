@@ -321,7 +321,7 @@ mod tests {
         Duration::from_millis(millis)
     }
 
-    /// Four decisions that were wanted 200 ms ago; the agent worked on them for 80 ms.
+    /// Timings of four decisions that were requested 200 ms ago; the round trip took 80 ms.
     fn timings(answers: &Answers) -> Vec<MoveTiming> {
         let now = Instant::now();
         let clock = Clock::new(now, ms(80), answers);

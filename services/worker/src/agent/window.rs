@@ -107,7 +107,7 @@ impl Window {
 mod tests {
     use super::*;
 
-    /// The sizes of batches that are always full.
+    /// The sizes of consecutive full batches.
     fn sizes(max: usize, batches: usize, millis: impl Fn(usize) -> f64) -> Vec<usize> {
         let mut window = Window::new(max);
         let mut ask = || {

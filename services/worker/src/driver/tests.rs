@@ -1,4 +1,4 @@
-//! Which leases are kept alive.
+//! Which leases show progress.
 
 use std::{sync::mpsc, thread};
 
@@ -11,8 +11,8 @@ use crate::{AgentOptions, NoBinaries, native::Job};
 
 const MOVE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Agents of a tournament of Kalah: one that searches until it is stopped, and
-/// one that nobody comes to ask.
+/// Agents of a tournament of Kalah: one that searches until it is stopped, and one that is
+/// never asked.
 const SEARCHES: u32 = 0;
 const FAR: u32 = 1;
 
@@ -49,7 +49,7 @@ fn setup() -> v1::TournamentSetup {
     }
 }
 
-/// A driver whose pool thinks only about what it is asked to.
+/// A driver whose jobs run only when the test runs them.
 struct Worker {
     driver: Driver,
     jobs: mpsc::Receiver<Job>,
@@ -74,8 +74,7 @@ impl Worker {
         }
     }
 
-    /// A lease of one game, of which the first question is asked; what the pool
-    /// is to do for it.
+    /// Adds a lease of one game and asks its first question; returns the job for the pool.
     fn assign(&mut self, lease: u64, seats: [u32; 2]) -> Option<Job> {
         let game = v1::GameAssignment {
             index: lease,
@@ -93,7 +92,7 @@ impl Worker {
         self.jobs.try_recv().ok()
     }
 
-    /// Has a thread think, for ever as far as this test goes.
+    /// Runs a job on a thread; it does not end during the test.
     fn think(&mut self, lease: u64, job: Job) {
         thread::spawn(job);
         while self.waits(lease) {
@@ -107,7 +106,7 @@ impl Worker {
         of_lease.expect("a lease").waits
     }
 
-    /// The leases that give a sign of life after this time.
+    /// The leases that report progress after this time.
     fn alive(&mut self, after: Duration) -> Vec<u64> {
         let now = self.started + after;
         let before = self.driver.progress_at(now);
@@ -122,7 +121,7 @@ impl Worker {
     }
 }
 
-/// After this nothing of a lease that stands still tells of life.
+/// After this time, a stuck lease reports no progress.
 const LIMIT: Duration = STILL_MAX.saturating_add(MOVE_TIMEOUT);
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -145,7 +144,7 @@ fn check_thought(seats: [u32; 2]) {
 async fn hanging_lease_is_not_kept_by_others() {
     let local = LocalSet::new();
     let _local = local.enter();
-    // Whole games, and the questions of games with others.
+    // Jobs of whole games, and of questions of games with other agents.
     check_thought([SEARCHES, SEARCHES]);
     check_thought([SEARCHES, FAR]);
 }
@@ -191,7 +190,7 @@ async fn new_agent_starts_few_games() {
     assign(&mut worker, 1, games([FAR, SEARCHES], 40));
     assert_eq!(worker.driver.in_flight(), 3, "of room for 64");
     assert!(worker.driver.is_sated());
-    // They keep no others from being played.
+    // These games do not delay games of other agents.
     assign(&mut worker, 2, games([SEARCHES, SEARCHES], 4));
     assert_eq!(worker.driver.in_flight(), 7);
     worker.driver.end_lease(1);

@@ -93,7 +93,7 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(3600);
 
-    /// The time reported to a search that does not end, and how often it asks.
+    /// Asks a search that does not end; returns the result and the number of attempts.
     fn asked(limit: Duration, strict: bool, unwanted: bool) -> (Result<Chosen, Stopped>, u32) {
         let flag = AtomicBool::new(unwanted);
         let mut askings = 0;

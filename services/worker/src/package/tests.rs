@@ -29,7 +29,7 @@ fn unpacked(bytes: &[u8]) -> (tempfile::TempDir, Result<Manifest, PackageError>)
     (dir, manifest)
 }
 
-/// The error with which bytes are refused; nothing is written then.
+/// The error of a refused package. Checks that no file was written.
 fn refused(bytes: &[u8]) -> String {
     let (dir, manifest) = unpacked(bytes);
     let left = fs::read_dir(dir.path().join("work")).expect("a folder");
@@ -40,7 +40,7 @@ fn refused(bytes: &[u8]) -> String {
     }
 }
 
-/// A package as another program may make it: the manifest, and an entry as it is given.
+/// A package that another program could have made: the manifest and one given entry.
 fn made(kind: EntryType, name: &str, link: &str, size: u64) -> Vec<u8> {
     let mut tar = Builder::new(Vec::new());
     let mut add = |kind, name: &str, link: &str, size: u64, bytes: &[u8]| {
@@ -48,7 +48,7 @@ fn made(kind: EntryType, name: &str, link: &str, size: u64) -> Vec<u8> {
         header.set_entry_type(kind);
         header.set_mode(0o755);
         header.set_size(size);
-        // Past the library's own checks of paths.
+        // Bypasses the library's checks of paths.
         let gnu = header.as_gnu_mut().expect("a GNU header");
         gnu.name[..name.len()].copy_from_slice(name.as_bytes());
         gnu.linkname[..link.len()].copy_from_slice(link.as_bytes());
@@ -181,7 +181,7 @@ fn nothing_is_written_through_a_link() {
     tar.add_file("out/evil", false, Vec::new()).expect("a file");
     let problem = tar.to_tar().expect_err("a file below a link").to_string();
     assert!(problem.contains("out/evil is below out"), "{problem}");
-    // One link by way of another.
+    // A link that leads through another link.
     let mut tar = contents();
     tar.add_link("a/up", "..").expect("a link");
     tar.add_link("out", "a/up/..").expect("a link");

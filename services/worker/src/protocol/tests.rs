@@ -1,4 +1,4 @@
-//! What the protocol promises, one by one; the simulation tries it all at once.
+//! One test for each promise of the protocol. The simulation tests all of them together.
 
 mod reports;
 
@@ -6,12 +6,12 @@ use super::*;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Games at hand: so many of one lease.
+/// The games of one lease that the worker has.
 #[derive(Default)]
 struct Hand {
     lease: LeaseNo,
     games: usize,
-    /// No game of it begins.
+    /// Whether no game of the lease can start.
     held: bool,
 }
 
@@ -53,7 +53,7 @@ impl Worker {
         }
     }
 
-    /// One that has joined and was leased games.
+    /// A worker that has joined and has a lease.
     fn leased(games: usize) -> Self {
         let mut worker = Self::new();
         worker.join(Duration::ZERO);
@@ -72,7 +72,7 @@ impl Worker {
         worker
     }
 
-    /// Asks for more games and is leased some as lease 6.
+    /// Asks for more games and gets lease 6.
     fn leased_another(&mut self) -> LeaseNo {
         let ask = self.all(Duration::ZERO).into_iter();
         let call = ask.into_iter().find_map(|it| match it {
@@ -89,7 +89,7 @@ impl Worker {
         self.protocol.next(now, &mut self.hand)
     }
 
-    /// All there is to do now, up to the end.
+    /// All actions that are due now, up to the end.
     fn all(&mut self, now: Duration) -> Vec<Action<u64>> {
         let mut ended = false;
         std::iter::from_fn(|| {
@@ -192,7 +192,7 @@ fn busy_coordinator_gets_no_early_report() {
 
 #[test]
 fn refused_results_keep_their_lease() {
-    // Longer than a lease may be without progress.
+    // 12 s are longer than a lease may be without progress.
     for after in [None, Some(SECOND * 12)] {
         let mut worker = Worker::leased(1);
         let lease = worker.hand.lease;
@@ -216,7 +216,7 @@ fn waiting_lease_is_reported_too() {
     worker.protocol.finished(Duration::ZERO, first, 1, 100);
     worker.hand.games = 0;
     let lease = worker.leased_another();
-    // Held back, so that it makes no progress.
+    // No game of this lease can start, so it makes no progress.
     worker.hand = Hand {
         lease,
         games: 8,
@@ -247,8 +247,8 @@ fn refused_results_keep_no_other_lease() {
     assert!(plies.iter().all(|it| *it == 1), "{plies:?}");
 }
 
-/// What is informed of leases, by beat, while every report is refused for half a
-/// minute; and a report.
+/// Refuses every report for half a minute. Returns one of the reports, and the leases of
+/// each heartbeat.
 fn beats_while_refused(
     worker: &mut Worker,
     after: Option<Duration>,
@@ -276,7 +276,7 @@ fn beats_while_refused(
     (report.expect("it reports"), reported)
 }
 
-/// A sign of life of a lease within each ten seconds.
+/// Checks that a lease reports progress at least every ten seconds.
 fn assert_grows(reported: &[Vec<(u64, u64)>], lease_id: u64) {
     let of_lease = |beat: &Vec<(u64, u64)>| beat.iter().find(|(id, _)| *id == lease_id).copied();
     let plies: Vec<u64> = reported
@@ -310,7 +310,7 @@ fn unknown_worker_rejoins_and_continues() {
         "{actions:?}"
     );
     worker.join(now + SECOND);
-    // Reported under the lease it came from, and no progress of the new stay.
+    // The game is reported under its own lease and is no progress of the new stay.
     let lease = worker.hand.lease;
     worker.protocol.finished(now + SECOND, lease, 3, 100);
     let actions = worker.all(now + SECOND * 3);
@@ -380,7 +380,7 @@ fn leaving_worker_ends_despite_clock() {
         late.iter().any(|it| matches!(it, Action::TakeLeave { .. })),
         "{late:?}"
     );
-    // Before the time at which it stops waiting for games.
+    // The clock is before the time at which the worker stops waiting for games.
     assert!(worker.protocol.takes_leave());
     worker.protocol.took_leave(SECOND * 5);
     let ended = worker.all(SECOND * 5);
@@ -402,7 +402,7 @@ fn heartbeat_names_settled_calls() {
             _ => None,
         })
     };
-    // It asks for more at once, and that is not settled.
+    // The worker asks for more games at once; that request is not settled.
     assert_eq!(beat(&mut worker, SECOND), Some((1, 1)));
     worker.protocol.nothing_leased(2);
     assert_eq!(beat(&mut worker, SECOND * 2), Some((1, 2)));

@@ -1,4 +1,4 @@
-//! What the tests of this crate have in common.
+//! Helpers for the tests of this crate.
 
 use std::{env, path::PathBuf};
 
@@ -6,7 +6,7 @@ use arena_wire::v1::{self, agent_setup::Source};
 use arena_worker::{AgentOptions, BinaryProvider, Builtin, Provided, supervise::GuardCommand};
 use sha2::{Digest, Sha256};
 
-/// The program that plays every part in these tests.
+/// The program that these tests run as agent, guard and worker.
 pub(crate) fn fixture() -> PathBuf {
     let mut path = env::current_exe().expect("own path");
     path.pop();
@@ -29,12 +29,12 @@ pub(crate) fn agents(builtin: Builtin) -> AgentOptions {
     }
 }
 
-/// The binary that tests register: a script that becomes the fixture.
+/// The binary that tests register: a script that runs the fixture.
 pub(crate) fn registered() -> String {
     format!("#!/bin/sh\nexec '{}' \"$@\"\n", fixture().display())
 }
 
-/// Every binary is the fixture.
+/// Provides the fixture as every binary.
 pub(crate) struct Fixture;
 
 impl BinaryProvider for Fixture {
@@ -80,7 +80,7 @@ pub(crate) fn endpoint(name: &str, url: &str) -> v1::AgentSetup {
     }
 }
 
-/// A tournament of these agents on the defaults of a ruleset.
+/// A tournament of these agents with the default options of a ruleset.
 pub(crate) fn setup(ruleset: &str, agents: Vec<v1::AgentSetup>) -> v1::TournamentSetup {
     let seats = 2;
     let (options, _) =
@@ -100,7 +100,7 @@ pub(crate) fn setup(ruleset: &str, agents: Vec<v1::AgentSetup>) -> v1::Tournamen
     }
 }
 
-/// Games of the first two agents, each on its own dice.
+/// Games of the first two agents. Each pair of games has its own dice.
 pub(crate) fn games(count: u64) -> Vec<v1::GameAssignment> {
     (0..count)
         .map(|index| v1::GameAssignment {

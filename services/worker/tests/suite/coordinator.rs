@@ -1,4 +1,4 @@
-//! A coordinator for tests: assigns the games it has, keeps what is reported.
+//! A coordinator for tests. It leases its games and keeps the reports.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -26,35 +26,35 @@ use tonic::{Code, Request, Response, Status, transport::Server};
 
 use crate::common::{fixture, registered};
 
-/// What the coordinator has.
+/// The state of the coordinator.
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) setup: v1::TournamentSetup,
     pub(crate) waiting: VecDeque<v1::GameAssignment>,
     pub(crate) reports: BTreeMap<u64, v1::GameReport>,
-    /// Reports that are answered with an error first.
+    /// Errors that answer the next reports.
     pub(crate) refusals: VecDeque<Code>,
-    /// A report with a record of this game is refused for good.
+    /// The game whose record is always refused.
     pub(crate) unwelcome: Option<u64>,
-    /// Games come in leases of at most so many.
+    /// Maximum number of games of a lease.
     pub(crate) lease_games: usize,
     pub(crate) epoch: u64,
     leases: u64,
     notices: Vec<mpsc::Sender<Result<v1::JoinResponse, Status>>>,
     pub(crate) beats: u64,
-    /// Workers that left in order.
+    /// Number of workers that took their leave.
     pub(crate) left: u64,
-    /// Agents that start nowhere, as leases tell it.
+    /// Agents that leases report as given up.
     pub(crate) given_up: Vec<v1::UnreadyAgent>,
-    /// Plies of each lease, as they were reported.
+    /// The reported plies of each lease.
     pub(crate) plies: BTreeMap<u64, Vec<u64>>,
 }
 
-/// A coordinator that listens; dropping it ends it.
+/// A coordinator that listens until it is dropped.
 pub(crate) struct Coordinator {
     pub(crate) address: SocketAddr,
     shared: Arc<Mutex<State>>,
-    /// Of its own runtime, whose end ends every connection.
+    /// Stops the runtime of the server, and so closes every connection.
     _stop: oneshot::Sender<()>,
 }
 
@@ -72,7 +72,7 @@ impl Coordinator {
 
     async fn on(address: &str, shared: Arc<Mutex<State>>) -> Self {
         let service = WorkerServiceServer::new(Rpc(shared.clone()));
-        // The one before may be about to end.
+        // The previous coordinator may still use the port.
         let socket = loop {
             match std::net::TcpListener::bind(address) {
                 Ok(socket) => break socket,
@@ -102,8 +102,8 @@ impl Coordinator {
         }
     }
 
-    /// Ends it and starts another on the same port, which knows the reports
-    /// and assigns everything else again.
+    /// Stops the coordinator and starts another one on the same port. It has the reports and
+    /// leases all other games again.
     pub(crate) async fn restart(self, games: Vec<v1::GameAssignment>) -> Self {
         let (address, shared) = (self.address, self.shared.clone());
         drop(self);
@@ -126,7 +126,7 @@ impl Coordinator {
         lock(&self.shared)
     }
 
-    /// Tells the workers.
+    /// Sends a notice to all workers.
     pub(crate) fn notify(&self, notice: Notice) {
         for sender in &self.state().notices {
             let notice = Some(notice.clone());
@@ -134,7 +134,7 @@ impl Coordinator {
         }
     }
 
-    /// Waits until so many games were reported.
+    /// Waits until this number of games is reported.
     pub(crate) async fn reported(&self, count: usize) {
         while self.state().reports.len() < count {
             time::sleep(Duration::from_millis(2)).await;
@@ -308,7 +308,7 @@ impl Worker {
     }
 }
 
-/// Lets a worker play games and gives what it reported.
+/// Lets a worker play games; returns its reports.
 pub(crate) async fn play(
     setup: v1::TournamentSetup,
     games: Vec<v1::GameAssignment>,

@@ -1,4 +1,4 @@
-//! Whole workers, leased games by a coordinator.
+//! Complete workers that lease games from a coordinator.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -26,7 +26,7 @@ fn impatient(mut setup: v1::TournamentSetup) -> v1::TournamentSetup {
     setup
 }
 
-/// The same games however many are played at once, and by whichever call.
+/// Checks that the records do not depend on the number of simultaneous games or on the call.
 async fn check_same_games(setup: v1::TournamentSetup, count: u64) -> Vec<v1::GameRecord> {
     let one_by_one = play(setup.clone(), games(count), |options| options.capacity = 1).await;
     let together = play(setup.clone(), games(count), |_| {}).await;
@@ -93,7 +93,7 @@ async fn bad_answers_charge_their_game() {
     }
 }
 
-/// What the faults of games are reported with.
+/// The messages of all reported faults.
 fn details(reports: &BTreeMap<u64, v1::GameReport>) -> Vec<String> {
     let faults = reports.values().flat_map(|report| &report.fault_details);
     faults.map(|fault| fault.message.clone()).collect()
@@ -101,7 +101,7 @@ fn details(reports: &BTreeMap<u64, v1::GameReport>) -> Vec<String> {
 
 #[tokio::test]
 async fn erroring_process_continues() {
-    // Without batches the question is asked again alone, which is an error too.
+    // Without batches, the question is asked once more alone, which is a second error.
     for (mode, unary, errors) in [("error-alone", false, 1), ("error", true, 2)] {
         let bad = process("bad", &["--mode", mode, "--every", "100"]);
         let one_by_one = |options: &mut Options| (options.capacity, options.unary) = (1, unary);
@@ -157,8 +157,8 @@ async fn unary_agent_plays_same_games() {
     assert_eq!(records(&single), records(&batched));
 }
 
-/// Two games at a time, so that it has two seconds; it takes 2.4 and answers the
-/// other game meanwhile.
+/// With two simultaneous games, the agent has two seconds for an answer. It takes 2.4
+/// seconds and answers the other game meanwhile.
 #[tokio::test]
 async fn late_answer_is_charged() {
     let late = process("late", &["--mode", "overtaken", "--every", "37"]);
@@ -184,7 +184,7 @@ async fn unstartable_agent_forfeits_with_cause() {
         assert_eq!(report.unready.as_ref(), Some(&given_up));
     }
     assert_eq!(given_up.agent, 0);
-    // It starts nowhere, says the coordinator.
+    // The coordinator reports that the agent starts nowhere.
     let coordinator = Coordinator::start(setup, games(50)).await;
     coordinator.state().given_up = vec![given_up];
     let worker = work(options(&coordinator.url(), Builtin::InProcess)).await;
@@ -295,7 +295,7 @@ async fn unwanted_games_are_dropped() {
     }
     let lease_ids = vec![1, 2, 3];
     coordinator.notify(Notice::LeasesEnded(v1::LeasesEnded { lease_ids }));
-    // A drain waits for games that began: there are none any more.
+    // A drain waits for started games; there are none left.
     worker.end().await;
     assert!(coordinator.state().reports.is_empty());
 }
@@ -327,7 +327,7 @@ async fn long_search_counts_as_progress() {
     let mut options = options(&coordinator.url(), Builtin::InProcess);
     options.capacity = 1;
     let worker = work(options).await;
-    // One game is played, the other waits for it.
+    // One game is played; the other one waits.
     let reported = |lease| coordinator.state().plies.get(&lease).map_or(0, Vec::len);
     while reported(1) < 5 || reported(2) < 5 {
         assert!(coordinator.state().reports.is_empty(), "not long enough");
@@ -352,7 +352,7 @@ async fn game_is_void_after_last_attempt() {
     let setup = pair(nowhere, native("random"));
     let mut three = games(3);
     for (game, attempts) in three.iter_mut().zip([0, 4, 5]) {
-        // Five of them are enough, by what the coordinator knows.
+        // The coordinator makes a game void after five attempts.
         game.attempts = attempts;
     }
     let reports = play(setup, three, |_| {}).await;

@@ -1,4 +1,4 @@
-//! What is measured of moves: each one counts, and with its own time.
+//! Latency of moves: each move counts with its own time.
 
 use std::{collections::BTreeMap, time::Instant};
 
@@ -10,7 +10,7 @@ use crate::{
     coordinator::{play, records},
 };
 
-/// A tournament in which every move is asked for, so that records tell how many were.
+/// A tournament that asks for every move, so that records have the number of questions.
 fn asking(agents: Vec<v1::AgentSetup>) -> v1::TournamentSetup {
     let mut setup = setup("kalah", agents);
     let play = setup.play.get_or_insert_default();
@@ -18,7 +18,7 @@ fn asking(agents: Vec<v1::AgentSetup>) -> v1::TournamentSetup {
     setup
 }
 
-/// Thinking and waiting times of an agent.
+/// The thinking and waiting times of an agent.
 fn measured(reports: &BTreeMap<u64, v1::GameReport>, agent: u32) -> [LatencyHistogram; 2] {
     let mut sums = [LatencyHistogram::new(), LatencyHistogram::new()];
     let timings = reports.values().filter_map(|it| it.timing.as_ref());
@@ -38,7 +38,7 @@ fn measured(reports: &BTreeMap<u64, v1::GameReport>, agent: u32) -> [LatencyHist
     sums
 }
 
-/// Seconds of all together; each is at most a thirtieth off.
+/// The sum in seconds. Each time has an error of at most a thirtieth.
 fn seconds(times: &LatencyHistogram) -> f64 {
     let buckets = times.buckets().map(|(bucket, count)| {
         let one = LatencyHistogram::from_buckets([(bucket, 1)]).expect("a bucket");
@@ -47,7 +47,7 @@ fn seconds(times: &LatencyHistogram) -> f64 {
     buckets.sum()
 }
 
-/// Moves that an agent was asked for, by the records.
+/// The number of questions to an agent, counted in the records.
 fn decisions(reports: &BTreeMap<u64, v1::GameReport>, agent: u32) -> u64 {
     let records = records(reports);
     let seats = records
@@ -72,11 +72,11 @@ async fn batch_thinking_excludes_waiting() {
             let [thinking, waiting] = measured(&reports, 0);
             let asked = decisions(&reports, 0);
             assert_eq!((thinking.count(), waiting.count()), (asked, asked), "{of}");
-            // Its thinking is one thing after the other: no more of it than there was time.
+            // The agent answers sequentially, so its thinking time is at most the elapsed time.
             let thought = seconds(&thinking);
             assert!(thought <= wall * 1.04, "{of}: {thought} s in {wall} s");
             if !unary {
-                // It slept 5 ms for each, and while it was at others of 40 games they waited.
+                // The agent sleeps 5 ms for each answer, and the other questions wait meanwhile.
                 let half = |of: &LatencyHistogram| of.quantile(0.5).expect("some").as_secs_f64();
                 assert!(half(&thinking) >= 4.8e-3, "{of}: {}", half(&thinking));
                 assert!(half(&waiting) > half(&thinking), "{of}");

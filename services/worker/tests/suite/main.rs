@@ -1,4 +1,4 @@
-//! The worker on real processes.
+//! The worker with real processes.
 
 mod common;
 mod coordinator;

@@ -26,7 +26,7 @@ async fn faulty(args: &[&str], change: impl FnOnce(&mut v1::TournamentSetup)) ->
 }
 
 async fn check_fault(mode: &str, kind: FaultKind, reported: &str) {
-    // Short only where the end of the time is what the test waits for.
+    // Time limits are short only if the test waits for their end.
     let limits = |setup: &mut v1::TournamentSetup| match kind {
         FaultKind::NotReady => {
             if let Some(v1::agent_setup::Source::Binary(binary)) = &mut setup.agents[0].source {
@@ -182,7 +182,7 @@ async fn late_builtin_bot_is_charged() {
         bot: "kalah-minimax".into(),
         ..native("slow")
     };
-    // Alone with another native bot, and beside a process.
+    // Against another native bot, and against a process.
     for other in [native("random"), process("other", &[])] {
         for timing in [v1::Timing::Throughput, v1::Timing::Strict] {
             let setup = || {
@@ -235,7 +235,7 @@ async fn strict_timing_shows_a_timeout_with_its_time() {
     assert!(asked.last() >= Some(&300_000), "{asked:?}");
 }
 
-/// Which seats are asked to have answered in a game of Kalah with so many pits.
+/// The seats that answered in a game of Kalah with this number of pits.
 async fn answered(pits: i64, opponent: v1::AgentSetup) -> Vec<u32> {
     let mut setup = setup("kalah", vec![native("random"), opponent]);
     let (options, _) =

@@ -1,4 +1,4 @@
-//! The supervisor and its guard, on real processes.
+//! The supervisor and its guard, with real processes.
 
 use std::{
     env, fs,
@@ -153,7 +153,7 @@ async fn output_and_process_limits_hold() {
         "{error}"
     );
     assert!(tail.ends_with('y'));
-    // One that ended by itself meanwhile.
+    // A process that ended by itself meanwhile.
     let (error, _) = start(&shell("head -c 17000000 /dev/zero"))
         .await
         .expect_err("a flood");

@@ -1,4 +1,4 @@
-//! An agent that is served, and questions to it.
+//! A served agent, and a client of it.
 
 use std::sync::{Arc, Mutex, mpsc};
 
@@ -41,7 +41,7 @@ impl Served {
         };
         let (stop, stopped) = oneshot::channel::<()>();
         let server = tokio::spawn(serve(agent, listener, async {
-            // A dropped sender means the same.
+            // A dropped sender stops the server, too.
             let _ = stopped.await;
         }));
         let endpoint = Endpoint::from_shared(address).expect("an address");
@@ -64,16 +64,16 @@ impl Served {
     }
 }
 
-/// Plays the last legal move; does odd things at odd seeds.
+/// Plays the last legal move. Some seeds make it refuse or panic.
 #[derive(Clone, Default)]
 pub(crate) struct Last {
     pub(crate) quick: bool,
     pub(crate) gate: Option<Gate>,
-    /// A panic leaves it true, as it might leave anything half done.
+    /// Stays true after a panic, like any state that is half changed.
     pub(crate) half_done: bool,
 }
 
-/// Holds the agent while it thinks.
+/// Stops the agent while it thinks.
 #[derive(Clone)]
 pub(crate) struct Gate {
     entered: UnboundedSender<()>,
@@ -81,7 +81,7 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// The gate, word that the agent came to it, and the key to it.
+    /// The gate, a channel that reports each arrival of the agent, and a sender that opens it.
     pub(crate) fn new() -> (Self, UnboundedReceiver<()>, mpsc::Sender<()>) {
         let (entered, arrived) = unbounded_channel();
         let (key, open) = mpsc::channel();

@@ -1,4 +1,4 @@
-//! Where an agent listens.
+//! Addresses of an agent.
 
 use std::{fs, os::unix::net::UnixListener};
 
@@ -12,7 +12,7 @@ async fn stale_socket_is_taken_over() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("agent.sock");
     let listen = Listen::Unix(path.clone());
-    // A listener that is closed leaves its file.
+    // A closed listener leaves its socket file.
     drop(UnixListener::bind(&path).expect("a socket"));
     assert!(path.exists());
 

@@ -1,4 +1,4 @@
-//! What a served agent promises to whoever asks it.
+//! Tests of a served agent through its clients.
 
 mod fixture;
 mod listening;

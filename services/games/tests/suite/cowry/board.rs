@@ -1,4 +1,4 @@
-//! Paths, safe squares, who sees which square how, and the symmetry of seats.
+//! Paths, safe squares, the squares of each seat, and the symmetry of seats.
 
 use arena_engine::{Event, Game, replay};
 use arena_games::Cowry;
@@ -93,7 +93,7 @@ fn position_of_the_paper_is_on_its_squares() {
     assert_eq!(squares(1), ["44", "12", "20", "24"].map(square));
 }
 
-/// How far the nearest attackers stand behind, as (piece, distance 1 to 3).
+/// The distance of the nearest attackers behind, as (piece, distance 1 to 3).
 fn attackers(table: &Table, seat: usize, square_of: u8) -> Vec<(usize, u8)> {
     let other = 1 - seat;
     if table.game.is_safe(square_of) {

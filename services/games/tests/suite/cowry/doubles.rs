@@ -4,7 +4,7 @@ use arena_engine::Node;
 
 use super::Table;
 
-/// Red one short of a double of Blue's on Red's 5, which is Blue's 13.
+/// A piece of Red one step before a double of Blue on Red's 5, which is Blue's 13.
 fn facing(words: &str) -> Table {
     Table::new(&format!("preset=doubles {words}"), 2)
         .put(0, &[4, 0, 0, 0])
@@ -23,7 +23,7 @@ fn double_blocks_each_piece_once() {
     let mut table = facing("");
     assert_eq!(table.throw(&[2]).legal(), "2:p1 2:p1+ 2:p2 2:p3");
     table.play("2:p2");
-    // From its owner's next turn on the piece may pass.
+    // The piece may pass from its owner's next turn on.
     table.throw(&[1]).play("1:p2");
     assert_eq!(table.throw(&[2]).legal(), "2:p0 2:p1 2:p1+ 2:p2 2:p3");
     table.play("2:p0");
@@ -149,7 +149,7 @@ fn doubles_on_safe_squares_block_only_if_asked() {
             .open(0);
         let expected = if blocked { "pass" } else { "2:p0" };
         assert_eq!(table.throw(&[2]).legal(), expected, "{words}");
-        // Landing beside them is free in any case.
+        // Landing beside them is always free.
         let mut table = facing(words)
             .put(0, &[3, 24, 24, 24])
             .put(1, &[12, 12, 0, 0])

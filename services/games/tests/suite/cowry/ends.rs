@@ -5,7 +5,7 @@ use arena_engine::{Ending, Game, Node};
 use super::Table;
 use crate::support::{game, play_at_random, setup};
 
-/// Red one step from finishing, the others on their way.
+/// Red is one step from finishing; the others are not.
 fn almost(words: &str, seats: usize) -> Table {
     let table = Table::new(words, seats).put(0, &[23, 24, 24, 24]).open(0);
     (1..seats).fold(table, |table, seat| table.put(seat, &[seat as u8]))
@@ -54,8 +54,8 @@ fn end_all_continues_to_the_last_piece() {
     assert_eq!(table.placement(), [1, 2]);
 }
 
-/// Nobody has hit, and all but one piece stand at the end of the outer ring;
-/// Red's next step leaves nothing to move.
+/// No seat has hit, and all but one piece are at the end of the outer ring. After Red's next
+/// step, no piece can move.
 fn stuck(words: &str) -> Table {
     Table::new(&format!("pieces=1 {words}"), 2)
         .put(0, &[14])
@@ -64,7 +64,7 @@ fn stuck(words: &str) -> Table {
 
 #[test]
 fn deadlock_ends_as_the_options_say() {
-    // By progress it is a draw as well: who is stuck stands as far as can be.
+    // Progress gives a draw, too: both seats are at the end of the outer ring.
     for words in ["", "deadlock=progress"] {
         let mut table = stuck(words);
         table.throw(&[1]).play("1:p0");

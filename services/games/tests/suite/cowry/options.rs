@@ -1,4 +1,4 @@
-//! How options follow from each other, and which are refused.
+//! Dependent defaults of options, and refused options.
 
 use arena_engine::{Game, options::Value};
 use arena_games::{Cowry, Ruleset, resolve};
@@ -10,7 +10,7 @@ fn resolved(words: &str) -> (arena_engine::options::Options, usize) {
     resolve("cowry", &options(words), None).unwrap_or_else(|error| panic!("{words}: {error}"))
 }
 
-/// That each `name=value` of `expected` is what `words` resolve to.
+/// Checks that `words` resolve to each `name=value` of `expected`.
 #[track_caller]
 fn check(words: &str, expected: &str) {
     let (found, _) = resolved(words);

@@ -1,4 +1,4 @@
-//! Rolls, sixes, who is next, and the drawn starter.
+//! Rolls, sixes, the order of turns, and the drawn starter.
 
 use arena_engine::{Game, Node, replay};
 use arena_games::{

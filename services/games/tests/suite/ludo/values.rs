@@ -1,4 +1,4 @@
-//! What positions are worth.
+//! Values of positions.
 
 use arena_engine::{Game, replay, values::POINT};
 use arena_games::{ChineseLudo, ludo::State};
@@ -47,14 +47,14 @@ fn seat_to_move_is_slightly_ahead() {
 #[test]
 fn win_rates_match_values() {
     let game: ChineseLudo = game("", 2);
-    // By tenth of the value of seat 0: positions, sum of values, wins.
+    // For each tenth of the value of seat 0: number of positions, sum of values, wins.
     let mut tenths = [(0u32, 0i64, 0i64); 10];
     for seed in 0..3_000 {
         let finished = play_at_random(&game, setup(seed));
         let won = i64::from(finished.placement[0] == 1);
         let mut states: Vec<State> = Vec::new();
         replay(&game, &finished.events, |state, _| states.push(*state)).expect("as played");
-        // One position a game, so that they know nothing of each other.
+        // One position of each game, so that positions are independent.
         let state = states[seed as usize % states.len()];
         let value = game.values(&state)[0];
         let (count, sum, wins) = &mut tenths[(value * 10 / POINT) as usize];
@@ -65,8 +65,8 @@ fn win_rates_match_values() {
     for (count, sum, wins) in tenths.into_iter().filter(|tenth| tenth.0 >= 50) {
         let n = i64::from(count);
         let (reported, found) = (sum / n, wins / n);
-        // Four standard errors of a share near a half, and what other players
-        // than those of the fit may differ.
+        // Four standard errors of a share near a half, and a margin for players that differ
+        // from those of the fit.
         let error = POINT * 2 / i64::from(count.isqrt()) + POINT / 20;
         assert!(
             (reported - found).abs() < error,

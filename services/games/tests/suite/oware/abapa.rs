@@ -1,4 +1,4 @@
-//! Abapa: vectors, the model, repetition, caps and ends.
+//! Abapa: test vectors, the model, repetition, caps and ends.
 
 use arena_engine::{Ending, Game, Match, Node, Status, Stream, perft, replay};
 use arena_games::oware::{Abapa, Core, Oware, abapa::State};
@@ -98,7 +98,7 @@ fn sowings_match_a_model_without_tables() {
     }
 }
 
-/// Ways to play on from a position, by the model; it knows no end of a game.
+/// Number of paths from a position in the model, which has no end of a game.
 fn paths(core: &Core, depth: u32, allow_slam: bool) -> u64 {
     if depth == 0 {
         return 1;

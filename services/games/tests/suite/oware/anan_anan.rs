@@ -1,4 +1,4 @@
-//! Anan-anan: vectors, the model, endless sowings, passes and ends.
+//! Anan-anan: test vectors, the model, endless sowings, passes and ends.
 
 use arena_engine::{Ending, Event, Game, Match, Node, Setup, Status, Stream, perft, replay};
 use arena_games::oware::{AnanAnan, Core, Oware, Phase, anan_anan::PASS};
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::support::{game, options, play_at_random, setup};
 
-/// Pit 2 of seat 0 never stops.
+/// A position in which sowing from pit 2 of seat 0 never ends.
 const ENDLESS: &str = "0 1 2 0 2 1 0 | 0 1 0 1 0 1 0";
 
 #[test]
@@ -98,7 +98,7 @@ fn relays_equal_the_model() {
     assert!(stopped.min(won).min(ran_out) > 200, "each way: {ends:?}");
 }
 
-/// Sows as the game and as the model do, and tells how it ended.
+/// Sows with the game and with the model; returns how the sowing ended.
 fn check_relay(game: &AnanAnan, before: &Core, offset: usize, rules: RelayRules) -> Relay {
     let (mut found, mut expected) = (*before, *before);
     let sown = game.sow(&mut found, offset);
@@ -112,7 +112,7 @@ fn check_relay(game: &AnanAnan, before: &Core, offset: usize, rules: RelayRules)
     end
 }
 
-/// Ways to play on from a position, by the model; a game that is over is one.
+/// Number of paths from a position in the model; a finished game counts as one.
 fn paths(core: &Core, depth: u32, rules: RelayRules) -> u64 {
     if depth == 0 {
         return 1;
@@ -175,7 +175,7 @@ fn endless_boards_of_nine_seeds_are_found() {
     assert_eq!(endless, 36);
 }
 
-/// Shows every way to lay seeds into the pits from this one on.
+/// Visits every way to place seeds into this pit and the later ones.
 fn each_board(core: &mut Core, pit: usize, seeds: u8, show: &mut impl FnMut(&Core)) {
     if pit == 11 {
         core.pits[pit] = seeds;

@@ -1,4 +1,4 @@
-//! Random play against figures that were found by other implementations.
+//! Random play, compared with figures of other implementations.
 
 use arena_engine::{Ending, Finished, Game, replay};
 use arena_games::{
@@ -14,7 +14,7 @@ use crate::{
 /// What happened in one game.
 struct Tally {
     finished: Finished,
-    /// The last ply brought somebody above half of the seeds.
+    /// Whether the last ply brought a seat above half of the seeds.
     won: bool,
     /// Grand slams played.
     slams: u32,

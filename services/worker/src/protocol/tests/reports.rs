@@ -1,8 +1,8 @@
-//! Reports: their size, and games that are refused.
+//! The size of reports, and refused games.
 
 use super::*;
 
-/// Reports so many games of these sizes in one go. Returns the games of each report.
+/// Reports games of these sizes at once. Returns the games of each report.
 fn reports_of(sizes: impl Iterator<Item = usize>) -> Vec<Vec<u64>> {
     let mut worker = Worker::leased(0);
     let lease = worker.hand.lease;
@@ -35,16 +35,16 @@ fn reports_are_bounded_in_games_and_bytes() {
     assert_eq!(counts(&[1, 30 * mega, 1, 1]), [1, 1, 2]);
 }
 
-/// Has games reported, some of which the coordinator refuses, until nothing is
-/// owed any more. Tells what was taken, what was replaced, and the most reports
-/// on their way at a time.
+/// Reports games until each is accepted or dropped; the coordinator refuses some of them.
+/// Returns the accepted games, the replaced games, and the maximum number of simultaneous
+/// reports.
 fn with_refused(games: u64, refused: &[u64]) -> (Vec<u64>, Vec<u64>, usize) {
     let mut worker = Worker::leased(0);
     let (now, lease) = (Duration::ZERO, worker.hand.lease);
     for game in 0..games {
         worker.protocol.finished(now, lease, game, 100);
     }
-    // A game and whether it is an attempt that failed.
+    // Each game, and whether it is reported as a failed attempt.
     let mut kept: BTreeMap<ReportNo, Vec<(u64, bool)>> = BTreeMap::new();
     let (mut taken, mut replaced, mut most) = (Vec::new(), Vec::new(), 0);
     while worker.protocol.unanswered() > 0 {
@@ -91,7 +91,7 @@ fn with_refused(games: u64, refused: &[u64]) -> (Vec<u64>, Vec<u64>, usize) {
 
 #[test]
 fn backlog_stops_new_games() {
-    // In all 128 games, or 32 MB.
+    // The limit is 128 games or 32 MB.
     for (owed, bytes) in [(128, 100), (32, 1 << 20)] {
         let mut worker = Worker::leased(0);
         let (now, lease) = (Duration::ZERO, worker.hand.lease);
@@ -108,7 +108,7 @@ fn backlog_stops_new_games() {
             Action::Report { report, .. } => Some(*report),
             _ => None,
         });
-        // Still owed in halves, and not any more once those are taken.
+        // The halves still count until the coordinator has accepted them.
         let report = report.expect("it reports");
         let fate = worker.protocol.not_reported(now, report, Refusal::Contents);
         assert!(worker.protocol.holds());
