@@ -5,7 +5,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 use arena_store::Store;
 use arena_wire::v1;
 
-use crate::{agents::CheckNative, checkpoint::CHECKPOINT_GAMES};
+use crate::{agents::CheckNative, checkpoint::CHECKPOINT_GAMES, door::Access};
 
 /// Default for the maximum number of connections.
 pub const CONNECTIONS_MAX: usize = 16_384;
@@ -18,6 +18,8 @@ pub struct Options {
     pub listen: SocketAddr,
     /// Address for `/metrics` and `/healthz`, if any.
     pub metrics: Option<SocketAddr>,
+    /// Who may use it.
+    pub access: Access,
     /// The bots built into workers. Each is always available as an agent of its own name.
     pub native: v1::DescribeResponse,
     /// Checks a game of a built-in bot before it is scheduled.
@@ -55,6 +57,7 @@ impl Options {
             store,
             listen,
             metrics: None,
+            access: Access::Open,
             native,
             check_native: |_, _, _, _, _| Ok(()),
             lease_deadline: Duration::from_secs(10),

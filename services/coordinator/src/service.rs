@@ -6,6 +6,7 @@ use arena_telemetry::{CoordinatorMetrics, MetricsServer, Registry};
 use arena_wire::{
     DESCRIPTORS,
     v1::{
+        admin_service_server::AdminServiceServer,
         coordinator_service_server::CoordinatorServiceServer,
         worker_service_server::WorkerServiceServer,
     },
@@ -28,12 +29,13 @@ use crate::{
     blocking::with_store,
     core::{self, Core, Inbox},
     directory::Directory,
+    door::Door,
     error::{RunError, StartError},
     handle::{COMMANDS_MAX, Handle, TRANSFERS_MAX},
     ledger::LedgerSettings,
     messages::RunSummary,
     options::Options,
-    rpc::{CoordinatorRpc, Figures, Gate, Gated, WorkerRpc},
+    rpc::{AdminRpc, CoordinatorRpc, Figures, Gate, Gated, WorkerRpc},
 };
 
 /// Maximum streams of one connection; tonic itself has no limit.
@@ -129,6 +131,7 @@ impl Options {
             audit_ppm: (share * 1e6) as u32,
             host_grace_period: self.host_grace_period,
         };
+        let door = Door::load(&self.access, &self.store)?;
         let metrics = Arc::clone(&counters);
         let shared = Arc::clone(&directory);
         let core = core::load(&self, metrics, settings, shared, signal_sender, stop).await?;
@@ -149,7 +152,7 @@ impl Options {
             incoming: incoming(Arc::clone(&counters)),
             metrics_server,
             registry,
-            gate: Gate::new(self.report_queue_games, Arc::clone(&counters)),
+            gate: Gate::new(self.report_queue_games, Arc::clone(&counters), door),
             counters,
             core,
             inbox: Inbox {
@@ -272,6 +275,7 @@ where
 {
     let (health, health_service) = tonic_health::server::health_reporter();
     let worker = WorkerServiceServer::new(WorkerRpc {
+        tokens: gate.door.tokens.clone(),
         handle: handle.clone(),
         metrics,
     })
@@ -282,6 +286,11 @@ where
         .set_serving::<CoordinatorServiceServer<CoordinatorRpc>>()
         .await;
     health.set_serving::<WorkerServiceServer<WorkerRpc>>().await;
+    health.set_serving::<AdminServiceServer<AdminRpc>>().await;
+    let admin = AdminServiceServer::new(AdminRpc {
+        tokens: gate.door.tokens.clone(),
+    })
+    .max_decoding_message_size(REQUEST_BYTES_MAX);
     let reflection = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(DESCRIPTORS)
@@ -302,6 +311,7 @@ where
         .add_service(reflection().build_v1alpha().expect(DESCRIBED))
         .add_service(coordinator)
         .add_service(worker)
+        .add_service(admin)
         .serve_with_incoming_shutdown(incoming, async {
             // A dropped sender is an end, too.
             let _ = end.await;

@@ -164,6 +164,9 @@ metrics! {
     CONNECTIONS = gauge("arena_connections", &[], "Open gRPC connections");
     CONNECTIONS_REFUSED = counter("arena_connections_refused_total", &[],
         "gRPC connections rejected: connection limit reached");
+    REQUESTS_REFUSED = counter("arena_requests_refused_total", &["reason"],
+        "Requests refused for lack of a permission, by reason: TOKEN_MISSING, TOKEN_INVALID, \
+         TOKEN_EXPIRED, TOKEN_REVOKED, TOKEN_USED, TOKEN_ADDRESS, ROLE_INSUFFICIENT");
     STORE_COMMIT = histogram("arena_store_commit_seconds", &[], COMMIT_BUCKETS,
         "Duration of a group commit, including fdatasync");
     STORE_COMMIT_PHASE = histogram("arena_store_commit_phase_seconds", &["phase"], COMMIT_BUCKETS,

@@ -124,6 +124,7 @@ pub struct CoordinatorMetrics {
     pub connections: IntGauge,
     /// Connections closed because of the limit.
     pub connections_refused: IntCounter,
+    requests_refused: IntCounterVec,
     /// Leases taken back.
     pub leases_expired: IntCounter,
     /// Size of the store on disk, bytes.
@@ -171,6 +172,7 @@ impl CoordinatorMetrics {
             command_queue: catalogue::COMMAND_QUEUE.gauge(registry)?,
             connections: catalogue::CONNECTIONS.gauge(registry)?,
             connections_refused: catalogue::CONNECTIONS_REFUSED.counter(registry)?,
+            requests_refused: catalogue::REQUESTS_REFUSED.counters(registry)?,
             leases_expired: catalogue::LEASES_EXPIRED.counter(registry)?,
             store_bytes: catalogue::STORE_BYTES.gauge(registry)?,
             store_queue_depth: catalogue::STORE_QUEUE_DEPTH.gauge(registry)?,
@@ -289,6 +291,11 @@ impl CoordinatorMetrics {
         self.store_commit_phase
             .with_label_values(&[phase])
             .observe(took.as_secs_f64());
+    }
+
+    /// Counts a request that was refused for lack of a permission.
+    pub fn request_refused(&self, reason: &str) {
+        self.requests_refused.with_label_values(&[reason]).inc();
     }
 
     /// Counts a gRPC request by its path (`/package.Service/Method`) and its status code, 0 to 16.

@@ -18,6 +18,7 @@ use std::{
     time::Duration,
 };
 
+use arena_access::{Connection, Credentials};
 use arena_telemetry::{MetricsServer, Registry, WorkerMetrics};
 use tokio::sync::oneshot;
 use tonic::{
@@ -57,6 +58,8 @@ pub struct Options {
     pub capacity: usize,
     /// Threads for built-in agents; 0: one for each core.
     pub threads: usize,
+    /// The worker's token and certificate.
+    pub credentials: Credentials,
     /// How the papers' agents are run.
     pub builtin: Builtin,
     /// Never ask agents in batches.
@@ -85,6 +88,7 @@ impl Options {
         let host = host.and_then(|name| name.into_string().ok());
         Self {
             coordinator: coordinator.to_owned(),
+            credentials: Credentials::of_url(coordinator),
             program: program.to_owned(),
             name: host.unwrap_or_else(|| "worker".to_owned()),
             metrics: None,
@@ -119,7 +123,7 @@ impl Options {
     /// # Errors
     /// [`WorkerError`].
     pub async fn build(self) -> Result<Service, WorkerError> {
-        let endpoint = endpoint(&self.coordinator)?;
+        let endpoint = endpoint(&self.coordinator, &self.credentials)?;
         let failed = |folder: &Path| {
             let path = folder.to_owned();
             |source| WorkerError::Folder { path, source }
@@ -222,9 +226,10 @@ impl Service {
     ) -> Result<(), WorkerError> {
         let binaries = self.options.binaries.clone();
         let binaries = binaries.unwrap_or_else(|| self.temp.path().join("binaries"));
-        let binaries = Arc::new(CoordinatorBinaries::on(channel.clone(), binaries));
+        let connection = Connection::new(channel, self.options.credentials.bearer.clone());
+        let binaries = Arc::new(CoordinatorBinaries::on(connection.clone(), binaries));
         let agents = self.options.agents(self.temp.path());
-        let environment = Environment::new(agents, binaries, self.counters);
+        let environment = Environment::new(agents, binaries.clone(), self.counters);
         let joined = Arc::new(AtomicBool::new(false));
         if let Some(server) = self.server {
             let (joined, url) = (joined.clone(), self.options.coordinator.clone());
@@ -240,7 +245,14 @@ impl Service {
                 }
             });
         }
-        let fleet = Fleet::new(self.options, channel, environment, pool, joined);
+        let fleet = Fleet::new(
+            self.options,
+            connection,
+            environment,
+            binaries,
+            pool,
+            joined,
+        );
         fleet.run(drains).await
     }
 }

@@ -2,6 +2,8 @@
 
 use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
+use arena_access::{ADMIN_TOKEN_FILE, LocalToken, keep_data_token};
+use arena_coordinator::Access;
 use arena_store::{SledStore, Store};
 use clap::Args;
 use serde_json::json;
@@ -17,8 +19,11 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The first line on stdout is {\"listen\": \"…\", \"metrics\": \"…\"}; port 0 picks a free port.
-By default, the coordinator listens on loopback only. Anyone who can reach it can
-register a binary, which workers then run.
+Every call needs a token (see arena token --help). Commands and workers of the same user
+on this machine find theirs without being asked. For all others, the file admin.token in
+the data folder has the first token of an administrator.
+By default, the coordinator listens on loopback only. Another address needs a
+certificate, or --insecure.
 
 Examples:
   arena coordinator
@@ -45,6 +50,13 @@ pub(crate) struct CoordinatorArgs {
         default_value = "127.0.0.1:7601"
     )]
     metrics: SocketAddr,
+
+    /// Ask for no token: everyone who reaches the coordinator may do everything
+    ///
+    /// That includes programs that workers run. With --insecure, the coordinator listens
+    /// on any address.
+    #[arg(long, env = "ARENA_COORDINATOR_INSECURE")]
+    insecure: bool,
 
     /// Seconds without progress after which a lease expires
     #[arg(
@@ -140,6 +152,14 @@ impl CoordinatorArgs {
         if !(0.0..=1.0).contains(&self.audit_share) {
             return wrong("--audit-share must be from 0 to 1");
         }
+        if !self.insecure && !self.listen.ip().is_loopback() {
+            return Err(Failure::usage(format!(
+                "--listen {}: an address that others can reach needs TLS; name a certificate and \
+                 its key with --tls-cert and --tls-key, or let everyone do everything with \
+                 --insecure",
+                self.listen
+            )));
+        }
         let mut interrupt = Interrupt::listen()?;
         let defaults = arena_store::Options::default();
         let queue = arena_store::Options {
@@ -153,6 +173,18 @@ impl CoordinatorArgs {
         let store: Arc<dyn Store> = Arc::new(store);
         let mut options = embedded::options(store.clone(), self.listen);
         options.metrics = Some(self.metrics);
+        let unwritten = |error| Failure::failed(format!("admin token: {error}"));
+        let admin = keep_data_token(&self.data).map_err(unwritten)?;
+        if self.insecure {
+            tracing::warn!(
+                "--insecure: everyone who reaches {} may do everything",
+                self.listen
+            );
+        } else {
+            options.access = Access::Tokens {
+                admin: admin.clone(),
+            };
+        }
         options.lease_deadline = Duration::from_secs_f64(self.lease_deadline);
         options.host_grace_period = Duration::from_secs_f64(self.host_grace_period);
         options.audit_share = self.audit_share;
@@ -162,13 +194,25 @@ impl CoordinatorArgs {
             options.checkpoint_games = games;
         }
         let service = options.build().await.map_err(Failure::failed)?;
-        let address = embedded::Address::write(&self.data, service.listen)?;
+        let mut reachable = service.listen;
+        if reachable.ip().is_unspecified() {
+            reachable.set_ip([127, 0, 0, 1].into());
+        }
+        let address = embedded::Address::write(&self.data, format!("http://{reachable}"))?;
+        let local = LocalToken::write(service.listen, &admin);
+        if let Err(error) = &local {
+            let file = self.data.join(ADMIN_TOKEN_FILE);
+            tracing::warn!(
+                "commands on this machine need --token-file {}: {error}",
+                file.display()
+            );
+        }
         output::json_line(&json!({
             "listen": service.listen.to_string(),
             "metrics": service.metrics.map(|address| address.to_string()),
         }))?;
         let summary = service.run(async move { interrupt.asked().await }).await;
-        drop(address);
+        drop((address, local));
         store.close().map_err(Failure::failed)?;
         let summary = summary.map_err(Failure::failed)?;
         note(format!(

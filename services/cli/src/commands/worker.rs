@@ -8,6 +8,7 @@ use serde_json::json;
 use tokio::io::AsyncReadExt;
 
 use crate::{
+    access::CredentialFlags,
     failure::{Failure, Outcome},
     output,
     signals::Interrupt,
@@ -33,6 +34,9 @@ pub(crate) struct WorkerArgs {
         default_value = "http://127.0.0.1:7600"
     )]
     coordinator: String,
+
+    #[command(flatten)]
+    credentials: CredentialFlags,
 
     /// Address to serve /metrics (Prometheus) and /healthz on
     #[arg(
@@ -88,6 +92,7 @@ impl WorkerArgs {
         let mut interrupt = Interrupt::listen()?;
         let program = std::env::current_exe()?;
         let mut options = Options::new(&self.coordinator, &program);
+        options.credentials = self.credentials.read(&self.coordinator)?;
         options.metrics = Some(self.metrics);
         options.capacity = self.capacity as usize;
         options.builtin = self.builtin.into();
@@ -125,7 +130,7 @@ async fn stdin_closed() {
 fn failure(error: WorkerError) -> Failure {
     match error {
         WorkerError::Unreachable { .. } => Failure::unreachable(error),
-        WorkerError::Url(_) => Failure::usage(error),
+        WorkerError::Dial(_) => Failure::usage(error),
         _ => Failure::failed(error),
     }
 }
