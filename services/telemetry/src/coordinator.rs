@@ -61,6 +61,17 @@ pub enum Outcome {
     Void,
 }
 
+/// Reasons why a request is refused for lack of a permission.
+const REFUSALS: &[&str] = &[
+    "TOKEN_MISSING",
+    "TOKEN_INVALID",
+    "TOKEN_EXPIRED",
+    "TOKEN_REVOKED",
+    "TOKEN_USED",
+    "TOKEN_ADDRESS",
+    "ROLE_INSUFFICIENT",
+];
+
 /// Result of reporting a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "snake_case")]
@@ -185,6 +196,9 @@ impl CoordinatorMetrics {
         made.set_paused(std::iter::empty());
         for outcome in AuditOutcome::VARIANTS {
             made.audits.with_label_values(&[*outcome]);
+        }
+        for reason in REFUSALS {
+            made.requests_refused.with_label_values(&[*reason]);
         }
         for outcome in ReportOutcome::VARIANTS {
             made.reports.with_label_values(&[*outcome]);

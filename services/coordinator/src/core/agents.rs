@@ -27,21 +27,21 @@ impl Core {
         {
             return Ok(answer);
         }
-        let agent = request
+        let mut agent = request
             .agent
             .clone()
             .ok_or_else(|| Error::Request("the request has no agent".to_owned()))?;
-        if let Some(known) = self.agents.get(&agent.name) {
-            by.check_owner(&known.owner, &format!("agent \"{}\"", agent.name))?;
-        }
+        agent.owner = match self.agents.get(&agent.name) {
+            Some(known) => {
+                by.check_owner(&known.owner, &format!("agent \"{}\"", agent.name))?;
+                known.owner
+            }
+            None => by.owner.to_string(),
+        };
         let uploaded = |sha256: &[u8; 32]| binaries::may_use(&*self.store, sha256, by);
         let stored = self
             .agents
             .check(agent, request.replace, unix_us(), uploaded)?;
-        let stored = v1::Agent {
-            owner: by.owner.to_string(),
-            ..stored
-        };
         let document = Some(stored.encode_to_vec());
         let mut changes = vec![change(Collection::Agents, &stored.name, document)];
         let agent = self.agents.completed(stored.clone());
