@@ -16,15 +16,16 @@ use tonic::{
 };
 
 use crate::{
-    local::{LocalToken, read},
+    local::{LocalToken, read_token},
     token::Token,
 };
 
 /// A connection to a coordinator.
 pub type Connection = InterceptedService<Channel, Bearer>;
 
-/// A token is read again after this time, so that a file may be replaced.
-const FRESH: Duration = Duration::from_secs(1);
+/// A token is read again after this time, because its file may be replaced; a missing one sooner.
+const FRESH: Duration = Duration::from_secs(5);
+const MISSING: Duration = Duration::from_millis(500);
 
 /// A file that was named cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -82,7 +83,7 @@ impl Bearer {
             io::ErrorKind::Other | io::ErrorKind::InvalidData => error,
             _ => io::Error::new(error.kind(), format!("{}: {error}", path.display())),
         };
-        read(&path).map_err(in_file)?;
+        read_token(&path).map_err(in_file)?;
         Ok(Self::new(Source::File(path)))
     }
 
@@ -94,11 +95,16 @@ impl Bearer {
 
     fn value(&self) -> Option<MetadataValue<Ascii>> {
         let mut header = self.header.lock().unwrap_or_else(PoisonError::into_inner);
-        if header.read.is_none_or(|read| read.elapsed() > FRESH) {
+        let fresh = if header.value.is_some() {
+            FRESH
+        } else {
+            MISSING
+        };
+        if header.read.is_none_or(|read| read.elapsed() > fresh) {
             let token = match &self.source {
                 Source::None => None,
                 Source::Token(token) => Some(token.clone()),
-                Source::File(path) => read(path).ok(),
+                Source::File(path) => read_token(path).ok(),
                 Source::Local(address) => LocalToken::find(*address),
             };
             header.read = Some(Instant::now());

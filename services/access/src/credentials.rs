@@ -4,7 +4,7 @@ use std::{io, path::PathBuf};
 
 use tonic::transport::{Certificate, ClientTlsConfig, Endpoint, Identity};
 
-use crate::bearer::{Bearer, TokenFileError};
+use crate::bearer::{Bearer, Connection, TokenFileError};
 
 /// The files that a user names.
 #[derive(Clone, Debug, Default)]
@@ -88,17 +88,27 @@ impl Credentials {
         Ok(Self { bearer, tls })
     }
 
+    /// A connection that is made at the first call.
+    ///
+    /// # Errors
+    /// [`DialError`] if the URL or the certificates are of no use.
+    pub fn connect_lazy(&self, url: &str) -> Result<Connection, DialError> {
+        let channel = self.endpoint(url)?.connect_lazy();
+        Ok(Connection::new(channel, self.bearer.clone()))
+    }
+
     /// The endpoint at a URL, with TLS for `https`. Without a scheme, `http` is meant.
     ///
     /// # Errors
     /// [`DialError`] if the URL or the certificates are of no use.
     pub fn endpoint(&self, url: &str) -> Result<Endpoint, DialError> {
-        let url = match url.contains("://") {
+        let url = match url.contains("://") || url.starts_with("unix:") {
             true => url.to_owned(),
             false => format!("http://{url}"),
         };
         let is_tls = url.starts_with("https://");
-        if !is_tls && !url.starts_with("http://") {
+        let is_plain = url.starts_with("http://") || url.starts_with("unix:");
+        if !is_tls && !is_plain {
             return Err(DialError::Url(url));
         }
         let endpoint = Endpoint::from_shared(url.clone());

@@ -23,38 +23,45 @@ pub const ADMIN_TOKEN_FILE: &str = "admin.token";
 /// The file cannot be read or written, or others can read it.
 pub fn keep_data_token(data: &Path) -> io::Result<Token> {
     let path = data.join(ADMIN_TOKEN_FILE);
-    match read(&path) {
+    match read_token(&path) {
+        Ok(token) => check_private(&path).map(|()| token),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let token = Token::draw().map_err(io::Error::other)?;
             write(&path, &token)?;
             Ok(token)
         }
-        found => found,
+        Err(error) => Err(error),
     }
 }
 
 /// The token of a data folder, if this user may read it.
 #[must_use]
 pub fn data_token(data: &Path) -> Option<Token> {
-    read(&data.join(ADMIN_TOKEN_FILE)).ok()
+    read_token(&data.join(ADMIN_TOKEN_FILE)).ok()
 }
 
-/// Reads a token from a file of this user or the system's administrator that nobody else can
-/// read.
-pub(crate) fn read(path: &Path) -> io::Result<Token> {
-    let file = OpenOptions::new().read(true).open(path)?;
-    let about = file.metadata()?;
-    if about.mode() & 0o077 != 0 {
-        return Err(io::Error::other(format!(
-            "{} can be read by others: make it private with `chmod 600`",
-            path.display()
-        )));
-    }
+/// Reads a token from a file.
+///
+/// # Errors
+/// The file cannot be read, or contains no token.
+pub fn read_token(path: &Path) -> io::Result<Token> {
+    let file = File::open(path)?;
     let text = io::read_to_string(io::Read::take(file, 256))?;
     text.trim().parse().map_err(|error| {
         let shown = path.display();
         io::Error::new(io::ErrorKind::InvalidData, format!("{shown}: {error}"))
     })
+}
+
+/// Fails if others can read a file.
+fn check_private(path: &Path) -> io::Result<()> {
+    match fs::metadata(path)?.mode() & 0o077 {
+        0 => Ok(()),
+        _ => Err(io::Error::other(format!(
+            "{} can be read by others: make it private with `chmod 600`",
+            path.display()
+        ))),
+    }
 }
 
 /// Writes a new file that only this user can read. A reader never sees a part of it.
@@ -106,7 +113,7 @@ impl LocalToken {
         if !address.ip().is_loopback() || !is_private(&folder) {
             return None;
         }
-        let token = read(&folder.join(file_name(address))).ok()?;
+        let token = read_token(&folder.join(file_name(address))).ok()?;
         is_own_listener(address).then_some(token)
     }
 }
@@ -172,7 +179,6 @@ mod tests {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("it is ours");
         let error = keep_data_token(folder.path()).expect_err("others can read it");
         assert!(error.to_string().contains("chmod 600"), "{error}");
-        assert_eq!(data_token(folder.path()), None);
     }
 
     #[test]

@@ -4,13 +4,14 @@ use std::{fmt, str::FromStr};
 
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
+use tonic::codegen::http::HeaderValue;
 
 const PREFIX: &str = "arena";
 const ID_BYTES: usize = 4;
 const SECRET_BYTES: usize = 32;
 
 /// A token. Its text is `arena-ID-SECRET` in hexadecimal digits.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Token {
     id: [u8; ID_BYTES],
     secret: [u8; SECRET_BYTES],
@@ -31,6 +32,12 @@ impl Token {
         getrandom::fill(&mut id)?;
         getrandom::fill(&mut secret)?;
         Ok(Self { id, secret })
+    }
+
+    /// The token in the headers of a request: `authorization: Bearer TOKEN`.
+    #[must_use]
+    pub fn of_header(header: &HeaderValue) -> Option<Self> {
+        header.to_str().ok()?.strip_prefix("Bearer ")?.parse().ok()
     }
 
     /// The id, which is no secret: eight hexadecimal digits.
@@ -75,6 +82,15 @@ impl FromStr for Token {
         is_whole.then_some(Self { id, secret }).ok_or(TokenError)
     }
 }
+
+/// Takes the same time for all other tokens.
+impl PartialEq for Token {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id && self.secret.ct_eq(&other.secret).into()
+    }
+}
+
+impl Eq for Token {}
 
 /// Shows the id only.
 impl fmt::Debug for Token {

@@ -45,7 +45,7 @@ struct AccessFlags {
 /// What is shown to a coordinator.
 #[derive(Args, Clone, Debug, Default)]
 pub struct CredentialFlags {
-    /// File with the token for the coordinator, readable by its owner only
+    /// File with the token for the coordinator
     ///
     /// Not needed for a coordinator of the same user on this machine.
     #[arg(long, env = "ARENA_TOKEN_FILE", value_name = "FILE")]

@@ -135,7 +135,7 @@ async fn embed(
         ..options(store.clone(), listen)
     };
     let service = options.build().await.map_err(Failure::failed)?;
-    let listen = service.listen;
+    let listen = service.listen.unwrap_or(listen);
     let local = LocalToken::write(listen, &admin)
         .map_err(|error| Failure::failed(format!("local token: {error}")))?;
     let url = format!("http://{listen}");

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use arena_access::Token;
+use arena_access::{CertificateName, Token};
 use arena_store::Store;
 use arena_wire::v1::Role;
 use tokio::sync::watch;
@@ -19,11 +19,19 @@ use tonic::codegen::http;
 pub(crate) use methods::paths;
 pub(crate) use tokens::Tokens;
 
-use crate::error::{Error, StartError};
+use crate::{
+    accept::Peer,
+    error::{Error, StartError},
+};
 use methods::{Method, Methods};
 
 /// Owner of what the coordinator's own user makes.
 const LOCAL: &str = "local";
+
+/// Prefix of owners with a certificate, which no token's id has.
+const CERTIFICATE: &str = "certificate:";
+/// What a certificate or token may allow.
+const ROLES: [Role; 4] = [Role::Viewer, Role::Submitter, Role::Worker, Role::Admin];
 
 /// Who may use a coordinator.
 #[derive(Clone, Debug)]
@@ -89,11 +97,21 @@ impl Door {
         }
     }
 
+    /// True if a request with these headers may read metrics.
+    pub(crate) fn admits_reader(&self, headers: &http::HeaderMap, peer: IpAddr) -> bool {
+        let Some(tokens) = &self.tokens else {
+            return true;
+        };
+        let header = headers.get(http::header::AUTHORIZATION);
+        let checked = header.and_then(|header| tokens.check_header(header, Some(peer)).ok());
+        checked.is_some_and(|(by, counted)| by.role != Role::Worker && counted.is_none())
+    }
+
     /// Decides on a request.
     pub(crate) fn admit<B>(
         &self,
         request: &http::Request<B>,
-        peer: Option<IpAddr>,
+        peer: Option<&Peer>,
     ) -> Result<Admission, Error> {
         let method = self.methods.find(request.uri().path());
         let Some(tokens) = &self.tokens else {
@@ -103,11 +121,13 @@ impl Door {
             return Ok(Admission::of(Principal::nobody(), method));
         }
         let header = request.headers().get(http::header::AUTHORIZATION);
-        let header = header.ok_or(Error::TokenMissing)?;
-        let token = header.to_str().ok();
-        let token = token.and_then(|text| text.strip_prefix("Bearer "));
-        let token: Option<Token> = token.and_then(|text| text.parse().ok());
-        let (principal, counted) = tokens.check(&token.ok_or(Error::TokenInvalid)?, peer)?;
+        let address = peer.and_then(|peer| Some(peer.address?.ip()));
+        let (principal, counted) = match (header, peer.and_then(Peer::certificate)) {
+            (Some(header), _) => tokens.check_header(header, address)?,
+            (None, _) if peer.is_some_and(|peer| peer.is_own) => (Principal::local(), None),
+            (None, Some(name)) => (Principal::certified(name)?, None),
+            (None, None) => return Err(Error::TokenMissing),
+        };
         if !method.admits(principal.role) {
             return Err(Error::Role {
                 role: role_name(principal.role),
@@ -138,6 +158,16 @@ impl Principal {
             owner: LOCAL.into(),
             end: None,
         }
+    }
+
+    /// The holder of a certificate. It has no end but that of the connection.
+    fn certified(name: &CertificateName) -> Result<Self, Error> {
+        let known = ROLES.into_iter().find(|role| role_name(*role) == name.role);
+        Ok(Self {
+            role: known.ok_or(Error::CertificateRole)?,
+            owner: format!("{CERTIFICATE}{}", name.name).into(),
+            end: None,
+        })
     }
 
     /// Someone unknown, who may use what is open to all.

@@ -1,6 +1,6 @@
 //! Errors, with their status codes and reasons.
 
-use std::{collections::HashMap, io, net::SocketAddr, time::Duration};
+use std::{collections::HashMap, io, net::SocketAddr, path::PathBuf, time::Duration};
 
 use arena_model::{
     NameError, RECORD_VERSION, SeedError, engine::options::OptionError, spec::SpecError,
@@ -28,6 +28,17 @@ pub enum StartError {
         /// The cause.
         source: io::Error,
     },
+    /// The Unix socket cannot be used.
+    #[error("cannot listen on {}: {source}", .path.display())]
+    Socket {
+        /// Its path.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The certificate cannot be used.
+    #[error(transparent)]
+    Tls(#[from] arena_access::TlsError),
     /// The metrics' address cannot be used.
     #[error(transparent)]
     Metrics(#[from] arena_telemetry::ServeError),
@@ -221,6 +232,11 @@ pub(crate) enum Error {
          another one"
     )]
     TokenUsed,
+    #[error(
+        "the certificate names no role: expected a URI arena:ROLE:NAME with the role viewer, \
+         submitter, worker or admin"
+    )]
+    CertificateRole,
     #[error("the token may not be used from this address")]
     TokenAddress,
     #[error("the role {role} does not allow this: ask the coordinator's administrator for a token")]
@@ -318,7 +334,9 @@ impl Error {
             Self::TokenRevoked => (Unauthenticated, reasons::TOKEN_REVOKED),
             Self::TokenUsed => (Unauthenticated, reasons::TOKEN_USED),
             Self::TokenAddress => (PermissionDenied, reasons::TOKEN_ADDRESS),
-            Self::Role { .. } => (PermissionDenied, reasons::ROLE_INSUFFICIENT),
+            Self::CertificateRole | Self::Role { .. } => {
+                (PermissionDenied, reasons::ROLE_INSUFFICIENT)
+            }
             Self::NotOwner { .. } => (PermissionDenied, reasons::NOT_OWNER),
             Self::UnknownToken { .. } => (NotFound, reasons::UNKNOWN_TOKEN),
             Self::Overloaded { .. } | Self::Store(StoreError::Busy { .. }) => {

@@ -33,7 +33,7 @@ mod stored_game;
 mod tests;
 mod tickets;
 
-pub use accept::{Connection, Incoming};
+pub use accept::{Connection, Incoming, Peer};
 pub use agents::CheckNative;
 pub use door::Access;
 pub use error::{RunError, StartError};

@@ -167,6 +167,8 @@ metrics! {
     REQUESTS_REFUSED = counter("arena_requests_refused_total", &["reason"],
         "Requests refused for lack of a permission, by reason: TOKEN_MISSING, TOKEN_INVALID, \
          TOKEN_EXPIRED, TOKEN_REVOKED, TOKEN_USED, TOKEN_ADDRESS, ROLE_INSUFFICIENT");
+    INSECURE = gauge("arena_insecure", &[],
+        "1 if everyone who reaches the coordinator may do everything (--insecure), else 0");
     STORE_COMMIT = histogram("arena_store_commit_seconds", &[], COMMIT_BUCKETS,
         "Duration of a group commit, including fdatasync");
     STORE_COMMIT_PHASE = histogram("arena_store_commit_phase_seconds", &["phase"], COMMIT_BUCKETS,

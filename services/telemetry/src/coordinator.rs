@@ -136,6 +136,8 @@ pub struct CoordinatorMetrics {
     /// Connections closed because of the limit.
     pub connections_refused: IntCounter,
     requests_refused: IntCounterVec,
+    /// 1 if everyone may do everything.
+    pub insecure: IntGauge,
     /// Leases taken back.
     pub leases_expired: IntCounter,
     /// Size of the store on disk, bytes.
@@ -184,6 +186,7 @@ impl CoordinatorMetrics {
             connections: catalogue::CONNECTIONS.gauge(registry)?,
             connections_refused: catalogue::CONNECTIONS_REFUSED.counter(registry)?,
             requests_refused: catalogue::REQUESTS_REFUSED.counters(registry)?,
+            insecure: catalogue::INSECURE.gauge(registry)?,
             leases_expired: catalogue::LEASES_EXPIRED.counter(registry)?,
             store_bytes: catalogue::STORE_BYTES.gauge(registry)?,
             store_queue_depth: catalogue::STORE_QUEUE_DEPTH.gauge(registry)?,

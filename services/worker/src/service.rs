@@ -18,7 +18,7 @@ use std::{
     time::Duration,
 };
 
-use arena_access::{Connection, Credentials};
+use arena_access::{Connection, Credentials, Token};
 use arena_telemetry::{MetricsServer, Registry, WorkerMetrics};
 use tokio::sync::oneshot;
 use tonic::{
@@ -58,6 +58,8 @@ pub struct Options {
     pub capacity: usize,
     /// Threads for built-in agents; 0: one for each core.
     pub threads: usize,
+    /// A token that requests for metrics have to show; none: everyone may read them.
+    pub metrics_token: Option<Token>,
     /// The worker's token and certificate.
     pub credentials: Credentials,
     /// How the papers' agents are run.
@@ -92,6 +94,7 @@ impl Options {
             program: program.to_owned(),
             name: host.unwrap_or_else(|| "worker".to_owned()),
             metrics: None,
+            metrics_token: None,
             capacity: CAPACITY,
             threads: 0,
             builtin: Builtin::default(),
@@ -133,6 +136,13 @@ impl Options {
         }
         let server = self.metrics.map(|it| MetricsServer::bind(&it.to_string()));
         let server = server.transpose()?;
+        let server = server.map(|server| match self.metrics_token.clone() {
+            Some(token) => server.guarded(Arc::new(move |headers, _| {
+                let shown = headers.get("authorization").and_then(Token::of_header);
+                shown.is_some_and(|shown| shown == token)
+            })),
+            None => server,
+        });
         let registry = Registry::new();
         let rulesets = arena_games::rulesets().iter().map(|info| info.name);
         let metrics = WorkerMetrics::new(&registry, rulesets)?;

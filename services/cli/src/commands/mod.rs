@@ -21,6 +21,7 @@ mod run;
 mod set;
 mod standings;
 mod store;
+mod tls;
 mod token;
 mod tournament;
 mod worker;
@@ -59,6 +60,8 @@ pub(crate) enum Command {
     Store(store::StoreCommand),
     #[command(subcommand)]
     Token(token::TokenCommand),
+    #[command(subcommand)]
+    Tls(tls::TlsCommand),
     Health(health::HealthArgs),
     Bench(bench::BenchArgs),
     Completions(completions::CompletionsArgs),
@@ -78,6 +81,7 @@ impl Command {
             Self::Agent(command) => block_on(command.run()),
             Self::Tournament(command) => block_on(command.run()),
             Self::Token(command) => block_on(command.run()),
+            Self::Tls(command) => command.run(),
             Self::Standings(args) => block_on(args.run()),
             Self::Game(command) => block_on(command.run()),
             Self::Audit(command) => block_on(command.run()),

@@ -127,12 +127,11 @@ pub(crate) async fn play(plan: Plan, format: Format) -> Outcome<String> {
     }
     let mut coordinator = match embedded::hold(&data, ([127, 0, 0, 1], 0).into()).await? {
         Held::Ours(embedded) => embedded,
-        Held::Other { url } => {
+        Held::Other { .. } => {
+            let data = data.display();
             return Err(Failure::failed(format!(
-                "data folder {} is in use by the coordinator at {url}: start the tournament \
-                 there with `arena tournament start … --coordinator {url}`, or use \
-                 another folder with --data",
-                data.display()
+                "data folder {data} is in use by a coordinator: start the tournament there with \
+                 `arena tournament start … --data {data}`, or use another folder with --data"
             )));
         }
     };

@@ -27,8 +27,7 @@ pub(crate) enum TokenCommand {
     /// Create a token, and print it once
     #[command(after_help = "\
 The coordinator keeps only a hash of the token, so that it cannot be shown again. A client
-names the file of its token with --token-file or ARENA_TOKEN_FILE; the file must be
-readable by its owner only.
+names the file of its token with --token-file or ARENA_TOKEN_FILE.
 
 The roles:
   viewer     reads agents, tournaments, games and standings

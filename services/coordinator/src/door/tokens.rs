@@ -14,6 +14,7 @@ use arena_wire::v1::{self, Role, TokenInfo};
 use ipnet::IpNet;
 use prost::Message;
 use tokio::sync::watch;
+use tonic::codegen::http::HeaderValue;
 
 use super::{End, LOCAL, Principal};
 use crate::{
@@ -125,6 +126,16 @@ impl Tokens {
             known: RwLock::new(known),
             admin: admin.id(),
         })
+    }
+
+    /// Whose the token in a header is.
+    pub(crate) fn check_header(
+        &self,
+        header: &HeaderValue,
+        peer: Option<IpAddr>,
+    ) -> Result<(Principal, Option<Counted>), Error> {
+        let token = Token::of_header(header).ok_or(Error::TokenInvalid)?;
+        self.check(&token, peer)
     }
 
     /// Whose a token is. A use of it is counted if their number is limited.

@@ -17,10 +17,10 @@ use tonic::{
     Code, Status,
     body::Body,
     codegen::{Bytes, Service, http},
-    transport::server::TcpConnectInfo,
 };
 
 use crate::{
+    accept::Peer,
     door::{Admission, Door},
     error::Error,
     handle::COMMANDS_MAX,
@@ -213,22 +213,25 @@ where
     fn call(&mut self, mut request: http::Request<Body>) -> Self::Future {
         let metrics = Arc::clone(&self.gate.metrics);
         let path = request.uri().path().to_owned();
-        let peer = request.extensions().get::<TcpConnectInfo>();
-        let peer = peer.and_then(TcpConnectInfo::remote_addr);
+        let peer = request.extensions().get::<Peer>().cloned();
         let Admission {
             principal,
             streams,
             counted,
-        } = match self.gate.door.admit(&request, peer.map(|peer| peer.ip())) {
+        } = match self.gate.door.admit(&request, peer.as_ref()) {
             Ok(admission) => admission,
             Err(error) => {
-                self.gate.refused(&error, &path, peer);
+                self.gate
+                    .refused(&error, &path, peer.and_then(|peer| peer.address));
                 let refusal = Status::from(error);
                 let path = self.gate.door.label(&path);
                 metrics.grpc_request(path, refusal.code() as i32);
                 return Box::pin(async { Ok(refusal.into_http()) });
             }
         };
+        if let Some(peer) = peer {
+            peer.served();
+        }
         request.extensions_mut().insert(principal.clone());
         let admitted = match (path == METHOD).then(|| self.gate.admit()).transpose() {
             Ok(admitted) => admitted,
