@@ -16,6 +16,9 @@
 //! - [`published`] has estimates for figures in papers, and the rules by which a published
 //!   figure agrees with one of ours.
 
+// Used by statrs; see the Cargo.toml of the workspace.
+use num_traits as _;
+
 mod comparison;
 mod elo;
 mod estimate;
