@@ -34,7 +34,7 @@ pub mod sequential;
 mod stages;
 mod tally;
 #[cfg(test)]
-mod testing;
+mod tests;
 
 pub use comparison::{Compared, Comparison, Wanted};
 pub use estimate::{Estimate, Interval};

@@ -1,7 +1,7 @@
 use serde::Deserialize;
 
 use super::*;
-use crate::testing::Draws;
+use crate::tests::Draws;
 
 #[derive(Deserialize)]
 struct Case {
