@@ -43,5 +43,5 @@ pub use schedule::{Schedule, ScheduleError, ScheduledGame, Stage};
 pub use stages::{Stages, StagesState};
 pub use tally::{
     AgentStanding, Evidence, GamesSaved, OpeningsStanding, Pairing, SeatStanding, Standings, Tally,
-    TallyState,
+    TallyState, game_score,
 };
