@@ -3,12 +3,10 @@
 
 use std::{
     path::{Path, PathBuf},
-    pin::Pin,
     time::Duration,
 };
 
 use arena_access::{Bearer, Connection, CredentialFiles, Credentials};
-use arena_model::GameRecord;
 use arena_wire::v1;
 use clap::{ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
 
@@ -311,43 +309,6 @@ pub fn request_id() -> String {
     let mut bytes = [0; 16];
     // Without an id the request is not protected against repetition.
     getrandom::fill(&mut bytes).map_or_else(|_| String::new(), |()| hex::encode(bytes))
-}
-
-/// Calls `each` with the finished games of a tournament, in index order, from the page that
-/// `request` names on.
-pub async fn each_game(
-    client: &mut Client,
-    mut request: v1::ListGamesRequest,
-    mut each: impl FnMut(&v1::GameReport, GameRecord) -> Outcome,
-) -> Outcome {
-    loop {
-        let (games, next_page_token) = page(client, request.clone()).await?;
-        for (game, record) in games {
-            each(&game, record)?;
-        }
-        if next_page_token.is_empty() {
-            return Ok(());
-        }
-        request.page_token = next_page_token;
-    }
-}
-
-/// Games with their records, and the token of the next page.
-type Page = (Vec<(v1::GameReport, GameRecord)>, String);
-
-/// Fetches and decodes a page. Boxed, so that decoding is compiled and optimised with this crate.
-fn page(
-    client: &mut Client,
-    request: v1::ListGamesRequest,
-) -> Pin<Box<dyn Future<Output = Outcome<Page>> + Send + '_>> {
-    Box::pin(async move {
-        let page = client.list_games(request).await?.into_inner();
-        let games = page.games.into_iter().map(|game| {
-            let record = arena_report::records::record(game.record.as_ref())?;
-            Ok((game, record))
-        });
-        Ok((games.collect::<Outcome<_>>()?, page.next_page_token))
-    })
 }
 
 /// Starts a tournament, or resumes it.

@@ -199,9 +199,17 @@ metrics! {
     FIRST_SEAT_SCORE = gauge("arena_tournament_first_seat_score", &["tournament", "ruleset"],
         "Mean score of the first seat");
     FIRST_SEAT_LOW = gauge("arena_tournament_first_seat_score_low", &["tournament", "ruleset"],
-        "Lower end of the 95 % confidence interval of the first seat's score");
+        "Lower end of the 95 % confidence interval of the first seat's score for a fixed number of \
+         blocks");
     FIRST_SEAT_HIGH = gauge("arena_tournament_first_seat_score_high", &["tournament", "ruleset"],
-        "Upper end of the 95 % confidence interval of the first seat's score");
+        "Upper end of the 95 % confidence interval of the first seat's score for a fixed number of \
+         blocks");
+    FIRST_SEAT_ANYTIME_LOW = gauge("arena_tournament_first_seat_score_anytime_low",
+        &["tournament", "ruleset"],
+        "Lower end of the 95 % anytime-valid interval of the first seat's score");
+    FIRST_SEAT_ANYTIME_HIGH = gauge("arena_tournament_first_seat_score_anytime_high",
+        &["tournament", "ruleset"],
+        "Upper end of the 95 % anytime-valid interval of the first seat's score");
     AGENT_RANK = gauge("arena_tournament_agent_rank", &["tournament", "ruleset", "agent"],
         "Place of an agent in the standings, from 1");
     AGENT_PLAYED = gauge("arena_tournament_agent_games", &["tournament", "ruleset", "agent"],

@@ -334,14 +334,14 @@ mod tests {
     fn port_in_use_is_named() {
         let first = MetricsServer::bind("127.0.0.1:0").unwrap();
         let address = first.local_addr().to_string();
-        let error = MetricsServer::bind(&address).unwrap_err();
+        let error = MetricsServer::bind(&address).err().unwrap();
         assert!(matches!(&error, ServeError::InUse { address: named } if *named == address));
         assert!(error.to_string().contains(&address));
     }
 
     #[test]
     fn invalid_address_is_named() {
-        let error = MetricsServer::bind("nowhere").unwrap_err();
+        let error = MetricsServer::bind("nowhere").err().unwrap();
         assert!(matches!(&error, ServeError::Bind { address, .. } if address == "nowhere"));
     }
 }
