@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use arena_model::{
     AgentName, AgentRef, Tournament,
     engine::options::{self, nearest},
+    is_hidden,
 };
 use arena_wire::{
     convert::{ConvertError, content, option_spec_from_wire, options_from_wire, options_to_wire},
@@ -330,15 +331,15 @@ fn check_source(agent: &v1::Agent, uploaded: impl Fn(&[u8; 32]) -> bool) -> Resu
                     binary.sha256, agent.name
                 )));
             }
-            let plain = |text: &str| !text.contains('\0');
+            let plain = |text: &str| !text.contains(is_hidden);
             if binary.file_name.is_empty()
                 || binary.file_name.contains('/')
                 || !plain(&binary.file_name)
                 || !binary.args.iter().all(|arg| plain(arg))
             {
                 return Err(Error::BinaryInvalid(format!(
-                    "agent \"{}\": the binary needs a plain file name, and arguments without zero \
-                     bytes",
+                    "agent \"{}\": the binary needs a plain file name, and arguments without control \
+                     or invisible characters",
                     agent.name
                 )));
             }

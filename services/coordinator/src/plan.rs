@@ -3,6 +3,7 @@
 use arena_model::{
     AgentName, AgentRef, Registration, Tournament, TournamentSeed, canonical_json,
     engine::options::{self, Options, nearest},
+    is_hidden, printable,
     record::{Program, RecordAgent},
     spec::{GamePlay, Records, Spec, Variant},
 };
@@ -87,6 +88,10 @@ impl Plan {
             play: spec.play.clone(),
             openings: None,
         };
+        let agents_options = tournament.agents.iter().map(|agent| &agent.options);
+        for options in agents_options.chain([&tournament.options]) {
+            check_options_visible(options)?;
+        }
         openings::settle(&mut tournament)?;
         setup.play = Some(play_settings(&tournament));
         if spec.play.opening_plies.is_none() && tournament.openings.is_some() {
@@ -168,6 +173,20 @@ pub fn plan(
 }
 
 /// Settings of play for workers. Openings that many games share are sent with each game.
+/// Refuses options with hidden characters: records contain options, and are printed as they are.
+fn check_options_visible(options: &Options) -> Result<(), Error> {
+    for (name, value) in options {
+        let text = format!("{name} = {value}");
+        if text.contains(is_hidden) {
+            return Err(Error::Request(format!(
+                "option {} has a control character or an invisible one: remove it",
+                printable(&text)
+            )));
+        }
+    }
+    Ok(())
+}
+
 fn play_settings(tournament: &Tournament) -> v1::PlaySettings {
     let mut play = v1::PlaySettings::from(&tournament.play);
     if tournament.openings.is_some() {
@@ -231,10 +250,12 @@ fn resolve_agent(
         agent_setup::Source::Binary(binary) => (binary.sha256.clone(), binary.args.clone()),
         _ => Default::default(),
     };
+    // Records contain the version, and are printed as they are.
+    let version = printable(&process.version).into_owned();
     let record = RecordAgent {
         bot: bot_name.clone(),
         options: options.clone(),
-        version: process.version.clone(),
+        version: version.clone(),
         program,
         sha256,
         args,
@@ -262,7 +283,7 @@ fn resolve_agent(
     let agent = AgentRef {
         name: name.clone(),
         bot: bot_name.clone(),
-        version: process.version.clone(),
+        version,
         uses_seed,
         options,
         content: process.content.clone(),

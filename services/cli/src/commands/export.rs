@@ -9,7 +9,7 @@ use arena_report::{
 };
 use std::path::PathBuf;
 
-use arena_model::{GameRecord, Tournament};
+use arena_model::{GameRecord, Tournament, printable_json};
 use arena_wire::v1;
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -78,6 +78,10 @@ pub(crate) struct ExportArgs {
     /// Export an earlier generation: the games before `arena tournament retry`
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     generation: Option<u32>,
+
+    /// Leave formulas in csv as they are; else such a cell begins with an apostrophe
+    #[arg(long)]
+    raw: bool,
 
     /// Write to this file, atomically, instead of stdout
     #[arg(long, value_name = "FILE")]
@@ -252,7 +256,7 @@ impl ExportArgs {
     fn sink(&self, out: Out, columns: &[ExportColumn]) -> Outcome<Box<dyn Sink>> {
         match self.format {
             ExportFormat::Jsonl => Ok(Box::new(Jsonl::new(out, columns))),
-            ExportFormat::Csv => Ok(Box::new(Csv::new(out, columns)?)),
+            ExportFormat::Csv => Ok(Box::new(Csv::new(out, columns, self.raw)?)),
             #[cfg(feature = "parquet")]
             ExportFormat::Parquet => Ok(Box::new(arena_report::export::parquet::Parquet::new(
                 out, columns,
@@ -293,7 +297,8 @@ impl ExportArgs {
                 "generation": game.generation.max(1),
             });
             line.pop();
-            line += &format!(",\"timing\":{timing}}}");
+            let timing = timing.to_string();
+            line += &format!(",\"timing\":{}}}", printable_json(&timing));
         }
         line.push('\n');
         Ok(line)
@@ -304,5 +309,5 @@ impl ExportArgs {
 pub(crate) fn csv(rules: &TournamentRecords, record: &GameRecord) -> String {
     let columns = table::game_columns(rules.game.seats(), false);
     sink::csv_header(&columns[..columns.len() - table::SOURCE.len()])
-        + &sink::csv_row(table::game(rules, record, rules.game.seats(), None))
+        + &sink::csv_row(table::game(rules, record, rules.game.seats(), None), false)
 }
