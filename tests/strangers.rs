@@ -140,7 +140,7 @@ fn texts_of_strangers_are_shown_not_sent() {
     let spec = world.write("evil.toml", spec);
     arena(&format!("tournament plan {spec} --coordinator {url}"));
     arena(&format!("tournament start {spec} --coordinator {url}"));
-    arena(&format!("tournament watch @last --coordinator {url}")).ok();
+    let _ = arena(&format!("tournament watch @last --coordinator {url}")).ok();
     let ids = arena(&format!(
         "game list @last --coordinator {url} --output jsonl"
     ))
@@ -175,10 +175,10 @@ fn texts_of_strangers_are_shown_not_sent() {
         "export @last --table standings --format jsonl",
         "export @last --format csv --with-timing --raw",
     ] {
-        arena(&format!("{command} --coordinator {url}")).ok();
+        let _ = arena(&format!("{command} --coordinator {url}")).ok();
     }
     for seat in ["0", "1"] {
-        arena(&format!(
+        let _ = arena(&format!(
             "game show {game} --output-of {seat} --coordinator {url}"
         ))
         .ok();

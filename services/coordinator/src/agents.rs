@@ -9,6 +9,7 @@ use arena_model::{
 };
 use arena_wire::{
     convert::{ConvertError, content, option_spec_from_wire, options_from_wire, options_to_wire},
+    networks::AgentNetworks,
     v1::{self, agent::Source},
 };
 use prost::Message;
@@ -32,6 +33,8 @@ pub(crate) struct Agents {
     native: v1::DescribeResponse,
     check_native: CheckNative,
     registered: BTreeMap<String, v1::Agent>,
+    /// Where endpoints may be.
+    pub(crate) networks: AgentNetworks,
 }
 
 impl Agents {
@@ -47,7 +50,14 @@ impl Agents {
                 .into_iter()
                 .map(|agent| (agent.name.clone(), agent))
                 .collect(),
+            networks: AgentNetworks::default(),
         }
+    }
+
+    /// The same agents with endpoints only in these networks.
+    pub(crate) fn within(mut self, networks: AgentNetworks) -> Self {
+        self.networks = networks;
+        self
     }
 
     /// The process of the built-in bots; it has no name.
@@ -199,6 +209,13 @@ impl Agents {
             )));
         }
         check_source(&agent, uploaded)?;
+        if let Some(Source::Endpoint(endpoint)) = &agent.source {
+            let refused = |reason| {
+                let url = &endpoint.url;
+                Error::Request(format!("agent \"{name}\" cannot be at {url}: {reason}"))
+            };
+            self.networks.check(&endpoint.url).map_err(refused)?;
+        }
         if let Some(Source::Native(_)) = agent.source {
             agent.version.clear();
             agent.description = None;

@@ -3,6 +3,7 @@
 use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use arena_store::{SledStore, Store};
+use arena_wire::networks::AgentNetworks;
 use clap::Args;
 use serde_json::json;
 
@@ -88,6 +89,13 @@ pub(crate) struct CoordinatorArgs {
     #[arg(long, env = "ARENA_COORDINATOR_REPORT_QUEUE", default_value_t = 65_536, value_name = "GAMES", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     report_queue: u64,
 
+    /// Networks in which agents may be endpoints [default: all]
+    ///
+    /// Networks, addresses and "unix" (Unix sockets), separated by commas. Link-local and
+    /// multicast addresses and metadata services of clouds are always refused.
+    #[arg(long, env = "ARENA_COORDINATOR_AGENT_ENDPOINTS", value_name = "CIDR,…")]
+    agent_endpoints: Option<AgentNetworks>,
+
     /// Games of a tournament between two checkpoints of its sums; for tests
     #[arg(long, hide = true, value_name = "GAMES", value_parser = clap::value_parser!(u64).range(1..))]
     checkpoint_games: Option<u64>,
@@ -156,6 +164,7 @@ impl CoordinatorArgs {
         options.lease_deadline = Duration::from_secs_f64(self.lease_deadline);
         options.host_grace_period = Duration::from_secs_f64(self.host_grace_period);
         options.audit_share = self.audit_share;
+        options.agent_networks = self.agent_endpoints.unwrap_or_default();
         options.connections_max = connections_max();
         options.report_queue_games = self.report_queue;
         if let Some(games) = self.checkpoint_games {
