@@ -32,6 +32,10 @@ pub(crate) struct Plan {
     pub(crate) games: Games,
     /// Without the id of the tournament.
     pub(crate) setup: v1::TournamentSetup,
+    /// True if neither the spec nor the request names the seed.
+    is_drawn: bool,
+    /// Conceals the seed in its commitment, if the seed is sealed.
+    nonce: Option<[u8; 32]>,
     /// Share of games lost without an answer above which it pauses itself.
     pub(crate) unplayed_limit: f64,
 }
@@ -46,10 +50,12 @@ impl Plan {
         agents: &Agents,
     ) -> Result<Self, Error> {
         let mut spec = Spec::parse(spec_toml)?;
+        let is_drawn = seed.is_empty();
         let seed = match seed {
             "" => spec.seed.unwrap_or(drawn),
             seed => seed.parse()?,
         };
+        let is_drawn = is_drawn && spec.seed.is_none();
         let mut is_complete = spec.seed == Some(seed);
         spec.seed = Some(seed);
         let (options, seats) = arena_games::resolve(&spec.ruleset, &spec.options, spec.seats)?;
@@ -118,8 +124,15 @@ impl Plan {
             },
             games,
             setup,
+            is_drawn,
+            nonce: None,
             unplayed_limit: spec.unplayed_limit,
         })
+    }
+
+    /// Seals a drawn seed until the tournament is over.
+    pub(crate) fn seal(&mut self, nonce: [u8; 32]) {
+        self.nonce = self.is_drawn.then_some(nonce);
     }
 
     /// The answer to a request for a plan.
@@ -151,6 +164,10 @@ impl Plan {
             created_unix_us: 0,
             finished_unix_us: 0,
             unplayed_limit: Some(self.unplayed_limit),
+            seed_commitment: self.nonce.map_or_else(String::new, |nonce| {
+                hex::encode(self.tournament.seed.commitment(&nonce))
+            }),
+            seed_nonce: self.nonce.map(hex::encode).unwrap_or_default(),
             ..v1::Tournament::default()
         }
     }

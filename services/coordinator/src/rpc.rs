@@ -9,6 +9,7 @@ pub(crate) mod estimates;
 mod figures;
 mod gate;
 mod pages;
+mod sealed;
 mod standings;
 mod worker;
 

@@ -15,6 +15,7 @@ mod questions;
 mod reports;
 mod restart;
 mod retry;
+mod sealed;
 mod stages;
 mod strangers;
 mod tournaments;

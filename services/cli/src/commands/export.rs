@@ -115,7 +115,8 @@ enum ExportRecords {
 struct Source {
     id: String,
     rules: TournamentRecords,
-    seed: String,
+    /// None while it is sealed.
+    seed: Option<String>,
     spec_json: String,
     spec_sha256: String,
     /// The generation to export.
@@ -226,13 +227,13 @@ impl ExportArgs {
                     "{problem}; --records hash exports everything that is stored"
                 )));
             }
-            let spec = serde_json::from_str::<Tournament>(&tournament.spec_json);
-            let spec = spec.map_err(|error| {
+            let shown = Tournament::shown(&tournament.spec_json);
+            let (_, seed) = shown.map_err(|error| {
                 Failure::failed(format!("cannot read the spec of {id}: {error}"))
             })?;
             sources.push(Source {
                 rules: TournamentRecords::new(&setup)?,
-                seed: spec.seed.to_string(),
+                seed: seed.map(|seed| seed.to_string()),
                 spec_sha256: hex::encode(Sha256::digest(&tournament.spec_json)),
                 spec_json: tournament.spec_json,
                 generation,
