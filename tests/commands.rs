@@ -298,3 +298,50 @@ fn full_stdout_is_named() {
     command.arg(arena_tests::arena());
     let _ = world.run(command).fails(1, &["cannot write to stdout"]);
 }
+
+#[test]
+fn drawn_seed_is_sealed_then_verified() {
+    let world = World::new();
+    let coordinator = world.coordinator("data", &[]);
+    let url = coordinator.url();
+    let unseeded = spec("sealed", "cowry", 20, &["random", "aggressive"], "");
+    let unseeded = unseeded.replace("seed = \"0x5eed\"\n", "");
+    let id = world.start_tournament("sealed", &unseeded, &url);
+    let arena = |command: &str, more: &[&str]| {
+        let words: Vec<&str> = command.split(' ').collect();
+        world.arena(&[&words[..], &["--coordinator", &url], more].concat())
+    };
+    let json = ["--output", "json"];
+    let running = [
+        arena(&format!("tournament show {id}"), &json),
+        arena("tournament show @last", &[]),
+        arena("tournament list", &json),
+        arena("export @last --table standings --format csv", &[]),
+        arena("report @last --markdown", &[]),
+    ];
+    let running = running.map(|output| output.ok().stdout);
+    let shown: serde_json::Value = serde_json::from_str(&running[0]).expect("JSON");
+    let commitment = shown["seed_commitment"].as_str().expect("a commitment");
+    assert!(running[1].contains(commitment), "{}", running[1]);
+    let verify = format!("tournament verify-seed {id}");
+    let _ = arena(&verify, &[]).fails(2, &["sealed until"]);
+
+    let worker = world.worker(&coordinator, &[]);
+    world.end_tournament(&id, &url);
+    let verified = arena(&verify, &json).ok().json();
+    assert_eq!(verified["verified"], true);
+    assert_eq!(verified["seed_commitment"], commitment);
+    let seed = verified["seed"].as_str().expect("the seed");
+    for text in running.iter().chain([&coordinator.log(), &worker.log()]) {
+        assert!(!text.contains(&seed[2..]), "{text}");
+    }
+    let _ = arena(&verify, &["--commitment", commitment]).ok();
+    let other = "0".repeat(64);
+    let _ = arena(&verify, &["--commitment", &other]).fails(3, &["another seed"]);
+    let given = spec("given", "cowry", 1, &["random", "aggressive"], "");
+    let given = world.start_tournament("given", &given, &url);
+    let _ = arena(&format!("tournament verify-seed {given}"), &[]).fails(2, &["not drawn"]);
+    worker.stop();
+    coordinator.stop();
+    world.nothing_runs();
+}

@@ -75,7 +75,7 @@ fn cancelled_tournament_keeps_its_games() {
 }
 
 /// Interrupts a run, runs the command that it printed, and compares the result with an undisturbed
-/// run. `typed` returns what to add to the command, given the printed words.
+/// run with the same seed. `typed` returns what to add to the command, given the printed words.
 fn check_interrupted(text: &str, typed: impl Fn(&str) -> Vec<String>) {
     let world = World::new();
     let spec = world.write("spec.toml", text);
@@ -93,9 +93,13 @@ fn check_interrupted(text: &str, typed: impl Fn(&str) -> Vec<String>) {
     let more: Vec<&str> = more.iter().map(String::as_str).collect();
     arguments.extend(&more);
     let output = world.arena(&arguments).ok();
-    let games = world.export(&output.tournament_id(), ["--data", "data"]);
+    let id = output.tournament_id();
+    let games = world.export(&id, ["--data", "data"]);
     assert_eq!(games.games.len(), 6000);
-    let (_, _, expected) = world.tournament(text, "elsewhere", &more);
+    let show = ["tournament", "show", &id, "--data", "data", "--output"];
+    let shown = world.arena(&[&show[..], &["json"]].concat()).ok().json();
+    let seed = shown["resolved"]["seed"].as_str().expect("a seed");
+    let (_, _, expected) = world.tournament(text, "elsewhere", &["--seed", seed]);
     assert_eq!(expected.difference(&games), None);
 }
 
@@ -111,12 +115,13 @@ fn same_command_continues_interrupted_run() {
 }
 
 #[test]
-fn interrupted_run_prints_drawn_seed() {
+fn interrupted_run_continues_with_sealed_seed() {
     let text = duel("drawn", 3000).replace("seed = \"0x5eed\"\n", "");
     check_interrupted(&text, |reported| {
         let (_, seed) = reported
             .split_once("--seed ")
             .expect("the seed that was drawn");
+        assert!(seed.starts_with("sealed:"), "{reported}");
         vec!["--seed".to_owned(), seed.trim().to_owned()]
     });
 }

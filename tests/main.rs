@@ -53,6 +53,8 @@ mod rules_versions;
 mod slow;
 /// Standings agree with the games.
 mod standings;
+/// Text of agents and workers cannot control a terminal, page or spreadsheet.
+mod strangers;
 /// A worker that lies about its games.
 mod untrusted_workers;
 /// Names and texts have no retired words.

@@ -153,7 +153,7 @@ fn registration_options_are_checked() {
             "agent", "register", "mine", "--bot", "mcts", "--data", "data",
         ])
         .ok();
-    let cases: [(&[&str], &[&str]); 16] = [
+    let cases: [(&[&str], &[&str]); 18] = [
         (&["x"], &["--bot", "--fragment"]),
         (
             &["x", "--bot", "mcts", "--memory", "100"],
@@ -166,6 +166,14 @@ fn registration_options_are_checked() {
         (
             &["x", "--endpoint", "unix:/tmp/none", "--memory", "100"],
             &["--endpoint", "--memory"],
+        ),
+        (
+            &["x", "--endpoint", "http://169.254.169.254:80"],
+            &["169.254.169.254 is a link-local address"],
+        ),
+        (
+            &["x", "--endpoint", "http://[fd00:ec2::254]:80"],
+            &["metadata service's address"],
         ),
         (
             &["x", "--bot", "mine"],

@@ -1,11 +1,11 @@
 //! Data on stdout, in the requested format.
 
 use std::{
-    borrow::Cow,
     io::{self, IsTerminal, Write},
     process::ExitCode,
 };
 
+use arena_model::{printable, printable_json};
 use clap::ValueEnum;
 use serde::Serialize;
 
@@ -108,25 +108,27 @@ pub fn or_dash(value: Option<impl ToString>) -> String {
 
 /// Prints one JSON value over several lines.
 pub fn json(value: &impl Serialize) -> Outcome {
-    let text = serde_json::to_string_pretty(value).map_err(Failure::failed)?;
-    write(&format!("{text}\n"))
+    document(&serde_json::to_string_pretty(value).map_err(Failure::failed)?)
 }
 
 /// Prints one JSON value on a line.
 pub fn json_line(value: &impl Serialize) -> Outcome {
-    let text = serde_json::to_string(value).map_err(Failure::failed)?;
-    write(&format!("{text}\n"))
+    document(&serde_json::to_string(value).map_err(Failure::failed)?)
 }
 
-/// Writes to stdout. If the reader has closed it (`| head`), the program ends without an
-/// error, like any filter.
+/// Prints a JSON document. Its value stays the same; hidden characters become escapes.
+pub fn document(json: &str) -> Outcome {
+    write(&format!("{}\n", printable_json(json)))
+}
+
+/// Writes to stdout; hidden characters become escapes. If the reader has closed it (`| head`),
+/// the program ends without an error, like any filter.
 pub fn write(text: &str) -> Outcome {
     let mut out = io::stdout().lock();
-    let text = match out.is_terminal() {
-        true => visible(text),
-        false => text.into(),
-    };
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out
+        .write_all(printable(text).as_bytes())
+        .and_then(|()| out.flush())
+    {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
         Err(error) => Err(Failure::failed(format!("cannot write to stdout: {error}"))),
         Ok(()) => Ok(()),
@@ -135,29 +137,12 @@ pub fn write(text: &str) -> Outcome {
 
 /// Prints a message for the user on stderr.
 pub fn note(text: impl std::fmt::Display) {
-    let mut text = visible(&text.to_string()).into_owned();
+    let mut text = printable(&text.to_string()).into_owned();
     if let Some(width) = width_of(io::stderr()) {
         text = wrapped(&text, width, "  ");
     }
     // A closed stderr must not end a tournament.
     let _ = writeln!(io::stderr(), "{text}");
-}
-
-/// Shows control characters and changes of the writing direction as escapes, so that text of
-/// agents cannot control the terminal.
-fn visible(text: &str) -> Cow<'_, str> {
-    let hides = |it: char| {
-        it.is_control() && !matches!(it, '\n' | '\t')
-            || matches!(it, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    if !text.contains(hides) {
-        return text.into();
-    }
-    let shown = |it: char| match hides(it) {
-        true => it.escape_unicode().to_string(),
-        false => it.into(),
-    };
-    text.chars().map(shown).collect()
 }
 
 /// Prints the reason of a failure on stderr. Returns the exit code.
@@ -183,15 +168,4 @@ pub fn drawable() -> bool {
 /// True if stderr is a terminal that supports drawing.
 pub fn interactive() -> bool {
     io::stderr().is_terminal() && std::env::var_os("CI").is_none()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::visible;
-
-    #[test]
-    fn text_of_agents_cannot_control_a_terminal() {
-        let text = "a\u{1b}[2J\u{9b}b\u{202e}c\r\td\n";
-        assert_eq!(visible(text), "a\\u{1b}[2J\\u{9b}b\\u{202e}c\\u{d}\td\n");
-    }
 }

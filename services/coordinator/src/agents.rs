@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use arena_model::{
     AgentName, AgentRef, Tournament,
     engine::options::{self, nearest},
+    is_hidden,
 };
 use arena_wire::{
     convert::{ConvertError, content, option_spec_from_wire, options_from_wire, options_to_wire},
+    networks::AgentNetworks,
     v1::{self, agent::Source},
 };
 use prost::Message;
@@ -31,6 +33,8 @@ pub(crate) struct Agents {
     native: v1::DescribeResponse,
     check_native: CheckNative,
     registered: BTreeMap<String, v1::Agent>,
+    /// Where endpoints may be.
+    pub(crate) networks: AgentNetworks,
 }
 
 impl Agents {
@@ -46,7 +50,14 @@ impl Agents {
                 .into_iter()
                 .map(|agent| (agent.name.clone(), agent))
                 .collect(),
+            networks: AgentNetworks::default(),
         }
+    }
+
+    /// The same agents with endpoints only in these networks.
+    pub(crate) fn within(mut self, networks: AgentNetworks) -> Self {
+        self.networks = networks;
+        self
     }
 
     /// The process of the built-in bots; it has no name.
@@ -198,6 +209,13 @@ impl Agents {
             )));
         }
         check_source(&agent, uploaded)?;
+        if let Some(Source::Endpoint(endpoint)) = &agent.source {
+            let refused = |reason| {
+                let url = &endpoint.url;
+                Error::Request(format!("agent \"{name}\" cannot be at {url}: {reason}"))
+            };
+            self.networks.check(&endpoint.url).map_err(refused)?;
+        }
         if let Some(Source::Native(_)) = agent.source {
             agent.version.clear();
             agent.description = None;
@@ -330,15 +348,15 @@ fn check_source(agent: &v1::Agent, uploaded: impl Fn(&[u8; 32]) -> bool) -> Resu
                     binary.sha256, agent.name
                 )));
             }
-            let plain = |text: &str| !text.contains('\0');
+            let plain = |text: &str| !text.contains(is_hidden);
             if binary.file_name.is_empty()
                 || binary.file_name.contains('/')
                 || !plain(&binary.file_name)
                 || !binary.args.iter().all(|arg| plain(arg))
             {
                 return Err(Error::BinaryInvalid(format!(
-                    "agent \"{}\": the binary needs a plain file name, and arguments without zero \
-                     bytes",
+                    "agent \"{}\": the binary needs a plain file name, and arguments without control \
+                     or invisible characters",
                     agent.name
                 )));
             }

@@ -11,6 +11,7 @@ mod entry;
 mod holds;
 mod reports;
 mod retry;
+pub(crate) mod sealed;
 mod stages;
 mod standings;
 mod start;

@@ -171,6 +171,11 @@ pub(crate) enum Error {
     UnknownTournament { id: String, nearest: Option<String> },
     #[error("game {id} has no result: it has not been played, or does not exist")]
     UnknownGame { id: String },
+    #[error(
+        "game {id} is not shown yet: the seed of its tournament is sealed, and other games of its \
+         block are not finished"
+    )]
+    SealedGame { id: String },
     #[error("{0}")]
     State(String),
     #[error("invalid page token: start again with the first page")]
@@ -318,7 +323,9 @@ impl Error {
             Self::UnknownBinary { .. } => (NotFound, reasons::UNKNOWN_BINARY),
             Self::UnknownTournament { .. } => (NotFound, reasons::UNKNOWN_TOURNAMENT),
             Self::UnknownGame { .. } => (NotFound, reasons::UNKNOWN_GAME),
-            Self::State(_) => (FailedPrecondition, reasons::STATE_CONFLICT),
+            Self::SealedGame { .. } | Self::State(_) => {
+                (FailedPrecondition, reasons::STATE_CONFLICT)
+            }
             Self::PageToken => (InvalidArgument, reasons::PAGE_TOKEN_INVALID),
             Self::RequestId(_) => (InvalidArgument, reasons::REQUEST_ID_CONFLICT),
             Self::Request(_) | Self::Convert(_) => (InvalidArgument, reasons::REQUEST_INVALID),

@@ -13,7 +13,7 @@ use tokio::sync::{
 use crate::{
     agents::Agents,
     blocking::with_store,
-    core::{Command, Core},
+    core::{Command, Core, sealed::SEALED},
     directory::Directory,
     error::Error,
     info::Info,
@@ -133,7 +133,10 @@ impl Handle {
         seed: &str,
     ) -> Result<(Plan, Arc<Agents>), Error> {
         let agents = self.ask(|core| Ok(core.agents())).await?;
-        let (spec_toml, seed) = (spec_toml.to_owned(), seed.to_owned());
+        let (spec_toml, mut seed) = (spec_toml.to_owned(), seed.to_owned());
+        if let Some(commitment) = seed.strip_prefix(SEALED).map(str::to_owned) {
+            seed = self.ask(move |core| core.seed_of(&commitment)).await?;
+        }
         let drawn = TournamentSeed::from_bytes(random::bytes()?);
         // A book of openings takes a while, and other requests must not wait for it.
         self.with_store(move |_| Ok((Plan::new(&spec_toml, &seed, drawn, &agents)?, agents)))

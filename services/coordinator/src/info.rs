@@ -38,6 +38,8 @@ pub(crate) struct Info {
     /// Maximum number of games.
     pub(crate) games_most: u64,
     pub(crate) setup: v1::TournamentSetup,
+    /// True if the coordinator drew the seed, which is sealed until the tournament is over.
+    pub(crate) is_sealable: bool,
     /// Agents' names, by index.
     pub(crate) agents: Vec<String>,
     /// Agents' labels in metrics, by index.
@@ -102,8 +104,11 @@ impl Info {
         let tournament = tournament.map_err(|error| unreadable(error.to_string()))?;
         let setup = document.setup.clone();
         let setup = setup.ok_or_else(|| unreadable("it has no setup".to_owned()))?;
-        Self::new(id.as_str().into(), document.generation, tournament, setup)
-            .map_err(|error| unreadable(error.to_string()))
+        let info = Self::new(id.as_str().into(), document.generation, tournament, setup);
+        Ok(Self {
+            is_sealable: !document.seed_commitment.is_empty(),
+            ..info.map_err(|error| unreadable(error.to_string()))?
+        })
     }
 
     fn new(
@@ -127,6 +132,7 @@ impl Info {
             games_most: stages.games().most,
             tournament,
             setup,
+            is_sealable: false,
         })
     }
 

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use arena_access::TlsFiles;
 use arena_store::Store;
-use arena_wire::v1;
+use arena_wire::{networks::AgentNetworks, v1};
 
 use crate::{agents::CheckNative, checkpoint::CHECKPOINT_GAMES, door::Access};
 
@@ -39,6 +39,8 @@ pub struct Options {
     pub host_grace_period: Duration,
     /// Share of games replayed on another worker and compared, from 0 to 1.
     pub audit_share: f64,
+    /// Where agents may be endpoints.
+    pub agent_networks: AgentNetworks,
     /// Maximum time that a stop waits for open reports.
     pub drain_limit: Duration,
     /// Maximum number of open connections; further ones are closed. Each needs a file.
@@ -74,6 +76,7 @@ impl Options {
             lease_deadline: Duration::from_secs(10),
             host_grace_period: Duration::from_secs(600),
             audit_share: 0.01,
+            agent_networks: AgentNetworks::default(),
             drain_limit: Duration::from_secs(10),
             connections_max: CONNECTIONS_MAX,
             report_queue_games: 65_536,

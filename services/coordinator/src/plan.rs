@@ -3,6 +3,7 @@
 use arena_model::{
     AgentName, AgentRef, Registration, Tournament, TournamentSeed, canonical_json,
     engine::options::{self, Options, nearest},
+    is_hidden, printable,
     record::{Program, RecordAgent},
     spec::{GamePlay, Records, Spec, Variant},
 };
@@ -31,6 +32,10 @@ pub(crate) struct Plan {
     pub(crate) games: Games,
     /// Without the id of the tournament.
     pub(crate) setup: v1::TournamentSetup,
+    /// True if neither the spec nor the request names the seed.
+    is_drawn: bool,
+    /// Conceals the seed in its commitment, if the seed is sealed.
+    nonce: Option<[u8; 32]>,
     /// Share of games lost without an answer above which it pauses itself.
     pub(crate) unplayed_limit: f64,
 }
@@ -45,10 +50,12 @@ impl Plan {
         agents: &Agents,
     ) -> Result<Self, Error> {
         let mut spec = Spec::parse(spec_toml)?;
+        let is_drawn = seed.is_empty();
         let seed = match seed {
             "" => spec.seed.unwrap_or(drawn),
             seed => seed.parse()?,
         };
+        let is_drawn = is_drawn && spec.seed.is_none();
         let mut is_complete = spec.seed == Some(seed);
         spec.seed = Some(seed);
         let (options, seats) = arena_games::resolve(&spec.ruleset, &spec.options, spec.seats)?;
@@ -87,6 +94,10 @@ impl Plan {
             play: spec.play.clone(),
             openings: None,
         };
+        let agents_options = tournament.agents.iter().map(|agent| &agent.options);
+        for options in agents_options.chain([&tournament.options]) {
+            check_options_visible(options)?;
+        }
         openings::settle(&mut tournament)?;
         setup.play = Some(play_settings(&tournament));
         if spec.play.opening_plies.is_none() && tournament.openings.is_some() {
@@ -113,8 +124,15 @@ impl Plan {
             },
             games,
             setup,
+            is_drawn,
+            nonce: None,
             unplayed_limit: spec.unplayed_limit,
         })
+    }
+
+    /// Seals a drawn seed until the tournament is over.
+    pub(crate) fn seal(&mut self, nonce: [u8; 32]) {
+        self.nonce = self.is_drawn.then_some(nonce);
     }
 
     /// The answer to a request for a plan.
@@ -146,6 +164,10 @@ impl Plan {
             created_unix_us: 0,
             finished_unix_us: 0,
             unplayed_limit: Some(self.unplayed_limit),
+            seed_commitment: self.nonce.map_or_else(String::new, |nonce| {
+                hex::encode(self.tournament.seed.commitment(&nonce))
+            }),
+            seed_nonce: self.nonce.map(hex::encode).unwrap_or_default(),
             ..v1::Tournament::default()
         }
     }
@@ -168,6 +190,20 @@ pub fn plan(
 }
 
 /// Settings of play for workers. Openings that many games share are sent with each game.
+/// Refuses options with hidden characters: records contain options, and are printed as they are.
+fn check_options_visible(options: &Options) -> Result<(), Error> {
+    for (name, value) in options {
+        let text = format!("{name} = {value}");
+        if text.contains(is_hidden) {
+            return Err(Error::Request(format!(
+                "option {} has a control character or an invisible one: remove it",
+                printable(&text)
+            )));
+        }
+    }
+    Ok(())
+}
+
 fn play_settings(tournament: &Tournament) -> v1::PlaySettings {
     let mut play = v1::PlaySettings::from(&tournament.play);
     if tournament.openings.is_some() {
@@ -231,10 +267,12 @@ fn resolve_agent(
         agent_setup::Source::Binary(binary) => (binary.sha256.clone(), binary.args.clone()),
         _ => Default::default(),
     };
+    // Records contain the version, and are printed as they are.
+    let version = printable(&process.version).into_owned();
     let record = RecordAgent {
         bot: bot_name.clone(),
         options: options.clone(),
-        version: process.version.clone(),
+        version: version.clone(),
         program,
         sha256,
         args,
@@ -262,7 +300,7 @@ fn resolve_agent(
     let agent = AgentRef {
         name: name.clone(),
         bot: bot_name.clone(),
-        version: process.version.clone(),
+        version,
         uses_seed,
         options,
         content: process.content.clone(),

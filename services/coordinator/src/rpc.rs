@@ -10,6 +10,7 @@ pub(crate) mod estimates;
 mod figures;
 mod gate;
 mod pages;
+mod sealed;
 mod standings;
 mod worker;
 

@@ -16,6 +16,7 @@ mod questions;
 mod reports;
 mod restart;
 mod retry;
+mod sealed;
 mod stages;
 mod strangers;
 mod tournaments;

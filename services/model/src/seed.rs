@@ -26,7 +26,7 @@ use std::{fmt, str::FromStr};
 use arena_engine::{ChanceKeys, GameKeys, Key, MAX_SEATS, PerSeat};
 use hmac::{Hmac, KeyInit, Mac};
 use serde::{Deserialize, Serialize};
-use sha2::Sha256;
+use sha2::{Digest, Sha256};
 
 /// Text that is no seed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -49,6 +49,18 @@ impl TournamentSeed {
     #[must_use]
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
+    }
+
+    /// The commitment to this seed: the SHA-256 of a label, a nonce and the seed. Without the nonce,
+    /// no guess of the seed can be compared with it.
+    #[must_use]
+    pub fn commitment(&self, nonce: &[u8; 32]) -> [u8; 32] {
+        let digest = Sha256::new().chain_update(b"arena seed commitment v1\0");
+        digest
+            .chain_update(nonce)
+            .chain_update(self.0)
+            .finalize()
+            .into()
     }
 
     /// The seed of a block.
@@ -312,6 +324,18 @@ mod tests {
             seed.generation(17).to_string(),
             "0x37428d9994e7e2a9dfc81e64f040441756fe22b2a59e81aeb121fde339046ac8"
         );
+    }
+
+    #[test]
+    fn commitment_is_pinned() {
+        // Computed by an independent implementation.
+        let seed: TournamentSeed = "0x5eed".parse().expect("a seed");
+        let commitment = hex::encode(seed.commitment(&[7; 32]));
+        assert_eq!(
+            commitment,
+            "2776e5904220f4260cc68a209e3e45bcf11900bdda5080abac942572de7d4328"
+        );
+        assert_ne!(hex::encode(seed.commitment(&[8; 32])), commitment);
     }
 
     #[test]

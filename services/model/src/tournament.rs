@@ -82,6 +82,22 @@ pub struct Openings {
 }
 
 impl Tournament {
+    /// Reads a tournament as a coordinator shows it, and its seed; none while the seed is sealed.
+    /// The tournament then has the seed 0.
+    ///
+    /// # Errors
+    /// What is wrong with the text.
+    pub fn shown(json: &str) -> serde_json::Result<(Self, Option<TournamentSeed>)> {
+        let mut value: serde_json::Value = serde_json::from_str(json)?;
+        let is_sealed = value.get("seed").is_none();
+        if is_sealed {
+            value["seed"] = "0x0".into();
+        }
+        let tournament: Self = serde_json::from_value(value)?;
+        let seed = (!is_sealed).then_some(tournament.seed);
+        Ok((tournament, seed))
+    }
+
     /// True if agents meet different opponents, or some more often than others, so that their
     /// scores do not order them.
     #[must_use]

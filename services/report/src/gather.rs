@@ -33,7 +33,7 @@ pub async fn gather(client: &mut Client, id: &str, expect: &[String]) -> Result<
     let standings = answer.standings.unwrap_or_default();
     let setup = tournament.setup.clone().unwrap_or_default();
     let rules = TournamentRecords::new(&setup)?;
-    let spec: Tournament = serde_json::from_str(&tournament.spec_json)
+    let (spec, seed) = Tournament::shown(&tournament.spec_json)
         .map_err(|error| ReportError::failed(format!("cannot read the spec of {id}: {error}")))?;
     // The agent's number in the spec, by place in the standings.
     let number = |name: &String| rules.header.agents.iter().position(|known| known == name);
@@ -45,7 +45,13 @@ pub async fn gather(client: &mut Client, id: &str, expect: &[String]) -> Result<
     }
     let seats = rules.game.seats();
     let names = &rules.header.agents;
-    let mut scan = Scan::new(id, names, seats, tournament.games_total, Rated::new(&spec));
+    let mut scan = Scan::new(
+        id,
+        names,
+        seats,
+        tournament.games_total,
+        seed.and_then(|_| Rated::new(&spec)),
+    );
     let mut sampler = Sampler::new(places);
     let request = v1::ListGamesRequest {
         tournament_id: id.to_owned(),
@@ -79,7 +85,10 @@ pub async fn gather(client: &mut Client, id: &str, expect: &[String]) -> Result<
         created_unix_us: tournament.created_unix_us,
         finished_unix_us: tournament.finished_unix_us,
         format: spec.format.name(),
-        seed: spec.seed.to_string(),
+        seed: match seed {
+            Some(seed) => seed.to_string(),
+            None => format!("sealed: {}", tournament.seed_commitment),
+        },
         ruleset: spec.ruleset,
         rules_version: spec.rules_version,
         options: spec.options,

@@ -1,5 +1,7 @@
 //! A report for continuous integration: JUnit XML with one test case per expectation.
 
+use arena_model::printable;
+
 use crate::report::Report;
 use crate::{state::state_name, units};
 
@@ -62,9 +64,7 @@ fn case(out: &mut String, class: &str, name: &str, said: Option<&str>, failure: 
     *out += "    </testcase>\n";
 }
 
-/// Escapes text for XML; removes characters that XML does not allow.
+/// Escapes text for XML. Hidden characters, most of which XML does not allow, are shown.
 fn escape(text: &str) -> String {
-    let allowed = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
-    let text: String = text.chars().filter(allowed).collect();
-    super::chart::escape(&text)
+    super::chart::escape(&printable(text))
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use arena_model::printable;
 use itertools::{Itertools, izip};
 
 use crate::{
@@ -55,7 +56,8 @@ pub fn markdown(report: &Report) -> String {
         out += &crosstable(report);
         out += &faults(report);
     }
-    out + &again(report)
+    out += &again(report);
+    printable(&out).into_owned()
 }
 
 fn expectations(report: &Report) -> String {

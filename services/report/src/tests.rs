@@ -16,7 +16,7 @@ use crate::{
 mod rounds;
 mod scan;
 
-const HOSTILE: &str = "<script>alert(1)</script></pre>]]>\u{1}`|";
+const HOSTILE: &str = "<script>alert(1)</script></pre>]]>\u{1}\u{202e}`|";
 
 /// An estimate with a fixed-sample interval.
 fn fixed(value: f64, (low, high): (f64, f64)) -> Estimate {
@@ -135,10 +135,13 @@ fn user_text_is_escaped() {
     assert_eq!(page.matches("<script").count(), 2, "ours alone");
     assert!(page.contains("&#60;script&#62;alert(1)") || page.contains("&lt;script&gt;alert(1)"));
     let xml = junit(&report);
-    assert!(!xml.contains("<script") && !xml.contains('\u{1}'), "{xml}");
+    assert!(!xml.contains("<script") && xml.contains("\\x01"), "{xml}");
     let text = markdown(&report);
     let (outside, _) = text.split_once("```toml").expect("the spec in a fence");
     assert!(!outside.contains("<script"), "{outside}");
+    for text in [page, xml, text] {
+        assert!(!text.contains(arena_model::is_hidden), "{text:?}");
+    }
 }
 
 #[test]

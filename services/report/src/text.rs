@@ -1,8 +1,9 @@
 //! Tables that fit their display: no number or word is cut, and columns without room are
 //! hidden and named.
 
-use std::mem;
+use std::{borrow::Cow, mem};
 
+use arena_model::printable;
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use console::measure_text_width;
 use itertools::{Either, Itertools};
@@ -77,7 +78,12 @@ impl Column {
 
 /// Renders a table within `width`, if it is set. Text wraps first, then optional columns
 /// are hidden. Also returns the heads of the hidden columns.
-pub fn fitted(columns: Vec<Column>, width: Option<usize>) -> (String, Vec<String>) {
+pub fn fitted(mut columns: Vec<Column>, width: Option<usize>) -> (String, Vec<String>) {
+    for cell in columns.iter_mut().flat_map(|column| &mut column.cells) {
+        if let Cow::Owned(shown) = printable(cell) {
+            *cell = shown;
+        }
+    }
     let Some(width) = width else {
         return (draw(&columns, None), Vec::new());
     };
@@ -168,14 +174,36 @@ pub fn wrapped(text: &str, width: usize, indent: &str) -> String {
     lines.join("\n").replace(units::HELD, " ")
 }
 
-/// A line of comma-separated values, quoted where needed (RFC 4180).
+/// A line of comma-separated values, as [`csv_line_raw`]. A cell that a spreadsheet would
+/// calculate begins with an apostrophe, which makes it text; numbers stay.
 #[must_use]
 pub fn csv_line(cells: impl IntoIterator<Item: AsRef<str>>) -> String {
-    let cells = cells.into_iter().map(|cell| match cell.as_ref() {
-        cell if !cell.contains([',', '"', '\n']) => cell.to_owned(),
-        cell => format!("\"{}\"", cell.replace('"', "\"\"")),
-    });
+    const FORMULA: [char; 10] = ['=', '+', '-', '@', '\t', '\n', '＝', '＋', '－', '＠'];
+    csv_line_raw(cells.into_iter().map(|cell| match cell.as_ref() {
+        cell if cell.starts_with(FORMULA) && cell.parse::<f64>().is_err() => format!("'{cell}"),
+        cell => cell.to_owned(),
+    }))
+}
+
+/// A line of comma-separated values, quoted where needed (RFC 4180). Hidden characters become
+/// escapes.
+#[must_use]
+pub fn csv_line_raw(cells: impl IntoIterator<Item: AsRef<str>>) -> String {
+    let cells = cells
+        .into_iter()
+        .map(|cell| match printable(cell.as_ref()) {
+            cell if !cell.contains([',', '"', '\n']) => cell.into_owned(),
+            cell => format!("\"{}\"", cell.replace('"', "\"\"")),
+        });
     cells.format(",").to_string() + "\n"
+}
+
+/// [`csv_line_raw`] or [`csv_line`].
+pub(crate) fn csv(cells: impl IntoIterator<Item: AsRef<str>>, raw: bool) -> String {
+    match raw {
+        true => csv_line_raw(cells),
+        false => csv_line(cells),
+    }
 }
 
 /// Lines below a table, wrapped between words if they are longer than `width`.
@@ -240,6 +268,23 @@ mod tests {
         assert_eq!(left_out(120), [""; 0]);
         assert_eq!(left_out(80), ["move p99"]);
         assert_eq!(left_out(60), ["1st/2nd/3rd", "move p99"]);
+    }
+
+    #[test]
+    fn hidden_characters_in_cells_are_shown() {
+        let columns = vec![column("agent", 0, &["a\u{1b}[2J"]), column("n", 0, &["1"])];
+        let (text, _) = fitted(columns, None);
+        assert!(text.contains("a\\x1b[2J "), "{text}");
+    }
+
+    #[test]
+    fn formulas_in_csv_are_text() {
+        let cells = [
+            "=1+1", "@a", "-x,\"y\"", "\ta", "\r=1", "-1.5e3", "+2", "a=b", "",
+        ];
+        let line = "'=1+1,'@a,\"'-x,\"\"y\"\"\",'\ta,\\x0d=1,-1.5e3,+2,a=b,\n";
+        assert_eq!(csv_line(cells), line);
+        assert!(csv_line_raw(cells).starts_with("=1+1,@a,"));
     }
 
     #[test]

@@ -1,9 +1,20 @@
 //! Logs to stderr.
 
-use std::io::{self, IsTerminal};
+use std::{
+    fmt::{self, Debug},
+    io::{self, IsTerminal, Write},
+};
 
-use tracing_subscriber::{EnvFilter, filter::ParseError, layer::SubscriberExt, util::TryInitError};
-use tracing_subscriber::{Layer, Registry, fmt, util::SubscriberInitExt};
+use arena_model::{printable, printable_json};
+use tracing::field::Field;
+use tracing_subscriber::{
+    EnvFilter, Layer, Registry,
+    field::MakeExt,
+    filter::ParseError,
+    fmt::{MakeWriter, format::Writer, format::debug_fn, layer},
+    layer::SubscriberExt,
+    util::{SubscriberInitExt, TryInitError},
+};
 
 /// The environment variable with the filter.
 pub const ENV: &str = "ARENA_LOG";
@@ -46,21 +57,63 @@ pub enum LogError {
 /// [`LogError`].
 pub fn init(format: Format, filter: &str) -> Result<(), LogError> {
     let filter = parse(filter)?;
-    let layer: Box<dyn Layer<Registry> + Send + Sync> = match format {
-        Format::Text => fmt::layer()
-            .with_writer(io::stderr)
-            .with_ansi(colour())
-            .boxed(),
-        Format::Json => fmt::layer()
-            .json()
-            .flatten_event(true)
-            .with_writer(io::stderr)
-            .boxed(),
-    };
     tracing_subscriber::registry()
-        .with(layer.with_filter(filter))
+        .with(lines(format, io::stderr, colour()).with_filter(filter))
         .try_init()?;
     Ok(())
+}
+
+/// Writes each event as one line, whatever text of agents and workers is in it.
+fn lines<W>(format: Format, writer: W, colour: bool) -> Box<dyn Layer<Registry> + Send + Sync>
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    match format {
+        Format::Text => layer()
+            .fmt_fields(debug_fn(write_field).delimited(" "))
+            .with_writer(writer)
+            .with_ansi(colour)
+            .boxed(),
+        Format::Json => layer()
+            .json()
+            .flatten_event(true)
+            .with_writer(JsonLines(writer))
+            .boxed(),
+    }
+}
+
+fn write_field(writer: &mut Writer<'_>, field: &Field, value: &dyn Debug) -> fmt::Result {
+    let value = format!("{value:?}").replace('\n', "\\n");
+    let value = printable(&value);
+    match (field.name(), writer.has_ansi_escapes()) {
+        ("message", _) => write!(writer, "{value}"),
+        (name, true) => write!(writer, "\x1b[3m{name}\x1b[0m\x1b[2m=\x1b[0m{value}"),
+        (name, false) => write!(writer, "{name}={value}"),
+    }
+}
+
+/// A writer of JSON in which hidden characters become escapes.
+struct JsonLines<W>(W);
+
+impl<'a, W: MakeWriter<'a>> MakeWriter<'a> for JsonLines<W> {
+    type Writer = JsonLines<W::Writer>;
+
+    fn make_writer(&'a self) -> Self::Writer {
+        JsonLines(self.0.make_writer())
+    }
+}
+
+impl<W: Write> Write for JsonLines<W> {
+    /// An event is written with one call.
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let shown = String::from_utf8_lossy(line);
+        self.0.write_all(printable_json(&shown).as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 fn parse(filter: &str) -> Result<EnvFilter, LogError> {
@@ -87,7 +140,32 @@ fn colour() -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
     use super::*;
+
+    #[test]
+    fn text_of_strangers_stays_on_its_line() {
+        let text = "a\u{1b}[2J\0\u{9b}\u{202e}\r\n2026 INFO forged";
+        for (format, shown) in [
+            (Format::Text, "\\u{202e}\\x0d\\n2026"),
+            (Format::Json, "\\u202e\\r\\n2026"),
+        ] {
+            let file = tempfile::NamedTempFile::new().expect("a file");
+            let writer = Mutex::new(file.reopen().expect("the same file"));
+            let logs = tracing_subscriber::registry().with(lines(format, writer, false));
+            tracing::subscriber::with_default(logs, || {
+                tracing::warn!(name = text, shown = %text, "{text}");
+            });
+            let log = std::fs::read_to_string(file.path()).expect("a log");
+            assert!(log.contains(shown), "{log:?}");
+            let line = log.strip_suffix('\n').expect("a line");
+            assert!(
+                !line.contains(arena_model::is_hidden) && !line.contains('\n'),
+                "{log:?}"
+            );
+        }
+    }
 
     #[test]
     fn log_level_limits_dependencies() {

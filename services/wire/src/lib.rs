@@ -3,6 +3,8 @@
 pub mod batch;
 pub mod convert;
 pub mod fields;
+#[cfg(feature = "networks")]
+pub mod networks;
 #[cfg(feature = "grpc")]
 pub mod raw;
 pub mod reasons;

@@ -3,7 +3,7 @@
 use std::{ffi::OsString, future::Future, path::PathBuf, pin::Pin, sync::Arc};
 
 use arena_telemetry::WorkerMetrics;
-use arena_wire::v1;
+use arena_wire::{networks::AgentNetworks, v1};
 
 use crate::supervise::{GuardCommand, Listen, Outputs, Supervisor};
 
@@ -35,6 +35,11 @@ pub struct AgentOptions {
     pub temp: PathBuf,
     /// Threads for built-in agents; 0: one for each core.
     pub threads: usize,
+    /// Where agents may be endpoints.
+    pub networks: AgentNetworks,
+    /// Faults do not say why an endpoint does not answer; the log does. Registrants could explore
+    /// the network of the worker.
+    pub discreet: bool,
     /// Keeps the output of all processes; only for callers that play few games.
     pub outputs: Option<Outputs>,
     /// A folder in which every process gets a file with its output.
@@ -57,6 +62,8 @@ impl AgentOptions {
             listen: Listen::default(),
             temp: std::env::temp_dir(),
             threads: 0,
+            networks: AgentNetworks::of_user(),
+            discreet: false,
             outputs: None,
             output_folder: None,
         }

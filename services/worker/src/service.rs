@@ -20,6 +20,7 @@ use std::{
 
 use arena_access::{Connection, Credentials, Token};
 use arena_telemetry::{MetricsServer, Registry, WorkerMetrics};
+use arena_wire::networks::AgentNetworks;
 use tokio::sync::oneshot;
 use tonic::{
     codegen::BoxFuture,
@@ -72,6 +73,8 @@ pub struct Options {
     pub temp: PathBuf,
     /// Folder for fetched binaries; none: in a folder that is removed with the worker.
     pub binaries: Option<PathBuf>,
+    /// Where agents may be endpoints.
+    pub agent_networks: AgentNetworks,
     /// A folder, created if missing, in which every agent process gets a file with its output.
     pub agent_output: Option<PathBuf>,
     /// How long the coordinator may be out of reach before the first contact.
@@ -102,6 +105,7 @@ impl Options {
             listen: Listen::default(),
             temp: std::env::temp_dir(),
             binaries: None,
+            agent_networks: AgentNetworks::default(),
             agent_output: None,
             connect_timeout: Duration::from_secs(30),
             drain_limit: Duration::from_secs(10),
@@ -116,6 +120,8 @@ impl Options {
             listen: self.listen,
             temp: temp.to_owned(),
             threads: self.threads,
+            networks: self.agent_networks.clone(),
+            discreet: true,
             output_folder: self.agent_output.clone(),
             ..AgentOptions::of_executable(self.program.clone())
         }

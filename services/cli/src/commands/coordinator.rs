@@ -12,6 +12,7 @@ use std::{
 use arena_access::{ADMIN_TOKEN_FILE, LocalToken, TlsFiles, keep_data_token};
 use arena_coordinator::Access;
 use arena_store::{SledStore, Store};
+use arena_wire::networks::AgentNetworks;
 use clap::Args;
 use serde_json::json;
 
@@ -146,6 +147,13 @@ pub(crate) struct CoordinatorArgs {
     /// slow down
     #[arg(long, env = "ARENA_COORDINATOR_REPORT_QUEUE", default_value_t = 65_536, value_name = "GAMES", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     report_queue: u64,
+
+    /// Networks in which agents may be endpoints [default: all]
+    ///
+    /// Networks, addresses and "unix" (Unix sockets), separated by commas. Link-local and
+    /// multicast addresses and metadata services of clouds are always refused.
+    #[arg(long, env = "ARENA_COORDINATOR_AGENT_ENDPOINTS", value_name = "CIDR,…")]
+    agent_endpoints: Option<AgentNetworks>,
 
     /// Games of a tournament between two checkpoints of its sums; for tests
     #[arg(long, hide = true, value_name = "GAMES", value_parser = clap::value_parser!(u64).range(1..))]
@@ -299,6 +307,7 @@ impl CoordinatorArgs {
         options.lease_deadline = Duration::from_secs_f64(self.lease_deadline);
         options.host_grace_period = Duration::from_secs_f64(self.host_grace_period);
         options.audit_share = self.audit_share;
+        options.agent_networks = self.agent_endpoints.unwrap_or_default();
         options.connections_max = connections_max();
         options.report_queue_games = self.report_queue;
         if let Some(games) = self.checkpoint_games {

@@ -10,7 +10,7 @@ use arena_report::{
 };
 use std::path::PathBuf;
 
-use arena_model::{GameRecord, Tournament};
+use arena_model::{GameRecord, Tournament, printable_json};
 use arena_wire::v1;
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -80,6 +80,10 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     generation: Option<u32>,
 
+    /// Leave formulas in csv as they are; else such a cell begins with an apostrophe
+    #[arg(long)]
+    raw: bool,
+
     /// Write to this file, atomically, instead of stdout
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -112,7 +116,8 @@ enum ExportRecords {
 struct Source {
     id: String,
     rules: TournamentRecords,
-    seed: String,
+    /// None while it is sealed.
+    seed: Option<String>,
     spec_json: String,
     spec_sha256: String,
     /// The generation to export.
@@ -223,13 +228,13 @@ impl ExportArgs {
                     "{problem}; --records hash exports everything that is stored"
                 )));
             }
-            let spec = serde_json::from_str::<Tournament>(&tournament.spec_json);
-            let spec = spec.map_err(|error| {
+            let shown = Tournament::shown(&tournament.spec_json);
+            let (_, seed) = shown.map_err(|error| {
                 Failure::failed(format!("cannot read the spec of {id}: {error}"))
             })?;
             sources.push(Source {
                 rules: TournamentRecords::new(&setup)?,
-                seed: spec.seed.to_string(),
+                seed: seed.map(|seed| seed.to_string()),
                 spec_sha256: hex::encode(Sha256::digest(&tournament.spec_json)),
                 spec_json: tournament.spec_json,
                 generation,
@@ -253,7 +258,7 @@ impl ExportArgs {
     fn sink(&self, out: Out, columns: &[ExportColumn]) -> Outcome<Box<dyn Sink>> {
         match self.format {
             ExportFormat::Jsonl => Ok(Box::new(Jsonl::new(out, columns))),
-            ExportFormat::Csv => Ok(Box::new(Csv::new(out, columns)?)),
+            ExportFormat::Csv => Ok(Box::new(Csv::new(out, columns, self.raw)?)),
             #[cfg(feature = "parquet")]
             ExportFormat::Parquet => Ok(Box::new(arena_report::export::parquet::Parquet::new(
                 out, columns,
@@ -294,7 +299,8 @@ impl ExportArgs {
                 "generation": game.generation.max(1),
             });
             line.pop();
-            line += &format!(",\"timing\":{timing}}}");
+            let timing = timing.to_string();
+            line += &format!(",\"timing\":{}}}", printable_json(&timing));
         }
         line.push('\n');
         Ok(line)
@@ -305,5 +311,5 @@ impl ExportArgs {
 pub(crate) fn csv(rules: &TournamentRecords, record: &GameRecord) -> String {
     let columns = table::game_columns(rules.game.seats(), false);
     sink::csv_header(&columns[..columns.len() - table::SOURCE.len()])
-        + &sink::csv_row(table::game(rules, record, rules.game.seats(), None))
+        + &sink::csv_row(table::game(rules, record, rules.game.seats(), None), false)
 }

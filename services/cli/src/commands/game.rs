@@ -205,7 +205,7 @@ impl ReplayArgs {
 
     fn tell(&self, id: &str, record: &GameRecord, line: &str) -> Outcome {
         match self.output {
-            Format::Json | Format::Jsonl => output::write(&format!("{line}\n")),
+            Format::Json | Format::Jsonl => output::document(line),
             Format::Csv => output::write(&format!("game_id,replays\n{id},true\n")),
             Format::Table => {
                 let luck = |seat| format!("  seat {seat}{}\n", show::luck(record, seat));

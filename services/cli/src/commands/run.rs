@@ -194,7 +194,7 @@ async fn play_on(
     fleet.stop().await;
     let last = last.map_err(|failure| match failure.kind() {
         Kind::Interrupted => {
-            let hint = seed_hint(seed_given, &tournament.spec_json);
+            let hint = seed_hint(seed_given, &tournament);
             let kept = format!(
                 "stopped; finished games are kept in {}",
                 plan.data.display()
@@ -238,11 +238,10 @@ async fn note_others(client: &mut Client, id: &str, data: &Path) -> Outcome {
     Ok(())
 }
 
-/// A hint with the generated seed, which must be given to repeat the command.
-fn seed_hint(given: bool, spec_json: &str) -> String {
-    serde_json::from_str::<serde_json::Value>(spec_json)
-        .ok()
-        .filter(|_| !given)
-        .and_then(|spec| Some(spec.get("seed")?.as_str()?.to_owned()))
-        .map_or_else(String::new, |seed| format!(" and --seed {seed}"))
+/// A hint with the commitment to the drawn seed, which must be given to continue.
+fn seed_hint(given: bool, tournament: &arena_wire::v1::Tournament) -> String {
+    match given {
+        true => String::new(),
+        false => format!(" and --seed sealed:{}", tournament.seed_commitment),
+    }
 }

@@ -69,8 +69,12 @@ pub(crate) struct StandingsArgs {
     #[arg(long)]
     wide: bool,
 
+    /// Leave formulas in csv as they are; else such a cell begins with an apostrophe
+    #[arg(long)]
+    raw: bool,
+
     /// Show sequential ratings instead, updated game by game in index order
-    #[arg(long, value_enum, conflicts_with_all = ["anchor", "wide", "rounds"])]
+    #[arg(long, value_enum, conflicts_with_all = ["anchor", "wide", "rounds", "raw"])]
     ratings: Option<Ratings>,
 
     /// Show an earlier generation: the games before `arena tournament retry`
@@ -94,6 +98,7 @@ struct Wanted {
     crosstable: bool,
     rounds: bool,
     wide: bool,
+    raw: bool,
     /// True if a single worker played all games and no other one will join.
     alone: bool,
 }
@@ -129,6 +134,7 @@ impl StandingsArgs {
             crosstable: self.crosstable,
             rounds: self.rounds,
             wide: self.wide,
+            raw: self.raw,
             alone: false,
         };
         let Some(system) = self.ratings else {
@@ -239,7 +245,7 @@ fn print(
             }
             let rows = rounds.as_ref().map(rows).unwrap_or_default();
             match format {
-                Format::Csv => output::write(&csv::rounds(&rows)?),
+                Format::Csv => output::write(&csv::rounds(&rows, wanted.raw)?),
                 // As a value, its keys are sorted.
                 _ => rows
                     .iter()
@@ -254,8 +260,8 @@ fn print(
             let mut agents = standings.agents.iter();
             agents.try_for_each(|agent| output::json_line(&view::agent(agent)))
         }
-        Format::Csv if wanted.crosstable => output::write(&csv::pairs(standings)?),
-        Format::Csv => output::write(&csv::agents(standings)?),
+        Format::Csv if wanted.crosstable => output::write(&csv::pairs(standings, wanted.raw)?),
+        Format::Csv => output::write(&csv::agents(standings, wanted.raw)?),
         Format::Table => {
             let width = output::width();
             let mut text = table::people(standings, wanted.wide, width);

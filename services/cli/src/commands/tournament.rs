@@ -2,6 +2,7 @@
 
 mod list;
 mod plan;
+mod verify_seed;
 
 use arena_report::{
     standings::{audits::format_audits, verdict, view},
@@ -88,6 +89,17 @@ Examples:
     Retry(OneArgs),
     /// Cancel a tournament; its finished games are kept
     Cancel(OneArgs),
+    /// Check a drawn seed against the commitment shown before it was known
+    #[command(after_help = "\
+If a spec has no seed, the coordinator draws one. Until the tournament is finished or
+cancelled, it shows only a commitment: the SHA-256 of \"arena seed commitment v1\", a
+zero byte, a nonce and the seed (32 bytes each). The exit code is 3 if seed, nonce and
+commitment do not fit, or if the seed is not that of the tournament.
+
+Examples:
+  arena tournament verify-seed cup-3f9a0c1b22
+  arena tournament verify-seed @last --commitment 9c1f…")]
+    VerifySeed(verify_seed::VerifySeedArgs),
 }
 
 #[derive(Debug, Args)]
@@ -158,6 +170,7 @@ impl TournamentCommand {
             | Self::Retry(args)
             | Self::Cancel(args) => args.access.open().await?,
             Self::Watch(args) => args.one.access.open().await?,
+            Self::VerifySeed(args) => args.access.open().await?,
         };
         let outcome = self.with(&mut access).await;
         outcome.and(access.close().await)
@@ -201,6 +214,7 @@ impl TournamentCommand {
                 let retried = changed!(client.retry_tournament(RetryTournamentRequest, args.id));
                 plays_on(access, &retried, args.output).await
             }
+            Self::VerifySeed(args) => args.run(client).await,
             Self::Cancel(args) => {
                 let changed = changed!(client.cancel_tournament(CancelTournamentRequest, args.id));
                 print(&changed, &describe(&changed), args.output)
@@ -291,7 +305,14 @@ fn describe(tournament: &v1::Tournament) -> serde_json::Value {
         "generation": tournament.generation.max(1),
         "earlier": tournament.earlier.iter().map(generation).collect::<Vec<_>>(),
         "pause": tournament.pause.as_ref().map(view::pause),
+        "seed_commitment": known(&tournament.seed_commitment),
+        "seed_nonce": known(&tournament.seed_nonce),
     })
+}
+
+/// A text, or `None` if it is empty.
+fn known(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
 }
 
 /// An earlier generation of games.
@@ -346,7 +367,16 @@ const CSV_COLUMNS: [Column; 8] = [
 
 fn show(tournament: &v1::Tournament, format: Format) -> Outcome {
     if format == Format::Table {
+        let seed = known(&tournament.seed_commitment).map(|commitment| {
+            let nonce = known(&tournament.seed_nonce);
+            let nonce = nonce.map_or_else(
+                || "the seed is sealed until the end".to_owned(),
+                |nonce| format!("nonce {nonce}"),
+            );
+            format!("seed commitment {commitment}, {nonce}")
+        });
         let remarks = [
+            seed,
             tournament.pause.as_ref().map(state::format_pause),
             verdict::text(&tournament.verdict_json),
             tournament.audits.as_ref().map(format_audits),

@@ -2,6 +2,7 @@
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
+use arena_wire::networks::AgentNetworks;
 use arena_worker::{Options, WorkerError};
 use clap::Args;
 use serde_json::json;
@@ -88,6 +89,13 @@ pub(crate) struct WorkerArgs {
     )]
     connect_timeout: u64,
 
+    /// Networks in which agents may be endpoints [default: all]
+    ///
+    /// Networks, addresses and "unix" (Unix sockets), separated by commas. Link-local and
+    /// multicast addresses and metadata services of clouds are always refused.
+    #[arg(long, env = "ARENA_WORKER_AGENT_ENDPOINTS", value_name = "CIDR,…")]
+    agent_endpoints: Option<AgentNetworks>,
+
     /// Write the output of each agent process to DIR/AGENT-PID.log
     #[arg(long, env = "ARENA_WORKER_AGENT_OUTPUT", value_name = "DIR")]
     agent_output: Option<PathBuf>,
@@ -127,6 +135,7 @@ impl WorkerArgs {
         options.connect_timeout = Duration::from_secs(self.connect_timeout);
         options.unary = self.unary;
         options.agent_output = self.agent_output;
+        options.agent_networks = self.agent_endpoints.unwrap_or_default();
         if let Some(threads) = self.threads {
             options.threads = threads.into();
         }

@@ -9,6 +9,7 @@ use std::{
 };
 
 use arena_model::Package;
+use arena_wire::networks::AgentNetworks;
 use arena_wire::v1::{self, agent::Source};
 use arena_worker::{BinaryError, BinaryProvider, Provided};
 use clap::Args;
@@ -131,7 +132,8 @@ fn check_url(url: &str) -> Outcome {
     let known = ["http://", "unix:"];
     let rest = known.iter().find_map(|scheme| url.strip_prefix(scheme));
     if rest.is_some_and(|rest| !rest.is_empty()) && !url.contains(char::is_whitespace) {
-        return Ok(());
+        let refused = |reason| Failure::usage(format!("\"{url}\" cannot be an endpoint: {reason}"));
+        return AgentNetworks::of_user().check(url).map_err(refused);
     }
     Err(Failure::usage(format!(
         "\"{url}\" is not an endpoint: expected http://HOST:PORT or unix:PATH"

@@ -6,6 +6,7 @@
 use arena_report::{estimates, state, units};
 use std::fmt::Write;
 
+use arena_model::printable;
 use arena_wire::v1;
 use console::{Alignment, Term, measure_text_width, pad_str, truncate_str};
 
@@ -36,7 +37,9 @@ impl ProgressView {
         let (height, width) = (usize::from(height), usize::from(width).max(20));
         // The last column stays free, because some terminals wrap when it is written.
         let lines = frame(event, height, width - 1);
-        let cut = |line: &String| truncate_str(line.trim_end(), width - 1, "…").into_owned();
+        let cut = |line: &String| {
+            truncate_str(printable(line.trim_end()).as_ref(), width - 1, "…").into_owned()
+        };
         let lines: Vec<String> = lines.iter().map(cut).collect();
         let mut out = String::new();
         // If the terminal became narrower, lines take more rows than before.

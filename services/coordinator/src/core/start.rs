@@ -88,11 +88,10 @@ pub(crate) async fn load(
         lease_deadline: settings.lease_deadline,
         started: Instant::now(),
         turned: Instant::now(),
-        agents: Arc::new(Agents::new(
-            options.native.clone(),
-            options.check_native,
-            found.agents,
-        )),
+        agents: Arc::new(
+            Agents::new(options.native.clone(), options.check_native, found.agents)
+                .within(options.agent_networks.clone()),
+        ),
         answers: found.answers,
         ledger: Ledger::new(settings, boot_epoch),
         tournaments: BTreeMap::new(),

@@ -10,6 +10,7 @@ use super::{
     Core,
     bits::Documents,
     entry::{TournamentEntry, state_name, stored},
+    sealed::{self, SEALED},
     unix_us,
 };
 use crate::{
@@ -58,7 +59,7 @@ impl Core {
             audits: self.audits(entry),
             ruleset: entry.info.tournament.ruleset.clone(),
             format: entry.info.tournament.format.name().to_owned(),
-            ..entry.document.clone()
+            ..sealed::shown(entry.document.clone())
         }
     }
 
@@ -92,6 +93,7 @@ impl Core {
                     earlier: document.earlier.clone(),
                     ruleset: entry.info.tournament.ruleset.clone(),
                     format: entry.info.tournament.format.name().to_owned(),
+                    seed_commitment: document.seed_commitment.clone(),
                     ..v1::Tournament::default()
                 }
             })
@@ -127,6 +129,16 @@ impl Core {
             attempt += 1;
         }
         let latest = self.tournaments.get(&plan.tournament.id(attempt));
+        let of_sealed = request.seed.starts_with(SEALED);
+        if of_sealed
+            && latest.is_none_or(|entry| request.again || entry.document.seed_nonce.is_empty())
+        {
+            return Err(Error::Request(
+                "a sealed seed only continues its tournament: use the same spec and agents, \
+                 without --again"
+                    .to_owned(),
+            ));
+        }
         let document = match latest.map(|entry| entry.document.state()) {
             None => plan.message(attempt),
             Some(TournamentState::Finished | TournamentState::Cancelled) if request.again => {

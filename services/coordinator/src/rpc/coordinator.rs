@@ -1,6 +1,6 @@
 //! The service for users.
 
-use std::{pin::Pin, sync::Arc};
+use std::{collections::BTreeSet, pin::Pin, sync::Arc};
 
 use arena_model::GameId;
 use arena_store::{Collection, StoredGame};
@@ -10,8 +10,10 @@ use tokio::sync::mpsc;
 use tokio_stream::{Stream, wrappers::ReceiverStream};
 use tonic::{Request, Response, Status, Streaming};
 
-use super::{Answer, backup, binaries, endpoints, pages, principal, standings};
-use crate::{door::Principal, error::Error, handle::Handle, stored_game};
+use super::{Answer, backup, binaries, endpoints, pages, principal, sealed, standings};
+use crate::{
+    core::sealed::SEALED, door::Principal, error::Error, handle::Handle, random, stored_game,
+};
 
 /// The service.
 pub(crate) struct CoordinatorRpc {
@@ -86,6 +88,8 @@ impl CoordinatorService for CoordinatorRpc {
         request: Request<v1::PlanTournamentRequest>,
     ) -> Answer<v1::PlanTournamentResponse> {
         let v1::PlanTournamentRequest { spec_toml, seed } = request.get_ref();
+        // A plan is the same with any seed, and must not show a sealed one.
+        let seed = if seed.starts_with(SEALED) { "" } else { seed };
         let (plan, _) = self.handle.plan(spec_toml, seed).await?;
         Ok(Response::new(plan.response()))
     }
@@ -96,7 +100,8 @@ impl CoordinatorService for CoordinatorRpc {
     ) -> Answer<v1::StartTournamentResponse> {
         let by = principal(&request);
         let request = request.into_inner();
-        let (plan, agents) = self.handle.plan(&request.spec_toml, &request.seed).await?;
+        let (mut plan, agents) = self.handle.plan(&request.spec_toml, &request.seed).await?;
+        plan.seal(random::bytes()?);
         let notes = endpoints::ask(&plan, &agents).await?;
         let started = self
             .handle
@@ -232,13 +237,17 @@ impl CoordinatorService for CoordinatorRpc {
         let id: GameId = request.get_ref().game_id.parse().map_err(Error::from)?;
         let info = self.handle.info(&id.tournament).await?;
         let info = info.generation(request.get_ref().generation)?;
-        let key = Arc::clone(&info.key);
+        let sealed = sealed::is_sealed(&self.handle, &info).await?;
+        let of = Arc::clone(&info);
         let game = self
             .handle
             .with_store(move |store| {
-                store
-                    .game(&key, id.index)?
-                    .ok_or_else(|| Error::UnknownGame { id: id.to_string() })
+                let game = store.game(&of.key, id.index)?;
+                let game = game.ok_or_else(|| Error::UnknownGame { id: id.to_string() })?;
+                match sealed && !sealed::is_whole(id.index, &of, store)? {
+                    true => Err(Error::SealedGame { id: id.to_string() }),
+                    false => Ok(game),
+                }
             })
             .await?;
         let side = stored_game::read_side(&game);
@@ -258,7 +267,8 @@ impl CoordinatorService for CoordinatorRpc {
         let request = request.into_inner();
         let id = request.tournament_id;
         let info = self.handle.ask(move |core| core.info(&id)).await?;
-        let key = Arc::clone(&info.generation(request.generation)?.key);
+        let info = info.generation(request.generation)?;
+        let sealed = sealed::is_sealed(&self.handle, &info).await?;
         let from = match &*request.page_token {
             "" => request.from_index,
             token => token.parse().map_err(|_| Error::PageToken)?,
@@ -267,8 +277,12 @@ impl CoordinatorService for CoordinatorRpc {
         let page = self
             .handle
             .with_store(move |store| {
-                let games = store.games(&key, from, size)?;
-                page_of_games(games, size, request.with_timing)
+                let games = store.games(&info.key, from, size)?;
+                let hidden = match sealed {
+                    true => sealed::hidden(&games, &info, store)?,
+                    false => BTreeSet::new(),
+                };
+                page_of_games(games, size, request.with_timing, &hidden)
             })
             .await?;
         Ok(Response::new(page))
@@ -347,6 +361,7 @@ fn page_of_games(
     mut games: Vec<StoredGame>,
     size: usize,
     with_timing: bool,
+    hidden: &BTreeSet<u64>,
 ) -> Result<v1::ListGamesResponse, Error> {
     let found = games.len();
     games.truncate(pages::fitting(&games, |game| {
@@ -354,7 +369,8 @@ fn page_of_games(
     }));
     let more = games.len() < found || found == size;
     let next = games.last().filter(|_| more).map(|game| game.index + 1);
-    let reports = games.iter().map(|game| {
+    let shown = games.iter().filter(|game| !hidden.contains(&game.index));
+    let reports = shown.map(|game| {
         let report = with_timing.then(|| stored_game::read_side(game));
         Ok(v1::GameReport {
             record: Some(stored_game::read_message(game)?),

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use arena_wire::v1::{self, agent_service_client::AgentServiceClient, agent_setup::Source};
+use arena_wire::{
+    networks::{AgentNetworks, causes, is_of_agent},
+    v1::{self, agent_service_client::AgentServiceClient, agent_setup::Source},
+};
 use tokio::time;
 use tonic::{Code, transport::Endpoint};
 
@@ -13,7 +16,8 @@ const WAIT: Duration = Duration::from_secs(5);
 
 /// Queries each endpoint of a planned tournament, and fails if its description is not the
 /// registered one. Returns a note for each endpoint that cannot be reached from here; workers may
-/// still reach it.
+/// still reach it. The note does not say why: registrants could explore the operator's network. The
+/// log does.
 pub(super) async fn ask(plan: &Plan, agents: &Agents) -> Result<Vec<String>, Error> {
     let endpoints: BTreeMap<_, _> = { plan.setup.agents.iter() }
         .filter_map(|agent| match &agent.source {
@@ -23,8 +27,8 @@ pub(super) async fn ask(plan: &Plan, agents: &Agents) -> Result<Vec<String>, Err
         .collect();
     let mut asking = Vec::new();
     for (name, url) in endpoints {
-        let at = url.clone();
-        let answer = tokio::spawn(async move { describe(&at).await });
+        let (at, networks) = (url.clone(), agents.networks.clone());
+        let answer = tokio::spawn(async move { describe(&networks, &at).await });
         asking.push((name, url, answer));
     }
     let mut notes = Vec::new();
@@ -40,10 +44,13 @@ pub(super) async fn ask(plan: &Plan, agents: &Agents) -> Result<Vec<String>, Err
                 });
             }
             (_, Ok(_)) => {}
-            (_, Err(problem)) => notes.push(format!(
-                "could not query endpoint {url} of agent \"{name}\" to compare it with its \
-                 registration: {problem}"
-            )),
+            (_, Err(problem)) => {
+                tracing::warn!(agent = name, url, problem, "an endpoint did not answer");
+                notes.push(format!(
+                    "could not query endpoint {url} of agent \"{name}\" to compare it with its \
+                     registration: it did not answer Describe"
+                ));
+            }
         }
     }
     Ok(notes)
@@ -59,32 +66,45 @@ fn change(registered: &v1::DescribeResponse, now: &v1::DescribeResponse) -> Stri
     }
 }
 
-async fn describe(url: &str) -> Result<v1::DescribeResponse, String> {
+async fn describe(networks: &AgentNetworks, url: &str) -> Result<v1::DescribeResponse, String> {
     let answer = async {
-        let endpoint = Endpoint::from_shared(url.to_owned())?;
-        let channel = endpoint.connect_timeout(WAIT).connect().await?;
+        let endpoint = Endpoint::from_shared(url.to_owned()).map_err(|error| causes(&error))?;
+        let channel = networks
+            .connect(url, endpoint.connect_timeout(WAIT))
+            .await?;
         let mut client = AgentServiceClient::new(channel);
-        Ok::<_, tonic::transport::Error>(client.describe(v1::DescribeRequest {}).await)
-    };
-    match time::timeout(WAIT, answer).await {
-        Ok(Ok(Ok(answer))) => Ok(answer.into_inner()),
-        // It has one bot, which plays every ruleset.
-        Ok(Ok(Err(status))) if status.code() == Code::Unimplemented => {
-            Ok(v1::DescribeResponse::default())
+        match client.describe(v1::DescribeRequest {}).await {
+            Ok(answer) => Ok(answer.into_inner()),
+            // It has one bot, which plays every ruleset.
+            Err(status) if status.code() == Code::Unimplemented && is_of_agent(&status) => {
+                Ok(v1::DescribeResponse::default())
+            }
+            Err(status) => Err(status.to_string()),
         }
-        Ok(Ok(Err(status))) => Err(status.message().to_owned()),
-        Ok(Err(error)) => Err(causes(&error)),
-        Err(_) => Err(format!("no answer within {} s", WAIT.as_secs())),
-    }
+    };
+    let answer = time::timeout(WAIT, answer).await;
+    answer.unwrap_or_else(|_| Err(format!("no answer within {} s", WAIT.as_secs())))
 }
 
-/// An error with its causes; the text of tonic is only "transport error".
-fn causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn other_servers_are_no_agents() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await;
+        let listener = listener.expect("a port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let pages = axum::Router::new().fallback(|| async { axum::http::StatusCode::NOT_FOUND });
+        let serving = tonic::transport::Server::builder()
+            .add_routes(pages.into())
+            .serve_with_incoming(tokio_stream::wrappers::TcpListenerStream::new(listener));
+        tokio::spawn(serving);
+        let networks = AgentNetworks::default();
+        let closed = "http://127.0.0.1:9".to_owned();
+        for url in [url, closed, "http://2852039166:1".to_owned()] {
+            let answer = describe(&networks, &url).await;
+            assert!(answer.is_err(), "{url}: {answer:?}");
+        }
     }
-    text
 }

@@ -1,11 +1,14 @@
 //! Registering agents and their binaries.
 
 use arena_wire::{
+    networks::AgentNetworks,
     reasons,
     v1::{self, agent::Source, upload_binary_request::Part},
 };
 use sha2::{Digest, Sha256};
 use tonic::{Code, Status};
+
+use crate::Options;
 
 use super::fixture::{Fixture, SPEC, memory, options as options_of, refused};
 
@@ -225,6 +228,36 @@ async fn names_and_sources_are_checked() {
         register(&mut arena, endpoint("mine", url), true)
             .await
             .expect(url);
+    }
+}
+
+#[tokio::test]
+async fn special_endpoints_are_refused() {
+    let mut arena = Fixture::with(Options {
+        agent_networks: AgentNetworks::default(),
+        ..options_of(memory())
+    })
+    .await;
+    for (url, kind) in [
+        ("http://169.254.169.254:80", "a link-local address"),
+        ("http://[fd00:ec2::254]:80", "a metadata service's address"),
+        ("http://[::ffff:169.254.169.254]:80", "a link-local address"),
+        ("http://224.0.0.1:80", "a multicast address"),
+        ("http://0.0.0.0:80", "an unspecified address"),
+        ("unix:/run/docker.sock", "--agent-endpoints unix"),
+    ] {
+        let answer = register(&mut arena, endpoint("mine", url), true).await;
+        let status = answer.expect_err(url);
+        assert!(status.message().contains(kind), "{status:?}");
+        refused(
+            Err::<(), _>(status),
+            Code::InvalidArgument,
+            reasons::REQUEST_INVALID,
+        );
+    }
+    for url in ["http://127.0.0.1:1", "http://10.0.0.7:1", "http://host:1"] {
+        let answer = register(&mut arena, endpoint("mine", url), true).await;
+        assert!(answer.is_ok(), "{url}: {answer:?}");
     }
 }
 

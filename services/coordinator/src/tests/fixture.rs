@@ -7,9 +7,12 @@ use arena_model::{
     engine::{Event, FaultKind, SeatFault, Termination},
 };
 use arena_store::{MemoryStore, Store};
-use arena_wire::v1::{
-    self, coordinator_service_client::CoordinatorServiceClient,
-    worker_service_client::WorkerServiceClient,
+use arena_wire::{
+    networks::AgentNetworks,
+    v1::{
+        self, coordinator_service_client::CoordinatorServiceClient,
+        worker_service_client::WorkerServiceClient,
+    },
 };
 use tokio::{sync::oneshot, task::JoinHandle};
 use tonic::{Code, Status, Streaming, transport::Channel};
@@ -79,6 +82,7 @@ pub(super) fn options(store: Arc<dyn Store>) -> Options {
     Options {
         metrics: Some(anywhere),
         audit_share: 0.0,
+        agent_networks: AgentNetworks::of_user(),
         trusts_records: true,
         check_native: |bot, bot_options, ruleset, _, seats| {
             let depth = bot_options.get("depth").map(ToString::to_string);

@@ -40,6 +40,8 @@ async fn missing_seed_is_drawn() {
     let first = arena.start(&spec).await;
     let second = arena.start(&spec).await;
     assert_ne!(first.tournament_id, second.tournament_id);
+    arena.join("one").await.play_all().await;
+    let first = arena.tournament(&first.tournament_id).await;
     let again = arena.start(&first.spec_toml).await;
     assert_eq!(
         again.tournament_id, first.tournament_id,

@@ -5,12 +5,13 @@ use std::{
     path::Path,
 };
 
+use arena_model::printable_json;
 use serde_json::Value;
 
 use super::table::{Cell, ExportColumn};
 use crate::{
     error::{ReportError, Result},
-    text::csv_line,
+    text::{self, csv_line},
     whole_file::WholeFile,
 };
 
@@ -89,33 +90,37 @@ pub fn csv_header(columns: &[ExportColumn]) -> String {
     csv_line(columns.iter().map(|column| &column.name))
 }
 
-/// Formats a row as a CSV line; null is empty.
-pub fn csv_row(cells: Vec<Cell>) -> String {
+/// Formats a row as a CSV line; null is empty. `raw` leaves formulas as they are.
+pub fn csv_row(cells: Vec<Cell>, raw: bool) -> String {
     let text = |cell| match cell {
         Value::Null => String::new(),
         Value::String(text) => text,
         other => other.to_string(),
     };
-    csv_line(cells.into_iter().map(text))
+    text::csv(cells.into_iter().map(text), raw)
 }
 
 /// Comma-separated values with a header.
-pub struct Csv(Out);
+pub struct Csv {
+    out: Out,
+    raw: bool,
+}
 
 impl Csv {
-    pub fn new(mut out: Out, columns: &[ExportColumn]) -> Result<Self> {
+    /// A table; `raw` leaves formulas as they are.
+    pub fn new(mut out: Out, columns: &[ExportColumn], raw: bool) -> Result<Self> {
         out.text(&csv_header(columns))?;
-        Ok(Self(out))
+        Ok(Self { out, raw })
     }
 }
 
 impl Sink for Csv {
     fn row(&mut self, cells: Vec<Cell>) -> Result {
-        self.0.text(&csv_row(cells))
+        self.out.text(&csv_row(cells, self.raw))
     }
 
     fn finish(self: Box<Self>) -> Result {
-        self.0.finish()
+        self.out.finish()
     }
 }
 
@@ -147,7 +152,7 @@ impl Sink for Jsonl {
             self.line += &format!("{separator}{name}:{cell}");
         }
         self.line.push_str("}\n");
-        self.out.text(&self.line)
+        self.out.text(&printable_json(&self.line))
     }
 
     fn finish(self: Box<Self>) -> Result {

@@ -332,7 +332,7 @@ mod tests {
             assert!(nothing, "{}: {second}", column.name);
         }
         assert_eq!(rows[0].len(), columns.len());
-        let csv = crate::standings::csv::agents(&all).expect("csv");
+        let csv = crate::standings::csv::agents(&all, false).expect("csv");
         let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
         assert_eq!(csv.lines().next(), Some(names.join(",").as_str()));
     }

@@ -8,6 +8,7 @@ use std::{
     time::{Duration, UNIX_EPOCH},
 };
 
+use arena_model::{printable, printable_json};
 use arena_tournament::ratings::expected_score;
 use askama::Template;
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
@@ -177,7 +178,8 @@ pub fn html(report: &Report) -> Result<String> {
         pairs_unlisted: unlisted,
         test,
     };
-    page.render().map_err(ReportError::failed)
+    let page = page.render().map_err(ReportError::failed)?;
+    Ok(printable(&page).into_owned())
 }
 
 /// Formats the options of an agent's bot.
@@ -295,7 +297,7 @@ pub(crate) fn date(unix_us: u64) -> Option<String> {
 /// The board and the sample games as JSON in which nothing closes a script element.
 fn games_json(report: &Report) -> String {
     let games = json!({ "board": report.board, "samples": report.samples });
-    games.to_string().replace('<', "\\u003c")
+    printable_json(&games.to_string()).replace('<', "\\u003c")
 }
 
 /// Formats the hash of a source for the content security policy.

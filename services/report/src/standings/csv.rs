@@ -9,38 +9,39 @@ use super::view;
 use crate::{
     error::{ReportError, Result},
     rounds::RoundRow,
-    text::csv_line,
+    text::csv,
 };
 
 /// One line per agent; `rank` numbers the lines, while level agents share a `place`.
-pub fn agents(standings: &v1::Standings) -> Result<String> {
+/// `raw` leaves formulas as they are, here and below.
+pub fn agents(standings: &v1::Standings, raw: bool) -> Result<String> {
     let rows = standings.agents.iter().enumerate().map(|(place, agent)| {
         let mut cells = vec![("rank".to_owned(), (place + 1).to_string())];
         cells.extend(flat(&view::agent(agent))?);
         Ok(cells)
     });
-    Ok(text(rows.collect::<Result<_>>()?))
+    Ok(text(rows.collect::<Result<_>>()?, raw))
 }
 
 /// One line per pair.
-pub fn pairs(standings: &v1::Standings) -> Result<String> {
+pub fn pairs(standings: &v1::Standings, raw: bool) -> Result<String> {
     let rows = standings.pairs.iter().map(|pair| flat(&view::pair(pair)));
-    Ok(text(rows.collect::<Result<_>>()?))
+    Ok(text(rows.collect::<Result<_>>()?, raw))
 }
 
 /// One line per agent and round.
-pub fn rounds(rows: &[RoundRow<'_>]) -> Result<String> {
-    Ok(text(rows.iter().map(flat).collect::<Result<_>>()?))
+pub fn rounds(rows: &[RoundRow<'_>], raw: bool) -> Result<String> {
+    Ok(text(rows.iter().map(flat).collect::<Result<_>>()?, raw))
 }
 
 /// A header with the names of the first row, then a line per row.
-fn text(rows: Vec<Vec<(String, String)>>) -> String {
+fn text(rows: Vec<Vec<(String, String)>>, raw: bool) -> String {
     let mut lines = Vec::new();
     for row in rows {
         if lines.is_empty() {
-            lines.push(csv_line(row.iter().map(|(name, _)| name)));
+            lines.push(csv(row.iter().map(|(name, _)| name), raw));
         }
-        lines.push(csv_line(row.iter().map(|(_, cell)| cell)));
+        lines.push(csv(row.iter().map(|(_, cell)| cell), raw));
     }
     lines.concat()
 }

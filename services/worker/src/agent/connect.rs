@@ -11,18 +11,16 @@ use tonic_health::pb::{
 };
 
 /// Timeout of one attempt to connect.
-pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Window of HTTP/2 flow control, large enough for any batch.
 const WINDOW_BYTES: u32 = 4 << 20;
 
-/// Connects to `http://host:port` or `unix:/path`.
-pub(crate) async fn open(url: &str, limit: Duration) -> Result<Channel, Error> {
-    Endpoint::from_shared(url.to_owned())?
-        .connect_timeout(limit)
+/// The endpoint of `http://host:port` or `unix:/path`.
+pub(crate) fn endpoint(url: &str) -> Result<Endpoint, Error> {
+    Ok(Endpoint::from_shared(url.to_owned())?
+        .connect_timeout(CONNECT_TIMEOUT)
         .initial_stream_window_size(WINDOW_BYTES)
-        .initial_connection_window_size(WINDOW_BYTES)
-        .connect()
-        .await
+        .initial_connection_window_size(WINDOW_BYTES))
 }
 
 /// The answer to a health check.
@@ -30,18 +28,4 @@ pub(crate) async fn health(channel: &Channel) -> Result<ServingStatus, Status> {
     let mut client = HealthClient::new(channel.clone());
     let answer = client.check(HealthCheckRequest::default()).await?;
     Ok(answer.get_ref().status())
-}
-
-/// The text of an error with all its causes; tonic's own text is only "transport error".
-pub(crate) fn causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let more = error.to_string();
-        if !text.ends_with(&more) {
-            text = format!("{text}: {more}");
-        }
-        cause = error.source();
-    }
-    text
 }

@@ -4,13 +4,16 @@ use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 
 use arena_engine::FaultKind;
 use arena_model::error_line;
-use arena_wire::v1::{self, agent_setup};
+use arena_wire::{
+    networks::{AgentNetworks, causes, is_of_agent},
+    v1::{self, agent_setup},
+};
 use tonic::{Code, Status, client::Grpc, transport::Channel};
 use tonic_health::pb::health_check_response::ServingStatus;
 
 use super::{FaultReport, codec, connect};
 use crate::{
-    environment::Environment,
+    environment::{AgentOptions, Environment},
     supervise::{Exit, Launch, Limits, Output, Process, StartError},
 };
 
@@ -71,6 +74,8 @@ pub(crate) struct AgentConnection {
     process: Option<Process>,
     /// True before the first question.
     pub(crate) fresh: bool,
+    /// True for an endpoint whose faults do not say why it does not answer.
+    discreet: bool,
     /// True if the agent has no `ChooseMoves`, or the worker must not use it.
     pub(crate) single: bool,
 }
@@ -83,7 +88,7 @@ impl AgentConnection {
         environment: &Environment,
     ) -> Result<Self, Down> {
         let (channel, process) = match source {
-            Source::Endpoint(url) => (reach(url).await?, None),
+            Source::Endpoint(url) => (reach(url, &environment.agents).await?, None),
             Source::Program { path, args, limits } => {
                 start(name, path.clone(), args.clone(), *limits, environment).await?
             }
@@ -98,6 +103,7 @@ impl AgentConnection {
         Ok(Self {
             grpc: Grpc::new(channel.clone()).max_decoding_message_size(codec::answer_bytes_max(1)),
             channel,
+            discreet: environment.agents.discreet && process.is_none(),
             process,
             fresh: true,
             single: environment.agents.unary,
@@ -130,11 +136,18 @@ impl AgentConnection {
             None if codec::unreadable(status) => (FaultKind::Garbled, status.message().to_owned()),
             None => {
                 let is_lost = status.code() == Code::Unavailable || lost(status);
-                let (kind, what) = match is_lost {
-                    true => (FaultKind::Disconnected, "the connection failed"),
-                    false => (FaultKind::Crash, "the agent answered with an error"),
-                };
-                (kind, format!("{what}: {}", status_text(status)))
+                let what = "the connection failed";
+                match status_text(status) {
+                    text if self.discreet && (is_lost || !is_of_agent(status)) => {
+                        tracing::warn!(text, "lost the connection to an endpoint");
+                        (FaultKind::Disconnected, what.to_owned())
+                    }
+                    text if is_lost => (FaultKind::Disconnected, format!("{what}: {text}")),
+                    text => {
+                        let what = "the agent answered with an error";
+                        (FaultKind::Crash, format!("{what}: {text}"))
+                    }
+                }
             }
         };
         self.fault(kind, message)
@@ -238,24 +251,32 @@ async fn start(
 
 /// Connects to an endpoint. A health check is optional, but if there is one, it must answer
 /// SERVING.
-pub(crate) async fn reach(url: &str) -> Result<Channel, Down> {
-    let unreachable = |problem: String| {
-        let message = format!("cannot reach {url}: {problem}");
+async fn reach(url: &str, options: &AgentOptions) -> Result<Channel, Down> {
+    connected(url, &options.networks).await.map_err(|problem| {
+        let message = match options.discreet {
+            true => {
+                tracing::warn!(url, problem, "cannot reach an endpoint");
+                format!("cannot reach {url}: the endpoint did not answer")
+            }
+            false => format!("cannot reach {url}: {problem}"),
+        };
         Down::Agent(FaultReport::new(FaultKind::Disconnected, message))
-    };
-    let channel = connect::open(url, connect::CONNECT_TIMEOUT)
-        .await
-        .map_err(|error| unreachable(connect::causes(&error)))?;
+    })
+}
+
+async fn connected(url: &str, networks: &AgentNetworks) -> Result<Channel, String> {
+    let endpoint = connect::endpoint(url).map_err(|error| causes(&error))?;
+    let channel = networks.connect(url, endpoint).await?;
     match tokio::time::timeout(HEALTH_TIMEOUT, connect::health(&channel)).await {
         Ok(Ok(ServingStatus::Serving)) => Ok(channel),
-        Ok(Err(status)) if matches!(status.code(), Code::Unimplemented | Code::NotFound) => {
+        Ok(Err(status))
+            if matches!(status.code(), Code::Unimplemented | Code::NotFound)
+                && is_of_agent(&status) =>
+        {
             Ok(channel)
         }
-        Ok(Ok(other)) => {
-            let other = other.as_str_name();
-            Err(unreachable(format!("its health check answers {other}")))
-        }
-        Ok(Err(status)) => Err(unreachable(status_text(&status))),
-        Err(_) => Err(unreachable(format!("no answer within {HEALTH_TIMEOUT:?}"))),
+        Ok(Ok(other)) => Err(format!("its health check answers {}", other.as_str_name())),
+        Ok(Err(status)) => Err(status_text(&status)),
+        Err(_) => Err(format!("no answer within {HEALTH_TIMEOUT:?}")),
     }
 }

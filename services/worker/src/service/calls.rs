@@ -4,6 +4,7 @@
 use std::{future::Future, rc::Rc, time::Duration};
 
 use arena_access::Connection;
+use arena_wire::networks::causes;
 use arena_wire::{
     reasons,
     v1::{self, join_response::Notice, worker_service_client::WorkerServiceClient},
@@ -16,10 +17,7 @@ use tokio::{
 use tonic::{Code, Response, Status};
 use tonic_types::StatusExt;
 
-use crate::{
-    agent::connect::causes,
-    protocol::{CallNo, Refusal, ReportNo, StayNo},
-};
+use crate::protocol::{CallNo, Refusal, ReportNo, StayNo};
 
 /// An event from the network.
 pub(super) enum Heard {

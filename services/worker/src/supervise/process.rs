@@ -306,9 +306,8 @@ async fn ready(
 
 /// A connection that answers SERVING; else the last answer, if any.
 async fn serving(url: &str) -> Result<Channel, Option<String>> {
-    let channel = connect::open(url, connect::CONNECT_TIMEOUT)
-        .await
-        .map_err(|_| None)?;
+    let endpoint = connect::endpoint(url).map_err(|_| None)?;
+    let channel = endpoint.connect().await.map_err(|_| None)?;
     match connect::health(&channel).await {
         Ok(ServingStatus::Serving) => Ok(channel),
         Ok(other) => {

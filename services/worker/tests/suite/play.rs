@@ -4,9 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use crate::common::{Fixture, agents, endpoint, fixture, games, native, process, setup};
 use arena_engine::{FaultKind, Termination};
-use arena_wire::v1;
+use arena_wire::{networks::AgentNetworks, v1};
 use arena_worker::{
-    BinaryProvider, Builtin, PlayError, Played, Provided, describe, play_games, play_one,
+    AgentOptions, BinaryProvider, Builtin, PlayError, Played, Provided, describe, play_games,
+    play_one,
 };
 
 async fn play(setup: v1::TournamentSetup, builtin: Builtin) -> Result<Played, PlayError> {
@@ -114,6 +115,38 @@ async fn dead_endpoint_is_disconnected() {
         .await
         .expect("a game");
     assert_eq!(played.record.faults[0].kind, FaultKind::Disconnected);
+}
+
+/// A registrant must not explore the network of a worker.
+#[tokio::test]
+async fn faults_do_not_describe_other_servers() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await;
+    let listener = listener.expect("a port");
+    let server = format!("http://{}", listener.local_addr().expect("an address"));
+    let pages = axum::Router::new().fallback(|| async { axum::http::StatusCode::NOT_FOUND });
+    let serving = tonic::transport::Server::builder()
+        .add_routes(pages.into())
+        .serve_with_incoming(tokio_stream::wrappers::TcpListenerStream::new(listener));
+    tokio::spawn(serving);
+    // The number is a link-local address.
+    for url in [&server, "http://127.0.0.1:9", "http://2852039166:1"] {
+        let options = AgentOptions {
+            networks: AgentNetworks::default(),
+            discreet: true,
+            ..agents(Builtin::InProcess)
+        };
+        let setup = setup("kalah", vec![endpoint("far", url), native("random")]);
+        let played = play_one(setup, games(1).remove(0), Arc::new(Fixture), options).await;
+        let played = played.expect("a game");
+        assert_eq!(
+            played.record.faults[0].kind,
+            FaultKind::Disconnected,
+            "{url}"
+        );
+        let message = &played.fault_details[0].message;
+        let text = format!("cannot reach {url}: the endpoint did not answer");
+        assert!(message.ends_with(&text), "{message}");
+    }
 }
 
 #[tokio::test]

@@ -146,7 +146,7 @@ impl RerunArgs {
         let same_hash = again.record.hash == stored.hash;
         let is_same = again.record == *stored || before.hash_only && same_hash;
         if matches!(self.output, Format::Json | Format::Jsonl) {
-            output::write(&format!("{}\n", rules.line(&again.record)?))?;
+            output::document(&rules.line(&again.record)?)?;
         } else if is_same {
             output::write(&match self.output {
                 Format::Csv => format!("game_id,same\n{id},true\n"),

@@ -25,7 +25,7 @@ pub(crate) fn print_record(
         Format::Table => {}
         Format::Csv => return output::write(&export::csv(rules, record)),
         Format::Json | Format::Jsonl => {
-            return output::write(&format!("{}\n", rules.line(record)?));
+            return output::document(&rules.line(record)?);
         }
     }
     let names = names(rules, record);
@@ -57,7 +57,7 @@ pub(super) fn print_short(
 ) -> Outcome {
     match format {
         Format::Csv => output::write(&export::csv(rules, record)),
-        Format::Json | Format::Jsonl => output::write(&format!("{}\n", rules.short_line(record)?)),
+        Format::Json | Format::Jsonl => output::document(&rules.short_line(record)?),
         Format::Table => {
             let names = names(rules, record);
             let mut text = heading(rules, record, &names);

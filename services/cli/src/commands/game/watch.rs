@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use arena_model::printable;
 use clap::Args;
 use console::{Key, Style, Term};
 
@@ -75,7 +76,7 @@ impl WatchArgs {
             if before > 0 {
                 term.clear_last_lines(before)?;
             }
-            (&term).write_all(text.as_bytes())
+            (&term).write_all(printable(text).as_bytes())
         };
         walk(heading, frames, &mut keys, &mut draw).map_err(failed)
     }

@@ -1,0 +1,88 @@
+//! Text from agents, workers and users, in a form that is safe to print.
+//!
+//! Such text may contain characters that control a terminal, reverse the writing direction or are
+//! invisible. They are shown as escapes.
+
+use std::borrow::Cow;
+
+/// True for characters that control a terminal, change the writing direction or are invisible.
+/// Line feeds and tabs are not among them.
+#[must_use]
+pub fn is_hidden(c: char) -> bool {
+    c.is_control() && !matches!(c, '\n' | '\t')
+        || matches!(
+            c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}'
+        )
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+        || matches!(c, '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Shows hidden characters as `\x1b` or `\u{202e}`.
+#[must_use]
+pub fn printable(text: &str) -> Cow<'_, str> {
+    replaced(text, |c, out| match u32::from(c) {
+        code @ 0..=0x7f => *out += &format!("\\x{code:02x}"),
+        code => *out += &format!("\\u{{{code:x}}}"),
+    })
+}
+
+/// Shows hidden characters of a JSON document as `\u202e`. The document has the same value.
+#[must_use]
+pub fn printable_json(json: &str) -> Cow<'_, str> {
+    replaced(json, |c, out| {
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            *out += &format!("\\u{unit:04x}");
+        }
+    })
+}
+
+fn replaced(text: &str, escape: impl Fn(char, &mut String)) -> Cow<'_, str> {
+    // Almost all text is plain, and is checked byte by byte.
+    let plain = |byte: u8| matches!(byte, b'\n' | b'\t' | b' '..=b'~');
+    if text.bytes().all(plain) || !text.contains(is_hidden) {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match is_hidden(c) {
+            true => escape(c, &mut out),
+            false => out.push(c),
+        }
+    }
+    out.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hidden_characters_become_escapes() {
+        let text = "a\u{1b}[2J\0\u{7f}\u{9b}b\u{202e}\u{2066}\u{200b}\u{2028}c\r\td\n";
+        let shown = "a\\x1b[2J\\x00\\x7f\\u{9b}b\\u{202e}\\u{2066}\\u{200b}\\u{2028}c\\x0d\td\n";
+        assert_eq!(printable(text), shown);
+        assert_eq!(printable(shown), shown);
+    }
+
+    #[test]
+    fn visible_text_stays() {
+        for text in ["", "plain\n\ttext", "日本 – é e\u{301} 🙂 שלום"] {
+            assert!(matches!(printable(text), Cow::Borrowed(same) if same == text));
+            assert!(matches!(printable_json(text), Cow::Borrowed(same) if same == text));
+        }
+    }
+
+    #[test]
+    fn escaped_json_has_the_same_value() {
+        let all: String = ('\0'..=char::MAX).filter(|&c| is_hidden(c)).collect();
+        let value = serde_json::Value::from(all);
+        let text = value.to_string();
+        let shown = printable_json(&text);
+        assert!(!shown.contains(is_hidden));
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&shown).ok(),
+            Some(value)
+        );
+    }
+}

@@ -1,0 +1,297 @@
+//! Where agents may run as endpoints, and connections to them.
+//!
+//! A registrant chooses an endpoint's address, and coordinators and workers connect to it. So an
+//! address must not lead to services that trust every program of the machine.
+
+use std::{
+    io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    str::FromStr,
+};
+
+use hyper_util::rt::TokioIo;
+use ipnet::IpNet;
+use tokio::net::{TcpStream, lookup_host};
+use tonic::{
+    Status,
+    transport::{Channel, Endpoint, Uri},
+};
+
+/// The word for Unix sockets in a list of networks.
+const UNIX: &str = "unix";
+/// Metadata services of clouds at addresses that are not link-local.
+const METADATA_V4: [[u8; 4]; 3] = [[100, 100, 100, 200], [168, 63, 129, 16], [192, 0, 0, 192]];
+
+/// Addresses at which agents may be endpoints. Link-local, multicast, broadcast and unspecified
+/// addresses and metadata services of clouds never are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentNetworks {
+    /// None: all networks.
+    only: Option<Vec<IpNet>>,
+    unix: bool,
+}
+
+impl FromStr for AgentNetworks {
+    type Err = String;
+
+    /// Parses networks, addresses and `unix`, separated by commas.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut networks = Self {
+            only: Some(Vec::new()),
+            unix: false,
+        };
+        for part in text.split(',').map(str::trim) {
+            let network = part.parse::<IpNet>();
+            match network.or_else(|_| part.parse::<IpAddr>().map(IpNet::from)) {
+                Ok(network) => networks.only.get_or_insert_default().push(network),
+                Err(_) if part == UNIX => networks.unix = true,
+                Err(_) => {
+                    return Err(format!(
+                        "\"{part}\" is not a network: expected 10.0.0.0/8, an address or {UNIX}"
+                    ));
+                }
+            }
+        }
+        Ok(networks)
+    }
+}
+
+impl AgentNetworks {
+    /// The networks for commands of a user, who may also name Unix sockets.
+    #[must_use]
+    pub fn of_user() -> Self {
+        Self {
+            only: None,
+            unix: true,
+        }
+    }
+
+    /// Checks a URL without resolving its name.
+    ///
+    /// # Errors
+    /// The reason why an agent cannot be there.
+    pub fn check(&self, url: &str) -> Result<(), String> {
+        if url.starts_with("unix:") {
+            return match self.unix {
+                true => Ok(()),
+                false => Err(format!(
+                    "Unix sockets are not allowed: let the agent listen on a port; an operator \
+                     can allow them with --agent-endpoints {UNIX}"
+                )),
+            };
+        }
+        let host = url.parse::<Uri>().ok();
+        let address = host.as_ref().and_then(|url| host_of(url).parse().ok());
+        address.map_or(Ok(()), |address| self.check_address(address))
+    }
+
+    fn check_address(&self, address: IpAddr) -> Result<(), String> {
+        let address = canonical(address);
+        if let Some(kind) = special(address) {
+            return Err(format!(
+                "{address} is {kind} address: use the address of the machine that runs the agent"
+            ));
+        }
+        let networks = self.only.as_ref();
+        match networks.is_none_or(|only| only.iter().any(|network| network.contains(&address))) {
+            true => Ok(()),
+            false => Err(format!(
+                "{address} is not in the networks that the operator allows with --agent-endpoints"
+            )),
+        }
+    }
+
+    /// Connects to an agent: `endpoint` is for `url`. Every address of its name is checked, at
+    /// each connection.
+    ///
+    /// # Errors
+    /// The cause, which is for the log of the operator.
+    pub async fn connect(&self, url: &str, endpoint: Endpoint) -> Result<Channel, String> {
+        self.check(url)?;
+        if url.starts_with("unix:") {
+            return endpoint.connect().await.map_err(|error| causes(&error));
+        }
+        let networks = self.clone();
+        let connector = tower::service_fn(move |url: Uri| {
+            let networks = networks.clone();
+            async move { networks.open(&url).await.map(TokioIo::new) }
+        });
+        let channel = endpoint.connect_with_connector(connector).await;
+        channel.map_err(|error| causes(&error))
+    }
+
+    async fn open(&self, url: &Uri) -> io::Result<TcpStream> {
+        let port = url.port_u16().unwrap_or(80);
+        let addresses: Vec<SocketAddr> = lookup_host((host_of(url), port)).await?.collect();
+        for address in &addresses {
+            let checked = self.check_address(address.ip());
+            checked.map_err(|reason| io::Error::new(io::ErrorKind::PermissionDenied, reason))?;
+        }
+        let stream = TcpStream::connect(&addresses[..]).await?;
+        stream.set_nodelay(true)?;
+        Ok(stream)
+    }
+}
+
+/// The host of a URL; an IPv6 address without its brackets.
+fn host_of(url: &Uri) -> &str {
+    let host = url.host().unwrap_or_default();
+    host.trim_start_matches('[').trim_end_matches(']')
+}
+
+/// The IPv4 address to which an IPv6 address leads: mapped, compatible, NAT64 or 6to4.
+fn canonical(address: IpAddr) -> IpAddr {
+    let IpAddr::V6(v6) = address else {
+        return address;
+    };
+    let (high, low) = match v6.segments() {
+        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => (high, low),
+        [0x2002, high, low, ..] => (high, low),
+        [0, 0, 0, 0, 0, 0, high, low] if high > 0 => (high, low),
+        _ => return address,
+    };
+    Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)).into()
+}
+
+/// The kind of an address at which no agent can be.
+fn special(address: IpAddr) -> Option<&'static str> {
+    const METADATA: Option<&str> = Some("a metadata service's");
+    match address {
+        IpAddr::V4(v4) if v4.is_link_local() => Some("a link-local"),
+        IpAddr::V4(v4) if v4.octets()[0] == 0 => Some("an unspecified"),
+        IpAddr::V4(v4) if v4.is_multicast() => Some("a multicast"),
+        IpAddr::V4(v4) if v4.is_broadcast() => Some("a broadcast"),
+        IpAddr::V4(v4) if METADATA_V4.contains(&v4.octets()) => METADATA,
+        IpAddr::V6(v6) if v6.is_unicast_link_local() => Some("a link-local"),
+        IpAddr::V6(Ipv6Addr::UNSPECIFIED) => Some("an unspecified"),
+        IpAddr::V6(v6) if v6.is_multicast() => Some("a multicast"),
+        IpAddr::V6(v6) => match v6.segments() {
+            // AWS and Google Cloud.
+            [0xfd00, 0xec2, ..] | [0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254] => METADATA,
+            _ => None,
+        },
+        IpAddr::V4(_) => None,
+    }
+}
+
+/// True if an agent answered with this status; false if an HTTP server did that is no agent.
+#[must_use]
+pub fn is_of_agent(status: &Status) -> bool {
+    !status.message().starts_with("grpc-status header missing")
+}
+
+/// The text of an error with all its causes; tonic's own text is only "transport error".
+#[must_use]
+pub fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.ends_with(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REFUSED: [&str; 16] = [
+        "http://169.254.169.254:80",
+        "http://user@169.254.169.254:80",
+        "http://[::ffff:169.254.169.254]:80",
+        "http://[64:ff9b::a9fe:a9fe]:80",
+        "http://[2002:a9fe:a9fe::]:80",
+        "http://[fd00:ec2::254]:80",
+        "http://[fd20:ce::254]:80",
+        "http://[fe80::1]:80",
+        "http://[ff02::1]:80",
+        "http://[::]:80",
+        "http://0.0.0.0:80",
+        "http://224.0.0.1:80",
+        "http://255.255.255.255:80",
+        "http://100.100.100.200:80",
+        "http://168.63.129.16:80",
+        "unix:/run/docker.sock",
+    ];
+
+    #[test]
+    fn special_addresses_are_refused() {
+        for networks in ["0.0.0.0/0,::/0", "169.254.0.0/16"] {
+            let networks: AgentNetworks = networks.parse().expect("networks");
+            for url in REFUSED {
+                assert!(networks.check(url).is_err(), "{url}");
+                assert!(AgentNetworks::default().check(url).is_err(), "{url}");
+            }
+        }
+        for url in [
+            "http://127.0.0.1:1",
+            "http://[::1]:1",
+            "http://10.0.0.7:1",
+            "http://host:1",
+        ] {
+            assert_eq!(AgentNetworks::default().check(url), Ok(()), "{url}");
+        }
+        assert_eq!(AgentNetworks::of_user().check("unix:/tmp/mine"), Ok(()));
+    }
+
+    #[test]
+    fn operator_limits_networks() {
+        let networks: AgentNetworks = "10.0.0.0/8, ::1, unix".parse().expect("networks");
+        for url in ["http://10.1.2.3:1", "http://[::1]:1", "unix:/tmp/mine"] {
+            assert_eq!(networks.check(url), Ok(()), "{url}");
+        }
+        for url in [
+            "http://127.0.0.1:1",
+            "http://11.0.0.1:1",
+            "http://[::ffff:11.0.0.1]:1",
+        ] {
+            let refused = networks.check(url);
+            assert!(
+                refused.is_err_and(|it| it.contains("--agent-endpoints")),
+                "{url}"
+            );
+        }
+        for text in ["", "10.0.0.0/33", "localhost", "10.0.0.0/8,,"] {
+            assert!(text.parse::<AgentNetworks>().is_err(), "{text}");
+        }
+    }
+
+    #[tokio::test]
+    async fn resolved_addresses_are_checked() {
+        let only: AgentNetworks = "10.0.0.0/8".parse().expect("networks");
+        // The number is 169.254.169.254, which the resolver knows without a question.
+        for (networks, url, reason) in [
+            (only, "http://localhost:1", "not in the networks"),
+            (
+                AgentNetworks::default(),
+                "http://2852039166:1",
+                "link-local",
+            ),
+        ] {
+            assert_eq!(networks.check(url), Ok(()), "{url}");
+            let endpoint = Endpoint::from_shared(url.to_owned()).expect("a URL");
+            let refused = networks.connect(url, endpoint).await;
+            assert!(
+                refused.as_ref().is_err_and(|it| it.contains(reason)),
+                "{refused:?}"
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn agents_on_loopback_are_reached() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
+            .await
+            .expect("a port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let endpoint = Endpoint::from_shared(url.clone()).expect("a URL");
+        let accept = tokio::spawn(async move { listener.accept().await });
+        let channel = AgentNetworks::default().connect(&url, endpoint).await;
+        assert!(channel.is_ok(), "{channel:?}");
+        assert!(accept.await.is_ok_and(|accepted| accepted.is_ok()));
+    }
+}
