@@ -386,3 +386,61 @@ fn tokens_are_not_repeated() {
         }
     }
 }
+
+#[test]
+fn audit_trail_shows_who_did_what() {
+    let world = World::new();
+    let coordinator = world.coordinator("data", &[]);
+    let url = coordinator.url();
+    create(
+        &world,
+        &coordinator,
+        &["--role", "submitter", "--write", "s.token"],
+    );
+    let text = fs::read_to_string(world.folder().join("s.token")).expect("a token");
+    let id = text.split('-').nth(1).expect("an id");
+    let of = ["--coordinator", &url, "--token-file", "s.token"];
+    let register = ["agent", "register", "mine", "--bot", "random"];
+    let _ = world.arena(&[&register[..], &of].concat()).ok();
+    let spec = spec("mine", "kalah", 1, &["random", "greedy"], "");
+    let tournament = world.start_tournament("mine", &spec, &url);
+    let cancel = ["tournament", "cancel", &tournament];
+    world
+        .arena(&[&cancel[..], &of].concat())
+        .fails(1, &["belongs to another token"]);
+    let read = ["agent", "list", "--coordinator", &url];
+    as_stranger(&world, &read).fails(1, &["asks for a token"]);
+    let list = ["events", "list", "--since", "1h", "--coordinator", &url];
+    let events = until("all events", || {
+        let listed = world.arena(&list).ok().stdout;
+        let lines = listed
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("JSON"));
+        let events: Vec<serde_json::Value> = lines.collect();
+        (events.len() >= 5).then_some(events)
+    });
+    let seen: Vec<[&str; 4]> = events
+        .iter()
+        .map(|event| ["actor", "method", "target", "outcome"].map(|key| text_of(event, key)))
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            ["local", "CreateToken", id, "Ok"],
+            [id, "RegisterAgent", "mine", "Ok"],
+            ["local", "StartTournament", "mine", "Ok"],
+            [id, "CancelTournament", &tournament, "PermissionDenied"],
+            ["", "ListAgents", "", "TOKEN_MISSING"],
+        ]
+    );
+    // Whoever changes the file is found out.
+    let file = world.folder().join("data/events.jsonl");
+    assert_eq!(mode(&file), 0o600);
+    let text = fs::read_to_string(&file).expect("lines");
+    fs::write(&file, text.replace("RegisterAgent", "RemoveAgent")).expect("a file");
+    world.arena(&list).fails(3, &["line 2 was changed"]);
+}
+
+fn text_of<'a>(event: &'a serde_json::Value, key: &str) -> &'a str {
+    event[key].as_str().expect("text")
+}

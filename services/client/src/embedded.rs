@@ -129,6 +129,7 @@ async fn embed(
     let admin = token.map_err(|error| Failure::failed(format!("admin token: {error}")))?;
     let options = Options {
         only_started: true,
+        events: data.map(|data| data.join("events.jsonl")),
         access: arena_coordinator::Access::Tokens {
             admin: admin.clone(),
         },

@@ -5,7 +5,7 @@ mod tokens;
 
 use std::{
     net::IpAddr,
-    sync::Arc,
+    sync::{Arc, OnceLock},
     time::{Duration, SystemTime},
 };
 
@@ -60,6 +60,8 @@ pub(crate) struct Principal {
     pub(crate) owner: Arc<str>,
     /// When the permission ends.
     end: Option<End>,
+    /// What the request is about, for the audit trail.
+    target: Arc<OnceLock<String>>,
 }
 
 #[derive(Clone, Debug)]
@@ -73,6 +75,8 @@ pub(crate) struct Admission {
     pub(crate) principal: Principal,
     /// True if the answer is a stream, which can outlast the permission.
     pub(crate) streams: bool,
+    /// True if the call belongs into the audit trail.
+    pub(crate) is_recorded: bool,
     /// A use of the token that has to be stored first.
     pub(crate) counted: Option<tokens::Counted>,
 }
@@ -145,6 +149,7 @@ impl Admission {
         Self {
             principal,
             streams: method.streams,
+            is_recorded: method.is_recorded,
             counted: None,
         }
     }
@@ -157,6 +162,7 @@ impl Principal {
             role: Role::Admin,
             owner: LOCAL.into(),
             end: None,
+            target: Arc::default(),
         }
     }
 
@@ -167,6 +173,7 @@ impl Principal {
             role: known.ok_or(Error::CertificateRole)?,
             owner: format!("{CERTIFICATE}{}", name.name).into(),
             end: None,
+            target: Arc::default(),
         })
     }
 
@@ -176,7 +183,19 @@ impl Principal {
             role: Role::Unspecified,
             owner: "".into(),
             end: None,
+            target: Arc::default(),
         }
+    }
+
+    /// Says what the request is about.
+    pub(crate) fn on(&self, target: impl Into<String>) {
+        // The first word counts.
+        let _ = self.target.set(target.into());
+    }
+
+    /// What the request was about.
+    pub(crate) fn target(&self) -> String {
+        self.target.get().cloned().unwrap_or_default()
     }
 
     /// Fails unless it may change what an owner made.

@@ -28,6 +28,9 @@ pub enum StartError {
         /// The cause.
         source: io::Error,
     },
+    /// The audit trail cannot be written.
+    #[error("cannot write the audit trail: {0}")]
+    Trail(#[from] io::Error),
     /// The Unix socket cannot be used.
     #[error("cannot listen on {}: {source}", .path.display())]
     Socket {

@@ -32,6 +32,7 @@ mod stored_game;
 #[cfg(test)]
 mod tests;
 mod tickets;
+mod trail;
 
 pub use accept::{Connection, Incoming, Peer};
 pub use agents::CheckNative;

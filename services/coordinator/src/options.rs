@@ -26,6 +26,8 @@ pub struct Options {
     pub metrics_public: bool,
     /// Who may use it.
     pub access: Access,
+    /// File of the audit trail, if it is kept.
+    pub events: Option<PathBuf>,
     /// The certificate; without one, connections are not encrypted.
     pub tls: Option<TlsFiles>,
     /// The bots built into workers. Each is always available as an agent of its own name.
@@ -70,6 +72,7 @@ impl Options {
             metrics: None,
             metrics_public: true,
             access: Access::Open,
+            events: None,
             tls: None,
             native,
             check_native: |_, _, _, _, _| Ok(()),

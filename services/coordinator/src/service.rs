@@ -37,6 +37,7 @@ use crate::{
     messages::RunSummary,
     options::Options,
     rpc::{AdminRpc, CoordinatorRpc, Figures, Gate, Gated, WorkerRpc},
+    trail::Trail,
 };
 
 /// Maximum streams of one connection; tonic itself has no limit.
@@ -156,7 +157,12 @@ impl Options {
         let metrics = Arc::clone(&counters);
         let shared = Arc::clone(&directory);
         let core = core::load(&self, metrics, settings, shared, signal_sender, stop).await?;
-        let gate = Gate::new(self.report_queue_games, Arc::clone(&counters), door);
+        let gate = Gate::new(
+            self.report_queue_games,
+            Arc::clone(&counters),
+            door,
+            Trail::open(self.events.as_deref())?,
+        );
         let metrics_tls = self
             .tls
             .clone()
@@ -340,6 +346,7 @@ where
     health.set_serving::<AdminServiceServer<AdminRpc>>().await;
     let admin = AdminServiceServer::new(AdminRpc {
         tokens: gate.door.tokens.clone(),
+        trail: Arc::clone(&gate.trail),
     })
     .max_decoding_message_size(REQUEST_BYTES_MAX);
     let reflection = || {

@@ -5,7 +5,7 @@ use crate::{
     luck::Luck,
     r#match::Event,
     random::{Key, Stream},
-    replay::{Outcome, ReplayError, replay},
+    replay::{Described, Outcome, ReplayError, replay},
 };
 
 /// The keys of all chance of one game. They follow from its seed alone.
@@ -57,7 +57,7 @@ pub struct Checked {
 }
 
 /// Applies the events from the initial position, and checks each against the rules and each chance
-/// outcome against its key.
+/// outcome against its key. Each event that the rules allow is passed to `visit`.
 ///
 /// # Errors
 /// [`CheckError`] at the first event that is impossible or does not follow from the keys.
@@ -65,6 +65,7 @@ pub fn check<G: Game>(
     game: &G,
     events: &[Event],
     keys: &ChanceKeys,
+    mut visit: impl FnMut(Described<'_>),
 ) -> Result<Checked, CheckError> {
     let mut luck = Luck::new();
     let mut dice: PerSeat<Option<Stream>> = [const { None }; MAX_SEATS];
@@ -72,6 +73,7 @@ pub fn check<G: Game>(
     let mut differs = None;
     let (mut ply, mut place) = (0, 0);
     let outcome = replay(game, events, |state, described| {
+        visit(described);
         let event = place;
         place += 1;
         if described.event.is_action() {

@@ -25,7 +25,12 @@ pub trait AnyGame: Send + Sync {
         visit: &mut dyn FnMut(Described<'_>),
     ) -> Result<Outcome, ReplayError>;
     /// See [`check()`].
-    fn check(&self, events: &[Event], keys: &ChanceKeys) -> Result<Checked, CheckError>;
+    fn check(
+        &self,
+        events: &[Event],
+        keys: &ChanceKeys,
+        visit: &mut dyn FnMut(Described<'_>),
+    ) -> Result<Checked, CheckError>;
     /// See [`resolve_steps`].
     fn resolve_steps(&self, steps: &[Step]) -> Result<Vec<Event>, ReplayError>;
     /// Replays and draws the board before each event and at the end.
@@ -91,8 +96,13 @@ impl<G: Game> AnyGame for G {
         replay(self, events, |_, described| visit(described))
     }
 
-    fn check(&self, events: &[Event], keys: &ChanceKeys) -> Result<Checked, CheckError> {
-        check(self, events, keys)
+    fn check(
+        &self,
+        events: &[Event],
+        keys: &ChanceKeys,
+        visit: &mut dyn FnMut(Described<'_>),
+    ) -> Result<Checked, CheckError> {
+        check(self, events, keys, visit)
     }
 
     fn resolve_steps(&self, steps: &[Step]) -> Result<Vec<Event>, ReplayError> {

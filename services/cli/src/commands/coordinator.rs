@@ -291,6 +291,7 @@ impl CoordinatorArgs {
             client_ca: self.tls_client_ca.clone(),
         });
         options.metrics_public = self.metrics_public || self.metrics.ip().is_loopback();
+        options.events = Some(self.data.join("events.jsonl"));
         let is_tls = options.tls.is_some();
         let unwritten = |error| Failure::failed(format!("admin token: {error}"));
         let admin = keep_data_token(&self.data).map_err(unwritten)?;

@@ -6,6 +6,7 @@ mod bench;
 pub(crate) mod completions;
 mod coordinator;
 mod demo;
+mod events;
 mod evolve;
 mod expect;
 pub(crate) mod export;
@@ -61,6 +62,8 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Token(token::TokenCommand),
     #[command(subcommand)]
+    Events(events::EventsCommand),
+    #[command(subcommand)]
     Tls(tls::TlsCommand),
     Health(health::HealthArgs),
     Bench(bench::BenchArgs),
@@ -81,6 +84,7 @@ impl Command {
             Self::Agent(command) => block_on(command.run()),
             Self::Tournament(command) => block_on(command.run()),
             Self::Token(command) => block_on(command.run()),
+            Self::Events(command) => block_on(command.run()),
             Self::Tls(command) => command.run(),
             Self::Standings(args) => block_on(args.run()),
             Self::Game(command) => block_on(command.run()),

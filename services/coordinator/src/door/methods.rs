@@ -17,6 +17,8 @@ pub(super) struct Method {
     pub(super) open: bool,
     /// True if the answer is a stream.
     pub(super) streams: bool,
+    /// True if calls belong into the audit trail: what changes something, and joins of workers.
+    pub(super) is_recorded: bool,
 }
 
 impl Method {
@@ -119,8 +121,11 @@ fn read() -> HashMap<String, Method> {
         for service in file.services {
             for method in service.methods {
                 let path = format!("/{}.{}/{}", file.package, service.name, method.name);
+                let roles: Vec<Role> = method.options.iter().flat_map(OptionsOf::roles).collect();
+                let by_worker = roles.contains(&Role::Worker) && method.name != "Join";
                 let of = Method {
-                    roles: method.options.iter().flat_map(OptionsOf::roles).collect(),
+                    is_recorded: !roles.is_empty() && !roles.contains(&Role::Viewer) && !by_worker,
+                    roles,
                     open: false,
                     streams: method.streams,
                 };

@@ -168,6 +168,7 @@ impl Tokens {
                 revoked: found.revoked.subscribe(),
                 expires: found.expires,
             }),
+            target: Arc::default(),
         };
         let is_limited = found.info.uses > 0 && found.role != Role::Worker;
         drop(known);

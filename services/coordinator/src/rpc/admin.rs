@@ -3,18 +3,25 @@
 use std::sync::Arc;
 
 use arena_wire::v1::{self, admin_service_server::AdminService};
-use tonic::{Request, Response};
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Request, Response, Status};
 
-use super::Answer;
+use super::{Answer, principal};
 use crate::{
     door::{Tokens, role_name},
     error::Error,
+    trail::Trail,
 };
+
+/// Maximum number of events that wait for a slow reader.
+const EVENTS_WAITING: usize = 64;
 
 /// The service.
 pub(crate) struct AdminRpc {
     /// None if everyone may do everything.
     pub(crate) tokens: Option<Arc<Tokens>>,
+    pub(crate) trail: Arc<Trail>,
 }
 
 impl AdminRpc {
@@ -31,8 +38,10 @@ impl AdminService for AdminRpc {
         &self,
         request: Request<v1::CreateTokenRequest>,
     ) -> Answer<v1::CreateTokenResponse> {
+        let by = principal(&request);
         let created = self.tokens()?.create(request.into_inner()).await?;
         if let Some(token) = &created.token {
+            by.on(&*token.id);
             let (id, role) = (&token.id, role_name(token.role()));
             tracing::info!(id, role, label = ?token.label, "token created");
         }
@@ -51,10 +60,32 @@ impl AdminService for AdminRpc {
         &self,
         request: Request<v1::RevokeTokenRequest>,
     ) -> Answer<v1::RevokeTokenResponse> {
+        principal(&request).on(&*request.get_ref().id);
         let token = self.tokens()?.revoke(&request.get_ref().id).await?;
         tracing::info!(id = token.id, "token revoked");
         Ok(Response::new(v1::RevokeTokenResponse {
             token: Some(token),
         }))
+    }
+
+    type ListEventsStream = ReceiverStream<Result<v1::ListEventsResponse, Status>>;
+
+    async fn list_events(
+        &self,
+        request: Request<v1::ListEventsRequest>,
+    ) -> Answer<Self::ListEventsStream> {
+        let (sender, lines) = mpsc::channel(EVENTS_WAITING);
+        let trail = Arc::clone(&self.trail);
+        tokio::task::spawn_blocking(move || {
+            let send = |line| {
+                let event = Ok(v1::ListEventsResponse { line });
+                sender.blocking_send(event).is_ok()
+            };
+            if let Err(problem) = trail.list(request.get_ref().since_unix_us, send) {
+                // A reader that is gone needs no reason.
+                let _ = sender.blocking_send(Err(Status::data_loss(problem)));
+            }
+        });
+        Ok(Response::new(ReceiverStream::new(lines)))
     }
 }

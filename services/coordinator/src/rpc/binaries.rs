@@ -37,6 +37,7 @@ pub(super) async fn upload(
             return Err(invalid("an upload starts with its header"));
         }
     };
+    by.on(&*header.sha256);
     let sha256 = parse_sha256(&header.sha256)?;
     let size = header.size_bytes;
     if size == 0 || size > BINARY_BYTES_MAX {

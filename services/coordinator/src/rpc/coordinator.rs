@@ -37,6 +37,7 @@ impl CoordinatorService for CoordinatorRpc {
     ) -> Answer<v1::RegisterAgentResponse> {
         let by = principal(&request);
         let request = request.into_inner();
+        by.on(request.agent.as_ref().map_or("", |agent| &agent.name));
         let agent = self
             .handle
             .change(|core| Box::pin(async move { core.register(request, &by).await }))
@@ -77,6 +78,7 @@ impl CoordinatorService for CoordinatorRpc {
     ) -> Answer<v1::RemoveAgentResponse> {
         let by = principal(&request);
         let request = request.into_inner();
+        by.on(&*request.name);
         self.handle
             .change(|core| Box::pin(async move { core.remove(request, &by).await }))
             .await?;
@@ -102,6 +104,7 @@ impl CoordinatorService for CoordinatorRpc {
         let request = request.into_inner();
         let (mut plan, agents) = self.handle.plan(&request.spec_toml, &request.seed).await?;
         plan.seal(random::bytes()?);
+        by.on(plan.tournament.name.to_string());
         let notes = endpoints::ask(&plan, &agents).await?;
         let started = self
             .handle
@@ -158,6 +161,7 @@ impl CoordinatorService for CoordinatorRpc {
     ) -> Answer<v1::PauseTournamentResponse> {
         let by = principal(&request);
         let request = request.into_inner();
+        by.on(&*request.tournament_id);
         let (after, id) = (TournamentState::Paused, request.request_id);
         let tournament = self.change(after, id, request.tournament_id, by).await?;
         Ok(Response::new(v1::PauseTournamentResponse { tournament }))
@@ -169,6 +173,7 @@ impl CoordinatorService for CoordinatorRpc {
     ) -> Answer<v1::ResumeTournamentResponse> {
         let by = principal(&request);
         let request = request.into_inner();
+        by.on(&*request.tournament_id);
         let (after, id) = (TournamentState::Running, request.request_id);
         let tournament = self.change(after, id, request.tournament_id, by).await?;
         Ok(Response::new(v1::ResumeTournamentResponse { tournament }))
@@ -180,6 +185,7 @@ impl CoordinatorService for CoordinatorRpc {
     ) -> Answer<v1::CancelTournamentResponse> {
         let by = principal(&request);
         let request = request.into_inner();
+        by.on(&*request.tournament_id);
         let (after, id) = (TournamentState::Cancelled, request.request_id);
         let tournament = self.change(after, id, request.tournament_id, by).await?;
         Ok(Response::new(v1::CancelTournamentResponse { tournament }))
@@ -191,6 +197,7 @@ impl CoordinatorService for CoordinatorRpc {
     ) -> Answer<v1::RetryTournamentResponse> {
         let by = principal(&request);
         let request = request.into_inner();
+        by.on(&*request.tournament_id);
         let tournament = self
             .handle
             .change(|core| Box::pin(async move { core.retry(request, &by).await }))

@@ -21,9 +21,10 @@ use tonic::{
 
 use crate::{
     accept::Peer,
-    door::{Admission, Door},
+    door::{Admission, Door, role_name},
     error::Error,
     handle::COMMANDS_MAX,
+    trail::{Event, Trail},
 };
 
 /// The only method with results.
@@ -46,13 +47,14 @@ const READ_MAX: Duration = Duration::from_secs(30);
 /// Minimum and maximum delay for a refused worker.
 const WAIT: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
 /// Minimum interval between log lines about refused requests.
-const WARN_EVERY: Duration = Duration::from_secs(10);
+const WARN_EVERY: Duration = Duration::from_secs(1);
 /// A new measurement has one part in this many of the weight in the average.
 const SMOOTHING: u32 = 8;
 
 /// The open reports.
 pub(crate) struct Gate {
     pub(crate) door: Door,
+    pub(crate) trail: Arc<Trail>,
     games_max: u64,
     held: Mutex<Held>,
     /// Time of the last warning about refused requests, and their number since.
@@ -74,9 +76,15 @@ struct Held {
 
 impl Gate {
     /// Limit for the games of all open reports.
-    pub(crate) fn new(games_max: u64, metrics: Arc<CoordinatorMetrics>, door: Door) -> Arc<Self> {
+    pub(crate) fn new(
+        games_max: u64,
+        metrics: Arc<CoordinatorMetrics>,
+        door: Door,
+        trail: Trail,
+    ) -> Arc<Self> {
         Arc::new(Self {
             door,
+            trail: Arc::new(trail),
             games_max,
             held: Mutex::default(),
             refusals: Mutex::default(),
@@ -94,6 +102,13 @@ impl Gate {
             let (refused, reason) = (last.1, error.reason());
             let peer = peer.map_or_else(|| "unknown".to_owned(), |peer| peer.to_string());
             tracing::warn!(refused, reason, ?path, peer, "refusing requests");
+            self.trail.record(Event {
+                peer: Some(peer),
+                method: method_name(self.door.label(path)),
+                outcome: reason.to_owned(),
+                times: Some(refused),
+                ..Event::default()
+            });
             *last = (Some(now), 0);
         }
     }
@@ -126,6 +141,11 @@ impl Gate {
             }),
         }))
     }
+}
+
+/// The last part of a path.
+fn method_name(path: &str) -> String {
+    path.rsplit('/').next().unwrap_or_default().to_owned()
 }
 
 /// An admitted report; its room is free again when it is dropped.
@@ -217,6 +237,7 @@ where
         let Admission {
             principal,
             streams,
+            is_recorded,
             counted,
         } = match self.gate.door.admit(&request, peer.as_ref()) {
             Ok(admission) => admission,
@@ -229,9 +250,11 @@ where
                 return Box::pin(async { Ok(refusal.into_http()) });
             }
         };
-        if let Some(peer) = peer {
+        if let Some(peer) = &peer {
             peer.served();
         }
+        let peer = peer.and_then(|peer| peer.address);
+        let gate = Arc::clone(&self.gate);
         request.extensions_mut().insert(principal.clone());
         let admitted = match (path == METHOD).then(|| self.gate.admit()).transpose() {
             Ok(admitted) => admitted,
@@ -260,6 +283,7 @@ where
                     None => Ok(()),
                 }
             };
+            let recorded = is_recorded.then(|| (principal.clone(), peer));
             let mut ended = Box::pin(principal.ended());
             let answer = match permitted.await {
                 Ok(()) => tokio::select! {
@@ -279,6 +303,17 @@ where
                 let status = response.headers().get("grpc-status");
                 let code = status.map_or(Code::Ok, |code| Code::from_bytes(code.as_bytes()));
                 metrics.grpc_request(&path, code as i32);
+                if let Some((by, peer)) = recorded {
+                    gate.trail.record(Event {
+                        actor: by.owner.to_string(),
+                        role: role_name(by.role).to_owned(),
+                        peer: peer.map(|peer| peer.to_string()),
+                        method: method_name(&path),
+                        target: by.target(),
+                        outcome: format!("{code:?}"),
+                        ..Event::default()
+                    });
+                }
             }
             answer
         })
@@ -440,7 +475,8 @@ mod tests {
         let metrics = Arc::new(metrics.expect("a fresh registry"));
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new().expect("a memory store"));
         let door = Door::load(&Access::Open, &store).expect("an empty store");
-        Gate::new(games_max, metrics, door)
+        let trail = Trail::open(None).expect("nothing to open");
+        Gate::new(games_max, metrics, door, trail)
     }
 
     #[tokio::test]

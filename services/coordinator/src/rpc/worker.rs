@@ -52,6 +52,7 @@ impl WorkerService for WorkerRpc {
     async fn join(&self, request: Request<v1::JoinRequest>) -> Answer<Presence> {
         let by = principal(&request);
         let request = request.into_inner();
+        by.on(&*request.name);
         if let (Some(tokens), Role::Worker) = (&self.tokens, by.role) {
             tokens.joined(&by.owner, request.process).await?;
         }

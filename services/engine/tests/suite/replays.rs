@@ -41,7 +41,7 @@ fn replay_equals_the_game() {
 fn chance_is_checked_against_keys() {
     let toy = Toy::new(2);
     let events = played(&toy);
-    let checked = check(&toy, &events, &chance_keys(6)).expect("its own keys");
+    let checked = check(&toy, &events, &chance_keys(6), |_| {}).expect("its own keys");
     assert_eq!(checked.outcome.ending, Some(Ending::Normal));
     let outcome = replay(&toy, &events, |_, _| {}).expect("a game");
     assert_eq!(checked.outcome, outcome);
@@ -57,7 +57,7 @@ fn chance_is_checked_against_keys() {
         .iter()
         .filter(|event| event.is_action())
         .count();
-    let refused = check(&toy, &other[..=place], &chance_keys(6));
+    let refused = check(&toy, &other[..=place], &chance_keys(6), |_| {});
     let Err(CheckError::Dice(DiceError {
         ply: at,
         event,
@@ -69,7 +69,7 @@ fn chance_is_checked_against_keys() {
     };
     assert_eq!((at as usize, event), (ply, place));
     assert_eq!(seat, None);
-    assert!(check(&toy, &events, &chance_keys(7)).is_err());
+    assert!(check(&toy, &events, &chance_keys(7), |_| {}).is_err());
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 
 use arena_engine::{
-    AnyGame, CheckError, Checked, DiceError, FaultPolicy, ReplayError, Seat, Termination,
-    forfeit_placement,
+    AnyGame, CheckError, Checked, Described, DiceError, FaultPolicy, ReplayError, Seat,
+    Termination, forfeit_placement,
 };
 use sha2::{Digest, Sha256};
 
@@ -107,7 +107,18 @@ impl GameRecord {
         on_fault: Option<FaultPolicy>,
     ) -> Result<(), VerifyError> {
         let keys = self.seed.chance_keys(self.seats.len());
-        let Checked { outcome, luck } = game.check(&self.events, &keys)?;
+        let checked = game.check(&self.events, &keys, &mut |_| {})?;
+        self.check_result(checked, game, has_luck, on_fault)
+    }
+
+    /// Compares the record with what its events lead to.
+    fn check_result(
+        &self,
+        Checked { outcome, luck }: Checked,
+        game: &dyn AnyGame,
+        has_luck: bool,
+        on_fault: Option<FaultPolicy>,
+    ) -> Result<(), VerifyError> {
         if self.termination == Termination::Void {
             return same("plies", &self.plies, &0);
         }
@@ -267,7 +278,9 @@ impl RecordVerifier {
         line: &mut String,
     ) -> Result<(), VerifyError> {
         line.clear();
-        self.lines.write(record, game, None, line)?;
+        let keys = record.seed.chance_keys(record.seats.len());
+        let check = |visit: &mut dyn FnMut(Described<'_>)| game.check(&record.events, &keys, visit);
+        let checked = self.lines.write_replayed(record, None, line, check)?;
         let hash: [u8; 32] = Sha256::digest(line.as_bytes()).into();
         if hash != record.hash {
             return Err(VerifyError::Hash {
@@ -276,7 +289,7 @@ impl RecordVerifier {
             });
         }
         let has_luck = self.has_luck || !record.luck.is_empty();
-        record.check_luck(game, has_luck, self.on_fault)
+        record.check_result(checked, game, has_luck, self.on_fault)
     }
 }
 

@@ -45,6 +45,18 @@ impl LineWriter {
         hash: Option<&[u8; 32]>,
         out: &mut String,
     ) -> Result<(), ReplayError> {
+        let replay = |visit: &mut dyn FnMut(Described<'_>)| game.replay(&record.events, visit);
+        self.write_replayed(record, hash, out, replay).map(drop)
+    }
+
+    /// As [`LineWriter::write`], with the events that `replay` passes on.
+    pub(super) fn write_replayed<T, E>(
+        &self,
+        record: &GameRecord,
+        hash: Option<&[u8; 32]>,
+        out: &mut String,
+        replay: impl FnOnce(&mut dyn FnMut(Described<'_>)) -> Result<T, E>,
+    ) -> Result<T, E> {
         out.push_str(&self.opening);
         write_number(out, record.index);
         let seats = record.seats.iter();
@@ -58,7 +70,7 @@ impl LineWriter {
         out.push_str(EVENTS);
         let mut plies = 0;
         let mut first = true;
-        game.replay(&record.events, &mut |described| {
+        let replayed = replay(&mut |described| {
             if !std::mem::take(&mut first) {
                 out.push(',');
             }
@@ -67,7 +79,7 @@ impl LineWriter {
             write_event(out, described, opening);
         })?;
         write_tail(out, record, hash);
-        Ok(())
+        Ok(replayed)
     }
 
     /// Computes the record's hash and stores it in the record.

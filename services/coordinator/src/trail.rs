@@ -1,0 +1,302 @@
+//! The audit trail: who did what to what, when, and with what outcome. A file of JSON lines; each
+//! has the hash of the one before, so that a line that was changed or removed is noticed.
+
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+    sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
+    thread::{self, JoinHandle},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// Maximum number of events that wait for the disk.
+const WAITING_MAX: usize = 1024;
+
+/// Something that was done, or refused.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Event {
+    /// Unix time in microseconds.
+    pub(crate) unix_us: u64,
+    /// Id of the token, or another owner; empty if nobody is known.
+    pub(crate) actor: String,
+    pub(crate) role: String,
+    /// Address and port.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) peer: Option<String>,
+    pub(crate) method: String,
+    /// Name or id of what it was done to; empty if the request named nothing.
+    pub(crate) target: String,
+    /// Name of a status code, or the reason of a refusal.
+    pub(crate) outcome: String,
+    /// For refusals: number of them since the last event of this kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) times: Option<u64>,
+}
+
+/// A line of the file.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    number: u64,
+    /// Hash of the line before; empty in the first.
+    previous: String,
+    #[serde(flatten)]
+    event: Event,
+    /// SHA-256 of this line with an empty hash.
+    hash: String,
+}
+
+impl Line {
+    fn new(number: u64, previous: &str, event: Event) -> Self {
+        let mut line = Self {
+            number,
+            previous: previous.to_owned(),
+            event,
+            hash: String::new(),
+        };
+        line.hash = line.computed();
+        line
+    }
+
+    fn computed(&self) -> String {
+        let unhashed = Self {
+            number: self.number,
+            previous: self.previous.clone(),
+            event: self.event.clone(),
+            hash: String::new(),
+        };
+        hex::encode(Sha256::digest(unhashed.text()))
+    }
+
+    fn text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// Writes events.
+pub(crate) struct Trail {
+    path: Option<PathBuf>,
+    /// Set while it writes.
+    sender: Option<SyncSender<Event>>,
+    writing: Option<JoinHandle<()>>,
+}
+
+impl Trail {
+    /// Continues the file at a path; without one, nothing is kept.
+    pub(crate) fn open(path: Option<&Path>) -> io::Result<Self> {
+        let Some(path) = path else {
+            return Ok(Self {
+                path: None,
+                sender: None,
+                writing: None,
+            });
+        };
+        let mut last = Last::default();
+        if path.exists()
+            && let Err(problem) = read(path, |line| last = Last::of(&line))
+        {
+            tracing::error!("the audit trail {}: {problem}", path.display());
+        }
+        let mut file = File::options()
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .open(path)?;
+        if !ends_with_newline(path)? {
+            // A write that a crash cut short.
+            file.write_all(b"\n")?;
+        }
+        let (sender, events) = sync_channel(WAITING_MAX);
+        let writing = thread::Builder::new()
+            .name("trail".to_owned())
+            .spawn(move || write(file, last, &events))?;
+        Ok(Self {
+            path: Some(path.to_owned()),
+            sender: Some(sender),
+            writing: Some(writing),
+        })
+    }
+
+    /// Records an event. It does not wait for the disk.
+    pub(crate) fn record(&self, event: Event) {
+        let event = Event {
+            unix_us: now(),
+            ..event
+        };
+        if let Some(Err(TrySendError::Full(event))) =
+            self.sender.as_ref().map(|sender| sender.try_send(event))
+        {
+            tracing::error!(?event, "the audit trail is too slow: an event is only here");
+        }
+    }
+
+    /// Calls `each` with the lines since a time, oldest first, until it returns false. Returns
+    /// what is wrong with the file.
+    pub(crate) fn list(
+        &self,
+        since_unix_us: u64,
+        mut each: impl FnMut(String) -> bool,
+    ) -> Result<(), String> {
+        let Some(path) = &self.path else {
+            return Ok(());
+        };
+        let mut wanted = true;
+        read(path, |line| {
+            wanted = wanted && (line.event.unix_us < since_unix_us || each(line.text()));
+        })
+    }
+}
+
+impl Drop for Trail {
+    fn drop(&mut self) {
+        self.sender = None;
+        if let Some(writing) = self.writing.take() {
+            // A writer that failed has said so.
+            let _ = writing.join();
+        }
+    }
+}
+
+/// The end of the chain.
+#[derive(Default)]
+struct Last {
+    number: u64,
+    hash: String,
+}
+
+impl Last {
+    fn of(line: &Line) -> Self {
+        Self {
+            number: line.number,
+            hash: line.hash.clone(),
+        }
+    }
+}
+
+fn write(mut file: File, mut last: Last, events: &Receiver<Event>) {
+    while let Ok(first) = events.recv() {
+        let mut text = String::new();
+        for event in std::iter::once(first).chain(events.try_iter()) {
+            let line = Line::new(last.number + 1, &last.hash, event);
+            text += &line.text();
+            text.push('\n');
+            last = Last::of(&line);
+        }
+        let written = file.write_all(text.as_bytes());
+        if let Err(error) = written.and_then(|()| file.sync_data()) {
+            tracing::error!(text, "cannot write the audit trail: {error}");
+        }
+    }
+}
+
+/// Reads the lines of a file and checks their chain. Lines after a break are read as well.
+fn read(path: &Path, mut each: impl FnMut(Line)) -> Result<(), String> {
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    let mut previous: Option<String> = Some(String::new());
+    let mut broken = None;
+    for (place, text) in BufReader::new(file).lines().enumerate() {
+        let text = text.map_err(|error| error.to_string())?;
+        if text.is_empty() {
+            continue;
+        }
+        let line: Result<Line, _> = serde_json::from_str(&text);
+        let Ok(line) = line else {
+            broken = broken.or(Some(place + 1));
+            previous = None;
+            continue;
+        };
+        let follows = previous.is_none_or(|previous| previous == line.previous);
+        if !follows || line.hash != line.computed() {
+            broken = broken.or(Some(place + 1));
+        }
+        previous = Some(line.hash.clone());
+        each(line);
+    }
+    broken.map_or(Ok(()), |place| {
+        Err(format!(
+            "line {place} was changed, or a line before it was removed"
+        ))
+    })
+}
+
+fn ends_with_newline(path: &Path) -> io::Result<bool> {
+    use std::io::{Read, Seek, SeekFrom};
+    let mut file = File::open(path)?;
+    if file.metadata()?.len() == 0 {
+        return Ok(true);
+    }
+    file.seek(SeekFrom::End(-1))?;
+    let mut last = [0];
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
+}
+
+fn now() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.unwrap_or_default().as_micros() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(target: &str) -> Event {
+        Event {
+            method: "CancelTournament".to_owned(),
+            target: target.to_owned(),
+            ..Event::default()
+        }
+    }
+
+    fn targets(path: &Path) -> (Vec<String>, Result<(), String>) {
+        let mut targets = Vec::new();
+        let read = read(path, |line| targets.push(line.event.target));
+        (targets, read)
+    }
+
+    #[test]
+    fn trail_continues_after_restart() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("events.jsonl");
+        for target in ["one", "two", "three"] {
+            Trail::open(Some(&path))
+                .expect("a file")
+                .record(event(target));
+        }
+        let expected = ["one", "two", "three"].map(str::to_owned).to_vec();
+        assert_eq!(targets(&path), (expected, Ok(())));
+    }
+
+    #[test]
+    fn changed_and_removed_lines_are_noticed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("events.jsonl");
+        let trail = Trail::open(Some(&path)).expect("a file");
+        for target in ["one", "two", "three"] {
+            trail.record(event(target));
+        }
+        drop(trail);
+        let whole = std::fs::read_to_string(&path).expect("lines");
+        let lines: Vec<&str> = whole.lines().collect();
+        let changed = whole.replace("two", "owt");
+        let removed = [lines[0], lines[2]].join("\n");
+        let garbled = [lines[0], "{", lines[2]].join("\n");
+        for wrong in [changed, removed, garbled] {
+            std::fs::write(&path, wrong).expect("a file");
+            let (_, read) = targets(&path);
+            assert!(read.expect_err("broken").starts_with("line 2 was changed"));
+        }
+        // A line that a crash cut short does not spoil those after it.
+        std::fs::write(&path, &whole[..whole.len() - 10]).expect("a file");
+        Trail::open(Some(&path))
+            .expect("a file")
+            .record(event("four"));
+        let (found, read) = targets(&path);
+        assert_eq!(found, ["one", "two", "four"]);
+        assert!(read.is_err());
+    }
+}
