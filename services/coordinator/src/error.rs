@@ -97,6 +97,19 @@ pub enum RunError {
     State,
 }
 
+/// Maximum length of a status message, in bytes. It travels in headers, whose total size clients
+/// limit: a longer one would end the connection.
+const MESSAGE_BYTES_MAX: usize = 2_000;
+
+/// A message, cut if it repeats too much of a request.
+fn shortened(mut message: String) -> String {
+    if message.len() > MESSAGE_BYTES_MAX {
+        message.truncate(message.floor_char_boundary(MESSAGE_BYTES_MAX));
+        message.push('…');
+    }
+    message
+}
+
 /// Suggested delay when the store's queue is full.
 const BUSY_WAIT: Duration = Duration::from_millis(200);
 
@@ -380,6 +393,6 @@ impl From<Error> for Status {
         if let Some(wait) = error.wait() {
             details.set_retry_info(Some(wait));
         }
-        Self::with_error_details(code, error.to_string(), details)
+        Self::with_error_details(code, shortened(error.to_string()), details)
     }
 }

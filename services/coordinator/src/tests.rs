@@ -11,6 +11,7 @@ mod figures;
 pub(crate) mod fixture;
 mod fleet;
 mod hashes;
+mod hostile;
 mod pauses;
 mod questions;
 mod reports;
