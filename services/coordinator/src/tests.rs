@@ -12,6 +12,7 @@ pub(crate) mod fixture;
 mod fleet;
 mod hashes;
 mod pauses;
+mod planning;
 mod questions;
 mod reports;
 mod restart;
