@@ -317,6 +317,7 @@ impl Inner {
             known_tournaments: self.tally.known(),
             call: 0,
             session: session.secret.clone(),
+            sated_tournaments: Vec::new(),
         };
         let asked = Instant::now();
         let mut client = self.client();

@@ -132,6 +132,7 @@ async fn heartbeat(url: &str, tournament: &str) -> Result<Result<Seen, Broken>, 
         known_tournaments: Vec::new(),
         call: 0,
         session: welcome.session.clone(),
+        sated_tournaments: Vec::new(),
     };
     let Some(lease) = worker.lease(request).await?.into_inner().lease else {
         return Ok(Err(Broken::new("no games were leased")));

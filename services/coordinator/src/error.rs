@@ -129,6 +129,11 @@ pub(crate) enum Error {
     Schedule(#[from] ScheduleError),
     #[error("{games} games exceed the limit of {most}; lower `blocks`")]
     TooManyGames { games: u64, most: u64 },
+    #[error(
+        "{groups} groups of agents exceed the limit of {most}; list fewer agents, or use format = \
+         \"swiss\", in which not all agents meet"
+    )]
+    TooManyGroups { groups: u64, most: u64 },
     #[error("agent \"{agent}\": {error}")]
     BotOption { agent: String, error: OptionError },
     #[error("agent \"{agent}\" has no options: its process describes none")]
@@ -316,6 +321,7 @@ impl Error {
             | Self::Seed(_)
             | Self::Schedule(_)
             | Self::TooManyGames { .. }
+            | Self::TooManyGroups { .. }
             | Self::RecordsFixed { .. } => (InvalidArgument, reasons::SPEC_INVALID),
             Self::Games(arena_games::GamesError::Unknown { .. }) => {
                 (InvalidArgument, reasons::UNKNOWN_RULESET)

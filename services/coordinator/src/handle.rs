@@ -23,6 +23,8 @@ use crate::{
     tickets::Tickets,
 };
 
+/// Maximum number of plans and comparisons of agents at a time; others wait.
+pub(crate) const COMPUTATIONS_MAX: usize = 2;
 /// Transfers of files at once. Each occupies a thread, and calls of the store need threads, too.
 pub(crate) const TRANSFERS_MAX: usize = 32;
 /// Requests that may wait for the core.
@@ -40,6 +42,8 @@ pub(crate) struct Handle {
     pub(crate) directory: Arc<Directory>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) tickets: Tickets,
+    /// Places of computations.
+    pub(crate) computations: Arc<Semaphore>,
     /// Places of transfers of files.
     pub(crate) transfers: Arc<Semaphore>,
     /// Tests of the accounting make records up.
@@ -139,8 +143,23 @@ impl Handle {
         }
         let drawn = TournamentSeed::from_bytes(random::bytes()?);
         // A book of openings takes a while, and other requests must not wait for it.
-        self.with_store(move |_| Ok((Plan::new(&spec_toml, &seed, drawn, &agents)?, agents)))
+        self.compute(move || Ok((Plan::new(&spec_toml, &seed, drawn, &agents)?, agents)))
             .await
+    }
+
+    /// Computes something that takes long, when it has a place.
+    pub(crate) async fn compute<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let place = Arc::clone(&self.computations).acquire_owned().await;
+        let place = place.map_err(|_| Error::Draining)?;
+        // The place is free when the work has ended, not when its caller has.
+        self.with_store(move |_| {
+            let _place = place;
+            work()
+        })
+        .await
     }
 
     /// A place for a transfer of a file.

@@ -118,9 +118,20 @@ impl Info {
         setup: v1::TournamentSetup,
     ) -> Result<Self, ScheduleError> {
         let stages = Stages::new(&tournament)?;
+        Ok(Self::planned(id, generation, tournament, setup, &stages))
+    }
+
+    /// A tournament whose stages are known: nothing is computed.
+    pub(crate) fn planned(
+        id: Arc<str>,
+        generation: u32,
+        tournament: Tournament,
+        setup: v1::TournamentSetup,
+        stages: &Stages,
+    ) -> Self {
         let generation = generation.max(1);
         let agents = tournament.agents.iter();
-        Ok(Self {
+        Self {
             key: key(&id, generation),
             id,
             generation,
@@ -133,7 +144,7 @@ impl Info {
             tournament,
             setup,
             is_sealable: false,
-        })
+        }
     }
 
     /// This tournament, or an earlier generation of it; 0 asks for this one.

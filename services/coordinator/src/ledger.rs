@@ -349,6 +349,9 @@ impl Ledger {
                 && let Some(lease) = self.leases.get(lease)
             {
                 entry.pace.add(now.saturating_sub(lease.since));
+                if let Some(worker) = self.workers.get_mut(&lease.worker) {
+                    worker.has_reported = true;
+                }
             }
             self.remove_from_lease(now, tournament, holder, index);
         }

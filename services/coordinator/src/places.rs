@@ -1,5 +1,7 @@
 //! The order of agents in standings.
 
+use std::collections::HashMap;
+
 use arena_tournament::{
     format::Verdict,
     places::{self, By, RankKey},
@@ -27,10 +29,10 @@ pub(crate) fn unrank(standings: &mut v1::Standings) {
     let (out, mut agents): (Vec<_>, Vec<_>) = std::mem::take(&mut standings.agents)
         .into_iter()
         .partition(absent);
-    for standing in &mut agents {
-        let before = |it: &&v1::AgentStanding| it.place.is_some() && it.place < standing.place;
-        let before = out.iter().filter(before).count() as u64;
-        standing.place = standing.place.map(|place| place - before);
+    let mut taken: Vec<u64> = out.iter().filter_map(|it| it.place).collect();
+    taken.sort_unstable();
+    for place in agents.iter_mut().filter_map(|it| it.place.as_mut()) {
+        *place -= taken.partition_point(|before| before < place) as u64;
     }
     if !out.is_empty() {
         let names: Vec<&str> = out.iter().map(|it| it.agent.as_str()).collect();
@@ -60,6 +62,10 @@ pub(crate) fn unrate(standing: &mut v1::AgentStanding) {
 /// Sorts agents by rank, with their places and, if the verdict has it, the deciding criterion.
 pub(crate) fn arrange(standings: &mut v1::Standings, by: By, verdict: Option<&Verdict>) {
     let places = verdict.map(Verdict::places).unwrap_or_default();
+    let mut place_of: HashMap<&str, u64> = HashMap::new();
+    for (place, agent) in &places {
+        place_of.entry(agent).or_insert(*place);
+    }
     let agents = std::mem::take(&mut standings.agents);
     standings.agents = places::arrange(
         agents,
@@ -68,16 +74,14 @@ pub(crate) fn arrange(standings: &mut v1::Standings, by: By, verdict: Option<&Ve
             agent: &standing.agent,
             score: standing.score,
             rating: standing.rating,
-            place: places
-                .iter()
-                .find(|(_, agent)| *agent == standing.agent)
-                .map(|(place, _)| *place),
+            place: place_of.get(&*standing.agent).copied(),
         },
         |standing, place| standing.place = place,
     );
+    let all = standings.agents.iter_mut();
+    let mut all: HashMap<_, _> = all.map(|it| (it.agent.clone(), it)).collect();
     for swiss in verdict.map(Verdict::swiss).unwrap_or_default() {
-        let mut all = standings.agents.iter_mut();
-        if let Some(standing) = all.find(|standing| standing.agent == swiss.agent) {
+        if let Some(standing) = all.get_mut(&*swiss.agent) {
             standing.swiss_points = Some(swiss.points);
             standing.buchholz = Some(swiss.buchholz);
             standing.byes = Some(swiss.byes);

@@ -1,5 +1,7 @@
 //! From a spec to a tournament with all settings resolved.
 
+use std::collections::HashMap;
+
 use arena_model::{
     AgentName, AgentRef, Registration, Tournament, TournamentSeed, canonical_json,
     engine::options::{self, Options, nearest},
@@ -7,7 +9,7 @@ use arena_model::{
     record::{Program, RecordAgent},
     spec::{GamePlay, Records, Spec, Variant},
 };
-use arena_tournament::{Stages, format::Games};
+use arena_tournament::{Stages, Tally, format::Games};
 use arena_wire::{
     convert::{options_from_wire, options_to_wire},
     v1::{self, agent::Source, agent_setup},
@@ -22,14 +24,21 @@ use crate::{
 
 /// Maximum games of a tournament: finished games are in memory, one bit each.
 const GAMES_MAX: u64 = 1_000_000_000;
+/// Maximum groups of a stage: the results of each group are in memory.
+const GROUPS_MAX: u64 = 1_000_000;
 
 /// A tournament that can be started.
 #[derive(Debug)]
 pub(crate) struct Plan {
+    /// Id of the first attempt.
+    id: String,
     pub(crate) tournament: Tournament,
     /// The spec with its seed and the length of its openings; as given if it has them.
     pub(crate) spec_toml: String,
     pub(crate) games: Games,
+    /// Before the first game, as the tally.
+    pub(crate) stages: Stages,
+    pub(crate) tally: Tally,
     /// Without the id of the tournament.
     pub(crate) setup: v1::TournamentSetup,
     /// True if neither the spec nor the request names the seed.
@@ -60,10 +69,11 @@ impl Plan {
         spec.seed = Some(seed);
         let (options, seats) = arena_games::resolve(&spec.ruleset, &spec.options, spec.seats)?;
         let rules_version = arena_games::ruleset(&spec.ruleset)?.version;
+        let variants = Variants::new(&spec);
         let (refs, setups): (Vec<_>, Vec<_>) = spec
             .agents
             .iter()
-            .map(|name| resolve_agent(name, &spec, agents))
+            .map(|name| resolve_agent(name, &spec, &variants, agents))
             .collect::<Result<Vec<_>, _>>()?
             .into_iter()
             .unzip();
@@ -109,7 +119,19 @@ impl Plan {
                 agents.check_native(agent, &tournament)?;
             }
         }
-        let games = Stages::new(&tournament)?.games();
+        let stages = Stages::new(&tournament)?;
+        let schedule = stages.schedule();
+        let groups = match schedule.blocks() {
+            0 => 0,
+            _ => schedule.groups_listed(0),
+        };
+        if groups > GROUPS_MAX {
+            return Err(Error::TooManyGroups {
+                groups,
+                most: GROUPS_MAX,
+            });
+        }
+        let games = stages.games();
         if games.most > GAMES_MAX {
             return Err(Error::TooManyGames {
                 games: games.most,
@@ -117,11 +139,14 @@ impl Plan {
             });
         }
         Ok(Self {
-            tournament,
             spec_toml: match is_complete {
                 true => spec_toml.to_owned(),
                 false => spec.to_toml(),
             },
+            id: tournament.id(1),
+            tally: Tally::new(&tournament)?,
+            tournament,
+            stages,
             games,
             setup,
             is_drawn,
@@ -136,7 +161,7 @@ impl Plan {
     }
 
     /// The answer to a request for a plan.
-    pub(crate) fn response(self) -> v1::PlanTournamentResponse {
+    pub(crate) fn response(&self) -> v1::PlanTournamentResponse {
         let games = self.games;
         v1::PlanTournamentResponse {
             tournament: Some(self.message(1)),
@@ -146,10 +171,18 @@ impl Plan {
         }
     }
 
+    /// The tournament's id, for this attempt.
+    pub(crate) fn id(&self, attempt: u32) -> String {
+        Tournament::attempt_id(&self.id, attempt)
+    }
+
     /// The tournament as a message, for this attempt, not yet running.
-    pub(crate) fn message(mut self, attempt: u32) -> v1::Tournament {
-        let id = self.tournament.id(attempt);
-        self.setup.tournament_id.clone_from(&id);
+    pub(crate) fn message(&self, attempt: u32) -> v1::Tournament {
+        let id = self.id(attempt);
+        let setup = v1::TournamentSetup {
+            tournament_id: id.clone(),
+            ..self.setup.clone()
+        };
         v1::Tournament {
             tournament_id: id,
             name: self.tournament.name.to_string(),
@@ -157,8 +190,8 @@ impl Plan {
             spec_json: canonical_json(&self.tournament),
             ruleset: self.tournament.ruleset.clone(),
             format: self.tournament.format.name().to_owned(),
-            spec_toml: self.spec_toml,
-            setup: Some(self.setup),
+            spec_toml: self.spec_toml.clone(),
+            setup: Some(setup),
             games_total: self.games.most,
             games_done: 0,
             created_unix_us: 0,
@@ -215,9 +248,10 @@ fn play_settings(tournament: &Tournament) -> v1::PlaySettings {
 fn resolve_agent(
     name: &AgentName,
     spec: &Spec,
+    variants: &Variants<'_>,
     agents: &Agents,
 ) -> Result<(AgentRef, v1::AgentSetup), Error> {
-    let variant = spec.variants.iter().find(|variant| variant.name == *name);
+    let variant = variants.by_name.get(name).copied();
     let process = match variant {
         None => find(name, agents, &spec.variants)?,
         Some(Variant { from: None, .. }) => agents.native_process(),
@@ -294,7 +328,7 @@ fn resolve_agent(
         omit_move_details: description.is_some_and(|known| known.omit_move_details),
         deterministic: bot.is_some_and(|bot| bot.deterministic),
         source: Some(source),
-        label: label(variant, bot_name, spec).to_owned(),
+        label: variants.label(variant, bot_name).to_owned(),
         record_json: record.to_json(),
     };
     let agent = AgentRef {
@@ -313,15 +347,36 @@ fn resolve_agent(
 /// search for settings, whose names mean nothing outside their tournament.
 const LABELLED_VARIANTS_MAX: usize = 10;
 
-/// Label of an agent in metrics; empty: its name.
-fn label<'a>(variant: Option<&Variant>, bot: &'a str, spec: &Spec) -> &'a str {
-    let Some(variant) = variant else {
-        return "";
-    };
-    let alike = |other: &&Variant| other.bot == variant.bot && other.from == variant.from;
-    match spec.variants.iter().filter(alike).count() {
-        0..=LABELLED_VARIANTS_MAX => "",
-        _ => bot,
+/// The variants of a spec.
+struct Variants<'a> {
+    by_name: HashMap<&'a AgentName, &'a Variant>,
+    /// Number of variants of each bot.
+    of_bot: HashMap<(&'a str, Option<&'a AgentName>), usize>,
+}
+
+/// The bot of a variant, and the agent that offers it.
+fn bot_of(variant: &Variant) -> (&str, Option<&AgentName>) {
+    (&variant.bot, variant.from.as_ref())
+}
+
+impl<'a> Variants<'a> {
+    fn new(spec: &'a Spec) -> Self {
+        let mut of_bot = HashMap::new();
+        for variant in &spec.variants {
+            *of_bot.entry(bot_of(variant)).or_default() += 1;
+        }
+        Self {
+            by_name: spec.variants.iter().map(|it| (&it.name, it)).collect(),
+            of_bot,
+        }
+    }
+
+    /// Label of an agent in metrics; empty: its name.
+    fn label<'b>(&self, variant: Option<&Variant>, bot: &'b str) -> &'b str {
+        match variant.and_then(|variant| self.of_bot.get(&bot_of(variant))) {
+            None | Some(0..=LABELLED_VARIANTS_MAX) => "",
+            Some(_) => bot,
+        }
     }
 }
 

@@ -1,6 +1,9 @@
 //! Sums over the results of a tournament.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap},
+    time::Duration,
+};
 
 use arena_model::{GameRecord, Tournament, engine::Termination, error_line, result::GameResult};
 use arena_store::Sha256Digest;
@@ -48,10 +51,16 @@ pub(crate) struct Counts {
 
 impl Results {
     pub(crate) fn new(info: &Info) -> Result<Self, Error> {
-        let agents = info.agents.len();
-        Ok(Self {
-            tally: Tally::new(&info.tournament)?,
-            stages: Stages::new(&info.tournament)?,
+        let tally = Tally::new(&info.tournament)?;
+        let stages = Stages::new(&info.tournament)?;
+        Ok(Self::before(tally, stages, info.agents.len()))
+    }
+
+    /// The sums before the first game.
+    pub(crate) fn before(tally: Tally, stages: Stages, agents: usize) -> Self {
+        Self {
+            tally,
+            stages,
             ahead: BTreeMap::new(),
             latencies: vec![MoveLatency::default(); agents],
             counts: Counts {
@@ -61,7 +70,7 @@ impl Results {
                 ..Counts::default()
             },
             kept: 0,
-        })
+        }
     }
 
     /// Adds a stored game, or keeps it until its stage is known.
@@ -176,10 +185,14 @@ impl Results {
             openings,
             ..
         } = standings;
+        let places: HashMap<&str, usize> = { info.agents.iter() }
+            .map(String::as_str)
+            .zip(0..)
+            .collect();
         let agents = agents
             .into_iter()
             .map(|standing| {
-                let place = info.agents.iter().position(|name| *name == standing.agent);
+                let place = places.get(&*standing.agent).copied();
                 let latency = place.and_then(|place| self.latencies.get(place));
                 let last_fault = place.and_then(|place| self.counts.last_faults[place].clone());
                 let agent = place.and_then(|place| info.tournament.agents.get(place));

@@ -32,7 +32,7 @@ use crate::{
     directory::Directory,
     door::Door,
     error::{RunError, StartError},
-    handle::{COMMANDS_MAX, Handle, TRANSFERS_MAX},
+    handle::{COMMANDS_MAX, COMPUTATIONS_MAX, Handle, TRANSFERS_MAX},
     ledger::LedgerSettings,
     messages::RunSummary,
     options::Options,
@@ -190,6 +190,7 @@ impl Options {
             directory,
             store: Arc::clone(&self.store),
             tickets: core.tickets.clone(),
+            computations: Arc::new(Semaphore::new(COMPUTATIONS_MAX)),
             transfers: Arc::new(Semaphore::new(TRANSFERS_MAX)),
             #[cfg(test)]
             trusts_records: self.trusts_records,

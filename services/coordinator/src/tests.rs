@@ -13,6 +13,7 @@ mod fleet;
 mod hashes;
 mod hostile;
 mod pauses;
+mod planning;
 mod questions;
 mod reports;
 mod restart;

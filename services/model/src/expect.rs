@@ -29,6 +29,8 @@ use crate::{name::AgentName, spec::SpecError};
 pub const CONFIDENCE: f64 = 0.95;
 /// Maximum difference in Elo.
 const ELO_MAX: f64 = 2000.0;
+/// Maximum number of expectations.
+const SENTENCES_MAX: usize = 1000;
 
 /// The key `expect` of a spec: sentences, with names or without.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,6 +66,15 @@ impl Sentences {
     /// # Errors
     /// [`SpecError::Value`] with the sentence, its problem, and what to write instead.
     pub fn read(&self, agents: &[AgentName]) -> Result<Vec<Expectation>, SpecError> {
+        let count = match self {
+            Self::List(list) => list.len(),
+            Self::Table(table) => table.len(),
+        };
+        if count > SENTENCES_MAX {
+            return Err(SpecError::Value(format!(
+                "expect has {count} sentences; the limit is {SENTENCES_MAX}: state fewer"
+            )));
+        }
         match self {
             Self::List(list) => list.iter().map(|text| read(text, text, agents)).collect(),
             Self::Table(table) => table

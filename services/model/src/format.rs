@@ -3,14 +3,15 @@
 //! A format has a table of the spec that is named after it. [`Settings::resolve`] fills in the
 //! defaults, so that a spec with a default written down is the same tournament.
 
+mod listed;
 mod reference;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arena_engine::options::nearest;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
+use self::listed::Listed;
 use crate::{
     name::AgentName,
     spec::{SpecError, some_whole},
@@ -347,35 +348,21 @@ fn fail<T>(text: String) -> Result<T, SpecError> {
     Err(SpecError::Value(text))
 }
 
-/// Fails if a name is of no agent.
-fn known(place: &str, name: &AgentName, agents: &[AgentName]) -> Result<(), SpecError> {
-    if agents.contains(name) {
-        return Ok(());
-    }
-    let names = agents.iter().map(AgentName::as_str);
-    let hint = nearest(name.as_str(), names).map_or_else(
-        || ": it is not listed in agents".to_owned(),
-        |nearest| format!(", did you mean \"{nearest}\"?"),
-    );
-    fail(format!("{place}: no agent \"{name}\"{hint}"))
-}
-
 fn gauntlet(given: Option<Gauntlet>, agents: &[AgentName]) -> Result<Gauntlet, SpecError> {
+    const AT: &str = "[gauntlet] challengers";
     let mut given = given.unwrap_or_default();
     if given.challengers.is_empty() {
         given.challengers.extend(agents.first().cloned());
     }
-    for (place, name) in given.challengers.iter().enumerate() {
-        known("[gauntlet] challengers", name, agents)?;
-        if given.challengers[..place].contains(name) {
-            return fail(format!(
-                "[gauntlet] challengers: \"{name}\" is listed twice"
-            ));
+    let listed = Listed::new(agents);
+    // Their order changes no game.
+    let mut places = BTreeSet::new();
+    for name in &given.challengers {
+        if !places.insert(listed.place(|| AT.to_owned(), name)?) {
+            return fail(format!("{AT}: \"{name}\" is listed twice"));
         }
     }
-    // Their order changes no game.
-    let place = |name: &AgentName| agents.iter().position(|agent| agent == name);
-    given.challengers.sort_by_key(place);
+    given.challengers = { places.iter() }.map(|&at| agents[at].clone()).collect();
     Ok(given)
 }
 
@@ -475,15 +462,16 @@ fn fixed(given: Option<Fixed>, agents: &[AgentName]) -> Result<Fixed, SpecError>
                 .to_owned(),
         );
     }
+    let listed = Listed::new(agents);
     for (number, game) in given.games.iter().enumerate() {
-        let place = format!("[fixed] games, number {}", number + 1);
+        let at = || format!("[fixed] games, number {}", number + 1);
         if game.is_empty() {
-            return fail(format!("{place}: empty name"));
+            return fail(format!("{}: empty name", at()));
         }
-        for (seat, name) in game.iter().enumerate() {
-            known(&place, name, agents)?;
-            if game[..seat].contains(name) {
-                return fail(format!("{place}: \"{name}\" cannot play against itself"));
+        let mut seated = BTreeSet::new();
+        for name in game {
+            if !seated.insert(listed.place(at, name)?) {
+                return fail(format!("{}: \"{name}\" cannot play against itself", at()));
             }
         }
     }

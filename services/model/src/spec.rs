@@ -3,6 +3,8 @@
 mod play;
 mod whole;
 
+use std::collections::HashSet;
+
 use arena_engine::options::{Options, Value, nearest};
 use serde::{Deserialize, Deserializer, Serialize};
 use strum::{IntoStaticStr, VariantArray};
@@ -218,6 +220,10 @@ const VARIANT_KEYS: &[&str] = &["name", "bot", "from", "options"];
 
 /// The most blocks of a group, so that a schedule's size fits 64 bits.
 const BLOCKS_MAX: u64 = 1_000_000_000;
+/// The longest spec, in bytes.
+pub const SPEC_BYTES_MAX: usize = 1 << 20;
+/// The most agents of a tournament.
+pub const AGENTS_MAX: usize = 4096;
 
 impl Spec {
     /// Reads a spec.
@@ -226,6 +232,13 @@ impl Spec {
     /// [`SpecError`] at the first thing that is wrong; messages of the TOML
     /// reader tell line and column.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
+        if text.len() > SPEC_BYTES_MAX {
+            return Err(SpecError::Value(format!(
+                "the spec has {} bytes; the limit is {SPEC_BYTES_MAX}: split it into several \
+                 tournaments",
+                text.len()
+            )));
+        }
         let table: toml::Table = text.parse().map_err(toml_error)?;
         let misplaced =
             |key: &&String| PLAY_KEYS.contains(&key.as_str()) && !KEYS.contains(&key.as_str());
@@ -281,25 +294,28 @@ impl Spec {
             ));
         }
         self.play.check()?;
-        for (place, name) in self.agents.iter().enumerate() {
-            if self.agents[..place].contains(name) {
-                return fail(format!(
-                    "agent \"{name}\" is listed twice: define the second one under another name \
-                     in an [[agent]] table"
-                ));
-            }
+        if self.agents.len() > AGENTS_MAX {
+            return fail(format!(
+                "{} agents are listed; the limit is {AGENTS_MAX}: split them into several \
+                 tournaments",
+                self.agents.len()
+            ));
         }
-        for (place, variant) in self.variants.iter().enumerate() {
-            if self.variants[..place]
-                .iter()
-                .any(|other| other.name == variant.name)
-            {
-                return fail(format!("[[agent]] \"{}\" is defined twice", variant.name));
+        let mut listed = HashSet::new();
+        if let Some(name) = self.agents.iter().find(|name| !listed.insert(*name)) {
+            return fail(format!(
+                "agent \"{name}\" is listed twice: define the second one under another name in \
+                 an [[agent]] table"
+            ));
+        }
+        let mut defined = HashSet::new();
+        for Variant { name, .. } in &self.variants {
+            if !defined.insert(name) {
+                return fail(format!("[[agent]] \"{name}\" is defined twice"));
             }
-            if !self.agents.contains(&variant.name) {
+            if !listed.contains(name) {
                 return fail(format!(
-                    "[[agent]] \"{}\" is defined but not listed in agents",
-                    variant.name
+                    "[[agent]] \"{name}\" is defined but not listed in agents"
                 ));
             }
         }

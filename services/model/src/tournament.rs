@@ -124,9 +124,15 @@ impl Tournament {
         }
         let digest = Sha256::digest(canonical_json(&value));
         let digits = &hex::encode(digest)[..10];
+        Self::attempt_id(&format!("{}-{digits}", self.name), attempt)
+    }
+
+    /// The id of an attempt, from that of the first one.
+    #[must_use]
+    pub fn attempt_id(first: &str, attempt: u32) -> String {
         match attempt {
-            0..=1 => format!("{}-{digits}", self.name),
-            _ => format!("{}-{digits}-{attempt}", self.name),
+            0..=1 => first.to_owned(),
+            _ => format!("{first}-{attempt}"),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Comparison of agents, computed on request and not while games arrive.
 
+use std::collections::HashMap;
+
 use crate::{
     format, nash,
     pairs::PairStanding,
@@ -43,6 +45,12 @@ pub struct Compared {
 }
 
 impl Evidence {
+    /// The indices of all agents by name.
+    #[must_use]
+    pub fn agents(&self) -> HashMap<&str, usize> {
+        self.names.iter().map(String::as_str).zip(0..).collect()
+    }
+
     /// The index of an agent in the spec.
     #[must_use]
     pub fn agent(&self, name: &str) -> Option<usize> {

@@ -11,9 +11,10 @@ mod outputs;
 mod playing;
 #[cfg(test)]
 mod tests;
+mod waiting;
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::BTreeMap,
     panic::resume_unwind,
     rc::Rc,
     sync::{
@@ -43,13 +44,10 @@ pub(crate) use active::GivenUp;
 use active::{Active, Games};
 use agents::TournamentAgents;
 use lease::Lease;
+use waiting::{Waiting, WaitingGames};
 
 /// Maximum answers handled before questions are sent.
 const EVENTS_MAX: usize = 64;
-/// Maximum games searched for one whose agents have time.
-const LOOK: usize = 256;
-/// Number of games that cannot start after which no more are requested.
-const BLOCKED: usize = 8;
 /// Maximum games of built-in agents passed to the pool at once.
 const POOLED: usize = 64;
 /// Maximum time for agents to end.
@@ -62,20 +60,6 @@ pub(crate) struct Done {
     pub(crate) report: v1::GameReport,
 }
 
-struct Waiting {
-    lease: u64,
-    tournament: Rc<TournamentAgents>,
-    game: v1::GameAssignment,
-}
-
-impl Waiting {
-    /// True if it may start. Games without questions to agents always may.
-    fn has_room(&self) -> bool {
-        let played = self.game.attempts < ATTEMPTS_MAX;
-        !played || self.tournament.has_room(&self.game) || self.tournament.is_native(&self.game)
-    }
-}
-
 /// Plays games.
 pub(crate) struct Driver {
     environment: Rc<Environment>,
@@ -83,7 +67,7 @@ pub(crate) struct Driver {
     capacity: usize,
     tournaments: BTreeMap<String, Rc<TournamentAgents>>,
     leases: BTreeMap<u64, Lease>,
-    waiting: VecDeque<Waiting>,
+    waiting: WaitingGames,
     games: Games,
     /// Games in the pool.
     pooled: usize,
@@ -91,8 +75,6 @@ pub(crate) struct Driver {
     sender: UnboundedSender<Event>,
     done: Vec<Done>,
     held: bool,
-    /// True if games wait because their agents are busy.
-    blocked: bool,
     /// True if no other worker is connected on which an agent may start.
     alone: bool,
 }
@@ -106,14 +88,13 @@ impl Driver {
             capacity: capacity.max(1),
             tournaments: BTreeMap::new(),
             leases: BTreeMap::new(),
-            waiting: VecDeque::new(),
+            waiting: WaitingGames::default(),
             games: Games::default(),
             pooled: 0,
             events,
             sender,
             done: Vec::new(),
             held: false,
-            blocked: false,
             alone: false,
         }
     }
@@ -182,7 +163,8 @@ impl Driver {
             tournament: tournament.clone(),
             game,
         };
-        self.waiting.extend(games.into_iter().map(waiting));
+        self.waiting
+            .add(&tournament, games.into_iter().map(waiting));
         true
     }
 
@@ -190,14 +172,14 @@ impl Driver {
     pub(crate) fn end_lease(&mut self, lease: u64) {
         if let Some(ended) = self.leases.remove(&lease) {
             ended.job.unwanted.store(true, Ordering::Relaxed);
-            self.waiting.retain(|game| game.lease != lease);
+            self.waiting.remove_lease(lease);
             self.games.remove_lease(lease);
         }
     }
 
     /// Drops games that did not start.
     pub(crate) fn drop_waiting(&mut self) {
-        for game in std::mem::take(&mut self.waiting) {
+        for game in self.waiting.drain() {
             self.settle(game.lease, 1);
         }
     }
@@ -219,16 +201,16 @@ impl Driver {
 
     /// Starts as many games as possible, and sends their questions.
     pub(crate) fn start(&mut self) {
-        self.blocked = false;
+        self.waiting.unblock();
+        // Agents that never answer must not take all places.
+        let mut untried = self.games.untried();
         while !self.held && self.in_flight() < self.capacity {
-            let mut looked = self.waiting.iter().take(LOOK);
-            let Some(place) = looked.position(|it| it.has_room()) else {
-                self.blocked = !self.waiting.is_empty();
+            let has_place = untried < self.capacity.div_ceil(2);
+            let Some(waiting) = self.waiting.take(has_place) else {
                 break;
             };
-            if let Some(waiting) = self.waiting.remove(place) {
-                self.begin(waiting);
-            }
+            untried += usize::from(waiting.tournament.is_untried(&waiting.game));
+            self.begin(waiting);
         }
         self.flush();
         let games = i64::try_from(self.in_flight()).unwrap_or(i64::MAX);
@@ -288,7 +270,7 @@ impl Driver {
             let mut games = vec![game];
             while self.in_flight() + games.len() < self.capacity
                 && games.len() < POOLED
-                && let Some(next) = self.waiting.pop_front_if(|next| {
+                && let Some(next) = self.waiting.take_another(|next| {
                     next.lease == lease
                         && next.game.attempts < ATTEMPTS_MAX
                         && tournament.context().check(&next.game).is_ok()

@@ -40,6 +40,8 @@ use stale::Stale;
 const LEASE_GAMES: (usize, usize) = (8, 512);
 /// Maximum time that a request for games waits at the coordinator.
 const LEASE_WAIT: Duration = Duration::from_secs(2);
+/// The same while agents of some tournament have no time: they may have time soon.
+const SATED_WAIT: Duration = Duration::from_millis(250);
 /// Additional timeout of its answer.
 const LEASE_SLACK: Duration = Duration::from_secs(5);
 /// First pause after a failed request for games.
@@ -398,19 +400,25 @@ impl<R> Protocol<R> {
         }
         // One lease is played while the next is fetched.
         let target = 2 * self.settings.capacity;
-        let room = target.saturating_sub(games.unfinished());
+        // Games that wait for a slow agent do not keep out those of other tournaments.
+        let sated = games.sated();
+        let room = target.saturating_sub(games.unfinished() - sated);
         let (least, most) = LEASE_GAMES;
-        if room < least.min(target / 2) || self.backlogged() || games.is_sated() {
+        if room < least.min(target / 2) || self.backlogged() {
             return None;
         }
+        let wait = match sated {
+            0 => LEASE_WAIT,
+            _ => SATED_WAIT,
+        };
         self.calls += 1;
         self.asking = Some(self.calls);
         Some(Action::Ask {
             call: self.calls,
             stay,
             games: room.clamp(least, most),
-            wait: LEASE_WAIT,
-            timeout: LEASE_WAIT + LEASE_SLACK,
+            wait,
+            timeout: wait + LEASE_SLACK,
         })
     }
 

@@ -307,6 +307,7 @@ impl Stay {
                 known_tournaments: Vec::new(),
                 call: 0,
                 session: welcome.session.clone(),
+                sated_tournaments: Vec::new(),
             };
             let answer = timeout(TIMEOUT, worker.lease(request)).await??;
             let Some(lease) = answer.into_inner().lease else {

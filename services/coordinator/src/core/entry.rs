@@ -11,7 +11,7 @@ use arena_wire::v1::{self, TournamentState};
 use prost::Message;
 use tokio::sync::watch;
 
-use super::{change, differences::Differing, unix_us};
+use super::{change, differences::Differing, standings::Kept, unix_us};
 use crate::{
     info::Info,
     ledger::TournamentNo,
@@ -49,8 +49,10 @@ pub(super) struct TournamentEntry {
     pub(super) audit_status: AuditStatus,
     /// Grows with each visible change.
     pub(super) version: watch::Sender<Version>,
-    /// Last message to watchers, and its time.
+    /// Last message to watchers, and the time until which it is sent.
     pub(super) shown: Option<(Duration, v1::WatchTournamentResponse)>,
+    /// Last standings, if they took long.
+    pub(super) costly: Option<Kept>,
     /// Decisions that workers reported.
     pub(super) decisions: u64,
     /// Games done and decisions over time, for the rate.
@@ -71,6 +73,7 @@ impl TournamentEntry {
             given_up: Vec::new(),
             version: watch::Sender::default(),
             shown: None,
+            costly: None,
             decisions: 0,
             pace: VecDeque::new(),
         }

@@ -3,7 +3,7 @@
 use std::{cmp::Reverse, collections::VecDeque, sync::Arc, time::Duration};
 
 use arena_tournament::{Evidence, places::By};
-use arena_wire::v1;
+use arena_wire::v1::{self, TournamentState};
 use tokio::sync::watch;
 
 use super::{
@@ -25,6 +25,29 @@ const PACE_STEP: Duration = Duration::from_millis(200);
 
 /// Maximum age of standings for watchers, which bounds the work for any number of watchers.
 const SHOWN_AGE_MAX: Duration = Duration::from_millis(200);
+
+/// Standings that take longer are kept, and computed again only after [`SHARE`] times as long:
+/// so they take a small share of the state's task, for any number of groups and requests.
+const COSTLY: Duration = Duration::from_millis(20);
+const SHARE: u32 = 10;
+
+/// Costly standings, with the evidence that compares agents.
+pub(super) struct Kept {
+    at: Duration,
+    took: Duration,
+    changes: u64,
+    state: TournamentState,
+    standings: v1::Standings,
+    evidence: Arc<Evidence>,
+}
+
+impl Kept {
+    fn holds(&self, entry: &TournamentEntry, now: Duration) -> bool {
+        let state = entry.document.state();
+        let recent = !is_over(state) && now < self.at + self.took * SHARE;
+        self.state == state && (recent || self.changes == entry.version.borrow().changes)
+    }
+}
 
 /// Maximum number of open tournaments in metrics, newest first.
 const LISTED_OPEN: usize = 100;
@@ -67,15 +90,17 @@ impl Core {
     pub(crate) fn shown(&mut self, id: &str) -> Result<Option<v1::WatchTournamentResponse>, Error> {
         let now = self.now();
         let entry = self.entry(id)?;
-        if let Some((since, shown)) = &entry.shown
-            && now < *since + SHOWN_AGE_MAX
+        if let Some((until, shown)) = &entry.shown
+            && now < *until
             && shown.state == i32::from(entry.document.state())
         {
             return Ok(Some(shown.clone()));
         }
         let standing = self.standing(id)?;
         if let Some(shown) = &standing {
-            self.entry_mut(id)?.shown = Some((now, shown.clone()));
+            let done = self.now();
+            let until = done + SHOWN_AGE_MAX.max((done - now) * SHARE);
+            self.entry_mut(id)?.shown = Some((until, shown.clone()));
         }
         Ok(standing)
     }
@@ -85,10 +110,29 @@ impl Core {
     pub(crate) fn compared_standings(
         &mut self,
         id: &str,
-    ) -> Result<Option<(v1::Standings, Evidence)>, Error> {
+    ) -> Result<Option<(v1::Standings, Arc<Evidence>)>, Error> {
+        let at = self.now();
+        let entry = self.entry(id)?;
+        if let Some(kept) = entry.costly.as_ref().filter(|kept| kept.holds(entry, at)) {
+            return Ok(Some((kept.standings.clone(), Arc::clone(&kept.evidence))));
+        }
         let standings = self.standing(id)?.and_then(|message| message.standings);
         let results = self.entry(id)?.results.as_ref();
-        Ok(standings.zip(results.map(|results| results.tally.evidence())))
+        let evidence = results.map(|results| Arc::new(results.tally.evidence()));
+        let Some((standings, evidence)) = standings.zip(evidence) else {
+            return Ok(None);
+        };
+        let took = self.now().saturating_sub(at);
+        let entry = self.entry_mut(id)?;
+        entry.costly = (took > COSTLY).then(|| Kept {
+            at: at + took,
+            took,
+            changes: entry.version.borrow().changes,
+            state: entry.document.state(),
+            standings: standings.clone(),
+            evidence: Arc::clone(&evidence),
+        });
+        Ok(Some((standings, evidence)))
     }
 
     fn standing(&mut self, id: &str) -> Result<Option<v1::WatchTournamentResponse>, Error> {

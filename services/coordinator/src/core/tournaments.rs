@@ -122,13 +122,10 @@ impl Core {
             return Err(Error::Draining);
         }
         let mut attempt = 1;
-        while self
-            .tournaments
-            .contains_key(&plan.tournament.id(attempt + 1))
-        {
+        while self.tournaments.contains_key(&plan.id(attempt + 1)) {
             attempt += 1;
         }
-        let latest = self.tournaments.get(&plan.tournament.id(attempt));
+        let latest = self.tournaments.get(&plan.id(attempt));
         let of_sealed = request.seed.starts_with(SEALED);
         if of_sealed
             && latest.is_none_or(|entry| request.again || entry.document.seed_nonce.is_empty())
@@ -139,20 +136,20 @@ impl Core {
                     .to_owned(),
             ));
         }
-        let document = match latest.map(|entry| entry.document.state()) {
-            None => plan.message(attempt),
+        let attempt = match latest.map(|entry| entry.document.state()) {
+            None => attempt,
             Some(TournamentState::Finished | TournamentState::Cancelled) if request.again => {
-                plan.message(attempt + 1)
+                attempt + 1
             }
             Some(state) => {
-                let tournament = plan.tournament.id(attempt);
+                let tournament = plan.id(attempt);
                 self.check_owner(&tournament, by)?;
                 self.check_records(&tournament, plan.setup.hash_only)?;
                 self.entry_mut(&tournament)?.document.unplayed_limit = Some(plan.unplayed_limit);
                 return self.go_on(&tournament, state, &request, by).await;
             }
         };
-        self.create(document, &request, by).await
+        self.create(plan, attempt, &request, by).await
     }
 
     /// Fails if someone else started a tournament.
@@ -220,15 +217,23 @@ impl Core {
 
     async fn create(
         &mut self,
-        mut document: v1::Tournament,
+        plan: Plan,
+        attempt: u32,
         request: &v1::StartTournamentRequest,
         by: &Principal,
     ) -> Result<v1::StartTournamentResponse, Error> {
+        let mut document = plan.message(attempt);
         document.owner = by.owner.to_string();
         document.set_state(TournamentState::Running);
         document.created_unix_us = unix_us();
-        let info = Info::read(&document).map_err(|error| Error::Request(error.to_string()))?;
         let id = document.tournament_id.clone();
+        let setup = document.setup.clone().unwrap_or_default();
+        let (tournament, stages) = (plan.tournament, plan.stages);
+        let info = Info {
+            is_sealable: !document.seed_commitment.is_empty(),
+            ..Info::planned(id.as_str().into(), 1, tournament, setup, &stages)
+        };
+        let results = Results::before(plan.tally, stages, info.agents.len());
         let mut changes = vec![stored(&document)];
         changes.extend(self.remember_start(request, by, &id, true));
         self.persist(changes).await?;
@@ -238,7 +243,7 @@ impl Core {
             "tournament started"
         );
         let entry = TournamentEntry::new(info, document);
-        let (results, done) = self.stored_results(&entry.info).await?;
+        let (results, done) = self.stored_results(&entry.info, results).await?;
         self.directory.add(&entry.info);
         self.tournaments.insert(id.clone(), entry);
         self.account(&id, (done, results), false, &Documents::new())
@@ -255,9 +260,13 @@ impl Core {
     }
 
     /// Games that the store has of a new tournament: none, unless damage removed its document.
-    async fn stored_results(&self, info: &Arc<Info>) -> Result<(Results, Bitmap), Error> {
+    async fn stored_results(
+        &self,
+        info: &Arc<Info>,
+        none: Results,
+    ) -> Result<(Results, Bitmap), Error> {
         if self.store.count(&info.key) == 0 {
-            return Ok((Results::new(info)?, Bitmap::new(info.games())));
+            return Ok((none, Bitmap::new(info.games())));
         }
         let (of, store) = (Arc::clone(info), Arc::clone(&self.store));
         let loaded = with_store(store, move |store| Results::load(&of, store)).await;

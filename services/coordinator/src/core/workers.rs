@@ -230,6 +230,11 @@ impl Core {
                 worker,
                 wanted: request.games as usize,
                 call: request.call,
+                sated: request
+                    .sated_tournaments
+                    .iter()
+                    .filter_map(|id| self.tournaments.get(id)?.number)
+                    .collect(),
             },
             known: request.known_tournaments,
             since: now,
@@ -284,7 +289,7 @@ impl Core {
                 knows && !entry.dormant && !(over && agents.lacks_endpoint_of(tournament))
             })
         };
-        let grant = self.ledger.grant(now, parked.ask, suits);
+        let grant = self.ledger.grant(now, parked.ask.clone(), suits);
         let Some(grant) = grant else {
             return Some(parked);
         };

@@ -17,6 +17,9 @@ pub const LEASE_GAMES_MAX: usize = 512;
 /// A tournament is quick if the average time from the lease of a game to its report is shorter than
 /// this.
 const QUICK: Duration = Duration::from_secs(2);
+/// Maximum games of a quick tournament that a worker holds for each game that it plays at once. A
+/// worker plays one lease, fetches the next, and has up to 16 results that wait for the disk.
+const QUICK_GAMES: usize = 32;
 /// The newest game has one part in this many of the weight in the average.
 const PACE_SHARE: u32 = 8;
 /// Maximum finished tournaments that one request searches for audits.
@@ -30,6 +33,8 @@ pub(super) struct Worker {
     pub(super) process: WorkerProcess,
     /// Number of games that the worker plays at once.
     capacity: usize,
+    /// True once a game of its leases has a result.
+    pub(super) has_reported: bool,
     pub(super) leases: BTreeSet<LeaseId>,
 }
 
@@ -71,6 +76,7 @@ impl Ledger {
         let worker = Worker {
             process,
             capacity: capacity.max(1),
+            has_reported: false,
             leases: BTreeSet::new(),
         };
         self.workers.insert(self.workers_ever, worker);
@@ -184,6 +190,7 @@ impl Ledger {
     ) -> Option<Grant> {
         self.now = now;
         let Ask { worker, wanted, .. } = ask;
+        let sated = &ask.sated;
         let here = self.workers.get(&worker)?;
         let holds = !here.leases.is_empty();
         let mut held = here.leases.iter().filter_map(|id| self.leases.get(*id));
@@ -214,7 +221,8 @@ impl Ledger {
             .filter_map(|&number| Some((number, self.tournaments.get(&number)?)))
             .filter(|&(number, entry)| {
                 let queue = &entry.queue;
-                if rests(queue).is_some_and(|until| holds || now < until) {
+                if sated.contains(&number) || rests(queue).is_some_and(|until| holds || now < until)
+                {
                     return false;
                 }
                 let requester = LeaseRequester::new(now, process, queue, &self.processes);
@@ -321,15 +329,19 @@ impl Ledger {
 
     /// Number of further games of a tournament that may be leased to a worker.
     fn room(&self, worker: WorkerId, tournament: TournamentNo, entry: &LedgerEntry) -> usize {
-        if entry.pace.is_quick() {
-            return LEASE_GAMES_MAX;
-        }
         self.workers.get(&worker).map_or(0, |worker| {
             let leases = worker.leases.iter().filter_map(|id| self.leases.get(*id));
             let held = leases
                 .filter(|lease| lease.tournament == tournament && !lease.audit)
                 .map(|lease| lease.games.len());
-            worker.capacity.saturating_sub(held.sum())
+            let most = match worker.has_reported && entry.pace.is_quick() {
+                true => worker
+                    .capacity
+                    .max(LEASE_GAMES_MIN)
+                    .saturating_mul(QUICK_GAMES),
+                false => worker.capacity,
+            };
+            most.saturating_sub(held.sum()).min(LEASE_GAMES_MAX)
         })
     }
 }

@@ -82,7 +82,7 @@ pub struct ProgressTimeouts {
 }
 
 /// A request for games.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Ask {
     /// The worker that requests games.
     pub worker: WorkerId,
@@ -90,6 +90,8 @@ pub struct Ask {
     pub wanted: usize,
     /// The number that the worker gave this request, increasing from 1; 0 if it sends none.
     pub call: u64,
+    /// Tournaments whose agents have no time for more games on this worker.
+    pub sated: Vec<TournamentNo>,
 }
 
 /// A game that could not be played.

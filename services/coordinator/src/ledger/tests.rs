@@ -3,6 +3,7 @@
 mod fault_attribution;
 mod histories;
 mod hosts;
+mod shares;
 mod starts;
 mod turns;
 
@@ -43,6 +44,7 @@ fn grant(ledger: &mut Ledger, now: Duration, worker: WorkerId) -> Option<Grant> 
 fn ask(worker: WorkerId, wanted: usize) -> Ask {
     let call = 0;
     Ask {
+        sated: Vec::new(),
         worker,
         wanted,
         call,
@@ -240,41 +242,6 @@ fn poisonous_game_is_leased_alone_until_cap() {
     }
     assert_eq!(attempts_max, 5, "the worker has to report it as void");
     assert_eq!(ledger.progress(tournament).expect("added").done, 31);
-}
-
-#[test]
-fn tournaments_share_the_workers() {
-    let mut ledger = ledger();
-    let first = running(&mut ledger, 10_000);
-    let second = running(&mut ledger, 10_000);
-    let worker = ledger.join(usize::MAX);
-    let mut leased = BTreeMap::new();
-    for _ in 0..10 {
-        let lease = grant(&mut ledger, START, worker).expect("a lease");
-        *leased.entry(lease.tournament).or_insert(0) += lease.games.len();
-    }
-    assert_eq!(leased[&first], leased[&second]);
-}
-
-#[test]
-fn worker_gets_suitable_games_only() {
-    let mut ledger = ledger();
-    running(&mut ledger, 100);
-    let second = running(&mut ledger, 100);
-    let worker = ledger.join(usize::MAX);
-    for _ in 0..3 {
-        let lease = ledger.grant(START, ask(worker, 8), |_, number| number == second);
-        assert_eq!(lease.expect("a lease").tournament, second);
-    }
-}
-
-#[test]
-fn last_games_are_spread_over_workers() {
-    let mut ledger = ledger();
-    running(&mut ledger, 160);
-    let workers: Vec<WorkerId> = (0..4).map(|_| ledger.join(usize::MAX)).collect();
-    let lease = grant(&mut ledger, START, workers[0]).expect("a lease");
-    assert_eq!(lease.games.len(), 20);
 }
 
 /// Reports a game of a lease after the time `took`.

@@ -1,6 +1,10 @@
 //! Standings for requests and for watchers.
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use arena_tournament::{
     Compared, Comparison, Evidence, Wanted,
@@ -63,7 +67,7 @@ pub(super) async fn get(
     };
     // With many agents this takes a while, and other requests must not wait for it.
     let (compared, evidence) = handle
-        .with_store(move |_| Ok((evidence.compare(wanted), evidence)))
+        .compute(move || Ok((evidence.compare(wanted), evidence)))
         .await?;
     let unrated = unrated(&evidence, &compared);
     let linked = compared.ratings.as_ref().is_none_or(|it| it.sets() <= 1);
@@ -93,10 +97,9 @@ fn rate(standings: &mut v1::Standings) {
         return;
     };
     let before = verdict.clone();
-    verdict.rate(|agent| {
-        let mut agents = standings.agents.iter();
-        agents.find(|standing| standing.agent == agent)?.rating
-    });
+    let agents = standings.agents.iter();
+    let ratings: HashMap<&str, Option<f64>> = agents.map(|it| (&*it.agent, it.rating)).collect();
+    verdict.rate(|agent| *ratings.get(agent)?);
     if verdict != before {
         places::arrange(standings, By::Verdict, Some(&verdict));
         standings.verdict_json = verdict.to_json();
@@ -116,8 +119,9 @@ fn unrated(evidence: &Evidence, compared: &Comparison) -> HashSet<String> {
 
 /// Adds comparisons to standings.
 fn add(standings: &mut v1::Standings, evidence: &Evidence, compared: Comparison) {
+    let places = evidence.agents();
     for standing in &mut standings.agents {
-        let Some(agent) = evidence.agent(&standing.agent) else {
+        let Some(&agent) = places.get(&*standing.agent) else {
             continue;
         };
         if let Some(ratings) = &compared.ratings {
@@ -241,7 +245,7 @@ async fn earlier(
     handle: &Handle,
     newest: &Arc<Info>,
     request: &v1::GetStandingsRequest,
-) -> Result<(v1::Standings, Evidence), Error> {
+) -> Result<(v1::Standings, Arc<Evidence>), Error> {
     let info = newest.generation(request.generation)?;
     let generations = newest.generation;
     let id = request.tournament_id.clone();
@@ -264,7 +268,7 @@ async fn earlier(
             places::unrank(&mut standings);
             standings.generation = info.generation;
             standings.generations = generations;
-            Ok((standings, results.tally.evidence()))
+            Ok((standings, Arc::new(results.tally.evidence())))
         })
         .await
 }

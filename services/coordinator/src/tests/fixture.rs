@@ -282,6 +282,7 @@ impl FakeWorker {
             known_tournaments: Vec::new(),
             call: 0,
             session: self.session.clone(),
+            sated_tournaments: Vec::new(),
         };
         Ok(self.client.lease(request).await?.into_inner().lease)
     }

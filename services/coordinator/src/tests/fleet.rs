@@ -42,6 +42,7 @@ async fn setup_is_sent_once() {
         known_tournaments: vec![tournament.tournament_id],
         call: 0,
         session: worker.session.clone(),
+        sated_tournaments: Vec::new(),
     };
     let lease = worker.client.lease(request).await.expect("answered");
     assert_eq!(lease.into_inner().lease.expect("games").setup, None);

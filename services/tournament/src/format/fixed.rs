@@ -22,6 +22,7 @@ pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
             fixed.games.len()
         )));
     }
+    let by_name = field.by_name();
     let mut games = Vec::with_capacity(fixed.games.len());
     for (number, names) in fixed.games.iter().enumerate() {
         if names.len() != field.seats {
@@ -33,7 +34,7 @@ pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
             )));
         }
         let agents = names.iter().map(|name| {
-            field.index(name.as_str()).ok_or_else(|| {
+            by_name.get(name.as_str()).copied().ok_or_else(|| {
                 field.error(format!(
                     "game {} names an unknown agent \"{name}\"",
                     number + 1

@@ -1,6 +1,8 @@
 //! Challengers against a field: each challenger meets every group of the field. Agents of
 //! the field do not meet each other, and neither do challengers.
 
+use std::collections::HashSet;
+
 use arena_model::format::Settings;
 use serde_json::json;
 
@@ -17,16 +19,18 @@ fn challengers(field: &Field) -> Vec<u16> {
         Some(Settings::Gauntlet(gauntlet)) => &gauntlet.challengers[..],
         _ => &[],
     };
+    let by_name = field.by_name();
     let named = named.iter();
     named
-        .filter_map(|name| field.index(name.as_str()))
+        .filter_map(|name| by_name.get(name.as_str()).copied())
         .collect()
 }
 
 pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
     let challengers = challengers(&field);
+    let named: HashSet<&u16> = challengers.iter().collect();
     let others: Vec<u16> = (0..field.agents() as u16)
-        .filter(|agent| !challengers.contains(agent))
+        .filter(|agent| !named.contains(agent))
         .collect();
     if others.len() + 1 < field.seats {
         return Err(field.error(format!(

@@ -1,6 +1,6 @@
 //! The interface of every format: stages of games, and a verdict.
 
-use std::fmt;
+use std::{collections::HashMap, fmt};
 
 use arena_model::{
     TournamentSeed,
@@ -102,9 +102,9 @@ impl Field {
         agents.map(|&agent| self.name(agent)).collect()
     }
 
-    pub(crate) fn index(&self, name: &str) -> Option<u16> {
-        let place = self.names.iter().position(|other| other == name)?;
-        u16::try_from(place).ok()
+    /// The agents by name.
+    pub(crate) fn by_name(&self) -> HashMap<&str, u16> {
+        self.names.iter().map(String::as_str).zip(0..).collect()
     }
 
     /// Number of games in this many blocks.

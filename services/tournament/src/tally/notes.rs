@@ -1,6 +1,8 @@
 //! Notes that explain the numbers of standings.
 
-use arena_model::{Tournament, format::Settings};
+use std::collections::HashMap;
+
+use arena_model::{AgentName, Tournament, format::Settings};
 
 use super::Tally;
 
@@ -83,14 +85,12 @@ pub(super) fn confounded(tournament: &Tournament, seats: usize) -> bool {
     let Some(Settings::Fixed(fixed)) = &tournament.settings else {
         return true;
     };
-    tournament.agents.iter().any(|agent| {
-        let mut games = vec![0_u64; seats];
-        for game in &fixed.games {
-            let seat = game.iter().position(|name| *name == agent.name);
-            if let Some(games) = seat.and_then(|seat| games.get_mut(seat)) {
-                *games += 1;
-            }
+    let mut games: HashMap<&AgentName, Vec<u64>> = HashMap::new();
+    for game in &fixed.games {
+        for (seat, name) in game.iter().take(seats).enumerate() {
+            games.entry(name).or_insert_with(|| vec![0; seats])[seat] += 1;
         }
-        games.windows(2).any(|pair| pair[0] != pair[1])
-    })
+    }
+    let mut games = games.values();
+    games.any(|games| games.windows(2).any(|pair| pair[0] != pair[1]))
 }

@@ -1,6 +1,8 @@
 //! Tuning horizons: the number of blocks for which anytime-valid intervals are made narrowest,
 //! namely the number that the spec plans. The intervals are valid for any number of blocks.
 
+use std::collections::HashSet;
+
 use arena_model::{
     Tournament,
     format::{Format, Settings},
@@ -35,8 +37,9 @@ impl TuningHorizons {
                 };
                 let field = agents - named.len();
                 let met = blocks * choose(field.saturating_sub(1), seats - 2);
+                let challengers: HashSet<_> = named.iter().collect();
                 let of_agent = |agent: &arena_model::AgentRef| {
-                    if named.contains(&agent.name) {
+                    if challengers.contains(&agent.name) {
                         blocks * choose(field, seats - 1)
                     } else {
                         met * named.len() as f64

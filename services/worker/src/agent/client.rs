@@ -4,6 +4,7 @@
 use std::{
     cell::{Cell, RefCell},
     future::Future,
+    pin::pin,
     rc::Rc,
     sync::Arc,
     time::{Duration, Instant},
@@ -46,6 +47,8 @@ const FLOODS: u32 = 3;
 const FLOOD_ROW: Duration = Duration::from_secs(60);
 /// Pause before an agent is started again after [`STARTS`] failed starts.
 const UNREADY_REST: Duration = Duration::from_secs(5);
+/// Interval of warnings of an agent that does not get ready.
+const READY_WARNING: Duration = Duration::from_secs(20);
 /// Pause after this worker could not start a process.
 const REST: Duration = Duration::from_millis(500);
 
@@ -164,6 +167,22 @@ impl AgentClient {
         self.closed.set(true);
         self.closing.notify_one();
         self.wake.notify_one();
+    }
+}
+
+/// Waits for an agent to be ready, and warns of one that takes long.
+async fn warn_while_waiting<T>(agent: &str, ready: impl Future<Output = T>) -> T {
+    let mut ready = pin!(ready);
+    let since = Instant::now();
+    loop {
+        tokio::select! {
+            ready = &mut ready => return ready,
+            () = time::sleep(READY_WARNING) => tracing::warn!(
+                agent,
+                seconds = since.elapsed().as_secs(),
+                "is not ready yet; its games wait"
+            ),
+        }
     }
 }
 
@@ -315,9 +334,9 @@ impl AgentTask {
         };
         let mut attempt = 1;
         let connection = loop {
-            match AgentConnection::open(&self.setup.name, &self.setup.source, &self.environment)
-                .await
-            {
+            let open =
+                AgentConnection::open(&self.setup.name, &self.setup.source, &self.environment);
+            match warn_while_waiting(&self.setup.name, open).await {
                 Err(Down::Agent(fault_report)) if attempt < STARTS => {
                     tracing::info!(agent = self.setup.name, attempt, "{}", fault_report.message);
                     time::sleep(wait).await;

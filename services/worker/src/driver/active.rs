@@ -106,6 +106,11 @@ impl Active {
         }
     }
 
+    /// True if one of its agents never answered here.
+    fn is_untried(&self) -> bool {
+        self.tournament.is_untried(&self.assignment)
+    }
+
     /// Applies the answer to its open question.
     pub(super) fn answer(&mut self, action: u32) -> Result<(), IllegalAction> {
         let asked = self.game.status();
@@ -201,6 +206,11 @@ impl Games {
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Active> {
         self.places.iter().map(|(_, active)| active)
+    }
+
+    /// Number of games with an agent that never answered here.
+    pub(super) fn untried(&self) -> usize {
+        self.iter().filter(|active| active.is_untried()).count()
     }
 
     pub(super) fn insert(&mut self, mut active: Active) -> Token {

@@ -78,6 +78,8 @@ pub(super) struct TournamentAgents {
     events: UnboundedSender<Event>,
     overhead: WeightedHistogram,
     used: Cell<Instant>,
+    /// Games in play whose questions are asked one after another.
+    playing: Cell<usize>,
     /// Agents that were asked since the last flush: a flush costs nothing for the others.
     asked: RefCell<Vec<u16>>,
     /// Decisions since the last report.
@@ -95,6 +97,7 @@ impl SeatedAgents {
         for &agent in &agents {
             tournament.agent(agent).active.update(|seats| seats + 1);
         }
+        tournament.playing.update(|games| games + 1);
         Self { tournament, agents }
     }
 
@@ -105,6 +108,7 @@ impl SeatedAgents {
 
 impl Drop for SeatedAgents {
     fn drop(&mut self) {
+        self.tournament.playing.update(|games| games - 1);
         for &agent in &self.agents {
             let active = &self.tournament.agent(agent).active;
             active.update(|seats| seats - 1);
@@ -128,6 +132,7 @@ impl TournamentAgents {
             environment,
             events,
             used: Cell::new(Instant::now()),
+            playing: Cell::new(0),
             asked: RefCell::new(Vec::with_capacity(agents)),
             decisions: Cell::new(0),
         }
@@ -175,6 +180,24 @@ impl TournamentAgents {
         })
     }
 
+    /// True if an agent of the game is reached by a connection, and never answered here.
+    pub(super) fn is_untried(&self, game: &v1::GameAssignment) -> bool {
+        let mut agents = game.seats.iter();
+        agents.any(|&agent| match self.agents.get(agent as usize) {
+            Some(TournamentAgent { reached, .. }) => match reached.get() {
+                Some(Reached::Connected(client)) => client.event_count() == 0,
+                Some(Reached::Native(_) | Reached::Nowhere) => false,
+                None => !self.is_in_process(agent as u16),
+            },
+            None => false,
+        })
+    }
+
+    /// Number of games in play whose questions are asked one after another.
+    pub(super) fn playing(&self) -> usize {
+        self.playing.get()
+    }
+
     /// This many decisions were made.
     pub(super) fn count_decisions(&self, count: u64) {
         self.decisions.update(|decisions| decisions + count);
@@ -188,8 +211,11 @@ impl TournamentAgents {
     /// True if all seats are played in the pool.
     pub(super) fn is_native(&self, game: &v1::GameAssignment) -> bool {
         let mut seats = game.seats.iter();
-        self.environment.agents.builtin == Builtin::InProcess
-            && seats.all(|&agent| self.context.is_native(agent as u16))
+        seats.all(|&agent| self.is_in_process(agent as u16))
+    }
+
+    fn is_in_process(&self, agent: u16) -> bool {
+        self.environment.agents.builtin == Builtin::InProcess && self.context.is_native(agent)
     }
 
     /// Asks an agent, in its next batch or while no other question is open. If the pool answers,

@@ -12,9 +12,8 @@ impl Playing for Driver {
         self.leases.is_empty()
     }
 
-    /// True if enough games cannot start before others end: another worker may have time for more.
-    fn is_sated(&self) -> bool {
-        self.blocked && self.waiting.len() >= self.in_flight().max(BLOCKED)
+    fn sated(&self) -> usize {
+        self.waiting.sated()
     }
 
     fn progress(&mut self) -> Vec<Progress> {
@@ -23,6 +22,11 @@ impl Playing for Driver {
 }
 
 impl Driver {
+    /// Tournaments whose agents have no time for more games.
+    pub(crate) fn sated_tournaments(&self) -> Vec<String> {
+        self.waiting.sated_tournaments()
+    }
+
     /// Plies of each lease so far. Each call adds one to a lease that moves from time to time,
     /// because a single decision has its own time limit and may take longer than a lease. The same
     /// holds for leases that wait while others move.

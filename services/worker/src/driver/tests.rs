@@ -16,7 +16,7 @@ const MOVE_TIMEOUT: Duration = Duration::from_secs(30);
 const SEARCHES: u32 = 0;
 const FAR: u32 = 1;
 
-fn setup() -> v1::TournamentSetup {
+fn setup(id: &str, agents: usize) -> v1::TournamentSetup {
     let (options, _) = arena_games::resolve("kalah", &Default::default(), None).expect("kalah");
     let depth = [("depth".to_owned(), 20i64.into())].into();
     let searches = v1::AgentSetup {
@@ -35,12 +35,12 @@ fn setup() -> v1::TournamentSetup {
         ..Default::default()
     };
     v1::TournamentSetup {
-        tournament_id: "cup".into(),
+        tournament_id: id.into(),
         ruleset: "kalah".into(),
         rules_version: arena_games::ruleset("kalah").expect("kalah").version,
         options: arena_wire::convert::options_to_wire(&options),
         seats: 2,
-        agents: vec![searches, far],
+        agents: [searches].into_iter().chain(vec![far; agents]).collect(),
         play: Some(v1::PlaySettings {
             move_timeout_us: MOVE_TIMEOUT.as_micros() as u64,
             ..Default::default()
@@ -66,7 +66,9 @@ impl Worker {
         let options = AgentOptions::of_executable("/no/such/program".into());
         let environment = Environment::new(options, Arc::new(NoBinaries), Arc::new(metrics));
         let mut driver = Driver::new(environment, pool, 64);
-        driver.add_tournament(setup()).expect("a tournament");
+        driver
+            .add_tournament(setup("cup", 1))
+            .expect("a tournament");
         Self {
             driver,
             jobs,
@@ -172,14 +174,6 @@ async fn new_agent_starts_few_games() {
     let local = LocalSet::new();
     let _local = local.enter();
     let mut worker = Worker::new();
-    let games = |seats: [u32; 2], count: u64| {
-        let game = |index| v1::GameAssignment {
-            index,
-            seats: seats.to_vec(),
-            ..Default::default()
-        };
-        (0..count).map(game).collect::<Vec<_>>()
-    };
     let assign = |worker: &mut Worker, lease, games| {
         let leased = worker
             .driver
@@ -189,17 +183,68 @@ async fn new_agent_starts_few_games() {
     };
     assign(&mut worker, 1, games([FAR, SEARCHES], 40));
     assert_eq!(worker.driver.in_flight(), 3, "of room for 64");
-    assert!(worker.driver.is_sated());
+    assert_eq!(worker.driver.sated(), 37);
     // These games do not delay games of other agents.
     assign(&mut worker, 2, games([SEARCHES, SEARCHES], 4));
     assert_eq!(worker.driver.in_flight(), 7);
     worker.driver.end_lease(1);
     worker.driver.start();
-    assert!(!worker.driver.is_sated());
+    assert_eq!(worker.driver.sated(), 0);
     assign(&mut worker, 3, games([FAR, SEARCHES], 40));
     assert_eq!(
         worker.driver.unfinished() - worker.driver.in_flight(),
         40,
         "it was asked"
     );
+}
+
+/// Games of these seats.
+fn games(seats: [u32; 2], count: u64) -> Vec<v1::GameAssignment> {
+    let game = |index| v1::GameAssignment {
+        index,
+        seats: seats.to_vec(),
+        ..Default::default()
+    };
+    (0..count).map(game).collect()
+}
+
+#[tokio::test]
+async fn silent_agent_delays_no_other_tournament() {
+    let local = LocalSet::new();
+    let _local = local.enter();
+    let Worker { mut driver, .. } = Worker::new();
+    let other = driver.add_tournament(setup("other", 1));
+    other.expect("a tournament");
+    driver.add_lease("cup", 1, games([FAR, SEARCHES], 512), GivenUp::default());
+    driver.start();
+    assert_eq!(driver.sated_tournaments(), ["cup"]);
+    driver.add_lease(
+        "other",
+        2,
+        games([SEARCHES, SEARCHES], 5),
+        GivenUp::default(),
+    );
+    driver.start();
+    assert_eq!(driver.in_flight(), 3 + 5);
+}
+
+#[tokio::test]
+async fn silent_agents_leave_half_of_the_places() {
+    let local = LocalSet::new();
+    let _local = local.enter();
+    let Worker { mut driver, .. } = Worker::new();
+    let many = driver.add_tournament(setup("many", 60));
+    many.expect("a tournament");
+    let all = (FAR..60).flat_map(|agent| games([agent, agent + 1], 2));
+    driver.add_lease("many", 1, all.collect(), GivenUp::default());
+    driver.start();
+    assert_eq!(driver.in_flight(), 32, "of 64");
+    driver.add_lease(
+        "cup",
+        2,
+        games([SEARCHES, SEARCHES], 64),
+        GivenUp::default(),
+    );
+    driver.start();
+    assert_eq!(driver.in_flight(), 64);
 }

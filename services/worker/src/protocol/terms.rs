@@ -195,9 +195,10 @@ pub trait Playing {
     /// True if every lease is over.
     fn is_done(&self) -> bool;
 
-    /// True if agents have no time for more games.
-    fn is_sated(&self) -> bool {
-        false
+    /// Number of games that wait in tournaments whose agents have no time for more games. No more
+    /// games of these tournaments are requested.
+    fn sated(&self) -> usize {
+        0
     }
 
     /// The open leases with their progress.

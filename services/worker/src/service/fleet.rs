@@ -218,6 +218,7 @@ impl Fleet {
                     known_tournaments: self.setups.keys().cloned().collect(),
                     call,
                     session: stay.session.clone(),
+                    sated_tournaments: self.driver.sated_tournaments(),
                 };
                 self.asking = Some(self.calls.lease(call, request, timeout));
             }

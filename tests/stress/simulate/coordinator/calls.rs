@@ -193,6 +193,7 @@ impl Coordinator {
             worker: parked.worker,
             wanted: parked.wanted,
             call: parked.call,
+            sated: Vec::new(),
         };
         let Self {
             accounts,
