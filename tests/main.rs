@@ -11,6 +11,8 @@ mod benchmark;
 mod commands;
 /// Games that damage removed are played again.
 mod damage;
+/// Nobody gets in without a token or certificate.
+mod door;
 /// Evolution continues after a kill, and its agents play.
 mod evolve;
 /// Each misbehaviour of an agent is charged with its own fault.

@@ -5,7 +5,7 @@ use std::{
     os::unix::fs::{PermissionsExt, symlink},
 };
 
-use arena_tests::{World, arena, repository};
+use arena_tests::{World, arena, repository, spec};
 
 /// A fenced block that follows `<!-- test: NAME -->`.
 struct Journey {
@@ -86,11 +86,71 @@ fn readme_commands_work_in_order() {
     world.nothing_runs();
 }
 
+/// Commands with the ports of one run, and each coordinator reached before the next command.
+fn script_of(journeys: &[&Journey]) -> String {
+    let mut script = String::from("set -euo pipefail\ntrap 'kill $(jobs -p)' EXIT\n");
+    for line in journeys.iter().flat_map(|journey| journey.commands.lines()) {
+        script += line;
+        script.push('\n');
+    }
+    script = script.replace("\\\n", " ");
+    let mut waiting = String::new();
+    for line in script.lines() {
+        waiting += &format!("{line}\n");
+        let data = line.split_once("arena coordinator --data ");
+        if let Some(data) = data.and_then(|(_, rest)| rest.split(' ').next()) {
+            let socket = format!("[ -S {data}/coordinator.sock ]");
+            waiting += &format!("until {socket}; do sleep 0.05; done\n");
+        }
+    }
+    for (written, free) in ["7600", "7601", "7602"].iter().zip(free_ports(3)) {
+        waiting = waiting.replace(&format!(":{written}"), &format!(":{free}"));
+    }
+    // Every service has its default port for metrics unless it names one.
+    let metrics = |line: &str| {
+        let is_service = line.starts_with("arena worker") || line.starts_with("arena coordinator");
+        match line.strip_suffix('&') {
+            Some(line) if is_service && !line.contains("--metrics") => {
+                format!("{line} --metrics 127.0.0.1:0 &\n")
+            }
+            _ => format!("{line}\n"),
+        }
+    };
+    waiting.lines().map(metrics).collect()
+}
+
+#[test]
+fn arena_serves_other_people() {
+    let page = fs::read_to_string(repository().join("deploy/OTHERS.md")).expect("a page");
+    let journeys = journeys(&page);
+    for name in ["class", "contest", "company"] {
+        let parts: Vec<&Journey> = journeys.iter().filter(|it| it.name == name).collect();
+        assert!(!parts.is_empty(), "no block {name}");
+        let world = World::new();
+        for tournament in ["class", "final"] {
+            let spec = spec(tournament, "cowry", 2, &["random", "aggressive"], "");
+            let _ = world.write(&format!("{tournament}.toml"), spec);
+        }
+        let bin = world.folder().join("bin");
+        fs::create_dir(&bin).expect("a folder");
+        symlink(arena(), bin.join("arena")).expect("a link");
+        let script = world.write("others.sh", script_of(&parts));
+        let mut command = world.command("bash");
+        let path = std::env::var("PATH").unwrap_or_default();
+        command
+            .arg(&script)
+            .env("PATH", format!("{}:{path}", bin.display()));
+        let _ = world.run(command).ok();
+        world.nothing_runs();
+    }
+}
+
 /// The READMEs with commands.
 fn readmes() -> Vec<String> {
     let files = [
         "README.md",
         "agents/sdk/python/README.md",
+        "deploy/OTHERS.md",
         "deploy/README.md",
         "services/games/README.md",
         "services/model/README.md",
@@ -128,7 +188,16 @@ fn readme_commands_exist() {
                 .collect();
             let Some(first) = words.first() else { continue };
             // A command may have sub-commands, or its second word is an argument.
-            let groups = ["agent", "tournament", "game", "audit", "paper", "store"];
+            let groups = [
+                "agent",
+                "tournament",
+                "game",
+                "audit",
+                "paper",
+                "store",
+                "token",
+                "tls",
+            ];
             let depth = if groups.contains(first) { 2 } else { 1 };
             let path: Vec<String> = words.iter().take(depth).map(|&it| it.to_owned()).collect();
             let help = helps.entry(path.clone()).or_insert_with(|| {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use arena_access::{Connection, Credentials};
 use arena_model::{
     GameRecord,
     engine::{Event, FaultKind, SeatFault, Termination},
@@ -18,12 +19,12 @@ use arena_wire::{
     v1::{self, join_response::Notice, worker_service_client::WorkerServiceClient},
 };
 use prost::Message;
-use tonic::{Code, Status, transport::Channel};
+use tonic::{Code, Status};
 use tonic_types::StatusExt;
 
 /// A joined worker with a lease.
 struct Liar {
-    client: WorkerServiceClient<Channel>,
+    client: WorkerServiceClient<Connection>,
     welcome: v1::Welcome,
     lease: v1::Lease,
     /// Its presence.
@@ -32,7 +33,8 @@ struct Liar {
 
 impl Liar {
     async fn join(url: String) -> Result<Self, Status> {
-        let mut client = WorkerServiceClient::connect(url).await.expect("it listens");
+        let connection = Credentials::of_url(&url).connect_lazy(&url);
+        let mut client = WorkerServiceClient::new(connection.expect("a URL"));
         let rulesets = arena_games::rulesets().iter();
         let join = v1::JoinRequest {
             name: "liar".to_owned(),

@@ -308,7 +308,7 @@ fn used_data_folder_names_its_holder() {
     let spec = world.write("spec.toml", SPEC);
     let _ = world
         .arena(&["run", &spec, "--data", "data"])
-        .fails(1, &["data", coordinator.listen()]);
+        .fails(1, &["in use by a coordinator", "--data data"]);
     // Commands that only read query the coordinator that uses the folder.
     let now = world.export(&id, ["--data", "data"]);
     assert_eq!(games.difference(&now), None);

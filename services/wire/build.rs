@@ -22,17 +22,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     // The order of a folder is not the same everywhere.
     files.sort();
-    let descriptors = protox::compile(files, [&root])?;
+    let mut compiler = protox::Compiler::new([&root])?;
+    compiler.include_imports(true).open_files(files)?;
     let out = PathBuf::from(env::var("OUT_DIR")?);
-    fs::write(
-        out.join("descriptors.bin"),
-        prost::Message::encode_to_vec(&descriptors),
-    )?;
+    // Encoded by the compiler, because the messages of `prost-types` drop our method options.
+    let encoded = compiler.encode_file_descriptor_set();
+    fs::write(out.join("descriptors.bin"), encoded)?;
     let grpc = env::var_os("CARGO_FEATURE_GRPC").is_some();
     tonic_prost_build::configure()
         .build_client(grpc)
         .build_server(grpc)
         .btree_map(".")
-        .compile_fds(descriptors)?;
+        .compile_fds(compiler.file_descriptor_set())?;
     Ok(())
 }

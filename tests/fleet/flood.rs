@@ -15,7 +15,7 @@ use tokio::{runtime, task::JoinSet, time};
 use tonic::{Request, Status, client::Grpc, codegen::http::uri::PathAndQuery};
 use tonic_prost::ProstCodec;
 
-use super::{FleetError, endpoint};
+use super::{FleetError, connection};
 
 /// Streams of one connection, which is the limit of a coordinator.
 const STREAMS_OF_ONE: usize = 100;
@@ -80,7 +80,7 @@ pub fn huge_report(url: &str, bytes: usize) -> Result<Option<Status>, FleetError
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        let mut client = WorkerServiceClient::new(endpoint(url)?.connect().await?);
+        let mut client = WorkerServiceClient::new(connection(url)?);
         let game = v1::GameReport {
             void_reason: "x".repeat(bytes),
             ..Default::default()
@@ -104,10 +104,10 @@ pub fn stalled_reports(url: &str, reports: usize) -> Result<Vec<Status>, FleetEr
         .build()?;
     runtime.block_on(async {
         let mut calls = JoinSet::new();
-        let mut channel = endpoint(url)?.connect_lazy();
+        let mut channel = connection(url)?;
         for number in 0..reports {
             if number % STREAMS_OF_ONE == 0 {
-                channel = endpoint(url)?.connect_lazy();
+                channel = connection(url)?;
             }
             let mut client = Grpc::new(channel.clone());
             calls.spawn(async move {
@@ -143,10 +143,10 @@ pub fn watch(
     let (ended, ends) = tokio::sync::watch::channel(false);
     runtime.block_on(async {
         let mut watching = JoinSet::new();
-        let mut client = CoordinatorServiceClient::new(endpoint(url)?.connect_lazy());
+        let mut client = CoordinatorServiceClient::new(connection(url)?);
         for number in 0..watchers {
             if number % STREAMS_OF_ONE == 0 {
-                client = CoordinatorServiceClient::new(endpoint(url)?.connect_lazy());
+                client = CoordinatorServiceClient::new(connection(url)?);
             }
             let request = v1::WatchTournamentRequest {
                 tournament_id: tournament.to_owned(),

@@ -35,6 +35,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use arena_access::{Bearer, Connection};
 use arena_wire::v1::{self, coordinator_service_client::CoordinatorServiceClient};
 use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage, setrlimit};
 use tokio::{runtime, task::LocalSet, time};
@@ -245,11 +246,18 @@ impl Fleet {
     }
 
     async fn drive(self, until: &Until) -> Result<Measured, FleetError> {
-        let endpoint = endpoint(&self.url)?;
+        let (endpoint, bearer) = (endpoint(&self.url)?, Bearer::of_url(&self.url));
         let tally = Rc::new(Tally::new(self.settings, self.books, &self.url)?);
         let joining = Instant::now();
         let workers: Vec<_> = (0..self.workers)
-            .map(|number| Worker::start(number, endpoint.clone(), tally.clone()))
+            .map(|number| {
+                let channel = endpoint.connect_lazy();
+                Worker::start(
+                    number,
+                    Connection::new(channel, bearer.clone()),
+                    tally.clone(),
+                )
+            })
             .collect();
         tally.all_joined(self.workers).await?;
         let joining = joining.elapsed();
@@ -282,7 +290,7 @@ async fn wait(
     process: &mut Option<Process>,
 ) -> Result<(), FleetError> {
     let mut tick = time::interval(Duration::from_millis(50));
-    let mut client = CoordinatorServiceClient::new(endpoint(url)?.connect_lazy());
+    let mut client = CoordinatorServiceClient::new(connection(url)?);
     loop {
         tick.tick().await;
         if let Some(process) = process.as_mut() {
@@ -325,7 +333,7 @@ pub fn tournament(url: &str, id: &str) -> Result<v1::Tournament, FleetError> {
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        let mut client = CoordinatorServiceClient::new(endpoint(url)?.connect().await?);
+        let mut client = CoordinatorServiceClient::new(connection(url)?);
         let request = v1::GetTournamentRequest {
             tournament_id: id.to_owned(),
         };
@@ -334,6 +342,12 @@ pub fn tournament(url: &str, id: &str) -> Result<v1::Tournament, FleetError> {
             .tournament
             .ok_or_else(|| FleetError::Coordinator(format!("no tournament {id}")))
     })
+}
+
+/// A connection with the local coordinator's token.
+fn connection(url: &str) -> Result<Connection, FleetError> {
+    let channel = endpoint(url)?.connect_lazy();
+    Ok(Connection::new(channel, Bearer::of_url(url)))
 }
 
 /// Connects like a real worker.

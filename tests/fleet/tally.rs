@@ -12,7 +12,7 @@ use tokio::sync::{Notify, watch};
 use tonic::{Code, Status};
 use tonic_types::StatusExt;
 
-use super::{Book, FleetError, Latencies, Measured, Process, Settings, endpoint};
+use super::{Book, FleetError, Latencies, Measured, Process, Settings, connection};
 
 /// The limit for all workers to join.
 const JOINING_MAX: Duration = Duration::from_secs(120);
@@ -20,7 +20,7 @@ const JOINING_MAX: Duration = Duration::from_secs(120);
 pub(super) struct Tally {
     pub(super) settings: Settings,
     books: RefCell<BTreeMap<String, Arc<Book>>>,
-    client: CoordinatorServiceClient<tonic::transport::Channel>,
+    client: CoordinatorServiceClient<arena_access::Connection>,
     /// Workers that joined for the first time.
     joined: Cell<usize>,
     another: Notify,
@@ -60,7 +60,7 @@ impl Tally {
         Ok(Self {
             settings,
             books: RefCell::new(books),
-            client: CoordinatorServiceClient::new(endpoint(url)?.connect_lazy()),
+            client: CoordinatorServiceClient::new(connection(url)?),
             joined: Cell::new(0),
             another: Notify::new(),
             begun: watch::Sender::new(false),

@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use arena_access::Connection;
 use arena_wire::v1::{self, join_response::Notice, worker_service_client::WorkerServiceClient};
 use prost::{Message, bytes::Bytes};
 use tokio::{
@@ -14,12 +15,7 @@ use tokio::{
     task::{AbortHandle, JoinSet, spawn_local},
     time,
 };
-use tonic::{
-    Code, Request, Status,
-    client::Grpc,
-    codegen::http::uri::PathAndQuery,
-    transport::{Channel, Endpoint},
-};
+use tonic::{Code, Request, Status, client::Grpc, codegen::http::uri::PathAndQuery};
 use tonic_prost::ProstCodec;
 
 use super::{
@@ -114,11 +110,11 @@ impl Drop for Worker {
 }
 
 impl Worker {
-    pub(super) fn start(number: usize, endpoint: Endpoint, tally: Rc<Tally>) -> Self {
+    pub(super) fn start(number: usize, channel: Connection, tally: Rc<Tally>) -> Self {
         let (sender, session) = watch::channel(None);
         let worker = Rc::new(Inner {
             number,
-            channel: endpoint.connect_lazy(),
+            channel,
             tally,
             session,
             progress: RefCell::default(),
@@ -141,7 +137,7 @@ impl Worker {
 
 struct Inner {
     number: usize,
-    channel: Channel,
+    channel: Connection,
     tally: Rc<Tally>,
     session: watch::Receiver<Option<Session>>,
     /// Reported plies by lease.
@@ -151,7 +147,7 @@ struct Inner {
 }
 
 impl Inner {
-    fn client(&self) -> WorkerServiceClient<Channel> {
+    fn client(&self) -> WorkerServiceClient<Connection> {
         WorkerServiceClient::new(self.channel.clone())
     }
 

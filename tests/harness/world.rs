@@ -275,7 +275,12 @@ impl World {
         self.serve(command)
     }
 
-    fn serve(&self, command: Command) -> Server {
+    /// Starts a command as a server that runs until it is stopped.
+    ///
+    /// # Panics
+    /// If it does not come up.
+    #[must_use]
+    pub fn serve(&self, command: Command) -> Server {
         let (child, stdout, stderr) = self.spawn(command);
         Server::new(child, stdout, stderr)
     }

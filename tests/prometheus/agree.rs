@@ -135,7 +135,16 @@ fn numbers(standings: &Value) -> Vec<(&'static str, Number)> {
         Some(faults),
     );
     let seat = &standings["seats"][0];
-    for (query, key) in ["score", "score_low", "score_high"].into_iter().enumerate() {
+    for (query, key) in [
+        "score",
+        "score_low",
+        "score_high",
+        "score_anytime_low",
+        "score_anytime_high",
+    ]
+    .into_iter()
+    .enumerate()
+    {
         add(
             "overview",
             "First-move advantage",

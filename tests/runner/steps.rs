@@ -117,10 +117,8 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "licenses",
-        work: |context| match context.finds("cargo-deny") {
-            true => run(&["cargo", "deny", "check", "bans", "licenses", "sources"]),
-            false => Work::Skip("cargo-deny is not installed (cargo install cargo-deny)"),
-        },
+        after: &["setup"],
+        work: |_| run(&["cargo", "deny", "check", "bans", "licenses", "sources"]),
         ..CHECK
     },
     Step {

@@ -153,3 +153,9 @@ fn steps_start_when_they_disturb_no_running_step() {
     // The Rust tests use all cores, however many there are.
     assert_eq!(next(&steps(&["reports"]), &steps(&["rust"]), 8), None);
 }
+
+/// `command -v` also finds the functions of the script, which have the names of programs.
+#[test]
+fn setup_looks_for_programs_only() {
+    assert!(!include_str!("../setup").contains("command -v "));
+}

@@ -2,13 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use arena_access::Credentials;
 use arena_wire::v1::{
     self, coordinator_service_client::CoordinatorServiceClient, join_response::Notice,
     worker_service_client::WorkerServiceClient,
 };
 use nix::sys::signal::Signal;
 use tokio::time::sleep;
-use tonic::{Status, transport::Endpoint};
+use tonic::Status;
 
 use super::{Broken, Figure, Outcome, StressTest};
 use crate::{DEADLINE, Games, World, spec};
@@ -104,8 +105,7 @@ struct Seen {
 
 /// Joins, leases games, and sends heartbeats until the leases are revoked.
 async fn heartbeat(url: &str, tournament: &str) -> Result<Result<Seen, Broken>, Status> {
-    let endpoint = Endpoint::from_shared(url.to_owned()).expect("a URL");
-    let channel = endpoint.connect().await.expect("a coordinator");
+    let channel = Credentials::of_url(url).connect_lazy(url).expect("a URL");
     let mut worker = WorkerServiceClient::new(channel.clone());
     let mut user = CoordinatorServiceClient::new(channel);
     let join = v1::JoinRequest {

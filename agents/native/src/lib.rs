@@ -22,7 +22,7 @@ mod read;
 #[cfg(feature = "serve")]
 pub mod serve;
 #[cfg(test)]
-mod testing;
+mod tests;
 
 pub use bot::{Bot, Chosen, Decision, Stop, play_out};
 pub use catalogue::{BotError, BotInfo, CheckError, VERSION, bot, bot_info, bots, check};

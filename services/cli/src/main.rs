@@ -15,7 +15,7 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 use commands::Command;
 use failure::{Failure, Outcome};
 
-/// A distributed, headless tournament benchmark service for game-playing agents
+/// A tournament server for game-playing agents
 ///
 /// Register agents in any language, play tournaments on any number of workers,
 /// and play any game again from its seed.
@@ -35,7 +35,7 @@ Examples:
   arena standings demo-3f9a0c1b22 --output json
 
 Exit codes: 0 success, 1 failure, 2 wrong input, 3 a comparison or verification
-failed, 4 a coordinator or an agent cannot be reached, 130 interrupted.")]
+failed, 4 a service or an agent cannot be reached, 130 interrupted.")]
 struct Cli {
     #[command(subcommand)]
     command: Command,

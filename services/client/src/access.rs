@@ -3,14 +3,12 @@
 
 use std::{
     path::{Path, PathBuf},
-    pin::Pin,
     time::Duration,
 };
 
-use arena_model::GameRecord;
+use arena_access::{Bearer, Connection, CredentialFiles, Credentials};
 use arena_wire::v1;
 use clap::{ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
-use tonic::transport::Endpoint;
 
 use crate::{
     embedded::{self, DEFAULT_DATA, Embedded, Held},
@@ -37,6 +35,53 @@ struct AccessFlags {
     /// Without --data, --coordinator and ARENA_COORDINATOR, ARENA_DATA is used.
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+
+    #[command(flatten)]
+    credentials: CredentialFlags,
+}
+
+/// What is shown to a coordinator.
+#[derive(Args, Clone, Debug, Default)]
+pub struct CredentialFlags {
+    /// File with the token for the coordinator
+    ///
+    /// Not needed for a coordinator of the same user on this machine.
+    #[arg(long, env = "ARENA_TOKEN_FILE", value_name = "FILE")]
+    token_file: Option<PathBuf>,
+
+    /// Certificate of the authority that signed the coordinator's, for https
+    #[arg(long, env = "ARENA_TLS_CA", value_name = "FILE")]
+    tls_ca: Option<PathBuf>,
+
+    /// Certificate to show to the coordinator, if it asks for one
+    #[arg(
+        long,
+        env = "ARENA_TLS_CERT",
+        value_name = "FILE",
+        requires = "tls_key"
+    )]
+    tls_cert: Option<PathBuf>,
+
+    /// Key of the certificate to show
+    #[arg(
+        long,
+        env = "ARENA_TLS_KEY",
+        value_name = "FILE",
+        requires = "tls_cert"
+    )]
+    tls_key: Option<PathBuf>,
+}
+
+impl CredentialFlags {
+    /// Reads the named files, for the coordinator at a URL.
+    pub fn read(&self, url: &str) -> Outcome<Credentials> {
+        let files = CredentialFiles {
+            token: self.token_file.clone(),
+            ca: self.tls_ca.clone(),
+            identity: self.tls_cert.clone().zip(self.tls_key.clone()),
+        };
+        Credentials::of_files(&files, url).map_err(Failure::usage)
+    }
 }
 
 /// Where the coordinator or its data is: as a flag says, an environment variable, or the
@@ -44,7 +89,7 @@ struct AccessFlags {
 #[derive(Clone, Debug)]
 pub enum AccessArgs {
     /// A running coordinator.
-    Url(String),
+    Url(String, CredentialFlags),
     /// A data folder.
     Folder(PathBuf),
     /// The default data folder.
@@ -53,17 +98,22 @@ pub enum AccessArgs {
 
 impl FromArgMatches for AccessArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let AccessFlags { coordinator, data } = AccessFlags::from_arg_matches(matches)?;
+        let AccessFlags {
+            coordinator,
+            data,
+            credentials,
+        } = AccessFlags::from_arg_matches(matches)?;
+        let url = |url| Self::Url(url, credentials.clone());
         let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         // The config file sets defaults.
         let is_flag = |id| matches.value_source(id) == Some(ValueSource::CommandLine);
-        let (url, folder) = (coordinator.map(Self::Url), data.map(Self::Folder));
-        let flag = (url.clone().filter(|_| is_flag("coordinator")))
+        let (named, folder) = (coordinator.map(url), data.map(Self::Folder));
+        let flag = (named.clone().filter(|_| is_flag("coordinator")))
             .or_else(|| folder.clone().filter(|_| is_flag("data")));
         Ok(flag
-            .or_else(|| variable("ARENA_COORDINATOR").map(Self::Url))
+            .or_else(|| variable("ARENA_COORDINATOR").map(url))
             .or_else(|| variable("ARENA_DATA").map(|data| Self::Folder(data.into())))
-            .or(url)
+            .or(named)
             .or(folder)
             .unwrap_or(Self::Unsaid))
     }
@@ -89,6 +139,8 @@ pub struct Access {
     pub client: Client,
     /// Address on which the coordinator listens.
     pub url: String,
+    /// What it was shown.
+    pub credentials: Credentials,
     embedded: Option<Embedded>,
 }
 
@@ -132,7 +184,7 @@ impl AccessArgs {
     /// The data folder; `None` if a coordinator is named.
     pub fn folder(&self) -> Option<&Path> {
         match self {
-            Self::Url(_) => None,
+            Self::Url(..) => None,
             Self::Folder(data) => Some(data),
             Self::Unsaid => Some(Path::new(DEFAULT_DATA)),
         }
@@ -140,7 +192,7 @@ impl AccessArgs {
 
     async fn connect(&self, create: bool) -> Outcome<Access> {
         let data = match self {
-            Self::Url(url) => return Access::remote(url).await,
+            Self::Url(url, flags) => return Access::remote(url, flags.read(url)?).await,
             Self::Folder(data) => data,
             Self::Unsaid => Path::new(DEFAULT_DATA),
         };
@@ -152,25 +204,34 @@ impl AccessArgs {
         }
         match embedded::hold(data, ([127, 0, 0, 1], 0).into()).await? {
             Held::Ours(embedded) => Access::embedded(embedded).await,
-            Held::Other { listen } => Access::remote(&format!("http://{listen}")).await,
+            Held::Other { url } => {
+                let mut credentials = Credentials::of_url(&url);
+                if let Some(token) = arena_access::data_token(data) {
+                    credentials.bearer = Bearer::of_token(token);
+                }
+                Access::remote(&url, credentials).await
+            }
         }
     }
 }
 
 impl Access {
-    async fn remote(url: &str) -> Outcome<Self> {
+    async fn remote(url: &str, credentials: Credentials) -> Outcome<Self> {
         Ok(Self {
-            client: dial(url).await?,
+            client: dial(url, &credentials).await?,
             url: url.to_owned(),
+            credentials,
             embedded: None,
         })
     }
 
     async fn embedded(embedded: Embedded) -> Outcome<Self> {
         let url = embedded.url();
+        let credentials = Credentials::of_url(&url);
         Ok(Self {
-            client: dial(&url).await?,
+            client: dial(&url, &credentials).await?,
             url,
+            credentials,
             embedded: Some(embedded),
         })
     }
@@ -217,13 +278,15 @@ pub async fn close(access: Option<Access>) -> Outcome {
 }
 
 /// Connects to a coordinator.
-pub async fn dial(url: &str) -> Outcome<Client> {
-    let url = match url.contains("://") {
-        true => url.to_owned(),
-        false => format!("http://{url}"),
-    };
-    let endpoint = Endpoint::from_shared(url.clone())
-        .map_err(|error| Failure::usage(format!("\"{url}\" is not a URL: {error}")))?
+pub async fn dial(url: &str, credentials: &Credentials) -> Outcome<Client> {
+    let connection = connect(url, credentials).await?;
+    Ok(Client::new(connection).max_decoding_message_size(MESSAGE_BYTES_MAX))
+}
+
+/// A connection to a coordinator, for any of its services.
+pub async fn connect(url: &str, credentials: &Credentials) -> Outcome<Connection> {
+    let endpoint = credentials.endpoint(url).map_err(Failure::usage)?;
+    let endpoint = endpoint
         .connect_timeout(Duration::from_secs(5))
         .tcp_nodelay(true);
     let channel = endpoint.connect().await.map_err(|error| {
@@ -232,7 +295,13 @@ pub async fn dial(url: &str) -> Outcome<Client> {
             root_cause(&error)
         ))
     })?;
-    Ok(Client::new(channel).max_decoding_message_size(MESSAGE_BYTES_MAX))
+    Ok(Connection::new(channel, credentials.bearer.clone()))
+}
+
+/// Connects to a coordinator in this process.
+pub async fn dial_embedded(embedded: &Embedded) -> Outcome<Client> {
+    let url = embedded.url();
+    dial(&url, &Credentials::of_url(&url)).await
 }
 
 /// A fresh id for a request with side effects, which makes a retry safe.
@@ -240,43 +309,6 @@ pub fn request_id() -> String {
     let mut bytes = [0; 16];
     // Without an id the request is not protected against repetition.
     getrandom::fill(&mut bytes).map_or_else(|_| String::new(), |()| hex::encode(bytes))
-}
-
-/// Calls `each` with the finished games of a tournament, in index order, from the page that
-/// `request` names on.
-pub async fn each_game(
-    client: &mut Client,
-    mut request: v1::ListGamesRequest,
-    mut each: impl FnMut(&v1::GameReport, GameRecord) -> Outcome,
-) -> Outcome {
-    loop {
-        let (games, next_page_token) = page(client, request.clone()).await?;
-        for (game, record) in games {
-            each(&game, record)?;
-        }
-        if next_page_token.is_empty() {
-            return Ok(());
-        }
-        request.page_token = next_page_token;
-    }
-}
-
-/// Games with their records, and the token of the next page.
-type Page = (Vec<(v1::GameReport, GameRecord)>, String);
-
-/// Fetches and decodes a page. Boxed, so that decoding is compiled and optimised with this crate.
-fn page(
-    client: &mut Client,
-    request: v1::ListGamesRequest,
-) -> Pin<Box<dyn Future<Output = Outcome<Page>> + Send + '_>> {
-    Box::pin(async move {
-        let page = client.list_games(request).await?.into_inner();
-        let games = page.games.into_iter().map(|game| {
-            let record = arena_report::records::record(game.record.as_ref())?;
-            Ok((game, record))
-        });
-        Ok((games.collect::<Outcome<_>>()?, page.next_page_token))
-    })
 }
 
 /// Starts a tournament, or resumes it.

@@ -2,12 +2,14 @@
 //! folder.
 
 use std::{
+    io,
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
 };
 
+use arena_access::{LocalToken, Token, keep_data_token};
 use arena_coordinator::{CheckNative, Options};
 use arena_store::{MemoryStore, SledStore, Store, StoreError};
 use arena_wire::v1;
@@ -85,7 +87,7 @@ pub enum Held {
     /// A coordinator in this process.
     Ours(Embedded),
     /// A coordinator in another process.
-    Other { listen: SocketAddr },
+    Other { url: String },
 }
 
 /// Starts a coordinator on a data folder, or finds the one that uses it.
@@ -101,7 +103,7 @@ pub async fn hold(data: &Path, listen: SocketAddr) -> Outcome<Held> {
             .await
             .map(Held::Ours),
         Err(error @ StoreError::Locked { .. }) => match known.or_else(|| Address::read(data)) {
-            Some(listen) => Ok(Held::Other { listen }),
+            Some(url) => Ok(Held::Other { url }),
             None => Err(Failure::failed(error)),
         },
         Err(error) => Err(Failure::failed(error)),
@@ -120,13 +122,24 @@ async fn embed(
     data: Option<&Path>,
     listen: SocketAddr,
 ) -> Outcome<Embedded> {
+    let token = match data {
+        Some(data) => keep_data_token(data),
+        None => Token::draw().map_err(io::Error::other),
+    };
+    let admin = token.map_err(|error| Failure::failed(format!("admin token: {error}")))?;
     let options = Options {
         only_started: true,
+        access: arena_coordinator::Access::Tokens {
+            admin: admin.clone(),
+        },
         ..options(store.clone(), listen)
     };
     let service = options.build().await.map_err(Failure::failed)?;
-    let listen = service.listen;
-    let address = data.map(|data| Address::write(data, listen)).transpose()?;
+    let listen = service.listen.unwrap_or(listen);
+    let local = LocalToken::write(listen, &admin)
+        .map_err(|error| Failure::failed(format!("local token: {error}")))?;
+    let url = format!("http://{listen}");
+    let address = data.map(|data| Address::write(data, url)).transpose()?;
     let (drain, drained) = oneshot::channel::<()>();
     let task = tokio::spawn(async move {
         let result = service
@@ -135,7 +148,7 @@ async fn embed(
                 let _ = drained.await;
             })
             .await;
-        drop(address);
+        drop((address, local));
         store.close().map_err(Failure::failed)?;
         result.map(drop).map_err(Failure::failed)
     });
@@ -156,13 +169,10 @@ impl Address {
         data.join("coordinator.json")
     }
 
-    pub fn write(data: &Path, listen: SocketAddr) -> Outcome<Self> {
+    /// Writes the URL under which commands on this machine reach the coordinator.
+    pub fn write(data: &Path, url: String) -> Outcome<Self> {
         let path = Self::path(data);
-        let mut reachable = listen;
-        if listen.ip().is_unspecified() {
-            reachable.set_ip([127, 0, 0, 1].into());
-        }
-        let text = json!({ "listen": reachable });
+        let text = json!({ "url": url });
         match std::fs::write(&path, text.to_string()) {
             Ok(()) => Ok(Self { path }),
             Err(error) => {
@@ -172,10 +182,10 @@ impl Address {
         }
     }
 
-    fn read(data: &Path) -> Option<SocketAddr> {
+    fn read(data: &Path) -> Option<String> {
         let text = std::fs::read_to_string(Self::path(data)).ok()?;
         let file: serde_json::Value = serde_json::from_str(&text).ok()?;
-        file["listen"].as_str()?.parse().ok()
+        Some(file["url"].as_str()?.to_owned())
     }
 }
 

@@ -2,7 +2,6 @@
 //! the rate and the standard deviation of scores.
 
 use std::{
-    cmp::Ordering,
     collections::BTreeMap,
     time::{Duration, Instant},
 };
@@ -12,8 +11,9 @@ use arena_coordinator::openings;
 use arena_engine::{ActionId, Game, Match, Opening, Status};
 use arena_games::Visitor;
 use arena_model::{Tournament, format::Settings};
-use arena_tournament::{Schedule, ScheduledGame};
+use arena_tournament::{Schedule, ScheduledGame, game_score};
 use arena_wire::convert::match_setup;
+use itertools::Itertools;
 
 use crate::failure::{Failure, Outcome};
 
@@ -139,8 +139,10 @@ impl Visitor for Player<'_> {
                 let Some(placement) = self.play(&game, &mut bots, &scheduled, &over)? else {
                     break 'blocks;
                 };
+                let seats = &scheduled.seats;
                 for (sum, &agent) in sums.iter_mut().zip(&agents) {
-                    *sum += score(agent, &scheduled.seats, &placement);
+                    let own = seats.iter().positions(|&other| other == agent);
+                    *sum += game_score(&own.collect_vec(), seats, &placement);
                 }
             }
             sample.games += rotations;
@@ -218,24 +220,6 @@ impl Player<'_> {
     }
 }
 
-/// Mean over the seats of an agent of the share of other agents' seats ranked behind.
-fn score(agent: u16, seats: &[u16], placement: &[u8]) -> f64 {
-    let (mut got, mut of) = (0.0, 0.0);
-    for (own, rank) in seats.iter().zip(placement) {
-        for (other, other_rank) in seats.iter().zip(placement) {
-            if *own == agent && *other != agent {
-                of += 1.0;
-                got += match rank.cmp(other_rank) {
-                    Ordering::Less => 1.0,
-                    Ordering::Equal => 0.5,
-                    Ordering::Greater => 0.0,
-                };
-            }
-        }
-    }
-    if of > 0.0 { got / of } else { 0.5 }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -276,11 +260,5 @@ mod tests {
         assert_eq!(many.len(), 3 * 64);
         assert!(many.iter().all(|&block| block < 3000));
         assert_eq!(blocks(1, 3).collect::<Vec<_>>(), [0, 1, 2]);
-    }
-
-    #[test]
-    fn repeated_agent_scores_against_others() {
-        assert_eq!(score(0, &[0, 0, 1], &[1, 3, 2]), 0.5);
-        assert_eq!(score(1, &[0, 0, 1], &[1, 3, 1]), 0.75);
     }
 }

@@ -104,6 +104,8 @@ impl Fleet {
             command.arg("--agent-output").arg(folder);
         }
         let mut child = command
+            // The coordinator of this command has a token of its own.
+            .env_remove("ARENA_TOKEN_FILE")
             .args(["--metrics", "127.0.0.1:0", "--exit-with-stdin"])
             .args(["--coordinator", &self.url, "--name", &name])
             .args([

@@ -1,38 +1,98 @@
-//! Accepts connections: at most as many as there are files for, and none that stays silent.
+//! Accepts connections: at most as many as there are files for, with TLS if there is a certificate,
+//! and none that makes no request.
 
 use std::{
+    fs::{self, Permissions},
     io,
+    net::SocketAddr,
+    os::unix::{
+        fs::{FileTypeExt, PermissionsExt},
+        net::UnixStream,
+    },
+    path::Path,
     pin::Pin,
-    sync::Arc,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
     task::{Context, Poll, ready},
     time::Duration,
 };
 
+use arena_access::{CertificateName, ServerTls};
 use arena_telemetry::CoordinatorMetrics;
+use nix::unistd::Uid;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::{TcpListener, TcpStream},
+    net::{TcpListener, TcpStream, UnixListener},
     sync::{OwnedSemaphorePermit, Semaphore},
     time::{Instant, Sleep, sleep},
 };
+use tokio_rustls::{Accept, server::TlsStream};
 use tokio_stream::Stream;
-use tonic::transport::server::{Connected, TcpConnectInfo};
+use tonic::transport::server::Connected;
 
-/// Maximum time that a new connection may be silent.
+/// Maximum time from a connection to its first permitted request, TLS included.
 const SILENCE_MAX: Duration = Duration::from_secs(10);
-/// Start of every HTTP/2 connection; a connection that has sent less has sent nothing.
-const PREFACE_BYTES: usize = 24;
 /// Pause after the system refused a connection, usually for lack of files: another attempt at
 /// once would fail, too, and keep a core busy.
 const PAUSE: Duration = Duration::from_millis(100);
 /// Minimum interval between log lines about refused connections.
 const WARN_EVERY: Duration = Duration::from_secs(10);
 
-/// The connections of a listener, up to a maximum.
+/// Where connections come from.
+pub(crate) enum Listener {
+    Tcp(TcpListener),
+    /// A Unix socket for this user only.
+    Unix(UnixListener),
+}
+
+impl Listener {
+    /// Listens on a Unix socket that only this user can use.
+    pub(crate) fn unix(path: &Path) -> io::Result<Self> {
+        if UnixStream::connect(path).is_ok() {
+            return Err(io::ErrorKind::AddrInUse.into());
+        }
+        match fs::symlink_metadata(path) {
+            // The rest of a program that was killed.
+            Ok(found) if found.file_type().is_socket() => fs::remove_file(path)?,
+            Ok(_) => return Err(io::ErrorKind::AlreadyExists.into()),
+            Err(_) => {}
+        }
+        // It gets its name when others cannot use it any more.
+        let draft = path.with_extension("new");
+        let _ = fs::remove_file(&draft);
+        let listener = UnixListener::bind(&draft)?;
+        fs::set_permissions(&draft, Permissions::from_mode(0o600))?;
+        fs::rename(&draft, path)?;
+        Ok(Self::Unix(listener))
+    }
+
+    fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Io, Peer)>> {
+        Poll::Ready(match self {
+            Self::Tcp(listener) => ready!(listener.poll_accept(context)).map(|(stream, peer)| {
+                // If it cannot be set, the connection is gone already.
+                let _ = stream.set_nodelay(true);
+                (Io::Plain(stream), Peer::new(Some(peer), false))
+            }),
+            Self::Unix(listener) => ready!(listener.poll_accept(context)).map(|(stream, _)| {
+                let user = stream.peer_cred().map(|peer| peer.uid());
+                let own = Uid::effective().as_raw();
+                let is_own = user.is_ok_and(|user| [own, 0].contains(&user));
+                (Io::Unix(stream), Peer::new(None, is_own))
+            }),
+        })
+    }
+}
+
+/// The connections of listeners, up to a maximum.
 pub struct Incoming {
-    listener: TcpListener,
+    listeners: Vec<Listener>,
+    /// The listener that is asked first, so that none starves.
+    first: usize,
     places: Arc<Semaphore>,
     places_max: usize,
+    tls: Option<Arc<ServerTls>>,
     metrics: Arc<CoordinatorMetrics>,
     pause: Option<Pin<Box<Sleep>>>,
     /// Time of the last warning about refused connections.
@@ -42,20 +102,34 @@ pub struct Incoming {
 
 impl Incoming {
     pub(crate) fn new(
-        listener: TcpListener,
+        listeners: Vec<Listener>,
         connections_max: usize,
+        tls: Option<Arc<ServerTls>>,
         metrics: Arc<CoordinatorMetrics>,
     ) -> Self {
         let places_max = connections_max.clamp(1, Semaphore::MAX_PERMITS);
         Self {
-            listener,
+            listeners,
+            first: 0,
             places: Arc::new(Semaphore::new(places_max)),
             places_max,
+            tls,
             metrics,
             pause: None,
             warned: None,
             refused_since: 0,
         }
+    }
+
+    fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<io::Result<(Io, Peer)>> {
+        let number = self.listeners.len();
+        for place in (self.first..number).chain(0..self.first) {
+            if let Poll::Ready(accepted) = self.listeners[place].poll_accept(context) {
+                self.first = (place + 1) % number;
+                return Poll::Ready(accepted);
+            }
+        }
+        Poll::Pending
     }
 
     /// Counts a refused connection, and logs a warning from time to time.
@@ -85,10 +159,16 @@ impl Stream for Incoming {
                 ready!(pause.as_mut().poll(context));
                 this.pause = None;
             }
-            match ready!(this.listener.poll_accept(context)) {
-                Ok((stream, _)) => match Arc::clone(&this.places).try_acquire_owned() {
+            match ready!(this.poll_accept(context)) {
+                Ok((io, peer)) => match Arc::clone(&this.places).try_acquire_owned() {
                     Ok(place) => {
-                        let connection = Connection::new(stream, place, &this.metrics);
+                        let io = match (io, &this.tls) {
+                            (Io::Plain(stream), Some(tls)) => {
+                                Io::Handshake(Box::new(tls.acceptor().accept(stream)))
+                            }
+                            (io, _) => io,
+                        };
+                        let connection = Connection::new(io, peer, place, &this.metrics);
                         return Poll::Ready(Some(Ok(connection)));
                     }
                     // Dropped: the client is informed at once.
@@ -119,40 +199,112 @@ fn of_one_connection(error: &io::Error) -> bool {
     )
 }
 
+/// Who is at the other end of a connection.
+#[derive(Clone, Debug)]
+pub struct Peer {
+    /// None on a Unix socket.
+    pub(crate) address: Option<SocketAddr>,
+    /// True if it is a program of the coordinator's user, on a Unix socket.
+    pub(crate) is_own: bool,
+    /// What a certificate says, once TLS is agreed.
+    certificate: Arc<OnceLock<CertificateName>>,
+    /// True once it has made a permitted request.
+    is_served: Arc<AtomicBool>,
+}
+
+impl Peer {
+    fn new(address: Option<SocketAddr>, is_own: bool) -> Self {
+        Self {
+            address,
+            is_own,
+            certificate: Arc::default(),
+            is_served: Arc::default(),
+        }
+    }
+
+    pub(crate) fn certificate(&self) -> Option<&CertificateName> {
+        self.certificate.get()
+    }
+
+    /// It has made a permitted request, so that its connection may stay.
+    pub(crate) fn served(&self) {
+        self.is_served.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The bytes of a connection.
+enum Io {
+    Plain(TcpStream),
+    Unix(tokio::net::UnixStream),
+    /// TLS is being agreed, by the task of this connection.
+    Handshake(Box<Accept<TcpStream>>),
+    Tls(Box<TlsStream<TcpStream>>),
+    /// TLS was not agreed.
+    Failed,
+}
+
 /// A connection; its place is free again when it is dropped.
 pub struct Connection {
-    stream: TcpStream,
-    silence: Option<Silence>,
+    io: Io,
+    peer: Peer,
+    /// The end of a connection that has made no request.
+    silence: Option<Pin<Box<Sleep>>>,
     metrics: Arc<CoordinatorMetrics>,
     _place: OwnedSemaphorePermit,
 }
 
-/// A connection that has not sent enough yet.
-struct Silence {
-    heard: usize,
-    end: Pin<Box<Sleep>>,
-}
-
 impl Connection {
     fn new(
-        stream: TcpStream,
+        io: Io,
+        peer: Peer,
         place: OwnedSemaphorePermit,
         metrics: &Arc<CoordinatorMetrics>,
     ) -> Self {
-        // If it cannot be set, the connection is gone already.
-        let _ = stream.set_nodelay(true);
         metrics.connections.inc();
         Self {
-            stream,
-            silence: Some(Silence {
-                heard: 0,
-                end: Box::pin(sleep(SILENCE_MAX)),
-            }),
+            io,
+            peer,
+            silence: Some(Box::pin(sleep(SILENCE_MAX))),
             metrics: Arc::clone(metrics),
             _place: place,
         }
     }
+
+    /// The bytes, once TLS is agreed.
+    fn poll_io(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<Pin<&mut (dyn Duplex + Unpin)>>> {
+        if let Io::Handshake(accept) = &mut self.io {
+            match ready!(Pin::new(accept).poll(context)) {
+                Ok(stream) => {
+                    let shown = stream.get_ref().1.peer_certificates();
+                    let first = shown.and_then(|chain| chain.first());
+                    if let Some(name) = first.and_then(CertificateName::of_certificate) {
+                        // It is set only here.
+                        let _ = self.peer.certificate.set(name);
+                    }
+                    self.io = Io::Tls(Box::new(stream));
+                }
+                Err(error) => {
+                    self.io = Io::Failed;
+                    return Poll::Ready(Err(error));
+                }
+            }
+        }
+        Poll::Ready(match &mut self.io {
+            Io::Plain(stream) => Ok(Pin::new(stream)),
+            Io::Unix(stream) => Ok(Pin::new(stream)),
+            Io::Tls(stream) => Ok(Pin::new(&mut **stream)),
+            Io::Handshake(_) | Io::Failed => Err(io::ErrorKind::NotConnected.into()),
+        })
+    }
 }
+
+/// Both directions.
+trait Duplex: AsyncRead + AsyncWrite {}
+
+impl<T: AsyncRead + AsyncWrite> Duplex for T {}
 
 impl Drop for Connection {
     fn drop(&mut self) {
@@ -167,17 +319,14 @@ impl AsyncRead for Connection {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        let before = buffer.filled().len();
-        let read = Pin::new(&mut this.stream).poll_read(context, buffer);
-        if let Some(silence) = &mut this.silence {
-            silence.heard += buffer.filled().len() - before;
-            if silence.heard >= PREFACE_BYTES {
-                this.silence = None;
-            } else if read.is_pending() && silence.end.as_mut().poll(context).is_ready() {
-                return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
-            }
+        if this.peer.is_served.load(Ordering::Relaxed) {
+            this.silence = None;
+        } else if let Some(silence) = &mut this.silence
+            && silence.as_mut().poll(context).is_ready()
+        {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
-        read
+        ready!(this.poll_io(context))?.poll_read(context, buffer)
     }
 }
 
@@ -187,7 +336,7 @@ impl AsyncWrite for Connection {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
+        ready!(self.poll_io(context))?.poll_write(context, bytes)
     }
 
     fn poll_write_vectored(
@@ -195,26 +344,31 @@ impl AsyncWrite for Connection {
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+        ready!(self.poll_io(context))?.poll_write_vectored(context, slices)
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
+        true
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
+        ready!(self.poll_io(context))?.poll_flush(context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
+        match &mut self.io {
+            Io::Handshake(_) | Io::Failed => Poll::Ready(Ok(())),
+            Io::Plain(stream) => Pin::new(stream).poll_shutdown(context),
+            Io::Unix(stream) => Pin::new(stream).poll_shutdown(context),
+            Io::Tls(stream) => Pin::new(stream).poll_shutdown(context),
+        }
     }
 }
 
 impl Connected for Connection {
-    type ConnectInfo = TcpConnectInfo;
+    type ConnectInfo = Peer;
 
-    fn connect_info(&self) -> TcpConnectInfo {
-        self.stream.connect_info()
+    fn connect_info(&self) -> Peer {
+        self.peer.clone()
     }
 }

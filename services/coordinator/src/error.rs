@@ -1,6 +1,6 @@
 //! Errors, with their status codes and reasons.
 
-use std::{collections::HashMap, io, net::SocketAddr, time::Duration};
+use std::{collections::HashMap, io, net::SocketAddr, path::PathBuf, time::Duration};
 
 use arena_model::{
     NameError, RECORD_VERSION, SeedError, engine::options::OptionError, spec::SpecError,
@@ -28,6 +28,17 @@ pub enum StartError {
         /// The cause.
         source: io::Error,
     },
+    /// The Unix socket cannot be used.
+    #[error("cannot listen on {}: {source}", .path.display())]
+    Socket {
+        /// Its path.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The certificate cannot be used.
+    #[error(transparent)]
+    Tls(#[from] arena_access::TlsError),
     /// The metrics' address cannot be used.
     #[error(transparent)]
     Metrics(#[from] arena_telemetry::ServeError),
@@ -211,6 +222,34 @@ pub(crate) enum Error {
         version: String,
         writes: u32,
     },
+    #[error(
+        "this coordinator asks for a token: name its file with --token-file or ARENA_TOKEN_FILE"
+    )]
+    TokenMissing,
+    #[error("the token is not one of this coordinator: ask its administrator for another one")]
+    TokenInvalid,
+    #[error("the token has expired: ask the coordinator's administrator for another one")]
+    TokenExpired,
+    #[error("the token was revoked: ask the coordinator's administrator for another one")]
+    TokenRevoked,
+    #[error(
+        "the token was used as often as it may be: ask the coordinator's administrator for \
+         another one"
+    )]
+    TokenUsed,
+    #[error(
+        "the certificate names no role: expected a URI arena:ROLE:NAME with the role viewer, \
+         submitter, worker or admin"
+    )]
+    CertificateRole,
+    #[error("the token may not be used from this address")]
+    TokenAddress,
+    #[error("the role {role} does not allow this: ask the coordinator's administrator for a token")]
+    Role { role: &'static str },
+    #[error("{what} belongs to another token: only that one and administrators may change it")]
+    NotOwner { what: String },
+    #[error("no token \"{id}\"; `arena token list` shows all")]
+    UnknownToken { id: String },
     #[error("the coordinator is overloaded: try again in a moment")]
     Overloaded {
         /// The suggested delay.
@@ -245,11 +284,16 @@ impl Error {
         Self::Damaged { what, problem }
     }
 
+    /// The stable reason.
+    pub(crate) fn reason(&self) -> &'static str {
+        self.kind().1
+    }
+
     /// Status code and reason. Only this function chooses them.
     fn kind(&self) -> (Code, &'static str) {
         use Code::{
             FailedPrecondition, Internal, InvalidArgument, NotFound, PermissionDenied,
-            ResourceExhausted, Unavailable,
+            ResourceExhausted, Unauthenticated, Unavailable,
         };
         match self {
             Self::Spec(_)
@@ -291,6 +335,17 @@ impl Error {
             Self::WorkerOutdated { .. } | Self::WorkerVersion { .. } => {
                 (FailedPrecondition, reasons::WORKER_OUTDATED)
             }
+            Self::TokenMissing => (Unauthenticated, reasons::TOKEN_MISSING),
+            Self::TokenInvalid => (Unauthenticated, reasons::TOKEN_INVALID),
+            Self::TokenExpired => (Unauthenticated, reasons::TOKEN_EXPIRED),
+            Self::TokenRevoked => (Unauthenticated, reasons::TOKEN_REVOKED),
+            Self::TokenUsed => (Unauthenticated, reasons::TOKEN_USED),
+            Self::TokenAddress => (PermissionDenied, reasons::TOKEN_ADDRESS),
+            Self::CertificateRole | Self::Role { .. } => {
+                (PermissionDenied, reasons::ROLE_INSUFFICIENT)
+            }
+            Self::NotOwner { .. } => (PermissionDenied, reasons::NOT_OWNER),
+            Self::UnknownToken { .. } => (NotFound, reasons::UNKNOWN_TOKEN),
             Self::Overloaded { .. } | Self::Store(StoreError::Busy { .. }) => {
                 (ResourceExhausted, reasons::OVERLOADED)
             }

@@ -198,6 +198,14 @@ impl Info {
         self.setup.hash_only
     }
 
+    /// True if one of its agents is this binary.
+    pub(crate) fn uses_binary(&self, sha256: &str) -> bool {
+        self.setup.agents.iter().any(|agent| {
+            matches!(&agent.source, Some(v1::agent_setup::Source::Binary(binary))
+                if binary.sha256 == sha256)
+        })
+    }
+
     /// Extra time that its leases may go without progress.
     pub(crate) fn progress_timeouts(&self) -> ProgressTimeouts {
         let starts = self.setup.agents.iter().filter_map(|agent| {

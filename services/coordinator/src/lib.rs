@@ -7,11 +7,13 @@
 
 mod accept;
 mod agents;
+mod binaries;
 mod blocking;
 mod checkpoint;
 mod core;
 mod directory;
 mod divergence;
+mod door;
 mod error;
 mod handle;
 mod info;
@@ -31,8 +33,9 @@ mod stored_game;
 mod tests;
 mod tickets;
 
-pub use accept::{Connection, Incoming};
+pub use accept::{Connection, Incoming, Peer};
 pub use agents::CheckNative;
+pub use door::Access;
 pub use error::{RunError, StartError};
 pub use messages::RunSummary;
 pub use options::{CONNECTIONS_MAX, Options};

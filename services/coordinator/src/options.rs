@@ -1,11 +1,12 @@
 //! Options of a coordinator.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
+use arena_access::TlsFiles;
 use arena_store::Store;
 use arena_wire::{networks::AgentNetworks, v1};
 
-use crate::{agents::CheckNative, checkpoint::CHECKPOINT_GAMES};
+use crate::{agents::CheckNative, checkpoint::CHECKPOINT_GAMES, door::Access};
 
 /// Default for the maximum number of connections.
 pub const CONNECTIONS_MAX: usize = 16_384;
@@ -14,10 +15,19 @@ pub const CONNECTIONS_MAX: usize = 16_384;
 pub struct Options {
     /// Store of everything durable. The caller opens and closes it.
     pub store: Arc<dyn Store>,
-    /// Address for gRPC; port 0 takes a free one.
-    pub listen: SocketAddr,
+    /// Address for gRPC, if any; port 0 takes a free one.
+    pub listen: Option<SocketAddr>,
+    /// A Unix socket for programs of this user, which need no token.
+    pub socket: Option<PathBuf>,
     /// Address for `/metrics` and `/healthz`, if any.
     pub metrics: Option<SocketAddr>,
+    /// True if everyone who reaches the address of metrics may read them. Else, where tokens are
+    /// asked for, they need that of a viewer.
+    pub metrics_public: bool,
+    /// Who may use it.
+    pub access: Access,
+    /// The certificate; without one, connections are not encrypted.
+    pub tls: Option<TlsFiles>,
     /// The bots built into workers. Each is always available as an agent of its own name.
     pub native: v1::DescribeResponse,
     /// Checks a game of a built-in bot before it is scheduled.
@@ -55,8 +65,12 @@ impl Options {
     pub fn new(store: Arc<dyn Store>, listen: SocketAddr, native: v1::DescribeResponse) -> Self {
         Self {
             store,
-            listen,
+            listen: Some(listen),
+            socket: None,
             metrics: None,
+            metrics_public: true,
+            access: Access::Open,
+            tls: None,
             native,
             check_native: |_, _, _, _, _| Ok(()),
             lease_deadline: Duration::from_secs(10),

@@ -1,5 +1,6 @@
 //! The gRPC services.
 
+mod admin;
 mod backup;
 mod binaries;
 mod chunks;
@@ -13,12 +14,21 @@ mod sealed;
 mod standings;
 mod worker;
 
-use tonic::{Response, Status};
+use tonic::{Request, Response, Status};
 
+pub(crate) use admin::AdminRpc;
 pub(crate) use coordinator::CoordinatorRpc;
 pub(crate) use figures::Figures;
 pub(crate) use gate::{Gate, Gated};
 pub(crate) use worker::WorkerRpc;
+
+use crate::door::Principal;
+
+/// Who makes a request; nobody, if it did not pass the door.
+fn principal<T>(request: &Request<T>) -> Principal {
+    let found = request.extensions().get::<Principal>();
+    found.cloned().unwrap_or_else(Principal::nobody)
+}
 
 /// The answer of a method.
 type Answer<T> = Result<Response<T>, Status>;

@@ -2,10 +2,12 @@
 
 use std::{future::pending, io, net::SocketAddr, pin::Pin, sync::Arc, time::Duration};
 
+use arena_access::ServerTls;
 use arena_telemetry::{CoordinatorMetrics, MetricsServer, Registry};
 use arena_wire::{
     DESCRIPTORS,
     v1::{
+        admin_service_server::AdminServiceServer,
         coordinator_service_server::CoordinatorServiceServer,
         worker_service_server::WorkerServiceServer,
     },
@@ -24,16 +26,17 @@ use tonic::{
 use tower::layer::layer_fn;
 
 use crate::{
-    accept::Incoming,
+    accept::{Incoming, Listener},
     blocking::with_store,
     core::{self, Core, Inbox},
     directory::Directory,
+    door::Door,
     error::{RunError, StartError},
     handle::{COMMANDS_MAX, Handle, TRANSFERS_MAX},
     ledger::LedgerSettings,
     messages::RunSummary,
     options::Options,
-    rpc::{CoordinatorRpc, Figures, Gate, Gated, WorkerRpc},
+    rpc::{AdminRpc, CoordinatorRpc, Figures, Gate, Gated, WorkerRpc},
 };
 
 /// Maximum streams of one connection; tonic itself has no limit.
@@ -55,8 +58,8 @@ const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
 /// A coordinator that listens; `I` is the stream of its connections.
 pub struct Service<I = Incoming> {
-    /// Address of gRPC.
-    pub listen: SocketAddr,
+    /// Address of gRPC, unless it is only a Unix socket.
+    pub listen: Option<SocketAddr>,
     /// Address of `/metrics` and `/healthz`.
     pub metrics: Option<SocketAddr>,
     incoming: I,
@@ -68,6 +71,8 @@ pub struct Service<I = Incoming> {
     gate: Arc<Gate>,
     handle: Handle,
     drain_limit: Duration,
+    /// To be read again when the files change.
+    tls: Vec<Arc<ServerTls>>,
 }
 
 impl Options {
@@ -81,17 +86,34 @@ impl Options {
 
     async fn listen(mut self) -> Result<Service, StartError> {
         // Before the store is read, so that a wrong address is reported at once.
-        let address = self.listen;
-        let listening = TcpListener::bind(address).await;
-        let listening = listening.and_then(|it| Ok((it.local_addr()?, it)));
-        let (listen, listener) = listening.map_err(|source| match source.kind() {
-            io::ErrorKind::AddrInUse => StartError::InUse { address },
-            _ => StartError::Bind { address, source },
-        })?;
-        self.listen = listen;
+        let mut listeners = Vec::new();
+        if let Some(address) = self.listen {
+            let listening = TcpListener::bind(address).await;
+            let listening = listening.and_then(|it| Ok((it.local_addr()?, it)));
+            let (listen, listener) = listening.map_err(|source| match source.kind() {
+                io::ErrorKind::AddrInUse => StartError::InUse { address },
+                _ => StartError::Bind { address, source },
+            })?;
+            self.listen = Some(listen);
+            listeners.push(Listener::Tcp(listener));
+        }
+        if let Some(path) = &self.socket {
+            let socket = Listener::unix(path).map_err(|source| StartError::Socket {
+                path: path.clone(),
+                source,
+            })?;
+            listeners.push(socket);
+        }
         let connections_max = self.connections_max;
-        self.build_with(|metrics| Incoming::new(listener, connections_max, metrics))
-            .await
+        let tls = self.tls.clone().map(|files| ServerTls::load(files, "h2"));
+        let tls = tls.transpose()?;
+        let accepting = tls.clone();
+        let incoming = |metrics: Arc<CoordinatorMetrics>| {
+            Incoming::new(listeners, connections_max, accepting, metrics)
+        };
+        let mut service = self.build_with(incoming).await?;
+        service.tls.extend(tls);
+        Ok(service)
     }
 
     /// Loads the store. Requests arrive over these connections and are answered from
@@ -129,9 +151,33 @@ impl Options {
             audit_ppm: (share * 1e6) as u32,
             host_grace_period: self.host_grace_period,
         };
+        let door = Door::load(&self.access, &self.store)?;
+        counters.insecure.set(i64::from(door.tokens.is_none()));
         let metrics = Arc::clone(&counters);
         let shared = Arc::clone(&directory);
         let core = core::load(&self, metrics, settings, shared, signal_sender, stop).await?;
+        let gate = Gate::new(self.report_queue_games, Arc::clone(&counters), door);
+        let metrics_tls = self
+            .tls
+            .clone()
+            .map(|files| ServerTls::load(files, "http/1.1"));
+        let metrics_tls = metrics_tls.transpose()?;
+        let metrics_server = metrics_server.map(|server| {
+            let server = match &metrics_tls {
+                Some(tls) => {
+                    let tls = Arc::clone(tls);
+                    server.encrypted(Arc::new(move || tls.acceptor()))
+                }
+                None => server,
+            };
+            let door = Arc::clone(&gate);
+            match self.metrics_public {
+                true => server,
+                false => server.guarded(Arc::new(move |headers, peer| {
+                    door.door.admits_reader(headers, peer)
+                })),
+            }
+        });
         let handle = Handle {
             commands: command_sender,
             reports: report_sender,
@@ -149,7 +195,7 @@ impl Options {
             incoming: incoming(Arc::clone(&counters)),
             metrics_server,
             registry,
-            gate: Gate::new(self.report_queue_games, Arc::clone(&counters)),
+            gate,
             counters,
             core,
             inbox: Inbox {
@@ -159,6 +205,7 @@ impl Options {
             },
             handle,
             drain_limit: self.drain_limit,
+            tls: metrics_tls.into_iter().collect(),
         })
     }
 }
@@ -216,6 +263,12 @@ where
         let (handle, gate) = (self.handle, self.gate);
         let served = serve(self.incoming, handle, self.counters, gate, server_ends);
         tasks.spawn(async { served.await.map_err(RunError::from).and(STOPPED) });
+        let mut following = JoinSet::new();
+        for tls in self.tls {
+            let replaced = || tracing::info!("the certificate was replaced");
+            let failed = |error| tracing::error!("the certificate stays as it is: {error}");
+            following.spawn(tls.follow(replaced, failed));
+        }
         let mut drain_core = Some(drain_core);
         tokio::pin!(drain);
         let outcome = loop {
@@ -231,6 +284,7 @@ where
         if let Some(metrics) = metrics {
             metrics.abort();
         }
+        following.abort_all();
         // Connections that are still open after this are closed.
         let closed = async { while tasks.join_next().await.is_some() {} };
         let _ = tokio::time::timeout(CLOSE_LIMIT, closed).await;
@@ -272,6 +326,7 @@ where
 {
     let (health, health_service) = tonic_health::server::health_reporter();
     let worker = WorkerServiceServer::new(WorkerRpc {
+        tokens: gate.door.tokens.clone(),
         handle: handle.clone(),
         metrics,
     })
@@ -282,6 +337,11 @@ where
         .set_serving::<CoordinatorServiceServer<CoordinatorRpc>>()
         .await;
     health.set_serving::<WorkerServiceServer<WorkerRpc>>().await;
+    health.set_serving::<AdminServiceServer<AdminRpc>>().await;
+    let admin = AdminServiceServer::new(AdminRpc {
+        tokens: gate.door.tokens.clone(),
+    })
+    .max_decoding_message_size(REQUEST_BYTES_MAX);
     let reflection = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(DESCRIPTORS)
@@ -302,6 +362,7 @@ where
         .add_service(reflection().build_v1alpha().expect(DESCRIBED))
         .add_service(coordinator)
         .add_service(worker)
+        .add_service(admin)
         .serve_with_incoming_shutdown(incoming, async {
             // A dropped sender is an end, too.
             let _ = end.await;

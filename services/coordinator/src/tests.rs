@@ -5,6 +5,7 @@ mod agents;
 mod checkpoints;
 mod crowd;
 mod damage;
+mod door;
 mod failing;
 mod figures;
 pub(crate) mod fixture;

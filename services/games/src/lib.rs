@@ -12,6 +12,7 @@ mod read;
 mod registry;
 mod ruleset;
 #[cfg(feature = "trial")]
+#[path = "tests/trial.rs"]
 pub mod testing;
 
 pub use cowry::Cowry;

@@ -146,8 +146,9 @@ pub struct Spec {
     /// What the store keeps of each game.
     #[serde(default)]
     pub records: Records,
-    /// The tournament pauses itself if agents lost a larger share of games without an
-    /// answer; with 1 it never does.
+    /// The tournament pauses itself if agents lost more than this share of its games before
+    /// their first answer in the game. The games of all agents count together. With 1, it
+    /// never pauses itself.
     #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     #[serde(
         default = "default_unplayed_limit",
@@ -180,7 +181,6 @@ fn default_blocks() -> u64 {
     100
 }
 
-/// A tenth.
 fn default_unplayed_limit() -> f64 {
     UNPLAYED_LIMIT
 }
@@ -190,8 +190,7 @@ fn is_default_unplayed_limit(limit: &f64) -> bool {
     limit.to_bits() == UNPLAYED_LIMIT.to_bits()
 }
 
-/// Above this share of games lost without an answer a tournament pauses itself,
-/// where its spec does not say otherwise.
+/// Default of [`Spec::unplayed_limit`].
 pub const UNPLAYED_LIMIT: f64 = 0.1;
 
 const KEYS: &[&str] = &[

@@ -53,25 +53,19 @@ pub async fn gather(client: &mut Client, id: &str, expect: &[String]) -> Result<
         seed.and_then(|_| Rated::new(&spec)),
     );
     let mut sampler = Sampler::new(places);
-    let mut request = v1::ListGamesRequest {
+    let request = v1::ListGamesRequest {
         tournament_id: id.to_owned(),
         page_size: PAGE,
         with_timing: true,
         ..v1::ListGamesRequest::default()
     };
-    loop {
-        let page = client.list_games(request.clone()).await?.into_inner();
-        for game in &page.games {
-            let record = records::record(game.record.as_ref())?;
-            rules.check(&record)?;
-            scan.add(&record, game, &rules.short_line(&record)?);
-            sampler.add(&record);
-        }
-        request.page_token = page.next_page_token;
-        if request.page_token.is_empty() {
-            break;
-        }
-    }
+    records::each_game(client, request, |game, record| {
+        rules.check(&record)?;
+        scan.add(&record, game, &rules.short_line(&record)?);
+        sampler.add(&record);
+        Ok(())
+    })
+    .await?;
     scan.end();
     let boards = board::boards(&rules.header, seats);
     let samples = sampler.samples(id, names, &*boards, &*rules.game);

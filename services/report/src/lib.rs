@@ -36,8 +36,8 @@ mod verdict;
 pub mod whole_file;
 mod words;
 
+use arena_access::Connection;
 use arena_wire::v1::coordinator_service_client::CoordinatorServiceClient;
-use tonic::transport::Channel;
 
 pub use error::ReportError;
 pub use gather::{expectations, expected, gather};
@@ -48,4 +48,4 @@ pub use report::Report;
 pub use verdict::{Verdict, check};
 
 /// A client of a coordinator.
-pub type Client = CoordinatorServiceClient<Channel>;
+pub type Client = CoordinatorServiceClient<Connection>;

@@ -1,6 +1,6 @@
 //! Tournaments and their records from the coordinator.
 
-use std::sync::Arc;
+use std::{pin::Pin, sync::Arc};
 
 use arena_engine::AnyGame;
 use arena_games::GamesError;
@@ -131,4 +131,44 @@ pub async fn tournament(client: &mut Client, id: &str) -> Result<v1::Tournament>
 pub fn record(message: Option<&v1::GameRecord>) -> Result<GameRecord> {
     let absent = || ReportError::failed("the coordinator sent a game without a record");
     GameRecord::try_from(message.ok_or_else(absent)?).map_err(ReportError::failed)
+}
+
+/// Calls `each` with the finished games of a tournament, in index order, from the page that
+/// `request` names on.
+///
+/// # Errors
+/// That of `each`, or a [`ReportError`].
+pub async fn each_game(
+    client: &mut Client,
+    mut request: v1::ListGamesRequest,
+    mut each: impl FnMut(&v1::GameReport, GameRecord) -> Result,
+) -> Result {
+    loop {
+        let (games, next_page_token) = page(client, request.clone()).await?;
+        for (game, record) in games {
+            each(&game, record)?;
+        }
+        if next_page_token.is_empty() {
+            return Ok(());
+        }
+        request.page_token = next_page_token;
+    }
+}
+
+/// Games with their records, and the token of the next page.
+type Page = (Vec<(v1::GameReport, GameRecord)>, String);
+
+/// Fetches and decodes a page. Boxed, so that decoding is compiled and optimised with this crate.
+fn page(
+    client: &mut Client,
+    request: v1::ListGamesRequest,
+) -> Pin<Box<dyn Future<Output = Result<Page>> + Send + '_>> {
+    Box::pin(async move {
+        let page = client.list_games(request).await?.into_inner();
+        let games = page.games.into_iter().map(|game| {
+            let record = record(game.record.as_ref())?;
+            Ok((game, record))
+        });
+        Ok((games.collect::<Result<_>>()?, page.next_page_token))
+    })
 }

@@ -1,11 +1,12 @@
 //! One pass over the games of a tournament, in index order. Memory grows with the number of
 //! agents, not of games.
 
-use std::{cmp::Ordering, collections::BTreeMap};
+use std::collections::BTreeMap;
 
 use arena_engine::Termination;
 use arena_model::GameRecord;
 use arena_telemetry::LatencyHistogram;
+use arena_tournament::game_score;
 use arena_wire::v1;
 use itertools::Itertools;
 use sha2::{Digest, Sha256};
@@ -90,22 +91,20 @@ impl Scan {
 
     fn add_scores(&mut self, record: &GameRecord) {
         let step = step(record.index, self.games_total);
+        let score = |own: &[usize]| game_score(own, &record.seats, &record.placement);
         for (seat, &agent) in record.seats.iter().enumerate() {
             let Some(sums) = self.agents.get_mut(usize::from(agent)) else {
                 continue;
             };
-            let share = share(record, seat);
             if let Some(sums) = sums.seats.get_mut(seat) {
-                add(sums, share);
+                add(sums, score(&[seat]));
             }
             // A game counts once, however many of its seats an agent has.
             if record.seats[..seat].contains(&agent) {
                 continue;
             }
             let own = record.seats.iter().positions(|&other| other == agent);
-            let own: Vec<f64> = own.map(|seat| self::share(record, seat)).collect();
-            let mean = own.iter().sum::<f64>() / own.len() as f64;
-            add(&mut sums.steps[step], mean);
+            add(&mut sums.steps[step], score(&own.collect_vec()));
         }
     }
 
@@ -198,22 +197,6 @@ impl Scan {
 /// The step of a game in the course.
 fn step(index: u64, games_total: u64) -> usize {
     (index * STEPS as u64 / games_total.max(1)).min(STEPS as u64 - 1) as usize
-}
-
-/// The share of other agents' seats that a seat beat; a tied seat counts one half.
-fn share(record: &GameRecord, seat: usize) -> f64 {
-    let all = record.seats.iter().zip(&record.placement);
-    let others = all.filter(|&(agent, _)| *agent != record.seats[seat]);
-    let (mut got, mut of) = (0.0, 0.0);
-    for (_, rank) in others {
-        of += 1.0;
-        got += match record.placement[seat].cmp(rank) {
-            Ordering::Less => 1.0,
-            Ordering::Equal => 0.5,
-            Ordering::Greater => 0.0,
-        };
-    }
-    if of > 0.0 { got / of } else { 0.5 }
 }
 
 fn add(sums: &mut (f64, u64), share: f64) {

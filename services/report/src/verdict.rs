@@ -4,6 +4,7 @@ use arena_model::expect::{Bound, Claim, Expectation, Place};
 use arena_tournament::{
     Interval,
     interval::level::{self, Looks},
+    sequential::gsprt,
 };
 use arena_wire::v1;
 use itertools::Itertools;
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::{estimates, state::state_name, units};
 
 /// The verdict of an expectation.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Verdict {
     /// Its name in the spec, otherwise the sentence.
     pub name: String,
@@ -79,13 +80,7 @@ fn verdict(expectation: &Expectation, standings: &v1::Standings, among: usize) -
     let mut verdict = Verdict {
         name: expectation.name.clone(),
         expect: expectation.text.clone(),
-        holds: false,
-        measure: "",
-        value: None,
-        low: None,
-        high: None,
-        level: None,
-        says: String::new(),
+        ..Verdict::default()
     };
     let sure = |confidence| Sure::of(standings, confidence, among);
     match &expectation.claim {
@@ -99,7 +94,7 @@ fn verdict(expectation: &Expectation, standings: &v1::Standings, among: usize) -
             let found = score(standings, agent, Some(opponent), sure);
             verdict.measured("elo", found.map(Measured::as_elo), Some(sure));
             let interval = found.and_then(|found| found.interval);
-            verdict.holds = interval.is_some_and(|ends| ends.low > expected_score(*elo));
+            verdict.holds = interval.is_some_and(|ends| ends.low > gsprt::score(*elo));
         }
         Claim::Rated {
             agent,
@@ -337,10 +332,7 @@ impl Measured {
     fn turned(self, sum: f64) -> Self {
         Self {
             value: sum - self.value,
-            interval: self.interval.map(|ends| Interval {
-                low: sum - ends.high,
-                high: sum - ends.low,
-            }),
+            interval: self.interval.map(|ends| ends.turned(sum)),
             ..self
         }
     }
@@ -371,11 +363,6 @@ fn elo_difference(
         is_open: of.rating_is_open,
     };
     Some(if turned { found.turned(0.0) } else { found })
-}
-
-/// The expected score of an Elo difference.
-fn expected_score(elo: f64) -> f64 {
-    1.0 / (1.0 + 10_f64.powf(-elo / 400.0))
 }
 
 /// The Elo difference with this expected score. A score of 0 or 1 has no finite Elo and is

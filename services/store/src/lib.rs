@@ -33,6 +33,7 @@ mod store;
 mod suite;
 #[cfg(feature = "fault-injection")]
 #[doc(hidden)]
+#[path = "tests/faults.rs"]
 pub mod testing;
 
 pub use self::sled::{

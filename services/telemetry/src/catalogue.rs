@@ -164,6 +164,11 @@ metrics! {
     CONNECTIONS = gauge("arena_connections", &[], "Open gRPC connections");
     CONNECTIONS_REFUSED = counter("arena_connections_refused_total", &[],
         "gRPC connections rejected: connection limit reached");
+    REQUESTS_REFUSED = counter("arena_requests_refused_total", &["reason"],
+        "Requests refused for lack of a permission, by reason: TOKEN_MISSING, TOKEN_INVALID, \
+         TOKEN_EXPIRED, TOKEN_REVOKED, TOKEN_USED, TOKEN_ADDRESS, ROLE_INSUFFICIENT");
+    INSECURE = gauge("arena_insecure", &[],
+        "1 if everyone who reaches the coordinator may do everything (--insecure), else 0");
     STORE_COMMIT = histogram("arena_store_commit_seconds", &[], COMMIT_BUCKETS,
         "Duration of a group commit, including fdatasync");
     STORE_COMMIT_PHASE = histogram("arena_store_commit_phase_seconds", &["phase"], COMMIT_BUCKETS,
@@ -194,9 +199,17 @@ metrics! {
     FIRST_SEAT_SCORE = gauge("arena_tournament_first_seat_score", &["tournament", "ruleset"],
         "Mean score of the first seat");
     FIRST_SEAT_LOW = gauge("arena_tournament_first_seat_score_low", &["tournament", "ruleset"],
-        "Lower end of the 95 % confidence interval of the first seat's score");
+        "Lower end of the 95 % confidence interval of the first seat's score for a fixed number of \
+         blocks");
     FIRST_SEAT_HIGH = gauge("arena_tournament_first_seat_score_high", &["tournament", "ruleset"],
-        "Upper end of the 95 % confidence interval of the first seat's score");
+        "Upper end of the 95 % confidence interval of the first seat's score for a fixed number of \
+         blocks");
+    FIRST_SEAT_ANYTIME_LOW = gauge("arena_tournament_first_seat_score_anytime_low",
+        &["tournament", "ruleset"],
+        "Lower end of the 95 % anytime-valid interval of the first seat's score");
+    FIRST_SEAT_ANYTIME_HIGH = gauge("arena_tournament_first_seat_score_anytime_high",
+        &["tournament", "ruleset"],
+        "Upper end of the 95 % anytime-valid interval of the first seat's score");
     AGENT_RANK = gauge("arena_tournament_agent_rank", &["tournament", "ruleset", "agent"],
         "Place of an agent in the standings, from 1");
     AGENT_PLAYED = gauge("arena_tournament_agent_games", &["tournament", "ruleset", "agent"],

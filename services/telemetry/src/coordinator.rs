@@ -61,6 +61,17 @@ pub enum Outcome {
     Void,
 }
 
+/// Reasons why a request is refused for lack of a permission.
+const REFUSALS: &[&str] = &[
+    "TOKEN_MISSING",
+    "TOKEN_INVALID",
+    "TOKEN_EXPIRED",
+    "TOKEN_REVOKED",
+    "TOKEN_USED",
+    "TOKEN_ADDRESS",
+    "ROLE_INSUFFICIENT",
+];
+
 /// Result of reporting a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "snake_case")]
@@ -124,6 +135,9 @@ pub struct CoordinatorMetrics {
     pub connections: IntGauge,
     /// Connections closed because of the limit.
     pub connections_refused: IntCounter,
+    requests_refused: IntCounterVec,
+    /// 1 if everyone may do everything.
+    pub insecure: IntGauge,
     /// Leases taken back.
     pub leases_expired: IntCounter,
     /// Size of the store on disk, bytes.
@@ -171,6 +185,8 @@ impl CoordinatorMetrics {
             command_queue: catalogue::COMMAND_QUEUE.gauge(registry)?,
             connections: catalogue::CONNECTIONS.gauge(registry)?,
             connections_refused: catalogue::CONNECTIONS_REFUSED.counter(registry)?,
+            requests_refused: catalogue::REQUESTS_REFUSED.counters(registry)?,
+            insecure: catalogue::INSECURE.gauge(registry)?,
             leases_expired: catalogue::LEASES_EXPIRED.counter(registry)?,
             store_bytes: catalogue::STORE_BYTES.gauge(registry)?,
             store_queue_depth: catalogue::STORE_QUEUE_DEPTH.gauge(registry)?,
@@ -183,6 +199,9 @@ impl CoordinatorMetrics {
         made.set_paused(std::iter::empty());
         for outcome in AuditOutcome::VARIANTS {
             made.audits.with_label_values(&[*outcome]);
+        }
+        for reason in REFUSALS {
+            made.requests_refused.with_label_values(&[*reason]);
         }
         for outcome in ReportOutcome::VARIANTS {
             made.reports.with_label_values(&[*outcome]);
@@ -289,6 +308,11 @@ impl CoordinatorMetrics {
         self.store_commit_phase
             .with_label_values(&[phase])
             .observe(took.as_secs_f64());
+    }
+
+    /// Counts a request that was refused for lack of a permission.
+    pub fn request_refused(&self, reason: &str) {
+        self.requests_refused.with_label_values(&[reason]).inc();
     }
 
     /// Counts a gRPC request by its path (`/package.Service/Method`) and its status code, 0 to 16.

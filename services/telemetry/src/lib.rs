@@ -34,7 +34,7 @@ pub use coordinator::{AuditOutcome, CoordinatorMetrics, Outcome, ReportOutcome};
 pub use labels::{MAX_AGENTS, OTHER};
 pub use latency::{LatencyBucketError, LatencyHistogram};
 pub use prometheus::{Histogram, IntCounter, IntGauge, Registry, TextEncoder};
-pub use server::{MetricsServer, ServeError};
+pub use server::{Acceptor, MetricsServer, Permits, ServeError};
 pub use tournaments::{Series, TournamentGauges, TournamentSeries};
 pub use weighted::WeightedHistogram;
 pub use worker::{MoveLatency, MoveMeter, MoveTiming, WorkerMetrics};

@@ -2,30 +2,32 @@
 
 use std::{
     io,
-    net::{SocketAddr, TcpListener},
+    net::{IpAddr, SocketAddr, TcpListener},
     pin::pin,
     sync::Arc,
     time::Duration,
 };
 
 use axum::{
-    Router,
-    http::{StatusCode, header},
+    Extension, Router,
+    http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
     routing::get,
 };
 use hyper::server::conn::http1;
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
-    server::graceful::GracefulShutdown,
+    server::graceful::{GracefulShutdown, Watcher},
     service::TowerToHyperService,
 };
 use prometheus::{Registry, TEXT_FORMAT, TextEncoder};
 use tokio::{
+    io::{AsyncRead, AsyncWrite},
     net::TcpStream,
     sync::Semaphore,
     time::{sleep, timeout},
 };
+use tokio_rustls::{Accept, TlsAcceptor};
 
 /// Maximum number of open connections. Each needs a file, and the store needs files, too.
 const CONNECTIONS_MAX: usize = 64;
@@ -67,11 +69,17 @@ pub enum ServeError {
     },
 }
 
+/// True if a request with these headers, from this address, may read metrics.
+pub type Permits = Arc<dyn Fn(&HeaderMap, IpAddr) -> bool + Send + Sync>;
+/// The newest settings of TLS.
+pub type Acceptor = Arc<dyn Fn() -> TlsAcceptor + Send + Sync>;
+
 /// A bound server that does not answer yet.
-#[derive(Debug)]
 pub struct MetricsServer {
     listener: TcpListener,
     local: SocketAddr,
+    permits: Option<Permits>,
+    acceptor: Option<Acceptor>,
 }
 
 impl MetricsServer {
@@ -83,7 +91,12 @@ impl MetricsServer {
         let bound = TcpListener::bind(address).and_then(|listener| {
             listener.set_nonblocking(true)?;
             let local = listener.local_addr()?;
-            Ok(Self { listener, local })
+            Ok(Self {
+                listener,
+                local,
+                permits: None,
+                acceptor: None,
+            })
         });
         bound.map_err(|source| {
             let address = address.to_owned();
@@ -92,6 +105,20 @@ impl MetricsServer {
                 _ => ServeError::Bind { address, source },
             }
         })
+    }
+
+    /// Asks at `/metrics` for a permission; `/healthz` needs none.
+    #[must_use]
+    pub fn guarded(mut self, permits: Permits) -> Self {
+        self.permits = Some(permits);
+        self
+    }
+
+    /// Uses TLS.
+    #[must_use]
+    pub fn encrypted(mut self, acceptor: Acceptor) -> Self {
+        self.acceptor = Some(acceptor);
+        self
     }
 
     /// Its address, with the chosen port.
@@ -123,13 +150,19 @@ impl MetricsServer {
         let connections = GracefulShutdown::new();
         let listener = tokio::net::TcpListener::from_std(self.listener).map_err(failed)?;
         let ready = Arc::new(ready);
+        let permits = self.permits;
         let router = Router::new()
             .route(
                 "/metrics",
-                get(async move || {
-                    refresh().await;
-                    metrics(&registry)
-                }),
+                get(
+                    async move |Extension(peer): Extension<IpAddr>, headers: HeaderMap| {
+                        if permits.is_some_and(|permits| !permits(&headers, peer)) {
+                            return refusal();
+                        }
+                        refresh().await;
+                        metrics(&registry)
+                    },
+                ),
             )
             .route("/healthz", get(async move || health(ready())));
         loop {
@@ -137,14 +170,24 @@ impl MetricsServer {
                 () = &mut shutdown => break,
                 accepted = listener.accept() => accepted,
             };
-            let Ok((stream, _)) = accepted else {
+            let Ok((stream, peer)) = accepted else {
                 sleep(PAUSE).await;
                 continue;
             };
             // Without a place the connection is closed at once.
             if let Ok(place) = Arc::clone(&places).try_acquire_owned() {
-                let serving = connections.watch(connection(stream, router.clone()));
+                let router = router.clone().layer(Extension(peer.ip()));
+                let watcher = connections.watcher();
+                let accept = self.acceptor.as_ref().map(|acceptor| acceptor());
                 tokio::spawn(async move {
+                    let serving = async {
+                        match accept {
+                            Some(accept) => {
+                                encrypted(accept.accept(stream), router, watcher).await;
+                            }
+                            None => drop(watcher.watch(connection(stream, router)).await),
+                        }
+                    };
                     let _ = timeout(CONNECTION_TIMEOUT, serving).await;
                     drop(place);
                 });
@@ -156,14 +199,27 @@ impl MetricsServer {
 }
 
 /// Serves a connection, unless its requests do not arrive.
-fn connection(
-    stream: TcpStream,
+fn connection<S: AsyncRead + AsyncWrite + Unpin>(
+    stream: S,
     router: Router,
-) -> http1::Connection<TokioIo<TcpStream>, TowerToHyperService<Router>> {
+) -> http1::Connection<TokioIo<S>, TowerToHyperService<Router>> {
     http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEADERS_TIMEOUT)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+}
+
+/// Serves a connection with TLS, if it is agreed in time.
+async fn encrypted(accept: Accept<TcpStream>, router: Router, watcher: Watcher) {
+    if let Ok(Ok(stream)) = timeout(HEADERS_TIMEOUT, accept).await {
+        let _ = watcher.watch(connection(stream, router)).await;
+    }
+}
+
+fn refusal() -> Response {
+    let text = "metrics need a token of a viewer: authorization: Bearer TOKEN\n";
+    let asks = [(header::WWW_AUTHENTICATE, "Bearer")];
+    (StatusCode::UNAUTHORIZED, asks, text).into_response()
 }
 
 fn metrics(registry: &Registry) -> Response {
@@ -278,14 +334,14 @@ mod tests {
     fn port_in_use_is_named() {
         let first = MetricsServer::bind("127.0.0.1:0").unwrap();
         let address = first.local_addr().to_string();
-        let error = MetricsServer::bind(&address).unwrap_err();
+        let error = MetricsServer::bind(&address).err().unwrap();
         assert!(matches!(&error, ServeError::InUse { address: named } if *named == address));
         assert!(error.to_string().contains(&address));
     }
 
     #[test]
     fn invalid_address_is_named() {
-        let error = MetricsServer::bind("nowhere").unwrap_err();
+        let error = MetricsServer::bind("nowhere").err().unwrap();
         assert!(matches!(&error, ServeError::Bind { address, .. } if address == "nowhere"));
     }
 }

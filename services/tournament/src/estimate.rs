@@ -25,6 +25,12 @@ impl Interval {
         Self::new(function(self.low), function(self.high))
     }
 
+    /// The interval of `sum` minus the number.
+    #[must_use]
+    pub fn turned(self, sum: f64) -> Self {
+        Self::new(sum - self.high, sum - self.low)
+    }
+
     /// True if the interval contains the number.
     #[must_use]
     pub fn contains(self, number: f64) -> bool {
@@ -69,11 +75,10 @@ impl Estimate {
     /// The estimate of `sum` minus the number, such as the opponent's share of `sum`.
     #[must_use]
     pub fn turned(self, sum: f64) -> Self {
-        let turned = |ends: Interval| Interval::new(sum - ends.high, sum - ends.low);
         Self {
             value: sum - self.value,
-            fixed: self.fixed.map(turned),
-            anytime: self.anytime.map(turned),
+            fixed: self.fixed.map(|ends| ends.turned(sum)),
+            anytime: self.anytime.map(|ends| ends.turned(sum)),
         }
     }
 

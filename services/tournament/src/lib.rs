@@ -16,6 +16,9 @@
 //! - [`published`] has estimates for figures in papers, and the rules by which a published
 //!   figure agrees with one of ours.
 
+// Used by statrs; see the Cargo.toml of the workspace.
+use num_traits as _;
+
 mod comparison;
 mod elo;
 mod estimate;
@@ -31,7 +34,7 @@ pub mod sequential;
 mod stages;
 mod tally;
 #[cfg(test)]
-mod testing;
+mod tests;
 
 pub use comparison::{Compared, Comparison, Wanted};
 pub use estimate::{Estimate, Interval};
@@ -40,5 +43,5 @@ pub use schedule::{Schedule, ScheduleError, ScheduledGame, Stage};
 pub use stages::{Stages, StagesState};
 pub use tally::{
     AgentStanding, Evidence, GamesSaved, OpeningsStanding, Pairing, SeatStanding, Standings, Tally,
-    TallyState,
+    TallyState, game_score,
 };

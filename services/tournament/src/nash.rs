@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn nash_is_unbeaten_in_random_fields() {
         for seed in 0..50 {
-            let mut draws = crate::testing::Draws(seed);
+            let mut draws = crate::tests::Draws(seed);
             let agents = 3 + draws.below(12) as usize;
             let payoffs: Vec<f64> = (0..agents * (agents - 1) / 2)
                 .map(|_| draws.below(2001) as f64 / 1000.0 - 1.0)

@@ -37,6 +37,7 @@ pub(crate) use group::{GroupSums, distinct, members_of, units_within};
 pub(crate) use luck::{
     Adjusting, GroupLuck, LuckSums, TogetherLuck, difference as adjusted_difference,
 };
+pub use ranking::game_score;
 pub(crate) use ranking::{Ranking, units_between};
 pub use standings::{
     AgentStanding, GamesSaved, OpeningsStanding, Pairing, SeatStanding, Standings,

@@ -43,6 +43,24 @@ pub const UNKNOWN_WORKER: &str = "UNKNOWN_WORKER";
 pub const RECORD_INVALID: &str = "RECORD_INVALID";
 /// The games were not leased to the worker that reports them.
 pub const NOT_LEASED: &str = "NOT_LEASED";
+/// The call has no token, and this coordinator asks for one.
+pub const TOKEN_MISSING: &str = "TOKEN_MISSING";
+/// The token is malformed, or not one of this coordinator.
+pub const TOKEN_INVALID: &str = "TOKEN_INVALID";
+/// The token's time is over.
+pub const TOKEN_EXPIRED: &str = "TOKEN_EXPIRED";
+/// The token was revoked.
+pub const TOKEN_REVOKED: &str = "TOKEN_REVOKED";
+/// The token was used as often as it may be.
+pub const TOKEN_USED: &str = "TOKEN_USED";
+/// The token may not be used from this address.
+pub const TOKEN_ADDRESS: &str = "TOKEN_ADDRESS";
+/// The role of the token does not allow the method.
+pub const ROLE_INSUFFICIENT: &str = "ROLE_INSUFFICIENT";
+/// Another token's agent, tournament or binary.
+pub const NOT_OWNER: &str = "NOT_OWNER";
+/// No token of this id.
+pub const UNKNOWN_TOKEN: &str = "UNKNOWN_TOKEN";
 /// The worker is of another release and could play other games.
 pub const WORKER_OUTDATED: &str = "WORKER_OUTDATED";
 /// A queue is full: slow down and try again.

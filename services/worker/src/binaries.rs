@@ -6,14 +6,16 @@ use std::{
     io::{self, Read, Write},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
+    sync::PoisonError,
     time::Duration,
 };
 
+use arena_access::{Connection, Credentials};
 use arena_model::Package;
 use arena_wire::v1::{self, worker_service_client::WorkerServiceClient};
 use sha2::{Digest, Sha256};
 use tokio::{sync::Mutex, time};
-use tonic::{Code, Status, transport::Channel};
+use tonic::{Code, Status};
 
 use crate::{
     WorkerError,
@@ -28,8 +30,10 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// Fetches binaries into a folder, each once.
 #[derive(Debug)]
 pub struct CoordinatorBinaries {
-    channel: Channel,
+    channel: Connection,
     folder: PathBuf,
+    /// A request with the worker's session, if it is a worker that fetches.
+    request: std::sync::Mutex<v1::FetchBinaryRequest>,
     /// Verified files. Locked during a fetch.
     checked: Mutex<BTreeSet<PathBuf>>,
 }
@@ -39,19 +43,35 @@ impl CoordinatorBinaries {
     /// write. Must be called in a runtime.
     ///
     /// # Errors
-    /// [`WorkerError::Url`].
-    pub fn new(coordinator: &str, folder: &Path) -> Result<Self, WorkerError> {
-        let channel = endpoint(coordinator)?.connect_lazy();
-        Ok(Self::on(channel, folder.to_owned()))
+    /// [`WorkerError::Dial`].
+    pub fn new(
+        coordinator: &str,
+        credentials: &Credentials,
+        folder: &Path,
+    ) -> Result<Self, WorkerError> {
+        let channel = endpoint(coordinator, credentials)?.connect_lazy();
+        let connection = Connection::new(channel, credentials.bearer.clone());
+        Ok(Self::on(connection, folder.to_owned()))
     }
 
-    pub(crate) fn on(channel: Channel, folder: PathBuf) -> Self {
+    pub(crate) fn on(channel: Connection, folder: PathBuf) -> Self {
         Self {
             channel,
+            request: std::sync::Mutex::default(),
             // Agents start in folders of their own.
             folder: std::path::absolute(&folder).unwrap_or(folder),
             checked: Mutex::default(),
         }
+    }
+
+    /// Sets the session of the worker that fetches.
+    pub(crate) fn joined(&self, worker_id: &str, boot_epoch: u64, session: &[u8]) {
+        *self.request.lock().unwrap_or_else(PoisonError::into_inner) = v1::FetchBinaryRequest {
+            sha256: String::new(),
+            worker_id: worker_id.to_owned(),
+            boot_epoch,
+            session: session.to_owned(),
+        };
     }
 
     async fn path(&self, binary: &v1::BinarySource) -> Result<PathBuf, String> {
@@ -93,6 +113,11 @@ impl CoordinatorBinaries {
     async fn try_fetch(&self, sha256: &str, path: &Path) -> Result<(), FetchError> {
         let request = v1::FetchBinaryRequest {
             sha256: sha256.to_owned(),
+            ..self
+                .request
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone()
         };
         let mut chunks = WorkerServiceClient::new(self.channel.clone())
             .fetch_binary(request)

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use arena_access::Credentials;
 use tonic::transport::Endpoint;
 
 use crate::WorkerError;
@@ -10,10 +11,9 @@ use crate::WorkerError;
 const KEEP_ALIVE: Duration = Duration::from_secs(5);
 
 /// The endpoint of a coordinator's URL, with keep-alive.
-pub(crate) fn endpoint(url: &str) -> Result<Endpoint, WorkerError> {
-    let endpoint = Endpoint::from_shared(url.to_owned());
-    Ok(endpoint
-        .map_err(|_| WorkerError::Url(url.to_owned()))?
+pub(crate) fn endpoint(url: &str, credentials: &Credentials) -> Result<Endpoint, WorkerError> {
+    Ok(credentials
+        .endpoint(url)?
         .connect_timeout(KEEP_ALIVE)
         .http2_keep_alive_interval(KEEP_ALIVE)
         .keep_alive_timeout(KEEP_ALIVE)

@@ -9,9 +9,9 @@ use crate::supervise::SOCKET_PATH_BYTES;
 /// Why a worker did not start, or stopped early.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
-    /// The coordinator's address is invalid.
-    #[error("\"{0}\" is not the address of a coordinator: expected http://HOST:PORT")]
-    Url(String),
+    /// The coordinator's URL, or what the worker shows to it, is of no use.
+    #[error(transparent)]
+    Dial(#[from] arena_access::DialError),
     /// Metrics cannot be served.
     #[error(transparent)]
     Metrics(#[from] ServeError),

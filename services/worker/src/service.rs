@@ -18,6 +18,7 @@ use std::{
     time::Duration,
 };
 
+use arena_access::{Connection, Credentials, Token};
 use arena_telemetry::{MetricsServer, Registry, WorkerMetrics};
 use arena_wire::networks::AgentNetworks;
 use tokio::sync::oneshot;
@@ -58,6 +59,10 @@ pub struct Options {
     pub capacity: usize,
     /// Threads for built-in agents; 0: one for each core.
     pub threads: usize,
+    /// A token that requests for metrics have to show; none: everyone may read them.
+    pub metrics_token: Option<Token>,
+    /// The worker's token and certificate.
+    pub credentials: Credentials,
     /// How the papers' agents are run.
     pub builtin: Builtin,
     /// Never ask agents in batches.
@@ -88,9 +93,11 @@ impl Options {
         let host = host.and_then(|name| name.into_string().ok());
         Self {
             coordinator: coordinator.to_owned(),
+            credentials: Credentials::of_url(coordinator),
             program: program.to_owned(),
             name: host.unwrap_or_else(|| "worker".to_owned()),
             metrics: None,
+            metrics_token: None,
             capacity: CAPACITY,
             threads: 0,
             builtin: Builtin::default(),
@@ -125,7 +132,7 @@ impl Options {
     /// # Errors
     /// [`WorkerError`].
     pub async fn build(self) -> Result<Service, WorkerError> {
-        let endpoint = endpoint(&self.coordinator)?;
+        let endpoint = endpoint(&self.coordinator, &self.credentials)?;
         let failed = |folder: &Path| {
             let path = folder.to_owned();
             |source| WorkerError::Folder { path, source }
@@ -135,6 +142,13 @@ impl Options {
         }
         let server = self.metrics.map(|it| MetricsServer::bind(&it.to_string()));
         let server = server.transpose()?;
+        let server = server.map(|server| match self.metrics_token.clone() {
+            Some(token) => server.guarded(Arc::new(move |headers, _| {
+                let shown = headers.get("authorization").and_then(Token::of_header);
+                shown.is_some_and(|shown| shown == token)
+            })),
+            None => server,
+        });
         let registry = Registry::new();
         let rulesets = arena_games::rulesets().iter().map(|info| info.name);
         let metrics = WorkerMetrics::new(&registry, rulesets)?;
@@ -228,9 +242,10 @@ impl Service {
     ) -> Result<(), WorkerError> {
         let binaries = self.options.binaries.clone();
         let binaries = binaries.unwrap_or_else(|| self.temp.path().join("binaries"));
-        let binaries = Arc::new(CoordinatorBinaries::on(channel.clone(), binaries));
+        let connection = Connection::new(channel, self.options.credentials.bearer.clone());
+        let binaries = Arc::new(CoordinatorBinaries::on(connection.clone(), binaries));
         let agents = self.options.agents(self.temp.path());
-        let environment = Environment::new(agents, binaries, self.counters);
+        let environment = Environment::new(agents, binaries.clone(), self.counters);
         let joined = Arc::new(AtomicBool::new(false));
         if let Some(server) = self.server {
             let (joined, url) = (joined.clone(), self.options.coordinator.clone());
@@ -246,7 +261,14 @@ impl Service {
                 }
             });
         }
-        let fleet = Fleet::new(self.options, channel, environment, pool, joined);
+        let fleet = Fleet::new(
+            self.options,
+            connection,
+            environment,
+            binaries,
+            pool,
+            joined,
+        );
         fleet.run(drains).await
     }
 }

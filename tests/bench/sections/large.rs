@@ -8,13 +8,13 @@ use std::{
 };
 
 use anyhow::{Context, bail};
+use arena_access::{Connection, Credentials};
 use arena_tests::{Server, World, fleet::Usage, spec};
 use arena_wire::v1::{
     GetStandingsRequest, GetTournamentRequest, TournamentState,
     coordinator_service_client::CoordinatorServiceClient,
 };
 use tokio::runtime::Runtime;
-use tonic::transport::{Channel, Endpoint};
 
 use crate::{
     Records, Settings, note,
@@ -158,7 +158,7 @@ fn folder_bytes(world: &World) -> anyhow::Result<f64> {
 /// A connection to the coordinator for requests about one tournament.
 struct Asking {
     runtime: Runtime,
-    client: CoordinatorServiceClient<Channel>,
+    client: CoordinatorServiceClient<Connection>,
     id: String,
 }
 
@@ -166,8 +166,9 @@ impl Asking {
     fn new(url: &str, id: &str) -> anyhow::Result<Self> {
         let mut builder = tokio::runtime::Builder::new_current_thread();
         let runtime = builder.enable_all().build()?;
-        let endpoint = Endpoint::from_shared(url.to_owned())?;
-        let channel = runtime.block_on(endpoint.connect())?;
+        let entered = runtime.enter();
+        let channel = Credentials::of_url(url).connect_lazy(url)?;
+        drop(entered);
         Ok(Self {
             runtime,
             client: CoordinatorServiceClient::new(channel),

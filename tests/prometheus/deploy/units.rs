@@ -43,14 +43,12 @@ fn kubernetes_scales_workers_on_queue() {
             .iter()
             .find(|port| port["name"] == "metrics");
         assert_eq!(named.expect("a port for metrics")["containerPort"], port);
-        for (probe, path) in [
-            ("readinessProbe", "/healthz"),
-            ("livenessProbe", "/metrics"),
-        ] {
-            assert_eq!(
-                container[probe]["httpGet"],
-                json!({"path": path, "port": "metrics"})
-            );
+        let mut expected = json!({"path": "/healthz", "port": "metrics"});
+        if port == 7601 {
+            expected["scheme"] = json!("HTTPS");
+        }
+        for probe in ["readinessProbe", "livenessProbe"] {
+            assert_eq!(container[probe]["httpGet"], expected);
         }
     }
 

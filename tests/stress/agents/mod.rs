@@ -4,11 +4,11 @@ mod modes;
 
 use std::{collections::BTreeMap, fs, time::Instant};
 
+use arena_access::Credentials;
 use arena_wire::{
     AgentRng,
     v1::{self, agent::Source, coordinator_service_client::CoordinatorServiceClient},
 };
-use tonic::transport::Endpoint;
 
 use super::{Broken, Figure, Outcome, StressTest};
 use crate::{Server, World, program};
@@ -235,8 +235,7 @@ fn register(world: &World, table: &Table, url: &str) {
         .enable_all()
         .build();
     runtime.expect("a runtime").block_on(async {
-        let endpoint = Endpoint::from_shared(url.to_owned()).expect("a URL");
-        let channel = endpoint.connect().await.expect("a coordinator");
+        let channel = Credentials::of_url(url).connect_lazy(url).expect("a URL");
         let mut client = CoordinatorServiceClient::new(channel);
         let name = "first".to_owned();
         let found = client.get_agent(v1::GetAgentRequest { name }).await;

@@ -12,6 +12,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+use arena_access::{Connection, Credentials};
 use arena_wire::{
     AgentRng,
     v1::{
@@ -20,10 +21,7 @@ use arena_wire::{
     },
 };
 use tokio::time::{sleep, timeout};
-use tonic::{
-    Code,
-    transport::{Channel, Endpoint},
-};
+use tonic::Code;
 
 use crate::stress::Broken;
 
@@ -200,8 +198,7 @@ fn runtime() -> tokio::runtime::Runtime {
 /// Requests all games of a tournament from a coordinator.
 pub(in crate::stress) fn games(url: &str, tournament: &str) -> Vec<v1::GameReport> {
     runtime().block_on(async {
-        let endpoint = Endpoint::from_shared(url.to_owned()).expect("a URL");
-        let channel = endpoint.connect().await.expect("a coordinator");
+        let channel = Credentials::of_url(url).connect_lazy(url).expect("a URL");
         let mut client = CoordinatorServiceClient::new(channel);
         let mut games = Vec::new();
         let mut token = String::new();
@@ -225,8 +222,8 @@ pub(in crate::stress) fn games(url: &str, tournament: &str) -> Vec<v1::GameRepor
 
 /// Checks which of the known tournaments have finished.
 async fn watch(url: String, shared: Arc<Shared>) {
-    let endpoint = Endpoint::from_shared(url).expect("a URL");
-    let mut user = CoordinatorServiceClient::new(endpoint.connect_lazy());
+    let channel = Credentials::of_url(&url).connect_lazy(&url).expect("a URL");
+    let mut user = CoordinatorServiceClient::new(channel);
     while !shared.stop.load(Ordering::Relaxed) {
         sleep(Duration::from_millis(30)).await;
         let known: Vec<String> = lock(&shared.records).keys().cloned().collect();
@@ -279,8 +276,7 @@ impl Stay {
 
     /// Joins, and reports until the coordinator is lost.
     async fn visit(&mut self) -> Result<(), Lost> {
-        let endpoint = Endpoint::from_shared(self.url.clone())?.connect_timeout(TIMEOUT);
-        let channel = endpoint.connect().await?;
+        let channel = Credentials::of_url(&self.url).connect_lazy(&self.url)?;
         let mut worker = WorkerServiceClient::new(channel.clone());
         let mut user = CoordinatorServiceClient::new(channel);
         let join = v1::JoinRequest {
@@ -371,8 +367,8 @@ impl Stay {
     async fn report(
         &mut self,
         report: v1::ReportRequest,
-        worker: &mut WorkerServiceClient<Channel>,
-        user: &mut CoordinatorServiceClient<Channel>,
+        worker: &mut WorkerServiceClient<Connection>,
+        user: &mut CoordinatorServiceClient<Connection>,
     ) -> Result<(), Lost> {
         let _answer = timeout(TIMEOUT, worker.report(report.clone())).await??;
         self.unanswered = None;

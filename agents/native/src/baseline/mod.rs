@@ -8,11 +8,7 @@ mod expectimax;
 mod greedy;
 mod mcts;
 #[cfg(test)]
-mod testing;
-#[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod toy;
 
 use arena_engine::{ActionId, Game, values::POINT};
 

@@ -1,13 +1,16 @@
 //! Common properties of all baselines.
 
+pub(super) mod helpers;
+pub(super) mod toy;
+
 use arena_engine::{Game, options::OptionError};
 use arena_games::{Cowry, Kalah};
 
-use super::testing::{ask, decisions};
+use self::helpers::{ask, decisions};
 use crate::{
     bot::Bot,
     catalogue::{BotError, bot},
-    testing::{game, options},
+    tests::{game, options},
 };
 
 const BASELINES: [(&str, &str); 5] = [

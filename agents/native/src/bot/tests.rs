@@ -9,7 +9,7 @@ use arena_games::{
 use super::{Bot, Chosen, Decision, Stop};
 use crate::{
     catalogue::bot,
-    testing::{game, options},
+    tests::{game, options},
 };
 
 /// The check at which a bot is asked to stop.

@@ -15,7 +15,7 @@ use arena_games::{Kalah, RulesetInfo};
 use super::*;
 use crate::{
     bot::{Chosen, Decision},
-    testing::{game, options, play, plays, quick, quick_variants},
+    tests::{game, options, play, plays, quick, quick_variants},
 };
 
 /// Every number of seats with the defaults, every preset, and options far from the

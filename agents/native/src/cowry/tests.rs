@@ -10,7 +10,7 @@ use super::tactics::MoveTable;
 use crate::{
     bot::{Bot, Decision, Stop},
     catalogue::bot,
-    testing::{game, options, play},
+    tests::{game, options, play},
 };
 
 fn rows(data: &str) -> impl Iterator<Item = Vec<&str>> {

@@ -6,7 +6,7 @@ use arena_games::Kalah;
 use crate::{
     bot::{Bot, Decision, Stop},
     catalogue::bot,
-    testing::{game, options, play},
+    tests::{game, options, play},
 };
 
 fn make(name: &str, given: &str, game: &Kalah) -> Box<dyn Bot<Kalah>> {

@@ -7,7 +7,7 @@ use arena_games::{
 use super::*;
 use crate::{
     bot::Stop,
-    testing::{game, options, play},
+    tests::{game, options, play},
 };
 
 /// The lines of a data file as fields.

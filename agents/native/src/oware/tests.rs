@@ -12,7 +12,7 @@ use super::{
 use crate::{
     bot::{Bot, Decision, Stop},
     catalogue::bot,
-    testing::{game, options, play},
+    tests::{game, options, play},
 };
 
 fn make<G: Ruleset>(given: &str, game: &G) -> Box<dyn Bot<G>> {

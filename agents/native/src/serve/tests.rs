@@ -16,7 +16,7 @@ use tonic::{
 };
 
 use super::*;
-use crate::testing::{options, plays, quick, seed};
+use crate::tests::{options, plays, quick, seed};
 
 /// Questions along random games, with the bot's choices in process.
 struct Ask<'a> {

@@ -1,7 +1,16 @@
 //! `arena coordinator`, and the embedded coordinators of other commands.
 
-use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    str::FromStr,
+    sync::Arc,
+    time::Duration,
+};
 
+use arena_access::{ADMIN_TOKEN_FILE, LocalToken, TlsFiles, keep_data_token};
+use arena_coordinator::Access;
 use arena_store::{SledStore, Store};
 use arena_wire::networks::AgentNetworks;
 use clap::Args;
@@ -18,25 +27,30 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The first line on stdout is {\"listen\": \"…\", \"metrics\": \"…\"}; port 0 picks a free port.
-By default, the coordinator listens on loopback only. Anyone who can reach it can
-register a binary, which workers then run.
+Every call needs a token (see arena token --help). Commands and workers of the same user
+on this machine find theirs without being asked. For all others, the file admin.token in
+the data folder has the first token of an administrator.
+By default, the coordinator listens on loopback only. Another address needs a
+certificate, or --insecure.
 
 Examples:
   arena coordinator
-  arena coordinator --data /var/lib/arena --listen 127.0.0.1:0 --metrics 127.0.0.1:0")]
+  arena coordinator --data /var/lib/arena --listen 127.0.0.1:0 --metrics 127.0.0.1:0
+  arena tls init tls --host arena.example
+  arena coordinator --listen 0.0.0.0:7600 --tls-cert tls/server.pem --tls-key tls/server.key")]
 pub(crate) struct CoordinatorArgs {
     /// Folder for agents and results
     #[arg(long, env = "ARENA_DATA", value_name = "DIR", default_value = DEFAULT_DATA)]
     data: PathBuf,
 
-    /// Address to listen on for workers and clients
+    /// Address to listen on for workers and clients; unix:PATH for a socket of this user
     #[arg(
         long,
         env = "ARENA_COORDINATOR_LISTEN",
         value_name = "ADDR",
         default_value = "127.0.0.1:7600"
     )]
-    listen: SocketAddr,
+    listen: Listen,
 
     /// Address to serve /metrics (Prometheus) and /healthz on
     #[arg(
@@ -46,6 +60,51 @@ pub(crate) struct CoordinatorArgs {
         default_value = "127.0.0.1:7601"
     )]
     metrics: SocketAddr,
+
+    /// Certificate for TLS as PEM, with those between it and the root
+    ///
+    /// When the files change, the coordinator uses the new ones at once.
+    #[arg(
+        long,
+        env = "ARENA_COORDINATOR_TLS_CERT",
+        value_name = "FILE",
+        requires = "tls_key"
+    )]
+    tls_cert: Option<PathBuf>,
+
+    /// Key of the certificate
+    #[arg(
+        long,
+        env = "ARENA_COORDINATOR_TLS_KEY",
+        value_name = "FILE",
+        requires = "tls_cert"
+    )]
+    tls_key: Option<PathBuf>,
+
+    /// Certificate of the authority whose certificates clients may show instead of a token
+    ///
+    /// A URI arena:ROLE:NAME in such a certificate says what its holder may do.
+    #[arg(
+        long,
+        env = "ARENA_COORDINATOR_TLS_CLIENT_CA",
+        value_name = "FILE",
+        requires = "tls_cert"
+    )]
+    tls_client_ca: Option<PathBuf>,
+
+    /// Ask for no token: everyone who reaches the coordinator may do everything
+    ///
+    /// That includes programs that workers run. With --insecure, the coordinator listens
+    /// on any address.
+    #[arg(long, env = "ARENA_COORDINATOR_INSECURE")]
+    insecure: bool,
+
+    /// Let everyone who reaches the address of metrics read them
+    ///
+    /// Without it, an address that others can reach asks for the token of a viewer, as
+    /// Prometheus sends it with credentials_file.
+    #[arg(long, env = "ARENA_COORDINATOR_METRICS_PUBLIC")]
+    metrics_public: bool,
 
     /// Seconds without progress after which a lease expires
     #[arg(
@@ -105,6 +164,52 @@ pub(crate) struct CoordinatorArgs {
     reserve: u64,
 }
 
+/// Where a coordinator listens.
+#[derive(Clone, Debug)]
+enum Listen {
+    Tcp(SocketAddr),
+    Unix(PathBuf),
+}
+
+impl FromStr for Listen {
+    type Err = std::net::AddrParseError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.strip_prefix("unix:") {
+            Some(path) => Ok(Self::Unix(path.into())),
+            None => text.parse().map(Self::Tcp),
+        }
+    }
+}
+
+impl fmt::Display for Listen {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => address.fmt(formatter),
+            Self::Unix(path) => write!(formatter, "unix:{}", path.display()),
+        }
+    }
+}
+
+/// A socket's file, removed with the coordinator.
+struct SocketFile(PathBuf);
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        // The next coordinator replaces a file that stays.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// Maximum length of a socket's path, less that of a draft's ending.
+const SOCKET_PATH_BYTES: usize = 100;
+
+/// The socket of a data folder, through which commands on this machine reach the coordinator.
+fn local_socket(data: &Path) -> Option<PathBuf> {
+    let path = std::path::absolute(data).ok()?.join("coordinator.sock");
+    (path.as_os_str().len() <= SOCKET_PATH_BYTES).then_some(path)
+}
+
 /// Files reserved for other purposes than connections: the store, the metrics and binary
 /// uploads.
 const FILES_RESERVED: u64 = 128;
@@ -148,6 +253,16 @@ impl CoordinatorArgs {
         if !(0.0..=1.0).contains(&self.audit_share) {
             return wrong("--audit-share must be from 0 to 1");
         }
+        let tls = self.tls_cert.clone().zip(self.tls_key.clone());
+        let is_open = matches!(self.listen, Listen::Tcp(address) if !address.ip().is_loopback());
+        if !self.insecure && tls.is_none() && is_open {
+            return Err(Failure::usage(format!(
+                "--listen {}: an address that others can reach needs a certificate: make one with \
+                 `arena tls init`, and name it with --tls-cert and --tls-key. With --insecure, \
+                 the coordinator needs none, and everyone may do everything",
+                self.listen
+            )));
+        }
         let mut interrupt = Interrupt::listen()?;
         let defaults = arena_store::Options::default();
         let queue = arena_store::Options {
@@ -159,8 +274,36 @@ impl CoordinatorArgs {
         };
         let store = SledStore::open(&self.data, &queue).map_err(Failure::failed)?;
         let store: Arc<dyn Store> = Arc::new(store);
-        let mut options = embedded::options(store.clone(), self.listen);
+        let mut options = embedded::options(store.clone(), ([127, 0, 0, 1], 0).into());
+        options.listen = match self.listen {
+            Listen::Tcp(address) => Some(address),
+            Listen::Unix(_) => None,
+        };
+        options.socket = match &self.listen {
+            Listen::Tcp(_) => local_socket(&self.data),
+            Listen::Unix(path) => Some(path.clone()),
+        };
+        let socket = options.socket.clone();
         options.metrics = Some(self.metrics);
+        options.tls = tls.map(|(certificate, key)| TlsFiles {
+            certificate,
+            key,
+            client_ca: self.tls_client_ca.clone(),
+        });
+        options.metrics_public = self.metrics_public || self.metrics.ip().is_loopback();
+        let is_tls = options.tls.is_some();
+        let unwritten = |error| Failure::failed(format!("admin token: {error}"));
+        let admin = keep_data_token(&self.data).map_err(unwritten)?;
+        if self.insecure {
+            tracing::warn!(
+                "--insecure: everyone who reaches {} may do everything",
+                self.listen
+            );
+        } else {
+            options.access = Access::Tokens {
+                admin: admin.clone(),
+            };
+        }
         options.lease_deadline = Duration::from_secs_f64(self.lease_deadline);
         options.host_grace_period = Duration::from_secs_f64(self.host_grace_period);
         options.audit_share = self.audit_share;
@@ -171,13 +314,37 @@ impl CoordinatorArgs {
             options.checkpoint_games = games;
         }
         let service = options.build().await.map_err(Failure::failed)?;
-        let address = embedded::Address::write(&self.data, service.listen)?;
+        // From now on it is the socket of this process.
+        let socket = socket.map(SocketFile);
+        let scheme = if is_tls { "https" } else { "http" };
+        let url = match (&socket, service.listen) {
+            (Some(socket), _) => format!("unix:{}", socket.0.display()),
+            (None, Some(mut listen)) => {
+                if listen.ip().is_unspecified() {
+                    listen.set_ip([127, 0, 0, 1].into());
+                }
+                format!("{scheme}://{listen}")
+            }
+            (None, None) => String::new(),
+        };
+        let address = embedded::Address::write(&self.data, url)?;
+        let local = service
+            .listen
+            .map(|listen| LocalToken::write(listen, &admin));
+        let local = local.transpose();
+        if let Err(error) = &local {
+            let file = self.data.join(ADMIN_TOKEN_FILE);
+            tracing::warn!(
+                "commands on this machine need --token-file {}: {error}",
+                file.display()
+            );
+        }
         output::json_line(&json!({
-            "listen": service.listen.to_string(),
+            "listen": service.listen.map_or_else(|| self.listen.to_string(), |it| it.to_string()),
             "metrics": service.metrics.map(|address| address.to_string()),
         }))?;
         let summary = service.run(async move { interrupt.asked().await }).await;
-        drop(address);
+        drop((address, local, socket));
         store.close().map_err(Failure::failed)?;
         let summary = summary.map_err(Failure::failed)?;
         note(format!(

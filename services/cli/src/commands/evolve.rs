@@ -134,7 +134,7 @@ impl EvolveArgs {
         if self.access.creates() {
             // A rejected spec must not leave a data folder behind.
             let embedded = crate::embedded::hold_memory().await?;
-            let mut client = access::dial(&embedded.url()).await?;
+            let mut client = access::dial_embedded(&embedded).await?;
             let checked = prepare(&mut client, &spec, seed).await;
             drop(client);
             embedded.stop().await?;

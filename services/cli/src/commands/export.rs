@@ -1,11 +1,12 @@
 //! `arena export`
 
 use arena_report::{
+    ReportError,
     export::{
         sink::{self, Csv, Jsonl, Out, Sink},
         table::{self, Cell, ExportColumn},
     },
-    records::{self, TournamentRecords},
+    records::{self, TournamentRecords, each_game},
 };
 use std::path::PathBuf;
 
@@ -16,7 +17,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    access::{AccessArgs, Client, each_game},
+    access::{AccessArgs, Client},
     failure::{Failure, Outcome},
     ids,
     output::note,
@@ -154,7 +155,7 @@ impl ExportArgs {
         if self.table == ExportTable::Games && self.format == ExportFormat::Jsonl {
             for source in &sources {
                 each_game(client, self.request(source), |game, record| {
-                    Ok(out.text(&self.line(&source.rules, game, &record)?)?)
+                    out.text(&self.line(&source.rules, game, &record)?)
                 })
                 .await?;
             }
@@ -172,14 +173,14 @@ impl ExportArgs {
                     each_game(client, self.request(source), |game, record| {
                         let timing = self.with_timing.then_some(game.timing.as_ref());
                         let cells = table::game(&source.rules, &record, seats, timing);
-                        Ok(sink.row(source.table(cells))?)
+                        sink.row(source.table(cells))
                     })
                     .await?;
                 }
                 ExportTable::Decisions => {
                     each_game(client, self.request(source), |_, record| {
                         let mut row = |cells| sink.row(source.table(cells));
-                        Ok(table::decisions(&source.rules, &record, &mut row)?)
+                        table::decisions(&source.rules, &record, &mut row)
                     })
                     .await?;
                 }
@@ -284,7 +285,7 @@ impl ExportArgs {
         rules: &TournamentRecords,
         game: &v1::GameReport,
         record: &GameRecord,
-    ) -> Outcome<String> {
+    ) -> Result<String, ReportError> {
         let mut line = match self.records {
             ExportRecords::Full => rules.line(record)?,
             ExportRecords::Hash => rules.short_line(record)?,

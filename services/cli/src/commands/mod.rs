@@ -21,6 +21,8 @@ mod run;
 mod set;
 mod standings;
 mod store;
+mod tls;
+mod token;
 mod tournament;
 mod worker;
 
@@ -56,6 +58,10 @@ pub(crate) enum Command {
     Report(report::ReportArgs),
     #[command(subcommand)]
     Store(store::StoreCommand),
+    #[command(subcommand)]
+    Token(token::TokenCommand),
+    #[command(subcommand)]
+    Tls(tls::TlsCommand),
     Health(health::HealthArgs),
     Bench(bench::BenchArgs),
     Completions(completions::CompletionsArgs),
@@ -74,6 +80,8 @@ impl Command {
             Self::Worker(args) => block_on(args.run()),
             Self::Agent(command) => block_on(command.run()),
             Self::Tournament(command) => block_on(command.run()),
+            Self::Token(command) => block_on(command.run()),
+            Self::Tls(command) => command.run(),
             Self::Standings(args) => block_on(args.run()),
             Self::Game(command) => block_on(command.run()),
             Self::Audit(command) => block_on(command.run()),

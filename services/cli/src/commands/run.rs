@@ -127,16 +127,15 @@ pub(crate) async fn play(plan: Plan, format: Format) -> Outcome<String> {
     }
     let mut coordinator = match embedded::hold(&data, ([127, 0, 0, 1], 0).into()).await? {
         Held::Ours(embedded) => embedded,
-        Held::Other { listen } => {
+        Held::Other { .. } => {
+            let data = data.display();
             return Err(Failure::failed(format!(
-                "data folder {} is in use by the coordinator at {listen}: start the tournament \
-                 there with `arena tournament start … --coordinator http://{listen}`, or use \
-                 another folder with --data",
-                data.display()
+                "data folder {data} is in use by a coordinator: start the tournament there with \
+                 `arena tournament start … --data {data}`, or use another folder with --data"
             )));
         }
     };
-    let mut client = access::dial(&coordinator.url()).await?;
+    let mut client = access::dial_embedded(&coordinator).await?;
     let (plays, stops) = (&mut coordinator, &mut interrupt);
     let outcome = play_on(&mut client, plan, &expectations, plays, stops, format).await;
     let stopped = coordinator.stop().await;

@@ -9,6 +9,7 @@ use serde_json::json;
 use tokio::io::AsyncReadExt;
 
 use crate::{
+    access::CredentialFlags,
     failure::{Failure, Outcome},
     output,
     signals::Interrupt,
@@ -24,7 +25,7 @@ second signal stops it at once. Agent processes always end with the worker.
 
 Examples:
   arena worker --coordinator http://127.0.0.1:7600
-  arena worker --coordinator http://10.0.0.1:7600 --metrics 0.0.0.0:7602 --threads 8")]
+  arena worker --coordinator http://10.0.0.1:7600 --metrics 0.0.0.0:7602 --metrics-public")]
 pub(crate) struct WorkerArgs {
     /// URL of the coordinator
     #[arg(
@@ -35,6 +36,9 @@ pub(crate) struct WorkerArgs {
     )]
     coordinator: String,
 
+    #[command(flatten)]
+    credentials: CredentialFlags,
+
     /// Address to serve /metrics (Prometheus) and /healthz on
     #[arg(
         long,
@@ -43,6 +47,20 @@ pub(crate) struct WorkerArgs {
         default_value = "127.0.0.1:7602"
     )]
     metrics: SocketAddr,
+
+    /// Let everyone who reaches the address of metrics read them
+    #[arg(
+        long,
+        env = "ARENA_WORKER_METRICS_PUBLIC",
+        conflicts_with = "metrics_token_file"
+    )]
+    metrics_public: bool,
+
+    /// File with a token that requests for metrics have to show
+    ///
+    /// An address that others can reach needs it, or --metrics-public.
+    #[arg(long, env = "ARENA_WORKER_METRICS_TOKEN_FILE", value_name = "FILE")]
+    metrics_token_file: Option<PathBuf>,
 
     /// Name of this worker in lists and logs [default: host name]
     #[arg(long, env = "ARENA_WORKER_NAME")]
@@ -93,9 +111,24 @@ pub(crate) struct WorkerArgs {
 
 impl WorkerArgs {
     pub(crate) async fn run(self) -> Outcome {
+        if !self.metrics.ip().is_loopback()
+            && !self.metrics_public
+            && self.metrics_token_file.is_none()
+        {
+            return Err(Failure::usage(format!(
+                "--metrics {}: an address that others can reach needs --metrics-token-file FILE, \
+                 or --metrics-public to let everyone read metrics",
+                self.metrics
+            )));
+        }
         let mut interrupt = Interrupt::listen()?;
         let program = std::env::current_exe()?;
         let mut options = Options::new(&self.coordinator, &program);
+        options.credentials = self.credentials.read(&self.coordinator)?;
+        if let Some(file) = &self.metrics_token_file {
+            let unread = |error| Failure::usage(format!("{}: {error}", file.display()));
+            options.metrics_token = Some(arena_access::read_token(file).map_err(unread)?);
+        }
         options.metrics = Some(self.metrics);
         options.capacity = self.capacity as usize;
         options.builtin = self.builtin.into();
@@ -134,7 +167,7 @@ async fn stdin_closed() {
 fn failure(error: WorkerError) -> Failure {
     match error {
         WorkerError::Unreachable { .. } => Failure::unreachable(error),
-        WorkerError::Url(_) => Failure::usage(error),
+        WorkerError::Dial(_) => Failure::usage(error),
         _ => Failure::failed(error),
     }
 }

@@ -46,7 +46,8 @@ impl Programs {
             }
         }
         let folder = tempfile::tempdir()?;
-        let coordinator = access.map(|it| CoordinatorBinaries::new(&it.url, folder.path()));
+        let coordinator =
+            access.map(|it| CoordinatorBinaries::new(&it.url, &it.credentials, folder.path()));
         let coordinator = coordinator.transpose().map_err(Failure::failed)?;
         Ok(Arc::new(Self {
             given: places,

@@ -7,7 +7,7 @@ use arena_wire::v1;
 use prost::Message;
 
 use super::{Core, change, unix_us};
-use crate::{agents::Agents, error::Error};
+use crate::{agents::Agents, binaries, door::Principal, error::Error};
 
 impl Core {
     /// The agents of now.
@@ -18,16 +18,27 @@ impl Core {
     pub(crate) async fn register(
         &mut self,
         request: v1::RegisterAgentRequest,
+        by: &Principal,
     ) -> Result<v1::Agent, Error> {
         const METHOD: &str = "RegisterAgent";
-        if let Some(answer) = self.answers.recall(&request.request_id, METHOD, &request)? {
+        if let Some(answer) = self
+            .answers
+            .recall(&request.request_id, by, METHOD, &request)?
+        {
             return Ok(answer);
         }
-        let agent = request
+        let mut agent = request
             .agent
             .clone()
             .ok_or_else(|| Error::Request("the request has no agent".to_owned()))?;
-        let uploaded = |sha256: &[u8; 32]| self.store.binary_path(sha256).is_some();
+        agent.owner = match self.agents.get(&agent.name) {
+            Some(known) => {
+                by.check_owner(&known.owner, &format!("agent \"{}\"", agent.name))?;
+                known.owner
+            }
+            None => by.owner.to_string(),
+        };
+        let uploaded = |sha256: &[u8; 32]| binaries::may_use(&*self.store, sha256, by);
         let stored = self
             .agents
             .check(agent, request.replace, unix_us(), uploaded)?;
@@ -35,7 +46,7 @@ impl Core {
         let mut changes = vec![change(Collection::Agents, &stored.name, document)];
         let agent = self.agents.completed(stored.clone());
         let id = &request.request_id;
-        changes.extend(self.answers.remember(id, METHOD, &request, &agent));
+        changes.extend(self.answers.remember(id, by, METHOD, &request, &agent));
         self.persist(changes).await?;
         Arc::make_mut(&mut self.agents).insert(stored);
         tracing::info!(
@@ -47,17 +58,25 @@ impl Core {
         Ok(agent)
     }
 
-    pub(crate) async fn remove(&mut self, request: v1::RemoveAgentRequest) -> Result<(), Error> {
+    pub(crate) async fn remove(
+        &mut self,
+        request: v1::RemoveAgentRequest,
+        by: &Principal,
+    ) -> Result<(), Error> {
         const METHOD: &str = "RemoveAgent";
         let id = &request.request_id;
-        let answer: Option<v1::RemoveAgentResponse> = self.answers.recall(id, METHOD, &request)?;
+        let answer: Option<v1::RemoveAgentResponse> =
+            self.answers.recall(id, by, METHOD, &request)?;
         if answer.is_some() {
             return Ok(());
         }
         self.agents.check_remove(&request.name)?;
+        if let Some(known) = self.agents.get(&request.name) {
+            by.check_owner(&known.owner, &format!("agent \"{}\"", request.name))?;
+        }
         let mut changes = vec![change(Collection::Agents, &request.name, None)];
         let answer = v1::RemoveAgentResponse {};
-        changes.extend(self.answers.remember(id, METHOD, &request, &answer));
+        changes.extend(self.answers.remember(id, by, METHOD, &request, &answer));
         self.persist(changes).await?;
         Arc::make_mut(&mut self.agents).remove(&request.name);
         tracing::info!(agent = request.name, "agent removed");

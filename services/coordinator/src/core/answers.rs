@@ -7,7 +7,7 @@ use prost::Message;
 use sha2::{Digest, Sha256};
 
 use super::change;
-use crate::error::Error;
+use crate::{door::Principal, error::Error};
 
 /// Maximum number of stored answers; the oldest are removed first.
 const ANSWERS_MAX: usize = 4096;
@@ -56,6 +56,7 @@ impl Answers {
     pub(super) fn recall<A: Message + Default>(
         &self,
         id: &str,
+        by: &Principal,
         method: &str,
         request: &impl Message,
     ) -> Result<Option<A>, Error> {
@@ -67,7 +68,7 @@ impl Answers {
         let Some(known) = self.known.get(id) else {
             return Ok(None);
         };
-        if known.method != method || known.request_sha256 != digest(request) {
+        if known.method != method || known.request_sha256 != digest(by, request) {
             return Err(Error::RequestId(id.to_owned()));
         }
         A::decode(known.answer.as_slice())
@@ -79,6 +80,7 @@ impl Answers {
     pub(super) fn remember(
         &mut self,
         id: &str,
+        by: &Principal,
         method: &str,
         request: &impl Message,
         answer: &impl Message,
@@ -89,7 +91,7 @@ impl Answers {
         self.numbers += 1;
         let answer = Answer {
             method: method.to_owned(),
-            request_sha256: digest(request),
+            request_sha256: digest(by, request),
             answer: answer.encode_to_vec(),
             number: self.numbers,
         };
@@ -110,8 +112,10 @@ impl Answers {
     }
 }
 
-fn digest(request: &impl Message) -> Vec<u8> {
-    Sha256::digest(request.encode_to_vec()).to_vec()
+/// A caller gets no answer that was given to another one.
+fn digest(by: &Principal, request: &impl Message) -> Vec<u8> {
+    let digest = Sha256::new_with_prefix(request.encode_to_vec());
+    digest.chain_update(by.owner.as_bytes()).finalize().to_vec()
 }
 
 #[cfg(test)]
@@ -128,35 +132,37 @@ mod tests {
 
     #[test]
     fn retried_request_gets_same_answer() {
-        let mut answers = Answers::default();
-        let stored = answers.remember("id", "Get", &request("a"), &request("answer"));
+        let (mut answers, by) = (Answers::default(), Principal::local());
+        let stored = answers.remember("id", &by, "Get", &request("a"), &request("answer"));
         let restarted = Answers::new(vec![(
             "id".to_owned(),
             stored[0].value.clone().expect("a value"),
         )]);
         for answers in [&answers, &restarted] {
-            let again: Option<GetAgentRequest> =
-                answers.recall("id", "Get", &request("a")).expect("known");
+            let again: Option<GetAgentRequest> = answers
+                .recall("id", &by, "Get", &request("a"))
+                .expect("known");
             assert_eq!(again, Some(request("answer")));
             for conflict in [
-                answers.recall::<GetAgentRequest>("id", "Get", &request("b")),
-                answers.recall::<GetAgentRequest>("id", "Remove", &request("a")),
+                answers.recall::<GetAgentRequest>("id", &by, "Get", &request("b")),
+                answers.recall::<GetAgentRequest>("id", &by, "Remove", &request("a")),
             ] {
                 assert!(matches!(conflict, Err(Error::RequestId(_))));
             }
-            let other = answers.recall::<RemoveAgentRequest>("other", "Get", &request("a"));
+            let other = answers.recall::<RemoveAgentRequest>("other", &by, "Get", &request("a"));
             assert_eq!(other.expect("fine"), None);
         }
     }
 
     #[test]
     fn oldest_answers_are_removed_everywhere() {
-        let mut answers = Answers::default();
+        let (mut answers, by) = (Answers::default(), Principal::local());
         for number in 0..ANSWERS_MAX {
-            let changes = answers.remember(&number.to_string(), "Get", &request(""), &request(""));
+            let changes =
+                answers.remember(&number.to_string(), &by, "Get", &request(""), &request(""));
             assert_eq!(changes.len(), 1);
         }
-        let changes = answers.remember("new", "Get", &request(""), &request(""));
+        let changes = answers.remember("new", &by, "Get", &request(""), &request(""));
         assert_eq!(changes[1].key, "0");
         assert_eq!(changes[1].value, None);
     }

@@ -11,8 +11,8 @@ use arena_wire::v1::{self, TournamentState};
 
 use super::{Core, bits::Documents, differences::Differing, entry::stored, unix_us};
 use crate::{
-    blocking::with_store, error::Error, info::Info, ledger::Bitmap, loading::reload,
-    results::Results, stored_game,
+    blocking::with_store, door::Principal, error::Error, info::Info, ledger::Bitmap,
+    loading::reload, results::Results, stored_game,
 };
 
 /// Games passed to the store at a time.
@@ -34,14 +34,17 @@ impl Core {
     pub(crate) async fn retry(
         &mut self,
         request: v1::RetryTournamentRequest,
+        by: &Principal,
     ) -> Result<v1::Tournament, Error> {
         const METHOD: &str = "RetryTournament";
         let id = &request.tournament_id;
         let known: Option<v1::RetryTournamentRequest> =
-            self.answers.recall(&request.request_id, METHOD, &request)?;
+            self.answers
+                .recall(&request.request_id, by, METHOD, &request)?;
         if known.is_some() {
             return self.tournament(id);
         }
+        self.check_owner(id, by)?;
         let entry = self.entry(id)?;
         match entry.document.state() {
             TournamentState::Paused | TournamentState::Finished => {}
@@ -86,7 +89,7 @@ impl Core {
         document.set_state(TournamentState::Running);
         let mut changes = vec![stored(&document)];
         let answers = &mut self.answers;
-        changes.extend(answers.remember(&request.request_id, METHOD, &request, &request));
+        changes.extend(answers.remember(&request.request_id, by, METHOD, &request, &request));
         self.persist(changes).await?;
         tracing::info!(
             tournament = id,

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     blocking::with_store,
+    door::Principal,
     error::Error,
     info::Info,
     ledger::{AfterGame, Bitmap, Ended},
@@ -86,6 +87,7 @@ impl Core {
                     audits: self.audits(entry),
                     created_unix_us: document.created_unix_us,
                     finished_unix_us: document.finished_unix_us,
+                    owner: document.owner.clone(),
                     pause: document.pause.clone(),
                     generation: document.generation,
                     earlier: document.earlier.clone(),
@@ -107,10 +109,11 @@ impl Core {
         &mut self,
         request: v1::StartTournamentRequest,
         plan: Plan,
+        by: &Principal,
     ) -> Result<v1::StartTournamentResponse, Error> {
         let id = &request.request_id;
         let known: Option<v1::StartTournamentResponse> =
-            self.answers.recall(id, START, &request)?;
+            self.answers.recall(id, by, START, &request)?;
         if let Some(known) = known {
             let before = known.tournament.unwrap_or_default();
             return self.started(&before.tournament_id, known.created);
@@ -143,12 +146,19 @@ impl Core {
             }
             Some(state) => {
                 let tournament = plan.tournament.id(attempt);
+                self.check_owner(&tournament, by)?;
                 self.check_records(&tournament, plan.setup.hash_only)?;
                 self.entry_mut(&tournament)?.document.unplayed_limit = Some(plan.unplayed_limit);
-                return self.go_on(&tournament, state, &request).await;
+                return self.go_on(&tournament, state, &request, by).await;
             }
         };
-        self.create(document, &request).await
+        self.create(document, &request, by).await
+    }
+
+    /// Fails if someone else started a tournament.
+    pub(super) fn check_owner(&self, tournament: &str, by: &Principal) -> Result<(), Error> {
+        let owner = &self.entry(tournament)?.document.owner;
+        by.check_owner(owner, &format!("tournament {tournament}"))
     }
 
     /// Fails if an existing tournament does not store what is now requested of its games, because
@@ -171,6 +181,7 @@ impl Core {
         tournament: &str,
         state: TournamentState,
         request: &v1::StartTournamentRequest,
+        by: &Principal,
     ) -> Result<v1::StartTournamentResponse, Error> {
         match state {
             TournamentState::Cancelled => {
@@ -187,7 +198,7 @@ impl Core {
         }
         self.wake(tournament)?;
         let answer = self.started(tournament, false)?;
-        let mut changes = self.remember_start(request, tournament, false);
+        let mut changes = self.remember_start(request, by, tournament, false);
         changes.push(stored(&self.entry(tournament)?.document));
         self.persist(changes).await?;
         Ok(answer)
@@ -211,13 +222,15 @@ impl Core {
         &mut self,
         mut document: v1::Tournament,
         request: &v1::StartTournamentRequest,
+        by: &Principal,
     ) -> Result<v1::StartTournamentResponse, Error> {
+        document.owner = by.owner.to_string();
         document.set_state(TournamentState::Running);
         document.created_unix_us = unix_us();
         let info = Info::read(&document).map_err(|error| Error::Request(error.to_string()))?;
         let id = document.tournament_id.clone();
         let mut changes = vec![stored(&document)];
-        changes.extend(self.remember_start(request, &id, true));
+        changes.extend(self.remember_start(request, by, &id, true));
         self.persist(changes).await?;
         tracing::info!(
             tournament = id,
@@ -256,6 +269,7 @@ impl Core {
     fn remember_start(
         &mut self,
         request: &v1::StartTournamentRequest,
+        by: &Principal,
         tournament: &str,
         created: bool,
     ) -> Vec<Stored> {
@@ -268,7 +282,7 @@ impl Core {
             notes: Vec::new(),
         };
         self.answers
-            .remember(&request.request_id, START, request, &answer)
+            .remember(&request.request_id, by, START, request, &answer)
     }
 
     /// Pauses, resumes or cancels a tournament, by the state that follows. A cancelled tournament
@@ -278,9 +292,11 @@ impl Core {
         after: TournamentState,
         request_id: String,
         tournament: String,
+        by: Principal,
         reply: Reply<v1::Tournament>,
     ) {
-        let answer = self.change_state(after, &request_id, &tournament).await;
+        let changed = self.change_state(after, &request_id, &tournament, &by);
+        let answer = changed.await;
         self.answer_change(tournament, answer, reply);
     }
 
@@ -289,6 +305,7 @@ impl Core {
         after: TournamentState,
         request_id: &str,
         tournament: &str,
+        by: &Principal,
     ) -> Result<v1::Tournament, Error> {
         let method = match after {
             TournamentState::Paused => "PauseTournament",
@@ -299,10 +316,11 @@ impl Core {
             tournament_id: tournament.to_owned(),
         };
         let known: Option<v1::GetTournamentRequest> =
-            self.answers.recall(request_id, method, &request)?;
+            self.answers.recall(request_id, by, method, &request)?;
         if known.is_some() {
             return self.tournament(tournament);
         }
+        self.check_owner(tournament, by)?;
         let before = self.entry(tournament)?.document.state();
         let is_open = matches!(before, TournamentState::Running | TournamentState::Paused);
         if !is_open && before != after {
@@ -311,7 +329,7 @@ impl Core {
         }
         let answers = self
             .answers
-            .remember(request_id, method, &request, &request);
+            .remember(request_id, by, method, &request, &request);
         if after == TournamentState::Running {
             self.wake(tournament)?;
         }

@@ -104,6 +104,22 @@ impl Core {
         worker.ok_or_else(|| Error::UnknownWorker(caller.worker_id.clone()))
     }
 
+    /// Fails unless a tournament of a worker's leases needs a binary.
+    pub(crate) fn check_fetch(&self, caller: &Caller, sha256: &str) -> Result<(), Error> {
+        let worker = self.known_worker(caller)?;
+        let needs = |number| {
+            let id = self.numbers.get(&number);
+            let entry = id.and_then(|id| self.tournaments.get(id));
+            entry.is_some_and(|entry| entry.info.uses_binary(sha256))
+        };
+        match self.ledger.tournaments_of(worker).any(needs) {
+            true => Ok(()),
+            false => Err(Error::NotOwner {
+                what: format!("binary {sha256}"),
+            }),
+        }
+    }
+
     /// Name of a worker for people; its id if it has no name or has left.
     pub(crate) fn worker_name(&self, caller: Caller) -> String {
         self.find_worker(&caller)

@@ -310,7 +310,7 @@ impl Audits {
 
 /// True if a game is in the sample. This depends only on the tournament and the index of the game.
 pub(super) fn chosen(key: u64, index: u64, ppm: u32) -> bool {
-    // SplitMix64 gives independent values for neighbouring numbers.
+    // SplitMix64 gives unrelated values for neighbouring numbers.
     let word = AgentRng::new(index ^ key.rotate_left(32)).word();
     word % 1_000_000 < u64::from(ppm)
 }

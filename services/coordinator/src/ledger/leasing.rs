@@ -166,6 +166,13 @@ impl Ledger {
         })
     }
 
+    /// The tournaments of a worker's leases, perhaps repeated.
+    pub fn tournaments_of(&self, worker: WorkerId) -> impl Iterator<Item = TournamentNo> {
+        let leases = self.workers.get(&worker).map(|worker| &worker.leases);
+        let leases = leases.into_iter().flatten();
+        leases.filter_map(|id| Some(self.leases.get(*id)?.tournament))
+    }
+
     /// Leases games to a worker. Of the running tournaments for which `suits` is true, the one with
     /// the fewest leased games is chosen. Returns none if no game can be leased, or if the worker
     /// is not connected.

@@ -6,12 +6,19 @@ use std::{
 };
 
 use arena_store::StoreError;
-use arena_wire::v1::{self, upload_binary_request::Part};
+use arena_wire::v1::{self, Role, upload_binary_request::Part};
 use tokio::{sync::mpsc, time::timeout};
 use tonic::{Status, Streaming};
 
 use super::chunks::{CHUNK_TIMEOUT, Chunks};
-use crate::{agents::parse_sha256, error::Error, handle::Handle};
+use crate::{
+    agents::parse_sha256,
+    binaries::{may_use, uploaded},
+    door::Principal,
+    error::Error,
+    handle::Handle,
+    messages::Caller,
+};
 
 /// Maximum size of a binary, in bytes.
 const BINARY_BYTES_MAX: u64 = 1 << 30;
@@ -22,6 +29,7 @@ const CHUNKS_WAITING: usize = 4;
 pub(super) async fn upload(
     handle: &Handle,
     mut parts: Streaming<v1::UploadBinaryRequest>,
+    by: Principal,
 ) -> Result<v1::UploadBinaryResponse, Status> {
     let header = match next(&mut parts).await?.and_then(|first| first.part) {
         Some(Part::Header(header)) => header,
@@ -40,7 +48,7 @@ pub(super) async fn upload(
         sha256: header.sha256.clone(),
         known,
     };
-    if handle.store.binary_path(&sha256).is_some() {
+    if may_use(&*handle.store, &sha256, &by) {
         return Ok(answer(true));
     }
     let _place = handle.transfer()?;
@@ -62,6 +70,7 @@ pub(super) async fn upload(
                     // An incomplete stream leaves nothing behind.
                     if complete.blocking_recv().is_ok() {
                         upload.commit()?;
+                        uploaded(store, &sha256, &by)?;
                     }
                     Ok(())
                 })
@@ -106,16 +115,32 @@ fn invalid(problem: impl Into<String>) -> Status {
 }
 
 /// Sends a binary.
-pub(super) fn fetch(
+pub(super) async fn fetch(
     handle: &Handle,
-    sha256: &str,
+    request: v1::FetchBinaryRequest,
+    by: &Principal,
 ) -> Result<mpsc::Receiver<Result<v1::FetchBinaryResponse, Status>>, Error> {
-    let path = handle
-        .store
-        .binary_path(&parse_sha256(sha256)?)
-        .ok_or_else(|| Error::UnknownBinary {
-            sha256: sha256.to_owned(),
-        })?;
+    let binary = parse_sha256(&request.sha256)?;
+    let sha256 = request.sha256;
+    if by.role == Role::Worker {
+        let (caller, wanted) = (
+            Caller {
+                worker_id: request.worker_id,
+                boot_epoch: request.boot_epoch,
+                session: request.session,
+            },
+            sha256.clone(),
+        );
+        handle
+            .ask(move |core| core.check_fetch(&caller, &wanted))
+            .await?;
+    } else if !may_use(&*handle.store, &binary, by) && by.role != Role::Admin {
+        return Err(Error::NotOwner {
+            what: format!("binary {sha256}"),
+        });
+    }
+    let path = handle.store.binary_path(&binary);
+    let path = path.ok_or(Error::UnknownBinary { sha256 })?;
     let (mut out, receiver) = Chunks::new(handle.transfer()?, |chunk| v1::FetchBinaryResponse {
         chunk,
     });

@@ -10,8 +10,10 @@ use tokio::sync::mpsc;
 use tokio_stream::{Stream, wrappers::ReceiverStream};
 use tonic::{Request, Response, Status, Streaming};
 
-use super::{Answer, backup, binaries, endpoints, pages, sealed, standings};
-use crate::{core::sealed::SEALED, error::Error, handle::Handle, random, stored_game};
+use super::{Answer, backup, binaries, endpoints, pages, principal, sealed, standings};
+use crate::{
+    core::sealed::SEALED, door::Principal, error::Error, handle::Handle, random, stored_game,
+};
 
 /// The service.
 pub(crate) struct CoordinatorRpc {
@@ -24,7 +26,8 @@ impl CoordinatorService for CoordinatorRpc {
         &self,
         request: Request<Streaming<v1::UploadBinaryRequest>>,
     ) -> Answer<v1::UploadBinaryResponse> {
-        let uploaded = binaries::upload(&self.handle, request.into_inner()).await?;
+        let by = principal(&request);
+        let uploaded = binaries::upload(&self.handle, request.into_inner(), by).await?;
         Ok(Response::new(uploaded))
     }
 
@@ -32,10 +35,11 @@ impl CoordinatorService for CoordinatorRpc {
         &self,
         request: Request<v1::RegisterAgentRequest>,
     ) -> Answer<v1::RegisterAgentResponse> {
+        let by = principal(&request);
         let request = request.into_inner();
         let agent = self
             .handle
-            .change(|core| Box::pin(core.register(request)))
+            .change(|core| Box::pin(async move { core.register(request, &by).await }))
             .await?;
         Ok(Response::new(v1::RegisterAgentResponse {
             agent: Some(agent),
@@ -71,9 +75,10 @@ impl CoordinatorService for CoordinatorRpc {
         &self,
         request: Request<v1::RemoveAgentRequest>,
     ) -> Answer<v1::RemoveAgentResponse> {
+        let by = principal(&request);
         let request = request.into_inner();
         self.handle
-            .change(|core| Box::pin(core.remove(request)))
+            .change(|core| Box::pin(async move { core.remove(request, &by).await }))
             .await?;
         Ok(Response::new(v1::RemoveAgentResponse {}))
     }
@@ -93,13 +98,14 @@ impl CoordinatorService for CoordinatorRpc {
         &self,
         request: Request<v1::StartTournamentRequest>,
     ) -> Answer<v1::StartTournamentResponse> {
+        let by = principal(&request);
         let request = request.into_inner();
         let (mut plan, agents) = self.handle.plan(&request.spec_toml, &request.seed).await?;
         plan.seal(random::bytes()?);
         let notes = endpoints::ask(&plan, &agents).await?;
         let started = self
             .handle
-            .change(|core| Box::pin(core.start(request, plan)))
+            .change(|core| Box::pin(async move { core.start(request, plan, &by).await }))
             .await?;
         Ok(Response::new(v1::StartTournamentResponse {
             notes,
@@ -150,9 +156,10 @@ impl CoordinatorService for CoordinatorRpc {
         &self,
         request: Request<v1::PauseTournamentRequest>,
     ) -> Answer<v1::PauseTournamentResponse> {
+        let by = principal(&request);
         let request = request.into_inner();
         let (after, id) = (TournamentState::Paused, request.request_id);
-        let tournament = self.change(after, id, request.tournament_id).await?;
+        let tournament = self.change(after, id, request.tournament_id, by).await?;
         Ok(Response::new(v1::PauseTournamentResponse { tournament }))
     }
 
@@ -160,9 +167,10 @@ impl CoordinatorService for CoordinatorRpc {
         &self,
         request: Request<v1::ResumeTournamentRequest>,
     ) -> Answer<v1::ResumeTournamentResponse> {
+        let by = principal(&request);
         let request = request.into_inner();
         let (after, id) = (TournamentState::Running, request.request_id);
-        let tournament = self.change(after, id, request.tournament_id).await?;
+        let tournament = self.change(after, id, request.tournament_id, by).await?;
         Ok(Response::new(v1::ResumeTournamentResponse { tournament }))
     }
 
@@ -170,9 +178,10 @@ impl CoordinatorService for CoordinatorRpc {
         &self,
         request: Request<v1::CancelTournamentRequest>,
     ) -> Answer<v1::CancelTournamentResponse> {
+        let by = principal(&request);
         let request = request.into_inner();
         let (after, id) = (TournamentState::Cancelled, request.request_id);
-        let tournament = self.change(after, id, request.tournament_id).await?;
+        let tournament = self.change(after, id, request.tournament_id, by).await?;
         Ok(Response::new(v1::CancelTournamentResponse { tournament }))
     }
 
@@ -180,10 +189,11 @@ impl CoordinatorService for CoordinatorRpc {
         &self,
         request: Request<v1::RetryTournamentRequest>,
     ) -> Answer<v1::RetryTournamentResponse> {
+        let by = principal(&request);
         let request = request.into_inner();
         let tournament = self
             .handle
-            .change(|core| Box::pin(core.retry(request)))
+            .change(|core| Box::pin(async move { core.retry(request, &by).await }))
             .await?;
         Ok(Response::new(v1::RetryTournamentResponse {
             tournament: Some(tournament),
@@ -334,11 +344,12 @@ impl CoordinatorRpc {
         after: TournamentState,
         request_id: String,
         tournament: String,
+        by: Principal,
     ) -> Result<Option<v1::Tournament>, Error> {
         let changed = self
             .handle
             .ask_later(move |core, reply| {
-                Box::pin(core.change(after, request_id, tournament, reply))
+                Box::pin(core.change(after, request_id, tournament, by, reply))
             })
             .await?;
         Ok(Some(changed))

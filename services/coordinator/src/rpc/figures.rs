@@ -156,6 +156,14 @@ fn own(now: &ListedTournament, first_seat: &v1::SeatStanding) -> Series {
         (&catalogue::FIRST_SEAT_SCORE, first_seat.score),
         (&catalogue::FIRST_SEAT_LOW, first_seat.score_low),
         (&catalogue::FIRST_SEAT_HIGH, first_seat.score_high),
+        (
+            &catalogue::FIRST_SEAT_ANYTIME_LOW,
+            first_seat.score_anytime_low,
+        ),
+        (
+            &catalogue::FIRST_SEAT_ANYTIME_HIGH,
+            first_seat.score_anytime_high,
+        ),
     ] {
         series.put(metric, &info[..2], value);
     }

@@ -2,6 +2,8 @@
 //! so that a refusal costs almost nothing.
 
 use std::{
+    future::pending,
+    net::SocketAddr,
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, ready},
@@ -17,7 +19,12 @@ use tonic::{
     codegen::{Bytes, Service, http},
 };
 
-use crate::{error::Error, handle::COMMANDS_MAX};
+use crate::{
+    accept::Peer,
+    door::{Admission, Door},
+    error::Error,
+    handle::COMMANDS_MAX,
+};
 
 /// The only method with results.
 const METHOD: &str = "/arena.v1.WorkerService/Report";
@@ -38,13 +45,18 @@ const PAUSE_MAX: Duration = Duration::from_secs(5);
 const READ_MAX: Duration = Duration::from_secs(30);
 /// Minimum and maximum delay for a refused worker.
 const WAIT: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
+/// Minimum interval between log lines about refused requests.
+const WARN_EVERY: Duration = Duration::from_secs(10);
 /// A new measurement has one part in this many of the weight in the average.
 const SMOOTHING: u32 = 8;
 
 /// The open reports.
 pub(crate) struct Gate {
+    pub(crate) door: Door,
     games_max: u64,
     held: Mutex<Held>,
+    /// Time of the last warning about refused requests, and their number since.
+    refusals: Mutex<(Option<Instant>, u64)>,
     metrics: Arc<CoordinatorMetrics>,
 }
 
@@ -62,12 +74,28 @@ struct Held {
 
 impl Gate {
     /// Limit for the games of all open reports.
-    pub(crate) fn new(games_max: u64, metrics: Arc<CoordinatorMetrics>) -> Arc<Self> {
+    pub(crate) fn new(games_max: u64, metrics: Arc<CoordinatorMetrics>, door: Door) -> Arc<Self> {
         Arc::new(Self {
+            door,
             games_max,
             held: Mutex::default(),
+            refusals: Mutex::default(),
             metrics,
         })
+    }
+
+    /// Counts a refused request, and logs a warning from time to time.
+    fn refused(&self, error: &Error, path: &str, peer: Option<SocketAddr>) {
+        self.metrics.request_refused(error.reason());
+        let now = Instant::now();
+        let mut last = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        last.1 += 1;
+        if last.0.is_none_or(|at| at + WARN_EVERY <= now) {
+            let (refused, reason) = (last.1, error.reason());
+            let peer = peer.map_or_else(|| "unknown".to_owned(), |peer| peer.to_string());
+            tracing::warn!(refused, reason, ?path, peer, "refusing requests");
+            *last = (Some(now), 0);
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Held> {
@@ -185,6 +213,26 @@ where
     fn call(&mut self, mut request: http::Request<Body>) -> Self::Future {
         let metrics = Arc::clone(&self.gate.metrics);
         let path = request.uri().path().to_owned();
+        let peer = request.extensions().get::<Peer>().cloned();
+        let Admission {
+            principal,
+            streams,
+            counted,
+        } = match self.gate.door.admit(&request, peer.as_ref()) {
+            Ok(admission) => admission,
+            Err(error) => {
+                self.gate
+                    .refused(&error, &path, peer.and_then(|peer| peer.address));
+                let refusal = Status::from(error);
+                let path = self.gate.door.label(&path);
+                metrics.grpc_request(path, refusal.code() as i32);
+                return Box::pin(async { Ok(refusal.into_http()) });
+            }
+        };
+        if let Some(peer) = peer {
+            peer.served();
+        }
+        request.extensions_mut().insert(principal.clone());
         let admitted = match (path == METHOD).then(|| self.gate.admit()).transpose() {
             Ok(admitted) => admitted,
             Err(wait) => {
@@ -206,8 +254,26 @@ where
         }
         let answering = self.inner.call(request);
         Box::pin(async move {
-            let answer = answering.await;
+            let permitted = async {
+                match counted {
+                    Some(counted) => counted.await,
+                    None => Ok(()),
+                }
+            };
+            let mut ended = Box::pin(principal.ended());
+            let answer = match permitted.await {
+                Ok(()) => tokio::select! {
+                    biased;
+                    answer = answering => answer,
+                    error = &mut ended => Ok(Status::from(error).into_http()),
+                },
+                Err(error) => Ok(Status::from(error).into_http()),
+            };
             drop(admitted);
+            let answer = answer.map(|response| match streams {
+                true => response.map(|body| Body::new(Permitted { body, ended })),
+                false => response,
+            });
             if let Ok(response) = &answer {
                 // Errors are in the headers; a stream that has started counts as answered.
                 let status = response.headers().get("grpc-status");
@@ -216,6 +282,43 @@ where
             }
             answer
         })
+    }
+}
+
+/// An answer that ends when the permission of its caller does.
+struct Permitted {
+    body: Body,
+    ended: Pin<Box<dyn Future<Output = Error> + Send>>,
+}
+
+impl http_body::Body for Permitted {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        if self.body.is_end_stream() {
+            return Poll::Ready(None);
+        }
+        if let Poll::Ready(error) = self.ended.as_mut().poll(context) {
+            // What the stream held ends with it.
+            self.body = Body::empty();
+            self.ended = Box::pin(pending());
+            let mut trailers = http::HeaderMap::new();
+            Status::from(error).add_header(&mut trailers)?;
+            return Poll::Ready(Some(Ok(Frame::trailers(trailers))));
+        }
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 
@@ -326,13 +429,18 @@ impl http_body::Body for Metered {
 
 #[cfg(test)]
 mod tests {
+    use arena_store::{MemoryStore, Store};
     use http_body::Body as HttpBody;
 
     use super::*;
+    use crate::door::Access;
 
     fn gate(games_max: u64) -> Arc<Gate> {
         let metrics = CoordinatorMetrics::new(&arena_telemetry::Registry::new(), ["cowry"]);
-        Gate::new(games_max, Arc::new(metrics.expect("a fresh registry")))
+        let metrics = Arc::new(metrics.expect("a fresh registry"));
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new().expect("a memory store"));
+        let door = Door::load(&Access::Open, &store).expect("an empty store");
+        Gate::new(games_max, metrics, door)
     }
 
     #[tokio::test]

@@ -11,13 +11,14 @@ use std::{
 use arena_model::GameRecord;
 use arena_store::Store;
 use arena_telemetry::{CoordinatorMetrics, ReportOutcome};
-use arena_wire::v1::{self, worker_service_server::WorkerService};
+use arena_wire::v1::{self, Role, worker_service_server::WorkerService};
 use tokio_stream::{Stream, wrappers::ReceiverStream};
 use tonic::{Request, Response, Status};
 
-use super::{Answer, binaries, gate::Admitted};
+use super::{Answer, binaries, gate::Admitted, principal};
 use crate::{
     divergence::{first_divergence, is_evidence},
+    door::Tokens,
     error::Error,
     handle::Handle,
     info::Info,
@@ -30,6 +31,8 @@ const REPORT_GAMES_MAX: usize = 4096;
 
 /// The service.
 pub(crate) struct WorkerRpc {
+    /// None if everyone may do everything.
+    pub(crate) tokens: Option<Arc<Tokens>>,
     pub(crate) handle: Handle,
     pub(crate) metrics: Arc<CoordinatorMetrics>,
 }
@@ -47,7 +50,11 @@ impl WorkerService for WorkerRpc {
     type JoinStream = Presence;
 
     async fn join(&self, request: Request<v1::JoinRequest>) -> Answer<Presence> {
+        let by = principal(&request);
         let request = request.into_inner();
+        if let (Some(tokens), Role::Worker) = (&self.tokens, by.role) {
+            tokens.joined(&by.owner, request.process).await?;
+        }
         let presence = self.handle.ask(|core| core.join(request)).await?;
         Ok(Response::new(presence))
     }
@@ -102,7 +109,9 @@ impl WorkerService for WorkerRpc {
         &self,
         request: Request<v1::FetchBinaryRequest>,
     ) -> Answer<Self::FetchBinaryStream> {
-        let chunks = binaries::fetch(&self.handle, &request.get_ref().sha256)?;
+        let by = principal(&request);
+        let request = request.into_inner();
+        let chunks = binaries::fetch(&self.handle, request, &by).await?;
         Ok(Response::new(ReceiverStream::new(chunks)))
     }
 }

@@ -21,21 +21,26 @@ pub(super) async fn upload(
     sha256: &str,
     bytes: &[u8],
 ) -> Result<v1::UploadBinaryResponse, Status> {
+    let answer = arena
+        .coordinator
+        .upload_binary(parts(sha256, bytes))
+        .await?;
+    Ok(answer.into_inner())
+}
+
+/// The messages of an upload.
+pub(super) fn parts(
+    sha256: &str,
+    bytes: &[u8],
+) -> impl tokio_stream::Stream<Item = v1::UploadBinaryRequest> + use<> {
     let header = v1::BinaryHeader {
         sha256: sha256.to_owned(),
         size_bytes: bytes.len() as u64,
     };
     let mut parts = vec![Part::Header(header)];
     parts.extend(bytes.chunks(1000).map(|chunk| Part::Chunk(chunk.to_vec())));
-    let parts: Vec<_> = parts
-        .into_iter()
-        .map(|part| v1::UploadBinaryRequest { part: Some(part) })
-        .collect();
-    let answer = arena
-        .coordinator
-        .upload_binary(tokio_stream::iter(parts))
-        .await?;
-    Ok(answer.into_inner())
+    let parts = parts.into_iter();
+    tokio_stream::iter(parts.map(|part| v1::UploadBinaryRequest { part: Some(part) }))
 }
 
 fn binary(name: &str, bytes: &[u8], version: &str) -> v1::Agent {
@@ -101,7 +106,10 @@ async fn binary_is_uploaded_registered_fetched() {
     assert_eq!((agent.content.len(), agent.version.len()), (64, 12));
     assert!(agent.content.starts_with(&agent.version));
     let mut worker = arena.join("one").await;
-    let request = v1::FetchBinaryRequest { sha256: name };
+    let request = v1::FetchBinaryRequest {
+        sha256: name,
+        ..Default::default()
+    };
     let mut chunks = worker
         .client
         .fetch_binary(request)
@@ -115,6 +123,7 @@ async fn binary_is_uploaded_registered_fetched() {
     assert_eq!(fetched, bytes);
     let request = v1::FetchBinaryRequest {
         sha256: "0".repeat(64),
+        ..Default::default()
     };
     let answer = worker.client.fetch_binary(request).await;
     refused(answer.map(|_| ()), Code::NotFound, reasons::UNKNOWN_BINARY);

@@ -80,6 +80,8 @@ fn compare(gauges: &BTreeMap<String, f64>, ruleset: &str, standings: &v1::Standi
         ("", first.score),
         ("_low", first.score_low),
         ("_high", first.score_high),
+        ("_anytime_low", first.score_anytime_low),
+        ("_anytime_high", first.score_anytime_high),
     ] {
         let series = format!("arena_tournament_first_seat_score{end}{seat}");
         assert_eq!(gauges.get(&series).copied(), expected, "{series}");

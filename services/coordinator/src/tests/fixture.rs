@@ -104,7 +104,7 @@ impl Fixture {
 
     pub(super) async fn with(options: Options) -> Self {
         let service = options.build().await.expect("it starts");
-        let url = format!("http://{}", service.listen);
+        let url = format!("http://{}", service.listen.expect("asked for"));
         let metrics = service.metrics.expect("asked for");
         let (stop, stopped) = oneshot::channel();
         let running = tokio::spawn(service.run(async {

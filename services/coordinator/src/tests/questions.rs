@@ -368,13 +368,10 @@ async fn health_and_reflection_are_served() {
 #[tokio::test]
 async fn port_in_use_is_named() {
     let arena = Fixture::new().await;
-    let taken = arena
-        .url
-        .trim_start_matches("http://")
-        .parse()
-        .expect("an address");
+    let taken = arena.url.trim_start_matches("http://");
+    let taken: std::net::SocketAddr = taken.parse().expect("an address");
     let mut second = options(memory());
-    second.listen = taken;
+    second.listen = Some(taken);
     match second.build().await.err() {
         Some(StartError::InUse { address }) => assert_eq!(address, taken),
         other => panic!("{other:?}"),

@@ -142,6 +142,7 @@ async fn stalled_downloads_leave_room_for_other_calls() {
     for _ in 0..2 * crate::handle::TRANSFERS_MAX {
         let request = v1::FetchBinaryRequest {
             sha256: sha256.clone(),
+            ..Default::default()
         };
         match stalling.client.fetch_binary(request).await {
             Ok(stream) => open.push(stream.into_inner()),

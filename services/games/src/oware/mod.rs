@@ -43,6 +43,63 @@ pub trait Oware: Game {
     fn play(&self, core: &mut Core, action: ActionId) -> Sown;
 }
 
+/// The methods of [`Game`] that are the same for both forms, because they need only the [`Core`].
+macro_rules! game_of_core {
+    () => {
+        fn seats(&self) -> usize {
+            2
+        }
+
+        fn has_chance(&self) -> bool {
+            self.rules.random_starter
+        }
+
+        fn draws_only_starter(&self) -> bool {
+            self.rules.random_starter
+        }
+
+        #[inline]
+        fn node(&self, state: &Self::State) -> Node {
+            self.core(state).node()
+        }
+
+        fn weights(&self, _: &Self::State) -> &[u32] {
+            &super::STARTERS
+        }
+
+        fn placement(&self, state: &Self::State) -> PerSeat<u8> {
+            self.core(state).placement()
+        }
+
+        fn scores(&self, state: &Self::State) -> PerSeat<i64> {
+            self.core(state).scores()
+        }
+
+        #[inline]
+        fn values(&self, state: &Self::State) -> PerSeat<i64> {
+            self.core(state).values(&MODEL)
+        }
+
+        fn write_outcome(&self, _: &Self::State, outcome: OutcomeId, out: &mut dyn Write) {
+            super::text::name_starter(outcome, out);
+        }
+
+        fn encode(&self, state: &Self::State, moves: bool, out: &mut Vec<u8>) {
+            self.write_position(state, moves, out);
+        }
+
+        fn decode(&self, bytes: &[u8]) -> Result<Self::State, PositionError> {
+            self.read_position(bytes).map_err(PositionError::of::<Self>)
+        }
+
+        fn draw(&self, state: &Self::State, out: &mut dyn Write) {
+            // Writing fails only if the buffer does, which is the caller's.
+            let _ = super::text::draw(self.core(state), out);
+        }
+    };
+}
+use game_of_core;
+
 /// Either seat is equally likely to start.
 const STARTERS: [u32; 2] = [1; 2];
 

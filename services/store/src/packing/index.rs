@@ -39,7 +39,7 @@ impl Places {
 
     fn gaps_text(&self) -> Option<String> {
         let mut reported = Vec::new();
-        let (mut next, mut gaps, mut games) = (0, 0, 0);
+        let (mut next, mut last, mut gaps, mut games) = (0, 0, 0, 0);
         for (index, _) in self.range(0) {
             if index > next {
                 gaps += 1;
@@ -50,15 +50,13 @@ impl Places {
                     _ => reported.push(format!("{next} to {}", index - 1)),
                 }
             }
+            last = index;
             next = index.saturating_add(1);
         }
         let more = if gaps > GAPS_SHOWN { ", …" } else { "" };
         (gaps > 0).then(|| {
-            format!(
-                "{games} below game {} are missing: {}{more}",
-                next - 1,
-                reported.join(", ")
-            )
+            let reported = reported.join(", ");
+            format!("{games} below game {last} are missing: {reported}{more}")
         })
     }
 }
@@ -175,6 +173,17 @@ mod tests {
             index.gaps_text(),
             "; of bowl 9 below game 18 are missing: 1, 3, 5, 7, 9, 11, 13, 15, 17; of cup 402 \
              below game 2998 are missing: 0, 700 to 1100"
+        );
+    }
+
+    #[test]
+    fn last_index_leaves_one_gap() {
+        let mut index = Index::default();
+        index.insert(&Arc::from("cup"), u64::MAX, 1);
+        assert_eq!(
+            index.gaps_text(),
+            "; of cup 18446744073709551615 below game 18446744073709551615 are missing: \
+             0 to 18446744073709551614"
         );
     }
 }

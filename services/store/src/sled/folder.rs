@@ -13,8 +13,9 @@
 //! generation stays unchanged.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, Permissions},
     io::{self, Read, Seek, SeekFrom, Write},
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
@@ -105,7 +106,7 @@ impl Folder {
     /// `create` creates the folder if it is missing.
     pub(crate) fn open(path: &Path, wait: Duration, create: bool) -> Result<Self, StoreError> {
         if create {
-            fs::create_dir_all(path).at("make the folder", path)?;
+            make_private(path).at("make the folder", path)?;
         } else if !path.join(LABEL).is_file()
             && !is_restoring(path)
             && newest(path).unwrap_or(None).is_none()
@@ -162,7 +163,7 @@ impl Folder {
     /// Locks a folder for a restore, marks it durably, and removes the rest of an interrupted
     /// restore. [`Folder::restored`] ends this.
     pub(crate) fn restoring(path: &Path, wait: Duration) -> Result<Self, StoreError> {
-        fs::create_dir_all(path).at("make the folder", path)?;
+        make_private(path).at("make the folder", path)?;
         let (lock, _) = lock(path, wait)?;
         // Only now: another restore may have ended meanwhile.
         if is_occupied(path) {
@@ -235,6 +236,13 @@ impl Folder {
     pub(crate) fn newest(&self) -> Result<Option<u32>, StoreError> {
         newest(&self.path)
     }
+}
+
+/// Creates a folder if it is missing, and closes it to other users: they must not read the token in
+/// it.
+fn make_private(path: &Path) -> io::Result<()> {
+    fs::create_dir_all(path)?;
+    fs::set_permissions(path, Permissions::from_mode(0o700))
 }
 
 /// True if a folder contains anything but a lock and an unfinished restore.

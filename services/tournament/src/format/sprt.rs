@@ -297,7 +297,7 @@ impl StagePlanner for Sprt {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Draws;
+    use crate::tests::Draws;
 
     /// Mean number of blocks of simulated tests, with blocks drawn from these counts.
     fn simulated(test: &Test, seats: usize, counts: &[u64], cap: u64) -> f64 {

@@ -17,7 +17,7 @@ use crate::{
     Schedule, Stages,
     format::Verdict,
     stages::tests::{plain, with},
-    testing::{Draws, result},
+    tests::{Draws, result},
 };
 
 /// Plays a tournament with the given strength of an agent in a game.

@@ -1,7 +1,7 @@
 use serde::Deserialize;
 
 use super::*;
-use crate::testing::Draws;
+use crate::tests::Draws;
 
 #[derive(Deserialize)]
 struct Case {
@@ -128,5 +128,17 @@ fn students_quantiles_are_finite_in_the_tails() {
             assert!(point.is_finite(), "{normal} with {df}: {point}");
             assert!(point >= normal, "{normal} with {df}: {point}");
         }
+    }
+}
+
+/// Fails if `statrs` uses another exponential function in this build than in a build with all
+/// features of the workspace.
+#[test]
+fn statrs_uses_the_standard_library() {
+    for step in 0..10_000 {
+        let x = f64::from(step) / 1e3;
+        let expected = 1.0 / ((-x).exp() + 1.0);
+        let found = statrs::function::logistic::logistic(x);
+        assert_eq!(found.to_bits(), expected.to_bits(), "{x}");
     }
 }

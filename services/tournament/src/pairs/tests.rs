@@ -1,6 +1,6 @@
 use crate::{
     Schedule, Tally,
-    testing::{Draws, numbers, result, tournament},
+    tests::{Draws, numbers, result, tournament},
 };
 
 /// All games of a tournament with random placements.

@@ -73,7 +73,7 @@ pub(super) fn unheld(evidence: &Evidence, level: &[usize]) -> Vec<usize> {
 mod tests {
     use crate::{
         Schedule, Tally, Wanted,
-        testing::{result, tournament},
+        tests::{result, tournament},
     };
 
     /// Results of two agents, one letter per block, repeated: the first agent wins, draws

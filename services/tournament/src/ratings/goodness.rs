@@ -239,7 +239,7 @@ mod tests {
     use super::*;
     use crate::{
         Schedule, Tally, Wanted,
-        testing::{Draws, result, tournament},
+        tests::{Draws, result, tournament},
     };
 
     /// Games in which one agent beats another with these odds and a draw has this weight.

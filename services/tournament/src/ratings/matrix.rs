@@ -173,7 +173,7 @@ mod tests {
 
     /// A positive definite matrix with random-looking numbers.
     fn matrix(size: usize) -> Matrix {
-        let mut draws = crate::testing::Draws(size as u64);
+        let mut draws = crate::tests::Draws(size as u64);
         let mut matrix = Matrix::zero(size);
         for i in 0..size {
             for j in 0..i {

@@ -8,7 +8,7 @@ use arena_model::{
 use super::*;
 use crate::{
     Schedule, Tally, Wanted,
-    testing::{Draws, result, tournament},
+    tests::{Draws, result, tournament},
 };
 
 /// A tally of a tournament with the given results; void if a result is empty.

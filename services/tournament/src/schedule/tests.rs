@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::*;
-use crate::testing::tournament;
+use crate::tests::tournament;
 
 #[derive(Deserialize)]
 struct Case {

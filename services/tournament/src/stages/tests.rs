@@ -6,7 +6,7 @@ use arena_model::{
 };
 
 use super::*;
-use crate::testing::{Draws, result, tournament};
+use crate::tests::{Draws, result, tournament};
 
 /// A tournament of a format with only the common keys of a spec.
 pub(crate) fn plain(format: Format, agents: usize, seats: usize, blocks: u64) -> Tournament {

@@ -120,6 +120,21 @@ pub(crate) fn units_against_others(seats: &[u16], placement: &[u8], seat: usize)
     })
 }
 
+/// The mean score of some seats of one agent in a game: the share of other agents' seats that are
+/// ranked behind, with one half for a tie; one half without other agents.
+#[must_use]
+pub fn game_score(own: &[usize], seats: &[u16], placement: &[u8]) -> f64 {
+    let (mut units, mut others) = (0, 0);
+    for &seat in own {
+        let (more, count) = units_against_others(seats, placement, seat);
+        (units, others) = (units + more, others + count);
+    }
+    match others {
+        0 => 0.5,
+        _ => units as f64 / (2 * others) as f64,
+    }
+}
+
 /// Units of a rank against another rank: two if it is better, one for a tie.
 pub(crate) fn units_between(own: u8, other: u8) -> u8 {
     match own.cmp(&other) {
@@ -176,5 +191,12 @@ mod tests {
         let other = ranking(&seats, &members, &[3, 4, 1, 2]);
         assert_eq!(one, other);
         assert_eq!([0, 1, 2, 3].map(|member| one.before(member)), [1, 3, 0, 2]);
+    }
+
+    #[test]
+    fn repeated_agent_scores_against_others() {
+        assert_eq!(game_score(&[0, 1], &[0, 0, 1], &[1, 3, 2]), 0.5);
+        assert_eq!(game_score(&[2], &[0, 0, 1], &[1, 3, 1]), 0.75);
+        assert_eq!(game_score(&[0], &[0, 0], &[1, 2]), 0.5);
     }
 }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::*;
 use crate::{
     Compared, Interval, ScheduledGame,
-    testing::{Draws, fault, numbers, result, tournament},
+    tests::{Draws, fault, numbers, result, tournament},
 };
 
 #[derive(Deserialize)]

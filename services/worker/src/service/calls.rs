@@ -3,6 +3,7 @@
 
 use std::{future::Future, rc::Rc, time::Duration};
 
+use arena_access::Connection;
 use arena_wire::networks::causes;
 use arena_wire::{
     reasons,
@@ -13,7 +14,7 @@ use tokio::{
     task::{self, AbortHandle},
     time,
 };
-use tonic::{Code, Response, Status, transport::Channel};
+use tonic::{Code, Response, Status};
 use tonic_types::StatusExt;
 
 use crate::protocol::{CallNo, Refusal, ReportNo, StayNo};
@@ -32,12 +33,12 @@ pub(super) enum Heard {
 
 /// The coordinator, and where its messages go.
 pub(super) struct Calls {
-    client: WorkerServiceClient<Channel>,
+    client: WorkerServiceClient<Connection>,
     heard: Sender<Heard>,
 }
 
 impl Calls {
-    pub(super) fn new(channel: Channel, heard: Sender<Heard>) -> Self {
+    pub(super) fn new(channel: Connection, heard: Sender<Heard>) -> Self {
         Self {
             client: WorkerServiceClient::new(channel),
             heard,
@@ -119,7 +120,7 @@ async fn in_time<T>(
 
 /// Receives notices until the stream ends. Returns the reason of the end.
 async fn notices(
-    mut client: WorkerServiceClient<Channel>,
+    mut client: WorkerServiceClient<Connection>,
     stay: StayNo,
     request: v1::JoinRequest,
     timeout: Duration,

@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use arena_access::Connection;
 use arena_engine::FaultKind;
 use arena_telemetry::WorkerMetrics;
 use arena_wire::{
@@ -25,7 +26,7 @@ use tokio::{
     task::AbortHandle,
     time::{self, Instant},
 };
-use tonic::{Status, transport::Channel};
+use tonic::Status;
 
 use super::{
     Options, WorkerError,
@@ -33,6 +34,7 @@ use super::{
 };
 use crate::{
     agent::FaultReport,
+    binaries::CoordinatorBinaries,
     driver::Driver,
     environment::Environment,
     native::Pool,
@@ -55,6 +57,7 @@ pub(super) struct Fleet {
     protocol: Protocol<v1::GameReport>,
     driver: Driver,
     calls: Calls,
+    binaries: Arc<CoordinatorBinaries>,
     news: Receiver<Heard>,
     metrics: Arc<WorkerMetrics>,
     joined: Arc<AtomicBool>,
@@ -71,8 +74,9 @@ impl Fleet {
     /// `joined` tells others whether the worker is joined.
     pub(super) fn new(
         options: Options,
-        channel: Channel,
+        channel: Connection,
         environment: Environment,
+        binaries: Arc<CoordinatorBinaries>,
         pool: Pool,
         joined: Arc<AtomicBool>,
     ) -> Self {
@@ -88,6 +92,7 @@ impl Fleet {
             metrics: environment.metrics.clone(),
             driver: Driver::new(environment, pool, capacity),
             calls: Calls::new(channel, heard),
+            binaries,
             news,
             started: Instant::now(),
             options,
@@ -318,6 +323,7 @@ impl Fleet {
                 tracing::info!(worker = welcome.worker_id, "joined");
                 let deadline = Duration::from_millis(welcome.lease_deadline_ms.into());
                 let (worker, epoch) = (welcome.worker_id, welcome.boot_epoch);
+                self.binaries.joined(&worker, epoch, &welcome.session);
                 self.protocol
                     .welcomed(stay, worker, epoch, welcome.session, deadline);
             }

@@ -119,6 +119,7 @@ impl Supervisor {
             .current_dir(&work)
             .env("PWD", &work)
             .env_remove("OLDPWD")
+            .env_remove("ARENA_TOKEN_FILE")
             .env("ARENA_LISTEN", &listen)
             // Output before a crash or during a game is complete then.
             .env("PYTHONUNBUFFERED", "1")

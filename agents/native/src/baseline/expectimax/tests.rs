@@ -5,10 +5,12 @@ use super::{Expectimax, search::CHANCES_MAX};
 use crate::{
     baseline::{
         after,
-        testing::{ask, decisions, make},
-        toy::Heap,
+        tests::{
+            helpers::{ask, decisions, make},
+            toy::Heap,
+        },
     },
-    testing::game,
+    tests::game,
 };
 
 /// The expected result: the search without pruning.

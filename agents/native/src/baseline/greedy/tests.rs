@@ -3,8 +3,8 @@ use arena_games::Kalah;
 
 use super::Greedy;
 use crate::{
-    baseline::testing::{ask, choices, decisions, make},
-    testing::game,
+    baseline::tests::helpers::{ask, choices, decisions, make},
+    tests::game,
 };
 
 #[test]

@@ -3,8 +3,10 @@ use arena_engine::{Game, Node, values::POINT};
 use super::Mcts;
 use crate::baseline::{
     after,
-    testing::{ask, choices, make},
-    toy::{Heap, State},
+    tests::{
+        helpers::{ask, choices, make},
+        toy::{Heap, State},
+    },
 };
 
 const ROLLOUTS: [&str; 3] = ["none", "plies", "random"];

@@ -10,7 +10,7 @@ use crate::{
         position::{Ground, Position},
         worths,
     },
-    testing::{game, options},
+    tests::{game, options},
 };
 
 /// `value:piece`.

@@ -11,7 +11,7 @@ use crate::{
     bot::Decision,
     catalogue::bot,
     chowka::position::{Ground, Position},
-    testing::{game, options},
+    tests::{game, options},
 };
 
 /// Visits each decision along a game of random moves.

@@ -6,7 +6,7 @@ use arena_games::Cowry;
 use crate::{
     bot::Bot,
     catalogue::bot,
-    testing::{game, options, play},
+    tests::{game, options, play},
 };
 
 /// Games of each row.

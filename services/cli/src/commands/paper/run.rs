@@ -26,17 +26,17 @@ use crate::{
 /// Default seed. The same seed gives the same figures on every machine.
 const SEED: &str = "0x5eed";
 
-/// Play the games of a published table and compare the figures
+/// Play the games of a published table and compare Arena's figures with the published ones
 ///
-/// Shows for each cell the published figure, Arena's figure with its 95 % interval, the
+/// For each cell, shows the published figure, Arena's figure with its 95 % interval, the
 /// difference in standard errors (z), and a verdict: within the bounds of the published
-/// figure, outside, or not comparable, with the reason.
+/// figure, outside the bounds, or not comparable, with the reason.
 ///
-/// A figure within its bounds is sampled (from games), exact (without chance),
-/// ordinal (compared in sign or order only), dependent (it follows from earlier
-/// figures, as one player's wins from the other's), or true by construction.
-/// Figures that are dependent or true by construction are not further evidence. The
-/// same seed gives the same figures for any number of workers.
+/// A figure within its bounds is sampled (from games), exact (without chance), ordinal
+/// (compared in sign or order only), dependent (it follows from earlier figures: for
+/// example, the wins of one player follow from those of the other), or true by
+/// construction. Dependent figures and figures that are true by construction are no
+/// further evidence. The same seed gives the same figures for any number of workers.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Every cell has a class: R, reproducible within the bounds shown; Q, ordinal, in sign

@@ -1,14 +1,14 @@
 //! Running ratings, from the results in index order.
 
-use arena_report::units;
+use arena_report::{ReportError, records::each_game, units};
 use arena_tournament::ratings::running::{Running, RunningRating, System};
 use arena_wire::v1;
 use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::{
-    access::{Client, each_game},
-    failure::{Failure, Outcome},
+    access::Client,
+    failure::Outcome,
     output::{Format, Listing},
 };
 
@@ -62,7 +62,7 @@ pub(super) async fn show(client: &mut Client, id: &str, system: System, format: 
     each_game(client, request, |_, record| {
         let seats = record.seats.len();
         if !system.takes(seats) {
-            return Err(Failure::usage(format!(
+            return Err(ReportError::Usage(format!(
                 "{system:?} rates games of two players, not of {seats}: use trueskill or weng-lin"
             )));
         }

@@ -29,9 +29,8 @@ use arena_engine::{
 
 use self::options::{AbapaRules, GrandSlam};
 use super::{
-    Core, Oware, PITS, Phase, STARTERS, Sown,
+    Core, Oware, PITS, Phase, Sown,
     core::{ANY, REACHING, list, pits_with},
-    text,
     value::Model,
 };
 use crate::ruleset::{Ruleset, RulesetInfo};
@@ -156,32 +155,13 @@ impl Game for Abapa {
     const NAME: &'static str = "oware-abapa";
     const VERSION: u32 = 1;
 
-    fn seats(&self) -> usize {
-        2
-    }
-
-    fn has_chance(&self) -> bool {
-        self.rules.random_starter
-    }
-
-    fn draws_only_starter(&self) -> bool {
-        self.rules.random_starter
-    }
+    super::game_of_core!();
 
     fn initial(&self) -> State {
         State {
             core: Core::new(self.rules.random_starter),
             seen: Vec::new(),
         }
-    }
-
-    #[inline]
-    fn node(&self, state: &State) -> Node {
-        state.core.node()
-    }
-
-    fn weights(&self, _: &State) -> &[u32] {
-        &STARTERS
     }
 
     #[inline]
@@ -209,39 +189,9 @@ impl Game for Abapa {
         super::start(&mut state.core, outcome);
     }
 
-    fn placement(&self, state: &State) -> PerSeat<u8> {
-        state.core.placement()
-    }
-
-    fn scores(&self, state: &State) -> PerSeat<i64> {
-        state.core.scores()
-    }
-
-    #[inline]
-    fn values(&self, state: &State) -> PerSeat<i64> {
-        state.core.values(&MODEL)
-    }
-
     fn write_action(&self, _: &State, action: ActionId, out: &mut dyn Write) {
         // Writing fails only if the buffer does, which is the caller's.
         let _ = write!(out, "{action}");
-    }
-
-    fn write_outcome(&self, _: &State, outcome: OutcomeId, out: &mut dyn Write) {
-        text::name_starter(outcome, out);
-    }
-
-    fn encode(&self, state: &State, moves: bool, out: &mut Vec<u8>) {
-        self.write_position(state, moves, out);
-    }
-
-    fn decode(&self, bytes: &[u8]) -> Result<State, PositionError> {
-        self.read_position(bytes).map_err(PositionError::of::<Self>)
-    }
-
-    fn draw(&self, state: &State, out: &mut dyn Write) {
-        // Writing fails only if the buffer does, which is the caller's.
-        let _ = text::draw(&state.core, out);
     }
 }
 

@@ -24,9 +24,8 @@ use arena_engine::{
 
 use self::options::{AnanAnanRules, Infinite, Remaining};
 use super::{
-    Core, Oware, Phase, ROW, STARTERS, Sown,
+    Core, Oware, Phase, ROW, Sown,
     core::{ANY, list, pits_with},
-    text,
     value::Model,
 };
 use crate::ruleset::{Ruleset, RulesetInfo};
@@ -148,29 +147,10 @@ impl Game for AnanAnan {
     const NAME: &'static str = "oware-anan-anan";
     const VERSION: u32 = 1;
 
-    fn seats(&self) -> usize {
-        2
-    }
-
-    fn has_chance(&self) -> bool {
-        self.rules.random_starter
-    }
-
-    fn draws_only_starter(&self) -> bool {
-        self.rules.random_starter
-    }
+    super::game_of_core!();
 
     fn initial(&self) -> Core {
         Core::new(self.rules.random_starter)
-    }
-
-    #[inline]
-    fn node(&self, state: &Core) -> Node {
-        state.node()
-    }
-
-    fn weights(&self, _: &Core) -> &[u32] {
-        &STARTERS
     }
 
     #[inline]
@@ -196,19 +176,6 @@ impl Game for AnanAnan {
         super::start(state, outcome);
     }
 
-    fn placement(&self, state: &Core) -> PerSeat<u8> {
-        state.placement()
-    }
-
-    fn scores(&self, state: &Core) -> PerSeat<i64> {
-        state.scores()
-    }
-
-    #[inline]
-    fn values(&self, state: &Core) -> PerSeat<i64> {
-        state.values(&MODEL)
-    }
-
     fn write_action(&self, _: &Core, action: ActionId, out: &mut dyn Write) {
         // Writing fails only if the buffer does, which is the caller's.
         let _ = if action == PASS {
@@ -216,23 +183,6 @@ impl Game for AnanAnan {
         } else {
             write!(out, "{action}")
         };
-    }
-
-    fn write_outcome(&self, _: &Core, outcome: OutcomeId, out: &mut dyn Write) {
-        text::name_starter(outcome, out);
-    }
-
-    fn encode(&self, state: &Core, moves: bool, out: &mut Vec<u8>) {
-        self.write_position(state, moves, out);
-    }
-
-    fn decode(&self, bytes: &[u8]) -> Result<Core, PositionError> {
-        self.read_position(bytes).map_err(PositionError::of::<Self>)
-    }
-
-    fn draw(&self, state: &Core, out: &mut dyn Write) {
-        // Writing fails only if the buffer does, which is the caller's.
-        let _ = text::draw(state, out);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Ratings with little evidence, and of many agents.
 
 use super::*;
-use crate::testing::numbers;
+use crate::tests::numbers;
 
 #[test]
 fn notes_have_no_foreign_figures() {

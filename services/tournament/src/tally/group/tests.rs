@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     tally::ranking::{members, ranking},
-    testing::Draws,
+    tests::Draws,
 };
 
 /// Blocks of random placements with ties, each as rankings and units by seat.

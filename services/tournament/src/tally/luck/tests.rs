@@ -6,7 +6,7 @@ use super::*;
 use crate::{
     Standings,
     schedule::Schedule,
-    testing::{Draws, numbers, result, tournament},
+    tests::{Draws, numbers, result, tournament},
 };
 
 /// A game of two in which the first seat has this luck, and wins if the sum of luck and

@@ -4,7 +4,7 @@
 use arena_model::format::{Format, Settings, Sprt};
 
 use super::*;
-use crate::{Standings, format::Verdict, stages::Stages, testing::numbers};
+use crate::{Standings, format::Verdict, stages::Stages, tests::numbers};
 
 /// A test with three or four seats in which the first agent is better and later seats are
 /// better, too. Luck explains a part of the score.

@@ -8,21 +8,21 @@ use arena_engine::{ActionId, Ending, Game, MAX_SEATS, Node, OutcomeId, PerSeat, 
 /// is first, and the others are ranked by the stones they took. With a die, a throw before
 /// each turn determines the maximum to take, and a 4 is thrown again.
 #[derive(Clone, Debug)]
-pub(super) struct Heap {
-    pub(super) seats: usize,
-    pub(super) stones: u8,
-    pub(super) die: bool,
+pub(in crate::baseline) struct Heap {
+    pub(in crate::baseline) seats: usize,
+    pub(in crate::baseline) stones: u8,
+    pub(in crate::baseline) die: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct State {
-    pub(super) left: u8,
-    pub(super) taken: PerSeat<u8>,
-    pub(super) to_move: u8,
+pub(in crate::baseline) struct State {
+    pub(in crate::baseline) left: u8,
+    pub(in crate::baseline) taken: PerSeat<u8>,
+    pub(in crate::baseline) to_move: u8,
     /// Maximum to take now; 0 if the die is to be thrown.
-    pub(super) most: u8,
+    pub(in crate::baseline) most: u8,
     /// Stones that a 4 adds to the seat's total.
-    pub(super) again: u8,
+    pub(in crate::baseline) again: u8,
 }
 
 /// 1, 2, nothing, 3, or again.

@@ -8,18 +8,27 @@ use crate::{
     bot::{Bot, Chosen, Decision, Stop},
     catalogue::bot_info,
     make::UniversalBot,
-    testing,
+    tests,
 };
 
 /// A bot for any game, in the catalogue or not.
-pub(super) fn make<B: UniversalBot, G: Game>(name: &str, given: &str, game: &G) -> Box<dyn Bot<G>> {
+pub(in crate::baseline) fn make<B: UniversalBot, G: Game>(
+    name: &str,
+    given: &str,
+    game: &G,
+) -> Box<dyn Bot<G>> {
     let specs = &bot_info(name).expect("a bot").options;
-    let resolved = options::resolve(specs, &[], &testing::options(given)).expect("options fit");
+    let resolved = options::resolve(specs, &[], &tests::options(given)).expect("options fit");
     B::make(&resolved, game).expect("a bot")
 }
 
 /// The choice of a bot in a decision position.
-pub(super) fn ask<G: Game>(bot: &mut dyn Bot<G>, game: &G, state: &G::State, seed: u64) -> Chosen {
+pub(in crate::baseline) fn ask<G: Game>(
+    bot: &mut dyn Bot<G>,
+    game: &G,
+    state: &G::State,
+    seed: u64,
+) -> Chosen {
     let Node::Decision(seat) = game.node(state) else {
         panic!("nobody chooses in {state:?}");
     };
@@ -37,7 +46,7 @@ pub(super) fn ask<G: Game>(bot: &mut dyn Bot<G>, game: &G, state: &G::State, see
 }
 
 /// Number of choices of each action with the seeds from 0.
-pub(super) fn choices<G: Game>(
+pub(in crate::baseline) fn choices<G: Game>(
     bot: &mut dyn Bot<G>,
     game: &G,
     state: &G::State,
@@ -53,7 +62,7 @@ pub(super) fn choices<G: Game>(
 }
 
 /// The positions of a random game in which a seat has several actions.
-pub(super) fn decisions<G: Game>(game: &G, seed: u64) -> Vec<G::State> {
+pub(in crate::baseline) fn decisions<G: Game>(game: &G, seed: u64) -> Vec<G::State> {
     let mut rng = AgentRng::new(seed);
     let mut state = game.initial();
     let (mut legal, mut all) = (Vec::new(), Vec::new());

@@ -1,0 +1,181 @@
+//! Connections that carry a token.
+
+use std::{
+    io,
+    net::SocketAddr,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use tonic::{
+    Request, Status,
+    metadata::{Ascii, MetadataValue},
+    service::{Interceptor, interceptor::InterceptedService},
+    transport::Channel,
+};
+
+use crate::{
+    local::{LocalToken, read_token},
+    token::Token,
+};
+
+/// A connection to a coordinator.
+pub type Connection = InterceptedService<Channel, Bearer>;
+
+/// A token is read again after this time, because its file may be replaced; a missing one sooner.
+const FRESH: Duration = Duration::from_secs(5);
+const MISSING: Duration = Duration::from_millis(500);
+
+/// A file that was named cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("token file: {0}")]
+pub struct TokenFileError(#[from] io::Error);
+
+/// Adds a token to every call.
+#[derive(Clone, Debug)]
+pub struct Bearer {
+    source: Source,
+    header: Arc<Mutex<Header>>,
+}
+
+#[derive(Clone, Debug)]
+enum Source {
+    None,
+    Token(Token),
+    File(PathBuf),
+    /// The local coordinator's.
+    Local(SocketAddr),
+}
+
+#[derive(Debug, Default)]
+struct Header {
+    read: Option<Instant>,
+    value: Option<MetadataValue<Ascii>>,
+}
+
+impl Bearer {
+    fn new(source: Source) -> Self {
+        Self {
+            source,
+            header: Arc::default(),
+        }
+    }
+
+    /// No token.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::new(Source::None)
+    }
+
+    /// A token of this process.
+    #[must_use]
+    pub fn of_token(token: Token) -> Self {
+        Self::new(Source::Token(token))
+    }
+
+    /// The token in a file, which may be replaced meanwhile.
+    ///
+    /// # Errors
+    /// [`TokenFileError`] if there is no token now.
+    pub fn of_file(path: PathBuf) -> Result<Self, TokenFileError> {
+        let in_file = |error: io::Error| match error.kind() {
+            io::ErrorKind::Other | io::ErrorKind::InvalidData => error,
+            _ => io::Error::new(error.kind(), format!("{}: {error}", path.display())),
+        };
+        read_token(&path).map_err(in_file)?;
+        Ok(Self::new(Source::File(path)))
+    }
+
+    /// The token that the coordinator at a URL has written for its own user, if it is a local one.
+    #[must_use]
+    pub fn of_url(url: &str) -> Self {
+        Self::new(loopback(url).map_or(Source::None, Source::Local))
+    }
+
+    fn value(&self) -> Option<MetadataValue<Ascii>> {
+        let mut header = self.header.lock().unwrap_or_else(PoisonError::into_inner);
+        let fresh = if header.value.is_some() {
+            FRESH
+        } else {
+            MISSING
+        };
+        if header.read.is_none_or(|read| read.elapsed() > fresh) {
+            let token = match &self.source {
+                Source::None => None,
+                Source::Token(token) => Some(token.clone()),
+                Source::File(path) => read_token(path).ok(),
+                Source::Local(address) => LocalToken::find(*address),
+            };
+            header.read = Some(Instant::now());
+            header.value = token.and_then(|token| {
+                let mut value = MetadataValue::try_from(format!("Bearer {}", token.text())).ok()?;
+                value.set_sensitive(true);
+                Some(value)
+            });
+        }
+        header.value.clone()
+    }
+}
+
+impl Interceptor for Bearer {
+    fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
+        if let Some(value) = self.value() {
+            request.metadata_mut().insert("authorization", value);
+        }
+        Ok(request)
+    }
+}
+
+/// The address of a URL that names this machine's loopback interface.
+fn loopback(url: &str) -> Option<SocketAddr> {
+    let authority = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = authority.split('/').next().unwrap_or_default();
+    let authority = authority.replace("localhost:", "127.0.0.1:");
+    let address: SocketAddr = authority.parse().ok()?;
+    address.ip().is_loopback().then_some(address)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loopback_urls_are_found() {
+        for (url, expected) in [
+            ("http://127.0.0.1:7600", Some("127.0.0.1:7600")),
+            ("127.0.0.1:7600", Some("127.0.0.1:7600")),
+            ("http://localhost:7600/", Some("127.0.0.1:7600")),
+            ("http://[::1]:7600", Some("[::1]:7600")),
+            ("http://10.0.0.1:7600", None),
+            ("http://localhost.example:7600", None),
+            ("http://example:7600", None),
+        ] {
+            let expected = expected.map(|text| text.parse().expect("an address"));
+            assert_eq!(loopback(url), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn token_of_file_is_read_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("token");
+        let write = |token: &Token| {
+            use std::os::unix::fs::PermissionsExt;
+            std::fs::write(&path, token.text()).expect("it is written");
+            let mode = std::fs::Permissions::from_mode(0o600);
+            std::fs::set_permissions(&path, mode).expect("it is ours");
+        };
+        let [first, second] = [(); 2].map(|()| Token::draw().expect("random numbers"));
+        write(&first);
+        let bearer = Bearer::of_file(path.clone()).expect("a token");
+        let text = |bearer: &Bearer| {
+            let value = bearer.value().expect("a token");
+            value.to_str().expect("text").to_owned()
+        };
+        assert_eq!(text(&bearer), format!("Bearer {}", first.text()));
+        write(&second);
+        bearer.header.lock().expect("no panic").read = None;
+        assert_eq!(text(&bearer), format!("Bearer {}", second.text()));
+    }
+}

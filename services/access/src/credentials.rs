@@ -1,0 +1,155 @@
+//! What a client or worker shows to a coordinator.
+
+use std::{io, path::PathBuf};
+
+use tonic::transport::{Certificate, ClientTlsConfig, Endpoint, Identity};
+
+use crate::bearer::{Bearer, Connection, TokenFileError};
+
+/// The files that a user names.
+#[derive(Clone, Debug, Default)]
+pub struct CredentialFiles {
+    /// A file with a token; without it, the token of a local coordinator is found.
+    pub token: Option<PathBuf>,
+    /// Certificates of the authority that signed the coordinator's, as PEM.
+    pub ca: Option<PathBuf>,
+    /// A certificate of the client or worker, as PEM, and its key.
+    pub identity: Option<(PathBuf, PathBuf)>,
+}
+
+/// A token and the settings of TLS.
+#[derive(Clone, Debug)]
+pub struct Credentials {
+    /// The token.
+    pub bearer: Bearer,
+    tls: Option<ClientTlsConfig>,
+}
+
+/// Why a coordinator cannot be dialled.
+#[derive(Debug, thiserror::Error)]
+pub enum DialError {
+    /// The URL.
+    #[error("\"{0}\" is not a URL of a coordinator, such as http://127.0.0.1:7600")]
+    Url(String),
+    /// The token.
+    #[error(transparent)]
+    Token(#[from] TokenFileError),
+    /// A certificate or key.
+    #[error("cannot read {}: {error}", .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        error: io::Error,
+    },
+    /// There is no authority to trust.
+    #[error("{0} needs the certificate of the authority that signed the coordinator's: --tls-ca")]
+    NoAuthority(String),
+    /// The certificates are of no use.
+    #[error("TLS: {0}")]
+    Tls(String),
+}
+
+impl Credentials {
+    /// What the coordinator at a URL has left for its own user, if it is a local one.
+    #[must_use]
+    pub fn of_url(url: &str) -> Self {
+        Self {
+            bearer: Bearer::of_url(url),
+            tls: None,
+        }
+    }
+
+    /// What a user names, for the coordinator at a URL.
+    ///
+    /// # Errors
+    /// [`DialError`] if a file cannot be used.
+    pub fn of_files(files: &CredentialFiles, url: &str) -> Result<Self, DialError> {
+        let read = |path: &PathBuf| {
+            let failed = |error| DialError::File {
+                path: path.clone(),
+                error,
+            };
+            std::fs::read(path).map_err(failed)
+        };
+        let mut tls = None;
+        if let Some(ca) = &files.ca {
+            let trusted = Certificate::from_pem(read(ca)?);
+            tls = Some(ClientTlsConfig::new().ca_certificate(trusted));
+        }
+        if let Some((certificate, key)) = &files.identity {
+            let identity = Identity::from_pem(read(certificate)?, read(key)?);
+            tls = Some(tls.unwrap_or_default().identity(identity));
+        }
+        let bearer = match &files.token {
+            Some(path) => Bearer::of_file(path.clone())?,
+            None => Bearer::of_url(url),
+        };
+        Ok(Self { bearer, tls })
+    }
+
+    /// A connection that is made at the first call.
+    ///
+    /// # Errors
+    /// [`DialError`] if the URL or the certificates are of no use.
+    pub fn connect_lazy(&self, url: &str) -> Result<Connection, DialError> {
+        let channel = self.endpoint(url)?.connect_lazy();
+        Ok(Connection::new(channel, self.bearer.clone()))
+    }
+
+    /// The endpoint at a URL, with TLS for `https`. Without a scheme, `http` is meant.
+    ///
+    /// # Errors
+    /// [`DialError`] if the URL or the certificates are of no use.
+    pub fn endpoint(&self, url: &str) -> Result<Endpoint, DialError> {
+        let url = match url.contains("://") || url.starts_with("unix:") {
+            true => url.to_owned(),
+            false => format!("http://{url}"),
+        };
+        let is_tls = url.starts_with("https://");
+        let is_plain = url.starts_with("http://") || url.starts_with("unix:");
+        if !is_tls && !is_plain {
+            return Err(DialError::Url(url));
+        }
+        let endpoint = Endpoint::from_shared(url.clone());
+        let endpoint = endpoint.map_err(|_| DialError::Url(url.clone()))?;
+        match &self.tls {
+            _ if !is_tls => Ok(endpoint),
+            None => Err(DialError::NoAuthority(url)),
+            Some(tls) => endpoint
+                .tls_config(tls.clone())
+                .map_err(|error| DialError::Tls(causes(&error))),
+        }
+    }
+}
+
+/// An error with its causes.
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endpoints_need_http_or_an_authority() {
+        let credentials = Credentials::of_url("http://127.0.0.1:1");
+        assert!(credentials.endpoint("127.0.0.1:1").is_ok());
+        assert!(credentials.endpoint("http://127.0.0.1:1").is_ok());
+        for (url, problem) in [
+            ("https://127.0.0.1:1", "--tls-ca"),
+            ("ftp://127.0.0.1:1", "not a URL"),
+            ("http://", "not a URL"),
+        ] {
+            let error = credentials.endpoint(url).expect_err(url).to_string();
+            assert!(error.contains(problem), "{url}: {error}");
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! How clients and workers prove who they are: tokens, the file of the local token, and
+//! connections that carry a token.
+
+mod bearer;
+mod client_tls;
+mod credentials;
+mod local;
+mod server_tls;
+mod token;
+
+pub use bearer::{Bearer, Connection, TokenFileError};
+pub use client_tls::ClientTls;
+pub use credentials::{CredentialFiles, Credentials, DialError};
+pub use local::{ADMIN_TOKEN_FILE, LocalToken, data_token, keep_data_token, read_token};
+pub use server_tls::{CertificateName, ServerTls, TlsError, TlsFiles};
+pub use token::{Token, TokenError};

@@ -1,0 +1,142 @@
+//! Tokens: an id that may be shown, and a secret that may not.
+
+use std::{fmt, str::FromStr};
+
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+use tonic::codegen::http::HeaderValue;
+
+const PREFIX: &str = "arena";
+const ID_BYTES: usize = 4;
+const SECRET_BYTES: usize = 32;
+
+/// A token. Its text is `arena-ID-SECRET` in hexadecimal digits.
+#[derive(Clone)]
+pub struct Token {
+    id: [u8; ID_BYTES],
+    secret: [u8; SECRET_BYTES],
+}
+
+/// Why a text is no token. It does not repeat the text, which may be a secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a token: expected arena-ID-SECRET, with 8 and 64 hexadecimal digits")]
+pub struct TokenError;
+
+impl Token {
+    /// Draws a token of 256 random bits.
+    ///
+    /// # Errors
+    /// The system provides no random numbers.
+    pub fn draw() -> Result<Self, getrandom::Error> {
+        let (mut id, mut secret) = ([0; ID_BYTES], [0; SECRET_BYTES]);
+        getrandom::fill(&mut id)?;
+        getrandom::fill(&mut secret)?;
+        Ok(Self { id, secret })
+    }
+
+    /// The token in the headers of a request: `authorization: Bearer TOKEN`.
+    #[must_use]
+    pub fn of_header(header: &HeaderValue) -> Option<Self> {
+        header.to_str().ok()?.strip_prefix("Bearer ")?.parse().ok()
+    }
+
+    /// The id, which is no secret: eight hexadecimal digits.
+    #[must_use]
+    pub fn id(&self) -> String {
+        hex::encode(self.id)
+    }
+
+    /// The text that clients send.
+    #[must_use]
+    pub fn text(&self) -> String {
+        format!("{PREFIX}-{}-{}", self.id(), hex::encode(self.secret))
+    }
+
+    /// What a coordinator keeps of it.
+    #[must_use]
+    pub fn hash(&self) -> [u8; 32] {
+        Sha256::digest(self.secret).into()
+    }
+
+    /// True if this is the token with a hash; takes the same time for all others.
+    #[must_use]
+    pub fn has_hash(&self, hash: &[u8]) -> bool {
+        self.hash().ct_eq(hash).into()
+    }
+}
+
+impl FromStr for Token {
+    type Err = TokenError;
+
+    fn from_str(text: &str) -> Result<Self, TokenError> {
+        let mut parts = text.splitn(3, '-');
+        let (mut id, mut secret) = ([0; ID_BYTES], [0; SECRET_BYTES]);
+        if parts.next() != Some(PREFIX) {
+            return Err(TokenError);
+        }
+        for (digits, bytes) in parts.by_ref().zip([&mut id[..], &mut secret[..]]) {
+            hex::decode_to_slice(digits, bytes).map_err(|_| TokenError)?;
+        }
+        // An absent part leaves its bytes at zero, which no draw yields.
+        let is_whole = secret != [0; SECRET_BYTES];
+        is_whole.then_some(Self { id, secret }).ok_or(TokenError)
+    }
+}
+
+/// Takes the same time for all other tokens.
+impl PartialEq for Token {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id && self.secret.ct_eq(&other.secret).into()
+    }
+}
+
+impl Eq for Token {}
+
+/// Shows the id only.
+impl fmt::Debug for Token {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Token({})", self.id())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_read_back() {
+        let token = Token::draw().expect("random numbers");
+        assert_eq!(token.text().parse(), Ok(token.clone()));
+        assert!(token.has_hash(&token.hash()));
+        assert_eq!(token.text().len(), "arena-".len() + 8 + 1 + 64);
+    }
+
+    #[test]
+    fn other_texts_are_refused() {
+        let text = Token::draw().expect("random numbers").text();
+        let zeros = format!("arena-00000000-{}", "0".repeat(64));
+        for wrong in ["", "arena", "arena-", "arena-01234567", &text[1..], &zeros] {
+            assert_eq!(wrong.parse::<Token>(), Err(TokenError), "{wrong}");
+        }
+        for wrong in [
+            format!("{text}0"),
+            format!("{text} "),
+            text.replace("arena-", "arena_"),
+        ] {
+            assert_eq!(wrong.parse::<Token>(), Err(TokenError), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn hash_of_other_token_does_not_match() {
+        let [first, second] = [(); 2].map(|()| Token::draw().expect("random numbers"));
+        assert!(!first.has_hash(&second.hash()));
+        assert!(!first.has_hash(&[]));
+    }
+
+    #[test]
+    fn debug_hides_secret() {
+        let token = Token::draw().expect("random numbers");
+        assert_eq!(format!("{token:?}"), format!("Token({})", token.id()));
+    }
+}

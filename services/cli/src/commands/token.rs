@@ -1,0 +1,296 @@
+//! `arena token …`
+
+use std::{
+    fs::OpenOptions,
+    io::Write,
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use arena_access::Connection;
+use arena_report::units;
+use arena_wire::v1::{self, Role, TokenInfo, admin_service_client::AdminServiceClient};
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::json;
+use tonic::{Response, Status};
+
+use crate::{
+    access::{self, AccessArgs},
+    failure::{Failure, Outcome},
+    output::{self, Format, Listing, note},
+};
+
+/// Create, list and revoke tokens
+#[derive(Debug, Subcommand)]
+pub(crate) enum TokenCommand {
+    /// Create a token, and print it once
+    #[command(after_help = "\
+The coordinator keeps only a hash of the token, so that it cannot be shown again. A client
+names the file of its token with --token-file or ARENA_TOKEN_FILE.
+
+The roles:
+  viewer     reads agents, tournaments, games and standings
+  submitter  also registers agents and starts tournaments; changes only its own
+  worker     plays games, and nothing else
+  admin      everything
+
+Examples:
+  arena token create --role viewer --label grafana --write viewer.token
+  arena token create --role submitter --label alice --ttl 120d --write alice.token
+  arena token create --role worker --ttl 30m --uses 1 --from 10.0.0.0/8")]
+    Create(CreateArgs),
+    /// List all tokens, without their texts
+    #[command(after_help = "\
+Examples:
+  arena token list
+  arena token list --output json --coordinator https://arena.example:7600")]
+    List(ListArgs),
+    /// Revoke a token: from now on it is refused, and its open streams end
+    #[command(after_help = "\
+Examples:
+  arena token revoke 5f3a90c1")]
+    Revoke(RevokeArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CreateArgs {
+    /// What the token allows
+    #[arg(long, value_enum)]
+    role: RoleName,
+
+    /// Time after which it ends, such as 30m, 12h or 120d [default: never]
+    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    ttl: Option<Duration>,
+
+    /// Maximum number of uses [default: no maximum]
+    ///
+    /// A use is a call. For a worker's token, each worker process that joins is one use.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    uses: Option<u32>,
+
+    /// Network from which it may be used, such as 10.0.0.0/8; may be repeated
+    #[arg(long, value_name = "NETWORK")]
+    from: Vec<String>,
+
+    /// What the token is for, shown in the list
+    #[arg(
+        long,
+        default_value = "",
+        value_name = "TEXT",
+        hide_default_value = true
+    )]
+    label: String,
+
+    /// Write the token to a new file that only its owner can read, and not to stdout
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
+
+    /// Print the token and what is known of it as JSON
+    #[arg(long, conflicts_with = "write")]
+    json: bool,
+
+    #[command(flatten)]
+    access: AccessArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    #[command(flatten)]
+    access: AccessArgs,
+
+    /// Output format
+    #[arg(long, value_enum, default_value_t)]
+    output: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RevokeArgs {
+    /// Id of the token, as `arena token list` shows it
+    id: String,
+
+    #[command(flatten)]
+    access: AccessArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum RoleName {
+    Viewer,
+    Submitter,
+    Worker,
+    Admin,
+}
+
+const ROLES: [(RoleName, Role); 4] = [
+    (RoleName::Viewer, Role::Viewer),
+    (RoleName::Submitter, Role::Submitter),
+    (RoleName::Worker, Role::Worker),
+    (RoleName::Admin, Role::Admin),
+];
+
+impl TokenCommand {
+    pub(crate) async fn run(self) -> Outcome {
+        match self {
+            Self::Create(args) => args.run().await,
+            Self::List(args) => args.run().await,
+            Self::Revoke(args) => args.run().await,
+        }
+    }
+}
+
+/// Calls the service for administrators.
+async fn call<T>(
+    access: &AccessArgs,
+    call: impl AsyncFnOnce(&mut AdminServiceClient<Connection>) -> Result<Response<T>, Status>,
+) -> Outcome<T> {
+    let access = access.open().await?;
+    let called = async {
+        let connection = access::connect(&access.url, &access.credentials).await?;
+        let answer = call(&mut AdminServiceClient::new(connection)).await?;
+        Ok(answer.into_inner())
+    };
+    let called: Outcome<T> = called.await;
+    let closed = access.close().await;
+    let answer = called?;
+    closed.map(|()| answer)
+}
+
+impl CreateArgs {
+    async fn run(self) -> Outcome {
+        let ttl_seconds = self.ttl.map_or(0, |ttl| ttl.as_secs().max(1));
+        let role = ROLES.iter().find(|(name, _)| *name == self.role);
+        let request = v1::CreateTokenRequest {
+            token: Some(TokenInfo {
+                label: self.label,
+                role: role.map_or(Role::Unspecified, |(_, role)| *role).into(),
+                from: self.from,
+                uses: self.uses.unwrap_or(0),
+                ..TokenInfo::default()
+            }),
+            ttl_seconds,
+        };
+        let created = call(&self.access, async |admin| {
+            admin.create_token(request).await
+        })
+        .await?;
+        let token = created.token.unwrap_or_default();
+        match &self.write {
+            Some(path) => write(path, &created.text)?,
+            None if self.json => {
+                let mut all = data(&token);
+                all["token"] = json!(created.text);
+                return output::json_line(&all);
+            }
+            None => output::write(&format!("{}\n", created.text))?,
+        }
+        note(format!("token {}: {}", token.id, summary(&token)));
+        Ok(())
+    }
+}
+
+/// Writes a token to a new file that only this user can read.
+fn write(path: &Path, text: &str) -> Outcome {
+    let mut options = OpenOptions::new();
+    let file = options.write(true).create_new(true).mode(0o600).open(path);
+    file.and_then(|mut file| writeln!(file, "{text}"))
+        .map_err(|error| Failure::failed(format!("cannot write {}: {error}", path.display())))
+}
+
+impl ListArgs {
+    async fn run(self) -> Outcome {
+        let request = v1::ListTokensRequest {};
+        let listed = call(&self.access, async |admin| admin.list_tokens(request).await).await?;
+        let tokens = listed.tokens;
+        let rows = tokens.iter().map(|token| (cells(token), data(token)));
+        let listing = Listing {
+            header: vec![
+                "token", "role", "state", "created", "expires", "uses", "from", "label",
+            ],
+            rows: rows.collect(),
+            empty: "no tokens",
+        };
+        listing.print(self.output)
+    }
+}
+
+impl RevokeArgs {
+    async fn run(self) -> Outcome {
+        let request = v1::RevokeTokenRequest { id: self.id };
+        let revoked = call(&self.access, async |admin| {
+            admin.revoke_token(request).await
+        })
+        .await?;
+        let token = revoked.token.unwrap_or_default();
+        note(format!("token {} is revoked", token.id));
+        Ok(())
+    }
+}
+
+fn role_name(token: &TokenInfo) -> String {
+    let role = ROLES.iter().find(|(_, role)| *role == token.role());
+    let value = role.and_then(|(name, _)| name.to_possible_value());
+    value.map_or_else(|| "none".to_owned(), |value| value.get_name().to_owned())
+}
+
+/// Role, end and limits, for people.
+fn summary(token: &TokenInfo) -> String {
+    let mut text = role_name(token);
+    if token.expires_unix_us > 0 {
+        text += &format!(", until {}", units::utc(token.expires_unix_us));
+    }
+    if token.uses > 0 {
+        text += &format!(", at most {} uses", token.uses);
+    }
+    if !token.from.is_empty() {
+        text += &format!(", from {}", token.from.join(" "));
+    }
+    text
+}
+
+fn state(token: &TokenInfo) -> &'static str {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let now = now.unwrap_or_default().as_micros() as u64;
+    if token.revoked {
+        "revoked"
+    } else if token.expires_unix_us > 0 && token.expires_unix_us <= now {
+        "expired"
+    } else if token.uses > 0 && token.used >= token.uses {
+        "used up"
+    } else {
+        "valid"
+    }
+}
+
+fn cells(token: &TokenInfo) -> Vec<String> {
+    let time = |unix_us: u64| match unix_us {
+        0 => String::new(),
+        unix_us => units::utc(unix_us),
+    };
+    vec![
+        token.id.clone(),
+        role_name(token),
+        state(token).to_owned(),
+        time(token.created_unix_us),
+        time(token.expires_unix_us),
+        match token.uses {
+            0 => String::new(),
+            uses => format!("{}/{uses}", token.used),
+        },
+        token.from.join(" "),
+        token.label.clone(),
+    ]
+}
+
+fn data(token: &TokenInfo) -> serde_json::Value {
+    json!({
+        "id": token.id,
+        "role": role_name(token),
+        "state": state(token),
+        "created_unix_us": token.created_unix_us,
+        "expires_unix_us": (token.expires_unix_us > 0).then_some(token.expires_unix_us),
+        "uses": (token.uses > 0).then_some(token.uses),
+        "used": (token.uses > 0).then_some(token.used),
+        "from": token.from,
+        "label": token.label,
+    })
+}

@@ -1,0 +1,227 @@
+//! Who may call which method: every request shows a token, or is refused before it is read.
+
+mod methods;
+mod tokens;
+
+use std::{
+    net::IpAddr,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use arena_access::{CertificateName, Token};
+use arena_store::Store;
+use arena_wire::v1::Role;
+use tokio::sync::watch;
+use tonic::codegen::http;
+
+#[cfg(test)]
+pub(crate) use methods::paths;
+pub(crate) use tokens::Tokens;
+
+use crate::{
+    accept::Peer,
+    error::{Error, StartError},
+};
+use methods::{Method, Methods};
+
+/// Owner of what the coordinator's own user makes.
+const LOCAL: &str = "local";
+
+/// Prefix of owners with a certificate, which no token's id has.
+const CERTIFICATE: &str = "certificate:";
+/// What a certificate or token may allow.
+const ROLES: [Role; 4] = [Role::Viewer, Role::Submitter, Role::Worker, Role::Admin];
+
+/// Who may use a coordinator.
+#[derive(Clone, Debug)]
+pub enum Access {
+    /// Everyone who reaches it may do everything.
+    Open,
+    /// Holders of tokens, each as its role says.
+    Tokens {
+        /// A token of an admin, which this program knows without storing it.
+        admin: Token,
+    },
+}
+
+/// Decides on every request.
+pub(crate) struct Door {
+    methods: Methods,
+    /// None: everyone may do everything.
+    pub(crate) tokens: Option<Arc<Tokens>>,
+}
+
+/// Who makes a request.
+#[derive(Clone, Debug)]
+pub(crate) struct Principal {
+    pub(crate) role: Role,
+    /// Name of the owner of what this one makes; empty if it was made before there were owners.
+    pub(crate) owner: Arc<str>,
+    /// When the permission ends.
+    end: Option<End>,
+}
+
+#[derive(Clone, Debug)]
+struct End {
+    revoked: watch::Receiver<bool>,
+    expires: Option<SystemTime>,
+}
+
+/// A request that may pass.
+pub(crate) struct Admission {
+    pub(crate) principal: Principal,
+    /// True if the answer is a stream, which can outlast the permission.
+    pub(crate) streams: bool,
+    /// A use of the token that has to be stored first.
+    pub(crate) counted: Option<tokens::Counted>,
+}
+
+impl Door {
+    /// Reads the tokens of a store.
+    pub(crate) fn load(access: &Access, store: &Arc<dyn Store>) -> Result<Self, StartError> {
+        Ok(Self {
+            methods: Methods::of_descriptors(),
+            tokens: match access {
+                Access::Open => None,
+                Access::Tokens { admin } => Some(Arc::new(Tokens::load(admin, store)?)),
+            },
+        })
+    }
+
+    /// The path of a method for metrics. Clients may request any path.
+    pub(crate) fn label<'a>(&self, path: &'a str) -> &'a str {
+        match self.methods.is_known(path) {
+            true => path,
+            false => "other",
+        }
+    }
+
+    /// True if a request with these headers may read metrics.
+    pub(crate) fn admits_reader(&self, headers: &http::HeaderMap, peer: IpAddr) -> bool {
+        let Some(tokens) = &self.tokens else {
+            return true;
+        };
+        let header = headers.get(http::header::AUTHORIZATION);
+        let checked = header.and_then(|header| tokens.check_header(header, Some(peer)).ok());
+        checked.is_some_and(|(by, counted)| by.role != Role::Worker && counted.is_none())
+    }
+
+    /// Decides on a request.
+    pub(crate) fn admit<B>(
+        &self,
+        request: &http::Request<B>,
+        peer: Option<&Peer>,
+    ) -> Result<Admission, Error> {
+        let method = self.methods.find(request.uri().path());
+        let Some(tokens) = &self.tokens else {
+            return Ok(Admission::of(Principal::local(), method));
+        };
+        if method.open {
+            return Ok(Admission::of(Principal::nobody(), method));
+        }
+        let header = request.headers().get(http::header::AUTHORIZATION);
+        let address = peer.and_then(|peer| Some(peer.address?.ip()));
+        let (principal, counted) = match (header, peer.and_then(Peer::certificate)) {
+            (Some(header), _) => tokens.check_header(header, address)?,
+            (None, _) if peer.is_some_and(|peer| peer.is_own) => (Principal::local(), None),
+            (None, Some(name)) => (Principal::certified(name)?, None),
+            (None, None) => return Err(Error::TokenMissing),
+        };
+        if !method.admits(principal.role) {
+            return Err(Error::Role {
+                role: role_name(principal.role),
+            });
+        }
+        Ok(Admission {
+            counted: counted.filter(|_| principal.role != Role::Worker),
+            ..Admission::of(principal, method)
+        })
+    }
+}
+
+impl Admission {
+    fn of(principal: Principal, method: &Method) -> Self {
+        Self {
+            principal,
+            streams: method.streams,
+            counted: None,
+        }
+    }
+}
+
+impl Principal {
+    /// The coordinator's own user.
+    pub(crate) fn local() -> Self {
+        Self {
+            role: Role::Admin,
+            owner: LOCAL.into(),
+            end: None,
+        }
+    }
+
+    /// The holder of a certificate. It has no end but that of the connection.
+    fn certified(name: &CertificateName) -> Result<Self, Error> {
+        let known = ROLES.into_iter().find(|role| role_name(*role) == name.role);
+        Ok(Self {
+            role: known.ok_or(Error::CertificateRole)?,
+            owner: format!("{CERTIFICATE}{}", name.name).into(),
+            end: None,
+        })
+    }
+
+    /// Someone unknown, who may use what is open to all.
+    pub(crate) fn nobody() -> Self {
+        Self {
+            role: Role::Unspecified,
+            owner: "".into(),
+            end: None,
+        }
+    }
+
+    /// Fails unless it may change what an owner made.
+    pub(crate) fn check_owner(&self, owner: &str, what: &str) -> Result<(), Error> {
+        match self.role == Role::Admin || *self.owner == *owner {
+            true => Ok(()),
+            false => Err(Error::NotOwner {
+                what: what.to_owned(),
+            }),
+        }
+    }
+
+    /// Completes when the permission ends; never, if it has no end.
+    pub(crate) async fn ended(self) -> Error {
+        let Some(End {
+            mut revoked,
+            expires,
+        }) = self.end
+        else {
+            return std::future::pending().await;
+        };
+        let expiry = async {
+            match expires {
+                Some(expires) => {
+                    let left = expires.duration_since(SystemTime::now());
+                    tokio::time::sleep(left.unwrap_or(Duration::ZERO)).await;
+                }
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            // Without a sender, the coordinator ends.
+            _ = revoked.wait_for(|revoked| *revoked) => Error::TokenRevoked,
+            () = expiry => Error::TokenExpired,
+        }
+    }
+}
+
+/// The name of a role in commands and messages.
+pub(crate) fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::Unspecified => "none",
+        Role::Viewer => "viewer",
+        Role::Submitter => "submitter",
+        Role::Worker => "worker",
+        Role::Admin => "admin",
+    }
+}

@@ -1,0 +1,191 @@
+//! The roles of methods, as the proto files name them.
+
+use std::collections::HashMap;
+
+use arena_wire::{DESCRIPTORS, v1::Role};
+use prost::Message;
+
+/// Services of others: health is open, and reflection is for viewers.
+const HEALTH: &str = "/grpc.health.v1.Health/";
+const REFLECTION: &str = "/grpc.reflection.";
+
+/// Who may call a method.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Method {
+    roles: Vec<Role>,
+    /// True if no token is needed.
+    pub(super) open: bool,
+    /// True if the answer is a stream.
+    pub(super) streams: bool,
+}
+
+impl Method {
+    pub(super) fn admits(&self, role: Role) -> bool {
+        let as_viewer = role == Role::Submitter && self.roles.contains(&Role::Viewer);
+        self.roles.contains(&role) || as_viewer || (role == Role::Admin && !self.roles.is_empty())
+    }
+}
+
+/// The methods by path.
+pub(super) struct Methods {
+    known: HashMap<String, Method>,
+    health: Method,
+    reflection: Method,
+    other: Method,
+}
+
+impl Methods {
+    pub(super) fn of_descriptors() -> Self {
+        let streams = true;
+        Self {
+            known: read(),
+            health: Method {
+                open: true,
+                streams,
+                ..Method::default()
+            },
+            reflection: Method {
+                roles: vec![Role::Viewer],
+                streams,
+                ..Method::default()
+            },
+            other: Method::default(),
+        }
+    }
+
+    pub(super) fn is_known(&self, path: &str) -> bool {
+        self.known.contains_key(path)
+    }
+
+    /// A method; one that nobody may call if it is unknown.
+    pub(super) fn find(&self, path: &str) -> &Method {
+        self.known.get(path).unwrap_or_else(|| {
+            if path.starts_with(HEALTH) {
+                &self.health
+            } else if path.starts_with(REFLECTION) {
+                &self.reflection
+            } else {
+                &self.other
+            }
+        })
+    }
+}
+
+/// The parts of descriptors that matter here. The usual messages do not keep the options of other
+/// packages.
+#[derive(Clone, PartialEq, Message)]
+struct Files {
+    #[prost(message, repeated, tag = "1")]
+    files: Vec<File>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct File {
+    #[prost(string, tag = "2")]
+    package: String,
+    #[prost(message, repeated, tag = "6")]
+    services: Vec<ServiceOf>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct ServiceOf {
+    #[prost(string, tag = "1")]
+    name: String,
+    #[prost(message, repeated, tag = "2")]
+    methods: Vec<MethodOf>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct MethodOf {
+    #[prost(string, tag = "1")]
+    name: String,
+    #[prost(message, optional, tag = "4")]
+    options: Option<OptionsOf>,
+    #[prost(bool, tag = "6")]
+    streams: bool,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct OptionsOf {
+    /// `arena.v1.role`
+    #[prost(enumeration = "Role", repeated, tag = "50001")]
+    roles: Vec<i32>,
+}
+
+fn read() -> HashMap<String, Method> {
+    let files = Files::decode(DESCRIPTORS).expect("our own descriptors are well formed");
+    let mut known = HashMap::new();
+    for file in files.files {
+        for service in file.services {
+            for method in service.methods {
+                let path = format!("/{}.{}/{}", file.package, service.name, method.name);
+                let of = Method {
+                    roles: method.options.iter().flat_map(OptionsOf::roles).collect(),
+                    open: false,
+                    streams: method.streams,
+                };
+                known.insert(path, of);
+            }
+        }
+    }
+    known
+}
+
+/// The paths of all methods.
+#[cfg(test)]
+pub(crate) fn paths() -> Vec<String> {
+    read().into_keys().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROLES: [Role; 4] = [Role::Viewer, Role::Submitter, Role::Worker, Role::Admin];
+
+    fn admitted(path: &str) -> Vec<Role> {
+        let methods = Methods::of_descriptors();
+        let method = methods.find(path);
+        ROLES
+            .into_iter()
+            .filter(|&role| method.admits(role))
+            .collect()
+    }
+
+    #[test]
+    fn roles_come_from_proto_files() {
+        let all = Methods::of_descriptors();
+        let ours = ["Coordinator", "Worker", "Admin"].map(|it| format!("/arena.v1.{it}Service/"));
+        for (path, method) in &all.known {
+            let is_ours = ours.iter().any(|service| path.starts_with(service));
+            assert!(!is_ours || !method.roles.is_empty(), "{path} has no role");
+        }
+        let read = [Role::Viewer, Role::Submitter, Role::Admin];
+        assert_eq!(admitted("/arena.v1.CoordinatorService/GetGame"), read);
+        let change = [Role::Submitter, Role::Admin];
+        assert_eq!(
+            admitted("/arena.v1.CoordinatorService/StartTournament"),
+            change
+        );
+        let play = [Role::Worker, Role::Admin];
+        assert_eq!(admitted("/arena.v1.WorkerService/Lease"), play);
+        let fetch = [Role::Submitter, Role::Worker, Role::Admin];
+        assert_eq!(admitted("/arena.v1.WorkerService/FetchBinary"), fetch);
+        assert_eq!(
+            admitted("/arena.v1.AdminService/CreateToken"),
+            [Role::Admin]
+        );
+    }
+
+    #[test]
+    fn unknown_methods_admit_nobody() {
+        for path in [
+            "/arena.v1.CoordinatorService/Other",
+            "/arena.v1.AgentService/ChooseMove",
+            "/other",
+            "",
+        ] {
+            assert_eq!(admitted(path), [], "{path}");
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! The tokens of a coordinator, kept as hashes.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    net::IpAddr,
+    pin::Pin,
+    sync::{Arc, PoisonError, RwLock},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use arena_access::Token;
+use arena_store::{Collection, Store};
+use arena_wire::v1::{self, Role, TokenInfo};
+use ipnet::IpNet;
+use prost::Message;
+use tokio::sync::watch;
+use tonic::codegen::http::HeaderValue;
+
+use super::{End, LOCAL, Principal};
+use crate::{
+    blocking::with_store,
+    error::{Error, StartError},
+};
+
+/// Prefix of the documents.
+const PREFIX: &str = "tokens/";
+/// Maximum number of tokens, revoked ones included.
+const TOKENS_MAX: usize = 10_000;
+/// Maximum lengths of what a creator chooses.
+const LABEL_BYTES_MAX: usize = 200;
+const FROM_MAX: usize = 64;
+const USES_MAX: u32 = 100_000;
+
+/// A use that has to be stored.
+pub(crate) type Counted = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
+
+/// A token as it is stored.
+#[derive(Clone, PartialEq, Message)]
+struct Stored {
+    #[prost(message, optional, tag = "1")]
+    info: Option<TokenInfo>,
+    #[prost(bytes = "vec", tag = "2")]
+    hash: Vec<u8>,
+    /// Processes of workers that have used it.
+    #[prost(fixed64, repeated, tag = "3")]
+    processes: Vec<u64>,
+}
+
+struct Known {
+    info: TokenInfo,
+    hash: Vec<u8>,
+    processes: Vec<u64>,
+    role: Role,
+    owner: Arc<str>,
+    from: Vec<IpNet>,
+    expires: Option<SystemTime>,
+    revoked: watch::Sender<bool>,
+}
+
+/// All tokens.
+pub(crate) struct Tokens {
+    store: Arc<dyn Store>,
+    known: RwLock<HashMap<String, Known>>,
+    /// Id of the token that is not stored.
+    admin: String,
+}
+
+impl Known {
+    fn new(stored: Stored) -> Result<Self, Error> {
+        let info = stored.info.unwrap_or_default();
+        let expires = UNIX_EPOCH + Duration::from_micros(info.expires_unix_us);
+        Ok(Self {
+            role: info.role(),
+            owner: info.id.as_str().into(),
+            from: networks(&info.from)?,
+            expires: (info.expires_unix_us > 0).then_some(expires),
+            revoked: watch::Sender::new(info.revoked),
+            hash: stored.hash,
+            processes: stored.processes,
+            info,
+        })
+    }
+
+    fn stored(&self) -> Vec<u8> {
+        let stored = Stored {
+            info: Some(self.info.clone()),
+            hash: self.hash.clone(),
+            processes: self.processes.clone(),
+        };
+        stored.encode_to_vec()
+    }
+}
+
+impl Tokens {
+    pub(super) fn load(admin: &Token, store: &Arc<dyn Store>) -> Result<Self, StartError> {
+        let mut known = HashMap::new();
+        for (key, bytes) in store.list(Collection::Meta)? {
+            let Some(id) = key.strip_prefix(PREFIX) else {
+                continue;
+            };
+            let stored = Stored::decode(bytes.as_slice());
+            let stored = stored.map_err(|error| StartError::unreadable(&key, error))?;
+            let token = Known::new(stored).map_err(|error| StartError::unreadable(&key, error))?;
+            known.insert(id.to_owned(), token);
+        }
+        known.insert(
+            admin.id(),
+            Known {
+                info: TokenInfo {
+                    id: admin.id(),
+                    label: "admin.token in the data folder".to_owned(),
+                    role: Role::Admin.into(),
+                    ..TokenInfo::default()
+                },
+                hash: admin.hash().to_vec(),
+                processes: Vec::new(),
+                role: Role::Admin,
+                owner: LOCAL.into(),
+                from: Vec::new(),
+                expires: None,
+                revoked: watch::Sender::new(false),
+            },
+        );
+        Ok(Self {
+            store: Arc::clone(store),
+            known: RwLock::new(known),
+            admin: admin.id(),
+        })
+    }
+
+    /// Whose the token in a header is.
+    pub(crate) fn check_header(
+        &self,
+        header: &HeaderValue,
+        peer: Option<IpAddr>,
+    ) -> Result<(Principal, Option<Counted>), Error> {
+        let token = Token::of_header(header).ok_or(Error::TokenInvalid)?;
+        self.check(&token, peer)
+    }
+
+    /// Whose a token is. A use of it is counted if their number is limited.
+    pub(super) fn check(
+        &self,
+        token: &Token,
+        peer: Option<IpAddr>,
+    ) -> Result<(Principal, Option<Counted>), Error> {
+        let id = token.id();
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let found = known.get(&id).filter(|it| token.has_hash(&it.hash));
+        let found = found.ok_or(Error::TokenInvalid)?;
+        if *found.revoked.borrow() {
+            return Err(Error::TokenRevoked);
+        }
+        if found.expires.is_some_and(|end| end <= SystemTime::now()) {
+            return Err(Error::TokenExpired);
+        }
+        if !found.from.is_empty() {
+            let peer = peer.map(|address| address.to_canonical());
+            let inside = |net: &IpNet| peer.is_some_and(|peer| net.contains(&peer));
+            if !found.from.iter().any(inside) {
+                return Err(Error::TokenAddress);
+            }
+        }
+        let principal = Principal {
+            role: found.role,
+            owner: Arc::clone(&found.owner),
+            end: Some(End {
+                revoked: found.revoked.subscribe(),
+                expires: found.expires,
+            }),
+        };
+        let is_limited = found.info.uses > 0 && found.role != Role::Worker;
+        drop(known);
+        let counted = is_limited.then(|| self.count(&id, None)).transpose()?;
+        Ok((principal, counted))
+    }
+
+    /// Counts a process of a worker that joins.
+    pub(crate) async fn joined(&self, owner: &str, process: u64) -> Result<(), Error> {
+        let is_limited = {
+            let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+            known.get(owner).is_some_and(|token| token.info.uses > 0)
+        };
+        match is_limited {
+            true => self.count(owner, Some(process))?.await,
+            false => Ok(()),
+        }
+    }
+
+    fn count(&self, id: &str, process: Option<u64>) -> Result<Counted, Error> {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let token = known.get_mut(id).ok_or(Error::TokenInvalid)?;
+        if process.is_some_and(|it| it != 0 && token.processes.contains(&it)) {
+            return Ok(Box::pin(async { Ok(()) }));
+        }
+        if token.info.used >= token.info.uses {
+            return Err(Error::TokenUsed);
+        }
+        token.info.used += 1;
+        token.processes.extend(process);
+        Ok(self.put(id, token.stored()))
+    }
+
+    fn put(&self, id: &str, document: Vec<u8>) -> Counted {
+        let (store, key) = (Arc::clone(&self.store), format!("{PREFIX}{id}"));
+        Box::pin(async move {
+            let put = move |store: &dyn Store| store.put(Collection::Meta, &key, &document);
+            let written = with_store(store, put).await;
+            Ok(written.ok_or(Error::Draining)??)
+        })
+    }
+
+    /// Draws a token and stores its hash.
+    pub(crate) async fn create(
+        &self,
+        request: v1::CreateTokenRequest,
+    ) -> Result<v1::CreateTokenResponse, Error> {
+        let wanted = request.token.unwrap_or_default();
+        let (role, label) = (wanted.role(), wanted.label);
+        if role == Role::Unspecified {
+            return Err(Error::Request(
+                "a token needs a role: viewer, submitter, worker or admin".to_owned(),
+            ));
+        }
+        if label.len() > LABEL_BYTES_MAX || label.chars().any(char::is_control) {
+            return Err(Error::Request(format!(
+                "the label of a token has at most {LABEL_BYTES_MAX} bytes and no control \
+                 characters"
+            )));
+        }
+        if wanted.from.len() > FROM_MAX || wanted.uses > USES_MAX {
+            return Err(Error::Request(format!(
+                "a token has at most {FROM_MAX} networks and {USES_MAX} uses"
+            )));
+        }
+        let from = networks(&wanted.from)?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let now = now.unwrap_or_default();
+        let expires = match request.ttl_seconds {
+            0 => 0,
+            ttl => now.as_micros() as u64 + ttl.min(1 << 32) * 1_000_000,
+        };
+        let token = Token::draw().map_err(|error| Error::Random(error.to_string()))?;
+        let info = TokenInfo {
+            id: token.id(),
+            label,
+            role: role.into(),
+            created_unix_us: now.as_micros() as u64,
+            expires_unix_us: expires,
+            from: from.iter().map(ToString::to_string).collect(),
+            uses: wanted.uses,
+            used: 0,
+            revoked: false,
+        };
+        let known = Known::new(Stored {
+            info: Some(info.clone()),
+            hash: token.hash().to_vec(),
+            processes: Vec::new(),
+        })?;
+        if self.list().len() >= TOKENS_MAX {
+            return Err(Error::Request(format!(
+                "there are {TOKENS_MAX} tokens already"
+            )));
+        }
+        self.put(&info.id, known.stored()).await?;
+        let mut all = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        all.insert(info.id.clone(), known);
+        Ok(v1::CreateTokenResponse {
+            token: Some(info),
+            text: token.text(),
+        })
+    }
+
+    /// All tokens, oldest first.
+    pub(crate) fn list(&self) -> Vec<TokenInfo> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let infos = known.values().map(|token| &token.info);
+        let sorted: BTreeMap<_, _> = infos
+            .map(|info| ((info.created_unix_us, &info.id), info.clone()))
+            .collect();
+        sorted.into_values().collect()
+    }
+
+    /// Ends a token and the streams that use it.
+    pub(crate) async fn revoke(&self, id: &str) -> Result<TokenInfo, Error> {
+        if id == self.admin {
+            return Err(Error::Request(
+                "this is the token in the data folder: to replace it, stop the coordinator, \
+                 remove the file admin.token, and start the coordinator again"
+                    .to_owned(),
+            ));
+        }
+        let (info, put) = {
+            let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+            let token = known
+                .get_mut(id)
+                .ok_or_else(|| Error::UnknownToken { id: id.to_owned() })?;
+            token.info.revoked = true;
+            // At once, even if the disk is full: after a restart it would be valid again, which
+            // the error below reports.
+            token.revoked.send_replace(true);
+            (token.info.clone(), self.put(id, token.stored()))
+        };
+        put.await?;
+        Ok(info)
+    }
+}
+
+fn networks(texts: &[String]) -> Result<Vec<IpNet>, Error> {
+    let network = |text: &String| {
+        let address = || text.parse::<IpAddr>().ok().map(IpNet::from);
+        let network = text.parse::<IpNet>().ok().or_else(address);
+        network.ok_or_else(|| {
+            Error::Request(format!(
+                "\"{}\" is no network: expected ADDRESS/BITS, such as 10.0.0.0/8",
+                text.escape_debug()
+            ))
+        })
+    };
+    texts.iter().map(network).collect()
+}

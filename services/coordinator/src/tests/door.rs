@@ -1,0 +1,446 @@
+//! What each token may do.
+
+use std::{fmt::Write, time::Duration};
+
+use arena_access::{Bearer, Connection, Token};
+use arena_wire::{
+    raw::Raw,
+    reasons,
+    v1::{
+        self, Role, TokenInfo, admin_service_client::AdminServiceClient,
+        coordinator_service_client::CoordinatorServiceClient,
+        worker_service_client::WorkerServiceClient,
+    },
+};
+use tonic::{
+    Code, IntoRequest, Request, Status,
+    codegen::{Bytes, http::uri::PathAndQuery},
+    transport::Channel,
+};
+
+use super::{
+    agents::sha256,
+    fixture::{Fixture, SPEC, memory, options, refused},
+};
+use crate::{Access, Options};
+
+/// A coordinator that asks for tokens.
+struct Guarded {
+    arena: Fixture,
+    channel: Channel,
+    admin: Token,
+}
+
+impl Guarded {
+    async fn new() -> Self {
+        let admin = Token::draw().expect("random numbers");
+        let arena = Fixture::with(Options {
+            access: Access::Tokens {
+                admin: admin.clone(),
+            },
+            ..options(memory())
+        });
+        let arena = arena.await;
+        Self {
+            channel: arena.channel().await,
+            arena,
+            admin,
+        }
+    }
+
+    fn connection(&self, token: &Token) -> Connection {
+        Connection::new(self.channel.clone(), Bearer::of_token(token.clone()))
+    }
+
+    fn admin(&self) -> AdminServiceClient<Connection> {
+        AdminServiceClient::new(self.connection(&self.admin))
+    }
+
+    fn user(&self, token: &Token) -> CoordinatorServiceClient<Connection> {
+        CoordinatorServiceClient::new(self.connection(token))
+    }
+
+    async fn try_create(&self, token: TokenInfo, ttl_seconds: u64) -> Result<Token, Status> {
+        let token = Some(token);
+        let request = v1::CreateTokenRequest { token, ttl_seconds };
+        let created = self.admin().create_token(request).await?.into_inner();
+        Ok(created.text.parse().expect("a token"))
+    }
+
+    async fn create(&self, role: Role) -> Token {
+        self.try_create(of_role(role), 0).await.expect("created")
+    }
+
+    async fn revoke(&self, token: &Token) {
+        let request = v1::RevokeTokenRequest { id: token.id() };
+        self.admin().revoke_token(request).await.expect("revoked");
+    }
+
+    /// Calls any method with an empty message.
+    async fn call(&self, path: &str, authorization: Option<&str>) -> Result<(), Status> {
+        let mut client = tonic::client::Grpc::new(self.channel.clone());
+        client.ready().await.expect("it listens");
+        let mut request = Request::new(Bytes::new());
+        if let Some(text) = authorization {
+            let value = text.parse().expect("ASCII");
+            request.metadata_mut().insert("authorization", value);
+        }
+        let path: PathAndQuery = path.parse().expect("a path");
+        let answer = client.server_streaming(request.into_request(), path, Raw);
+        answer.await.map(drop)
+    }
+}
+
+fn of_role(role: Role) -> TokenInfo {
+    TokenInfo {
+        role: role.into(),
+        ..TokenInfo::default()
+    }
+}
+
+fn reason(status: &Status) -> String {
+    use tonic_types::StatusExt;
+    let info = status.get_details_error_info();
+    info.map_or_else(String::new, |info| info.reason)
+}
+
+/// The paths of all methods, and of some that are not Arena's or do not exist.
+fn paths() -> Vec<String> {
+    let mut paths = crate::door::paths();
+    paths.sort();
+    let others = [
+        "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+        "/grpc.health.v1.Health/Watch",
+        "/arena.v1.CoordinatorService/Unknown",
+    ];
+    paths.extend(others.map(str::to_owned));
+    paths
+}
+
+/// Every method with every kind of token. A cell is the reason of a refusal at the door; `-` is a
+/// call that passes it.
+#[tokio::test]
+async fn every_method_with_every_token() {
+    let arena = Guarded::new().await;
+    let expired = arena.try_create(of_role(Role::Admin), 1).await.expect("ok");
+    let revoked = arena.create(Role::Admin).await;
+    arena.revoke(&revoked).await;
+    let elsewhere = TokenInfo {
+        from: vec!["192.0.2.0/24".to_owned()],
+        ..of_role(Role::Admin)
+    };
+    let elsewhere = arena.try_create(elsewhere, 0).await.expect("created");
+    let unknown = Token::draw().expect("random numbers");
+    let mut columns = vec![
+        ("none", None),
+        ("malformed", Some("Bearer arena-1-2".to_owned())),
+        ("basic", Some(format!("Basic {}", arena.admin.text()))),
+    ];
+    let mut add = |name, token: &Token| {
+        columns.push((name, Some(format!("Bearer {}", token.text()))));
+    };
+    add("unknown", &unknown);
+    add("expired", &expired);
+    add("revoked", &revoked);
+    add("elsewhere", &elsewhere);
+    for (name, role) in [
+        ("viewer", Role::Viewer),
+        ("submitter", Role::Submitter),
+        ("worker", Role::Worker),
+        ("admin", Role::Admin),
+    ] {
+        add(name, &arena.create(role).await);
+    }
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    let refusals = [
+        reasons::TOKEN_MISSING,
+        reasons::TOKEN_INVALID,
+        reasons::TOKEN_EXPIRED,
+        reasons::TOKEN_REVOKED,
+        reasons::TOKEN_ADDRESS,
+        reasons::ROLE_INSUFFICIENT,
+    ];
+    let (mut table, mut cells) = (String::new(), 0);
+    for path in paths() {
+        writeln!(table, "{path}").expect("memory");
+        for (name, authorization) in &columns {
+            let answer = arena.call(&path, authorization.as_deref()).await;
+            let found = answer.err().map(|status| (status.code(), reason(&status)));
+            let refusal = found.filter(|(_, reason)| refusals.contains(&reason.as_str()));
+            let cell = refusal.map_or_else(
+                || "-".to_owned(),
+                |(code, reason)| format!("{code:?} {reason}"),
+            );
+            writeln!(table, "    {name:<10} {cell}").expect("memory");
+            cells += 1;
+        }
+    }
+    writeln!(table, "{cells} cells").expect("memory");
+    insta::assert_snapshot!(table);
+}
+
+#[tokio::test]
+async fn submitter_changes_only_its_own() {
+    let arena = Guarded::new().await;
+    let [owner, other] = [
+        arena.create(Role::Submitter).await,
+        arena.create(Role::Submitter).await,
+    ];
+    let (mut owner, mut other) = (arena.user(&owner), arena.user(&other));
+    let start = || v1::StartTournamentRequest {
+        request_id: "once".to_owned(),
+        spec_toml: SPEC.to_owned(),
+        ..Default::default()
+    };
+    let started = owner.start_tournament(start()).await.expect("started");
+    let tournament = started.into_inner().tournament.expect("a tournament");
+    let id = tournament.tournament_id;
+    let no = |answer: Result<(), Status>| {
+        refused(answer, Code::PermissionDenied, reasons::NOT_OWNER);
+    };
+    let started = v1::StartTournamentRequest {
+        request_id: String::new(),
+        ..start()
+    };
+    no(other.start_tournament(started).await.map(drop));
+    // The answer to another one's request is not shown either.
+    let stolen = other.start_tournament(start()).await;
+    refused(stolen, Code::InvalidArgument, reasons::REQUEST_ID_CONFLICT);
+    macro_rules! change {
+        ($client:expr, $method:ident, $request:ident) => {
+            $client
+                .$method(v1::$request {
+                    tournament_id: id.clone(),
+                    ..Default::default()
+                })
+                .await
+                .map(drop)
+        };
+    }
+    no(change!(other, pause_tournament, PauseTournamentRequest));
+    no(change!(other, resume_tournament, ResumeTournamentRequest));
+    no(change!(other, cancel_tournament, CancelTournamentRequest));
+    no(change!(other, retry_tournament, RetryTournamentRequest));
+    change!(owner, pause_tournament, PauseTournamentRequest).expect("its own");
+    let mut admin = arena.user(&arena.admin);
+    change!(admin, cancel_tournament, CancelTournamentRequest).expect("an admin");
+
+    let bytes = b"#!/bin/sh\n".to_vec();
+    let sha256 = sha256(&bytes);
+    let register = |replace, args: &[&str]| v1::RegisterAgentRequest {
+        agent: Some(v1::Agent {
+            name: "mine".to_owned(),
+            source: Some(v1::agent::Source::Binary(v1::BinarySource {
+                sha256: sha256.clone(),
+                file_name: "mine".to_owned(),
+                args: args.iter().map(|&arg| arg.to_owned()).collect(),
+                ..Default::default()
+            })),
+            ..Default::default()
+        }),
+        replace,
+        ..Default::default()
+    };
+    let upload = async |client: &mut CoordinatorServiceClient<Connection>| {
+        let parts = super::agents::parts(&sha256, &bytes);
+        let uploaded = client.upload_binary(parts).await.expect("uploaded");
+        uploaded.into_inner().known
+    };
+    assert!(!upload(&mut owner).await);
+    owner
+        .register_agent(register(false, &[]))
+        .await
+        .expect("ok");
+    // To know the hash of a binary is not to have it.
+    let mut theirs = register(false, &[]);
+    if let Some(agent) = &mut theirs.agent {
+        agent.name = "theirs".to_owned();
+    }
+    let unowned = other.register_agent(theirs.clone()).await;
+    refused(unowned, Code::InvalidArgument, reasons::BINARY_INVALID);
+    assert!(!upload(&mut other).await, "another one has to send it, too");
+    other.register_agent(theirs).await.expect("uploaded");
+    no(other
+        .register_agent(register(true, &["-x"]))
+        .await
+        .map(drop));
+    let remove = v1::RemoveAgentRequest {
+        name: "mine".to_owned(),
+        ..Default::default()
+    };
+    no(other.remove_agent(remove.clone()).await.map(drop));
+    owner.remove_agent(remove).await.expect("its own");
+}
+
+#[tokio::test]
+async fn binaries_are_fetched_by_those_who_need_them() {
+    let arena = Guarded::new().await;
+    let bytes = b"#!/bin/sh\n".to_vec();
+    let sha256 = sha256(&bytes);
+    let owner = arena.create(Role::Submitter).await;
+    let parts = super::agents::parts(&sha256, &bytes);
+    arena.user(&owner).upload_binary(parts).await.expect("ok");
+    let fetch = async |token: &Token| {
+        let mut client = WorkerServiceClient::new(arena.connection(token));
+        let request = v1::FetchBinaryRequest {
+            sha256: sha256.clone(),
+            ..Default::default()
+        };
+        client.fetch_binary(request).await.map(drop)
+    };
+    fetch(&owner).await.expect("its own");
+    fetch(&arena.admin).await.expect("an admin");
+    let other = fetch(&arena.create(Role::Submitter).await).await;
+    refused(other, Code::PermissionDenied, reasons::NOT_OWNER);
+    let worker = fetch(&arena.create(Role::Worker).await).await;
+    refused(worker, Code::FailedPrecondition, reasons::UNKNOWN_WORKER);
+}
+
+#[tokio::test]
+async fn revoked_token_ends_open_streams() {
+    let arena = Guarded::new().await;
+    let token = arena.create(Role::Viewer).await;
+    let mut admin = arena.user(&arena.admin);
+    let request = v1::StartTournamentRequest {
+        spec_toml: SPEC.to_owned(),
+        ..Default::default()
+    };
+    let started = admin.start_tournament(request).await.expect("started");
+    let tournament = started.into_inner().tournament.expect("a tournament");
+    let watch = v1::WatchTournamentRequest {
+        tournament_id: tournament.tournament_id,
+    };
+    let mut viewer = arena.user(&token);
+    let watching = viewer.watch_tournament(watch).await.expect("a stream");
+    let mut watching = watching.into_inner();
+    watching.message().await.expect("a state");
+    arena.revoke(&token).await;
+    let end = async {
+        loop {
+            match watching.message().await {
+                Ok(Some(_)) => {}
+                Ok(None) => panic!("it ends without a reason"),
+                Err(status) => break status,
+            }
+        }
+    };
+    let status = tokio::time::timeout(Duration::from_secs(1), end).await;
+    let ended = Err::<(), _>(status.expect("within a second"));
+    refused(ended, Code::Unauthenticated, reasons::TOKEN_REVOKED);
+}
+
+#[tokio::test]
+async fn uses_are_counted() {
+    let arena = Guarded::new().await;
+    let twice = TokenInfo {
+        uses: 2,
+        ..of_role(Role::Viewer)
+    };
+    let token = arena.try_create(twice.clone(), 0).await.expect("created");
+    let mut user = arena.user(&token);
+    for _ in 0..2 {
+        user.list_agents(v1::ListAgentsRequest::default())
+            .await
+            .expect("a use");
+    }
+    let third = user.list_agents(v1::ListAgentsRequest::default()).await;
+    refused(third, Code::Unauthenticated, reasons::TOKEN_USED);
+
+    let worker = TokenInfo {
+        role: Role::Worker.into(),
+        ..twice
+    };
+    let token = arena.try_create(worker, 0).await.expect("created");
+    let join = async |process| {
+        let mut client = WorkerServiceClient::new(arena.connection(&token));
+        let request = v1::JoinRequest {
+            name: "one".to_owned(),
+            capacity: 1,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            record_version: arena_model::RECORD_VERSION,
+            process,
+            ..Default::default()
+        };
+        client.join(request).await.map(drop)
+    };
+    for process in [1, 2, 1, 2] {
+        join(process).await.expect("a known process is no use");
+    }
+    refused(join(3).await, Code::Unauthenticated, reasons::TOKEN_USED);
+}
+
+#[tokio::test]
+async fn tokens_survive_a_restart() {
+    let store = memory();
+    let admin = Token::draw().expect("random numbers");
+    let guarded = async || {
+        let arena = Fixture::with(Options {
+            access: Access::Tokens {
+                admin: admin.clone(),
+            },
+            ..options(store.clone())
+        });
+        let arena = arena.await;
+        Guarded {
+            channel: arena.channel().await,
+            arena,
+            admin: admin.clone(),
+        }
+    };
+    let arena = guarded().await;
+    let [kept, revoked] = [
+        arena.create(Role::Viewer).await,
+        arena.create(Role::Viewer).await,
+    ];
+    arena.revoke(&revoked).await;
+    arena.arena.stop().await;
+    let arena = guarded().await;
+    let list = async |token: &Token| {
+        let request = v1::ListAgentsRequest::default();
+        arena.user(token).list_agents(request).await
+    };
+    list(&kept).await.expect("it is valid");
+    let answer = list(&revoked).await;
+    refused(answer, Code::Unauthenticated, reasons::TOKEN_REVOKED);
+    let tokens = arena.admin().list_tokens(v1::ListTokensRequest {}).await;
+    assert_eq!(tokens.expect("an admin").into_inner().tokens.len(), 3);
+}
+
+#[tokio::test]
+async fn wrong_tokens_are_not_created() {
+    let arena = Guarded::new().await;
+    let viewer = || of_role(Role::Viewer);
+    let wrong = [
+        of_role(Role::Unspecified),
+        TokenInfo {
+            label: "\u{1b}[2J".to_owned(),
+            ..viewer()
+        },
+        TokenInfo {
+            label: "x".repeat(201),
+            ..viewer()
+        },
+        TokenInfo {
+            from: vec!["10.0.0.0/33".to_owned()],
+            ..viewer()
+        },
+        TokenInfo {
+            uses: 1 << 20,
+            ..viewer()
+        },
+    ];
+    for token in wrong {
+        let answer = arena.try_create(token, 0).await;
+        refused(answer, Code::InvalidArgument, reasons::REQUEST_INVALID);
+    }
+    let request = v1::RevokeTokenRequest {
+        id: "00000000".to_owned(),
+    };
+    let unknown = arena.admin().revoke_token(request).await;
+    refused(unknown, Code::NotFound, reasons::UNKNOWN_TOKEN);
+    let request = v1::RevokeTokenRequest {
+        id: arena.admin.id(),
+    };
+    let own = arena.admin().revoke_token(request).await;
+    refused(own, Code::InvalidArgument, reasons::REQUEST_INVALID);
+}

@@ -1,0 +1,388 @@
+use std::{
+    fs,
+    io::{Read, Write},
+    net::TcpStream,
+    os::unix::fs::PermissionsExt,
+    path::Path,
+};
+
+use arena_tests::{Output, Server, World, arena, spec, until};
+
+/// Makes certificates in the folder `tls`.
+fn certificates(world: &World, more: &[&str]) {
+    let _ = world.arena(&[&["tls", "init", "tls"], more].concat()).ok();
+}
+
+const TLS: [&str; 6] = [
+    "--tls-cert",
+    "tls/server.pem",
+    "--tls-key",
+    "tls/server.key",
+    "--tls-client-ca",
+    "tls/ca.pem",
+];
+const CA: [&str; 2] = ["--tls-ca", "tls/ca.pem"];
+
+fn https(coordinator: &Server) -> String {
+    format!("https://{}", coordinator.listen())
+}
+
+/// The permissions of a file or folder.
+fn mode(path: &Path) -> u32 {
+    let about = fs::symlink_metadata(path).expect("it is there");
+    about.permissions().mode() & 0o777
+}
+
+/// Runs a command of another user, who does not find the local token.
+fn as_stranger(world: &World, arguments: &[&str]) -> Output {
+    let nowhere = world.folder().join("nowhere");
+    fs::create_dir_all(&nowhere).expect("a folder");
+    let mut command = world.command(arena());
+    command.args(arguments).env("XDG_RUNTIME_DIR", nowhere);
+    world.run(command)
+}
+
+/// The status and body of a request for metrics.
+fn metrics(address: &str, token: Option<&str>) -> (String, String) {
+    let port = address.rsplit_once(':').expect("a port").1;
+    let mut stream = TcpStream::connect(format!("127.0.0.1:{port}")).expect("it listens");
+    let header = token.map_or_else(String::new, |token| {
+        format!("Authorization: Bearer {token}\r\n")
+    });
+    let request = format!("GET /metrics HTTP/1.0\r\n{header}\r\n");
+    stream.write_all(request.as_bytes()).expect("it reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("it answers");
+    let (head, body) = answer.split_once("\r\n\r\n").expect("HTTP");
+    let status = head.split_whitespace().nth(1).expect("a status");
+    (status.to_owned(), body.to_owned())
+}
+
+fn create(world: &World, coordinator: &Server, arguments: &[&str]) -> String {
+    let url = coordinator.url();
+    let create = ["token", "create", "--coordinator", &url];
+    let created = world.arena(&[&create, arguments].concat()).ok();
+    created.stdout.trim().to_owned()
+}
+
+#[test]
+fn others_on_the_machine_need_a_token() {
+    let world = World::new();
+    let coordinator = world.coordinator("data", &[]);
+    let url = coordinator.url();
+    let list = ["agent", "list", "--coordinator", &url];
+    let _ = world.arena(&list).ok();
+    as_stranger(&world, &list).fails(1, &["asks for a token", "--token-file"]);
+    let data = world.folder().join("data");
+    assert_eq!(mode(&data), 0o700);
+    assert_eq!(mode(&data.join("admin.token")), 0o600);
+    assert_eq!(mode(&data.join("coordinator.sock")), 0o600);
+    // The folder's owner needs none: commands go through its socket.
+    let _ = as_stranger(&world, &["agent", "list", "--data", "data"]).ok();
+    let token = ["--token-file", "data/admin.token"];
+    let _ = as_stranger(&world, &[&list[..], &token].concat()).ok();
+}
+
+#[test]
+fn tokens_are_created_listed_and_revoked() {
+    let world = World::new();
+    let coordinator = world.coordinator("data", &[]);
+    let url = coordinator.url();
+    let flags = [
+        "--role", "viewer", "--label", "grafana", "--write", "v.token",
+    ];
+    assert_eq!(create(&world, &coordinator, &flags), "");
+    assert_eq!(mode(&world.folder().join("v.token")), 0o600);
+    let text = fs::read_to_string(world.folder().join("v.token")).expect("a token");
+    let id = text.split('-').nth(1).expect("an id");
+    let list = [
+        "agent",
+        "list",
+        "--coordinator",
+        &url,
+        "--token-file",
+        "v.token",
+    ];
+    let _ = as_stranger(&world, &list).ok();
+    let start = ["tournament", "start", "demo.toml", "--coordinator", &url];
+    let spec = spec("demo", "kalah", 1, &["random", "greedy"], "");
+    let _ = world.write("demo.toml", spec);
+    let start = [&start[..], &["--token-file", "v.token"]].concat();
+    as_stranger(&world, &start).fails(1, &["role viewer does not allow"]);
+    let listed = world.arena(&["token", "list", "--coordinator", &url]).ok();
+    assert!(listed.stdout.contains("grafana"), "{}", listed.stdout);
+    assert!(!listed.stdout.contains(text.trim()), "{}", listed.stdout);
+    let revoke = ["token", "revoke", id, "--coordinator", &url];
+    let _ = world.arena(&revoke).ok();
+    as_stranger(&world, &list).fails(1, &["was revoked"]);
+    let again = ["--role", "viewer", "--write", "v.token"];
+    let create = ["token", "create", "--coordinator", &url];
+    let again = world.arena(&[&create[..], &again].concat());
+    again.fails(1, &["cannot write v.token"]);
+}
+
+#[test]
+fn open_address_needs_a_certificate() {
+    let world = World::new();
+    let start = [
+        "coordinator",
+        "--listen",
+        "0.0.0.0:0",
+        "--metrics",
+        "127.0.0.1:0",
+    ];
+    let refused = world.arena(&start);
+    refused.fails(2, &["needs a certificate", "arena tls init", "--insecure"]);
+    let metrics = ["worker", "--metrics", "0.0.0.0:0"];
+    let refused = world.arena(&metrics);
+    refused.fails(2, &["--metrics-token-file", "--metrics-public"]);
+    let insecure = world.coordinator("data", &["--insecure"]);
+    let list = ["agent", "list", "--coordinator", &insecure.url()];
+    let _ = as_stranger(&world, &list).ok();
+    assert!(insecure.log().contains("--insecure"), "{}", insecure.log());
+    let (_, page) = self::metrics(insecure.metrics_address(), None);
+    assert!(page.contains("arena_insecure 1"), "{page}");
+}
+
+#[test]
+fn tournament_is_played_over_tls() {
+    let world = World::new();
+    certificates(&world, &["--client", "worker:one"]);
+    let coordinator = world.coordinator("data", &TLS);
+    let url = https(&coordinator);
+    let worker = [
+        "worker",
+        "--coordinator",
+        &url,
+        "--metrics",
+        "127.0.0.1:0",
+        "--tls-cert",
+        "tls/worker-one.pem",
+        "--tls-key",
+        "tls/worker-one.key",
+    ];
+    let _worker = world.server(&[&worker[..], &CA].concat());
+    let spec = spec("secret", "cowry", 5, &["random", "aggressive"], "");
+    let _ = world.write("secret.toml", &spec);
+    let start = [
+        "tournament",
+        "start",
+        "secret.toml",
+        "--coordinator",
+        &url,
+        "--watch",
+    ];
+    let _ = world.arena(&[&start[..], &CA].concat()).ok();
+    let export = ["export", "secret", "--data", "data"];
+    let games = world.arena(&export).ok();
+    assert_eq!(games.stdout.lines().count(), 10, "{}", games.stdout);
+
+    // The role is that of the certificate, and no other.
+    let list = ["agent", "list", "--coordinator", &url];
+    let identity = &worker[5..9];
+    let flags = [&list[..], &CA, identity].concat();
+    as_stranger(&world, &flags).fails(1, &["role worker does not allow"]);
+    as_stranger(&world, &[&list[..], &CA].concat()).fails(1, &["asks for a token"]);
+    // Without TLS, with the wrong authority, or for another name, nothing is said at all.
+    let plain = ["agent", "list", "--coordinator", &coordinator.url()];
+    world.arena(&plain).fails(4, &[]);
+    let _ = world
+        .arena(&["tls", "init", "other", "--client", "admin:eve"])
+        .ok();
+    let wrong = [&list[..], &["--tls-ca", "other/ca.pem"]].concat();
+    world.arena(&wrong).fails(4, &["certificate"]);
+    let eve = [
+        "--tls-cert",
+        "other/admin-eve.pem",
+        "--tls-key",
+        "other/admin-eve.key",
+    ];
+    let eve = as_stranger(&world, &[&list[..], &CA, &eve].concat());
+    assert_ne!(eve.code, Some(0), "{}", eve.transcript());
+}
+
+#[test]
+fn certificate_is_replaced_under_load() {
+    let world = World::new();
+    certificates(&world, &[]);
+    let mut command = world.command(arena());
+    command
+        .args(["coordinator", "--data", "data", "--listen", "127.0.0.1:0"])
+        .args(["--metrics", "127.0.0.1:0"])
+        .args(TLS)
+        .env("ARENA_LOG", "info");
+    let coordinator = world.serve(command);
+    let url = https(&coordinator);
+    let worker = ["worker", "--coordinator", &url, "--metrics", "127.0.0.1:0"];
+    let token = ["--token-file", "data/admin.token"];
+    let _worker = world.server(&[&worker[..], &CA, &token].concat());
+    let list = [&["agent", "list", "--coordinator", &url][..], &CA].concat();
+    for round in 1..=3 {
+        certificates(&world, &[]);
+        until("the new certificate", || {
+            // No call fails meanwhile: the authority is the same.
+            let _ = world.arena(&list).ok();
+            let replaced = coordinator.log().matches("was replaced").count();
+            (replaced >= round).then_some(())
+        });
+    }
+    // Files that are of no use change nothing.
+    fs::write(world.folder().join("tls/server.pem"), "").expect("a file");
+    until("the error", || {
+        coordinator.log().contains("stays as it is").then_some(())
+    });
+    let _ = world.arena(&list).ok();
+}
+
+#[test]
+fn socket_needs_no_token() {
+    let world = World::new();
+    let path = world.folder().join("arena.sock");
+    let listen = format!("unix:{}", path.display());
+    let coordinator = world.coordinator("data", &["--listen", &listen]);
+    assert_eq!(coordinator.listen(), listen);
+    assert_eq!(mode(&path), 0o600);
+    let _ = as_stranger(&world, &["agent", "list", "--coordinator", &listen]).ok();
+    let worker = [
+        "worker",
+        "--coordinator",
+        &listen,
+        "--metrics",
+        "127.0.0.1:0",
+    ];
+    let _worker = world.server(&worker);
+    let spec = spec("local", "cowry", 2, &["random", "aggressive"], "");
+    let _ = world.write("local.toml", &spec);
+    let start = [
+        "tournament",
+        "start",
+        "local.toml",
+        "--coordinator",
+        &listen,
+        "--watch",
+    ];
+    let _ = world.arena(&start).ok();
+    // A second coordinator does not take the socket away, and one that was killed leaves no lock.
+    let second = ["coordinator", "--data", "other", "--listen", &listen];
+    let second = [&second[..], &["--metrics", "127.0.0.1:0"]].concat();
+    world.arena(&second).fails(1, &["cannot listen on"]);
+    coordinator.kill();
+    assert!(path.exists());
+    let _again = world.coordinator("data", &["--listen", &listen]);
+}
+
+#[test]
+fn open_metrics_need_a_viewer() {
+    let world = World::new();
+    let coordinator = world.coordinator("data", &["--metrics", "0.0.0.0:0"]);
+    let address = coordinator.metrics_address();
+    let viewer = create(&world, &coordinator, &["--role", "viewer"]);
+    let worker = create(&world, &coordinator, &["--role", "worker"]);
+    for wrong in [None, Some("arena-1-2"), Some(&*worker)] {
+        assert_eq!(metrics(address, wrong).0, "401", "{wrong:?}");
+    }
+    let (status, page) = metrics(address, Some(&viewer));
+    assert_eq!(status, "200");
+    assert!(page.contains("arena_workers 0"), "{page}");
+    let _ = world
+        .arena(&["health", &address.replace("0.0.0.0", "127.0.0.1")])
+        .ok();
+
+    let write = ["--role", "viewer", "--write", "m.token"];
+    create(&world, &coordinator, &write);
+    let open = ["--metrics", "0.0.0.0:0", "--metrics-token-file", "m.token"];
+    let url = coordinator.url();
+    let worker = world.server(&[&["worker", "--coordinator", &url], &open[..]].concat());
+    let text = fs::read_to_string(world.folder().join("m.token")).expect("a token");
+    assert_eq!(metrics(worker.metrics_address(), None).0, "401");
+    assert_eq!(
+        metrics(worker.metrics_address(), Some(text.trim())).0,
+        "200"
+    );
+}
+
+/// No token is seen in logs, metrics, or the environment of agents, at any level of logging.
+#[test]
+fn tokens_are_not_repeated() {
+    let world = World::new();
+    let mut command = world.command(arena());
+    command
+        .args(["coordinator", "--data", "data", "--listen", "127.0.0.1:0"])
+        .args(["--metrics", "127.0.0.1:0"])
+        .env("ARENA_LOG", "trace");
+    let coordinator = world.serve(command);
+    let url = coordinator.url();
+    let mut secrets = Vec::new();
+    let mut tokens = Vec::new();
+    for (number, role) in ["viewer", "submitter", "worker", "admin"]
+        .iter()
+        .cycle()
+        .enumerate()
+    {
+        let text = create(&world, &coordinator, &["--role", role]);
+        secrets.push(text.rsplit_once('-').expect("a secret").1.to_owned());
+        tokens.push(world.write(&format!("{number}.token"), &text));
+        if number == 63 {
+            break;
+        }
+    }
+    let admin = fs::read_to_string(world.folder().join("data/admin.token")).expect("a token");
+    secrets.push(
+        admin
+            .trim()
+            .rsplit_once('-')
+            .expect("a secret")
+            .1
+            .to_owned(),
+    );
+    let worker = ["worker", "--coordinator", &url, "--metrics", "127.0.0.1:0"];
+    let mut command = world.command(arena());
+    command
+        .args(worker)
+        .args(["--builtin", "process"])
+        .env("ARENA_LOG", "trace")
+        .env("ARENA_TOKEN_FILE", &tokens[2]);
+    let worker = world.serve(command);
+    let spec = spec("canary", "kalah", 200_000, &["random", "greedy"], "");
+    let _ = world.write("canary.toml", spec);
+    let submit = ["tournament", "start", "canary.toml", "--coordinator", &url];
+    let submitted = world
+        .arena(&[&submit[..], &["--token-file", &tokens[1]]].concat())
+        .ok();
+    let refused = as_stranger(
+        &world,
+        &[&submit[..], &["--token-file", &tokens[0]]].concat(),
+    );
+    let agents = until("agents", || {
+        let agents = world.processes().into_iter();
+        let agents: Vec<_> = agents
+            .filter(|(_, line)| line.contains("agent serve"))
+            .collect();
+        (!agents.is_empty()).then_some(agents)
+    });
+    let mut seen = vec![
+        coordinator.log(),
+        worker.log(),
+        metrics(coordinator.metrics_address(), None).1,
+        metrics(worker.metrics_address(), None).1,
+        submitted.transcript(),
+        refused.transcript(),
+        world
+            .arena(&["token", "list", "--coordinator", &url, "--output", "json"])
+            .ok()
+            .stdout,
+    ];
+    for (id, line) in agents {
+        for file in ["environ", "cmdline"] {
+            let text = fs::read(format!("/proc/{id}/{file}")).unwrap_or_default();
+            let text = String::from_utf8_lossy(&text).into_owned();
+            assert!(!text.contains(".token"), "{line}: {text}");
+            seen.push(text);
+        }
+    }
+    for text in &seen {
+        for secret in &secrets {
+            assert!(!text.contains(secret.as_str()), "{secret} in {text}");
+        }
+    }
+}
