@@ -102,6 +102,9 @@ pub(crate) struct Core {
     stopping: watch::Sender<bool>,
     boot_epoch: u64,
     pub(crate) tickets: Tickets,
+    /// Decides which games are audited.
+    audit_key: [u8; 32],
+    audit_ppm: u32,
     lease_deadline: Duration,
     started: Instant,
     /// Time of the newest action.

@@ -9,6 +9,7 @@
 //! after a restart, every game that is not done is queued.
 
 mod agent_starts;
+mod audit_sample;
 mod audits;
 mod bitmap;
 mod defects;
@@ -29,6 +30,7 @@ use std::{
 };
 
 use agent_starts::AgentStarts;
+pub use audit_sample::AuditSample;
 pub use audits::Audited;
 use audits::Audits;
 pub use bitmap::Bitmap;
@@ -130,7 +132,8 @@ impl Ledger {
         } else {
             done
         };
-        let audits = Audits::new(u64::from(number), self.settings.audit_ppm, done.bound());
+        let sample = AuditSample::new(&[0; 32], &number.to_string(), self.settings.audit_ppm);
+        let audits = Audits::new(sample, done.bound());
         self.tournaments.insert(
             number,
             LedgerEntry {
@@ -169,23 +172,23 @@ impl Ledger {
         entry.continuation = continuation;
         entry.queue.extend(games);
         if is_injected(Defect::ForgetsAudits) {
-            entry.queue.audits = Audits::new(0, 0, games);
+            entry.queue.audits = Audits::new(AuditSample::default(), games);
         }
         self.update_sets(tournament);
         self.finish_if_played(tournament) == AfterGame::Finished
     }
 
-    /// Restores the audits of an earlier start. The sample of audits is drawn from `key`, which is
-    /// the same for a tournament in every start.
+    /// Restores the audits of an earlier start, and sets the sample of audits, which is the same
+    /// for a tournament in every start.
     pub fn restore_audits(
         &mut self,
         tournament: TournamentNo,
-        key: u64,
+        sample: AuditSample,
         audited: Bitmap,
         differing: Bitmap,
     ) {
         if let Some(entry) = self.tournaments.get_mut(&tournament) {
-            entry.queue.restore_audits(key, audited, differing);
+            entry.queue.restore_audits(sample, audited, differing);
         }
         self.update_sets(tournament);
     }

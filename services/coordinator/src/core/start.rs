@@ -35,13 +35,14 @@ use crate::{
     options::Options,
     random,
     results::Results,
-    tickets::Tickets,
+    tickets::{self, Tickets},
 };
 
 /// Contents of the store.
 struct Found {
     agents: Vec<v1::Agent>,
     ticket_key: [u8; 32],
+    audit_key: [u8; 32],
     answers: Answers,
     audits: BTreeMap<String, Documents>,
     tournaments: Vec<(TournamentEntry, Option<Open>)>,
@@ -85,6 +86,8 @@ pub(crate) async fn load(
         stopping,
         boot_epoch,
         tickets: Tickets::new(found.ticket_key, boot_epoch),
+        audit_key: found.audit_key,
+        audit_ppm: settings.audit_ppm,
         lease_deadline: settings.lease_deadline,
         started: Instant::now(),
         turned: Instant::now(),
@@ -207,10 +210,14 @@ fn read(store: &dyn Store) -> Result<Found, StartError> {
         };
         tournaments.push((entry, open));
     }
+    let key = |document: &str| {
+        random::stored_key(store, document)
+            .map_err(|error| StartError::unreadable(format!("key {document}"), error))
+    };
     Ok(Found {
         agents,
-        ticket_key: Tickets::load(store)
-            .map_err(|error| StartError::unreadable("the key of lease tickets", error))?,
+        ticket_key: key(tickets::KEY)?,
+        audit_key: key(audits::KEY)?,
         answers: Answers::new(store.list(Collection::Requests)?),
         audits: bits::read(&meta, audits::PREFIX),
         tournaments,
