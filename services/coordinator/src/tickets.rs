@@ -44,7 +44,7 @@ impl Tickets {
         Self { key, boot_epoch }
     }
 
-    /// A ticket for ascending games of a tournament.
+    /// A ticket for games of a tournament, in any order.
     pub(crate) fn issue(
         &self,
         tournament: &str,
@@ -56,6 +56,8 @@ impl Tickets {
             WorkerProcess::Process(number) => (1, number),
             WorkerProcess::Join(number) => (2, number),
         };
+        let mut games: Vec<u64> = games.into_iter().collect();
+        games.sort_unstable();
         let mut ranges: Vec<(u64, u64)> = Vec::new();
         for index in games {
             match ranges.last_mut() {
@@ -117,7 +119,8 @@ mod tests {
     fn ticket_covers_exactly_its_games() {
         let tickets = Tickets::new([1; 32], 5);
         let games = [3, 4, 5, 9, 11, u64::MAX];
-        let ticket = tickets.issue("cup-1", PROCESS, games);
+        // Retried games are leased before others.
+        let ticket = tickets.issue("cup-1", PROCESS, [11, 3, u64::MAX, 4, 5, 9]);
         let leased = tickets.read("cup-1", &ticket).expect("its own ticket");
         assert_eq!(leased.process, PROCESS);
         let around = (0..20).chain([u64::MAX - 1, u64::MAX]);

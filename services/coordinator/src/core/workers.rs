@@ -359,7 +359,6 @@ impl Core {
             tournament_id: id.clone(),
             setup: (!known.contains(id)).then(|| info.setup.clone()),
             games: games.collect(),
-            audit: grant.audit,
             given_up: grant
                 .given_up
                 .iter()

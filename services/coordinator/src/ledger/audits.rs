@@ -217,7 +217,9 @@ impl Audits {
         self.assign(taken)
     }
 
-    fn assign(&mut self, taken: Vec<(u64, WorkerProcess)>) -> Vec<Assigned> {
+    fn assign(&mut self, mut taken: Vec<(u64, WorkerProcess)>) -> Vec<Assigned> {
+        // As in other leases.
+        taken.sort_unstable();
         self.out.extend(taken.iter().copied());
         let assigned = |(index, _)| Assigned { index, attempts: 0 };
         taken.into_iter().map(assigned).collect()

@@ -220,12 +220,11 @@ impl Ledger {
                 let requester = LeaseRequester::new(now, process, queue, &self.processes);
                 let assigns = entry.state == State::Running
                     && (queue.has_ready(&requester)
-                        || !alone_already && queue.suspect(&requester).is_some())
-                    && self.room(worker, number, entry) > 0;
+                        || !alone_already && queue.suspect(&requester).is_some());
                 let audits = matches!(entry.state, State::Running | State::Finished)
                     && (queue.audits.listed_for(process) > 0
                         || queue.audits.has_alone_for(process) && !alone_already);
-                (assigns || audits) && suits(worker, number)
+                (assigns || audits) && self.room(worker, number, entry) > 0 && suits(worker, number)
             })
             .min_by_key(|(number, entry)| {
                 let only_audits = entry.state != State::Running;
@@ -244,17 +243,17 @@ impl Ledger {
         let queue = &mut entry.queue;
         let running = entry.state == State::Running;
         let requester = LeaseRequester::new(now, process, queue, &self.processes);
-        let idle = !running || count == 0 || !queue.has_ready(&requester);
+        let idle = !running || !queue.has_ready(&requester);
         let audits = queue.audits.listed_for(process);
         let mut alone = false;
         let mut audit = false;
-        let games = if !in_doubt && audits >= LEASE_GAMES_MIN || idle && audits > 0 {
+        // The size of a lease does not show that it is an audit.
+        let games = if !in_doubt && audits >= count || idle && audits > 0 {
             audit = true;
-            let count = wanted.clamp(1, LEASE_GAMES_MIN);
             queue.audits.take(count, process)
         } else if !idle {
             queue.take(count, lease, &requester)
-        } else if running && count > 0 && !alone_already && queue.suspect(&requester).is_some() {
+        } else if running && !alone_already && queue.suspect(&requester).is_some() {
             alone = true;
             queue.take_suspect(lease, &requester).into_iter().collect()
         } else {
@@ -327,7 +326,7 @@ impl Ledger {
         self.workers.get(&worker).map_or(0, |worker| {
             let leases = worker.leases.iter().filter_map(|id| self.leases.get(*id));
             let held = leases
-                .filter(|lease| lease.tournament == tournament && !lease.audit)
+                .filter(|lease| lease.tournament == tournament)
                 .map(|lease| lease.games.len());
             worker.capacity.saturating_sub(held.sum())
         })
