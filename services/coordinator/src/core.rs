@@ -316,6 +316,7 @@ impl Core {
         metrics.queue_depth.set(self.ledger.waiting() as i64);
         metrics.games_in_flight.set(leased as i64 + pending as i64);
         metrics.workers.set(self.workers.len() as i64);
+        metrics.quarantined.set(self.ledger.quarantined() as i64);
         metrics.leases.set(self.ledger.leases() as i64);
         let audits = self.tournaments.values();
         let waiting = audits.filter_map(|entry| self.audits(entry));

@@ -17,6 +17,8 @@ mod failures;
 mod game_queue;
 mod leases;
 mod leasing;
+mod played_by;
+mod quarantine;
 mod reports;
 mod terms;
 #[cfg(test)]
@@ -88,6 +90,8 @@ pub struct Ledger {
     /// Processes of workers that left, because their games may still be reported.
     gone: BTreeMap<WorkerId, WorkerProcess>,
     processes: WorkerProcesses,
+    /// Processes that sent a record that cannot have happened.
+    quarantined: BTreeSet<WorkerProcess>,
     leases: Leases,
     tournaments_ever: TournamentNo,
     workers_ever: WorkerId,
@@ -109,6 +113,7 @@ impl Ledger {
             workers: BTreeMap::new(),
             gone: BTreeMap::new(),
             processes: WorkerProcesses::new(settings.host_grace_period),
+            quarantined: BTreeSet::new(),
             leases: Leases::default(),
             tournaments_ever: 0,
             workers_ever: 0,
@@ -250,6 +255,7 @@ impl Ledger {
             && !matches!(entry.state, State::Paused | State::Held)
         {
             entry.queue.agents = AgentStarts::default();
+            entry.queue.audits.forget_processes();
         }
     }
 
@@ -401,7 +407,12 @@ impl Ledger {
         };
         match entry.queue.durable(index) {
             None => return AfterGame::Nothing,
-            Some(true) => entry.queue.audits.durable(index, by),
+            Some(true) => {
+                entry.queue.audits.durable(index, by);
+                if self.quarantined.contains(&by) {
+                    entry.queue.audits.doubt(index);
+                }
+            }
             Some(false) => {}
         }
         self.finish_if_played(tournament)

@@ -223,6 +223,9 @@ impl Core {
             Ok(worker) => worker,
             Err(error) => return drop(reply.send(Err(error))),
         };
+        if self.ledger.is_worker_quarantined(worker) {
+            return drop(reply.send(Err(Error::Quarantined)));
+        }
         let wait = Duration::from_millis(request.wait_ms.into()).min(WAIT_MAX);
         let now = self.now();
         let parked = Parked {
@@ -430,6 +433,25 @@ impl Core {
         Ok(ended)
     }
 
+    /// A process sent a record that cannot have happened.
+    pub(crate) fn quarantine(&mut self, process: WorkerProcess, by: Caller, problem: String) {
+        let Some(ended) = self.ledger.quarantine(process) else {
+            return;
+        };
+        let name = self.worker_name(by);
+        tracing::warn!(
+            name,
+            problem,
+            leases = ended.len(),
+            "a worker process is in quarantine; other processes play its games again"
+        );
+        self.tell_ended(&ended);
+        self.unpark = true;
+        for entry in self.tournaments.values() {
+            entry.touch();
+        }
+    }
+
     pub(super) fn expire(&mut self) {
         let ended = self.ledger.expire(self.now());
         if ended.is_empty() {
@@ -459,6 +481,7 @@ impl Core {
                     leases: load.leases,
                     games_leased: load.games,
                     games_reported: worker.games_reported,
+                    quarantined: self.ledger.is_worker_quarantined(number),
                 }
             })
             .collect();

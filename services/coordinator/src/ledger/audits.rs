@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Assigned, AuditSample, Bitmap, WorkerId, WorkerProcess};
+use super::{Assigned, AuditSample, Bitmap, WorkerId, WorkerProcess, played_by::PlayedBy};
 
 /// Maximum games that one search looks at.
 const FIND_MAX: u64 = 1 << 14;
@@ -59,7 +59,11 @@ impl Waiting {
 #[derive(Debug, Default)]
 pub(super) struct Audits {
     sample: AuditSample,
-    /// Durable games of the sample.
+    /// Games that are audited although the sample lacks them, because their process is in doubt.
+    doubted: Bitmap,
+    /// The process of each game, until the tournament is over.
+    played_by: PlayedBy,
+    /// Durable games that are to be audited.
     due: u64,
     audited: Bitmap,
     differing: Bitmap,
@@ -103,6 +107,7 @@ impl Audits {
     pub(super) fn new(sample: AuditSample, games: u64) -> Self {
         Self {
             sample,
+            doubted: Bitmap::new(games),
             audited: Bitmap::new(games),
             differing: Bitmap::new(games),
             ..Self::default()
@@ -129,13 +134,14 @@ impl Audits {
 
     /// Sets the number of known games.
     pub(super) fn extend(&mut self, games: u64) {
+        self.doubted.grow(games);
         self.audited.grow(games);
         self.differing.grow(games);
     }
 
-    /// True if a game is in the sample, or was audited under another share.
+    /// True if a game is in the sample, in doubt, or was audited under another share.
     fn counts(&self, index: u64) -> bool {
-        self.audited.contains(index) || self.sample.contains(index)
+        self.audited.contains(index) || self.doubted.contains(index) || self.sample.contains(index)
     }
 
     pub(super) fn so_far(&self) -> Audited {
@@ -150,10 +156,31 @@ impl Audits {
 
     /// Adds a game that became durable to the list, if the game is in the sample.
     pub(super) fn durable(&mut self, index: u64, by: WorkerProcess) {
+        self.played_by.insert(index, by);
         if self.sample.contains(index) {
             self.due += 1;
             self.list(index, by);
         }
+    }
+
+    /// Adds a durable game to the list that is not in the sample.
+    pub(super) fn doubt(&mut self, index: u64) {
+        if !self.counts(index) && self.doubted.insert(index) {
+            self.due += 1;
+            self.list(index, self.played_by.process(index));
+        }
+    }
+
+    /// Adds all games of a process to the list.
+    pub(super) fn doubt_all(&mut self, by: WorkerProcess) {
+        for index in self.played_by.games(by) {
+            self.doubt(index);
+        }
+    }
+
+    /// Forgets which process played each game.
+    pub(super) fn forget_processes(&mut self) {
+        self.played_by = PlayedBy::default();
     }
 
     fn list(&mut self, index: u64, by: WorkerProcess) {
@@ -173,7 +200,7 @@ impl Audits {
         for _ in 0..games.min(FIND_MAX) {
             let index = self.cursor;
             self.cursor = (self.cursor + 1) % games;
-            if !self.sample.contains(index) {
+            if !self.counts(index) {
                 continue;
             }
             let known = self.audited.contains(index)
@@ -182,7 +209,7 @@ impl Audits {
                 || self.alone.has(index)
                 || self.failed.get(&index).is_some_and(|&it| it >= FAILED_MAX);
             if !known && durable(index) {
-                self.list(index, WorkerProcess::Unknown);
+                self.list(index, self.played_by.process(index));
                 if self.listed.count == LISTED_MAX {
                     break;
                 }

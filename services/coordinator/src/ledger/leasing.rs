@@ -74,7 +74,9 @@ impl Ledger {
             leases: BTreeSet::new(),
         };
         self.workers.insert(self.workers_ever, worker);
-        self.processes.mark_joined(process, self.now);
+        if !self.is_quarantined(process) {
+            self.processes.mark_joined(process, self.now);
+        }
         self.workers_ever
     }
 
@@ -185,6 +187,9 @@ impl Ledger {
         self.now = now;
         let Ask { worker, wanted, .. } = ask;
         let here = self.workers.get(&worker)?;
+        if self.is_quarantined(here.process) {
+            return None;
+        }
         let holds = !here.leases.is_empty();
         let mut held = here.leases.iter().filter_map(|id| self.leases.get(*id));
         let alone_already = held.any(|lease| lease.alone);

@@ -50,6 +50,46 @@ fn audits_take_room_like_other_games() {
 }
 
 #[test]
+fn quarantined_process_gets_no_games() {
+    let mut ledger = ledger();
+    let tournament = running(&mut ledger, 40);
+    let liar = WorkerProcess::Process(7);
+    let worker = ledger.join_as(liar, usize::MAX);
+    let other = ledger.join_as(WorkerProcess::Process(8), usize::MAX);
+    for index in 0..10 {
+        ledger.report(START, tournament, 0, index, [0; 32]);
+        ledger.durable(tournament, index, liar);
+    }
+    ledger.report(START, tournament, 0, 10, [0; 32]);
+    let held = grant(&mut ledger, START, worker).expect("a lease");
+    let ended = ledger.quarantine(liar).expect("not before");
+    assert_eq!(ended.len(), 1);
+    assert_eq!(ended[0].lease, held.lease);
+    assert_eq!(ledger.quarantine(liar), None, "in quarantine already");
+    // A game that was being written meanwhile.
+    ledger.durable(tournament, 10, liar);
+    assert_eq!(grant(&mut ledger, START, worker), None);
+    let again = ledger.join_as(liar, usize::MAX);
+    assert_eq!(grant(&mut ledger, START, again), None, "it joined again");
+    assert_eq!(ledger.audited(tournament).expect("added").due, 11);
+    let mut audited = BTreeSet::new();
+    while let Some(lease) = grant(&mut ledger, START, other) {
+        for index in indices(&lease) {
+            ledger.report(START, tournament, lease.lease, index, [0; 32]);
+            if lease.audit {
+                assert!(ledger.settle_audit(tournament, index, other, false));
+                audited.insert(index);
+            } else {
+                ledger.durable(tournament, index, WorkerProcess::Process(8));
+            }
+        }
+    }
+    assert_eq!(audited, (0..11).collect());
+    let shown = ledger.audited(tournament).expect("added");
+    assert_eq!((shown.agreed, shown.waiting()), (11, 0));
+}
+
+#[test]
 fn audit_runs_on_another_worker() {
     let mut ledger = Ledger::new(settings(1_000_000), 1);
     let tournament = running(&mut ledger, 16);
