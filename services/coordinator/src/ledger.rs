@@ -32,7 +32,7 @@ use std::{
 };
 
 use agent_starts::AgentStarts;
-pub use audit_sample::AuditSample;
+pub use audit_sample::{AuditSample, ppm};
 pub use audits::Audited;
 use audits::Audits;
 pub use bitmap::Bitmap;

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     error::Error,
-    ledger::{AuditSample, Audited, Bitmap, Continuation, RecordStatus, State},
+    ledger::{AuditSample, Audited, Bitmap, Continuation, RecordStatus, State, ppm},
     messages::{AuditStatus, Comparison, Reply},
 };
 
@@ -66,7 +66,8 @@ impl Core {
             let key = &entry.info.key;
             changes.extend(documents.map(|&it| bits::store(PREFIX, key, it, is_in)));
         }
-        let sample = AuditSample::new(&self.audit_key, id, self.audit_ppm);
+        let share = entry.document.audit_share;
+        let sample = AuditSample::new(&self.audit_key, id, share.map_or(self.audit_ppm, ppm));
         self.ledger
             .restore_audits(number, sample, audited, differing);
         let audited = self.ledger.audited(number).unwrap_or_default();
@@ -85,7 +86,8 @@ impl Core {
         before: &Documents,
     ) -> Result<(), Error> {
         let entry = self.entry(id)?;
-        if entry.document.state() != v1::TournamentState::Finished {
+        let is_audited = entry.document.audit_share.map_or(self.audit_ppm, ppm) > 0;
+        if entry.document.state() != v1::TournamentState::Finished || !is_audited {
             return Ok(());
         }
         // A tournament that lacks games is not finished any more; see `start`.

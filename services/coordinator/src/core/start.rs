@@ -68,7 +68,6 @@ pub(crate) async fn load(
     let store = Arc::clone(&options.store);
     let found = with_store(Arc::clone(&store), read).await;
     let found = found.ok_or_else(|| StartError::unreadable("what is", "the program ends"))??;
-    let audits_at_all = settings.audit_ppm > 0;
     let epoch = random::bytes().map_err(|error| StartError::Random(error.to_string()))?;
     let boot_epoch = u64::from_le_bytes(epoch);
     let positions = store.positions();
@@ -141,7 +140,7 @@ pub(crate) async fn load(
             core.account(&id, (done, results), !options.only_started, audits)
                 .await
                 .map_err(unstored)?;
-        } else if audits_at_all {
+        } else {
             core.go_on_auditing(&id, audits).await.map_err(unstored)?;
         }
     }

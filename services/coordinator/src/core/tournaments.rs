@@ -148,7 +148,10 @@ impl Core {
                 let tournament = plan.tournament.id(attempt);
                 self.check_owner(&tournament, by)?;
                 self.check_records(&tournament, plan.setup.hash_only)?;
-                self.entry_mut(&tournament)?.document.unplayed_limit = Some(plan.unplayed_limit);
+                let document = &mut self.entry_mut(&tournament)?.document;
+                document.unplayed_limit = Some(plan.unplayed_limit);
+                // It counts from the next start.
+                document.audit_share = plan.audit_share;
                 return self.go_on(&tournament, state, &request, by).await;
             }
         };

@@ -15,6 +15,12 @@ pub struct AuditSample {
     pub(super) ppm: u32,
 }
 
+/// A share in parts per million.
+#[must_use]
+pub fn ppm(share: f64) -> u32 {
+    (share * 1e6) as u32
+}
+
 impl fmt::Debug for AuditSample {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The key is a secret.
