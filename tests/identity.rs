@@ -355,3 +355,52 @@ fn endpoint_is_checked_at_each_start() {
     other.stop();
     world.nothing_runs();
 }
+
+#[test]
+fn operator_limits_endpoints() {
+    let world = World::new();
+    let endpoint = world.server(&["agent", "serve", "--bot", "random"]);
+    let at = format!("http://{}", endpoint.listen());
+    let register = |networks: &[&str], at: &str, data: &str| {
+        let coordinator = world.coordinator(data, networks);
+        let (url, name) = (coordinator.url(), "mine");
+        let register = ["agent", "register", name, "--endpoint", at];
+        let output = world.arena(&[&register[..], &["--coordinator", &url]].concat());
+        (coordinator, output)
+    };
+    let (far, refused) = register(&["--agent-endpoints", "10.0.0.0/8"], &at, "far");
+    let _ = refused.fails(2, &["127.0.0.1", "operator", "--agent-endpoints"]);
+    far.stop();
+    let socket = format!("unix:{}", world.folder().join("mine.sock").display());
+    let local = world.server(&["agent", "serve", "--bot", "random", "--listen", &socket]);
+    let (closed, refused) = register(&[], &socket, "closed");
+    let _ = refused.fails(2, &[&socket, "--agent-endpoints unix"]);
+    closed.stop();
+    let both = ["--agent-endpoints", "unix,127.0.0.0/8"];
+    let (open, registered) = register(&both, &socket, "open");
+    let _ = registered.ok();
+    open.stop();
+
+    // The worker has networks of its own.
+    let (coordinator, registered) = register(&[], &at, "data");
+    let _ = registered.ok();
+    let url = coordinator.url();
+    let worker = world.worker(&coordinator, &["--agent-endpoints", "10.0.0.0/8"]);
+    let spec = spec("far", "cowry", 1, &["mine", "random"], "");
+    let id = world.start_tournament("far", &format!("{spec}unplayed_limit = 1\n"), &url);
+    world.end_tournament(&id, &url);
+    let game = format!("{id}/0");
+    let shown = world
+        .arena(&["game", "show", &game, "--coordinator", &url])
+        .ok();
+    let message = format!("cannot reach {at}: the endpoint did not answer\n");
+    assert!(shown.stderr.contains(&message), "{}", shown.transcript());
+    let reason = "not in the networks that the operator allows";
+    assert!(worker.log().contains(reason), "{}", worker.log());
+    worker.stop();
+    coordinator.stop();
+    for agent in [local, endpoint] {
+        agent.stop();
+    }
+    world.nothing_runs();
+}

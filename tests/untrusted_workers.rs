@@ -32,7 +32,7 @@ struct Liar {
 }
 
 impl Liar {
-    async fn join(url: String) -> Result<Self, Status> {
+    async fn join(url: String, process: u64) -> Result<Self, Status> {
         let connection = Credentials::of_url(&url).connect_lazy(&url);
         let mut client = WorkerServiceClient::new(connection.expect("a URL"));
         let rulesets = arena_games::rulesets().iter();
@@ -43,7 +43,7 @@ impl Liar {
             rulesets: rulesets
                 .map(|it| (it.name.to_owned(), it.version))
                 .collect(),
-            process: 1,
+            process,
             record_version: arena_model::RECORD_VERSION,
         };
         let mut notices = client.join(join).await?.into_inner();
@@ -175,7 +175,7 @@ fn lies_are_refused(ruleset: &str) {
         .expect("a runtime");
     let mut tried = BTreeSet::new();
     let done = || tournament(&url, &id).expect("it runs").games_done;
-    let mut liar = runtime.block_on(Liar::join(url.clone())).expect("joins");
+    let mut liar = runtime.block_on(Liar::join(url.clone(), 1)).expect("joins");
     runtime.block_on(async {
         let setup = liar.lease.setup.clone().expect("new to it");
         let rules = TournamentRecords::new(&setup).expect("known rules");
@@ -212,14 +212,21 @@ fn lies_are_refused(ruleset: &str) {
     });
     assert_eq!(done(), 0, "lies count");
     assert_eq!(tried.len(), lies().len(), "{tried:?}");
+    let truth = |index| {
+        let played = book.game(index).expect("a game");
+        v1::GameReport::decode(&*played.report).expect("a report")
+    };
+    let mut honest = runtime.block_on(Liar::join(url.clone(), 2)).expect("joins");
     runtime.block_on(async {
-        for game in liar.lease.games.clone() {
-            let played = book.game(game.index).expect("a game");
-            let truth = v1::GameReport::decode(&*played.report).expect("a report");
-            liar.report(truth).await.expect("the truth");
+        let index = liar.lease.games[0].index;
+        let status = liar.report(truth(index)).await.expect_err("in quarantine");
+        let info = status.get_details_error_info().expect("a reason");
+        assert_eq!(info.reason, reasons::WORKER_QUARANTINED);
+        for game in honest.lease.games.clone() {
+            honest.report(truth(game.index)).await.expect("the truth");
         }
     });
-    assert_eq!(done(), liar.lease.games.len() as u64);
+    assert_eq!(done(), honest.lease.games.len() as u64);
 }
 
 #[test]

@@ -102,6 +102,9 @@ pub(crate) struct Core {
     stopping: watch::Sender<bool>,
     boot_epoch: u64,
     pub(crate) tickets: Tickets,
+    /// Decides which games are audited.
+    audit_key: [u8; 32],
+    audit_ppm: u32,
     lease_deadline: Duration,
     started: Instant,
     /// Time of the newest action.
@@ -313,6 +316,7 @@ impl Core {
         metrics.queue_depth.set(self.ledger.waiting() as i64);
         metrics.games_in_flight.set(leased as i64 + pending as i64);
         metrics.workers.set(self.workers.len() as i64);
+        metrics.quarantined.set(self.ledger.quarantined() as i64);
         metrics.leases.set(self.ledger.leases() as i64);
         let audits = self.tournaments.values();
         let waiting = audits.filter_map(|entry| self.audits(entry));

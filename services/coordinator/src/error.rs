@@ -215,10 +215,18 @@ pub(crate) enum Error {
     Request(String),
     #[error("the record of game {game} {problem}")]
     Record { game: String, problem: String },
+    /// As `Record`, and its worker is at fault.
+    #[error("the record of game {game} {problem}")]
+    Unsound { game: String, problem: String },
     #[error(transparent)]
     Convert(#[from] ConvertError),
     #[error("unknown worker {0}: join again first")]
     UnknownWorker(String),
+    #[error(
+        "this worker process is in quarantine, because it sent a record that cannot have \
+         happened: check its program and its machine, then start it again"
+    )]
+    Quarantined,
     #[error(
         "the games of this report of tournament {tournament} were not leased to the worker that \
          sent it"
@@ -351,9 +359,12 @@ impl Error {
             Self::PageToken => (InvalidArgument, reasons::PAGE_TOKEN_INVALID),
             Self::RequestId(_) => (InvalidArgument, reasons::REQUEST_ID_CONFLICT),
             Self::Request(_) | Self::Convert(_) => (InvalidArgument, reasons::REQUEST_INVALID),
-            Self::Record { .. } => (InvalidArgument, reasons::RECORD_INVALID),
+            Self::Record { .. } | Self::Unsound { .. } => {
+                (InvalidArgument, reasons::RECORD_INVALID)
+            }
             Self::UnknownWorker(_) => (FailedPrecondition, reasons::UNKNOWN_WORKER),
             Self::NotLeased { .. } => (PermissionDenied, reasons::NOT_LEASED),
+            Self::Quarantined => (PermissionDenied, reasons::WORKER_QUARANTINED),
             Self::WorkerOutdated { .. } | Self::WorkerVersion { .. } => {
                 (FailedPrecondition, reasons::WORKER_OUTDATED)
             }

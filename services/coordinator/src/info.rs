@@ -258,19 +258,22 @@ impl Info {
         schedule: &Schedule,
         line: &mut String,
     ) -> Result<(), Error> {
+        let game = || format!("{}/{}", self.id, record.index);
         let wrong = |problem: String| {
-            Err(Error::Record {
-                game: format!("{}/{}", self.id, record.index),
-                problem,
-            })
+            let game = game();
+            Err(Error::Unsound { game, problem })
         };
         let rules = self.rules.get_or_init(|| {
             Rules::new(&self.setup).map_err(|error| format!("cannot be replayed: {error}"))
         });
-        let Rules { game, verifier } = match rules {
+        let rules = match rules {
             Ok(rules) => rules,
-            Err(problem) => return wrong(problem.clone()),
+            Err(problem) => {
+                let (game, problem) = (game(), problem.clone());
+                return Err(Error::Record { game, problem });
+            }
         };
+        let Rules { game, verifier } = rules;
         if let Err(error) = verifier.verify(record, &**game, line) {
             return wrong(format!("cannot have happened: {error}"));
         }

@@ -9,6 +9,7 @@
 //! after a restart, every game that is not done is queued.
 
 mod agent_starts;
+mod audit_sample;
 mod audits;
 mod bitmap;
 mod defects;
@@ -16,6 +17,8 @@ mod failures;
 mod game_queue;
 mod leases;
 mod leasing;
+mod played_by;
+mod quarantine;
 mod reports;
 mod terms;
 #[cfg(test)]
@@ -29,6 +32,7 @@ use std::{
 };
 
 use agent_starts::AgentStarts;
+pub use audit_sample::{AuditSample, ppm};
 pub use audits::Audited;
 use audits::Audits;
 pub use bitmap::Bitmap;
@@ -86,6 +90,8 @@ pub struct Ledger {
     /// Processes of workers that left, because their games may still be reported.
     gone: BTreeMap<WorkerId, WorkerProcess>,
     processes: WorkerProcesses,
+    /// Processes that sent a record that cannot have happened.
+    quarantined: BTreeSet<WorkerProcess>,
     leases: Leases,
     tournaments_ever: TournamentNo,
     workers_ever: WorkerId,
@@ -107,6 +113,7 @@ impl Ledger {
             workers: BTreeMap::new(),
             gone: BTreeMap::new(),
             processes: WorkerProcesses::new(settings.host_grace_period),
+            quarantined: BTreeSet::new(),
             leases: Leases::default(),
             tournaments_ever: 0,
             workers_ever: 0,
@@ -130,7 +137,8 @@ impl Ledger {
         } else {
             done
         };
-        let audits = Audits::new(u64::from(number), self.settings.audit_ppm, done.bound());
+        let sample = AuditSample::new(&[0; 32], &number.to_string(), self.settings.audit_ppm);
+        let audits = Audits::new(sample, done.bound());
         self.tournaments.insert(
             number,
             LedgerEntry {
@@ -169,23 +177,23 @@ impl Ledger {
         entry.continuation = continuation;
         entry.queue.extend(games);
         if is_injected(Defect::ForgetsAudits) {
-            entry.queue.audits = Audits::new(0, 0, games);
+            entry.queue.audits = Audits::new(AuditSample::default(), games);
         }
         self.update_sets(tournament);
         self.finish_if_played(tournament) == AfterGame::Finished
     }
 
-    /// Restores the audits of an earlier start. The sample of audits is drawn from `key`, which is
-    /// the same for a tournament in every start.
+    /// Restores the audits of an earlier start, and sets the sample of audits, which is the same
+    /// for a tournament in every start.
     pub fn restore_audits(
         &mut self,
         tournament: TournamentNo,
-        key: u64,
+        sample: AuditSample,
         audited: Bitmap,
         differing: Bitmap,
     ) {
         if let Some(entry) = self.tournaments.get_mut(&tournament) {
-            entry.queue.restore_audits(key, audited, differing);
+            entry.queue.restore_audits(sample, audited, differing);
         }
         self.update_sets(tournament);
     }
@@ -247,6 +255,7 @@ impl Ledger {
             && !matches!(entry.state, State::Paused | State::Held)
         {
             entry.queue.agents = AgentStarts::default();
+            entry.queue.audits.forget_processes();
         }
     }
 
@@ -401,7 +410,12 @@ impl Ledger {
         };
         match entry.queue.durable(index) {
             None => return AfterGame::Nothing,
-            Some(true) => entry.queue.audits.durable(index, by),
+            Some(true) => {
+                entry.queue.audits.durable(index, by);
+                if self.quarantined.contains(&by) {
+                    entry.queue.audits.doubt(index);
+                }
+            }
             Some(false) => {}
         }
         self.finish_if_played(tournament)

@@ -7,7 +7,7 @@ use arena_model::{
     engine::options::{self, Options, nearest},
     is_hidden, printable,
     record::{Program, RecordAgent},
-    spec::{GamePlay, Records, Spec, Variant},
+    spec::{GamePlay, Play, Records, Spec, Variant},
 };
 use arena_tournament::{Stages, Tally, format::Games};
 use arena_wire::{
@@ -47,6 +47,8 @@ pub(crate) struct Plan {
     nonce: Option<[u8; 32]>,
     /// Share of games lost without an answer above which it pauses itself.
     pub(crate) unplayed_limit: f64,
+    /// Share of games to audit; none: that of the coordinator.
+    pub(crate) audit_share: Option<f64>,
 }
 
 impl Plan {
@@ -101,7 +103,11 @@ impl Plan {
             blocks: spec.blocks,
             seats,
             agents: refs,
-            play: spec.play.clone(),
+            // The share of audits changes no record.
+            play: Play {
+                audit_share: None,
+                ..spec.play.clone()
+            },
             openings: None,
         };
         let agents_options = tournament.agents.iter().map(|agent| &agent.options);
@@ -152,6 +158,7 @@ impl Plan {
             is_drawn,
             nonce: None,
             unplayed_limit: spec.unplayed_limit,
+            audit_share: spec.play.audit_share,
         })
     }
 
@@ -197,6 +204,7 @@ impl Plan {
             created_unix_us: 0,
             finished_unix_us: 0,
             unplayed_limit: Some(self.unplayed_limit),
+            audit_share: self.audit_share,
             seed_commitment: self.nonce.map_or_else(String::new, |nonce| {
                 hex::encode(self.tournament.seed.commitment(&nonce))
             }),

@@ -33,7 +33,7 @@ use crate::{
     door::Door,
     error::{RunError, StartError},
     handle::{COMMANDS_MAX, COMPUTATIONS_MAX, Handle, TRANSFERS_MAX},
-    ledger::LedgerSettings,
+    ledger::{LedgerSettings, ppm},
     messages::RunSummary,
     options::Options,
     rpc::{AdminRpc, CoordinatorRpc, Figures, Gate, Gated, WorkerRpc},
@@ -149,7 +149,7 @@ impl Options {
         let stopping = stop.subscribe();
         let settings = LedgerSettings {
             lease_deadline: self.lease_deadline,
-            audit_ppm: (share * 1e6) as u32,
+            audit_ppm: ppm(share),
             host_grace_period: self.host_grace_period,
         };
         let door = Door::load(&self.access, &self.store)?;

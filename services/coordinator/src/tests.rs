@@ -2,6 +2,7 @@
 //! game.
 
 mod agents;
+mod audits;
 mod checkpoints;
 mod crowd;
 mod damage;

@@ -2,14 +2,13 @@
 //! and is authenticated with a key that the store keeps, so that results may arrive after the
 //! lease, the worker's stay or this start of the coordinator has ended.
 
-use arena_store::{Collection, Store};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use crate::{error::Error, ledger::WorkerProcess, random};
+use crate::ledger::WorkerProcess;
 
-/// Where the key is kept.
-const DOCUMENT: &str = "tickets";
+/// Document of the key.
+pub(crate) const KEY: &str = "tickets";
 /// Length of the code that authenticates a ticket.
 const CODE_BYTES: usize = 16;
 
@@ -41,26 +40,11 @@ impl Leased {
 }
 
 impl Tickets {
-    /// Reads the key of a store, or draws one at its first start.
-    pub(crate) fn load(store: &dyn Store) -> Result<[u8; 32], Error> {
-        let stored = store.get(Collection::Meta, DOCUMENT)?;
-        if let Some(key) = stored.and_then(|key| key.try_into().ok()) {
-            return Ok(key);
-        }
-        let key = random::bytes()?;
-        if let Err(error) = store.put(Collection::Meta, DOCUMENT, &key) {
-            // A full disk must not keep users from reading. Games leased before the next start
-            // are played again.
-            tracing::warn!(%error, "cannot store the key of lease tickets");
-        }
-        Ok(key)
-    }
-
     pub(crate) fn new(key: [u8; 32], boot_epoch: u64) -> Self {
         Self { key, boot_epoch }
     }
 
-    /// A ticket for ascending games of a tournament.
+    /// A ticket for games of a tournament, in any order.
     pub(crate) fn issue(
         &self,
         tournament: &str,
@@ -72,6 +56,8 @@ impl Tickets {
             WorkerProcess::Process(number) => (1, number),
             WorkerProcess::Join(number) => (2, number),
         };
+        let mut games: Vec<u64> = games.into_iter().collect();
+        games.sort_unstable();
         let mut ranges: Vec<(u64, u64)> = Vec::new();
         for index in games {
             match ranges.last_mut() {
@@ -125,8 +111,6 @@ impl Tickets {
 
 #[cfg(test)]
 mod tests {
-    use arena_store::MemoryStore;
-
     use super::*;
 
     const PROCESS: WorkerProcess = WorkerProcess::Process(7);
@@ -135,7 +119,8 @@ mod tests {
     fn ticket_covers_exactly_its_games() {
         let tickets = Tickets::new([1; 32], 5);
         let games = [3, 4, 5, 9, 11, u64::MAX];
-        let ticket = tickets.issue("cup-1", PROCESS, games);
+        // Retried games are leased before others.
+        let ticket = tickets.issue("cup-1", PROCESS, [11, 3, u64::MAX, 4, 5, 9]);
         let leased = tickets.read("cup-1", &ticket).expect("its own ticket");
         assert_eq!(leased.process, PROCESS);
         let around = (0..20).chain([u64::MAX - 1, u64::MAX]);
@@ -160,10 +145,7 @@ mod tests {
 
     #[test]
     fn restart_keeps_tickets_but_no_join_numbers() {
-        let store = MemoryStore::new().expect("a store");
-        let key = Tickets::load(&store).expect("a key");
-        assert_eq!(Tickets::load(&store).expect("a key"), key);
-        let (before, after) = (Tickets::new(key, 1), Tickets::new(key, 2));
+        let (before, after) = (Tickets::new([1; 32], 1), Tickets::new([1; 32], 2));
         let ticket = |process| before.issue("cup-1", process, [0]);
         let read = |process| {
             after

@@ -140,6 +140,8 @@ metrics! {
     TOURNAMENTS_PAUSED = gauge("arena_tournaments_paused", &["reason"],
         "Paused tournaments by reason: user, agent_does_not_start, unplayed_games");
     WORKERS = gauge("arena_workers", &[], "Connected workers");
+    WORKERS_QUARANTINED = gauge("arena_workers_quarantined", &[],
+        "Worker processes in quarantine, because they sent a record that cannot have happened");
     LEASES = gauge("arena_leases", &[], "Leases held by workers");
     LEASES_GRANTED = counter("arena_leases_granted_total", &[], "Leases granted to workers");
     LEASE_WAIT = histogram("arena_lease_wait_seconds", &[], WAIT_BUCKETS,

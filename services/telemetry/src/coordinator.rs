@@ -120,6 +120,8 @@ pub struct CoordinatorMetrics {
     pub games_in_flight: IntGauge,
     /// Workers that are present.
     pub workers: IntGauge,
+    /// Worker processes in quarantine.
+    pub quarantined: IntGauge,
     /// Leases that workers hold.
     pub leases: IntGauge,
     leases_granted: IntCounter,
@@ -176,6 +178,7 @@ impl CoordinatorMetrics {
             queue_depth: catalogue::QUEUE_DEPTH.gauge(registry)?,
             games_in_flight: catalogue::GAMES_IN_FLIGHT.gauge(registry)?,
             workers: catalogue::WORKERS.gauge(registry)?,
+            quarantined: catalogue::WORKERS_QUARANTINED.gauge(registry)?,
             leases: catalogue::LEASES.gauge(registry)?,
             leases_granted: catalogue::LEASES_GRANTED.counter(registry)?,
             lease_wait: catalogue::LEASE_WAIT.histogram(registry)?,

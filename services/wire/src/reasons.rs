@@ -43,6 +43,8 @@ pub const UNKNOWN_WORKER: &str = "UNKNOWN_WORKER";
 pub const RECORD_INVALID: &str = "RECORD_INVALID";
 /// The games were not leased to the worker that reports them.
 pub const NOT_LEASED: &str = "NOT_LEASED";
+/// The worker process sent a record that cannot have happened, and gets no more games.
+pub const WORKER_QUARANTINED: &str = "WORKER_QUARANTINED";
 /// The call has no token, and this coordinator asks for one.
 pub const TOKEN_MISSING: &str = "TOKEN_MISSING";
 /// The token is malformed, or not one of this coordinator.

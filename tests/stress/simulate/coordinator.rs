@@ -103,7 +103,7 @@ pub(super) struct Coordinator {
     deadline: u64,
     started: u64,
     pub(super) ahead: i64,
-    audits_at_all: bool,
+    audit_ppm: u32,
     ledger: Ledger,
     reports: Reports,
     comparisons: Vec<Comparison>,
@@ -170,7 +170,7 @@ impl Coordinator {
             deadline: settings.lease_deadline.as_micros() as u64,
             started: net.now,
             ahead: 0,
-            audits_at_all: settings.audit_ppm > 0,
+            audit_ppm: settings.audit_ppm,
             ledger: Ledger::new(settings, epoch),
             reports: Reports::default(),
             comparisons: Vec::new(),
@@ -198,7 +198,7 @@ impl Coordinator {
             let Some(state) = kept.state else { continue };
             let accounted = match state {
                 State::Running | State::Paused | State::Held => true,
-                State::Finished => this.audits_at_all,
+                State::Finished => this.audit_ppm > 0,
                 State::Cancelled => false,
             };
             let done = kept.games.iter().map(|&hash| u8::from(hash != 0));

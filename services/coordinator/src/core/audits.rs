@@ -14,12 +14,14 @@ use super::{
 };
 use crate::{
     error::Error,
-    ledger::{Audited, Bitmap, Continuation, RecordStatus, State},
+    ledger::{AuditSample, Audited, Bitmap, Continuation, RecordStatus, State, ppm},
     messages::{AuditStatus, Comparison, Reply},
 };
 
 /// Prefix of the keys of audits.
 pub(super) const PREFIX: &str = "audits/";
+/// Document of the key that decides which games are audited.
+pub(super) const KEY: &str = "audit_key";
 
 impl AuditStatus {
     /// The state of differences only.
@@ -64,8 +66,10 @@ impl Core {
             let key = &entry.info.key;
             changes.extend(documents.map(|&it| bits::store(PREFIX, key, it, is_in)));
         }
+        let share = entry.document.audit_share;
+        let sample = AuditSample::new(&self.audit_key, id, share.map_or(self.audit_ppm, ppm));
         self.ledger
-            .restore_audits(number, key(id), audited, differing);
+            .restore_audits(number, sample, audited, differing);
         let audited = self.ledger.audited(number).unwrap_or_default();
         entry.audit_status = AuditStatus::of(&entry.differing).and(audited);
         if changes.is_empty() {
@@ -82,7 +86,8 @@ impl Core {
         before: &Documents,
     ) -> Result<(), Error> {
         let entry = self.entry(id)?;
-        if entry.document.state() != v1::TournamentState::Finished {
+        let is_audited = entry.document.audit_share.map_or(self.audit_ppm, ppm) > 0;
+        if entry.document.state() != v1::TournamentState::Finished || !is_audited {
             return Ok(());
         }
         // A tournament that lacks games is not finished any more; see `start`.
@@ -181,11 +186,4 @@ impl Core {
             .map(|document| bits::store(PREFIX, &compared.info.key, document, came_of))
             .collect())
     }
-}
-
-/// Key of a tournament's audit sample: FNV-1a of its id (Fowler, Noll, Vo 1991).
-pub(super) fn key(id: &str) -> u64 {
-    id.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }

@@ -43,6 +43,9 @@ impl Core {
     /// Passes new games to the store. Returns the number of the report and, if nothing has to be
     /// written, the games that had a record before.
     fn take_report(&mut self, report: GamesReport) -> Result<(ReportId, Option<Vec<u64>>), Error> {
+        if self.ledger.is_quarantined(report.process) {
+            return Err(Error::Quarantined);
+        }
         let entry = self.entry(&report.info.id)?;
         let Some(tournament) = entry.number else {
             // The tournament was over before this start: all its games are durable or unwanted.

@@ -35,13 +35,14 @@ use crate::{
     options::Options,
     random,
     results::Results,
-    tickets::Tickets,
+    tickets::{self, Tickets},
 };
 
 /// Contents of the store.
 struct Found {
     agents: Vec<v1::Agent>,
     ticket_key: [u8; 32],
+    audit_key: [u8; 32],
     answers: Answers,
     audits: BTreeMap<String, Documents>,
     tournaments: Vec<(TournamentEntry, Option<Open>)>,
@@ -67,7 +68,6 @@ pub(crate) async fn load(
     let store = Arc::clone(&options.store);
     let found = with_store(Arc::clone(&store), read).await;
     let found = found.ok_or_else(|| StartError::unreadable("what is", "the program ends"))??;
-    let audits_at_all = settings.audit_ppm > 0;
     let epoch = random::bytes().map_err(|error| StartError::Random(error.to_string()))?;
     let boot_epoch = u64::from_le_bytes(epoch);
     let positions = store.positions();
@@ -85,6 +85,8 @@ pub(crate) async fn load(
         stopping,
         boot_epoch,
         tickets: Tickets::new(found.ticket_key, boot_epoch),
+        audit_key: found.audit_key,
+        audit_ppm: settings.audit_ppm,
         lease_deadline: settings.lease_deadline,
         started: Instant::now(),
         turned: Instant::now(),
@@ -138,7 +140,7 @@ pub(crate) async fn load(
             core.account(&id, (done, results), !options.only_started, audits)
                 .await
                 .map_err(unstored)?;
-        } else if audits_at_all {
+        } else {
             core.go_on_auditing(&id, audits).await.map_err(unstored)?;
         }
     }
@@ -207,10 +209,14 @@ fn read(store: &dyn Store) -> Result<Found, StartError> {
         };
         tournaments.push((entry, open));
     }
+    let key = |document: &str| {
+        random::stored_key(store, document)
+            .map_err(|error| StartError::unreadable(format!("key {document}"), error))
+    };
     Ok(Found {
         agents,
-        ticket_key: Tickets::load(store)
-            .map_err(|error| StartError::unreadable("the key of lease tickets", error))?,
+        ticket_key: key(tickets::KEY)?,
+        audit_key: key(audits::KEY)?,
         answers: Answers::new(store.list(Collection::Requests)?),
         audits: bits::read(&meta, audits::PREFIX),
         tournaments,

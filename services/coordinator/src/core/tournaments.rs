@@ -145,7 +145,10 @@ impl Core {
                 let tournament = plan.id(attempt);
                 self.check_owner(&tournament, by)?;
                 self.check_records(&tournament, plan.setup.hash_only)?;
-                self.entry_mut(&tournament)?.document.unplayed_limit = Some(plan.unplayed_limit);
+                let document = &mut self.entry_mut(&tournament)?.document;
+                document.unplayed_limit = Some(plan.unplayed_limit);
+                // It counts from the next start.
+                document.audit_share = plan.audit_share;
                 return self.go_on(&tournament, state, &request, by).await;
             }
         };
@@ -229,10 +232,8 @@ impl Core {
         let id = document.tournament_id.clone();
         let setup = document.setup.clone().unwrap_or_default();
         let (tournament, stages) = (plan.tournament, plan.stages);
-        let info = Info {
-            is_sealable: !document.seed_commitment.is_empty(),
-            ..Info::planned(id.as_str().into(), 1, tournament, setup, &stages)
-        };
+        let mut info = Info::planned(id.as_str().into(), 1, tournament, setup, &stages);
+        info.is_sealable = !document.seed_commitment.is_empty();
         let results = Results::before(plan.tally, stages, info.agents.len());
         let mut changes = vec![stored(&document)];
         changes.extend(self.remember_start(request, by, &id, true));

@@ -223,6 +223,9 @@ impl Core {
             Ok(worker) => worker,
             Err(error) => return drop(reply.send(Err(error))),
         };
+        if self.ledger.is_worker_quarantined(worker) {
+            return drop(reply.send(Err(Error::Quarantined)));
+        }
         let wait = Duration::from_millis(request.wait_ms.into()).min(WAIT_MAX);
         let now = self.now();
         let parked = Parked {
@@ -364,7 +367,6 @@ impl Core {
             tournament_id: id.clone(),
             setup: (!known.contains(id)).then(|| info.setup.clone()),
             games: games.collect(),
-            audit: grant.audit,
             given_up: grant
                 .given_up
                 .iter()
@@ -436,6 +438,25 @@ impl Core {
         Ok(ended)
     }
 
+    /// A process sent a record that cannot have happened.
+    pub(crate) fn quarantine(&mut self, process: WorkerProcess, by: Caller, problem: String) {
+        let Some(ended) = self.ledger.quarantine(process) else {
+            return;
+        };
+        let name = self.worker_name(by);
+        tracing::warn!(
+            name,
+            problem,
+            leases = ended.len(),
+            "a worker process is in quarantine; other processes play its games again"
+        );
+        self.tell_ended(&ended);
+        self.unpark = true;
+        for entry in self.tournaments.values() {
+            entry.touch();
+        }
+    }
+
     pub(super) fn expire(&mut self) {
         let ended = self.ledger.expire(self.now());
         if ended.is_empty() {
@@ -465,6 +486,7 @@ impl Core {
                     leases: load.leases,
                     games_leased: load.games,
                     games_reported: worker.games_reported,
+                    quarantined: self.ledger.is_worker_quarantined(number),
                 }
             })
             .collect();

@@ -1,7 +1,7 @@
 //! Audits: games of a tournament that another worker process replays for comparison.
 //!
-//! The sample is a pure function of the tournament and the share, so it is not stored. After a
-//! restart, [`Audits::restore`] gets the results of earlier audits.
+//! The sample follows from a secret (see [`AuditSample`]), so it is not stored. After a restart,
+//! [`Audits::restore`] gets the results of earlier audits.
 //!
 //! An audit never runs on the worker process that played the game (see [`WorkerProcess`]). The
 //! process of a game is not stored, so after a restart of the coordinator, any process may audit
@@ -9,12 +9,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arena_model::engine::AgentRng;
-
-use super::{Assigned, Bitmap, WorkerId, WorkerProcess};
+use super::{Assigned, AuditSample, Bitmap, WorkerId, WorkerProcess, played_by::PlayedBy};
 
 /// Maximum games that one search looks at.
-const FIND_MAX: u64 = 1 << 16;
+const FIND_MAX: u64 = 1 << 14;
 /// Maximum audits that are listed at a time. When these are done, the next ones are searched.
 const LISTED_MAX: usize = 4096;
 /// Failed attempts after which an audit is given up until the next start.
@@ -60,10 +58,12 @@ impl Waiting {
 /// Audits of a tournament.
 #[derive(Debug, Default)]
 pub(super) struct Audits {
-    /// Key of the sample, the same in every start.
-    key: u64,
-    ppm: u32,
-    /// Durable games of the sample.
+    sample: AuditSample,
+    /// Games that are audited although the sample lacks them, because their process is in doubt.
+    doubted: Bitmap,
+    /// The process of each game, until the tournament is over.
+    played_by: PlayedBy,
+    /// Durable games that are to be audited.
     due: u64,
     audited: Bitmap,
     differing: Bitmap,
@@ -104,10 +104,10 @@ impl Audited {
 }
 
 impl Audits {
-    pub(super) fn new(key: u64, ppm: u32, games: u64) -> Self {
+    pub(super) fn new(sample: AuditSample, games: u64) -> Self {
         Self {
-            key,
-            ppm,
+            sample,
+            doubted: Bitmap::new(games),
             audited: Bitmap::new(games),
             differing: Bitmap::new(games),
             ..Self::default()
@@ -117,15 +117,15 @@ impl Audits {
     /// Restores the results of an earlier start; `durable` returns true for games that are done.
     pub(super) fn restore(
         &mut self,
-        key: u64,
+        sample: AuditSample,
         audited: Bitmap,
         differing: Bitmap,
         durable: impl Fn(u64) -> bool,
     ) {
         let games = self.audited.bound();
-        *self = Self::new(key, self.ppm, games);
+        *self = Self::new(sample, games);
         (self.audited, self.differing) = (audited, differing);
-        if self.ppm > 0 {
+        if sample.ppm > 0 {
             self.due = (0..games)
                 .filter(|&index| durable(index) && self.counts(index))
                 .count() as u64;
@@ -134,13 +134,14 @@ impl Audits {
 
     /// Sets the number of known games.
     pub(super) fn extend(&mut self, games: u64) {
+        self.doubted.grow(games);
         self.audited.grow(games);
         self.differing.grow(games);
     }
 
-    /// True if a game is in the sample, or was audited under another share.
+    /// True if a game is in the sample, in doubt, or was audited under another share.
     fn counts(&self, index: u64) -> bool {
-        self.audited.contains(index) || chosen(self.key, index, self.ppm)
+        self.audited.contains(index) || self.doubted.contains(index) || self.sample.contains(index)
     }
 
     pub(super) fn so_far(&self) -> Audited {
@@ -155,10 +156,31 @@ impl Audits {
 
     /// Adds a game that became durable to the list, if the game is in the sample.
     pub(super) fn durable(&mut self, index: u64, by: WorkerProcess) {
-        if chosen(self.key, index, self.ppm) {
+        self.played_by.insert(index, by);
+        if self.sample.contains(index) {
             self.due += 1;
             self.list(index, by);
         }
+    }
+
+    /// Adds a durable game to the list that is not in the sample.
+    pub(super) fn doubt(&mut self, index: u64) {
+        if !self.counts(index) && self.doubted.insert(index) {
+            self.due += 1;
+            self.list(index, self.played_by.process(index));
+        }
+    }
+
+    /// Adds all games of a process to the list.
+    pub(super) fn doubt_all(&mut self, by: WorkerProcess) {
+        for index in self.played_by.games(by) {
+            self.doubt(index);
+        }
+    }
+
+    /// Forgets which process played each game.
+    pub(super) fn forget_processes(&mut self) {
+        self.played_by = PlayedBy::default();
     }
 
     fn list(&mut self, index: u64, by: WorkerProcess) {
@@ -178,7 +200,7 @@ impl Audits {
         for _ in 0..games.min(FIND_MAX) {
             let index = self.cursor;
             self.cursor = (self.cursor + 1) % games;
-            if !chosen(self.key, index, self.ppm) {
+            if !self.counts(index) {
                 continue;
             }
             let known = self.audited.contains(index)
@@ -187,7 +209,7 @@ impl Audits {
                 || self.alone.has(index)
                 || self.failed.get(&index).is_some_and(|&it| it >= FAILED_MAX);
             if !known && durable(index) {
-                self.list(index, WorkerProcess::Unknown);
+                self.list(index, self.played_by.process(index));
                 if self.listed.count == LISTED_MAX {
                     break;
                 }
@@ -222,7 +244,9 @@ impl Audits {
         self.assign(taken)
     }
 
-    fn assign(&mut self, taken: Vec<(u64, WorkerProcess)>) -> Vec<Assigned> {
+    fn assign(&mut self, mut taken: Vec<(u64, WorkerProcess)>) -> Vec<Assigned> {
+        // As in other leases.
+        taken.sort_unstable();
         self.out.extend(taken.iter().copied());
         let assigned = |(index, _)| Assigned { index, attempts: 0 };
         taken.into_iter().map(assigned).collect()
@@ -308,13 +332,6 @@ impl Audits {
     }
 }
 
-/// True if a game is in the sample. This depends only on the tournament and the index of the game.
-pub(super) fn chosen(key: u64, index: u64, ppm: u32) -> bool {
-    // SplitMix64 gives unrelated values for neighbouring numbers.
-    let word = AgentRng::new(index ^ key.rotate_left(32)).word();
-    word % 1_000_000 < u64::from(ppm)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -323,10 +340,8 @@ mod tests {
     const ONE: WorkerProcess = WorkerProcess::Process(1);
     const TWO: WorkerProcess = WorkerProcess::Process(2);
 
-    #[test]
-    fn audit_sample_is_pinned() {
-        let sample: Vec<u64> = (0..40).filter(|&it| chosen(7, it, 300_000)).collect();
-        assert_eq!(sample, [0, 6, 11, 12, 22, 28, 38]);
+    fn audits(ppm: u32, games: u64) -> Audits {
+        Audits::new(AuditSample::new(&[7; 32], "cup-1", ppm), games)
     }
 
     fn all(audits: &mut Audits, process: WorkerProcess) -> BTreeSet<u64> {
@@ -349,8 +364,8 @@ mod tests {
 
     #[test]
     fn audit_sample_survives_restart() {
-        let mut whole = Audits::new(7, 300_000, GAMES);
-        let mut before = Audits::new(7, 300_000, GAMES);
+        let mut whole = audits(300_000, GAMES);
+        let mut before = audits(300_000, GAMES);
         for index in 0..GAMES {
             whole.durable(index, ONE);
             before.durable(index, ONE);
@@ -365,7 +380,7 @@ mod tests {
             before.settle(game.index, 2, game.index % 2 == 0);
             first.insert(game.index);
         }
-        let mut after = Audits::new(0, 300_000, GAMES);
+        let mut after = audits(0, GAMES);
         let [mut audited, mut differing] = [Bitmap::new(GAMES), Bitmap::new(GAMES)];
         for &index in &first {
             audited.insert(index);
@@ -373,7 +388,7 @@ mod tests {
                 differing.insert(index);
             }
         }
-        after.restore(7, audited, differing, |_| true);
+        after.restore(whole.sample, audited, differing, |_| true);
         assert_eq!(after.so_far(), before.so_far());
         let rest = all(&mut after, ONE);
         assert!(first.is_disjoint(&rest));
@@ -385,7 +400,7 @@ mod tests {
 
     #[test]
     fn process_does_not_audit_itself() {
-        let mut audits = Audits::new(7, 1_000_000, 10);
+        let mut audits = audits(1_000_000, 10);
         (0..10).for_each(|index| audits.durable(index, ONE));
         assert_eq!((audits.listed_for(ONE), audits.listed_for(TWO)), (0, 10));
         assert!(audits.take(10, ONE).is_empty());
@@ -415,7 +430,7 @@ mod tests {
 
     #[test]
     fn only_poisonous_audit_is_given_up() {
-        let mut audits = Audits::new(7, 1_000_000, 8);
+        let mut audits = audits(1_000_000, 8);
         (0..8).for_each(|index| audits.durable(index, ONE));
         audits.take(8, TWO);
         (0..8).for_each(|index| audits.lose(index));
@@ -437,7 +452,7 @@ mod tests {
 
     #[test]
     fn uncompared_audit_of_lost_worker_is_repeated() {
-        let mut audits = Audits::new(7, 1_000_000, 4);
+        let mut audits = audits(1_000_000, 4);
         (0..4).for_each(|index| audits.durable(index, ONE));
         let leased = audits.take(2, TWO);
         audits.reported(leased[0].index, 2);

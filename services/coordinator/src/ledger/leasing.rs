@@ -80,7 +80,9 @@ impl Ledger {
             leases: BTreeSet::new(),
         };
         self.workers.insert(self.workers_ever, worker);
-        self.processes.mark_joined(process, self.now);
+        if !self.is_quarantined(process) {
+            self.processes.mark_joined(process, self.now);
+        }
         self.workers_ever
     }
 
@@ -192,6 +194,9 @@ impl Ledger {
         let Ask { worker, wanted, .. } = ask;
         let sated = &ask.sated;
         let here = self.workers.get(&worker)?;
+        if self.is_quarantined(here.process) {
+            return None;
+        }
         let holds = !here.leases.is_empty();
         let mut held = here.leases.iter().filter_map(|id| self.leases.get(*id));
         let alone_already = held.any(|lease| lease.alone);
@@ -228,12 +233,11 @@ impl Ledger {
                 let requester = LeaseRequester::new(now, process, queue, &self.processes);
                 let assigns = entry.state == State::Running
                     && (queue.has_ready(&requester)
-                        || !alone_already && queue.suspect(&requester).is_some())
-                    && self.room(worker, number, entry) > 0;
+                        || !alone_already && queue.suspect(&requester).is_some());
                 let audits = matches!(entry.state, State::Running | State::Finished)
                     && (queue.audits.listed_for(process) > 0
                         || queue.audits.has_alone_for(process) && !alone_already);
-                (assigns || audits) && suits(worker, number)
+                (assigns || audits) && self.room(worker, number, entry) > 0 && suits(worker, number)
             })
             .min_by_key(|(number, entry)| {
                 let only_audits = entry.state != State::Running;
@@ -252,17 +256,17 @@ impl Ledger {
         let queue = &mut entry.queue;
         let running = entry.state == State::Running;
         let requester = LeaseRequester::new(now, process, queue, &self.processes);
-        let idle = !running || count == 0 || !queue.has_ready(&requester);
+        let idle = !running || !queue.has_ready(&requester);
         let audits = queue.audits.listed_for(process);
         let mut alone = false;
         let mut audit = false;
-        let games = if !in_doubt && audits >= LEASE_GAMES_MIN || idle && audits > 0 {
+        // The size of a lease does not show that it is an audit.
+        let games = if !in_doubt && audits >= count || idle && audits > 0 {
             audit = true;
-            let count = wanted.clamp(1, LEASE_GAMES_MIN);
             queue.audits.take(count, process)
         } else if !idle {
             queue.take(count, lease, &requester)
-        } else if running && count > 0 && !alone_already && queue.suspect(&requester).is_some() {
+        } else if running && !alone_already && queue.suspect(&requester).is_some() {
             alone = true;
             queue.take_suspect(lease, &requester).into_iter().collect()
         } else {
@@ -332,7 +336,7 @@ impl Ledger {
         self.workers.get(&worker).map_or(0, |worker| {
             let leases = worker.leases.iter().filter_map(|id| self.leases.get(*id));
             let held = leases
-                .filter(|lease| lease.tournament == tournament && !lease.audit)
+                .filter(|lease| lease.tournament == tournament)
                 .map(|lease| lease.games.len());
             let most = match worker.has_reported && entry.pace.is_quick() {
                 true => worker

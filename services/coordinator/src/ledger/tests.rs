@@ -1,5 +1,6 @@
 //! Tests of single guarantees of the ledger. `histories` tests all of them together.
 
+mod audits;
 mod fault_attribution;
 mod histories;
 mod hosts;
@@ -388,78 +389,4 @@ fn cancelled_tournament_takes_no_results() {
     );
     ledger.resume(tournament);
     assert_eq!(grant(&mut ledger, START, worker), None);
-}
-
-#[test]
-fn audit_runs_on_another_worker() {
-    let mut ledger = Ledger::new(settings(1_000_000), 1);
-    let tournament = running(&mut ledger, 16);
-    let process = ledger.join(usize::MAX);
-    while let Some(lease) = grant(&mut ledger, START, process) {
-        assert!(!lease.audit, "no process audits its own games");
-        for index in indices(&lease) {
-            ledger.report(START, tournament, lease.lease, index, [0; 32]);
-            ledger.durable(tournament, index, ledger.process(process, 1));
-        }
-    }
-    let auditor = ledger.join(usize::MAX);
-    let mut audited = BTreeSet::new();
-    while let Some(lease) = grant(&mut ledger, START, auditor) {
-        assert!(lease.audit);
-        for index in indices(&lease) {
-            assert!(audited.insert(index), "once each");
-            assert_eq!(
-                ledger.report(START, tournament, lease.lease, index, [0; 32]),
-                RecordStatus::Done
-            );
-        }
-    }
-    assert_eq!(audited, (0..16).collect());
-    assert_eq!(ledger.leases(), 0);
-}
-
-#[test]
-fn rejoined_process_does_not_audit_itself() {
-    let mut ledger = Ledger::new(settings(1_000_000), 1);
-    let tournament = running(&mut ledger, 16);
-    let process = WorkerProcess::Process(7);
-    let before = ledger.join_as(process, usize::MAX);
-    let lease = grant(&mut ledger, START, before).expect("a lease");
-    ledger.leave(before);
-    assert_eq!(ledger.process(before, 1), process, "known after it left");
-    assert_eq!(
-        ledger.process(before, 2),
-        WorkerProcess::Unknown,
-        "of another start"
-    );
-    let after = ledger.join_as(process, usize::MAX);
-    for index in indices(&lease) {
-        ledger.report(START, tournament, 0, index, [0; 32]);
-        ledger.durable(tournament, index, ledger.process(before, 1));
-    }
-    while let Some(lease) = grant(&mut ledger, START, after) {
-        assert!(!lease.audit, "no process audits its own games");
-    }
-    let other = ledger.join_as(WorkerProcess::Process(8), usize::MAX);
-    assert!(grant(&mut ledger, START, other).expect("a lease").audit);
-}
-
-#[test]
-fn lost_audits_are_leased_one_at_a_time() {
-    let mut ledger = Ledger::new(settings(1_000_000), 1);
-    let tournament = running(&mut ledger, 8);
-    for index in 0..8 {
-        ledger.report(START, tournament, 0, index, [0; 32]);
-        ledger.durable(tournament, index, WorkerProcess::Unknown);
-    }
-    let first = ledger.join(usize::MAX);
-    let company = grant(&mut ledger, START, first).expect("a lease");
-    assert_eq!(company.games.len(), LEASE_GAMES_MIN);
-    ledger.leave(first);
-    let second = ledger.join(usize::MAX);
-    let alone = grant(&mut ledger, START, second).expect("a lease");
-    assert!(alone.audit);
-    assert_eq!(alone.games.len(), 1);
-    assert_eq!(grant(&mut ledger, START, second), None, "one at a time");
-    assert_eq!(ledger.audited(tournament).expect("added").given_up, 0);
 }

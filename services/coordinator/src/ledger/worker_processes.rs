@@ -71,9 +71,14 @@ impl WorkerProcesses {
         if process.here > 0 {
             return false;
         }
+        self.remove(id);
+        true
+    }
+
+    /// Forgets a process.
+    pub(super) fn remove(&mut self, id: WorkerProcess) {
         self.all.remove(&id);
         self.sound.remove(&id);
-        true
     }
 
     /// Records that a lease of a process failed.

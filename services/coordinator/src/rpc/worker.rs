@@ -165,7 +165,16 @@ impl WorkerRpc {
                 unready: report.unready.filter(|unready| unready.agent < agents),
             });
         }
-        let (games, mut records) = self.replay(Arc::clone(&info), finished, named).await?;
+        let replayed = self.replay(Arc::clone(&info), finished, named).await;
+        if let Err(error @ Error::Unsound { .. }) = &replayed {
+            let (process, problem, by) = (leased.process, error.to_string(), by.clone());
+            let quarantine = self.handle.ask(move |core| {
+                core.quarantine(process, by, problem);
+                Ok(())
+            });
+            quarantine.await?;
+        }
+        let (games, mut records) = replayed?;
         let report = GamesReport {
             by: by.clone(),
             process: leased.process,

@@ -267,7 +267,6 @@ async fn unreadable_record_delays_no_acknowledgement() {
     assert!(twice.expect("acknowledged").differing.is_empty());
     let mut two = arena.join("two").await;
     while let Some(lease) = two.try_lease(0).await.expect("answered") {
-        assert!(lease.audit);
         two.play(&lease).await;
     }
     let audits = arena.tournament(&id).await.audits.expect("audited");

@@ -4,7 +4,12 @@ use arena_model::engine::FaultKind;
 use arena_wire::v1::{self, TournamentState};
 
 use super::fixture::{FakeWorker, Fixture, SPEC, memory, options, unplayed, unready, won};
-use crate::{Options, ledger::WorkerProcess, tickets::Tickets};
+use crate::{
+    Options,
+    ledger::WorkerProcess,
+    random,
+    tickets::{self, Tickets},
+};
 
 /// Reports a lease: the agent of place 1 loses each of these games without an answer.
 async fn lose(worker: &mut FakeWorker, lease: &v1::Lease, lost: impl Fn(u64) -> bool) {
@@ -252,7 +257,7 @@ async fn paused_tournament_does_not_finish() {
         lease.games.extend(more.games);
     }
     assert_eq!(lease.games.len(), 40);
-    let tickets = Tickets::new(Tickets::load(&*store).expect("a key"), 0);
+    let tickets = Tickets::new(random::stored_key(&*store, tickets::KEY).expect("a key"), 0);
     lease.ticket = tickets.issue(&id, WorkerProcess::Unknown, 0..40);
     lose(&mut worker, &lease, |index| index % 2 == 0).await;
     let tournament = arena.tournament(&id).await;

@@ -158,9 +158,6 @@ async fn all_stages_are_audited_across_restart() {
     let id = arena.start(&spec("knockout")).await.tournament_id;
     let mut one = arena.join("one").await;
     while let Some(lease) = one.try_lease(0).await.expect("answered") {
-        if lease.audit {
-            break;
-        }
         one.report(&lease, lease.games.iter().map(played).collect())
             .await
             .expect("taken");

@@ -106,6 +106,53 @@ async fn made_up_records_are_refused() {
 }
 
 #[tokio::test]
+async fn liar_is_quarantined() {
+    let mut arena = Fixture::with(crate::Options {
+        trusts_records: false,
+        ..options(memory())
+    })
+    .await;
+    arena.start(SPEC).await;
+    let mut liar = arena.join("liar").await;
+    let lease = liar.lease().await;
+    let made_up = vec![won(&lease.games[0], 0)];
+    let answer = liar.report(&lease, made_up).await;
+    refused(answer, Code::InvalidArgument, reasons::RECORD_INVALID);
+    let quarantined = |answer| {
+        refused(answer, Code::PermissionDenied, reasons::WORKER_QUARANTINED);
+    };
+    quarantined(liar.try_lease(0).await.map(|_| ()));
+    quarantined(liar.report(&lease, Vec::new()).await.map(|_| ()));
+    let mut honest = arena.join("honest").await;
+    let again = honest.lease().await;
+    assert_eq!(again.games[0].index, lease.games[0].index);
+    let fleet = arena.coordinator.list_workers(v1::ListWorkersRequest {});
+    let fleet = fleet.await.expect("answered").into_inner().workers;
+    let marks = fleet.iter().map(|it| (&*it.name, it.quarantined));
+    assert_eq!(
+        marks.collect::<Vec<_>>(),
+        [("liar", true), ("honest", false)]
+    );
+}
+
+#[tokio::test]
+async fn broken_messages_do_not_quarantine() {
+    let mut arena = Fixture::with(crate::Options {
+        trusts_records: false,
+        ..options(memory())
+    })
+    .await;
+    arena.start(SPEC).await;
+    let mut worker = arena.join("one").await;
+    let lease = worker.lease().await;
+    let mut short = won(&lease.games[0], 0);
+    short.record.as_mut().expect("a record").hash.truncate(31);
+    let answer = worker.report(&lease, vec![short]).await;
+    refused(answer, Code::InvalidArgument, reasons::REQUEST_INVALID);
+    assert!(worker.try_lease(0).await.is_ok());
+}
+
+#[tokio::test]
 async fn large_requests_of_workers_are_refused() {
     let arena = Fixture::new().await;
     let mut worker = arena.join("one").await;

@@ -31,7 +31,7 @@ enum FaultPolicyName {
 
 /// How games are played.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Play {
     /// Play every rotation of the seats.
@@ -57,6 +57,11 @@ pub struct Play {
     pub on_fault: FaultPolicy,
     /// Ask agents even if only one move is legal.
     pub ask_forced: bool,
+    /// Share of games that another worker plays again for comparison; default: that of the
+    /// coordinator. It changes no record.
+    #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audit_share: Option<f64>,
 }
 
 impl Default for Play {
@@ -69,6 +74,7 @@ impl Default for Play {
             move_timeout: Duration::from_secs(2),
             on_fault: FaultPolicy::Forfeit,
             ask_forced: false,
+            audit_share: None,
         }
     }
 }
@@ -110,6 +116,7 @@ pub const PLAY_KEYS: &[&str] = &[
     "move_timeout",
     "on_fault",
     "ask_forced",
+    "audit_share",
 ];
 
 impl Play {
@@ -124,6 +131,13 @@ impl Play {
             return Err(SpecError::Value(
                 "move_timeout must be from \"1ms\" to \"24h\"".to_owned(),
             ));
+        }
+        if let Some(share) = self.audit_share
+            && !(0.0..=1.0).contains(&share)
+        {
+            return Err(SpecError::Value(format!(
+                "audit_share = {share}: must be from 0 to 1"
+            )));
         }
         Ok(())
     }

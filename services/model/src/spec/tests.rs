@@ -25,7 +25,8 @@ fn spec_round_trips() {
     let text = format!(
         "{LEAST}seed = 0x5eed\nblocks = 7\nrecords = \"hash\"\n[options]\npits = 4\n\
          [[agent]]\nname = \"b\"\nbot = \"x\"\nfrom = \"p\"\noptions = {{ depth = 3, w = 0.5 }}\n\
-         [play]\nmove_timeout = \"250ms\"\non_fault = \"random-move\"\ntiming = \"strict\"\n"
+         [play]\nmove_timeout = \"250ms\"\non_fault = \"random-move\"\ntiming = \"strict\"\n\
+         audit_share = 0.05\n"
     );
     let spec = Spec::parse(&text).expect("a spec");
     assert_eq!(spec.seed.expect("a seed").to_string(), "0x5eed");
@@ -104,6 +105,10 @@ fn invalid_spec_is_named() {
             "unknown value on_fault = \"shrug\"",
         ),
         ("[play]\nopening_plies = 1001", "must be from 0 to 1000"),
+        (
+            "[play]\naudit_share = 1.5",
+            "audit_share = 1.5: must be from 0 to 1",
+        ),
         (
             "[[agent]]\nname = \"c\"\nbot = \"x\"",
             "defined but not listed",

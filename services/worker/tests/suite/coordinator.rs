@@ -198,7 +198,6 @@ impl WorkerService for Rpc {
                 setup: (!request.known_tournaments.contains(&id)).then(|| state.setup.clone()),
                 tournament_id: id,
                 games,
-                audit: false,
                 ticket: b"ticket".to_vec(),
                 given_up: state.given_up.clone(),
             })

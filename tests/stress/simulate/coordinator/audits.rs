@@ -1,7 +1,7 @@
 //! Duplicate records: compared with the durable ones, and recorded if they are audits, before their
 //! sender is answered.
 
-use arena_coordinator::ledger::{Audited, Bitmap, State, TournamentNo};
+use arena_coordinator::ledger::{AuditSample, Audited, Bitmap, State, TournamentNo};
 
 use super::{After, Caller, Coordinator, Incoming, Wrong};
 use crate::stress::simulate::{
@@ -35,8 +35,9 @@ impl Coordinator {
                 differing.insert(index);
             }
         }
-        let key = place as u64;
-        self.ledger.restore_audits(number, key, audited, differing);
+        let sample = AuditSample::new(&[1; 32], &place.to_string(), self.audit_ppm);
+        self.ledger
+            .restore_audits(number, sample, audited, differing);
     }
 
     /// The progress of a tournament's audits; `None` if it has no audits.
@@ -78,7 +79,7 @@ impl Coordinator {
             net.counts.add(Happening::LostComparison);
             return Ok(());
         }
-        if self.audits_at_all && std::mem::take(&mut net.crash_in_comparison) {
+        if self.audit_ppm > 0 && std::mem::take(&mut net.crash_in_comparison) {
             // The call ends before the store is read.
             let took = took.max(20 * MILLI);
             net.after(0, Event::CrashWorker(caller.who));

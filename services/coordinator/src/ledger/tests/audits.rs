@@ -1,0 +1,164 @@
+//! Tests of audits: which process replays which games, and what its leases look like.
+
+use super::*;
+
+/// A ledger with a tournament of which process 7 has played the first games.
+fn played_by_7(games: u64, played: u64) -> (Ledger, TournamentNo) {
+    let mut ledger = Ledger::new(settings(1_000_000), 1);
+    let tournament = running(&mut ledger, games);
+    let process = WorkerProcess::Process(7);
+    let worker = ledger.join_as(process, usize::MAX);
+    for index in 0..played {
+        ledger.report(START, tournament, 0, index, [0; 32]);
+        ledger.durable(tournament, index, process);
+    }
+    ledger.leave(worker);
+    (ledger, tournament)
+}
+
+#[test]
+fn audit_lease_has_size_of_others() {
+    for played in [100, 600] {
+        let (mut ledger, _) = played_by_7(4_000, played);
+        let other = ledger.join_as(WorkerProcess::Process(8), usize::MAX);
+        let lease = ledger.grant(START, ask(other, LEASE_GAMES_MIN), |_, _| true);
+        let lease = lease.expect("a lease");
+        // Quick games: a worker may hold as many as it wants.
+        for index in indices(&lease) {
+            ledger.report(START, lease.tournament, lease.lease, index, [0; 32]);
+        }
+        let mut sizes = BTreeMap::new();
+        for _ in 0..3 {
+            let lease = grant(&mut ledger, START, other).expect("a lease");
+            assert!(indices(&lease).is_sorted());
+            sizes.insert(lease.audit, lease.games.len());
+        }
+        assert_eq!(sizes[&false], LEASE_GAMES_MAX);
+        let audits = sizes.get(&true).copied();
+        assert_eq!(audits, (played == 600).then_some(LEASE_GAMES_MAX));
+    }
+}
+
+#[test]
+fn audits_take_room_like_other_games() {
+    let (mut ledger, _) = played_by_7(100, 40);
+    let other = ledger.join_as(WorkerProcess::Process(8), 4);
+    let lease = grant(&mut ledger, START, other).expect("a lease");
+    assert!(lease.audit);
+    assert_eq!(lease.games.len(), 4);
+    assert_eq!(grant(&mut ledger, START, other), None);
+}
+
+#[test]
+fn quarantined_process_gets_no_games() {
+    let mut ledger = ledger();
+    let tournament = running(&mut ledger, 40);
+    let liar = WorkerProcess::Process(7);
+    let worker = ledger.join_as(liar, usize::MAX);
+    let other = ledger.join_as(WorkerProcess::Process(8), usize::MAX);
+    for index in 0..10 {
+        ledger.report(START, tournament, 0, index, [0; 32]);
+        ledger.durable(tournament, index, liar);
+    }
+    ledger.report(START, tournament, 0, 10, [0; 32]);
+    let held = grant(&mut ledger, START, worker).expect("a lease");
+    let ended = ledger.quarantine(liar).expect("not before");
+    assert_eq!(ended.len(), 1);
+    assert_eq!(ended[0].lease, held.lease);
+    assert_eq!(ledger.quarantine(liar), None, "in quarantine already");
+    // A game that was being written meanwhile.
+    ledger.durable(tournament, 10, liar);
+    assert_eq!(grant(&mut ledger, START, worker), None);
+    let again = ledger.join_as(liar, usize::MAX);
+    assert_eq!(grant(&mut ledger, START, again), None, "it joined again");
+    assert_eq!(ledger.audited(tournament).expect("added").due, 11);
+    let mut audited = BTreeSet::new();
+    while let Some(lease) = grant(&mut ledger, START, other) {
+        for index in indices(&lease) {
+            ledger.report(START, tournament, lease.lease, index, [0; 32]);
+            if lease.audit {
+                assert!(ledger.settle_audit(tournament, index, other, false));
+                audited.insert(index);
+            } else {
+                ledger.durable(tournament, index, WorkerProcess::Process(8));
+            }
+        }
+    }
+    assert_eq!(audited, (0..11).collect());
+    let shown = ledger.audited(tournament).expect("added");
+    assert_eq!((shown.agreed, shown.waiting()), (11, 0));
+}
+
+#[test]
+fn audit_runs_on_another_worker() {
+    let mut ledger = Ledger::new(settings(1_000_000), 1);
+    let tournament = running(&mut ledger, 16);
+    let process = ledger.join(usize::MAX);
+    while let Some(lease) = grant(&mut ledger, START, process) {
+        assert!(!lease.audit, "no process audits its own games");
+        for index in indices(&lease) {
+            ledger.report(START, tournament, lease.lease, index, [0; 32]);
+            ledger.durable(tournament, index, ledger.process(process, 1));
+        }
+    }
+    let auditor = ledger.join(usize::MAX);
+    let mut audited = BTreeSet::new();
+    while let Some(lease) = grant(&mut ledger, START, auditor) {
+        assert!(lease.audit);
+        for index in indices(&lease) {
+            assert!(audited.insert(index), "once each");
+            assert_eq!(
+                ledger.report(START, tournament, lease.lease, index, [0; 32]),
+                RecordStatus::Done
+            );
+        }
+    }
+    assert_eq!(audited, (0..16).collect());
+    assert_eq!(ledger.leases(), 0);
+}
+
+#[test]
+fn rejoined_process_does_not_audit_itself() {
+    let mut ledger = Ledger::new(settings(1_000_000), 1);
+    let tournament = running(&mut ledger, 16);
+    let process = WorkerProcess::Process(7);
+    let before = ledger.join_as(process, usize::MAX);
+    let lease = grant(&mut ledger, START, before).expect("a lease");
+    ledger.leave(before);
+    assert_eq!(ledger.process(before, 1), process, "known after it left");
+    assert_eq!(
+        ledger.process(before, 2),
+        WorkerProcess::Unknown,
+        "of another start"
+    );
+    let after = ledger.join_as(process, usize::MAX);
+    for index in indices(&lease) {
+        ledger.report(START, tournament, 0, index, [0; 32]);
+        ledger.durable(tournament, index, ledger.process(before, 1));
+    }
+    while let Some(lease) = grant(&mut ledger, START, after) {
+        assert!(!lease.audit, "no process audits its own games");
+    }
+    let other = ledger.join_as(WorkerProcess::Process(8), usize::MAX);
+    assert!(grant(&mut ledger, START, other).expect("a lease").audit);
+}
+
+#[test]
+fn lost_audits_are_leased_one_at_a_time() {
+    let mut ledger = Ledger::new(settings(1_000_000), 1);
+    let tournament = running(&mut ledger, 8);
+    for index in 0..8 {
+        ledger.report(START, tournament, 0, index, [0; 32]);
+        ledger.durable(tournament, index, WorkerProcess::Unknown);
+    }
+    let first = ledger.join(usize::MAX);
+    let company = grant(&mut ledger, START, first).expect("a lease");
+    assert_eq!(company.games.len(), LEASE_GAMES_MIN);
+    ledger.leave(first);
+    let second = ledger.join(usize::MAX);
+    let alone = grant(&mut ledger, START, second).expect("a lease");
+    assert!(alone.audit);
+    assert_eq!(alone.games.len(), 1);
+    assert_eq!(grant(&mut ledger, START, second), None, "one at a time");
+    assert_eq!(ledger.audited(tournament).expect("added").given_up, 0);
+}
