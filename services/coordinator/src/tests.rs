@@ -17,6 +17,7 @@ mod questions;
 mod reports;
 mod restart;
 mod retry;
+mod space;
 mod stages;
 mod strangers;
 mod tournaments;

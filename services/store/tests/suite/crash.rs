@@ -255,6 +255,27 @@ fn full_disk_keeps_acknowledged_games() {
 }
 
 #[test]
+fn open_uploads_share_the_free_space() {
+    let folder = tempfile::tempdir().unwrap();
+    let no_reserve = Options {
+        reserve_bytes: 0,
+        ..Options::default()
+    };
+    let store = SledStore::open(folder.path(), &no_reserve).unwrap();
+    let Err(StoreError::NoRoom { free, .. }) = store.reserve_upload(u64::MAX) else {
+        panic!("no disk is that large");
+    };
+    let first = store.reserve_upload(free / 4 * 3).unwrap();
+    let second = store.reserve_upload(free / 2);
+    assert!(
+        matches!(second, Err(StoreError::NoRoom { .. })),
+        "{second:?}"
+    );
+    drop(first);
+    store.reserve_upload(free / 2).unwrap();
+}
+
+#[test]
 fn deleted_files_stop_the_store() {
     for lost in [
         "database-1/sled/db",
