@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use arena_store::testing::{Piece, pieces};
-use arena_tests::{World, spec};
+use arena_tests::{World, spec, until};
 use serde_json::Value;
 
 /// Flips a bit in the middle of every place where an entry is.
@@ -76,4 +76,21 @@ fn games_lost_by_damage_are_replayed() {
         assert_eq!(outcome(&after), outcome(&standings), "{format}");
         world.nothing_runs();
     }
+}
+
+#[test]
+fn deleted_database_stops_the_coordinator() {
+    let world = World::new();
+    let mut coordinator = world.coordinator("data", &[]);
+    let spec = spec("deleted", "cowry", 1_000_000, &["random", "mixed"], "");
+    let _id = world.start_tournament("deleted", &spec, &coordinator.url());
+    let _worker = world.worker(&coordinator, &[]);
+    until("games to be durable", || {
+        let games = coordinator.metric("arena_games_total", &[]);
+        (games >= 100.0).then_some(())
+    });
+    fs::remove_dir_all(world.folder().join("data/database-1")).expect("it is there");
+    let ended = coordinator.wait();
+    assert_eq!(ended.code(), Some(1), "{}", coordinator.log());
+    assert!(coordinator.log().contains("deleted or replaced"));
 }

@@ -138,6 +138,15 @@ impl Agents {
         })
     }
 
+    /// SHA-256 of the binaries of registered agents.
+    pub(crate) fn binaries(&self) -> impl Iterator<Item = &str> {
+        let agents = self.registered.values();
+        agents.filter_map(|agent| match &agent.source {
+            Some(Source::Binary(binary)) => Some(&*binary.sha256),
+            _ => None,
+        })
+    }
+
     /// All agents in ascending order of names.
     pub(crate) fn list(&self) -> Vec<v1::Agent> {
         let native = self.native.bots.iter().map(|bot| &bot.name);

@@ -4,6 +4,7 @@
 mod agents;
 mod answers;
 mod audits;
+mod binaries;
 mod bits;
 mod checkpoints;
 mod differences;
@@ -129,6 +130,8 @@ pub(crate) struct Core {
     /// The request that is served next, if the last round took too long.
     behind: Option<u64>,
     looked_after: Duration,
+    /// Time of the next search for binaries that are not needed.
+    binaries_due: Duration,
 
     reports: Reports,
     /// Callers that wait for a report to be acknowledged.
@@ -203,6 +206,7 @@ impl Core {
                 .set((inbox.commands.len() + inbox.reports.len()) as i64);
             self.stand_still();
             self.hold_unstartable().await;
+            self.remove_binaries().await;
             self.look_after();
             if let Some(error) = self.failed.take() {
                 self.stopping.send_replace(true);

@@ -386,6 +386,7 @@ impl Error {
             Self::Store(StoreError::WrongDigest { .. }) => {
                 (InvalidArgument, reasons::BINARY_INVALID)
             }
+            Self::Store(StoreError::NoRoom { .. }) => (ResourceExhausted, reasons::STORE_FAILED),
             Self::Store(StoreError::TooLarge { .. }) => (InvalidArgument, reasons::REQUEST_INVALID),
             Self::Store(StoreError::Closed) => (Unavailable, reasons::STORE_FAILED),
             Self::Defect | Self::Random(_) => (Internal, reasons::INTERNAL),

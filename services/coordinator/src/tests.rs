@@ -20,6 +20,7 @@ mod reports;
 mod restart;
 mod retry;
 mod sealed;
+mod space;
 mod stages;
 mod strangers;
 mod tournaments;

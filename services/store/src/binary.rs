@@ -4,6 +4,11 @@ use std::{
     fs::{self, File},
     io::{self, Write},
     path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
 use sha2::Digest;
@@ -12,14 +17,31 @@ use tempfile::NamedTempFile;
 use crate::{
     Sha256Digest, StoreError,
     error::At,
-    files::{self, Hashed, sync_parent},
+    files::{self, Hashed, existing, sync_parent},
 };
 
 const UPLOAD_SUFFIX: &str = ".upload";
 
 /// A folder of binaries.
 #[derive(Debug)]
-pub(crate) struct Binaries(PathBuf);
+pub(crate) struct Binaries {
+    folder: PathBuf,
+    /// Announced bytes of open uploads.
+    announced: Arc<AtomicU64>,
+}
+
+/// The space of an open upload; dropping it ends the claim.
+#[derive(Debug, Default)]
+pub struct UploadSpace {
+    announced: Arc<AtomicU64>,
+    bytes: u64,
+}
+
+impl Drop for UploadSpace {
+    fn drop(&mut self) {
+        self.announced.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
 
 impl Binaries {
     /// Opens or creates the folder, and removes incomplete uploads.
@@ -30,7 +52,48 @@ impl Binaries {
                 fs::remove_file(&path).at("remove", &path)?;
             }
         }
-        Ok(Self(folder))
+        Ok(Self {
+            folder,
+            announced: Arc::default(),
+        })
+    }
+
+    /// Claims space for an upload. With all open uploads, it must leave `keep` bytes free.
+    pub(crate) fn reserve(&self, bytes: u64, keep: u64) -> Result<UploadSpace, StoreError> {
+        let before = self.announced.fetch_add(bytes, Ordering::Relaxed);
+        let space = UploadSpace {
+            announced: Arc::clone(&self.announced),
+            bytes,
+        };
+        let free =
+            fs4::available_space(&self.folder).at("ask for the free space of", &self.folder)?;
+        let needed = before.saturating_add(bytes).saturating_add(keep);
+        if free >= needed {
+            return Ok(space);
+        }
+        Err(StoreError::NoRoom {
+            path: self.folder.clone(),
+            bytes,
+            needed,
+            free,
+        })
+    }
+
+    /// Names of binaries that were uploaded longer ago than `age`.
+    pub(crate) fn old(&self, age: Duration) -> Result<Vec<String>, StoreError> {
+        let mut old = Self::list(&self.folder)?;
+        old.retain(|(_, path)| {
+            let uploaded = fs::metadata(path).and_then(|it| it.modified());
+            uploaded.is_ok_and(|at| at.elapsed().is_ok_and(|passed| passed > age))
+        });
+        Ok(old.into_iter().map(|(name, _)| name).collect())
+    }
+
+    pub(crate) fn remove(&self, sha256: &str) -> Result<(), StoreError> {
+        let path = self.folder.join(sha256);
+        existing(fs::remove_file(&path))
+            .at("remove", &path)
+            .map(drop)
     }
 
     /// Names and paths of the binaries in a folder, in the order of their names.
@@ -50,17 +113,17 @@ impl Binaries {
     pub(crate) fn begin(&self, sha256: Sha256Digest) -> Result<BinaryUpload, StoreError> {
         let file = tempfile::Builder::new()
             .suffix(UPLOAD_SUFFIX)
-            .tempfile_in(&self.0)
-            .at("create a file in", &self.0)?;
+            .tempfile_in(&self.folder)
+            .at("create a file in", &self.folder)?;
         Ok(BinaryUpload {
             expected: sha256,
             file: Hashed::new(file),
-            target: self.0.join(hex::encode(sha256)),
+            target: self.folder.join(hex::encode(sha256)),
         })
     }
 
     pub(crate) fn path(&self, sha256: &Sha256Digest) -> Option<PathBuf> {
-        let path = self.0.join(hex::encode(sha256));
+        let path = self.folder.join(hex::encode(sha256));
         path.is_file().then_some(path)
     }
 }

@@ -1,8 +1,9 @@
 //! Files and folders of a store.
 
 use std::{
-    fs::{self, File, TryLockError},
+    fs::{self, File, Metadata, TryLockError},
     io::{self, Write},
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
@@ -14,6 +15,23 @@ use crate::{Sha256Digest, StoreError, error::At};
 
 /// Time between two attempts to lock a file.
 const LOCK_RETRY: Duration = Duration::from_millis(5);
+
+/// Fails unless an open file is still at its path: otherwise, what is written to it is lost.
+pub(crate) fn check_in_place(file: &File, path: &Path) -> Result<(), StoreError> {
+    let identity = |metadata: Metadata| (metadata.dev(), metadata.ino());
+    let open = file.metadata().at("read", path)?;
+    let found = existing(fs::metadata(path)).at("find", path)?;
+    if found.map(identity) == Some(identity(open)) {
+        return Ok(());
+    }
+    Err(StoreError::Io {
+        action: "find".to_owned(),
+        path: path.to_owned(),
+        cause: "the file was deleted or replaced while the store was open; put it back and start \
+                again, or restore a backup"
+            .to_owned(),
+    })
+}
 
 /// The paths in a folder; none if it does not exist.
 pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {

@@ -40,7 +40,7 @@ pub use self::sled::{
     backup::{BackupReport, backup, keep_backup, restore},
     store::{Options, SledStore},
 };
-pub use binary::BinaryUpload;
+pub use binary::{BinaryUpload, UploadSpace};
 pub use error::StoreError;
 pub use memory::{Documents, MemoryStore};
 pub use repair::{

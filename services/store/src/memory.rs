@@ -1,6 +1,6 @@
 //! A store in memory, for tests and for runs without results on disk.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use parking_lot::{Mutex, MutexGuard};
 use tempfile::TempDir;
@@ -105,6 +105,14 @@ impl Store for MemoryStore {
 
     fn list(&self, collection: Collection) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
         Ok(self.inner.lock().documents.list(collection))
+    }
+
+    fn old_binaries(&self, age: Duration) -> Result<Vec<String>, StoreError> {
+        self.binaries.old(age)
+    }
+
+    fn remove_binary(&self, sha256: &str) -> Result<(), StoreError> {
+        self.binaries.remove(sha256)
     }
 
     fn begin_binary(&self, sha256: Sha256Digest) -> Result<BinaryUpload, StoreError> {

@@ -10,7 +10,7 @@ use std::{
 use parking_lot::Mutex;
 use strum::{Display, VariantArray};
 
-use crate::{BackupReport, BinaryUpload, Sha256Digest, StoreError};
+use crate::{BackupReport, BinaryUpload, Sha256Digest, StoreError, UploadSpace};
 
 /// A kind of document. The numbers are stored: they never change, and a new kind gets the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Display, VariantArray)]
@@ -194,6 +194,34 @@ pub trait Store: Send + Sync {
             key: key.to_owned(),
             value: Some(value.to_vec()),
         }])
+    }
+
+    /// Claims space for an upload of this many bytes. An upload must not use the space that the
+    /// store needs itself.
+    ///
+    /// # Errors
+    /// `NoRoom`, or an error of the disk.
+    fn reserve_upload(&self, bytes: u64) -> Result<UploadSpace, StoreError> {
+        let _ = bytes;
+        Ok(UploadSpace::default())
+    }
+
+    /// Names of binaries that were uploaded longer ago than `age`.
+    ///
+    /// # Errors
+    /// An error of the disk.
+    fn old_binaries(&self, age: Duration) -> Result<Vec<String>, StoreError> {
+        let _ = age;
+        Ok(Vec::new())
+    }
+
+    /// Removes a binary, if the store has it.
+    ///
+    /// # Errors
+    /// An error of the disk.
+    fn remove_binary(&self, sha256: &str) -> Result<(), StoreError> {
+        let _ = sha256;
+        Ok(())
     }
 
     /// Starts an upload of a binary that is announced to have this SHA-256.

@@ -105,6 +105,7 @@ pub(crate) async fn load(
         unpark: false,
         behind: None,
         looked_after: Duration::ZERO,
+        binaries_due: Duration::ZERO,
         reports: Reports::default(),
         replies: HashMap::new(),
         batches: HashMap::new(),

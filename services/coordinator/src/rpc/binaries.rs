@@ -53,6 +53,8 @@ pub(super) async fn upload(
         return Ok(answer(true));
     }
     let _place = handle.transfer()?;
+    let space = handle.with_store(move |store| Ok(store.reserve_upload(size)?));
+    let space = space.await?;
     let (sender, mut chunks) = mpsc::channel::<Vec<u8>>(CHUNKS_WAITING);
     let (done, complete) = tokio::sync::oneshot::channel::<()>();
     let writing = tokio::spawn({
@@ -60,6 +62,7 @@ pub(super) async fn upload(
         async move {
             handle
                 .with_store(move |store| {
+                    let _space = space;
                     let mut upload = store.begin_binary(sha256)?;
                     while let Some(chunk) = chunks.blocking_recv() {
                         upload.write_all(&chunk).map_err(|error| StoreError::Io {

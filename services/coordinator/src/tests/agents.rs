@@ -43,7 +43,7 @@ pub(super) fn parts(
     tokio_stream::iter(parts.map(|part| v1::UploadBinaryRequest { part: Some(part) }))
 }
 
-fn binary(name: &str, bytes: &[u8], version: &str) -> v1::Agent {
+pub(super) fn binary(name: &str, bytes: &[u8], version: &str) -> v1::Agent {
     v1::Agent {
         name: name.to_owned(),
         version: version.to_owned(),
@@ -68,7 +68,7 @@ fn endpoint(name: &str, url: &str) -> v1::Agent {
     }
 }
 
-async fn register(
+pub(super) async fn register(
     arena: &mut Fixture,
     agent: v1::Agent,
     replace: bool,

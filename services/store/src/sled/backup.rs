@@ -201,8 +201,11 @@ impl<W: Write> Backup<W> {
     /// Adds the binaries of a folder; `to` names the backup in errors.
     fn binaries(&mut self, folder: &Path, to: &Path) -> Result<(), StoreError> {
         for (name, path) in Binaries::list(folder)? {
+            // It may have been removed since the listing, because nothing refers to it.
+            let Some(binary) = existing(File::open(&path)).at("read", &path)? else {
+                continue;
+            };
             self.report.binaries += 1;
-            let binary = File::open(&path).at("read", &path)?;
             let length = binary.metadata().at("read", &path)?.len();
             head(&mut self.out, KIND_BINARY, name.as_bytes(), length)
                 .and_then(|()| io::copy(&mut binary.take(length), &mut self.out))

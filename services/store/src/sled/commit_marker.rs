@@ -107,6 +107,11 @@ impl CommitMarker {
         }
     }
 
+    /// Fails if its file was deleted or moved.
+    pub(crate) fn check_in_place(&self) -> Result<(), StoreError> {
+        files::check_in_place(&self.file, &self.path)
+    }
+
     /// Makes the last written one survive a power cut.
     pub(crate) fn sync(&mut self) -> Result<(), StoreError> {
         if !self.written {

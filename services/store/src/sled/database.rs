@@ -160,6 +160,11 @@ impl Database {
         Ok([written, started.elapsed() - written])
     }
 
+    /// Fails if sled's file was deleted or moved.
+    pub(crate) fn check_in_place(&self) -> Result<(), StoreError> {
+        files::check_in_place(&self.file, &self.file_path)
+    }
+
     /// True if the disk has room for what is still to be written.
     pub(crate) fn is_synced(&self) -> bool {
         self.file.sync_all().is_ok()

@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     BackupReport, BinaryUpload, Change, Collection, Done, Position, Positions, RESERVE_BYTES,
-    Sha256Digest, Stats, Store, StoreError, StoredGame, Watcher,
+    Sha256Digest, Stats, Store, StoreError, StoredGame, UploadSpace, Watcher,
     binary::Binaries,
     documents,
     packing::index::visit_indices,
@@ -145,6 +145,20 @@ impl Store for SledStore {
             .into_iter()
             .map(|(name, content)| Ok((name, content?)))
             .collect()
+    }
+
+    fn reserve_upload(&self, bytes: u64) -> Result<UploadSpace, StoreError> {
+        // Commits fail below the reserve, so uploads keep some distance.
+        let keep = self.core.shared.reserve_bytes.saturating_mul(2);
+        self.binaries.reserve(bytes, keep)
+    }
+
+    fn old_binaries(&self, age: Duration) -> Result<Vec<String>, StoreError> {
+        self.binaries.old(age)
+    }
+
+    fn remove_binary(&self, sha256: &str) -> Result<(), StoreError> {
+        self.binaries.remove(sha256)
     }
 
     fn begin_binary(&self, sha256: Sha256Digest) -> Result<BinaryUpload, StoreError> {

@@ -258,6 +258,7 @@ impl Writer {
         if games.is_empty() && changes.is_empty() {
             return Ok(());
         }
+        self.shared.db.check_in_place()?;
         self.shared.check_space()?;
         let (packs, places, tip) = self.pack(&games)?;
         let (values, documents) = self.seal(changes)?;
@@ -274,6 +275,9 @@ impl Writer {
         [took.written, took.synced] = db.sync()?;
         step.next();
         self.commit_marker.write(&Acknowledged { tip, documents })?;
+        // What was written to deleted files must not be acknowledged.
+        db.check_in_place()?;
+        self.commit_marker.check_in_place()?;
         took.commit_marker = step.next();
         self.record_commit(&took);
 

@@ -254,6 +254,49 @@ fn full_disk_keeps_acknowledged_games() {
     assert_eq!(store.games("cup", 0, 99).unwrap(), games("cup", 0..20));
 }
 
+#[test]
+fn open_uploads_share_the_free_space() {
+    let folder = tempfile::tempdir().unwrap();
+    let no_reserve = Options {
+        reserve_bytes: 0,
+        ..Options::default()
+    };
+    let store = SledStore::open(folder.path(), &no_reserve).unwrap();
+    let Err(StoreError::NoRoom { free, .. }) = store.reserve_upload(u64::MAX) else {
+        panic!("no disk is that large");
+    };
+    let first = store.reserve_upload(free / 4 * 3).unwrap();
+    let second = store.reserve_upload(free / 2);
+    assert!(
+        matches!(second, Err(StoreError::NoRoom { .. })),
+        "{second:?}"
+    );
+    drop(first);
+    store.reserve_upload(free / 2).unwrap();
+}
+
+#[test]
+fn deleted_files_stop_the_store() {
+    for lost in [
+        "database-1/sled/db",
+        "database-1/acknowledged",
+        "database-1",
+        "",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        let store = open(&data).unwrap();
+        store.append_and_wait(games("cup", 0..10)).unwrap();
+        fs::rename(data.join(lost), folder.path().join("elsewhere")).unwrap();
+        let noticed = store.append_and_wait(games("cup", 10..20));
+        let text = noticed.unwrap_err().to_string();
+        assert!(text.contains("deleted or replaced"), "{lost}: {text}");
+        store.append_and_wait(games("cup", 20..30)).unwrap_err();
+        store.put(Collection::Meta, "key", b"value").unwrap_err();
+        assert_eq!(store.count("cup"), 10, "{lost}");
+    }
+}
+
 /// A small file system, if the process may mount one.
 struct SmallDisk(tempfile::TempDir);
 

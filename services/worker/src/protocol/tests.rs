@@ -13,6 +13,8 @@ struct Hand {
     games: usize,
     /// Whether no game of the lease can start.
     held: bool,
+    /// Games that wait for an agent without time.
+    sated: usize,
 }
 
 impl Playing for Hand {
@@ -22,6 +24,10 @@ impl Playing for Hand {
 
     fn is_done(&self) -> bool {
         self.games == 0
+    }
+
+    fn sated(&self) -> usize {
+        self.sated
     }
 
     fn progress(&mut self) -> Vec<Progress> {
@@ -408,4 +414,20 @@ fn heartbeat_names_settled_calls() {
     assert_eq!(beat(&mut worker, SECOND * 2), Some((1, 2)));
     worker.protocol.not_leased(SECOND * 2, 3, Refusal::Failed);
     assert_eq!(beat(&mut worker, SECOND * 3), Some((1, 3)), "it is lost");
+}
+
+#[test]
+fn sated_games_take_no_room() {
+    // Two leases of eight games are the most.
+    let mut full = Worker::leased(16);
+    let asks = |worker: &mut Worker| {
+        let next = std::iter::from_fn(|| worker.next(SECOND)).take(8);
+        next.into_iter().find_map(|action| match action {
+            Action::Ask { wait, .. } => Some(wait),
+            _ => None,
+        })
+    };
+    assert_eq!(asks(&mut full), None);
+    full.hand.sated = 13;
+    assert_eq!(asks(&mut full), Some(SATED_WAIT));
 }
