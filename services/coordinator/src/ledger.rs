@@ -18,11 +18,11 @@ mod game_queue;
 mod leases;
 mod leasing;
 mod played_by;
-mod quarantine;
 mod reports;
 mod terms;
 #[cfg(test)]
 mod tests;
+mod trust;
 mod worker_processes;
 
 use defects::is_injected;
@@ -212,31 +212,6 @@ impl Ledger {
         entry.queue.audits.result(index)
     }
 
-    /// Stores the result of comparing a reported record with the durable one. Returns true if the
-    /// game was an audit.
-    pub fn settle_audit(
-        &mut self,
-        tournament: TournamentNo,
-        index: u64,
-        worker: WorkerId,
-        differs: bool,
-    ) -> bool {
-        let entry = self.tournaments.get_mut(&tournament);
-        let audit = entry.is_some_and(|entry| entry.queue.audits.settle(index, worker, differs));
-        if audit {
-            self.update_sets(tournament);
-        }
-        audit
-    }
-
-    /// Gives up an audit whose record cannot be compared, until the next start.
-    pub fn abandon_audit(&mut self, tournament: TournamentNo, index: u64, worker: WorkerId) {
-        if let Some(entry) = self.tournaments.get_mut(&tournament) {
-            entry.queue.audits.abandon(index, worker);
-        }
-        self.update_sets(tournament);
-    }
-
     /// Updates the sets of running and auditing tournaments after a change of a tournament.
     fn update_sets(&mut self, tournament: TournamentNo) {
         let entry = self.tournaments.get(&tournament);
@@ -411,9 +386,12 @@ impl Ledger {
         match entry.queue.durable(index) {
             None => return AfterGame::Nothing,
             Some(true) => {
-                entry.queue.audits.durable(index, by);
-                if self.quarantined.contains(&by) {
-                    entry.queue.audits.doubt(index);
+                let audits = &mut entry.queue.audits;
+                audits.durable(index, by);
+                let is_drawn =
+                    self.processes.is_doubtful(by) && audits.is_in_doubtful_sample(index);
+                if is_drawn || self.quarantined.contains(&by) {
+                    audits.doubt(index);
                 }
             }
             Some(false) => {}

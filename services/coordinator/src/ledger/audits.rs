@@ -15,6 +15,8 @@ use super::{Assigned, AuditSample, Bitmap, WorkerId, WorkerProcess, played_by::P
 const FIND_MAX: u64 = 1 << 14;
 /// Maximum audits that are listed at a time. When these are done, the next ones are searched.
 const LISTED_MAX: usize = 4096;
+/// Least share of audits among the games of a process in doubt, in parts per million.
+const DOUBTFUL_PPM: u32 = 100_000;
 /// Failed attempts after which an audit is given up until the next start.
 const FAILED_MAX: u32 = 3;
 
@@ -163,6 +165,11 @@ impl Audits {
         }
     }
 
+    /// True if a game is audited if its process is in doubt. A share of 0 means no audits at all.
+    pub(super) fn is_in_doubtful_sample(&self, index: u64) -> bool {
+        self.sample.ppm > 0 && self.sample.is_below(index, DOUBTFUL_PPM)
+    }
+
     /// Adds a durable game to the list that is not in the sample.
     pub(super) fn doubt(&mut self, index: u64) {
         if !self.counts(index) && self.doubted.insert(index) {
@@ -296,33 +303,36 @@ impl Audits {
         }
     }
 
-    /// Removes a game from the comparisons. Returns false if the game was not an audit of this
-    /// worker.
-    fn take_compared(&mut self, index: u64, worker: WorkerId) -> bool {
+    /// Removes a game from the comparisons. Returns the process that played it first; none if the
+    /// game was not an audit of this worker.
+    fn take_compared(&mut self, index: u64, worker: WorkerId) -> Option<WorkerProcess> {
         let compared = self.compared.get(&index);
-        let takes = compared.is_some_and(|(sender, _)| *sender == worker);
-        takes && self.compared.remove(&index).is_some()
+        compared.filter(|(sender, _)| *sender == worker)?;
+        self.compared.remove(&index).map(|(_, by)| by)
     }
 
     /// Gives up an audit whose record cannot be compared.
     pub(super) fn abandon(&mut self, index: u64, worker: WorkerId) {
-        if self.take_compared(index, worker) {
+        if self.take_compared(index, worker).is_some() {
             self.failed.insert(index, FAILED_MAX);
         }
     }
 
-    /// Stores the result of comparing the record that a worker sent. Returns false if the game was
-    /// not an audit of this worker.
-    pub(super) fn settle(&mut self, index: u64, worker: WorkerId, differs: bool) -> bool {
-        if !self.take_compared(index, worker) {
-            return false;
-        }
+    /// Stores the result of comparing the record that a worker sent. Returns the process that
+    /// played the game first; none if the game was not an audit of this worker.
+    pub(super) fn settle(
+        &mut self,
+        index: u64,
+        worker: WorkerId,
+        differs: bool,
+    ) -> Option<WorkerProcess> {
+        let by = self.take_compared(index, worker)?;
         self.failed.remove(&index);
         self.audited.insert(index);
         if differs {
             self.differing.insert(index);
         }
-        true
+        Some(by)
     }
 
     /// True if the records of an audited game differ; none if the game was not audited yet.
@@ -357,7 +367,7 @@ mod tests {
             for game in some {
                 assert!(taken.insert(game.index), "once each");
                 audits.reported(game.index, worker);
-                assert!(audits.settle(game.index, worker, false));
+                assert!(audits.settle(game.index, worker, false).is_some());
             }
         }
     }
@@ -414,10 +424,14 @@ mod tests {
             assert_eq!(audits.take_alone(TWO).len(), usize::from(left > 0));
         }
         let settled = leased[1].index;
-        assert!(!audits.settle(settled, 3, false), "another worker sent it");
-        assert!(audits.settle(settled, 2, true));
-        assert!(!audits.settle(settled, 2, true), "settled already");
-        assert!(!audits.settle(leased[3].index, 2, true), "not reported");
+        assert_eq!(audits.settle(settled, 3, false), None, "not its sender");
+        assert_eq!(audits.settle(settled, 2, true), Some(ONE));
+        assert_eq!(audits.settle(settled, 2, true), None, "settled already");
+        assert_eq!(
+            audits.settle(leased[3].index, 2, true),
+            None,
+            "not reported"
+        );
         let shown = audits.so_far();
         assert_eq!((shown.agreed, shown.differing, shown.waiting()), (0, 1, 8));
         assert_eq!(shown.given_up, 1, "no longer waits");
@@ -457,12 +471,12 @@ mod tests {
         let leased = audits.take(2, TWO);
         audits.reported(leased[0].index, 2);
         audits.reported(leased[1].index, 2);
-        assert!(audits.settle(leased[0].index, 2, false));
+        assert!(audits.settle(leased[0].index, 2, false).is_some());
         audits.left(3);
         assert_eq!(audits.listed_for(TWO), 2, "worker 3 sent none of them");
         audits.left(2);
         assert_eq!(audits.listed_for(TWO), 3);
-        assert!(!audits.settle(leased[1].index, 2, true), "it waits again");
+        assert_eq!(audits.settle(leased[1].index, 2, true), None, "waits again");
         assert_eq!(all(&mut audits, TWO).len(), 3);
         assert_eq!(audits.so_far().waiting(), 0);
     }

@@ -14,6 +14,8 @@ const REST: Duration = Duration::from_millis(500);
 /// After this many failed leases in a row without an attempt to start an agent, the ledger no
 /// longer waits for the process to try an agent.
 const BROKEN: u32 = 3;
+/// A process is in doubt until so many of its games were audited in a row without a difference.
+const AGREED_MIN: u32 = 10;
 /// The longest rest.
 const REST_MAX: Duration = Duration::from_secs(30);
 
@@ -30,6 +32,8 @@ struct ProcessState {
     broken: u32,
     /// End of the rest.
     until: Duration,
+    /// Audits of its games in a row that agreed.
+    agreed: u32,
 }
 
 /// All connected processes.
@@ -90,6 +94,23 @@ impl WorkerProcesses {
             process.failed += 1;
             self.sound.remove(&id);
         }
+    }
+
+    /// Records the result of an audit of a game that a process played.
+    pub(super) fn mark_audited(&mut self, id: WorkerProcess, differs: bool) {
+        if let Some(process) = self.all.get_mut(&id) {
+            process.agreed = match differs {
+                true => 0,
+                false => process.agreed.saturating_add(1),
+            };
+        }
+    }
+
+    /// True if more games of a process are audited, because few audits or the newest ones show
+    /// that it plays as others do.
+    pub(super) fn is_doubtful(&self, id: WorkerProcess) -> bool {
+        let process = self.all.get(&id);
+        process.is_none_or(|process| process.agreed < AGREED_MIN)
     }
 
     /// Records that a process tried to start an agent.

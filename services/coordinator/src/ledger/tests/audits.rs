@@ -89,6 +89,57 @@ fn quarantined_process_gets_no_games() {
     assert_eq!((shown.agreed, shown.waiting()), (11, 0));
 }
 
+/// Makes games of a process durable. Returns how many of them are audited.
+fn audits_of(
+    ledger: &mut Ledger,
+    tournament: TournamentNo,
+    games: std::ops::Range<u64>,
+    by: WorkerProcess,
+) -> u64 {
+    let due = |ledger: &Ledger| ledger.audited(tournament).expect("added").due;
+    let before = due(ledger);
+    for index in games {
+        ledger.report(START, tournament, 0, index, [0; 32]);
+        ledger.durable(tournament, index, by);
+    }
+    due(ledger) - before
+}
+
+#[test]
+fn new_process_is_audited_more() {
+    let mut ledger = Ledger::new(settings(1_000), 1);
+    let tournament = running(&mut ledger, 30_000);
+    let new = WorkerProcess::Process(7);
+    ledger.join_as(new, usize::MAX);
+    let auditor = ledger.join_as(WorkerProcess::Process(8), 16);
+    let tenth = 900..1_100;
+    assert!(tenth.contains(&audits_of(&mut ledger, tournament, 0..10_000, new)));
+    let audit = |ledger: &mut Ledger, count: u32, differs: bool| {
+        for _ in 0..count {
+            let taken = ledger.grant(START, ask(auditor, 1), |_, _| true);
+            let lease = taken.expect("a lease");
+            let index = lease.games[0].index;
+            assert!(lease.audit);
+            ledger.report(START, tournament, lease.lease, index, [0; 32]);
+            assert!(ledger.settle_audit(tournament, index, auditor, differs));
+        }
+    };
+    audit(&mut ledger, 10, false);
+    let trusted = audits_of(&mut ledger, tournament, 10_000..20_000, new);
+    assert!(trusted < 50, "{trusted}");
+    audit(&mut ledger, 1, true);
+    assert!(tenth.contains(&audits_of(&mut ledger, tournament, 20_000..30_000, new)));
+}
+
+#[test]
+fn share_zero_audits_no_new_process() {
+    let mut ledger = ledger();
+    let tournament = running(&mut ledger, 1_000);
+    let new = WorkerProcess::Process(7);
+    ledger.join_as(new, usize::MAX);
+    assert_eq!(audits_of(&mut ledger, tournament, 0..1_000, new), 0);
+}
+
 #[test]
 fn audit_runs_on_another_worker() {
     let mut ledger = Ledger::new(settings(1_000_000), 1);
