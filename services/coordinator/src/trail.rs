@@ -127,9 +127,10 @@ impl Trail {
             unix_us: now(),
             ..event
         };
-        if let Some(Err(TrySendError::Full(event))) =
-            self.sender.as_ref().map(|sender| sender.try_send(event))
-        {
+        let Some(sender) = &self.sender else {
+            return;
+        };
+        if let Err(TrySendError::Full(event)) = sender.try_send(event) {
             tracing::error!(?event, "the audit trail is too slow: an event is only here");
         }
     }

@@ -74,6 +74,7 @@ impl Worker {
             lease,
             games,
             held: false,
+            sated: 0,
         };
         worker
     }
@@ -227,6 +228,7 @@ fn waiting_lease_is_reported_too() {
         lease,
         games: 8,
         held: true,
+        sated: 0,
     };
     worker.protocol.finished(Duration::ZERO, first, 2, 100);
     let (_, reported) = beats_while_refused(&mut worker, Some(SECOND * 12));
@@ -243,6 +245,7 @@ fn refused_results_keep_no_other_lease() {
         lease,
         games: 1,
         held: false,
+        sated: 0,
     };
     worker.protocol.finished(Duration::ZERO, first, 1, 100);
     let (_, shown) = beats_while_refused(&mut worker, Some(SECOND * 12));
