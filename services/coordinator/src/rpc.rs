@@ -3,6 +3,7 @@
 mod admin;
 mod backup;
 mod binaries;
+mod bodies;
 mod chunks;
 mod coordinator;
 mod endpoints;

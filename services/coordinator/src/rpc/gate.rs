@@ -2,7 +2,6 @@
 //! so that a refusal costs almost nothing.
 
 use std::{
-    future::pending,
     net::SocketAddr,
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -19,6 +18,7 @@ use tonic::{
     codegen::{Bytes, Service, http},
 };
 
+use super::bodies::{Bounded, Permitted, READ_MAX};
 use crate::{
     accept::Peer,
     door::{Admission, Door, role_name},
@@ -40,10 +40,9 @@ const REQUEST_BYTES_MAX: u64 = 4 << 20;
 const BYTES_MAX: u64 = 32 << 20;
 /// A report is aborted while it is read if all of them exceed this.
 const BYTES_HARD_MAX: u64 = 2 * BYTES_MAX;
-/// Maximum silence while a report is read, and maximum time for all of it: a stalled report
+/// Maximum silence while a report is read, which takes at most [`READ_MAX`] in all: a stalled report
 /// must not occupy room.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
-const READ_MAX: Duration = Duration::from_secs(30);
 /// Minimum and maximum delay for a refused worker.
 const WAIT: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
 /// Minimum interval between log lines about refused requests.
@@ -317,96 +316,6 @@ where
             }
             answer
         })
-    }
-}
-
-/// An answer that ends when the permission of its caller does.
-struct Permitted {
-    body: Body,
-    ended: Pin<Box<dyn Future<Output = Error> + Send>>,
-}
-
-impl http_body::Body for Permitted {
-    type Data = Bytes;
-    type Error = Status;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        if self.body.is_end_stream() {
-            return Poll::Ready(None);
-        }
-        if let Poll::Ready(error) = self.ended.as_mut().poll(context) {
-            // What the stream held ends with it.
-            self.body = Body::empty();
-            self.ended = Box::pin(pending());
-            let mut trailers = http::HeaderMap::new();
-            Status::from(error).add_header(&mut trailers)?;
-            return Poll::Ready(Some(Ok(Frame::trailers(trailers))));
-        }
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
-}
-
-/// A request of limited size that must arrive in time.
-struct Bounded {
-    body: Body,
-    left: u64,
-    deadline: Pin<Box<Sleep>>,
-}
-
-impl Bounded {
-    fn new(body: Body, bytes_max: u64) -> Self {
-        Self {
-            body,
-            left: bytes_max,
-            deadline: Box::pin(sleep_until(Instant::now() + READ_MAX)),
-        }
-    }
-}
-
-impl http_body::Body for Bounded {
-    type Data = Bytes;
-    type Error = Status;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) else {
-            ready!(self.deadline.as_mut().poll(context));
-            let late = Status::deadline_exceeded("the request did not arrive in time");
-            return Poll::Ready(Some(Err(late)));
-        };
-        let bytes = frame
-            .as_ref()
-            .and_then(|frame| frame.as_ref().ok()?.data_ref());
-        let bytes = bytes.map_or(0, |data| data.len() as u64);
-        match self.left.checked_sub(bytes) {
-            Some(left) => self.left = left,
-            None => {
-                let large = Status::out_of_range("the request exceeds the limit of its method");
-                return Poll::Ready(Some(Err(large)));
-            }
-        }
-        Poll::Ready(frame)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }
 
