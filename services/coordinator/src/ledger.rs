@@ -388,8 +388,9 @@ impl Ledger {
             Some(true) => {
                 let audits = &mut entry.queue.audits;
                 audits.durable(index, by);
-                let is_drawn =
-                    self.processes.is_doubtful(by) && audits.is_in_doubtful_sample(index);
+                let is_drawn = self.settings.doubts_workers
+                    && self.processes.is_doubtful(by)
+                    && audits.is_in_doubtful_sample(index);
                 if is_drawn || self.quarantined.contains(&by) {
                     audits.doubt(index);
                 }

@@ -150,6 +150,8 @@ impl Options {
         let settings = LedgerSettings {
             lease_deadline: self.lease_deadline,
             audit_ppm: ppm(share),
+            // A command with its own coordinator starts its own workers.
+            doubts_workers: !self.only_started,
             host_grace_period: self.host_grace_period,
         };
         let door = Door::load(&self.access, &self.store)?;

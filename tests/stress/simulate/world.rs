@@ -90,6 +90,7 @@ impl World {
         let settings = LedgerSettings {
             lease_deadline: Duration::from_secs(random.pick(&[2, 5, 10])),
             audit_ppm: random.pick(&[0, 0, 0, 200_000, 1_000_000]),
+            doubts_workers: true,
             host_grace_period: HOST_GRACE_PERIOD,
         };
         let disk = Disk::new(specs.iter().map(|spec| spec.games));

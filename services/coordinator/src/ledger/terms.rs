@@ -30,6 +30,8 @@ pub struct LedgerSettings {
     pub lease_deadline: Duration,
     /// Share of games that another worker replays, in parts per million.
     pub audit_ppm: u32,
+    /// True if new and doubtful processes are audited more.
+    pub doubts_workers: bool,
     /// Time to wait for a lost worker to return before its agents are given up, and for a
     /// connected worker to try an agent. A failed game rests for at most a tenth of this time.
     pub host_grace_period: Duration,

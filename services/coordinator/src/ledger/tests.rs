@@ -21,6 +21,7 @@ fn settings(audit_ppm: u32) -> LedgerSettings {
     LedgerSettings {
         lease_deadline: DEADLINE,
         audit_ppm,
+        doubts_workers: true,
         host_grace_period: Duration::from_secs(600),
     }
 }
