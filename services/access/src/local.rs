@@ -96,7 +96,9 @@ impl LocalToken {
         }
         if !is_private(&folder) {
             let shown = folder.display();
-            let problem = format!("{shown} is not a private folder of this user: remove it");
+            let problem = format!(
+                "{shown} is not a private folder of this user: remove it, or set XDG_RUNTIME_DIR"
+            );
             return Err(io::Error::other(problem));
         }
         let path = folder.join(file_name(listen));
