@@ -433,7 +433,7 @@ fn audit_trail_shows_who_did_what() {
             ["", "ListAgents", "", "TOKEN_MISSING"],
         ]
     );
-    // Whoever changes the file is found out.
+    // A change of the file is noticed.
     let file = world.folder().join("data/events.jsonl");
     assert_eq!(mode(&file), 0o600);
     let text = fs::read_to_string(&file).expect("lines");

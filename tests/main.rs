@@ -11,7 +11,7 @@ mod benchmark;
 mod commands;
 /// Games that damage removed are played again.
 mod damage;
-/// Nobody gets in without a token or certificate.
+/// Every call needs a token or certificate.
 mod door;
 /// Evolution continues after a kill, and its agents play.
 mod evolve;

@@ -191,7 +191,7 @@ mod tests {
         let local = LocalToken::write(address, &token).expect("it is written");
         assert_eq!(LocalToken::find(address), Some(token));
         drop(listener);
-        assert_eq!(LocalToken::find(address), None, "nobody listens");
+        assert_eq!(LocalToken::find(address), None, "no program listens");
         drop(local);
         assert!(!runtime_folder().join(file_name(address)).exists());
     }

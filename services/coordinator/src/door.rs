@@ -122,7 +122,7 @@ impl Door {
             return Ok(Admission::of(Principal::local(), method));
         };
         if method.open {
-            return Ok(Admission::of(Principal::nobody(), method));
+            return Ok(Admission::of(Principal::anonymous(), method));
         }
         let header = request.headers().get(http::header::AUTHORIZATION);
         let address = peer.and_then(|peer| Some(peer.address?.ip()));
@@ -178,7 +178,7 @@ impl Principal {
     }
 
     /// Someone unknown, who may use what is open to all.
-    pub(crate) fn nobody() -> Self {
+    pub(crate) fn anonymous() -> Self {
         Self {
             role: Role::Unspecified,
             owner: "".into(),

@@ -25,10 +25,10 @@ pub(crate) use worker::WorkerRpc;
 
 use crate::door::Principal;
 
-/// Who makes a request; nobody, if it did not pass the door.
+/// The caller of a request; anonymous if the request did not pass the door.
 fn principal<T>(request: &Request<T>) -> Principal {
     let found = request.extensions().get::<Principal>();
-    found.cloned().unwrap_or_else(Principal::nobody)
+    found.cloned().unwrap_or_else(Principal::anonymous)
 }
 
 /// The answer of a method.

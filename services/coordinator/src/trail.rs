@@ -22,7 +22,7 @@ const WAITING_MAX: usize = 1024;
 pub(crate) struct Event {
     /// Unix time in microseconds.
     pub(crate) unix_us: u64,
-    /// Id of the token, or another owner; empty if nobody is known.
+    /// Id of the token, or another owner; empty if the caller is unknown.
     pub(crate) actor: String,
     pub(crate) role: String,
     /// Address and port.

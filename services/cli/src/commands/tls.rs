@@ -52,12 +52,24 @@ pub(crate) struct InitArgs {
 
     /// Name or address of the coordinator, as clients call it; may be repeated
     /// [default: localhost, 127.0.0.1 and ::1]
-    #[arg(long, value_name = "HOST")]
+    #[arg(long, value_name = "HOST", value_parser = host)]
     host: Vec<String>,
 
     /// A client: viewer, submitter, worker or admin, and its name; may be repeated
     #[arg(long, value_name = "ROLE:NAME", value_parser = client)]
     client: Vec<CertificateName>,
+}
+
+fn host(text: &str) -> Result<String, String> {
+    let is_label = |label: &str| {
+        let known = |it: char| it.is_ascii_alphanumeric() || it == '-';
+        label == "*" || (!label.is_empty() && label.len() <= 63 && label.chars().all(known))
+    };
+    let is_name = text.len() <= 253 && text.split('.').all(is_label);
+    match is_name || text.parse::<IpAddr>().is_ok() {
+        true => Ok(text.to_owned()),
+        false => Err("expected a name or address, such as arena.example or 10.0.0.1".to_owned()),
+    }
 }
 
 fn client(text: &str) -> Result<CertificateName, String> {
@@ -191,4 +203,19 @@ fn write(path: &Path, text: &str, mode: u32) -> Outcome {
 
 fn failed(error: rcgen::Error) -> Failure {
     Failure::failed(format!("cannot make a certificate: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_names_or_addresses() {
+        for good in ["arena.example", "*.example", "localhost", "10.0.0.1", "::1"] {
+            assert_eq!(host(good), Ok(good.to_owned()));
+        }
+        for wrong in ["", "a b", "a..b", "https://a", "a:7600", "[::1]"] {
+            assert!(host(wrong).is_err(), "{wrong}");
+        }
+    }
 }

@@ -59,7 +59,7 @@ impl Methods {
         self.known.contains_key(path)
     }
 
-    /// A method; one that nobody may call if it is unknown.
+    /// A method; an unknown one admits no role.
     pub(super) fn find(&self, path: &str) -> &Method {
         self.known.get(path).unwrap_or_else(|| {
             if path.starts_with(HEALTH) {
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_methods_admit_nobody() {
+    fn unknown_methods_admit_no_role() {
         for path in [
             "/arena.v1.CoordinatorService/Other",
             "/arena.v1.AgentService/ChooseMove",
