@@ -340,6 +340,12 @@ fn image_uses_pinned_toolchain() {
         dockerfile.contains(&format!("FROM rust:{minor}-")),
         "not {minor}"
     );
+    let images = dockerfile
+        .lines()
+        .filter(|line| line.starts_with("FROM ") && line.contains(':'));
+    for image in images {
+        assert!(image.contains("@sha256:"), "{image}: no digest");
+    }
     assert!(dockerfile.contains("--locked --package arena-cli --bin arena --features parquet"));
     assert!(dockerfile.contains("\nUSER 10001:10001\n"));
     assert!(dockerfile.contains("strip -o /usr/local/bin/arena"));

@@ -162,6 +162,11 @@ fn workflows_run_existing_scripts() {
                 step["uses"].is_string() || step["run"].is_string(),
                 "{step}"
             );
+            if let Some(action) = step["uses"].as_str() {
+                let (_, commit) = action.split_once('@').expect("a version");
+                let pinned = commit.len() == 40 && commit.chars().all(|c| c.is_ascii_hexdigit());
+                assert!(pinned, "{action}: not pinned to a commit");
+            }
             let first = step["run"]
                 .as_str()
                 .and_then(|run| run.split_whitespace().next());
