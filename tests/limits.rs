@@ -49,7 +49,7 @@ fn tokens_have_limits() {
     let json = world
         .arena(&[&listed[..], &["--output", "json"]].concat())
         .ok();
-    assert!(json.stdout.contains("\"agents\":2"), "{}", json.stdout);
+    assert!(json.stdout.contains("\"agents\": 2"), "{}", json.stdout);
     let register = |token, name| {
         let of = ["--coordinator", &url, "--token-file", token];
         let flags = ["agent", "register", name, "--bot", "random"];

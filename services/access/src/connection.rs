@@ -20,7 +20,7 @@ use tonic_types::StatusExt;
 
 use crate::bearer::Bearer;
 
-/// Maximum time that one call waits for a coordinator that asks for patience.
+/// Maximum time that one call waits for a coordinator that names delays.
 const WAIT_MAX: Duration = Duration::from_secs(30);
 /// The only method whose request is a stream, which cannot be sent twice.
 const UPLOAD: &str = "/arena.v1.CoordinatorService/UploadBinary";
@@ -30,7 +30,7 @@ const UPLOAD: &str = "/arena.v1.CoordinatorService/UploadBinary";
 pub struct Connection {
     channel: Channel,
     bearer: Bearer,
-    /// True if calls are sent again when a coordinator asks for patience.
+    /// True if calls are sent again when a coordinator names a delay.
     is_patient: bool,
 }
 

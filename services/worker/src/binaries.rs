@@ -23,7 +23,7 @@ use crate::{
     environment::{BinaryError, BinaryProvider, Provided},
 };
 
-/// Attempts while the coordinator cannot be reached, or asks for patience.
+/// Attempts while the coordinator cannot be reached, or names a delay.
 const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(500);
 

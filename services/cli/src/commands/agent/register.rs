@@ -21,7 +21,7 @@ use arena_client::check::{self, Found, Target};
 
 /// Bytes of a binary per message.
 const CHUNK_BYTES: usize = 256 << 10;
-/// Attempts to upload a binary to a coordinator that asks for patience.
+/// Attempts to upload a binary to a coordinator that names delays.
 const UPLOAD_ATTEMPTS: u32 = 30;
 
 #[derive(Debug, Args)]
