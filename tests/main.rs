@@ -29,6 +29,8 @@ mod hosts;
 mod identity;
 /// Pause, resume, cancel, Ctrl-C and restarts.
 mod lifecycle;
+/// Tokens have limits, and commands and workers wait if they send too many requests.
+mod limits;
 /// Any fleet, killed or not, produces the same records.
 mod one_result;
 /// The output of agents is kept, and the line of an error is shown.

@@ -1,4 +1,4 @@
-//! Connections that carry a token.
+//! Tokens that connections carry.
 
 use std::{
     io,
@@ -8,20 +8,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tonic::{
-    Request, Status,
-    metadata::{Ascii, MetadataValue},
-    service::{Interceptor, interceptor::InterceptedService},
-    transport::Channel,
-};
+use tonic::codegen::http::HeaderValue;
 
 use crate::{
     local::{LocalToken, read_token},
     token::Token,
 };
-
-/// A connection to a coordinator.
-pub type Connection = InterceptedService<Channel, Bearer>;
 
 /// A token is read again after this time, because its file may be replaced; a missing one sooner.
 const FRESH: Duration = Duration::from_secs(5);
@@ -51,7 +43,7 @@ enum Source {
 #[derive(Debug, Default)]
 struct Header {
     read: Option<Instant>,
-    value: Option<MetadataValue<Ascii>>,
+    value: Option<HeaderValue>,
 }
 
 impl Bearer {
@@ -93,7 +85,8 @@ impl Bearer {
         Self::new(loopback(url).map_or(Source::None, Source::Local))
     }
 
-    fn value(&self) -> Option<MetadataValue<Ascii>> {
+    /// The value of `authorization`.
+    pub(crate) fn value(&self) -> Option<HeaderValue> {
         let mut header = self.header.lock().unwrap_or_else(PoisonError::into_inner);
         let fresh = if header.value.is_some() {
             FRESH
@@ -109,21 +102,12 @@ impl Bearer {
             };
             header.read = Some(Instant::now());
             header.value = token.and_then(|token| {
-                let mut value = MetadataValue::try_from(format!("Bearer {}", token.text())).ok()?;
+                let mut value = HeaderValue::try_from(format!("Bearer {}", token.text())).ok()?;
                 value.set_sensitive(true);
                 Some(value)
             });
         }
         header.value.clone()
-    }
-}
-
-impl Interceptor for Bearer {
-    fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
-        if let Some(value) = self.value() {
-            request.metadata_mut().insert("authorization", value);
-        }
-        Ok(request)
     }
 }
 

@@ -4,7 +4,10 @@ use std::{io, path::PathBuf};
 
 use tonic::transport::{Certificate, ClientTlsConfig, Endpoint, Identity};
 
-use crate::bearer::{Bearer, Connection, TokenFileError};
+use crate::{
+    bearer::{Bearer, TokenFileError},
+    connection::Connection,
+};
 
 /// The files that a user names.
 #[derive(Clone, Debug, Default)]

@@ -3,13 +3,15 @@
 
 mod bearer;
 mod client_tls;
+mod connection;
 mod credentials;
 mod local;
 mod server_tls;
 mod token;
 
-pub use bearer::{Bearer, Connection, TokenFileError};
+pub use bearer::{Bearer, TokenFileError};
 pub use client_tls::ClientTls;
+pub use connection::{Connection, retry_delay};
 pub use credentials::{CredentialFiles, Credentials, DialError};
 pub use local::{ADMIN_TOKEN_FILE, LocalToken, data_token, keep_data_token, read_token};
 pub use server_tls::{CertificateName, ServerTls, TlsError, TlsFiles};

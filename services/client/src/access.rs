@@ -295,7 +295,7 @@ pub async fn connect(url: &str, credentials: &Credentials) -> Outcome<Connection
             root_cause(&error)
         ))
     })?;
-    Ok(Connection::new(channel, credentials.bearer.clone()))
+    Ok(Connection::new(channel, credentials.bearer.clone()).patient())
 }
 
 /// Connects to a coordinator in this process.

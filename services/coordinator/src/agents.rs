@@ -107,6 +107,12 @@ impl Agents {
             .or_else(|| self.native_agent(name))
     }
 
+    /// Number of registered agents of an owner.
+    pub(crate) fn owned_by(&self, owner: &str) -> u64 {
+        let owned = self.registered.values().filter(|it| it.owner == owner);
+        owned.count() as u64
+    }
+
     /// Completes a registration: a built-in bot has the description of this coordinator, whatever
     /// it was at registration, and a binary has a content.
     pub(crate) fn completed(&self, mut agent: v1::Agent) -> v1::Agent {

@@ -4,18 +4,146 @@
 //! A binary is needed while a registered agent or a stored tournament refers to it: the games of a
 //! finished tournament can be played again. Other binaries are removed.
 
-use std::{collections::HashSet, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use arena_store::{Change, Collection, Store, StoreError};
-use arena_wire::v1::Role;
+use arena_wire::{limits, v1::Role};
 
-use crate::door::Principal;
+use crate::{door::Principal, error::Error};
 
+/// Prefix of the documents, which name a binary and an owner.
+const PREFIX: &str = "binaries/";
 /// Time after an upload in which an agent can be registered.
 const GRACE: Duration = Duration::from_secs(3600);
 
+/// Bytes that a smaller binary counts as, because a file occupies as much.
+const BYTES_MIN: u64 = 4096;
+
+/// What the owners of binaries have uploaded, in bytes.
+#[derive(Clone, Default)]
+pub(crate) struct Uploads(Arc<Mutex<HashMap<String, OwnerUploads>>>);
+
+#[derive(Default)]
+struct OwnerUploads {
+    stored: HashMap<[u8; 32], u64>,
+    stored_bytes: u64,
+    /// Bytes of open uploads.
+    open_bytes: u64,
+}
+
+impl OwnerUploads {
+    fn add(&mut self, sha256: [u8; 32], size: u64) {
+        let size = size.max(BYTES_MIN);
+        let before = self.stored.insert(sha256, size);
+        self.stored_bytes = self.stored_bytes - before.unwrap_or(0) + size;
+    }
+}
+
+impl Uploads {
+    /// Reads them from the documents of a store.
+    pub(crate) fn read(documents: &[(String, Vec<u8>)], store: &dyn Store) -> Self {
+        let uploads = Self::default();
+        for (key, _) in documents {
+            let Some((sha256, owner)) = parse(key) else {
+                continue;
+            };
+            let path = store.binary_path(&sha256);
+            let found = path.and_then(|path| std::fs::metadata(path).ok());
+            if let Some(found) = found {
+                let mut all = uploads.lock();
+                all.entry(owner.to_owned())
+                    .or_default()
+                    .add(sha256, found.len());
+            }
+        }
+        uploads
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, OwnerUploads>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reserves bytes for an upload, unless that exceeds the limit of its owner.
+    pub(crate) fn reserve(&self, by: &Principal, size: u64) -> Result<OpenUpload, Error> {
+        let size = size.max(BYTES_MIN);
+        let mut all = self.lock();
+        let of = all.entry(by.owner.to_string()).or_default();
+        let used = of.stored_bytes.saturating_add(of.open_bytes);
+        by.check_limit(&limits::UPLOAD_BYTES, used, size)?;
+        of.open_bytes += size;
+        drop(all);
+        Ok(OpenUpload {
+            uploads: self.clone(),
+            by: by.clone(),
+            size,
+        })
+    }
+
+    /// Removes binaries that are not stored any more.
+    pub(crate) fn forget(&self, removed: &[String]) {
+        let mut all = self.lock();
+        for sha256 in removed {
+            let mut digest = [0; 32];
+            if hex::decode_to_slice(sha256, &mut digest).is_err() {
+                continue;
+            }
+            for of in all.values_mut() {
+                of.stored_bytes -= of.stored.remove(&digest).unwrap_or(0);
+            }
+        }
+        all.retain(|_, of| of.open_bytes > 0 || !of.stored.is_empty());
+    }
+}
+
+/// The bytes of an open upload, free again when it is dropped.
+pub(crate) struct OpenUpload {
+    uploads: Uploads,
+    by: Principal,
+    size: u64,
+}
+
+impl OpenUpload {
+    /// Keeps that its owner has uploaded a binary.
+    pub(crate) fn complete(
+        mut self,
+        store: &dyn Store,
+        sha256: [u8; 32],
+    ) -> Result<(), StoreError> {
+        // Administrators may use all binaries.
+        if self.by.role != Role::Admin {
+            store.put(Collection::Meta, &key(&sha256, &self.by), &[])?;
+            // At once, so that no byte counts twice.
+            if let Some(of) = self.uploads.lock().get_mut(&*self.by.owner) {
+                of.open_bytes -= self.size;
+                of.add(sha256, std::mem::take(&mut self.size));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for OpenUpload {
+    fn drop(&mut self) {
+        if let Some(of) = self.uploads.lock().get_mut(&*self.by.owner) {
+            of.open_bytes -= self.size;
+        }
+    }
+}
+
+/// The binary and the owner that a key names.
+fn parse(key: &str) -> Option<([u8; 32], &str)> {
+    let (sha256, owner) = key.strip_prefix(PREFIX)?.split_once('/')?;
+    let mut digest = [0; 32];
+    hex::decode_to_slice(sha256, &mut digest).ok()?;
+    Some((digest, owner))
+}
+
 fn key(sha256: &[u8; 32], by: &Principal) -> String {
-    format!("binaries/{}/{}", hex::encode(sha256), by.owner)
+    format!("{PREFIX}{}/{}", hex::encode(sha256), by.owner)
 }
 
 /// True if a binary is stored and someone may use it.
@@ -25,18 +153,6 @@ pub(crate) fn may_use(store: &dyn Store, sha256: &[u8; 32], by: &Principal) -> b
         found.is_ok_and(|found| found.is_some())
     };
     store.binary_path(sha256).is_some() && (by.role == Role::Admin || has_uploaded())
-}
-
-/// Keeps that someone has uploaded a binary.
-pub(crate) fn uploaded(
-    store: &dyn Store,
-    sha256: &[u8; 32],
-    by: &Principal,
-) -> Result<(), StoreError> {
-    match by.role {
-        Role::Admin => Ok(()),
-        _ => store.put(Collection::Meta, &key(sha256, by), &[]),
-    }
 }
 
 /// Removes binaries that are not needed, and returns their names.

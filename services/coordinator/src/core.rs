@@ -37,6 +37,7 @@ use tokio::{
 
 use crate::{
     agents::Agents,
+    binaries::Uploads,
     blocking::with_store,
     directory::Directory,
     error::{Error, RunError},
@@ -103,6 +104,8 @@ pub(crate) struct Core {
     stopping: watch::Sender<bool>,
     boot_epoch: u64,
     pub(crate) tickets: Tickets,
+    /// What owners have uploaded.
+    pub(crate) uploads: Uploads,
     /// Decides which games are audited.
     audit_key: [u8; 32],
     audit_ppm: u32,

@@ -1,6 +1,9 @@
 //! Who may call which method: every request shows a token, or is refused before it is read.
 
+#[cfg(test)]
+mod cost;
 mod methods;
+mod quota;
 mod tokens;
 
 use std::{
@@ -11,17 +14,20 @@ use std::{
 
 use arena_access::{CertificateName, Token};
 use arena_store::Store;
-use arena_wire::v1::Role;
+use arena_wire::{limits::Limit, v1::Role};
 use tokio::sync::watch;
 use tonic::codegen::http;
 
 #[cfg(test)]
 pub(crate) use methods::paths;
+pub(crate) use quota::StreamPlace;
+use quota::{Quota, Quotas};
 pub(crate) use tokens::Tokens;
 
 use crate::{
     accept::Peer,
     error::{Error, StartError},
+    limits::RoleLimits,
 };
 use methods::{Method, Methods};
 
@@ -50,6 +56,9 @@ pub(crate) struct Door {
     methods: Methods,
     /// None: everyone may do everything.
     pub(crate) tokens: Option<Arc<Tokens>>,
+    limits: RoleLimits,
+    /// What owners with certificates use.
+    certified: Quotas,
 }
 
 /// Who makes a request.
@@ -62,6 +71,8 @@ pub(crate) struct Principal {
     end: Option<End>,
     /// What the request is about, for the audit trail.
     target: Arc<OnceLock<String>>,
+    /// What this owner may use and uses; none if it has no limits.
+    quota: Option<Arc<Quota>>,
 }
 
 #[derive(Clone, Debug)]
@@ -77,19 +88,27 @@ pub(crate) struct Admission {
     pub(crate) streams: bool,
     /// True if the call belongs into the audit trail.
     pub(crate) is_recorded: bool,
+    /// The place of a stream.
+    pub(crate) place: Option<StreamPlace>,
     /// A use of the token that has to be stored first.
     pub(crate) counted: Option<tokens::Counted>,
 }
 
 impl Door {
     /// Reads the tokens of a store.
-    pub(crate) fn load(access: &Access, store: &Arc<dyn Store>) -> Result<Self, StartError> {
+    pub(crate) fn load(
+        access: &Access,
+        limits: &RoleLimits,
+        store: &Arc<dyn Store>,
+    ) -> Result<Self, StartError> {
         Ok(Self {
             methods: Methods::of_descriptors(),
             tokens: match access {
                 Access::Open => None,
-                Access::Tokens { admin } => Some(Arc::new(Tokens::load(admin, store)?)),
+                Access::Tokens { admin } => Some(Arc::new(Tokens::load(admin, limits, store)?)),
             },
+            limits: limits.clone(),
+            certified: Quotas::default(),
         })
     }
 
@@ -129,7 +148,7 @@ impl Door {
         let (principal, counted) = match (header, peer.and_then(Peer::certificate)) {
             (Some(header), _) => tokens.check_header(header, address)?,
             (None, _) if peer.is_some_and(|peer| peer.is_own) => (Principal::local(), None),
-            (None, Some(name)) => (Principal::certified(name)?, None),
+            (None, Some(name)) => (self.certified(name)?, None),
             (None, None) => return Err(Error::TokenMissing),
         };
         if !method.admits(principal.role) {
@@ -137,10 +156,30 @@ impl Door {
                 role: role_name(principal.role),
             });
         }
+        let quota = principal.quota.as_ref().filter(|_| method.is_stream());
         Ok(Admission {
             counted: counted.filter(|_| principal.role != Role::Worker),
+            place: quota.map(Quota::stream).transpose()?,
             ..Admission::of(principal, method)
         })
+    }
+
+    /// The holder of a certificate. It has no end but that of the connection.
+    fn certified(&self, name: &CertificateName) -> Result<Principal, Error> {
+        let role = ROLES.into_iter().find(|role| role_name(*role) == name.role);
+        let role = role.ok_or(Error::CertificateRole)?;
+        let owner: Arc<str> = format!("{CERTIFICATE}{}", name.name).into();
+        let limits = self.limits.of(role, None);
+        let quota = limits.map(|limits| self.certified.of(role, &owner, limits));
+        let principal = Principal {
+            role,
+            owner,
+            end: None,
+            target: Arc::default(),
+            quota,
+        };
+        principal.request()?;
+        Ok(principal)
     }
 }
 
@@ -150,6 +189,7 @@ impl Admission {
             principal,
             streams: method.streams,
             is_recorded: method.is_recorded,
+            place: None,
             counted: None,
         }
     }
@@ -163,18 +203,8 @@ impl Principal {
             owner: LOCAL.into(),
             end: None,
             target: Arc::default(),
+            quota: None,
         }
-    }
-
-    /// The holder of a certificate. It has no end but that of the connection.
-    fn certified(name: &CertificateName) -> Result<Self, Error> {
-        let known = ROLES.into_iter().find(|role| role_name(*role) == name.role);
-        Ok(Self {
-            role: known.ok_or(Error::CertificateRole)?,
-            owner: format!("{CERTIFICATE}{}", name.name).into(),
-            end: None,
-            target: Arc::default(),
-        })
     }
 
     /// Someone unknown, who may use what is open to all.
@@ -184,6 +214,7 @@ impl Principal {
             owner: "".into(),
             end: None,
             target: Arc::default(),
+            quota: None,
         }
     }
 
@@ -206,6 +237,23 @@ impl Principal {
                 what: what.to_owned(),
             }),
         }
+    }
+
+    /// Fails if there is no room for `more` of what a limit counts, in addition to `used`.
+    pub(crate) fn check_limit(
+        &self,
+        limit: &'static Limit,
+        used: u64,
+        more: u64,
+    ) -> Result<(), Error> {
+        let quota = self.quota.as_ref();
+        quota.map_or(Ok(()), |quota| quota.check(limit, used, more))
+    }
+
+    /// Counts a request.
+    fn request(&self) -> Result<(), Error> {
+        let quota = self.quota.as_ref();
+        quota.map_or(Ok(()), |quota| quota.request())
     }
 
     /// Completes when the permission ends; never, if it has no end.

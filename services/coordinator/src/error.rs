@@ -7,7 +7,7 @@ use arena_model::{
 };
 use arena_store::StoreError;
 use arena_tournament::ScheduleError;
-use arena_wire::{convert::ConvertError, reasons};
+use arena_wire::{convert::ConvertError, limits::Limit, reasons};
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
@@ -279,6 +279,17 @@ pub(crate) enum Error {
     NotOwner { what: String },
     #[error("no token \"{id}\"; `arena token list` shows all")]
     UnknownToken { id: String },
+    #[error(
+        "the limit of this token is reached: at most {maximum} {} ({}); {}, or ask the \
+         coordinator's administrator for a token with a higher limit",
+        .limit.counted, .limit.name, .limit.remedy
+    )]
+    Limit {
+        limit: &'static Limit,
+        maximum: u64,
+        /// The suggested delay, if there is more room by then.
+        wait: Option<Duration>,
+    },
     #[error("the coordinator is overloaded: try again in a moment")]
     Overloaded {
         /// The suggested delay.
@@ -379,6 +390,7 @@ impl Error {
             }
             Self::NotOwner { .. } => (PermissionDenied, reasons::NOT_OWNER),
             Self::UnknownToken { .. } => (NotFound, reasons::UNKNOWN_TOKEN),
+            Self::Limit { .. } => (ResourceExhausted, reasons::LIMIT_REACHED),
             Self::Overloaded { .. } | Self::Store(StoreError::Busy { .. }) => {
                 (ResourceExhausted, reasons::OVERLOADED)
             }
@@ -398,8 +410,20 @@ impl Error {
     fn wait(&self) -> Option<Duration> {
         match self {
             Self::Overloaded { wait } => Some(*wait),
+            Self::Limit { wait, .. } => *wait,
             Self::Store(StoreError::Busy { .. }) => Some(BUSY_WAIT),
             _ => None,
+        }
+    }
+
+    /// Details of the reason, for programs.
+    fn details(&self) -> HashMap<String, String> {
+        match self {
+            Self::Limit { limit, maximum, .. } => HashMap::from([
+                ("limit".to_owned(), limit.name.to_owned()),
+                ("maximum".to_owned(), maximum.to_string()),
+            ]),
+            _ => HashMap::new(),
         }
     }
 }
@@ -407,7 +431,7 @@ impl Error {
 impl From<Error> for Status {
     fn from(error: Error) -> Self {
         let (code, reason) = error.kind();
-        let mut details = ErrorDetails::with_error_info(reason, reasons::DOMAIN, HashMap::new());
+        let mut details = ErrorDetails::with_error_info(reason, reasons::DOMAIN, error.details());
         if let Some(wait) = error.wait() {
             details.set_retry_info(Some(wait));
         }

@@ -12,6 +12,7 @@ use tokio::sync::{
 
 use crate::{
     agents::Agents,
+    binaries::Uploads,
     blocking::with_store,
     core::{Command, Core, sealed::SEALED},
     directory::Directory,
@@ -27,6 +28,8 @@ use crate::{
 pub(crate) const COMPUTATIONS_MAX: usize = 2;
 /// Transfers of files at once. Each occupies a thread, and calls of the store need threads, too.
 pub(crate) const TRANSFERS_MAX: usize = 32;
+/// Maximum time between two chunks of a transfer: it occupies a thread meanwhile.
+pub(crate) const CHUNK_TIMEOUT: Duration = Duration::from_secs(30);
 /// Requests that may wait for the core.
 pub(crate) const COMMANDS_MAX: usize = 1024;
 /// How long a request other than a report waits for room in the queue.
@@ -44,11 +47,16 @@ pub(crate) struct Handle {
     pub(crate) tickets: Tickets,
     /// Places of computations.
     pub(crate) computations: Arc<Semaphore>,
+    /// What owners have uploaded.
+    pub(crate) uploads: Uploads,
     /// Places of transfers of files.
     pub(crate) transfers: Arc<Semaphore>,
     /// Tests of the accounting make records up.
     #[cfg(test)]
     pub(crate) trusts_records: bool,
+    /// Tests of uploads that stand still do not wait long.
+    #[cfg(test)]
+    pub(crate) chunk_timeout: Duration,
     /// True once the coordinator stops.
     pub(crate) stopping: watch::Receiver<bool>,
 }
@@ -174,6 +182,14 @@ impl Handle {
         return self.trusts_records;
         #[cfg(not(test))]
         false
+    }
+
+    /// Maximum time between two chunks of an upload.
+    pub(crate) fn chunk_timeout(&self) -> Duration {
+        #[cfg(test)]
+        return self.chunk_timeout;
+        #[cfg(not(test))]
+        CHUNK_TIMEOUT
     }
 
     /// Runs work on the store where it may block.

@@ -6,7 +6,7 @@ use arena_access::TlsFiles;
 use arena_store::Store;
 use arena_wire::{networks::AgentNetworks, v1};
 
-use crate::{agents::CheckNative, checkpoint::CHECKPOINT_GAMES, door::Access};
+use crate::{agents::CheckNative, checkpoint::CHECKPOINT_GAMES, door::Access, limits::RoleLimits};
 
 /// Default for the maximum number of connections.
 pub const CONNECTIONS_MAX: usize = 16_384;
@@ -26,6 +26,8 @@ pub struct Options {
     pub metrics_public: bool,
     /// Who may use it.
     pub access: Access,
+    /// What tokens and certificates may use.
+    pub limits: RoleLimits,
     /// File of the audit trail, if it is kept.
     pub events: Option<PathBuf>,
     /// The certificate; without one, connections are not encrypted.
@@ -59,6 +61,9 @@ pub struct Options {
     /// Accept records without replaying them.
     #[cfg(test)]
     pub(crate) trusts_records: bool,
+    /// Maximum time between two chunks of an upload.
+    #[cfg(test)]
+    pub(crate) chunk_timeout: Duration,
 }
 
 impl Options {
@@ -72,6 +77,7 @@ impl Options {
             metrics: None,
             metrics_public: true,
             access: Access::Open,
+            limits: RoleLimits::default(),
             events: None,
             tls: None,
             native,
@@ -87,6 +93,8 @@ impl Options {
             only_started: false,
             #[cfg(test)]
             trusts_records: false,
+            #[cfg(test)]
+            chunk_timeout: crate::handle::CHUNK_TIMEOUT,
         }
     }
 }

@@ -154,7 +154,7 @@ impl Options {
             doubts_workers: !self.only_started,
             host_grace_period: self.host_grace_period,
         };
-        let door = Door::load(&self.access, &self.store)?;
+        let door = Door::load(&self.access, &self.limits, &self.store)?;
         counters.insecure.set(i64::from(door.tokens.is_none()));
         let metrics = Arc::clone(&counters);
         let shared = Arc::clone(&directory);
@@ -192,10 +192,13 @@ impl Options {
             directory,
             store: Arc::clone(&self.store),
             tickets: core.tickets.clone(),
+            uploads: core.uploads.clone(),
             computations: Arc::new(Semaphore::new(COMPUTATIONS_MAX)),
             transfers: Arc::new(Semaphore::new(TRANSFERS_MAX)),
             #[cfg(test)]
             trusts_records: self.trusts_records,
+            #[cfg(test)]
+            chunk_timeout: self.chunk_timeout,
             stopping,
         };
         Ok(Service {

@@ -13,6 +13,7 @@ pub(crate) mod fixture;
 mod fleet;
 mod hashes;
 mod hostile;
+mod limits;
 mod pauses;
 mod planning;
 mod questions;

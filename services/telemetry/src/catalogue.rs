@@ -167,8 +167,9 @@ metrics! {
     CONNECTIONS_REFUSED = counter("arena_connections_refused_total", &[],
         "gRPC connections rejected: connection limit reached");
     REQUESTS_REFUSED = counter("arena_requests_refused_total", &["reason"],
-        "Requests refused for lack of a permission, by reason: TOKEN_MISSING, TOKEN_INVALID, \
-         TOKEN_EXPIRED, TOKEN_REVOKED, TOKEN_USED, TOKEN_ADDRESS, ROLE_INSUFFICIENT");
+        "Requests refused for lack of a permission or by a limit of their token, by reason: \
+         TOKEN_MISSING, TOKEN_INVALID, TOKEN_EXPIRED, TOKEN_REVOKED, TOKEN_USED, TOKEN_ADDRESS, \
+         ROLE_INSUFFICIENT, LIMIT_REACHED");
     INSECURE = gauge("arena_insecure", &[],
         "1 if everyone who reaches the coordinator may do everything (--insecure), else 0");
     STORE_COMMIT = histogram("arena_store_commit_seconds", &[], COMMIT_BUCKETS,

@@ -61,7 +61,7 @@ pub enum Outcome {
     Void,
 }
 
-/// Reasons why a request is refused for lack of a permission.
+/// Reasons why a request is refused for lack of a permission, or by a limit.
 const REFUSALS: &[&str] = &[
     "TOKEN_MISSING",
     "TOKEN_INVALID",
@@ -70,6 +70,7 @@ const REFUSALS: &[&str] = &[
     "TOKEN_USED",
     "TOKEN_ADDRESS",
     "ROLE_INSUFFICIENT",
+    "LIMIT_REACHED",
 ];
 
 /// Result of reporting a game.
@@ -313,7 +314,7 @@ impl CoordinatorMetrics {
             .observe(took.as_secs_f64());
     }
 
-    /// Counts a request that was refused for lack of a permission.
+    /// Counts a request that was refused for lack of a permission, or by a limit.
     pub fn request_refused(&self, reason: &str) {
         self.requests_refused.with_label_values(&[reason]).inc();
     }

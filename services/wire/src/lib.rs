@@ -3,6 +3,7 @@
 pub mod batch;
 pub mod convert;
 pub mod fields;
+pub mod limits;
 #[cfg(feature = "networks")]
 pub mod networks;
 #[cfg(feature = "grpc")]

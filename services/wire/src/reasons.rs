@@ -67,6 +67,9 @@ pub const UNKNOWN_TOKEN: &str = "UNKNOWN_TOKEN";
 pub const WORKER_OUTDATED: &str = "WORKER_OUTDATED";
 /// A queue is full: slow down and try again.
 pub const OVERLOADED: &str = "OVERLOADED";
+/// A limit of the token is reached: its number of agents, tournaments, games, bytes or streams, or
+/// its requests a second. The details have its name (`limit`) and value (`maximum`).
+pub const LIMIT_REACHED: &str = "LIMIT_REACHED";
 /// The coordinator is stopping.
 pub const DRAINING: &str = "DRAINING";
 /// The disk is full, or the store failed.

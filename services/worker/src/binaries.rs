@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use arena_access::{Connection, Credentials};
+use arena_access::{Connection, Credentials, retry_delay};
 use arena_model::Package;
 use arena_wire::v1::{self, worker_service_client::WorkerServiceClient};
 use sha2::{Digest, Sha256};
@@ -23,7 +23,7 @@ use crate::{
     environment::{BinaryError, BinaryProvider, Provided},
 };
 
-/// Attempts while the coordinator cannot be reached.
+/// Attempts while the coordinator cannot be reached, or names a delay.
 const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -96,10 +96,16 @@ impl CoordinatorBinaries {
         let mut attempt = 1;
         loop {
             match self.try_fetch(sha256, path).await {
-                Err(FetchError::Call(status))
-                    if status.code() == Code::Unavailable && attempt < ATTEMPTS =>
-                {
-                    time::sleep(PAUSE).await;
+                Err(FetchError::Call(status)) if attempt < ATTEMPTS => {
+                    let delay = match status.code() {
+                        Code::Unavailable => Some(PAUSE),
+                        // Too many transfers, or requests of this token.
+                        _ => retry_delay(&status).map(|delay| delay.max(PAUSE)),
+                    };
+                    match delay {
+                        Some(delay) => time::sleep(delay).await,
+                        None => return Err(FetchError::Call(status).to_string()),
+                    }
                     attempt += 1;
                 }
                 Err(FetchError::File(error)) => {

@@ -10,7 +10,7 @@ use std::{
 };
 
 use arena_access::{ADMIN_TOKEN_FILE, LocalToken, TlsFiles, keep_data_token};
-use arena_coordinator::Access;
+use arena_coordinator::{Access, RoleLimits};
 use arena_store::{SledStore, Store};
 use arena_wire::networks::AgentNetworks;
 use clap::Args;
@@ -155,6 +155,18 @@ pub(crate) struct CoordinatorArgs {
     #[arg(long, env = "ARENA_COORDINATOR_AGENT_ENDPOINTS", value_name = "CIDR,…")]
     agent_endpoints: Option<AgentNetworks>,
 
+    /// Limits for each token of a role, such as submitter.agents=200
+    ///
+    /// Separated by commas, or repeated. See `arena token create --help` for the limits, and
+    /// deploy/OTHERS.md for their defaults.
+    #[arg(
+        long,
+        env = "ARENA_COORDINATOR_LIMIT",
+        value_name = "ROLE.NAME=VALUE",
+        value_delimiter = ','
+    )]
+    limit: Vec<String>,
+
     /// Games of a tournament between two checkpoints of its sums; for tests
     #[arg(long, hide = true, value_name = "GAMES", value_parser = clap::value_parser!(u64).range(1..))]
     checkpoint_games: Option<u64>,
@@ -253,6 +265,11 @@ impl CoordinatorArgs {
         if !(0.0..=1.0).contains(&self.audit_share) {
             return wrong("--audit-share must be from 0 to 1");
         }
+        let mut limits = RoleLimits::default();
+        for text in &self.limit {
+            let set = limits.set(text);
+            set.map_err(|problem| Failure::usage(format!("--limit: {problem}")))?;
+        }
         let tls = self.tls_cert.clone().zip(self.tls_key.clone());
         let is_open = matches!(self.listen, Listen::Tcp(address) if !address.ip().is_loopback());
         if !self.insecure && tls.is_none() && is_open {
@@ -309,6 +326,7 @@ impl CoordinatorArgs {
         options.host_grace_period = Duration::from_secs_f64(self.host_grace_period);
         options.audit_share = self.audit_share;
         options.agent_networks = self.agent_endpoints.unwrap_or_default();
+        options.limits = limits;
         options.connections_max = connections_max();
         options.report_queue_games = self.report_queue;
         if let Some(games) = self.checkpoint_games {

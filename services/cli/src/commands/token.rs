@@ -10,7 +10,10 @@ use std::{
 
 use arena_access::Connection;
 use arena_report::units;
-use arena_wire::v1::{self, Role, TokenInfo, admin_service_client::AdminServiceClient};
+use arena_wire::{
+    limits::{self, Limit},
+    v1::{self, Role, TokenInfo, TokenLimits, admin_service_client::AdminServiceClient},
+};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 use tonic::{Response, Status};
@@ -38,6 +41,7 @@ The roles:
 Examples:
   arena token create --role viewer --label grafana --write viewer.token
   arena token create --role submitter --label alice --ttl 120d --write alice.token
+  arena token create --role submitter --label bob --limit agents=20 --limit games=100000
   arena token create --role worker --ttl 30m --uses 1 --from 10.0.0.0/8")]
     Create(CreateArgs),
     /// List all tokens, without their texts
@@ -72,6 +76,15 @@ pub(crate) struct CreateArgs {
     /// Network from which it may be used, such as 10.0.0.0/8; may be repeated
     #[arg(long, value_name = "NETWORK")]
     from: Vec<String>,
+
+    /// Limit of its own, such as agents=20; may be repeated [default: those of its role]
+    ///
+    /// The limits are agents, tournaments (running ones), games (of running tournaments),
+    /// upload-bytes, streams (open ones) and requests-per-second. A token of a viewer or
+    /// worker has only the last two; that of an administrator has none. The value
+    /// unlimited removes a limit.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = limits::parse)]
+    limit: Vec<(&'static Limit, u64)>,
 
     /// What the token is for, shown in the list
     #[arg(
@@ -159,12 +172,17 @@ impl CreateArgs {
     async fn run(self) -> Outcome {
         let ttl_seconds = self.ttl.map_or(0, |ttl| ttl.as_secs().max(1));
         let role = ROLES.iter().find(|(name, _)| *name == self.role);
+        let mut limits = TokenLimits::default();
+        for (limit, value) in &self.limit {
+            limit.set(&mut limits, Some(*value));
+        }
         let request = v1::CreateTokenRequest {
             token: Some(TokenInfo {
                 label: self.label,
                 role: role.map_or(Role::Unspecified, |(_, role)| *role).into(),
                 from: self.from,
                 uses: self.uses.unwrap_or(0),
+                limits: Some(limits),
                 ..TokenInfo::default()
             }),
             ttl_seconds,
@@ -204,7 +222,7 @@ impl ListArgs {
         let rows = tokens.iter().map(|token| (cells(token), data(token)));
         let listing = Listing {
             header: vec![
-                "token", "role", "state", "created", "expires", "uses", "from", "label",
+                "token", "role", "state", "created", "expires", "uses", "from", "limits", "label",
             ],
             rows: rows.collect(),
             empty: "no tokens",
@@ -244,6 +262,9 @@ fn summary(token: &TokenInfo) -> String {
     if !token.from.is_empty() {
         text += &format!(", from {}", token.from.join(" "));
     }
+    if let Some(limits) = token.limits.filter(|it| it.entries().next().is_some()) {
+        text += &format!(", with {limits}");
+    }
     text
 }
 
@@ -277,11 +298,22 @@ fn cells(token: &TokenInfo) -> Vec<String> {
             uses => format!("{}/{uses}", token.used),
         },
         token.from.join(" "),
+        token.limits.unwrap_or_default().to_string(),
         token.label.clone(),
     ]
 }
 
 fn data(token: &TokenInfo) -> serde_json::Value {
+    let own = token.limits.unwrap_or_default();
+    let limits = own.entries().map(|(limit, value)| {
+        // JSON numbers are not exact up to there.
+        let value = match value {
+            limits::UNLIMITED => json!(limits::format(value)),
+            value => json!(value),
+        };
+        (limit.name.to_owned(), value)
+    });
+    let limits: serde_json::Map<_, _> = limits.collect();
     json!({
         "id": token.id,
         "role": role_name(token),
@@ -291,6 +323,7 @@ fn data(token: &TokenInfo) -> serde_json::Value {
         "uses": (token.uses > 0).then_some(token.uses),
         "used": (token.uses > 0).then_some(token.used),
         "from": token.from,
+        "limits": limits,
         "label": token.label,
     })
 }

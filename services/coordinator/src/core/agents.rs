@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arena_store::Collection;
-use arena_wire::v1;
+use arena_wire::{limits, v1};
 use prost::Message;
 
 use super::{Core, change, unix_us};
@@ -42,6 +42,9 @@ impl Core {
         let stored = self
             .agents
             .check(agent, request.replace, unix_us(), uploaded)?;
+        if self.agents.get(&stored.name).is_none() {
+            by.check_limit(&limits::AGENTS, self.agents.owned_by(&by.owner), 1)?;
+        }
         let document = Some(stored.encode_to_vec());
         let mut changes = vec![change(Collection::Agents, &stored.name, document)];
         let agent = self.agents.completed(stored.clone());

@@ -31,6 +31,7 @@ impl Core {
         let removed = with_store(store, move |store| remove_unneeded(store, &needed)).await;
         match removed {
             Some(Ok(removed)) => {
+                self.uploads.forget(&removed);
                 for sha256 in removed {
                     tracing::info!(sha256, "removed a binary that nothing refers to");
                 }

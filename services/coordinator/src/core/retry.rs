@@ -57,6 +57,7 @@ impl Core {
                 )));
             }
         }
+        self.check_running(by, entry.document.games_total)?;
         if self.writes(id) {
             return Err(Error::State(format!(
                 "results of tournament {id} are still being written: try again in a moment"

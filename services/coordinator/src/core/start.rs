@@ -26,6 +26,7 @@ use super::{
 };
 use crate::{
     agents::Agents,
+    binaries::Uploads,
     blocking::with_store,
     directory::Directory,
     error::{Error, StartError},
@@ -44,6 +45,7 @@ struct Found {
     ticket_key: [u8; 32],
     audit_key: [u8; 32],
     answers: Answers,
+    uploads: Uploads,
     audits: BTreeMap<String, Documents>,
     tournaments: Vec<(TournamentEntry, Option<Open>)>,
 }
@@ -85,6 +87,7 @@ pub(crate) async fn load(
         stopping,
         boot_epoch,
         tickets: Tickets::new(found.ticket_key, boot_epoch),
+        uploads: found.uploads,
         audit_key: found.audit_key,
         audit_ppm: settings.audit_ppm,
         lease_deadline: settings.lease_deadline,
@@ -220,6 +223,7 @@ fn read(store: &dyn Store) -> Result<Found, StartError> {
         audit_key: key(audits::KEY)?,
         answers: Answers::new(store.list(Collection::Requests)?),
         audits: bits::read(&meta, audits::PREFIX),
+        uploads: Uploads::read(&meta, store),
         tournaments,
     })
 }

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use arena_model::{engine::options::nearest, spec::Records};
 use arena_store::Change as Stored;
-use arena_wire::v1::{self, TournamentState};
+use arena_wire::{
+    limits,
+    v1::{self, TournamentState},
+};
 
 use super::{
     Core,
@@ -145,6 +148,10 @@ impl Core {
                 let tournament = plan.id(attempt);
                 self.check_owner(&tournament, by)?;
                 self.check_records(&tournament, plan.setup.hash_only)?;
+                let entry = self.entry(&tournament)?;
+                if state == TournamentState::Paused && !entry.is_to_be_accepted() {
+                    self.check_running(by, entry.document.games_total)?;
+                }
                 let document = &mut self.entry_mut(&tournament)?.document;
                 document.unplayed_limit = Some(plan.unplayed_limit);
                 // It counts from the next start.
@@ -159,6 +166,20 @@ impl Core {
     pub(super) fn check_owner(&self, tournament: &str, by: &Principal) -> Result<(), Error> {
         let owner = &self.entry(tournament)?.document.owner;
         by.check_owner(owner, &format!("tournament {tournament}"))
+    }
+
+    /// Fails if someone may not run another tournament with this number of games.
+    pub(super) fn check_running(&self, by: &Principal, games: u64) -> Result<(), Error> {
+        let documents = self.tournaments.values().map(|entry| &entry.document);
+        let (mut number, mut running) = (0, 0_u64);
+        for document in documents {
+            if document.owner == *by.owner && document.state() == TournamentState::Running {
+                number += 1;
+                running = running.saturating_add(document.games_total);
+            }
+        }
+        by.check_limit(&limits::TOURNAMENTS, number, 1)?;
+        by.check_limit(&limits::GAMES, running, games)
     }
 
     /// Fails if an existing tournament does not store what is now requested of its games, because
@@ -226,6 +247,7 @@ impl Core {
         by: &Principal,
     ) -> Result<v1::StartTournamentResponse, Error> {
         let mut document = plan.message(attempt);
+        self.check_running(by, document.games_total)?;
         document.owner = by.owner.to_string();
         document.set_state(TournamentState::Running);
         document.created_unix_us = unix_us();
@@ -336,6 +358,9 @@ impl Core {
         if !is_open && before != after {
             let state = state_name(before).unwrap_or("in an unknown state");
             return Err(Error::State(format!("tournament {tournament} is {state}")));
+        }
+        if before == TournamentState::Paused && after == TournamentState::Running {
+            self.check_running(by, self.entry(tournament)?.document.games_total)?;
         }
         let answers = self
             .answers

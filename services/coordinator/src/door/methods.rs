@@ -17,11 +17,18 @@ pub(super) struct Method {
     pub(super) open: bool,
     /// True if the answer is a stream.
     pub(super) streams: bool,
+    /// True if the request is a stream.
+    receives: bool,
     /// True if calls belong into the audit trail: what changes something, and joins of workers.
     pub(super) is_recorded: bool,
 }
 
 impl Method {
+    /// True if calls take a place of a stream.
+    pub(super) fn is_stream(&self) -> bool {
+        self.streams || self.receives
+    }
+
     pub(super) fn admits(&self, role: Role) -> bool {
         let as_viewer = role == Role::Submitter && self.roles.contains(&Role::Viewer);
         self.roles.contains(&role) || as_viewer || (role == Role::Admin && !self.roles.is_empty())
@@ -103,6 +110,8 @@ struct MethodOf {
     name: String,
     #[prost(message, optional, tag = "4")]
     options: Option<OptionsOf>,
+    #[prost(bool, tag = "5")]
+    receives: bool,
     #[prost(bool, tag = "6")]
     streams: bool,
 }
@@ -128,6 +137,7 @@ fn read() -> HashMap<String, Method> {
                     roles,
                     open: false,
                     streams: method.streams,
+                    receives: method.receives,
                 };
                 known.insert(path, of);
             }

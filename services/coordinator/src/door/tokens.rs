@@ -16,10 +16,11 @@ use prost::Message;
 use tokio::sync::watch;
 use tonic::codegen::http::HeaderValue;
 
-use super::{End, LOCAL, Principal};
+use super::{End, LOCAL, Principal, quota::Quota};
 use crate::{
     blocking::with_store,
     error::{Error, StartError},
+    limits::RoleLimits,
 };
 
 /// Prefix of the documents.
@@ -55,10 +56,12 @@ struct Known {
     from: Vec<IpNet>,
     expires: Option<SystemTime>,
     revoked: watch::Sender<bool>,
+    quota: Option<Arc<Quota>>,
 }
 
 /// All tokens.
 pub(crate) struct Tokens {
+    limits: RoleLimits,
     store: Arc<dyn Store>,
     known: RwLock<HashMap<String, Known>>,
     /// Id of the token that is not stored.
@@ -66,7 +69,7 @@ pub(crate) struct Tokens {
 }
 
 impl Known {
-    fn new(stored: Stored) -> Result<Self, Error> {
+    fn new(stored: Stored, limits: &RoleLimits) -> Result<Self, Error> {
         let info = stored.info.unwrap_or_default();
         let expires = UNIX_EPOCH + Duration::from_micros(info.expires_unix_us);
         Ok(Self {
@@ -75,6 +78,7 @@ impl Known {
             from: networks(&info.from)?,
             expires: (info.expires_unix_us > 0).then_some(expires),
             revoked: watch::Sender::new(info.revoked),
+            quota: limits.of(info.role(), info.limits.as_ref()).map(Quota::new),
             hash: stored.hash,
             processes: stored.processes,
             info,
@@ -92,7 +96,11 @@ impl Known {
 }
 
 impl Tokens {
-    pub(super) fn load(admin: &Token, store: &Arc<dyn Store>) -> Result<Self, StartError> {
+    pub(super) fn load(
+        admin: &Token,
+        limits: &RoleLimits,
+        store: &Arc<dyn Store>,
+    ) -> Result<Self, StartError> {
         let mut known = HashMap::new();
         for (key, bytes) in store.list(Collection::Meta)? {
             let Some(id) = key.strip_prefix(PREFIX) else {
@@ -100,7 +108,8 @@ impl Tokens {
             };
             let stored = Stored::decode(bytes.as_slice());
             let stored = stored.map_err(|error| StartError::unreadable(&key, error))?;
-            let token = Known::new(stored).map_err(|error| StartError::unreadable(&key, error))?;
+            let token = Known::new(stored, limits);
+            let token = token.map_err(|error| StartError::unreadable(&key, error))?;
             known.insert(id.to_owned(), token);
         }
         known.insert(
@@ -119,9 +128,11 @@ impl Tokens {
                 from: Vec::new(),
                 expires: None,
                 revoked: watch::Sender::new(false),
+                quota: None,
             },
         );
         Ok(Self {
+            limits: limits.clone(),
             store: Arc::clone(store),
             known: RwLock::new(known),
             admin: admin.id(),
@@ -169,9 +180,11 @@ impl Tokens {
                 expires: found.expires,
             }),
             target: Arc::default(),
+            quota: found.quota.clone(),
         };
         let is_limited = found.info.uses > 0 && found.role != Role::Worker;
         drop(known);
+        principal.request()?;
         let counted = is_limited.then(|| self.count(&id, None)).transpose()?;
         Ok((principal, counted))
     }
@@ -234,6 +247,9 @@ impl Tokens {
                 "a token has at most {FROM_MAX} networks and {USES_MAX} uses"
             )));
         }
+        if let Some(own) = &wanted.limits {
+            self.limits.check(role, own).map_err(Error::Request)?;
+        }
         let from = networks(&wanted.from)?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let now = now.unwrap_or_default();
@@ -252,12 +268,14 @@ impl Tokens {
             uses: wanted.uses,
             used: 0,
             revoked: false,
+            limits: wanted.limits,
         };
-        let known = Known::new(Stored {
+        let stored = Stored {
             info: Some(info.clone()),
             hash: token.hash().to_vec(),
             processes: Vec::new(),
-        })?;
+        };
+        let known = Known::new(stored, &self.limits)?;
         if self.list().len() >= TOKENS_MAX {
             return Err(Error::Request(format!(
                 "there are {TOKENS_MAX} tokens already"

@@ -3,6 +3,7 @@
 use std::{
     fs::File,
     io::{self, Write},
+    time::Duration,
 };
 
 use arena_store::StoreError;
@@ -10,13 +11,9 @@ use arena_wire::v1::{self, Role, upload_binary_request::Part};
 use tokio::{sync::mpsc, time::timeout};
 use tonic::{Status, Streaming};
 
-use super::chunks::{CHUNK_TIMEOUT, Chunks};
+use super::chunks::Chunks;
 use crate::{
-    agents::parse_sha256,
-    binaries::{may_use, uploaded},
-    door::Principal,
-    error::Error,
-    handle::Handle,
+    agents::parse_sha256, binaries::may_use, door::Principal, error::Error, handle::Handle,
     messages::Caller,
 };
 
@@ -31,7 +28,11 @@ pub(super) async fn upload(
     mut parts: Streaming<v1::UploadBinaryRequest>,
     by: Principal,
 ) -> Result<v1::UploadBinaryResponse, Status> {
-    let header = match next(&mut parts).await?.and_then(|first| first.part) {
+    let idle_max = handle.chunk_timeout();
+    let header = match next(&mut parts, idle_max)
+        .await?
+        .and_then(|first| first.part)
+    {
         Some(Part::Header(header)) => header,
         Some(Part::Chunk(_)) | None => {
             return Err(invalid("an upload starts with its header"));
@@ -52,6 +53,7 @@ pub(super) async fn upload(
     if may_use(&*handle.store, &sha256, &by) {
         return Ok(answer(true));
     }
+    let open = handle.uploads.reserve(&by, size)?;
     let _place = handle.transfer()?;
     let space = handle.with_store(move |store| Ok(store.reserve_upload(size)?));
     let space = space.await?;
@@ -74,31 +76,23 @@ pub(super) async fn upload(
                     // An incomplete stream leaves nothing behind.
                     if complete.blocking_recv().is_ok() {
                         upload.commit()?;
-                        uploaded(store, &sha256, &by)?;
+                        open.complete(store, sha256)?;
                     }
                     Ok(())
                 })
                 .await
         }
     });
-    let mut received = 0;
-    while let Some(message) = next(&mut parts).await? {
-        let Some(Part::Chunk(chunk)) = message.part else {
-            return Err(invalid("an upload has only one header"));
-        };
-        received += chunk.len() as u64;
-        if received > size || sender.send(chunk).await.is_err() {
-            break;
-        }
-    }
-    drop(sender);
-    if received == size {
+    let received = receive(&mut parts, size, idle_max, sender).await;
+    match received {
         // The writer waits for it, or has failed and reports the reason below.
-        let _ = done.send(());
-    } else {
-        drop(done);
+        Ok(received) if received == size => drop(done.send(())),
+        _ => drop(done),
     }
-    writing.await.unwrap_or(Err(Error::Draining))?;
+    // Its room is free before the answer.
+    let written = writing.await.unwrap_or(Err(Error::Draining));
+    let received = received?;
+    written?;
     if received != size {
         return Err(invalid(format!(
             "the header announced {size} bytes, but {received} arrived"
@@ -108,9 +102,29 @@ pub(super) async fn upload(
     Ok(answer(false))
 }
 
+/// Passes chunks to the writer, and returns the number of received bytes.
+async fn receive(
+    parts: &mut Streaming<v1::UploadBinaryRequest>,
+    size: u64,
+    idle_max: Duration,
+    sender: mpsc::Sender<Vec<u8>>,
+) -> Result<u64, Status> {
+    let mut received = 0;
+    while let Some(message) = next(parts, idle_max).await? {
+        let Some(Part::Chunk(chunk)) = message.part else {
+            return Err(invalid("an upload has only one header"));
+        };
+        received += chunk.len() as u64;
+        if received > size || sender.send(chunk).await.is_err() {
+            break;
+        }
+    }
+    Ok(received)
+}
+
 /// The next part of an upload.
-async fn next<T>(parts: &mut Streaming<T>) -> Result<Option<T>, Status> {
-    let part = timeout(CHUNK_TIMEOUT, parts.message()).await;
+async fn next<T>(parts: &mut Streaming<T>, idle_max: Duration) -> Result<Option<T>, Status> {
+    let part = timeout(idle_max, parts.message()).await;
     part.unwrap_or_else(|_| Err(Status::deadline_exceeded("the upload stopped arriving")))
 }
 

@@ -15,7 +15,7 @@ use tonic::{
     codegen::{Bytes, http},
 };
 
-use crate::error::Error;
+use crate::{door::StreamPlace, error::Error};
 
 /// Maximum time until a request has arrived.
 pub(super) const READ_MAX: Duration = Duration::from_secs(30);
@@ -24,6 +24,8 @@ pub(super) const READ_MAX: Duration = Duration::from_secs(30);
 pub(super) struct Permitted {
     pub(super) body: Body,
     pub(super) ended: Pin<Box<dyn Future<Output = Error> + Send>>,
+    /// The place of the stream.
+    pub(super) place: Option<StreamPlace>,
 }
 
 impl http_body::Body for Permitted {
@@ -40,6 +42,7 @@ impl http_body::Body for Permitted {
         if let Poll::Ready(error) = self.ended.as_mut().poll(context) {
             // What the stream held ends with it.
             self.body = Body::empty();
+            self.place = None;
             self.ended = Box::pin(pending());
             let mut trailers = http::HeaderMap::new();
             Status::from(error).add_header(&mut trailers)?;

@@ -1,9 +1,6 @@
 //! Bytes as a stream of messages.
 
-use std::{
-    io::{self, Write},
-    time::Duration,
-};
+use std::io::{self, Write};
 
 use tokio::{
     runtime::Handle,
@@ -12,12 +9,12 @@ use tokio::{
 };
 use tonic::Status;
 
+use crate::handle::CHUNK_TIMEOUT;
+
 /// Bytes of a message.
 const CHUNK_BYTES: usize = 256 << 10;
 /// Maximum messages that wait for a slow reader.
 const CHUNKS_WAITING: usize = 8;
-/// Maximum time between two chunks of a transfer: it occupies a thread meanwhile.
-pub(super) const CHUNK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Collects bytes into messages, up to a flush.
 pub(super) struct Chunks<T> {

@@ -10,6 +10,7 @@ use std::{
 };
 
 use arena_telemetry::CoordinatorMetrics;
+use arena_wire::reasons;
 use http_body::{Frame, SizeHint};
 use tokio::time::{Instant, Sleep, sleep_until};
 use tonic::{
@@ -17,6 +18,7 @@ use tonic::{
     body::Body,
     codegen::{Bytes, Service, http},
 };
+use tonic_types::StatusExt;
 
 use super::bodies::{Bounded, Permitted, READ_MAX};
 use crate::{
@@ -142,6 +144,12 @@ impl Gate {
     }
 }
 
+/// True if the headers of a refusal name a limit of the token.
+fn is_limit(headers: &http::HeaderMap) -> bool {
+    let info = Status::from_header_map(headers).and_then(|it| it.get_details_error_info());
+    info.is_some_and(|info| info.reason == reasons::LIMIT_REACHED)
+}
+
 /// The last part of a path.
 fn method_name(path: &str) -> String {
     path.rsplit('/').next().unwrap_or_default().to_owned()
@@ -237,6 +245,7 @@ where
             principal,
             streams,
             is_recorded,
+            place,
             counted,
         } = match self.gate.door.admit(&request, peer.as_ref()) {
             Ok(admission) => admission,
@@ -294,13 +303,16 @@ where
             };
             drop(admitted);
             let answer = answer.map(|response| match streams {
-                true => response.map(|body| Body::new(Permitted { body, ended })),
+                true => response.map(|body| Body::new(Permitted { body, ended, place })),
                 false => response,
             });
             if let Ok(response) = &answer {
                 // Errors are in the headers; a stream that has started counts as answered.
                 let status = response.headers().get("grpc-status");
                 let code = status.map_or(Code::Ok, |code| Code::from_bytes(code.as_bytes()));
+                if code == Code::ResourceExhausted && is_limit(response.headers()) {
+                    metrics.request_refused(reasons::LIMIT_REACHED);
+                }
                 metrics.grpc_request(&path, code as i32);
                 if let Some((by, peer)) = recorded {
                     gate.trail.record(Event {
@@ -377,13 +389,14 @@ mod tests {
     use http_body::Body as HttpBody;
 
     use super::*;
-    use crate::door::Access;
+    use crate::{door::Access, limits::RoleLimits};
 
     fn gate(games_max: u64) -> Arc<Gate> {
         let metrics = CoordinatorMetrics::new(&arena_telemetry::Registry::new(), ["cowry"]);
         let metrics = Arc::new(metrics.expect("a fresh registry"));
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new().expect("a memory store"));
-        let door = Door::load(&Access::Open, &store).expect("an empty store");
+        let door =
+            Door::load(&Access::Open, &RoleLimits::default(), &store).expect("an empty store");
         let trail = Trail::open(None).expect("nothing to open");
         Gate::new(games_max, metrics, door, trail)
     }

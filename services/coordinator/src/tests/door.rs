@@ -25,20 +25,23 @@ use super::{
 use crate::{Access, Options};
 
 /// A coordinator that asks for tokens.
-struct Guarded {
-    arena: Fixture,
+pub(super) struct Guarded {
+    pub(super) arena: Fixture,
     channel: Channel,
-    admin: Token,
+    pub(super) admin: Token,
 }
 
 impl Guarded {
     async fn new() -> Self {
-        let admin = Token::draw().expect("random numbers");
+        Self::with(options(memory()), Token::draw().expect("random numbers")).await
+    }
+
+    pub(super) async fn with(options: Options, admin: Token) -> Self {
         let arena = Fixture::with(Options {
             access: Access::Tokens {
                 admin: admin.clone(),
             },
-            ..options(memory())
+            ..options
         });
         let arena = arena.await;
         Self {
@@ -48,26 +51,30 @@ impl Guarded {
         }
     }
 
-    fn connection(&self, token: &Token) -> Connection {
+    pub(super) fn connection(&self, token: &Token) -> Connection {
         Connection::new(self.channel.clone(), Bearer::of_token(token.clone()))
     }
 
-    fn admin(&self) -> AdminServiceClient<Connection> {
+    pub(super) fn admin(&self) -> AdminServiceClient<Connection> {
         AdminServiceClient::new(self.connection(&self.admin))
     }
 
-    fn user(&self, token: &Token) -> CoordinatorServiceClient<Connection> {
+    pub(super) fn user(&self, token: &Token) -> CoordinatorServiceClient<Connection> {
         CoordinatorServiceClient::new(self.connection(token))
     }
 
-    async fn try_create(&self, token: TokenInfo, ttl_seconds: u64) -> Result<Token, Status> {
+    pub(super) async fn try_create(
+        &self,
+        token: TokenInfo,
+        ttl_seconds: u64,
+    ) -> Result<Token, Status> {
         let token = Some(token);
         let request = v1::CreateTokenRequest { token, ttl_seconds };
         let created = self.admin().create_token(request).await?.into_inner();
         Ok(created.text.parse().expect("a token"))
     }
 
-    async fn create(&self, role: Role) -> Token {
+    pub(super) async fn create(&self, role: Role) -> Token {
         self.try_create(of_role(role), 0).await.expect("created")
     }
 
@@ -91,7 +98,7 @@ impl Guarded {
     }
 }
 
-fn of_role(role: Role) -> TokenInfo {
+pub(super) fn of_role(role: Role) -> TokenInfo {
     TokenInfo {
         role: role.into(),
         ..TokenInfo::default()
@@ -373,20 +380,7 @@ async fn uses_are_counted() {
 async fn tokens_survive_a_restart() {
     let store = memory();
     let admin = Token::draw().expect("random numbers");
-    let guarded = async || {
-        let arena = Fixture::with(Options {
-            access: Access::Tokens {
-                admin: admin.clone(),
-            },
-            ..options(store.clone())
-        });
-        let arena = arena.await;
-        Guarded {
-            channel: arena.channel().await,
-            arena,
-            admin: admin.clone(),
-        }
-    };
+    let guarded = async || Guarded::with(options(store.clone()), admin.clone()).await;
     let arena = guarded().await;
     let [kept, revoked] = [
         arena.create(Role::Viewer).await,

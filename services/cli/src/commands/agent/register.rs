@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use arena_access::retry_delay;
 use arena_model::{AgentName, spec::Variant};
 use arena_wire::{
     convert::options_to_wire,
@@ -20,6 +21,8 @@ use arena_client::check::{self, Found, Target};
 
 /// Bytes of a binary per message.
 const CHUNK_BYTES: usize = 256 << 10;
+/// Attempts to upload a binary to a coordinator that names delays.
+const UPLOAD_ATTEMPTS: u32 = 30;
 
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true)
@@ -220,8 +223,18 @@ async fn upload(client: &mut Client, sha256: &str, bytes: &[u8]) -> Outcome {
     let chunks = chunks.map(|chunk| Part::Chunk(chunk.to_vec()));
     let parts = [Part::Header(header)].into_iter().chain(chunks);
     let parts = parts.map(|part| v1::UploadBinaryRequest { part: Some(part) });
-    client
-        .upload_binary(tokio_stream::iter(parts.collect_vec()))
-        .await?;
-    Ok(())
+    let parts = parts.collect_vec();
+    let mut attempt = 1;
+    loop {
+        let stream = tokio_stream::iter(parts.clone());
+        let Err(status) = client.upload_binary(stream).await else {
+            return Ok(());
+        };
+        // All places for transfers are taken, or too many requests were sent.
+        match retry_delay(&status).filter(|_| attempt < UPLOAD_ATTEMPTS) {
+            Some(delay) => tokio::time::sleep(delay).await,
+            None => return Err(status.into()),
+        }
+        attempt += 1;
+    }
 }

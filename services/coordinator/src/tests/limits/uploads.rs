@@ -1,0 +1,93 @@
+//! Bytes of uploads.
+
+use std::{future::pending, time::Duration};
+
+use arena_access::Token;
+use arena_wire::{
+    limits,
+    v1::{self, upload_binary_request::Part},
+};
+use tokio::task::JoinSet;
+use tokio_stream::StreamExt;
+use tonic::Code;
+
+use super::{
+    super::{
+        agents::{parts, sha256},
+        door::Guarded,
+        fixture::{memory, options},
+    },
+    BYTES, content, guarded, limit_reached, limited, of_limit, upload,
+};
+use crate::Options;
+
+#[tokio::test]
+async fn stored_binaries_count() {
+    let arena = guarded().await;
+    let mut user = limited(&arena, &limits::UPLOAD_BYTES, BYTES as u64).await;
+    upload(&mut user, "a").await.expect("room");
+    upload(&mut user, "a").await.expect("it is known");
+    let excess = upload(&mut user, "b").await;
+    limit_reached(excess, &limits::UPLOAD_BYTES, BYTES as u64);
+    // A small file occupies a block of the disk.
+    let token = of_limit(&limits::UPLOAD_BYTES, 4_096);
+    let token = arena.try_create(token, 0).await.expect("created");
+    let mut user = arena.user(&token);
+    for (bytes, fits) in [(b"1", true), (b"2", false)] {
+        let answer = user.upload_binary(parts(&sha256(bytes), bytes)).await;
+        assert_eq!(answer.is_ok(), fits);
+    }
+}
+
+#[tokio::test]
+async fn idle_upload_ends_and_frees_its_room() {
+    let options = Options {
+        chunk_timeout: Duration::from_millis(200),
+        ..options(memory())
+    };
+    let arena = Guarded::with(options, Token::draw().expect("random numbers")).await;
+    let mut user = limited(&arena, &limits::UPLOAD_BYTES, BYTES as u64).await;
+    for streams in 1..=2 {
+        let bytes = content("idle");
+        let started = parts(&sha256(&bytes), &bytes).take(streams);
+        // The rest never arrives.
+        let parts = started.chain(tokio_stream::once(()).then(|()| pending()));
+        let status = user.upload_binary(parts).await.expect_err("it ends");
+        assert_eq!(status.code(), Code::DeadlineExceeded, "{status}");
+    }
+    upload(&mut user, "whole").await.expect("room again");
+}
+
+/// An upload counts from its header on.
+#[tokio::test]
+async fn open_uploads_count() {
+    let arena = guarded().await;
+    let user = limited(&arena, &limits::UPLOAD_BYTES, BYTES as u64).await;
+    let part = |part| v1::UploadBinaryRequest { part: Some(part) };
+    let mut uploads = JoinSet::new();
+    let mut senders = Vec::new();
+    for name in ["one", "two"] {
+        let bytes = content(name);
+        let header = Part::Header(v1::BinaryHeader {
+            sha256: sha256(&bytes),
+            size_bytes: BYTES as u64,
+        });
+        let (sender, parts) = tokio::sync::mpsc::channel(2);
+        sender.send(part(header)).await.expect("room");
+        senders.push((sender, bytes));
+        let mut user = user.clone();
+        uploads.spawn(async move {
+            let parts = tokio_stream::wrappers::ReceiverStream::new(parts);
+            user.upload_binary(parts).await.map(drop)
+        });
+    }
+    // Neither sends its content, so that one of them is in the way of the other.
+    let excess = uploads.join_next().await.expect("two").expect("no panic");
+    limit_reached(excess, &limits::UPLOAD_BYTES, BYTES as u64);
+    for (sender, bytes) in senders {
+        // That of the refused one has no receiver.
+        let _ = sender.send(part(Part::Chunk(bytes))).await;
+    }
+    let first = uploads.join_next().await.expect("the other");
+    first.expect("no panic").expect("its own room");
+}
