@@ -255,7 +255,7 @@ impl Visitor for Behaviour<'_> {
 
 /// All native bots are identified by one version, so that version must change if one of
 /// them plays differently. Tournaments of the old bots are then different tournaments.
-/// ARENA_WRITE_BEHAVIOUR=1 rewrites the file.
+/// ARENA_UPDATE=1 rewrites the file.
 #[test]
 fn version_changes_when_a_bot_plays_differently() {
     let mut text = format!("version {VERSION}\n");
@@ -278,13 +278,14 @@ fn version_changes_when_a_bot_plays_differently() {
         text += &format!("{} {:016x}\n", info.name, hash.load(Ordering::Relaxed));
     }
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/data/behaviour.txt");
-    if std::env::var_os("ARENA_WRITE_BEHAVIOUR").is_some() {
+    if std::env::var_os("ARENA_UPDATE").is_some() {
         std::fs::write(path, &text).expect("the data folder");
     }
     let known = std::fs::read_to_string(path).expect("the data file");
     assert_eq!(
         known, text,
-        "a bot plays differently: raise VERSION in catalogue.rs and write {path} anew"
+        "a bot is new or plays differently: raise VERSION in catalogue.rs if a bot changed, and run \
+         this test with ARENA_UPDATE=1 to write {path}"
     );
 }
 
