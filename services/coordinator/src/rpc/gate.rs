@@ -249,7 +249,10 @@ where
                 return Box::pin(async { Ok(refusal.into_http()) });
             }
         };
-        if let Some(peer) = &peer {
+        // What is open to all keeps no connection open.
+        if let Some(peer) = &peer
+            && !principal.is_anonymous()
+        {
             peer.served();
         }
         let peer = peer.and_then(|peer| peer.address);
