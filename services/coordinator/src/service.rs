@@ -32,7 +32,7 @@ use crate::{
     directory::Directory,
     door::Door,
     error::{RunError, StartError},
-    handle::{COMMANDS_MAX, COMPUTATIONS_MAX, Handle, TRANSFERS_MAX},
+    handle::{COMMANDS_MAX, COMPUTATIONS_MAX, Handle, PAGES_MAX, TRANSFERS_MAX},
     ledger::{LedgerSettings, ppm},
     messages::RunSummary,
     options::Options,
@@ -193,6 +193,7 @@ impl Options {
             store: Arc::clone(&self.store),
             tickets: core.tickets.clone(),
             computations: Arc::new(Semaphore::new(COMPUTATIONS_MAX)),
+            pages: Arc::new(Semaphore::new(PAGES_MAX)),
             transfers: Arc::new(Semaphore::new(TRANSFERS_MAX)),
             #[cfg(test)]
             trusts_records: self.trusts_records,
