@@ -24,7 +24,7 @@ use arena_telemetry::{CoordinatorMetrics, Place, Places, Seat};
 use nix::unistd::Uid;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::{TcpListener, TcpStream, UnixListener},
+    net::{TcpListener, TcpSocket, TcpStream, UnixListener},
     time::{Instant, Sleep, sleep, timeout},
 };
 use tokio_rustls::{Accept, server::TlsStream};
@@ -41,6 +41,10 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Minimum interval between log lines about refused connections.
 const WARN_EVERY: Duration = Duration::from_secs(10);
 
+/// Connections that the system keeps until they are accepted. If there are more, it drops them, and
+/// their clients try again after a second.
+const BACKLOG: u32 = 4_096;
+
 /// Where connections come from.
 pub(crate) enum Listener {
     Tcp(TcpListener),
@@ -49,6 +53,19 @@ pub(crate) enum Listener {
 }
 
 impl Listener {
+    /// Listens on an address, and returns it with the chosen port.
+    pub(crate) fn tcp(address: SocketAddr) -> io::Result<(SocketAddr, Self)> {
+        let socket = match address {
+            SocketAddr::V4(_) => TcpSocket::new_v4(),
+            SocketAddr::V6(_) => TcpSocket::new_v6(),
+        }?;
+        // A port whose last connections still wait for their end can be used again.
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        let listener = socket.listen(BACKLOG)?;
+        Ok((listener.local_addr()?, Self::Tcp(listener)))
+    }
+
     /// Listens on a Unix socket that only this user can use.
     pub(crate) fn unix(path: &Path) -> io::Result<Self> {
         if UnixStream::connect(path).is_ok() {
