@@ -51,6 +51,8 @@ mod reports;
 mod reproduction;
 /// Tournaments of older rules stay readable.
 mod rules_versions;
+/// Tokens and keys stay secret.
+mod secrets;
 /// Slow agents end games early.
 mod slow;
 /// Standings agree with the games.

@@ -71,6 +71,7 @@ fn main() -> ExitCode {
     {
         return arena_worker::guard::main(arguments);
     }
+    disable_core_files();
     let outcome = parse().and_then(|cli| {
         let format = match cli.log_format.as_str() {
             "json" => logs::Format::Json,
@@ -82,6 +83,16 @@ fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => output::report(&failure),
+    }
+}
+
+/// Lets a crash write no core file, which would contain tokens and keys. The hard limit stays, so that
+/// a user can allow one with `prlimit`.
+fn disable_core_files() {
+    use nix::sys::resource::{Resource, getrlimit, setrlimit};
+    if let Ok((_, hard)) = getrlimit(Resource::RLIMIT_CORE) {
+        // A lower limit is always allowed.
+        let _ = setrlimit(Resource::RLIMIT_CORE, 0, hard);
     }
 }
 

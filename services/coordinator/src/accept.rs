@@ -20,13 +20,12 @@ use std::{
 };
 
 use arena_access::{CertificateName, ServerTls};
-use arena_telemetry::CoordinatorMetrics;
+use arena_telemetry::{CoordinatorMetrics, Place, Places, Seat};
 use nix::unistd::Uid;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::{TcpListener, TcpStream, UnixListener},
-    sync::{OwnedSemaphorePermit, Semaphore},
-    time::{Instant, Sleep, sleep},
+    net::{TcpListener, TcpSocket, TcpStream, UnixListener},
+    time::{Instant, Sleep, sleep, timeout},
 };
 use tokio_rustls::{Accept, server::TlsStream};
 use tokio_stream::Stream;
@@ -34,11 +33,17 @@ use tonic::transport::server::Connected;
 
 /// Maximum time from a connection to its first permitted request, TLS included.
 const SILENCE_MAX: Duration = Duration::from_secs(10);
+/// Maximum time for which a client reads nothing of what it is sent: pings cannot notice that.
+const UNREAD_MAX: Duration = Duration::from_secs(10);
 /// Pause after the system refused a connection, usually for lack of files: another attempt at
 /// once would fail, too, and keep a core busy.
 const PAUSE: Duration = Duration::from_millis(100);
 /// Minimum interval between log lines about refused connections.
 const WARN_EVERY: Duration = Duration::from_secs(10);
+
+/// Connections that the system keeps until they are accepted. If there are more, it drops them, and
+/// their clients try again after a second.
+const BACKLOG: u32 = 4_096;
 
 /// Where connections come from.
 pub(crate) enum Listener {
@@ -48,6 +53,19 @@ pub(crate) enum Listener {
 }
 
 impl Listener {
+    /// Listens on an address, and returns it with the chosen port.
+    pub(crate) fn tcp(address: SocketAddr) -> io::Result<(SocketAddr, Self)> {
+        let socket = match address {
+            SocketAddr::V4(_) => TcpSocket::new_v4(),
+            SocketAddr::V6(_) => TcpSocket::new_v6(),
+        }?;
+        // A port whose last connections still wait for their end can be used again.
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        let listener = socket.listen(BACKLOG)?;
+        Ok((listener.local_addr()?, Self::Tcp(listener)))
+    }
+
     /// Listens on a Unix socket that only this user can use.
     pub(crate) fn unix(path: &Path) -> io::Result<Self> {
         if UnixStream::connect(path).is_ok() {
@@ -85,13 +103,17 @@ impl Listener {
     }
 }
 
+/// A connection that may get a place.
+type Taking = Pin<Box<dyn Future<Output = (Io, Peer, Option<Place>)> + Send>>;
+
 /// The connections of listeners, up to a maximum.
 pub struct Incoming {
     listeners: Vec<Listener>,
     /// The listener that is asked first, so that none starves.
     first: usize,
-    places: Arc<Semaphore>,
-    places_max: usize,
+    places: Arc<Places>,
+    /// The next connection waits for its place.
+    taking: Option<Taking>,
     tls: Option<Arc<ServerTls>>,
     metrics: Arc<CoordinatorMetrics>,
     pause: Option<Pin<Box<Sleep>>>,
@@ -107,12 +129,11 @@ impl Incoming {
         tls: Option<Arc<ServerTls>>,
         metrics: Arc<CoordinatorMetrics>,
     ) -> Self {
-        let places_max = connections_max.clamp(1, Semaphore::MAX_PERMITS);
         Self {
             listeners,
             first: 0,
-            places: Arc::new(Semaphore::new(places_max)),
-            places_max,
+            places: Places::new(connections_max),
+            taking: None,
             tls,
             metrics,
             pause: None,
@@ -139,7 +160,7 @@ impl Incoming {
         let now = Instant::now();
         if self.warned.is_none_or(|warned| warned + WARN_EVERY <= now) {
             tracing::warn!(
-                open = self.places_max - self.places.available_permits(),
+                open = self.metrics.connections.get(),
                 refused = self.refused_since,
                 "rejecting connections: {why}"
             );
@@ -159,24 +180,32 @@ impl Stream for Incoming {
                 ready!(pause.as_mut().poll(context));
                 this.pause = None;
             }
-            match ready!(this.poll_accept(context)) {
-                Ok((io, peer)) => match Arc::clone(&this.places).try_acquire_owned() {
-                    Ok(place) => {
-                        let io = match (io, &this.tls) {
-                            (Io::Plain(stream), Some(tls)) => {
-                                Io::Handshake(Box::new(tls.acceptor().accept(stream)))
-                            }
-                            (io, _) => io,
-                        };
-                        let connection = Connection::new(io, peer, place, &this.metrics);
-                        return Poll::Ready(Some(Ok(connection)));
-                    }
+            if let Some(taking) = &mut this.taking {
+                let (io, mut peer, place) = ready!(taking.as_mut().poll(context));
+                this.taking = None;
+                let Some(place) = place else {
                     // Dropped: the client is informed at once.
-                    Err(_) => this.refused(
+                    this.refused(
                         "connection limit reached; a higher limit of open files (ulimit -n) \
                          allows more",
-                    ),
-                },
+                    );
+                    continue;
+                };
+                peer.seat = Some(Arc::clone(&place.seat));
+                let io = match (io, &this.tls) {
+                    (Io::Plain(stream), Some(tls)) => {
+                        Io::Handshake(Box::new(tls.acceptor().accept(stream)))
+                    }
+                    (io, _) => io,
+                };
+                let connection = Connection::new(io, peer, place, &this.metrics);
+                return Poll::Ready(Some(Ok(connection)));
+            }
+            match ready!(this.poll_accept(context)) {
+                Ok((io, peer)) => {
+                    let place = Arc::clone(&this.places).take();
+                    this.taking = Some(Box::pin(async { (io, peer, place.await) }));
+                }
                 Err(error) if of_one_connection(&error) => {}
                 Err(error) => {
                     this.refused(&format!("{error}; retrying shortly"));
@@ -210,6 +239,7 @@ pub struct Peer {
     certificate: Arc<OnceLock<CertificateName>>,
     /// True once it has made a permitted request.
     is_served: Arc<AtomicBool>,
+    seat: Option<Arc<Seat>>,
 }
 
 impl Peer {
@@ -219,6 +249,7 @@ impl Peer {
             is_own,
             certificate: Arc::default(),
             is_served: Arc::default(),
+            seat: None,
         }
     }
 
@@ -228,7 +259,11 @@ impl Peer {
 
     /// It has made a permitted request, so that its connection may stay.
     pub(crate) fn served(&self) {
-        self.is_served.store(true, Ordering::Relaxed);
+        if !self.is_served.swap(true, Ordering::Relaxed)
+            && let Some(seat) = &self.seat
+        {
+            seat.busy();
+        }
     }
 }
 
@@ -248,23 +283,25 @@ pub struct Connection {
     io: Io,
     peer: Peer,
     /// The end of a connection that has made no request.
-    silence: Option<Pin<Box<Sleep>>>,
+    silence: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    /// The end of a connection whose client does not read.
+    unread: Option<Pin<Box<Sleep>>>,
     metrics: Arc<CoordinatorMetrics>,
-    _place: OwnedSemaphorePermit,
+    _place: Place,
 }
 
 impl Connection {
-    fn new(
-        io: Io,
-        peer: Peer,
-        place: OwnedSemaphorePermit,
-        metrics: &Arc<CoordinatorMetrics>,
-    ) -> Self {
+    fn new(io: Io, peer: Peer, place: Place, metrics: &Arc<CoordinatorMetrics>) -> Self {
         metrics.connections.inc();
+        let seat = Arc::clone(&place.seat);
         Self {
             io,
             peer,
-            silence: Some(Box::pin(sleep(SILENCE_MAX))),
+            // Both ends are the same to the client, and to its task.
+            silence: Some(Box::pin(async move {
+                let _ = timeout(SILENCE_MAX, seat.lost()).await;
+            })),
+            unread: None,
             metrics: Arc::clone(metrics),
             _place: place,
         }
@@ -275,6 +312,13 @@ impl Connection {
         &mut self,
         context: &mut Context<'_>,
     ) -> Poll<io::Result<Pin<&mut (dyn Duplex + Unpin)>>> {
+        if self.peer.is_served.load(Ordering::Relaxed) {
+            self.silence = None;
+        } else if let Some(silence) = &mut self.silence
+            && silence.as_mut().poll(context).is_ready()
+        {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
         if let Io::Handshake(accept) = &mut self.io {
             match ready!(Pin::new(accept).poll(context)) {
                 Ok(stream) => {
@@ -301,6 +345,25 @@ impl Connection {
     }
 }
 
+impl Connection {
+    /// Sends, and ends the connection if the client has not read for too long.
+    fn poll_sent<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        send: impl FnOnce(Pin<&mut (dyn Duplex + Unpin)>, &mut Context<'_>) -> Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        let sent = send(ready!(self.poll_io(context))?, context);
+        if sent.is_ready() {
+            self.unread = None;
+            return sent;
+        }
+        let limit = || Box::pin(sleep(UNREAD_MAX));
+        let unread = self.unread.get_or_insert_with(limit);
+        ready!(unread.as_mut().poll(context));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
 /// Both directions.
 trait Duplex: AsyncRead + AsyncWrite {}
 
@@ -318,15 +381,7 @@ impl AsyncRead for Connection {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let this = &mut *self;
-        if this.peer.is_served.load(Ordering::Relaxed) {
-            this.silence = None;
-        } else if let Some(silence) = &mut this.silence
-            && silence.as_mut().poll(context).is_ready()
-        {
-            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
-        }
-        ready!(this.poll_io(context))?.poll_read(context, buffer)
+        ready!(self.poll_io(context))?.poll_read(context, buffer)
     }
 }
 
@@ -336,7 +391,7 @@ impl AsyncWrite for Connection {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        ready!(self.poll_io(context))?.poll_write(context, bytes)
+        self.poll_sent(context, |io, context| io.poll_write(context, bytes))
     }
 
     fn poll_write_vectored(
@@ -344,7 +399,9 @@ impl AsyncWrite for Connection {
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        ready!(self.poll_io(context))?.poll_write_vectored(context, slices)
+        self.poll_sent(context, |io, context| {
+            io.poll_write_vectored(context, slices)
+        })
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -352,7 +409,7 @@ impl AsyncWrite for Connection {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(self.poll_io(context))?.poll_flush(context)
+        self.poll_sent(context, |io, context| io.poll_flush(context))
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -218,6 +218,11 @@ impl Principal {
         }
     }
 
+    /// True for a request that showed nothing.
+    pub(crate) fn is_anonymous(&self) -> bool {
+        self.role == Role::Unspecified
+    }
+
     /// Says what the request is about.
     pub(crate) fn on(&self, target: impl Into<String>) {
         // The first word counts.

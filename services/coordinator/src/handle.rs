@@ -30,6 +30,9 @@ pub(crate) const COMPUTATIONS_MAX: usize = 2;
 pub(crate) const TRANSFERS_MAX: usize = 32;
 /// Maximum time between two chunks of a transfer: it occupies a thread meanwhile.
 pub(crate) const CHUNK_TIMEOUT: Duration = Duration::from_secs(30);
+/// Pages of games and differences that are read at a time; others wait. A page needs several times
+/// the memory of its message.
+pub(crate) const PAGES_MAX: usize = 4;
 /// Requests that may wait for the core.
 pub(crate) const COMMANDS_MAX: usize = 1024;
 /// How long a request other than a report waits for room in the queue.
@@ -49,6 +52,8 @@ pub(crate) struct Handle {
     pub(crate) computations: Arc<Semaphore>,
     /// What owners have uploaded.
     pub(crate) uploads: Uploads,
+    /// Places of pages that are read.
+    pub(crate) pages: Arc<Semaphore>,
     /// Places of transfers of files.
     pub(crate) transfers: Arc<Semaphore>,
     /// Tests of the accounting make records up.
@@ -168,6 +173,24 @@ impl Handle {
             work()
         })
         .await
+    }
+
+    /// Reads a page from the store, when it has a place.
+    pub(crate) async fn page<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&dyn Store) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let place = Arc::clone(&self.pages).acquire_owned().await;
+        let place = Arc::new(place.map_err(|_| Error::Draining)?);
+        // The place is free when the work has ended and the caller has the page, or has gone.
+        let working = Arc::clone(&place);
+        let page = self.with_store(move |store| {
+            let _place = working;
+            work(store)
+        });
+        let page = page.await;
+        drop(place);
+        page
     }
 
     /// A place for a transfer of a file.

@@ -1,6 +1,7 @@
 //! The gRPC services.
 
 mod admin;
+mod answers;
 mod backup;
 mod binaries;
 mod bodies;

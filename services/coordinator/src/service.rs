@@ -14,7 +14,6 @@ use arena_wire::{
 };
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    net::TcpListener,
     sync::{Semaphore, mpsc, oneshot, watch},
     task::JoinSet,
 };
@@ -32,7 +31,7 @@ use crate::{
     directory::Directory,
     door::Door,
     error::{RunError, StartError},
-    handle::{COMMANDS_MAX, COMPUTATIONS_MAX, Handle, TRANSFERS_MAX},
+    handle::{COMMANDS_MAX, COMPUTATIONS_MAX, Handle, PAGES_MAX, TRANSFERS_MAX},
     ledger::{LedgerSettings, ppm},
     messages::RunSummary,
     options::Options,
@@ -89,14 +88,13 @@ impl Options {
         // Before the store is read, so that a wrong address is reported at once.
         let mut listeners = Vec::new();
         if let Some(address) = self.listen {
-            let listening = TcpListener::bind(address).await;
-            let listening = listening.and_then(|it| Ok((it.local_addr()?, it)));
-            let (listen, listener) = listening.map_err(|source| match source.kind() {
-                io::ErrorKind::AddrInUse => StartError::InUse { address },
-                _ => StartError::Bind { address, source },
-            })?;
+            let (listen, listener) =
+                Listener::tcp(address).map_err(|source| match source.kind() {
+                    io::ErrorKind::AddrInUse => StartError::InUse { address },
+                    _ => StartError::Bind { address, source },
+                })?;
             self.listen = Some(listen);
-            listeners.push(Listener::Tcp(listener));
+            listeners.push(listener);
         }
         if let Some(path) = &self.socket {
             let socket = Listener::unix(path).map_err(|source| StartError::Socket {
@@ -194,6 +192,7 @@ impl Options {
             tickets: core.tickets.clone(),
             uploads: core.uploads.clone(),
             computations: Arc::new(Semaphore::new(COMPUTATIONS_MAX)),
+            pages: Arc::new(Semaphore::new(PAGES_MAX)),
             transfers: Arc::new(Semaphore::new(TRANSFERS_MAX)),
             #[cfg(test)]
             trusts_records: self.trusts_records,

@@ -23,6 +23,7 @@ mod coordinator;
 mod labels;
 mod latency;
 pub mod logs;
+mod places;
 mod server;
 #[cfg(test)]
 mod tests;
@@ -33,6 +34,7 @@ mod worker;
 pub use coordinator::{AuditOutcome, CoordinatorMetrics, Outcome, ReportOutcome};
 pub use labels::{MAX_AGENTS, OTHER};
 pub use latency::{LatencyBucketError, LatencyHistogram};
+pub use places::{Place, Places, Seat};
 pub use prometheus::{Histogram, IntCounter, IntGauge, Registry, TextEncoder};
 pub use server::{Acceptor, MetricsServer, Permits, ServeError};
 pub use tournaments::{Series, TournamentGauges, TournamentSeries};

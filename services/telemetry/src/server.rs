@@ -24,12 +24,14 @@ use prometheus::{Registry, TEXT_FORMAT, TextEncoder};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpStream,
-    sync::Semaphore,
     time::{sleep, timeout},
 };
 use tokio_rustls::{Accept, TlsAcceptor};
 
-/// Maximum number of open connections. Each needs a file, and the store needs files, too.
+use crate::places::{Places, Seat};
+
+/// Maximum number of open connections. Each needs a file, and the store needs files, too. A further
+/// one replaces the connection that has made no request for longest.
 const CONNECTIONS_MAX: usize = 64;
 /// Maximum time until the headers of a request have arrived.
 const HEADERS_TIMEOUT: Duration = Duration::from_secs(5);
@@ -145,7 +147,7 @@ impl MetricsServer {
     {
         let address = self.local;
         let failed = |source| ServeError::Serve { address, source };
-        let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        let places = Places::new(CONNECTIONS_MAX);
         let mut shutdown = pin!(shutdown);
         let connections = GracefulShutdown::new();
         let listener = tokio::net::TcpListener::from_std(self.listener).map_err(failed)?;
@@ -155,12 +157,17 @@ impl MetricsServer {
             .route(
                 "/metrics",
                 get(
-                    async move |Extension(peer): Extension<IpAddr>, headers: HeaderMap| {
+                    async move |Extension(peer): Extension<IpAddr>,
+                                Extension(seat): Extension<Arc<Seat>>,
+                                headers: HeaderMap| {
                         if permits.is_some_and(|permits| !permits(&headers, peer)) {
                             return refusal();
                         }
+                        seat.busy();
                         refresh().await;
-                        metrics(&registry)
+                        let page = metrics(&registry);
+                        seat.idle();
+                        page
                     },
                 ),
             )
@@ -175,8 +182,11 @@ impl MetricsServer {
                 continue;
             };
             // Without a place the connection is closed at once.
-            if let Ok(place) = Arc::clone(&places).try_acquire_owned() {
-                let router = router.clone().layer(Extension(peer.ip()));
+            if let Some(place) = Arc::clone(&places).take().await {
+                let router = router
+                    .clone()
+                    .layer(Extension(peer.ip()))
+                    .layer(Extension(Arc::clone(&place.seat)));
                 let watcher = connections.watcher();
                 let accept = self.acceptor.as_ref().map(|acceptor| acceptor());
                 tokio::spawn(async move {
@@ -188,7 +198,10 @@ impl MetricsServer {
                             None => drop(watcher.watch(connection(stream, router)).await),
                         }
                     };
-                    let _ = timeout(CONNECTION_TIMEOUT, serving).await;
+                    tokio::select! {
+                        _ = timeout(CONNECTION_TIMEOUT, serving) => {}
+                        () = place.seat.lost() => {}
+                    }
                     drop(place);
                 });
             }
@@ -327,6 +340,33 @@ mod tests {
             assert!(!answer[..bytes].starts_with(b"HTTP/1.1 200"));
         }
         assert!(ask(address, "/healthz").await.starts_with("HTTP/1.1 200"));
+        running.abort();
+    }
+
+    #[tokio::test]
+    async fn silent_connections_yield_to_new_ones() {
+        let server = MetricsServer::bind("127.0.0.1:0").unwrap();
+        let address = server.local_addr();
+        let refresh = || std::future::ready(());
+        let running = server.run(Registry::new(), refresh, || Ok(()), std::future::pending());
+        let running = tokio::spawn(running);
+        // Each that is closed is made again at once.
+        let renewing = tokio::spawn(async move {
+            let mut silent = tokio::task::JoinSet::new();
+            loop {
+                while silent.len() < 2 * CONNECTIONS_MAX {
+                    let mut stream = TcpStream::connect(address).await.unwrap();
+                    silent.spawn(async move { stream.read(&mut [0; 64]).await.unwrap_or(0) });
+                }
+                silent.join_next().await;
+            }
+        });
+        for _ in 0..20 {
+            let page = ask(address, "/metrics").await;
+            assert!(page.starts_with("HTTP/1.1 200"), "{page}");
+        }
+        assert!(!renewing.is_finished());
+        renewing.abort();
         running.abort();
     }
 

@@ -374,7 +374,9 @@ pub(super) fn names() -> impl Iterator<Item = String> {
 
 /// A row for each field, with a quarter of the tournaments of other cells.
 pub(super) fn simulate(tournaments: u64, seed: u64, only: &[String]) -> Vec<Row> {
-    let cells = CELLS.into_iter().filter(|cell| super::selects(only, cell.name()));
+    let cells = CELLS
+        .into_iter()
+        .filter(|cell| super::selects(only, cell.name()));
     cells
         .map(|cell| row(&Simulated::new(cell), tournaments / 4, seed))
         .collect()

@@ -283,7 +283,7 @@ impl CoordinatorService for CoordinatorRpc {
         let size = pages::size(request.page_size);
         let page = self
             .handle
-            .with_store(move |store| {
+            .page(move |store| {
                 let games = store.games(&info.key, from, size)?;
                 let hidden = match sealed {
                     true => sealed::hidden(&games, &info, store)?,
@@ -305,7 +305,7 @@ impl CoordinatorService for CoordinatorRpc {
         let unlisted = self.handle.ask(move |core| core.unlisted(&known)).await?;
         let mut found = self
             .handle
-            .with_store(move |store| Ok(store.list(Collection::Differences)?))
+            .page(move |store| Ok(store.list(Collection::Differences)?))
             .await?;
         let prefix = format!("{}/", self.handle.info(&id).await?.key);
         found.retain(|(key, _)| key.starts_with(&prefix) && *key > request.page_token);

@@ -20,7 +20,10 @@ use tonic::{
 };
 use tonic_types::StatusExt;
 
-use super::bodies::{Bounded, Permitted, READ_MAX};
+use super::{
+    answers::Answers,
+    bodies::{Bounded, Permitted, READ_MAX},
+};
 use crate::{
     accept::Peer,
     door::{Admission, Door, role_name},
@@ -58,6 +61,7 @@ pub(crate) struct Gate {
     pub(crate) trail: Arc<Trail>,
     games_max: u64,
     held: Mutex<Held>,
+    answers: Arc<Answers>,
     /// Time of the last warning about refused requests, and their number since.
     refusals: Mutex<(Option<Instant>, u64)>,
     metrics: Arc<CoordinatorMetrics>,
@@ -88,6 +92,7 @@ impl Gate {
             trail: Arc::new(trail),
             games_max,
             held: Mutex::default(),
+            answers: Arc::default(),
             refusals: Mutex::default(),
             metrics,
         })
@@ -258,7 +263,10 @@ where
                 return Box::pin(async { Ok(refusal.into_http()) });
             }
         };
-        if let Some(peer) = &peer {
+        // What is open to all keeps no connection open.
+        if let Some(peer) = &peer
+            && !principal.is_anonymous()
+        {
             peer.served();
         }
         let peer = peer.and_then(|peer| peer.address);
@@ -302,10 +310,16 @@ where
                 Err(error) => Ok(Status::from(error).into_http()),
             };
             drop(admitted);
-            let answer = answer.map(|response| match streams {
-                true => response.map(|body| Body::new(Permitted { body, ended, place })),
-                false => response,
-            });
+            let answer = match answer {
+                Ok(response) if streams => {
+                    Ok(response.map(|body| Body::new(Permitted { body, ended, place })))
+                }
+                // The answers to workers are small.
+                Ok(response) if !path.starts_with(WORKER_METHODS) => {
+                    Ok(gate.answers.count(response).await)
+                }
+                other => other,
+            };
             if let Ok(response) = &answer {
                 // Errors are in the headers; a stream that has started counts as answered.
                 let status = response.headers().get("grpc-status");

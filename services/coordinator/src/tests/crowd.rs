@@ -1,9 +1,9 @@
 //! Limits on connections and messages.
 
-use std::io::{ErrorKind, Read};
+use std::io::{ErrorKind, Read as _};
 
 use arena_wire::reasons;
-use tokio::net::TcpStream;
+use tokio::{io::AsyncReadExt as _, net::TcpStream};
 use tonic::Code;
 
 use super::fixture::{Fixture, SPEC, memory, options, refused, won};
@@ -27,11 +27,12 @@ async fn closed(connection: TcpStream) -> bool {
 #[tokio::test]
 async fn connection_limit_frees_places() {
     // The fixture has one connection.
-    let arena = Fixture::with(Options {
+    let mut arena = Fixture::with(Options {
         connections_max: 2,
         ..options(memory())
     })
     .await;
+    arena.start(SPEC).await;
     let address = address(&arena);
     let taken = arena.join("one").await;
     let refused = TcpStream::connect(&address).await.expect("it listens");
@@ -44,7 +45,31 @@ async fn connection_limit_frees_places() {
             break;
         }
     }
-    assert_eq!(arena.stop().await.tournaments_open, 0);
+    assert_eq!(arena.stop().await.tournaments_open, 1);
+}
+
+#[tokio::test]
+async fn silent_connections_yield_to_new_ones() {
+    let mut arena = Fixture::with(Options {
+        connections_max: 3,
+        ..options(memory())
+    })
+    .await;
+    arena.start(SPEC).await;
+    let address = address(&arena);
+    let mut silent = Vec::new();
+    for _ in 0..20 {
+        silent.push(TcpStream::connect(&address).await.expect("it listens"));
+        let joined = arena.join("one").await;
+        drop(joined);
+    }
+    // The oldest have gone; the one that is served has stayed.
+    let mut answer = [0; 256];
+    let oldest = &mut silent[0];
+    while oldest.read(&mut answer).await.is_ok_and(|bytes| bytes > 0) {}
+    arena
+        .start(&SPEC.replace("name = \"", "name = \"second-"))
+        .await;
 }
 
 #[tokio::test]

@@ -1,0 +1,208 @@
+//! Large answers that wait for their clients to read them. Their memory is limited.
+
+use std::{
+    collections::BTreeMap,
+    future::poll_fn,
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll},
+};
+
+use http_body::{Body as _, Frame, SizeHint};
+use tonic::{
+    Status,
+    body::Body,
+    codegen::{Bytes, http},
+};
+
+/// Answers up to this size are not counted; larger ones are sent in parts of this size.
+const PART_BYTES: usize = 16 << 10;
+/// Maximum bytes of all large answers. If there are more, the oldest is given up.
+const BYTES_MAX: usize = 32 << 20;
+
+/// The large answers that are not sent yet.
+#[derive(Default)]
+pub(super) struct Answers {
+    unread: Mutex<Unread>,
+}
+
+#[derive(Default)]
+struct Unread {
+    last: u64,
+    bytes: usize,
+    answers: BTreeMap<u64, Bytes>,
+}
+
+impl Answers {
+    fn lock(&self) -> MutexGuard<'_, Unread> {
+        self.unread.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts an answer with one message, if it is large.
+    pub(super) async fn count(
+        self: &Arc<Self>,
+        answer: http::Response<Body>,
+    ) -> http::Response<Body> {
+        let (head, mut body) = answer.into_parts();
+        // The message is there already; it is encoded now, so that its size is known.
+        let first = match body.is_end_stream() {
+            true => None,
+            false => poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await,
+        };
+        let first = first.map(|frame| match frame.map(Frame::into_data) {
+            Ok(Ok(data)) if data.len() > PART_BYTES => First::Kept(self.keep(data)),
+            Ok(Ok(data)) => First::Frame(Ok(Frame::data(data))),
+            Ok(Err(other)) => First::Frame(Ok(other)),
+            Err(status) => First::Frame(Err(status)),
+        });
+        http::Response::from_parts(head, Body::new(Counted { first, rest: body }))
+    }
+
+    fn keep(self: &Arc<Self>, data: Bytes) -> Kept {
+        let mut unread = self.lock();
+        unread.last += 1;
+        let number = unread.last;
+        unread.bytes += data.len();
+        unread.answers.insert(number, data);
+        while unread.bytes > BYTES_MAX && unread.answers.len() > 1 {
+            if let Some((_, oldest)) = unread.answers.pop_first() {
+                unread.bytes -= oldest.len();
+            }
+        }
+        Kept {
+            answers: Arc::clone(self),
+            number,
+            sent: 0,
+        }
+    }
+}
+
+/// An answer among those that are not sent yet.
+struct Kept {
+    answers: Arc<Answers>,
+    number: u64,
+    sent: usize,
+}
+
+impl Kept {
+    /// The next part and whether it is the last one. None if the answer was given up.
+    fn next(&mut self) -> Option<(Bytes, bool)> {
+        let unread = self.answers.lock();
+        let data = unread.answers.get(&self.number)?;
+        let end = data.len().min(self.sent + PART_BYTES);
+        // A copy, because a part that is not sent must not hold the whole.
+        let part = Bytes::copy_from_slice(&data[self.sent..end]);
+        self.sent = end;
+        Some((part, end == data.len()))
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        let mut unread = self.answers.lock();
+        if let Some(data) = unread.answers.remove(&self.number) {
+            unread.bytes -= data.len();
+        }
+    }
+}
+
+enum First {
+    Frame(Result<Frame<Bytes>, Status>),
+    Kept(Kept),
+}
+
+/// An answer whose message was encoded.
+struct Counted {
+    first: Option<First>,
+    rest: Body,
+}
+
+impl http_body::Body for Counted {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        match self.first.take() {
+            None => Pin::new(&mut self.rest).poll_frame(context),
+            Some(First::Frame(frame)) => Poll::Ready(Some(frame)),
+            Some(First::Kept(mut kept)) => Poll::Ready(Some(match kept.next() {
+                Some((part, is_last)) => {
+                    if !is_last {
+                        self.first = Some(First::Kept(kept));
+                    }
+                    Ok(Frame::data(part))
+                }
+                None => Err(Status::resource_exhausted(
+                    "the answer was not read in time, and too many others wait",
+                )),
+            })),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.first.is_none() && self.rest.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn answer(answers: &Arc<Answers>, bytes: usize) -> Body {
+        let data = Bytes::from(vec![7; bytes]);
+        let whole = Whole(Some(data));
+        let answer = http::Response::new(Body::new(whole));
+        answers.count(answer).await.into_body()
+    }
+
+    /// A body of one frame.
+    struct Whole(Option<Bytes>);
+
+    impl http_body::Body for Whole {
+        type Data = Bytes;
+        type Error = Status;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+            Poll::Ready(self.0.take().map(|data| Ok(Frame::data(data))))
+        }
+    }
+
+    async fn read(mut body: Body) -> Result<usize, Status> {
+        let mut bytes = 0;
+        while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
+            bytes += frame?.data_ref().map_or(0, Bytes::len);
+        }
+        Ok(bytes)
+    }
+
+    #[tokio::test]
+    async fn oldest_unread_answer_is_given_up() {
+        let answers = Arc::new(Answers::default());
+        let size = BYTES_MAX / 4;
+        let small = answer(&answers, PART_BYTES).await;
+        let first = answer(&answers, size).await;
+        let second = answer(&answers, size).await;
+        let rest: Vec<_> = [size; 3].map(|size| answer(&answers, size)).into();
+        for body in rest {
+            assert_eq!(read(body.await).await.expect("all of it"), size);
+        }
+        assert_eq!(read(second).await.expect("all of it"), size);
+        assert_eq!(read(small).await.expect("all of it"), PART_BYTES);
+        let huge = answer(&answers, 2 * BYTES_MAX).await;
+        let status = read(first).await.expect_err("too many others");
+        assert_eq!(status.code(), tonic::Code::ResourceExhausted);
+        assert_eq!(read(huge).await.expect("alone"), 2 * BYTES_MAX);
+        let unread = answers.lock();
+        assert_eq!((unread.bytes, unread.answers.len()), (0, 0));
+    }
+}
