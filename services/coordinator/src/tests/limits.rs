@@ -444,25 +444,11 @@ async fn limits_are_listed_and_checked() {
     let listed = listed.iter().find(|token| token.id == created.id());
     let limits = listed.and_then(|token| token.limits).expect("its own");
     assert_eq!(limits.to_string(), "agents=3");
+    let others = "only the limits streams and";
     for (limit, value, role, expected) in [
-        (
-            &limits::AGENTS,
-            1,
-            Role::Viewer,
-            "only the limits streams and",
-        ),
-        (
-            &limits::GAMES,
-            1,
-            Role::Worker,
-            "only the limits streams and",
-        ),
-        (
-            &limits::REQUESTS,
-            1,
-            Role::Admin,
-            "role admin has no limits",
-        ),
+        (&limits::AGENTS, 1, Role::Viewer, others),
+        (&limits::GAMES, 1, Role::Worker, others),
+        (&limits::REQUESTS, 1, Role::Admin, "admin has no limits"),
         (&limits::REQUESTS, 0, Role::Submitter, "cannot be 0"),
     ] {
         let token = TokenInfo {
