@@ -29,6 +29,8 @@ mod hosts;
 mod identity;
 /// Pause, resume, cancel, Ctrl-C and restarts.
 mod lifecycle;
+/// A worker that plays a stronger bot is found, and its games are replaced.
+mod lying_worker;
 /// Any fleet, killed or not, produces the same records.
 mod one_result;
 /// The output of agents is kept, and the line of an error is shown.

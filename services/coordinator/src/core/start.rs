@@ -21,6 +21,7 @@ use super::{
     audits,
     bits::{self, Documents},
     differences,
+    disputes::{self, StoredDispute},
     entry::TournamentEntry,
     writer::Writer,
 };
@@ -30,7 +31,7 @@ use crate::{
     directory::Directory,
     error::{Error, StartError},
     info::Info,
-    ledger::{Bitmap, Ledger, LedgerSettings, Reports},
+    ledger::{Bitmap, Ledger, LedgerSettings, Reports, WorkerProcess},
     messages::AuditStatus,
     options::Options,
     random,
@@ -45,6 +46,7 @@ struct Found {
     audit_key: [u8; 32],
     answers: Answers,
     audits: BTreeMap<String, Documents>,
+    quarantined: Vec<WorkerProcess>,
     tournaments: Vec<(TournamentEntry, Option<Open>)>,
 }
 
@@ -114,6 +116,9 @@ pub(crate) async fn load(
         failed: None,
         games_written: 0,
     };
+    for process in found.quarantined {
+        core.ledger.quarantine(process);
+    }
     let none = Documents::new();
     for (mut entry, open) in found.tournaments {
         entry.dormant = options.only_started;
@@ -181,12 +186,21 @@ fn read(store: &dyn Store) -> Result<Found, StartError> {
         if let Some(documents) = unlisted.get(&*entry.info.key) {
             entry.differing.unlisted = bits::set(documents, 0, entry.info.games_most);
         }
+        let known = disputes::read(&meta, &entry.info.key);
         for (key, difference) in differences.remove(&*entry.info.key).unwrap_or_default() {
             let mut agents = entry.info.agents.iter();
             let named = agents.position(|name| *name == difference.agent);
+            let index = difference.game_id.rsplit_once('/');
+            let index = index.and_then(|(_, index)| index.parse().ok());
+            if let Some((agent, index)) = named.zip(index)
+                && known.get(&index).is_none_or(StoredDispute::names_agent)
+            {
+                entry.differing.name(agent, index);
+            }
             entry.differing.kept.insert(key);
-            entry.differing.named.extend(named);
         }
+        let open = known.into_iter().filter(|(_, it)| it.third_play.is_none());
+        entry.disputes = open.map(|(index, it)| (index, it.dispute)).collect();
         entry.audit_status = AuditStatus::of(&entry.differing);
         let again = state == v1::TournamentState::Finished
             && store.count(&entry.info.key) < entry.document.games_total;
@@ -220,6 +234,7 @@ fn read(store: &dyn Store) -> Result<Found, StartError> {
         audit_key: key(audits::KEY)?,
         answers: Answers::new(store.list(Collection::Requests)?),
         audits: bits::read(&meta, audits::PREFIX),
+        quarantined: disputes::quarantined(&meta),
         tournaments,
     })
 }
