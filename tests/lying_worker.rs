@@ -101,12 +101,13 @@ fn played(book: &Book, index: u64) -> (v1::GameReport, GameRecord) {
     (report, record)
 }
 
-/// Number of games that agent 0 won.
+/// Number of games that agent 0 won alone.
 fn wins(book: &Book, games: u64) -> u64 {
     let won = |index: &u64| {
         let record = played(book, *index).1;
         let seat = record.seats.iter().position(|&agent| agent == 0);
-        record.placement[seat.expect("plays")] == 1
+        let rank = record.placement[seat.expect("it plays")];
+        rank == 1 && record.placement.iter().filter(|&&it| it == 1).count() == 1
     };
     (0..games).filter(won).count() as u64
 }
@@ -120,7 +121,7 @@ fn won(standings: &Value) -> u64 {
 
 #[test]
 fn worker_with_a_stronger_bot_is_found_and_its_games_are_replaced() {
-    let games = 1_500;
+    let games = 6_000;
     let world = World::new();
     let coordinator = world.coordinator("data", &["--audit-share", "0.1"]);
     let url = coordinator.url();
@@ -136,60 +137,56 @@ fn worker_with_a_stronger_bot_is_found_and_its_games_are_replaced() {
     let forged = Book::new(&stronger).expect("built-in bots");
     let honest_wins = wins(&book, games);
 
-    let runtime = tokio::runtime::Builder::new_current_thread()
+    // Its thread serves connections while this one asks for the state of the tournament.
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
         .enable_all()
         .build()
         .expect("a runtime");
-    let audits = || {
-        tournament(&url, &id)
-            .expect("known")
-            .audits
-            .unwrap_or_default()
-    };
+    let state = || tournament(&url, &id).expect("known");
     let honest = |index: u64| played(&book, index).0;
+    let join = |(name, process)| {
+        runtime
+            .block_on(Worker::join(&url, name, process))
+            .expect("joins")
+    };
+    let mut liar = join(("liar", 1));
+    let mut workers = [("anna", 2), ("ben", 3)].map(join);
+    let play = |worker: &mut Worker| {
+        let played = runtime.block_on(worker.play(honest));
+        played.expect("an honest worker plays")
+    };
     let mut lies = BTreeMap::new();
-    let mut workers = runtime.block_on(async {
-        let mut workers = Vec::new();
-        for (name, process) in [("liar", 1), ("anna", 2), ("ben", 3)] {
-            workers.push(Worker::join(&url, name, process).await.expect("joins"));
+    let mut newest = 0;
+    let mut caught = None;
+    loop {
+        let lie = |index: u64| {
+            // What is older may be an audit.
+            let looks_new = index >= newest;
+            newest = newest.max(index);
+            if !looks_new || (index / 2).is_multiple_of(2) {
+                return honest(index);
+            }
+            let (report, record) = played(&forged, index);
+            lies.insert(index, record.hash);
+            report
+        };
+        if caught.is_none() {
+            caught = runtime.block_on(liar.play(lie)).err();
         }
-        let mut newest = 0;
-        let mut caught = None;
-        loop {
-            // What it has seen already, or is older, may be an audit.
-            let lie = |index: u64| {
-                let looks_new = index >= newest;
-                newest = newest.max(index);
-                if !looks_new || index / 2 % 2 == 0 {
-                    return honest(index);
-                }
-                let (report, record) = played(&forged, index);
-                lies.insert(index, record.hash);
-                report
-            };
-            if caught.is_none() {
-                caught = workers[0].play(lie).await.err();
-            }
-            let mut is_busy = false;
-            for worker in &mut workers[1..] {
-                is_busy |= worker.play(honest).await.expect("an honest worker plays");
-            }
-            let left = audits();
-            let done = tournament(&url, &id).expect("known").games_done;
-            if !is_busy && done == games && left.waiting + left.disputed == 0 {
-                break;
-            }
+        let busy = workers.iter_mut().map(play).filter(|it| *it).count();
+        let now = state();
+        let audits = now.audits.unwrap_or_default();
+        if busy == 0 && now.games_done == games && audits.waiting + audits.disputed == 0 {
+            break;
         }
-        let caught = caught.expect("it is found").get_details_error_info();
-        assert_eq!(
-            caught.expect("a reason").reason,
-            reasons::WORKER_QUARANTINED
-        );
-        workers
-    });
+    }
+    let caught = caught.expect("it is found").get_details_error_info();
+    let reason = caught.expect("a reason").reason;
+    assert_eq!(reason, reasons::WORKER_QUARANTINED);
     lies.retain(|&index, hash| *hash != played(&book, index).1.hash);
     assert!(lies.len() > 100, "{} lies", lies.len());
-    let shown = audits();
+    let shown = state().audits.unwrap_or_default();
     assert!(
         shown.refuted > 0 && shown.refuted <= lies.len() as u64,
         "{shown:?}"
@@ -215,12 +212,19 @@ fn worker_with_a_stronger_bot_is_found_and_its_games_are_replaced() {
     let _ = world
         .arena(&["tournament", "retry", &id, access[0], access[1]])
         .ok();
-    runtime.block_on(async {
-        while tournament(&url, &id).expect("known").games_done < games {
-            for worker in &mut workers[1..] {
-                worker.play(honest).await.expect("an honest worker plays");
-            }
-        }
-    });
+    while state().games_done < games {
+        workers.iter_mut().for_each(|worker| {
+            play(worker);
+        });
+    }
+    let exported = world.export(&id, access);
+    for (index, game) in (0..).zip(&exported.games) {
+        assert_eq!(
+            game["hash"],
+            hex::encode(played(&book, index).1.hash),
+            "game {index}"
+        );
+    }
+    assert_eq!(exported.games.len() as u64, games);
     assert_eq!(won(&world.arena(&standings).ok().json()), honest_wins);
 }

@@ -41,7 +41,7 @@ pub use bitmap::Bitmap;
 pub use defects::Defect;
 #[cfg(feature = "defects")]
 pub use defects::inject;
-pub use disputes::{AuditRecord, Blamed, Confirmed, Dispute, RestoredAudits, Settled};
+pub use disputes::{AuditRecord, Charged, Confirmed, Dispute, RestoredAudits, Settled};
 use game_queue::GameQueue;
 use leases::Leases;
 pub use leasing::{LEASE_GAMES_MAX, LEASE_GAMES_MIN};

@@ -23,7 +23,7 @@ The coordinator audits a share of all games: another worker plays these games ag
 (arena coordinator --audit-share). The first record is kept. If the records differ,
 the list names the agent whose move differed first. With records = \"hash\", Arena
 knows only that the records differ. A third worker then plays the game: the worker whose
-record it refutes is blamed, or the agent if all three records differ.
+record it refutes is charged, or the agent if all three records differ.
 At most 1,000 games per tournament are listed. The number of further games is printed
 below the table, and as {\"tournament_id\", \"unlisted\"} at the end of JSON.
 
@@ -90,7 +90,7 @@ impl ListArgs {
         }
         let listing = Listing {
             header: vec![
-                "game", "event", "agent", "worker", "blamed", "durable", "other",
+                "game", "event", "agent", "worker", "charged", "durable", "other",
             ],
             rows,
             empty: "no game differed",
@@ -115,11 +115,11 @@ fn third_play(difference: &v1::Difference) -> Option<&'static str> {
     }
 }
 
-/// Who is blamed, for people.
-fn blamed(difference: &v1::Difference) -> String {
+/// Who is charged, for people.
+fn charged(difference: &v1::Difference) -> String {
     let worker = match third_play(difference) {
         None => return "not settled".to_owned(),
-        _ if difference.blames_agent => return format!("agent {}", difference.agent),
+        _ if difference.charges_agent => return format!("agent {}", difference.agent),
         Some("durable") => &difference.worker,
         Some(_) => &difference.durable_worker,
     };
@@ -145,7 +145,7 @@ fn row(difference: &v1::Difference) -> (Vec<String>, serde_json::Value) {
         event.map_or_else(String::new, |event| event.to_string()),
         shown,
         difference.worker.clone(),
-        blamed(difference),
+        charged(difference),
         difference.durable_hash.clone(),
         difference.other_hash.clone(),
     ];
@@ -157,7 +157,7 @@ fn row(difference: &v1::Difference) -> (Vec<String>, serde_json::Value) {
         "worker": difference.worker,
         "durable_worker": known(&difference.durable_worker),
         "third_play": third_play(difference),
-        "blames_agent": difference.blames_agent,
+        "charges_agent": difference.charges_agent,
         "durable_hash": difference.durable_hash,
         "other_hash": difference.other_hash,
     });

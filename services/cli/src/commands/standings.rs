@@ -322,7 +322,7 @@ fn print_remarks(standings: &v1::Standings, alone: bool) -> Outcome {
         if agent.non_deterministic {
             text += &format!(
                 "{}: not deterministic: an audit replayed a game with different moves, and no \
-                 worker is blamed\n",
+                 worker is charged\n",
                 agent.agent
             );
         }

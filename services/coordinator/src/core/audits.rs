@@ -210,9 +210,15 @@ impl Core {
                 Settled::Disputed(dispute) => {
                     changes.push(disputes::open(&compared.info, index, &dispute))
                 }
-                Settled::Third(dispute, confirmed, blamed) => {
+                Settled::Third(dispute, confirmed, charged) => {
                     thirds.insert(index);
-                    changes.extend(self.settled(&compared.info, index, dispute, confirmed, blamed));
+                    changes.extend(self.settled(
+                        &compared.info,
+                        index,
+                        dispute,
+                        confirmed,
+                        charged,
+                    ));
                 }
                 Settled::Agreed | Settled::Differs => {}
             }

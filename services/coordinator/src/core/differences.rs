@@ -48,7 +48,7 @@ impl Differing {
         }
     }
 
-    /// Names no agent for the difference of a game any more, because a worker is blamed.
+    /// Names no agent for the difference of a game any more, because a worker is charged.
     pub(super) fn acquit(&mut self, index: u64) {
         self.named.retain(|(_, of)| *of != index);
     }

@@ -8,12 +8,12 @@ use arena_wire::v1::{self, ThirdPlay};
 use super::{Core, change};
 use crate::{
     info::Info,
-    ledger::{Blamed, Confirmed, Dispute, WorkerProcess},
+    ledger::{Charged, Confirmed, Dispute, WorkerProcess},
 };
 
 /// Prefix of the keys of disputed games.
 const PREFIX: &str = "disputes/";
-/// Prefix of the keys of processes that a third play blamed.
+/// Prefix of the keys of processes that a third play charged.
 const QUARANTINE: &str = "quarantine/";
 /// Length of a stored dispute.
 const BYTES: usize = 1 + 2 * 9 + 4 + 32;
@@ -22,7 +22,7 @@ const NO_AGENT: u32 = u32::MAX;
 /// Maximum number of disputes that a note names.
 const NAMED_MAX: usize = 3;
 
-/// A dispute with the result of its third play, if there was one, and whether it blames an agent.
+/// A dispute with the result of its third play, if there was one, and whether it charges an agent.
 pub(super) struct StoredDispute {
     pub(super) dispute: Dispute,
     pub(super) third_play: Option<(Confirmed, bool)>,
@@ -31,14 +31,15 @@ pub(super) struct StoredDispute {
 impl StoredDispute {
     /// True if the difference names the agent whose move differs first.
     pub(super) fn names_agent(&self) -> bool {
-        self.third_play.is_none_or(|(_, blames_agent)| blames_agent)
+        self.third_play
+            .is_none_or(|(_, charges_agent)| charges_agent)
     }
 
     fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(BYTES);
         bytes.push(match self.third_play {
             None => 0,
-            Some((confirmed, blames_agent)) => 1 + 2 * confirmed as u8 + u8::from(blames_agent),
+            Some((confirmed, charges_agent)) => 1 + 2 * confirmed as u8 + u8::from(charges_agent),
         });
         for process in [self.dispute.first, self.dispute.second] {
             // Numbers of joins are those of one start.
@@ -103,7 +104,7 @@ pub(super) fn read(meta: &[(String, Vec<u8>)], tournament: &str) -> BTreeMap<u64
         .collect()
 }
 
-/// The processes that a third play blamed in an earlier start.
+/// The processes that a third play charged in an earlier start.
 pub(super) fn quarantined(meta: &[(String, Vec<u8>)]) -> Vec<WorkerProcess> {
     let numbers = meta
         .iter()
@@ -124,7 +125,7 @@ pub(crate) fn add_third_play(
     };
     let stored = store.get(Collection::Meta, &key(tournament, index))?;
     let dispute = stored.and_then(|bytes| StoredDispute::decode(&bytes));
-    let Some((dispute, (confirmed, blames_agent))) =
+    let Some((dispute, (confirmed, charges_agent))) =
         dispute.and_then(|it| Some((it.dispute, it.third_play?)))
     else {
         return Ok(());
@@ -133,7 +134,7 @@ pub(crate) fn add_third_play(
         // Another report of the game.
         return Ok(());
     }
-    difference.blames_agent = blames_agent;
+    difference.charges_agent = charges_agent;
     difference.set_third_play(match confirmed {
         Confirmed::Durable => ThirdPlay::Durable,
         Confirmed::Other => ThirdPlay::Other,
@@ -159,13 +160,13 @@ impl Core {
         index: u64,
         dispute: Dispute,
         confirmed: Confirmed,
-        blamed: Blamed,
+        charged: Charged,
     ) -> Vec<Change> {
         let game = format!("{}/{index}", info.id);
-        let blames_agent = blamed == Blamed::Agent;
+        let charges_agent = charged == Charged::Agent;
         let stored = StoredDispute {
             dispute,
-            third_play: Some((confirmed, blames_agent)),
+            third_play: Some((confirmed, charges_agent)),
         };
         let mut changes = Vec::new();
         if let Some(entry) = self.tournaments.get_mut(&*info.id) {
@@ -174,11 +175,11 @@ impl Core {
                 true => stored.store(info, index),
                 false => change(Collection::Meta, key(&info.key, index), None),
             });
-            if !blames_agent {
+            if !charges_agent {
                 entry.differing.acquit(index);
             }
         }
-        let Blamed::Process(process) = blamed else {
+        let Charged::Process(process) = charged else {
             let agent = dispute
                 .agent
                 .and_then(|it| info.agents.get(usize::from(it)));

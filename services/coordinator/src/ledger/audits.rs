@@ -371,11 +371,11 @@ impl Audits {
             AuditRecord::Differs { hash, .. } => Some(hash),
             AuditRecord::Same | AuditRecord::Sample => None,
         };
-        if let Some((dispute, confirmed, blamed)) = self.disputes.settle(index, hash) {
+        if let Some((dispute, confirmed, charged)) = self.disputes.settle(index, hash) {
             if confirmed == Confirmed::Other {
                 self.refuted.insert(index);
             }
-            return (Settled::Third(dispute, confirmed, blamed), by.first);
+            return (Settled::Third(dispute, confirmed, charged), by.first);
         }
         self.audited.insert(index);
         let settled = match record {

@@ -1,14 +1,14 @@
 //! Disputed games: an audit gave another record than the durable one. A third play settles who is
-//! blamed.
+//! charged.
 //!
-//! | The third record equals | Blamed | Durable record |
+//! | The third record equals | Charged | Durable record |
 //! |---|---|---|
 //! | the durable one | the process that audited the game | stands |
 //! | the audit's | the process that played the game first | is refuted |
 //! | neither | the agent whose move differs first | stands |
 //!
 //! An agent that answers differently now and then makes such games on every process. So a process
-//! is blamed only if no other process was blamed for the same agent before; then the agent is.
+//! is charged only if no other process was charged for the same agent before; then the agent is.
 
 use std::collections::BTreeMap;
 
@@ -41,9 +41,9 @@ pub enum Confirmed {
     Neither,
 }
 
-/// Who is blamed after a third play.
+/// Who is charged after a third play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Blamed {
+pub enum Charged {
     /// A worker process, which has to go into quarantine if it is known.
     Process(WorkerProcess),
     /// The agent whose move differs first.
@@ -97,7 +97,7 @@ pub enum Settled {
     /// Both records differ: a third process plays the game.
     Disputed(Dispute),
     /// The third record came.
-    Third(Dispute, Confirmed, Blamed),
+    Third(Dispute, Confirmed, Charged),
 }
 
 /// The open disputes of a tournament.
@@ -106,8 +106,8 @@ pub(super) struct Disputes {
     /// Each with whether it still waits for its third play, which may be given up.
     open: BTreeMap<u64, (Dispute, bool)>,
     waiting: usize,
-    /// The first process that was blamed for each agent.
-    blamed: BTreeMap<Option<u16>, WorkerProcess>,
+    /// The first process that was charged for each agent.
+    charged: BTreeMap<Option<u16>, WorkerProcess>,
 }
 
 impl Disputes {
@@ -150,23 +150,23 @@ impl Disputes {
         &mut self,
         index: u64,
         differing: Option<[u8; 32]>,
-    ) -> Option<(Dispute, Confirmed, Blamed)> {
+    ) -> Option<(Dispute, Confirmed, Charged)> {
         let (dispute, waits) = self.open.remove(&index)?;
         self.waiting -= usize::from(waits);
         let (confirmed, process) = match differing {
             None => (Confirmed::Durable, dispute.second),
             Some(hash) if hash == dispute.hash => (Confirmed::Other, dispute.first),
-            Some(_) => return Some((dispute, Confirmed::Neither, Blamed::Agent)),
+            Some(_) => return Some((dispute, Confirmed::Neither, Charged::Agent)),
         };
         let first = match process {
             WorkerProcess::Unknown => process,
-            _ => *self.blamed.entry(dispute.agent).or_insert(process),
+            _ => *self.charged.entry(dispute.agent).or_insert(process),
         };
-        let blamed = match first == process {
-            true => Blamed::Process(process),
-            false => Blamed::Agent,
+        let charged = match first == process {
+            true => Charged::Process(process),
+            false => Charged::Agent,
         };
-        Some((dispute, confirmed, blamed))
+        Some((dispute, confirmed, charged))
     }
 
     /// The open disputes, by game.
@@ -194,35 +194,38 @@ mod tests {
     }
 
     #[test]
-    fn third_play_settles_who_is_blamed() {
+    fn third_play_settles_who_is_charged() {
         let mut disputes = Disputes::default();
         let between = dispute(ONE, TWO);
         let cases = [
-            (None, Confirmed::Durable, Blamed::Process(TWO)),
-            (Some([2; 32]), Confirmed::Other, Blamed::Process(ONE)),
-            (Some([3; 32]), Confirmed::Neither, Blamed::Agent),
+            (None, Confirmed::Durable, Charged::Process(TWO)),
+            (Some([2; 32]), Confirmed::Other, Charged::Process(ONE)),
+            (Some([3; 32]), Confirmed::Neither, Charged::Agent),
         ];
-        for (hash, confirmed, blamed) in cases {
-            disputes.blamed.clear();
+        for (hash, confirmed, charged) in cases {
+            disputes.charged.clear();
             assert!(disputes.add(7, between));
-            assert_eq!(disputes.settle(7, hash), Some((between, confirmed, blamed)));
+            assert_eq!(
+                disputes.settle(7, hash),
+                Some((between, confirmed, charged))
+            );
             assert_eq!(disputes.settle(7, hash), None, "settled already");
             assert_eq!((disputes.len(), disputes.waiting()), (0, 0));
         }
     }
 
     #[test]
-    fn agent_is_blamed_after_a_second_process() {
+    fn agent_is_charged_after_a_second_process() {
         let mut disputes = Disputes::default();
-        let mut blamed = |first, second| {
+        let mut charged = |first, second| {
             disputes.add(7, dispute(first, second));
             disputes.settle(7, Some([2; 32])).expect("disputed").2
         };
         let unknown = WorkerProcess::Unknown;
-        assert_eq!(blamed(unknown, TWO), Blamed::Process(unknown));
-        assert_eq!(blamed(ONE, TWO), Blamed::Process(ONE));
-        assert_eq!(blamed(ONE, TWO), Blamed::Process(ONE));
-        assert_eq!(blamed(TWO, ONE), Blamed::Agent);
+        assert_eq!(charged(unknown, TWO), Charged::Process(unknown));
+        assert_eq!(charged(ONE, TWO), Charged::Process(ONE));
+        assert_eq!(charged(ONE, TWO), Charged::Process(ONE));
+        assert_eq!(charged(TWO, ONE), Charged::Agent);
     }
 
     #[test]

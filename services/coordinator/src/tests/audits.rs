@@ -198,7 +198,7 @@ async fn third_play_refutes_the_auditor() {
 }
 
 #[tokio::test]
-async fn three_different_records_blame_the_agent() {
+async fn three_different_records_charge_the_agent() {
     // The hash of a record is that of its winner.
     let (mut arena, id, workers) = settled([0, 1, 2]).await;
     let shown = audits(&mut arena, &id).await;
@@ -213,7 +213,7 @@ async fn three_different_records_blame_the_agent() {
     assert!(
         of_audit
             .iter()
-            .all(|it| it.blames_agent && it.durable_worker == "first")
+            .all(|it| it.charges_agent && it.durable_worker == "first")
     );
 }
 
