@@ -31,6 +31,8 @@ mod identity;
 mod lifecycle;
 /// Tokens have limits, and commands and workers wait if they send too many requests.
 mod limits;
+/// A worker that plays a stronger bot is found, and its games are replaced.
+mod lying_worker;
 /// Any fleet, killed or not, produces the same records.
 mod one_result;
 /// The output of agents is kept, and the line of an error is shown.

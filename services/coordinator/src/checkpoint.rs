@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use arena_store::{Change, Collection, Position, Store, VALUE_BYTES_MAX};
 use arena_telemetry::{LatencyHistogram, MoveLatency};
-use arena_tournament::{Stages, StagesState, Tally, TallyState};
+use arena_tournament::{Stages, StagesState, Tally, TallyState, WorkerScores};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
 
 /// Version of the numbers. It changes whenever an older checkpoint would lead to other
 /// standings than reading the games.
-const FORMAT: u32 = 10;
+const FORMAT: u32 = 11;
 /// Only the release that wrote the sums uses them, because another may compute differently.
 const RELEASE: &str = env!("CARGO_PKG_VERSION");
 
@@ -41,6 +41,7 @@ struct Checkpoint {
     /// Thinking times and waiting times.
     latencies: Vec<[Vec<(u32, u64)>; 2]>,
     counts: Counts,
+    workers: Option<WorkerScores>,
 }
 
 /// Key of the document.
@@ -64,6 +65,7 @@ pub(crate) fn write(info: &Info, results: &Results, position: &Position) -> Opti
             .map(|of| [&of.thinking, &of.waiting].map(|of| of.buckets().collect()))
             .collect(),
         counts: results.counts.clone(),
+        workers: results.workers.clone(),
     };
     let document = encode(&checkpoint)?;
     (document.len() <= VALUE_BYTES_MAX).then(|| Change {
@@ -116,6 +118,7 @@ pub(crate) fn read(info: &Info, store: &dyn Store) -> Option<(Results, Position)
             })
             .collect::<Option<_>>()?,
         counts: checkpoint.counts,
+        workers: checkpoint.workers,
         kept,
     };
     let position = Position {

@@ -8,6 +8,7 @@ mod binaries;
 mod bits;
 mod checkpoints;
 mod differences;
+pub(crate) mod disputes;
 mod entry;
 mod holds;
 mod reports;

@@ -9,13 +9,14 @@ use arena_model::{
     GameRecord, RecordHeader, Tournament,
     engine::{ActionId, AnyGame, Event, Opening, OpeningBook, Setup, Termination},
     record::{RecordVerifier, opening_events},
+    spec::Timing,
 };
 use arena_tournament::{Schedule, ScheduleError, Stages};
 use arena_wire::{convert, v1};
 
 use crate::{
     error::{Error, StartError},
-    ledger::ProgressTimeouts,
+    ledger::{AuditSample, ProgressTimeouts},
     openings,
 };
 
@@ -207,6 +208,24 @@ impl Info {
     /// True if events are not stored.
     pub(crate) fn hash_only(&self) -> bool {
         self.setup.hash_only
+    }
+
+    /// True if playing a game of these agents again must give the same record: none of them is
+    /// timed, and each declares that it is deterministic.
+    pub(crate) fn replay_proves(&self, agents: impl IntoIterator<Item = u16>) -> bool {
+        let steady = |agent: u16| {
+            let agent = self.setup.agents.get(usize::from(agent));
+            agent.is_some_and(|agent| agent.deterministic)
+        };
+        self.tournament.play.timing != Timing::Strict && agents.into_iter().all(steady)
+    }
+
+    /// The games that are audited: whole blocks where results are compared by worker.
+    pub(crate) fn audit_sample(&self, sample: AuditSample) -> AuditSample {
+        match self.replay_proves(0..self.setup.agents.len() as u16) {
+            true => sample,
+            false => sample.of_blocks(self.schedule().rotations().into()),
+        }
     }
 
     /// True if one of its agents is this binary.

@@ -13,6 +13,7 @@ mod audit_sample;
 mod audits;
 mod bitmap;
 mod defects;
+mod disputes;
 mod failures;
 mod game_queue;
 mod leases;
@@ -23,6 +24,7 @@ mod terms;
 #[cfg(test)]
 mod tests;
 mod trust;
+mod waiting_audits;
 mod worker_processes;
 
 use defects::is_injected;
@@ -39,6 +41,7 @@ pub use bitmap::Bitmap;
 pub use defects::Defect;
 #[cfg(feature = "defects")]
 pub use defects::inject;
+pub use disputes::{AuditRecord, Charged, Confirmed, Dispute, RestoredAudits, Settled};
 use game_queue::GameQueue;
 use leases::Leases;
 pub use leasing::{LEASE_GAMES_MAX, LEASE_GAMES_MIN};
@@ -183,40 +186,11 @@ impl Ledger {
         self.finish_if_played(tournament) == AfterGame::Finished
     }
 
-    /// Restores the audits of an earlier start, and sets the sample of audits, which is the same
-    /// for a tournament in every start.
-    pub fn restore_audits(
-        &mut self,
-        tournament: TournamentNo,
-        sample: AuditSample,
-        audited: Bitmap,
-        differing: Bitmap,
-    ) {
-        if let Some(entry) = self.tournaments.get_mut(&tournament) {
-            entry.queue.restore_audits(sample, audited, differing);
-        }
-        self.update_sets(tournament);
-    }
-
-    /// State of the audits of a tournament.
-    #[must_use]
-    pub fn audited(&self, tournament: TournamentNo) -> Option<Audited> {
-        let entry = self.tournaments.get(&tournament)?;
-        Some(entry.queue.audits.so_far())
-    }
-
-    /// Result of an audit: true if the records differ; none if the game was not audited.
-    #[must_use]
-    pub fn came_of_audit(&self, tournament: TournamentNo, index: u64) -> Option<bool> {
-        let entry = self.tournaments.get(&tournament)?;
-        entry.queue.audits.result(index)
-    }
-
     /// Updates the sets of running and auditing tournaments after a change of a tournament.
     fn update_sets(&mut self, tournament: TournamentNo) {
         let entry = self.tournaments.get(&tournament);
         let state = entry.map(|entry| entry.state);
-        let audits = entry.is_some_and(|entry| entry.queue.audits.so_far().waiting() > 0);
+        let audits = entry.is_some_and(|entry| entry.queue.audits.is_open());
         let (runs, finished) = (
             state == Some(State::Running),
             state == Some(State::Finished),

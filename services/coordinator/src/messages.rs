@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::{
     error::Error,
     info::Info,
-    ledger::{LeaseId, WorkerProcess},
+    ledger::{AuditRecord, LeaseId, WorkerProcess},
 };
 
 /// Where the core sends its answer.
@@ -64,10 +64,14 @@ pub(crate) struct Comparison {
     pub(crate) info: Arc<Info>,
     /// The worker that reported them.
     pub(crate) by: Caller,
-    /// Each with whether it differs.
-    pub(crate) games: Vec<(u64, bool)>,
-    /// The differences.
-    pub(crate) differences: Vec<v1::Difference>,
+    /// Each with what its record showed.
+    pub(crate) games: Vec<(u64, AuditRecord)>,
+    /// The differences, each with its game.
+    pub(crate) differences: Vec<(u64, v1::Difference)>,
+    /// Results of games for which a replay proves nothing.
+    pub(crate) samples: Vec<GameResult>,
+    /// Name of the worker.
+    pub(crate) worker: String,
     /// Games that cannot be compared: the durable record cannot be read, or the difference
     /// depends on time or host.
     pub(crate) unread: Vec<u64>,
@@ -128,6 +132,9 @@ impl Drop for Presence {
 pub(crate) struct AuditStatus {
     pub(crate) agreed: u64,
     pub(crate) differing: u64,
+    pub(crate) sampled: u64,
+    pub(crate) disputed: u64,
+    pub(crate) refuted: u64,
     /// Games that differ and are not listed.
     pub(crate) unlisted: u64,
     /// Non-deterministic agents, by number.

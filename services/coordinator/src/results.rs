@@ -8,7 +8,9 @@ use std::{
 use arena_model::{GameRecord, Tournament, engine::Termination, error_line, result::GameResult};
 use arena_store::Sha256Digest;
 use arena_telemetry::{LatencyBucketError, LatencyHistogram, MoveLatency};
-use arena_tournament::{AgentStanding, SeatStanding, Stages, Standings, Tally};
+use arena_tournament::{
+    AgentStanding, Deviation, SeatStanding, Stages, Standings, Tally, WorkerScores,
+};
 use arena_wire::v1;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +32,8 @@ pub(crate) struct Results {
     /// Thinking and waiting times of each agent's decisions.
     pub(crate) latencies: Vec<MoveLatency>,
     pub(crate) counts: Counts,
+    /// Scores by worker, if a replay proves nothing about some of the agents.
+    pub(crate) workers: Option<WorkerScores>,
     /// Games in the newest checkpoint.
     pub(crate) kept: u64,
 }
@@ -53,11 +57,14 @@ impl Results {
     pub(crate) fn new(info: &Info) -> Result<Self, Error> {
         let tally = Tally::new(&info.tournament)?;
         let stages = Stages::new(&info.tournament)?;
-        Ok(Self::before(tally, stages, info.agents.len()))
+        Ok(Self::before(tally, stages, info))
     }
 
     /// The sums before the first game.
-    pub(crate) fn before(tally: Tally, stages: Stages, agents: usize) -> Self {
+    pub(crate) fn before(tally: Tally, stages: Stages, info: &Info) -> Self {
+        let agents = info.agents.len();
+        let proves = info.replay_proves(0..agents as u16);
+        let rotations = stages.schedule().rotations();
         Self {
             tally,
             stages,
@@ -69,6 +76,7 @@ impl Results {
                 unasked: vec![0; agents],
                 ..Counts::default()
             },
+            workers: (!proves).then(|| WorkerScores::new(rotations)),
             kept: 0,
         }
     }
@@ -122,6 +130,10 @@ impl Results {
     pub(crate) fn add(&mut self, result: &GameResult, side: &v1::GameReport, info: &Info) {
         self.tally.add(result);
         self.stages.add(result);
+        if let Some(workers) = &mut self.workers {
+            let timing = side.timing.as_ref();
+            workers.add(timing.map_or("", |timing| &timing.worker), result);
+        }
         self.counts.faults += result.faults.len() as u64;
         let void = result.termination == Termination::Void;
         self.counts.clean += u64::from(!void && result.faults.is_empty());
@@ -164,6 +176,13 @@ impl Results {
                 sum.merge(&measured);
             }
         }
+    }
+
+    /// Workers whose games have other results than those of the others; `second_plays` are games
+    /// that were played again.
+    pub(crate) fn deviations(&self, second_plays: &WorkerScores) -> Vec<Deviation> {
+        let workers = self.workers.as_ref();
+        workers.map_or_else(Vec::new, |workers| workers.deviations(second_plays))
     }
 
     /// The standings; `flagged` are the agents found non-deterministic.

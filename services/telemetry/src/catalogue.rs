@@ -141,7 +141,8 @@ metrics! {
         "Paused tournaments by reason: user, agent_does_not_start, unplayed_games");
     WORKERS = gauge("arena_workers", &[], "Connected workers");
     WORKERS_QUARANTINED = gauge("arena_workers_quarantined", &[],
-        "Worker processes in quarantine, because they sent a record that cannot have happened");
+        "Worker processes in quarantine, because they sent a record that cannot have happened or \
+         that a third play refuted");
     LEASES = gauge("arena_leases", &[], "Leases held by workers");
     LEASES_GRANTED = counter("arena_leases_granted_total", &[], "Leases granted to workers");
     LEASE_WAIT = histogram("arena_lease_wait_seconds", &[], WAIT_BUCKETS,
@@ -196,6 +197,11 @@ metrics! {
         "Time at which a tournament was started, in Unix time");
     TOURNAMENT_FINISHED = gauge("arena_tournament_finished_timestamp_seconds", &["tournament"],
         "Time at which a tournament finished or was cancelled, in Unix time; absent until then");
+    TOURNAMENT_DEVIATING = gauge("arena_tournament_workers_deviating", &["tournament"],
+        "Pairs of a worker and an agent whose games have another score than the other workers lead \
+         to expect (p < 0.001), if agents are timed or not deterministic");
+    TOURNAMENT_REFUTED = gauge("arena_tournament_games_refuted", &["tournament"],
+        "Games that count although a third play refuted their records");
     TOURNAMENT_GAMES = gauge("arena_tournament_games", &["tournament", "state"],
         "Known games of a tournament by state: done (durable, including void games), in_flight, \
          waiting");

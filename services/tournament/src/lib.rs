@@ -13,6 +13,7 @@
 //! - [`sequential`] has tests that may end early.
 //! - [`ratings`] has strengths by maximum likelihood, on the Elo scale.
 //! - [`places`] has the order of agents in standings.
+//! - [`WorkerScores`] compares the games of workers.
 //! - [`published`] has estimates for figures in papers, and the rules by which a published
 //!   figure agrees with one of ours.
 
@@ -35,6 +36,7 @@ mod stages;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod workers;
 
 pub use comparison::{Compared, Comparison, Wanted};
 pub use estimate::{Estimate, Interval};
@@ -45,3 +47,4 @@ pub use tally::{
     AgentStanding, Evidence, GamesSaved, OpeningsStanding, Pairing, SeatStanding, Standings, Tally,
     TallyState, game_score,
 };
+pub use workers::{ALARM, Deviation, WorkerScores};

@@ -22,7 +22,8 @@ pub(crate) enum AuditCommand {
 The coordinator audits a share of all games: another worker plays these games again
 (arena coordinator --audit-share). The first record is kept. If the records differ,
 the list names the agent whose move differed first. With records = \"hash\", Arena
-knows only that the records differ.
+knows only that the records differ. A third worker then plays the game: the worker whose
+record it refutes is charged, or the agent if all three records differ.
 At most 1,000 games per tournament are listed. The number of further games is printed
 below the table, and as {\"tournament_id\", \"unlisted\"} at the end of JSON.
 
@@ -88,7 +89,9 @@ impl ListArgs {
             rows.push((Vec::new(), value));
         }
         let listing = Listing {
-            header: vec!["game", "event", "agent", "worker", "durable", "other"],
+            header: vec![
+                "game", "event", "agent", "worker", "charged", "durable", "other",
+            ],
             rows,
             empty: "no game differed",
         };
@@ -99,6 +102,30 @@ impl ListArgs {
             ));
         }
         Ok(())
+    }
+}
+
+/// The record that a third play confirmed; none if there was no such play.
+fn third_play(difference: &v1::Difference) -> Option<&'static str> {
+    match difference.third_play() {
+        v1::ThirdPlay::Unspecified => None,
+        v1::ThirdPlay::Durable => Some("durable"),
+        v1::ThirdPlay::Other => Some("other"),
+        v1::ThirdPlay::Neither => Some("neither"),
+    }
+}
+
+/// Who is charged, for people.
+fn charged(difference: &v1::Difference) -> String {
+    let worker = match third_play(difference) {
+        None => return "not settled".to_owned(),
+        _ if difference.charges_agent => return format!("agent {}", difference.agent),
+        Some("durable") => &difference.worker,
+        Some(_) => &difference.durable_worker,
+    };
+    match &**worker {
+        "" => "a worker".to_owned(),
+        name => format!("worker {name}"),
     }
 }
 
@@ -118,6 +145,7 @@ fn row(difference: &v1::Difference) -> (Vec<String>, serde_json::Value) {
         event.map_or_else(String::new, |event| event.to_string()),
         shown,
         difference.worker.clone(),
+        charged(difference),
         difference.durable_hash.clone(),
         difference.other_hash.clone(),
     ];
@@ -127,6 +155,9 @@ fn row(difference: &v1::Difference) -> (Vec<String>, serde_json::Value) {
         "agent": agent,
         "dice": known(&difference.dice),
         "worker": difference.worker,
+        "durable_worker": known(&difference.durable_worker),
+        "third_play": third_play(difference),
+        "charges_agent": difference.charges_agent,
         "durable_hash": difference.durable_hash,
         "other_hash": difference.other_hash,
     });

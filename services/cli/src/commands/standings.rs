@@ -7,7 +7,7 @@ use arena_report::{
     Verdict,
     rounds::rows,
     standings::{audits::format_audits, columns, csv, rounds, table, verdict, view},
-    state,
+    state, units,
 };
 use arena_wire::v1;
 use clap::Args;
@@ -210,6 +210,20 @@ pub(crate) fn check_played(standings: &v1::Standings) -> Outcome {
     Ok(())
 }
 
+/// Fails if standings include games whose records are known to be false.
+fn check_sound(standings: &v1::Standings) -> Outcome {
+    let refuted = standings.audits.as_ref().map_or(0, |audits| audits.refuted);
+    if refuted == 0 {
+        return Ok(());
+    }
+    let id = &standings.tournament_id;
+    Err(Failure::differs(format!(
+        "the standings are not sound: a third play refuted the records of {}; see `arena audit \
+         list {id}`, then replay them with `arena tournament retry {id}`",
+        units::plural(refuted, "game")
+    )))
+}
+
 async fn ask(
     client: &mut Client,
     request: v1::GetStandingsRequest,
@@ -222,6 +236,7 @@ async fn ask(
     let verdicts = arena_report::check(expectations, &standings);
     print(&standings, &verdicts, format, wanted)?;
     expect::conclude(&verdicts, format)?;
+    check_sound(&standings)?;
     Ok(standings)
 }
 
@@ -306,7 +321,8 @@ fn print_remarks(standings: &v1::Standings, alone: bool) -> Outcome {
         }
         if agent.non_deterministic {
             text += &format!(
-                "{}: not deterministic: an audit replayed a game with different moves\n",
+                "{}: not deterministic: an audit replayed a game with different moves, and no \
+                 worker is charged\n",
                 agent.agent
             );
         }

@@ -76,10 +76,11 @@ Examples:
     Pause(OneArgs),
     /// Resume a paused tournament
     Resume(OneArgs),
-    /// Play games again that an agent lost without a single answer
+    /// Play games again that an agent lost without an answer, or whose record is refuted
     #[command(after_help = "\
 Plays exactly those games again in which an agent failed to start, crashed or could
-not be reached before its first answer. In swiss, knockout, ladder and sprt, later
+not be reached before its first answer, and those whose record a third worker refuted
+or that only a worker in quarantine played. In swiss, knockout, ladder and sprt, later
 games that depend on these results are played again, too. The tournament must be
 paused or finished. The result is a new generation; `standings` and `export` show
 the previous generation with --generation.
@@ -321,6 +322,7 @@ fn generation(earlier: &v1::Generation) -> serde_json::Value {
         "generation": earlier.number,
         "games": earlier.games,
         "unplayed": earlier.unplayed,
+        "unsound": earlier.unsound,
         "replaced": earlier.replaced,
         "ended_unix_us": earlier.ended_unix_us,
         "verdict": verdict::object(&earlier.verdict_json),
@@ -338,9 +340,16 @@ fn summary(tournament: &v1::Tournament) -> String {
     );
     let earlier = tournament.earlier.iter().map(|it| {
         let [games, unplayed, replaced] = [it.games, it.unplayed, it.replaced].map(units::count);
+        let unsound = match it.unsound {
+            0 => String::new(),
+            unsound => format!(
+                ", {} by workers that are not trusted",
+                units::count(unsound)
+            ),
+        };
         format!(
-            "generation {}: {games} games, {unplayed} lost by an agent that never answered; \
-             {replaced} replaced in generation {}\n",
+            "generation {}: {games} games, {unplayed} lost by an agent that never answered\
+             {unsound}; {replaced} replaced in generation {}\n",
             it.number,
             it.number + 1
         )

@@ -10,11 +10,15 @@ use super::{
     Core,
     bits::{self, Documents},
     differences::Differing,
+    disputes,
     entry::TournamentEntry,
 };
 use crate::{
     error::Error,
-    ledger::{AuditSample, Audited, Bitmap, Continuation, RecordStatus, State, ppm},
+    ledger::{
+        AuditSample, Audited, Bitmap, Continuation, RecordStatus, RestoredAudits, Settled, State,
+        ppm,
+    },
     messages::{AuditStatus, Comparison, Reply},
 };
 
@@ -28,7 +32,7 @@ impl AuditStatus {
     pub(super) fn of(differing: &Differing) -> Self {
         Self {
             unlisted: differing.unlisted.count(),
-            flagged: differing.named.clone(),
+            flagged: differing.named(),
             ..Self::default()
         }
     }
@@ -38,6 +42,9 @@ impl AuditStatus {
         Self {
             agreed: audited.agreed,
             differing: audited.differing,
+            sampled: audited.sampled,
+            disputed: audited.disputed,
+            refuted: audited.refuted,
             ..self
         }
     }
@@ -57,19 +64,27 @@ impl Core {
         };
         let games = entry.info.games();
         let durable = |index| self.ledger.verdict(number, index) == RecordStatus::Done;
-        let [audited, differing] = [0, 1].map(|set| bits::set_where(before, set, games, durable));
-        let lost = bits::set(before, 0, games).count() - audited.count();
+        let sets = [0, 1, 2, 3].map(|set| bits::set_where(before, set, games, durable));
+        let lost = bits::set(before, 0, games).count() - sets[0].count();
         let mut changes = Vec::new();
         if lost > 0 {
-            let is_in = |index| [audited.contains(index), differing.contains(index)];
+            let is_in = |index| sets.each_ref().map(|set| set.contains(index));
             let documents = before.keys();
             let key = &entry.info.key;
             changes.extend(documents.map(|&it| bits::store(PREFIX, key, it, is_in)));
         }
         let share = entry.document.audit_share;
         let sample = AuditSample::new(&self.audit_key, id, share.map_or(self.audit_ppm, ppm));
-        self.ledger
-            .restore_audits(number, sample, audited, differing);
+        let [audited, differing, sampled, refuted] = sets;
+        let restored = RestoredAudits {
+            sample: entry.info.audit_sample(sample),
+            audited,
+            differing,
+            sampled,
+            refuted,
+            disputes: std::mem::take(&mut entry.disputes),
+        };
+        self.ledger.restore_audits(number, restored);
         let audited = self.ledger.audited(number).unwrap_or_default();
         entry.audit_status = AuditStatus::of(&entry.differing).and(audited);
         if changes.is_empty() {
@@ -107,6 +122,9 @@ impl Core {
         let status = Audited {
             agreed: entry.audit_status.agreed,
             differing: entry.audit_status.differing,
+            sampled: entry.audit_status.sampled,
+            disputed: entry.audit_status.disputed,
+            refuted: entry.audit_status.refuted,
             ..known
         };
         (known != Audited::default()).then(|| v1::Audits {
@@ -115,6 +133,9 @@ impl Core {
             differing: status.differing,
             waiting: status.waiting(),
             given_up: status.given_up,
+            disputed: status.disputed,
+            refuted: status.refuted,
+            sampled: status.sampled,
         })
     }
 
@@ -126,15 +147,17 @@ impl Core {
     /// Stores differences and results of audits after comparisons, all at once. Answers when they
     /// and all earlier changes are durable.
     pub(crate) fn compared(&mut self, compared: &Comparison, reply: Reply<()>) {
-        let differences = compared.differences.iter();
-        let mut changes: Vec<_> = differences
-            .filter_map(|difference| self.differs(difference))
-            .collect();
-        match self.audited(compared) {
-            Ok(audited) => changes.extend(audited),
+        let (mut changes, thirds) = match self.audited(compared) {
+            Ok(audited) => audited,
             Err(error) => {
                 let _ = reply.send(Err(error));
                 return;
+            }
+        };
+        for (index, difference) in &compared.differences {
+            // The difference of a third play is that of the dispute.
+            if !thirds.contains(index) {
+                changes.extend(self.differs(difference));
             }
         }
         let id = &compared.info.id;
@@ -160,30 +183,51 @@ impl Core {
         entry.touch();
     }
 
-    /// Settles the audits among compared games. Returns the changes to store.
-    fn audited(&mut self, compared: &Comparison) -> Result<Vec<Change>, Error> {
+    /// Settles the audits among compared games. Returns the changes to store, and the third plays.
+    fn audited(&mut self, compared: &Comparison) -> Result<(Vec<Change>, BTreeSet<u64>), Error> {
         let id = &*compared.info.id;
         // If the worker is gone, its audits wait again.
         let worker = self.find_worker(&compared.by);
         let (Some(number), Some(worker)) = (self.entry(id)?.number, worker) else {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), BTreeSet::new()));
         };
         for &index in &compared.unread {
             self.ledger.abandon_audit(number, index, worker);
         }
         let mut documents = BTreeSet::new();
-        for &(index, differs) in &compared.games {
-            if self.ledger.settle_audit(number, index, worker, differs) {
-                documents.insert(bits::document_of(index));
+        let (mut changes, mut thirds) = (Vec::new(), BTreeSet::new());
+        for &(index, record) in &compared.games {
+            let settled = self.ledger.settle_audit(number, index, worker, record);
+            match settled {
+                Settled::Nothing => continue,
+                Settled::Sampled => {
+                    let mut samples = compared.samples.iter();
+                    let result = samples.find(|it| it.index == index);
+                    if let Some((entry, result)) = self.tournaments.get_mut(id).zip(result) {
+                        entry.second_plays.add(&compared.worker, result);
+                    }
+                }
+                Settled::Disputed(dispute) => {
+                    changes.push(disputes::open(&compared.info, index, &dispute))
+                }
+                Settled::Third(dispute, confirmed, charged) => {
+                    thirds.insert(index);
+                    changes.extend(self.settled(
+                        &compared.info,
+                        index,
+                        dispute,
+                        confirmed,
+                        charged,
+                    ));
+                }
+                Settled::Agreed | Settled::Differs => {}
             }
+            documents.insert(bits::document_of(index));
         }
-        let came_of = |index| {
-            let came_of = self.ledger.came_of_audit(number, index);
-            [came_of.is_some(), came_of == Some(true)]
-        };
-        let changes = documents.into_iter();
-        Ok(changes
-            .map(|document| bits::store(PREFIX, &compared.info.key, document, came_of))
-            .collect())
+        let sets = |index| self.ledger.audit_sets(number, index);
+        let key = &compared.info.key;
+        let documents = documents.into_iter();
+        changes.extend(documents.map(|document| bits::store(PREFIX, key, document, sets)));
+        Ok((changes, thirds))
     }
 }

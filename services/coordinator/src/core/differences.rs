@@ -21,8 +21,9 @@ pub(super) struct Differing {
     pub(super) kept: BTreeSet<String>,
     /// Games that differ without a stored difference.
     pub(super) unlisted: Bitmap,
-    /// Agents that differences name, by number.
-    pub(super) named: BTreeSet<usize>,
+    /// Agents that differences name, by number, each with a game; of further games only if the
+    /// agent is not named yet.
+    named: BTreeSet<(usize, u64)>,
 }
 
 impl Differing {
@@ -32,6 +33,31 @@ impl Differing {
             unlisted: Bitmap::new(games),
             named: BTreeSet::new(),
         }
+    }
+
+    /// Agents that differences name, by number.
+    pub(super) fn named(&self) -> BTreeSet<usize> {
+        self.named.iter().map(|(agent, _)| *agent).collect()
+    }
+
+    /// Names an agent.
+    pub(super) fn name(&mut self, agent: usize, index: u64) {
+        let mut of_agent = self.named.range((agent, 0)..=(agent, u64::MAX));
+        if self.named.len() < KEPT_MAX || of_agent.next().is_none() {
+            self.named.insert((agent, index));
+        }
+    }
+
+    /// Names no agent for the difference of a game any more, because a worker is charged.
+    pub(super) fn acquit(&mut self, index: u64) {
+        self.named.retain(|(_, of)| *of != index);
+    }
+
+    /// True if a difference of this game is stored completely.
+    pub(super) fn lists(&self, tournament: &str, index: u64) -> bool {
+        let game = format!("{tournament}/{index:0>20}/");
+        let mut listed = self.kept.range(game.clone()..);
+        listed.next().is_some_and(|key| key.starts_with(&game))
     }
 
     /// Adds a difference. Returns the changes to store if it is new.
@@ -46,9 +72,7 @@ impl Differing {
             let value = Some(difference.encode_to_vec());
             return Some(change(Collection::Differences, key, value));
         }
-        let mut others = self.kept.range(game.clone()..);
-        let listed = others.next().is_some_and(|other| other.starts_with(&game));
-        if listed || !self.unlisted.insert(index) {
+        if self.lists(tournament, index) || !self.unlisted.insert(index) {
             return None;
         }
         let document = bits::document_of(index);
@@ -65,9 +89,14 @@ impl Core {
         let entry = self.tournaments.get_mut(id)?;
         let mut agents = entry.info.agents.iter();
         let named = agents.position(|name| *name == difference.agent);
-        entry.differing.named.extend(named);
+        let index = index.parse().ok()?;
         let key = Arc::clone(&entry.info.key);
-        entry.differing.add(&key, index.parse().ok()?, difference)
+        // A report that comes twice does not name an agent again that a third play acquitted.
+        let added = entry.differing.add(&key, index, difference)?;
+        if let Some(agent) = named {
+            entry.differing.name(agent, index);
+        }
+        Some(added)
     }
 }
 

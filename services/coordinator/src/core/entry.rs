@@ -7,6 +7,7 @@ use std::{
 };
 
 use arena_store::{Change as Stored, Collection};
+use arena_tournament::WorkerScores;
 use arena_wire::v1::{self, TournamentState};
 use prost::Message;
 use tokio::sync::watch;
@@ -14,7 +15,7 @@ use tokio::sync::watch;
 use super::{change, differences::Differing, standings::Kept, unix_us};
 use crate::{
     info::Info,
-    ledger::TournamentNo,
+    ledger::{Dispute, TournamentNo},
     messages::{AuditStatus, Version},
     results::Results,
 };
@@ -46,6 +47,10 @@ pub(super) struct TournamentEntry {
     /// Agents given up, in the newest lease.
     pub(super) given_up: Vec<u16>,
     pub(super) differing: Differing,
+    /// Open disputes of an earlier start, until the ledger has them.
+    pub(super) disputes: Vec<(u64, Dispute)>,
+    /// Second plays of games for which a replay proves nothing, in this start.
+    pub(super) second_plays: WorkerScores,
     pub(super) audit_status: AuditStatus,
     /// Grows with each visible change.
     pub(super) version: watch::Sender<Version>,
@@ -63,6 +68,8 @@ impl TournamentEntry {
     pub(super) fn new(info: Info, document: v1::Tournament) -> Self {
         Self {
             differing: Differing::new(info.games_most),
+            disputes: Vec::new(),
+            second_plays: WorkerScores::new(info.schedule().rotations()),
             info: Arc::new(info),
             document,
             number: None,

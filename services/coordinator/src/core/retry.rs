@@ -7,12 +7,13 @@
 use std::{collections::BTreeSet, sync::Arc, thread, time::Duration};
 
 use arena_store::{Store, StoreError, StoredGame};
+use arena_tournament::WorkerScores;
 use arena_wire::v1::{self, TournamentState};
 
 use super::{Core, bits::Documents, differences::Differing, entry::stored, unix_us};
 use crate::{
     blocking::with_store, door::Principal, error::Error, info::Info, ledger::Bitmap,
-    loading::reload, results::Results, stored_game,
+    loading::reload, messages::AuditStatus, results::Results, stored_game,
 };
 
 /// Games passed to the store at a time.
@@ -65,7 +66,9 @@ impl Core {
         }
         self.kept().await;
         let (of, store) = (self.info(id)?, Arc::clone(&self.store));
-        let begun = with_store(store, move |store| begin(&of, store)).await;
+        let number = self.entry(id)?.number;
+        let unsound = number.map_or_else(BTreeSet::new, |number| self.ledger.unsound(number));
+        let begun = with_store(store, move |store| begin(&of, store, unsound)).await;
         let begun = begun.ok_or(Error::Draining)??;
         let Begun {
             info,
@@ -96,11 +99,13 @@ impl Core {
             tournament = id,
             generation = info.generation,
             kept = done.count(),
-            "replaying the games that an agent lost without an answer"
+            "replaying the games that an agent lost without an answer, and those of untrusted workers"
         );
         let entry = self.entry_mut(id)?;
         let old = entry.number.take();
         entry.differing = Differing::new(info.games_most);
+        entry.second_plays = WorkerScores::new(info.schedule().rotations());
+        entry.audit_status = AuditStatus::default();
         entry.info = Arc::new(info);
         entry.document = document;
         entry.dormant = false;
@@ -122,12 +127,14 @@ impl Core {
 }
 
 /// Copies the games that stay valid into the next generation.
-fn begin(info: &Info, store: &dyn Store) -> Result<Begun, Error> {
+fn begin(info: &Info, store: &dyn Store, unsound: BTreeSet<u64>) -> Result<Begun, Error> {
     let next = info.of_generation(info.generation + 1)?;
-    let (replaced, bound) = replaced(info, store)?;
+    let unsound_games = unsound.len() as u64;
+    let (replaced, unplayed, bound) = replaced(info, store, unsound)?;
     if replaced.is_empty() {
         return Err(Error::State(format!(
-            "in tournament {}, every lost game has an answer: nothing to replay",
+            "in tournament {}, every lost game has an answer, and no record is refuted: nothing to \
+             replay",
             info.id
         )));
     }
@@ -155,7 +162,8 @@ fn begin(info: &Info, store: &dyn Store) -> Result<Begun, Error> {
     let before = v1::Generation {
         number: info.generation,
         games,
-        unplayed: replaced.len() as u64,
+        unplayed,
+        unsound: unsound_games,
         replaced: games - kept,
         ..v1::Generation::default()
     };
@@ -167,9 +175,14 @@ fn begin(info: &Info, store: &dyn Store) -> Result<Begun, Error> {
     })
 }
 
-/// The games that an agent lost without ever answering, and the end of the first stage that
-/// has one: later stages were played because of these games.
-fn replaced(info: &Info, store: &dyn Store) -> Result<(BTreeSet<u64>, u64), Error> {
+/// The games to replay: those that an agent lost without ever answering, with their number, and
+/// unsound ones. Also the end of the first stage that has one: later stages were played because of
+/// these games.
+fn replaced(
+    info: &Info,
+    store: &dyn Store,
+    unsound: BTreeSet<u64>,
+) -> Result<(BTreeSet<u64>, u64, u64), Error> {
     let of = info.of_generation(info.generation)?;
     let mut results = Results::new(&of)?;
     let mut lost = BTreeSet::new();
@@ -189,9 +202,11 @@ fn replaced(info: &Info, store: &dyn Store) -> Result<(BTreeSet<u64>, u64), Erro
     if let Some(error) = failed {
         return Err(error);
     }
+    let unplayed = lost.len() as u64;
+    lost.extend(unsound);
     let first = lost.first().copied().unwrap_or(0);
     let bound = bounds.into_iter().find(|&bound| first < bound);
-    Ok((lost, bound.unwrap_or(u64::MAX)))
+    Ok((lost, unplayed, bound.unwrap_or(u64::MAX)))
 }
 
 /// Appends games and waits until they are durable, even if the store is full at first. Games

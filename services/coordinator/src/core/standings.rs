@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, collections::VecDeque, sync::Arc, time::Duration};
 
-use arena_tournament::{Evidence, places::By};
+use arena_tournament::{Deviation, Evidence, places::By};
 use arena_wire::v1::{self, TournamentState};
 use tokio::sync::watch;
 
@@ -48,6 +48,9 @@ impl Kept {
         self.state == state && (recent || self.changes == entry.version.borrow().changes)
     }
 }
+
+/// Maximum number of deviating workers that standings name.
+const DEVIATIONS_NAMED: usize = 5;
 
 /// Maximum number of open tournaments in metrics, newest first.
 const LISTED_OPEN: usize = 100;
@@ -147,6 +150,12 @@ impl Core {
         let flagged = |agent: usize| entry.audit_status.flagged.contains(&agent);
         let mut standings = results.standings(&entry.info, state, flagged);
         standings.audits = self.audits(entry);
+        standings.notes.extend(self.dispute_notes(id));
+        let deviations = results.deviations(&entry.second_plays);
+        standings.workers_deviating = deviations.len() as u32;
+        standings
+            .notes
+            .extend(deviation_notes(&entry.info, deviations));
         standings.games_total = entry.document.games_total;
         standings
             .verdict_json
@@ -191,6 +200,33 @@ impl Core {
             self.keep(vec![change]);
         }
     }
+}
+
+/// Notes about workers whose games have other results than those of the others.
+fn deviation_notes(info: &Info, mut deviations: Vec<Deviation>) -> Vec<String> {
+    let more = deviations.len().saturating_sub(DEVIATIONS_NAMED);
+    deviations.truncate(DEVIATIONS_NAMED);
+    let note = |it: Deviation| {
+        let agent = info.agents.get(usize::from(it.agent));
+        let name = match &*it.worker {
+            "" => "workers without a name",
+            name => name,
+        };
+        format!(
+            "worker {name}: {} scored {:.3} in its {} blocks, and all workers lead to expect {:.3} \
+             (p = {:.0e}): its host differs, or it does not play as its agents would",
+            agent.map_or("an agent", |it| it),
+            it.score,
+            it.blocks,
+            it.expected,
+            it.p
+        )
+    };
+    let mut notes: Vec<String> = deviations.into_iter().map(note).collect();
+    if more > 0 {
+        notes.push(format!("{more} more such deviations of workers"));
+    }
+    notes
 }
 
 /// Games and decisions per second over the last seconds.

@@ -21,6 +21,7 @@ use super::{
     audits,
     bits::{self, Documents},
     differences,
+    disputes::{self, StoredDispute},
     entry::TournamentEntry,
     writer::Writer,
 };
@@ -31,7 +32,7 @@ use crate::{
     directory::Directory,
     error::{Error, StartError},
     info::Info,
-    ledger::{Bitmap, Ledger, LedgerSettings, Reports},
+    ledger::{Bitmap, Ledger, LedgerSettings, Reports, WorkerProcess},
     messages::AuditStatus,
     options::Options,
     random,
@@ -47,6 +48,7 @@ struct Found {
     answers: Answers,
     uploads: Uploads,
     audits: BTreeMap<String, Documents>,
+    quarantined: Vec<WorkerProcess>,
     tournaments: Vec<(TournamentEntry, Option<Open>)>,
 }
 
@@ -117,6 +119,9 @@ pub(crate) async fn load(
         failed: None,
         games_written: 0,
     };
+    for process in found.quarantined {
+        core.ledger.quarantine(process);
+    }
     let none = Documents::new();
     for (mut entry, open) in found.tournaments {
         entry.dormant = options.only_started;
@@ -184,12 +189,21 @@ fn read(store: &dyn Store) -> Result<Found, StartError> {
         if let Some(documents) = unlisted.get(&*entry.info.key) {
             entry.differing.unlisted = bits::set(documents, 0, entry.info.games_most);
         }
+        let known = disputes::read(&meta, &entry.info.key);
         for (key, difference) in differences.remove(&*entry.info.key).unwrap_or_default() {
             let mut agents = entry.info.agents.iter();
             let named = agents.position(|name| *name == difference.agent);
+            let index = difference.game_id.rsplit_once('/');
+            let index = index.and_then(|(_, index)| index.parse().ok());
+            if let Some((agent, index)) = named.zip(index)
+                && known.get(&index).is_none_or(StoredDispute::names_agent)
+            {
+                entry.differing.name(agent, index);
+            }
             entry.differing.kept.insert(key);
-            entry.differing.named.extend(named);
         }
+        let open = known.into_iter().filter(|(_, it)| it.third_play.is_none());
+        entry.disputes = open.map(|(index, it)| (index, it.dispute)).collect();
         entry.audit_status = AuditStatus::of(&entry.differing);
         let again = state == v1::TournamentState::Finished
             && store.count(&entry.info.key) < entry.document.games_total;
@@ -224,6 +238,7 @@ fn read(store: &dyn Store) -> Result<Found, StartError> {
         answers: Answers::new(store.list(Collection::Requests)?),
         audits: bits::read(&meta, audits::PREFIX),
         uploads: Uploads::read(&meta, store),
+        quarantined: disputes::quarantined(&meta),
         tournaments,
     })
 }

@@ -256,7 +256,7 @@ impl Core {
         let (tournament, stages) = (plan.tournament, plan.stages);
         let mut info = Info::planned(id.as_str().into(), 1, tournament, setup, &stages);
         info.is_sealable = !document.seed_commitment.is_empty();
-        let results = Results::before(plan.tally, stages, info.agents.len());
+        let results = Results::before(plan.tally, stages, &info);
         let mut changes = vec![stored(&document)];
         changes.extend(self.remember_start(request, by, &id, true));
         self.persist(changes).await?;

@@ -44,7 +44,7 @@ fn plays(rulesets: &BTreeMap<String, u32>, ruleset: &str, version: u32) -> bool 
 
 /// A connected worker.
 pub(super) struct Present {
-    request: v1::JoinRequest,
+    pub(super) request: v1::JoinRequest,
     /// SHA-256 of its session.
     session: [u8; 32],
     notices: mpsc::Sender<v1::JoinResponse>,
@@ -361,8 +361,11 @@ impl Core {
         });
         let process = self.ledger.process(worker, self.boot_epoch);
         let indices = grant.games.iter().map(|assigned| assigned.index);
+        let name = self.workers.get(&worker).map(|it| &*it.request.name);
+        let name = name.filter(|name| !name.is_empty());
+        let name = name.map_or_else(|| worker_text(worker), str::to_owned);
         Some(v1::Lease {
-            ticket: self.tickets.issue(id, process, indices),
+            ticket: self.tickets.issue(id, process, &name, indices),
             lease_id: grant.lease,
             tournament_id: id.clone(),
             setup: (!known.contains(id)).then(|| info.setup.clone()),
@@ -438,12 +441,11 @@ impl Core {
         Ok(ended)
     }
 
-    /// A process sent a record that cannot have happened.
-    pub(crate) fn quarantine(&mut self, process: WorkerProcess, by: Caller, problem: String) {
+    /// A process sent a record that cannot have happened, or that a third play refuted.
+    pub(crate) fn quarantine(&mut self, process: WorkerProcess, name: &str, problem: &str) {
         let Some(ended) = self.ledger.quarantine(process) else {
             return;
         };
-        let name = self.worker_name(by);
         tracing::warn!(
             name,
             problem,

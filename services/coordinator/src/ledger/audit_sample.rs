@@ -13,6 +13,8 @@ pub struct AuditSample {
     key: [u8; 32],
     /// Share of the games, in parts per million.
     pub(super) ppm: u32,
+    /// Number of consecutive games that are drawn together, less one.
+    together: u64,
 }
 
 /// A share in parts per million.
@@ -39,7 +41,20 @@ impl AuditSample {
         code.update(b"arena audit sample\0");
         code.update(tournament.as_bytes());
         let key = code.finalize().into_bytes().into();
-        Self { key, ppm }
+        Self {
+            key,
+            ppm,
+            together: 0,
+        }
+    }
+
+    /// The same share of blocks of so many games.
+    #[must_use]
+    pub fn of_blocks(self, games: u64) -> Self {
+        Self {
+            together: games.saturating_sub(1),
+            ..self
+        }
     }
 
     /// True if a game is in the sample.
@@ -54,7 +69,7 @@ impl AuditSample {
         }
         let digest = Sha256::new()
             .chain_update(self.key)
-            .chain_update(index.to_le_bytes())
+            .chain_update((index / (self.together + 1)).to_le_bytes())
             .finalize();
         let (words, _) = digest.as_chunks::<8>();
         u64::from_le_bytes(words[0]) % 1_000_000 < u64::from(ppm)
@@ -82,6 +97,14 @@ mod tests {
         let known = games(&sample(7, "cup-1"));
         assert_ne!(games(&sample(8, "cup-1")), known, "another secret");
         assert_ne!(games(&sample(7, "cup-2")), known, "another tournament");
+    }
+
+    #[test]
+    fn blocks_are_drawn_as_a_whole() {
+        let sample = AuditSample::new(&[7; 32], "cup-1", 300_000);
+        let blocks = sample.of_blocks(3);
+        let mut all = 0..120;
+        assert!(all.all(|it| blocks.contains(it) == sample.contains(it / 3)));
     }
 
     #[test]

@@ -5,11 +5,17 @@
 //!
 //! An audit never runs on the worker process that played the game (see [`WorkerProcess`]). The
 //! process of a game is not stored, so after a restart of the coordinator, any process may audit
-//! earlier games.
+//! earlier games. If the records differ, a third process plays the game (see [`Disputes`]).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::{Assigned, AuditSample, Bitmap, WorkerId, WorkerProcess, played_by::PlayedBy};
+use super::{
+    Assigned, AuditRecord, AuditSample, Bitmap, Dispute, RestoredAudits, Settled, WorkerId,
+    WorkerProcess,
+    disputes::{Confirmed, Disputes},
+    played_by::PlayedBy,
+    waiting_audits::{Players, Waiting},
+};
 
 /// Maximum games that one search looks at.
 const FIND_MAX: u64 = 1 << 14;
@@ -19,43 +25,6 @@ const LISTED_MAX: usize = 4096;
 const DOUBTFUL_PPM: u32 = 100_000;
 /// Failed attempts after which an audit is given up until the next start.
 const FAILED_MAX: u32 = 3;
-
-/// Games that wait for their audit, by the process that played them first.
-#[derive(Debug, Default)]
-struct Waiting {
-    by: BTreeMap<WorkerProcess, BTreeSet<u64>>,
-    count: usize,
-}
-
-impl Waiting {
-    fn add(&mut self, index: u64, by: WorkerProcess) {
-        self.count += usize::from(self.by.entry(by).or_default().insert(index));
-    }
-
-    fn has(&self, index: u64) -> bool {
-        self.by.values().any(|games| games.contains(&index))
-    }
-
-    /// Number of games that other processes played.
-    fn count_for(&self, process: WorkerProcess) -> usize {
-        self.count - self.by.get(&process).map_or(0, BTreeSet::len)
-    }
-
-    /// Removes up to `count` games that other processes played, with those processes.
-    fn take(&mut self, count: usize, process: WorkerProcess) -> Vec<(u64, WorkerProcess)> {
-        let mut taken = Vec::new();
-        for (&by, games) in self.by.iter_mut().filter(|(by, _)| **by != process) {
-            while taken.len() < count
-                && let Some(index) = games.pop_first()
-            {
-                taken.push((index, by));
-            }
-        }
-        self.count -= taken.len();
-        self.by.retain(|_, games| !games.is_empty());
-        taken
-    }
-}
 
 /// Audits of a tournament.
 #[derive(Debug, Default)]
@@ -69,15 +38,22 @@ pub(super) struct Audits {
     due: u64,
     audited: Bitmap,
     differing: Bitmap,
+    /// Games that were played again as a second sample, because a replay proves nothing.
+    sampled: Bitmap,
+    /// Games whose durable record a third play refuted.
+    refuted: Bitmap,
+    pub(super) disputes: Disputes,
     listed: Waiting,
+    /// Disputed games that wait for their third play.
+    thirds: Waiting,
     /// Games of lost leases with several games. They are leased alone, so that only a game that
     /// kills its workers is given up.
     alone: Waiting,
-    /// Leased games, with the process that played them first.
-    out: BTreeMap<u64, WorkerProcess>,
-    /// Games whose new record is being compared: the worker that sent the record, and the process
-    /// that played the game first.
-    compared: BTreeMap<u64, (WorkerId, WorkerProcess)>,
+    /// Leased games, with the processes that played them before.
+    out: BTreeMap<u64, Players>,
+    /// Games whose new record is being compared: the worker that sent the record, and the processes
+    /// that played the game before.
+    compared: BTreeMap<u64, (WorkerId, Players)>,
     /// Number of failed attempts of each audit.
     failed: BTreeMap<u64, u32>,
     /// The game at which the search continues.
@@ -93,52 +69,65 @@ pub struct Audited {
     pub agreed: u64,
     /// Games replayed with another record.
     pub differing: u64,
+    /// Games played again as a second sample, because a replay proves nothing.
+    pub sampled: u64,
     /// Games given up until the next start, because no attempt finished.
     pub given_up: u64,
+    /// Differing games that no third play has settled yet.
+    pub disputed: u64,
+    /// Differing games whose durable record a third play refuted.
+    pub refuted: u64,
 }
 
 impl Audited {
     /// Games that still have to be replayed.
     #[must_use]
     pub fn waiting(&self) -> u64 {
-        self.due - self.agreed - self.differing - self.given_up
+        self.due - self.agreed - self.differing - self.sampled - self.given_up
     }
 }
 
 impl Audits {
     pub(super) fn new(sample: AuditSample, games: u64) -> Self {
+        let none = || Bitmap::new(games);
         Self {
             sample,
-            doubted: Bitmap::new(games),
-            audited: Bitmap::new(games),
-            differing: Bitmap::new(games),
+            doubted: none(),
+            audited: none(),
+            differing: none(),
+            sampled: none(),
+            refuted: none(),
             ..Self::default()
         }
     }
 
     /// Restores the results of an earlier start; `durable` returns true for games that are done.
-    pub(super) fn restore(
-        &mut self,
-        sample: AuditSample,
-        audited: Bitmap,
-        differing: Bitmap,
-        durable: impl Fn(u64) -> bool,
-    ) {
+    pub(super) fn restore(&mut self, before: RestoredAudits, durable: impl Fn(u64) -> bool) {
         let games = self.audited.bound();
-        *self = Self::new(sample, games);
-        (self.audited, self.differing) = (audited, differing);
-        if sample.ppm > 0 {
+        *self = Self {
+            audited: before.audited,
+            differing: before.differing,
+            sampled: before.sampled,
+            refuted: before.refuted,
+            ..Self::new(before.sample, games)
+        };
+        if self.sample.ppm > 0 {
             self.due = (0..games)
                 .filter(|&index| durable(index) && self.counts(index))
                 .count() as u64;
+        }
+        for (index, dispute) in before.disputes {
+            if durable(index) && self.differing.contains(index) && !self.refuted.contains(index) {
+                self.dispute(index, dispute);
+            }
         }
     }
 
     /// Sets the number of known games.
     pub(super) fn extend(&mut self, games: u64) {
-        self.doubted.grow(games);
-        self.audited.grow(games);
-        self.differing.grow(games);
+        let sets = [&mut self.doubted, &mut self.audited, &mut self.differing];
+        let more = [&mut self.sampled, &mut self.refuted];
+        sets.into_iter().chain(more).for_each(|set| set.grow(games));
     }
 
     /// True if a game is in the sample, in doubt, or was audited under another share.
@@ -147,13 +136,21 @@ impl Audits {
     }
 
     pub(super) fn so_far(&self) -> Audited {
-        let differing = self.differing.count();
+        let (differing, sampled) = (self.differing.count(), self.sampled.count());
         Audited {
             due: self.due.max(self.audited.count()),
-            agreed: self.audited.count() - differing,
+            agreed: self.audited.count() - differing - sampled,
             differing,
+            sampled,
             given_up: self.given_up(),
+            disputed: self.disputes.len() as u64,
+            refuted: self.refuted.count(),
         }
+    }
+
+    /// True if games wait to be replayed.
+    pub(super) fn is_open(&self) -> bool {
+        self.so_far().waiting() > 0 || self.disputes.waiting() > 0
     }
 
     /// Adds a game that became durable to the list, if the game is in the sample.
@@ -161,7 +158,7 @@ impl Audits {
         self.played_by.insert(index, by);
         if self.sample.contains(index) {
             self.due += 1;
-            self.list(index, by);
+            self.list(index, Players::one(by));
         }
     }
 
@@ -174,7 +171,7 @@ impl Audits {
     pub(super) fn doubt(&mut self, index: u64) {
         if !self.counts(index) && self.doubted.insert(index) {
             self.due += 1;
-            self.list(index, self.played_by.process(index));
+            self.list(index, Players::one(self.played_by.process(index)));
         }
     }
 
@@ -190,16 +187,45 @@ impl Audits {
         self.played_by = PlayedBy::default();
     }
 
-    fn list(&mut self, index: u64, by: WorkerProcess) {
-        if self.listed.count < LISTED_MAX {
+    /// The games of a process that no other process has confirmed.
+    pub(super) fn unconfirmed(&self, by: WorkerProcess) -> Vec<u64> {
+        let mut games = self.played_by.games(by);
+        games.retain(|&index| {
+            !self.audited.contains(index)
+                || self.sampled.contains(index)
+                || self.disputes.contains(index)
+        });
+        games
+    }
+
+    fn list(&mut self, index: u64, by: Players) {
+        if by.second.is_some() {
+            // The number of disputes is limited.
+            self.thirds.add(index, by);
+        } else if self.listed.count < LISTED_MAX {
             self.listed.add(index, by);
         }
+    }
+
+    /// Lists a disputed game for its third play. Returns false if too many are disputed.
+    fn dispute(&mut self, index: u64, dispute: Dispute) -> bool {
+        let players = Players {
+            first: dispute.first,
+            second: Some(dispute.second),
+        };
+        let added = self.disputes.add(index, dispute);
+        if added {
+            self.list(index, players);
+        }
+        added
     }
 
     /// Lists more games of the sample if the list is empty.
     pub(super) fn find(&mut self, durable: impl Fn(u64) -> bool) {
         let at_hand = self.alone.count + self.out.len() + self.compared.len();
-        let known = self.audited.count() + at_hand as u64 + self.given_up();
+        // Disputed games are audited already.
+        let again = self.disputes.waiting() - self.thirds.count;
+        let known = self.audited.count() + (at_hand - again) as u64 + self.given_up();
         if self.listed.count > 0 || self.due <= known {
             return;
         }
@@ -216,7 +242,7 @@ impl Audits {
                 || self.alone.has(index)
                 || self.failed.get(&index).is_some_and(|&it| it >= FAILED_MAX);
             if !known && durable(index) {
-                self.list(index, self.played_by.process(index));
+                self.list(index, Players::one(self.played_by.process(index)));
                 if self.listed.count == LISTED_MAX {
                     break;
                 }
@@ -231,7 +257,7 @@ impl Audits {
 
     /// Number of listed games that other processes played.
     pub(super) fn listed_for(&self, process: WorkerProcess) -> usize {
-        self.listed.count_for(process)
+        self.listed.count_for(process) + self.thirds.count_for(process)
     }
 
     /// True if a game can be leased alone to this process.
@@ -241,7 +267,8 @@ impl Audits {
 
     /// Leases up to `count` games that other processes played.
     pub(super) fn take(&mut self, count: usize, process: WorkerProcess) -> Vec<Assigned> {
-        let taken = self.listed.take(count, process);
+        let mut taken = self.thirds.take(count, process);
+        taken.extend(self.listed.take(count - taken.len(), process));
         self.assign(taken)
     }
 
@@ -251,7 +278,7 @@ impl Audits {
         self.assign(taken)
     }
 
-    fn assign(&mut self, mut taken: Vec<(u64, WorkerProcess)>) -> Vec<Assigned> {
+    fn assign(&mut self, mut taken: Vec<(u64, Players)>) -> Vec<Assigned> {
         // As in other leases.
         taken.sort_unstable();
         self.out.extend(taken.iter().copied());
@@ -282,6 +309,8 @@ impl Audits {
             *failed += 1;
             if *failed < FAILED_MAX {
                 self.alone.add(index, by);
+            } else {
+                self.give_up(index);
             }
         }
     }
@@ -296,16 +325,16 @@ impl Audits {
     /// Lists the games again that a worker reported before it left, because their comparison may
     /// never end.
     pub(super) fn left(&mut self, worker: WorkerId) {
-        let of_worker = |_: &u64, (sender, _): &mut (WorkerId, WorkerProcess)| *sender == worker;
+        let of_worker = |_: &u64, (sender, _): &mut (WorkerId, Players)| *sender == worker;
         let again: Vec<_> = self.compared.extract_if(.., of_worker).collect();
         for (index, (_, by)) in again {
             self.list(index, by);
         }
     }
 
-    /// Removes a game from the comparisons. Returns the process that played it first; none if the
-    /// game was not an audit of this worker.
-    fn take_compared(&mut self, index: u64, worker: WorkerId) -> Option<WorkerProcess> {
+    /// Removes a game from the comparisons. Returns the processes that played it before; none if
+    /// the game was not an audit of this worker.
+    fn take_compared(&mut self, index: u64, worker: WorkerId) -> Option<Players> {
         let compared = self.compared.get(&index);
         compared.filter(|(sender, _)| *sender == worker)?;
         self.compared.remove(&index).map(|(_, by)| by)
@@ -314,170 +343,82 @@ impl Audits {
     /// Gives up an audit whose record cannot be compared.
     pub(super) fn abandon(&mut self, index: u64, worker: WorkerId) {
         if self.take_compared(index, worker).is_some() {
+            self.give_up(index);
+        }
+    }
+
+    fn give_up(&mut self, index: u64) {
+        if self.disputes.give_up(index) {
+            self.failed.remove(&index);
+        } else {
             self.failed.insert(index, FAILED_MAX);
         }
     }
 
-    /// Stores the result of comparing the record that a worker sent. Returns the process that
-    /// played the game first; none if the game was not an audit of this worker.
+    /// Stores the result of comparing the record that a worker of process `of` sent.
     pub(super) fn settle(
         &mut self,
         index: u64,
         worker: WorkerId,
-        differs: bool,
-    ) -> Option<WorkerProcess> {
-        let by = self.take_compared(index, worker)?;
+        of: WorkerProcess,
+        record: AuditRecord,
+    ) -> (Settled, WorkerProcess) {
+        let Some(by) = self.take_compared(index, worker) else {
+            return (Settled::Nothing, WorkerProcess::Unknown);
+        };
         self.failed.remove(&index);
-        self.audited.insert(index);
-        if differs {
-            self.differing.insert(index);
+        let hash = match record {
+            AuditRecord::Differs { hash, .. } => Some(hash),
+            AuditRecord::Same | AuditRecord::Sample => None,
+        };
+        if let Some((dispute, confirmed, charged)) = self.disputes.settle(index, hash) {
+            if confirmed == Confirmed::Other {
+                self.refuted.insert(index);
+            }
+            return (Settled::Third(dispute, confirmed, charged), by.first);
         }
-        Some(by)
+        self.audited.insert(index);
+        let settled = match record {
+            AuditRecord::Same => Settled::Agreed,
+            AuditRecord::Sample => {
+                self.sampled.insert(index);
+                Settled::Sampled
+            }
+            AuditRecord::Differs { hash, agent } => {
+                self.differing.insert(index);
+                let dispute = Dispute {
+                    first: by.first,
+                    second: of,
+                    hash,
+                    agent,
+                };
+                match self.dispute(index, dispute) {
+                    true => Settled::Disputed(dispute),
+                    false => Settled::Differs,
+                }
+            }
+        };
+        (settled, by.first)
     }
 
-    /// True if the records of an audited game differ; none if the game was not audited yet.
-    pub(super) fn result(&self, index: u64) -> Option<bool> {
-        let audited = self.audited.contains(index);
-        audited.then(|| self.differing.contains(index))
+    /// Lists a game again whose record came from a process that is not believed any more.
+    pub(super) fn repeat(&mut self, index: u64, worker: WorkerId) {
+        if let Some(by) = self.take_compared(index, worker) {
+            self.list(index, by);
+        }
+    }
+
+    /// The stored sets that contain a game: audited, differing, sampled and refuted ones.
+    pub(super) fn sets(&self, index: u64) -> [bool; 4] {
+        let sets = [&self.audited, &self.differing, &self.sampled, &self.refuted];
+        sets.map(|set| set.contains(index))
+    }
+
+    /// Games whose durable record a third play refuted.
+    pub(super) fn refuted(&self) -> &Bitmap {
+        &self.refuted
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const GAMES: u64 = 10_000;
-    const ONE: WorkerProcess = WorkerProcess::Process(1);
-    const TWO: WorkerProcess = WorkerProcess::Process(2);
-
-    fn audits(ppm: u32, games: u64) -> Audits {
-        Audits::new(AuditSample::new(&[7; 32], "cup-1", ppm), games)
-    }
-
-    fn all(audits: &mut Audits, process: WorkerProcess) -> BTreeSet<u64> {
-        let worker = 9;
-        let mut taken = BTreeSet::new();
-        loop {
-            audits.find(|_| true);
-            let mut some = audits.take(100, process);
-            some.extend(audits.take_alone(process));
-            if some.is_empty() {
-                return taken;
-            }
-            for game in some {
-                assert!(taken.insert(game.index), "once each");
-                audits.reported(game.index, worker);
-                assert!(audits.settle(game.index, worker, false).is_some());
-            }
-        }
-    }
-
-    #[test]
-    fn audit_sample_survives_restart() {
-        let mut whole = audits(300_000, GAMES);
-        let mut before = audits(300_000, GAMES);
-        for index in 0..GAMES {
-            whole.durable(index, ONE);
-            before.durable(index, ONE);
-        }
-        let expected = all(&mut whole, TWO);
-        let share = expected.len() as u64;
-        assert!((2_800..3_200).contains(&share), "{share}");
-        assert_eq!(whole.so_far().waiting(), 0);
-        let mut first = BTreeSet::new();
-        for game in before.take(500, TWO) {
-            before.reported(game.index, 2);
-            before.settle(game.index, 2, game.index % 2 == 0);
-            first.insert(game.index);
-        }
-        let mut after = audits(0, GAMES);
-        let [mut audited, mut differing] = [Bitmap::new(GAMES), Bitmap::new(GAMES)];
-        for &index in &first {
-            audited.insert(index);
-            if before.result(index) == Some(true) {
-                differing.insert(index);
-            }
-        }
-        after.restore(whole.sample, audited, differing, |_| true);
-        assert_eq!(after.so_far(), before.so_far());
-        let rest = all(&mut after, ONE);
-        assert!(first.is_disjoint(&rest));
-        assert_eq!(
-            first.union(&rest).copied().collect::<BTreeSet<_>>(),
-            expected
-        );
-    }
-
-    #[test]
-    fn process_does_not_audit_itself() {
-        let mut audits = audits(1_000_000, 10);
-        (0..10).for_each(|index| audits.durable(index, ONE));
-        assert_eq!((audits.listed_for(ONE), audits.listed_for(TWO)), (0, 10));
-        assert!(audits.take(10, ONE).is_empty());
-        let leased = audits.take(4, TWO);
-        assert_eq!((leased.len(), audits.listed_for(TWO)), (4, 6));
-        audits.give_back(leased[0].index);
-        audits.reported(leased[1].index, 2);
-        for left in (0..FAILED_MAX).rev() {
-            audits.fail(leased[2].index);
-            assert!(!audits.has_alone_for(ONE));
-            assert_eq!(audits.take_alone(TWO).len(), usize::from(left > 0));
-        }
-        let settled = leased[1].index;
-        assert_eq!(audits.settle(settled, 3, false), None, "not its sender");
-        assert_eq!(audits.settle(settled, 2, true), Some(ONE));
-        assert_eq!(audits.settle(settled, 2, true), None, "settled already");
-        assert_eq!(
-            audits.settle(leased[3].index, 2, true),
-            None,
-            "not reported"
-        );
-        let shown = audits.so_far();
-        assert_eq!((shown.agreed, shown.differing, shown.waiting()), (0, 1, 8));
-        assert_eq!(shown.given_up, 1, "no longer waits");
-        assert_eq!(
-            audits.listed_for(TWO),
-            7,
-            "all but the leased, settled and given-up games"
-        );
-    }
-
-    #[test]
-    fn only_poisonous_audit_is_given_up() {
-        let mut audits = audits(1_000_000, 8);
-        (0..8).for_each(|index| audits.durable(index, ONE));
-        audits.take(8, TWO);
-        (0..8).for_each(|index| audits.lose(index));
-        assert_eq!((audits.listed_for(TWO), audits.so_far().given_up), (0, 0));
-        let poison = 5;
-        while let [game] = audits.take_alone(TWO)[..] {
-            if game.index == poison {
-                audits.fail(poison);
-            } else {
-                audits.reported(game.index, 2);
-                audits.settle(game.index, 2, false);
-            }
-            audits.find(|_| true);
-            assert_eq!(audits.listed_for(TWO), 0, "none is listed twice");
-        }
-        let shown = audits.so_far();
-        assert_eq!((shown.agreed, shown.given_up, shown.waiting()), (7, 1, 0));
-    }
-
-    #[test]
-    fn uncompared_audit_of_lost_worker_is_repeated() {
-        let mut audits = audits(1_000_000, 4);
-        (0..4).for_each(|index| audits.durable(index, ONE));
-        let leased = audits.take(2, TWO);
-        audits.reported(leased[0].index, 2);
-        audits.reported(leased[1].index, 2);
-        assert!(audits.settle(leased[0].index, 2, false).is_some());
-        audits.left(3);
-        assert_eq!(audits.listed_for(TWO), 2, "worker 3 sent none of them");
-        audits.left(2);
-        assert_eq!(audits.listed_for(TWO), 3);
-        assert_eq!(audits.settle(leased[1].index, 2, true), None, "waits again");
-        assert_eq!(all(&mut audits, TWO).len(), 3);
-        assert_eq!(audits.so_far().waiting(), 0);
-    }
-}
+mod tests;

@@ -18,7 +18,7 @@ use std::{
 use arena_wire::ATTEMPTS_MAX;
 
 use super::{
-    Assigned, AuditSample, Bitmap, LeaseId, WorkerProcess,
+    Assigned, Bitmap, LeaseId, RestoredAudits, WorkerProcess,
     agent_starts::{AgentStarts, StartOutcome, StartOutcomes, is_given_up},
     audits::Audits,
     defects::{Defect, is_injected},
@@ -313,14 +313,9 @@ impl GameQueue {
     }
 
     /// Restores the audits of an earlier start.
-    pub(super) fn restore_audits(
-        &mut self,
-        sample: AuditSample,
-        audited: Bitmap,
-        differing: Bitmap,
-    ) {
+    pub(super) fn restore_audits(&mut self, before: RestoredAudits) {
         let (settled, pending) = (&self.settled, &self.pending);
-        self.audits.restore(sample, audited, differing, |index| {
+        self.audits.restore(before, |index| {
             settled.contains(index) && !pending.contains_key(&index)
         });
     }

@@ -1,29 +1,112 @@
 //! Trust in worker processes: results of audits change how many of their games are audited. A
-//! process that sent a record that cannot have happened gets no more games, and other processes
-//! replay its games: it is in quarantine.
+//! process that sent a record that cannot have happened, or that a third play refuted, gets no more
+//! games, and other processes replay its games: it is in quarantine.
 
-use super::{Ended, Ledger, TournamentNo, WorkerId, WorkerProcess};
+use std::collections::BTreeSet;
+
+use super::{
+    AuditRecord, Audited, Dispute, Ended, Ledger, RestoredAudits, Settled, TournamentNo, WorkerId,
+    WorkerProcess,
+};
 
 /// Maximum number of processes in quarantine that are remembered.
 const QUARANTINED_MAX: usize = 1 << 16;
 
 impl Ledger {
-    /// Stores the result of comparing a reported record with the durable one. Returns true if the
-    /// game was an audit.
+    /// Restores the audits of an earlier start, and sets the sample of audits, which is the same
+    /// for a tournament in every start.
+    pub fn restore_audits(&mut self, tournament: TournamentNo, before: RestoredAudits) {
+        if let Some(entry) = self.tournaments.get_mut(&tournament) {
+            entry.queue.restore_audits(before);
+        }
+        self.update_sets(tournament);
+    }
+
+    /// State of the audits of a tournament.
+    #[must_use]
+    pub fn audited(&self, tournament: TournamentNo) -> Option<Audited> {
+        let entry = self.tournaments.get(&tournament)?;
+        Some(entry.queue.audits.so_far())
+    }
+
+    /// The sets of a tournament that contain a game: audited, differing, sampled and refuted games.
+    #[must_use]
+    pub fn audit_sets(&self, tournament: TournamentNo, index: u64) -> [bool; 4] {
+        let entry = self.tournaments.get(&tournament);
+        entry.map_or([false; 4], |entry| entry.queue.audits.sets(index))
+    }
+
+    /// The open disputes of a tournament, by game.
+    pub fn disputes(&self, tournament: TournamentNo) -> impl Iterator<Item = (u64, &Dispute)> {
+        let entry = self.tournaments.get(&tournament);
+        entry
+            .into_iter()
+            .flat_map(|it| it.queue.audits.disputes.iter())
+    }
+
+    /// True if a connected process played a disputed game neither time, so that it can settle it.
+    #[must_use]
+    pub fn has_third(&self, dispute: &Dispute) -> bool {
+        let mut workers = self.workers.values().map(|worker| worker.process);
+        workers.any(|it| ![dispute.first, dispute.second].contains(&it) && !self.is_quarantined(it))
+    }
+
+    /// A connected worker of this process.
+    #[must_use]
+    pub fn worker_of(&self, process: WorkerProcess) -> Option<WorkerId> {
+        let mut workers = self.workers.iter();
+        workers
+            .find(|(_, it)| it.process == process)
+            .map(|(&worker, _)| worker)
+    }
+
+    /// Games of a tournament that have to be replaced: those whose record a third play refuted,
+    /// and those of processes in quarantine that no other process has confirmed.
+    #[must_use]
+    pub fn unsound(&self, tournament: TournamentNo) -> BTreeSet<u64> {
+        let Some(entry) = self.tournaments.get(&tournament) else {
+            return BTreeSet::new();
+        };
+        let audits = &entry.queue.audits;
+        let quarantined = self.quarantined.iter();
+        let mut unsound: BTreeSet<u64> = quarantined
+            .flat_map(|&process| audits.unconfirmed(process))
+            .collect();
+        let games = 0..entry.queue.games();
+        unsound.extend(games.filter(|&index| audits.refuted().contains(index)));
+        unsound
+    }
+
+    /// Stores the result of comparing a reported record with the durable one, and doubts the
+    /// processes that it concerns.
     pub fn settle_audit(
         &mut self,
         tournament: TournamentNo,
         index: u64,
         worker: WorkerId,
-        differs: bool,
-    ) -> bool {
-        let entry = self.tournaments.get_mut(&tournament);
-        let by = entry.and_then(|entry| entry.queue.audits.settle(index, worker, differs));
-        if let Some(by) = by {
-            self.processes.mark_audited(by, differs);
-            self.update_sets(tournament);
+        record: AuditRecord,
+    ) -> Settled {
+        let of = self.workers.get(&worker).map(|worker| worker.process);
+        let of = of.unwrap_or_default();
+        let Some(entry) = self.tournaments.get_mut(&tournament) else {
+            return Settled::Nothing;
+        };
+        let audits = &mut entry.queue.audits;
+        if self.quarantined.contains(&of) {
+            audits.repeat(index, worker);
+            return Settled::Nothing;
         }
-        by.is_some()
+        let (settled, first) = audits.settle(index, worker, of, record);
+        match settled {
+            Settled::Agreed => self.processes.mark_audited(first, false),
+            Settled::Differs | Settled::Disputed(_) => {
+                self.processes.mark_audited(first, true);
+                self.processes.mark_audited(of, true);
+            }
+            Settled::Nothing | Settled::Sampled | Settled::Third(..) => {}
+        }
+        self.update_sets(tournament);
+        settled
     }
 
     /// Gives up an audit whose record cannot be compared, until the next start.

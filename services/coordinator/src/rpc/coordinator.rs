@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, pin::Pin, sync::Arc};
 
 use arena_model::GameId;
-use arena_store::{Collection, StoredGame};
+use arena_store::{Collection, Store, StoredGame};
 use arena_wire::v1::{self, TournamentState, coordinator_service_server::CoordinatorService};
 use prost::Message;
 use tokio::sync::mpsc;
@@ -12,7 +12,11 @@ use tonic::{Request, Response, Status, Streaming};
 
 use super::{Answer, backup, binaries, endpoints, pages, principal, sealed, standings};
 use crate::{
-    core::sealed::SEALED, door::Principal, error::Error, handle::Handle, random, stored_game,
+    core::{disputes, sealed::SEALED},
+    door::Principal,
+    error::Error,
+    handle::Handle,
+    random, stored_game,
 };
 
 /// The service.
@@ -307,18 +311,23 @@ impl CoordinatorService for CoordinatorRpc {
             .handle
             .page(move |store| Ok(store.list(Collection::Differences)?))
             .await?;
-        let prefix = format!("{}/", self.handle.info(&id).await?.key);
+        let key = Arc::clone(&self.handle.info(&id).await?.key);
+        let prefix = format!("{key}/");
         found.retain(|(key, _)| key.starts_with(&prefix) && *key > request.page_token);
         let more = pages::cut(&mut found, request.page_size, |(_, bytes)| bytes.len());
         let next = found.last().filter(|_| more);
         let next_page_token = next.map_or_else(String::new, |(key, _)| key.clone());
-        let differences = found
-            .iter()
-            .map(|(key, bytes)| {
-                v1::Difference::decode(bytes.as_slice())
-                    .map_err(|error| Error::damaged(format!("difference {key}"), error))
-            })
-            .collect::<Result<_, _>>()?;
+        let read = move |store: &dyn Store| {
+            let mut differences = Vec::with_capacity(found.len());
+            for (of, bytes) in &found {
+                let mut difference = v1::Difference::decode(bytes.as_slice())
+                    .map_err(|error| Error::damaged(format!("difference {of}"), error))?;
+                disputes::add_third_play(store, &key, &mut difference)?;
+                differences.push(difference);
+            }
+            Ok(differences)
+        };
+        let differences = self.handle.with_store(read).await?;
         Ok(Response::new(v1::ListDifferencesResponse {
             differences,
             next_page_token,

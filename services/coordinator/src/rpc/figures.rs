@@ -50,6 +50,8 @@ struct Kept {
 /// What standings show.
 struct Computed {
     first_seat: v1::SeatStanding,
+    /// Deviating workers, and refuted games.
+    unsound: [u64; 2],
     /// Series of each agent.
     agents: Arc<[Series]>,
 }
@@ -98,7 +100,7 @@ impl Figures {
         let shown = listed.iter().filter_map(|now| {
             let of = kept.get(&*now.info.id)?.standings.as_ref()?;
             Some(TournamentSeries {
-                own: own(now, &of.first_seat),
+                own: own(now, of),
                 agents: Arc::clone(&of.agents),
             })
         });
@@ -113,6 +115,10 @@ impl Figures {
         };
         let standings = match standings::get(&self.handle, request).await {
             Ok(standings) => Some(Computed {
+                unsound: [
+                    standings.workers_deviating.into(),
+                    standings.audits.map_or(0, |audits| audits.refuted),
+                ],
                 first_seat: standings.seats.first().copied().unwrap_or_default(),
                 agents: standings.agents.iter().map(|it| agent(now, it)).collect(),
             }),
@@ -134,7 +140,8 @@ impl Figures {
 }
 
 /// The series of a tournament itself.
-fn own(now: &ListedTournament, first_seat: &v1::SeatStanding) -> Series {
+fn own(now: &ListedTournament, of: &Computed) -> Series {
+    let first_seat = &of.first_seat;
     let (id, tournament) = (&*now.info.id, &now.info.tournament);
     let state = state_name(now.state).unwrap_or("unknown");
     let info = [id, &tournament.ruleset, tournament.format.name(), state];
@@ -149,6 +156,9 @@ fn own(now: &ListedTournament, first_seat: &v1::SeatStanding) -> Series {
         seconds(now.created_unix_us),
     );
     series.put(&catalogue::TOURNAMENT_FINISHED, &[id], finished);
+    let [deviating, refuted] = of.unsound.map(|count| count as f64);
+    series.put(&catalogue::TOURNAMENT_DEVIATING, &[id], deviating);
+    series.put(&catalogue::TOURNAMENT_REFUTED, &[id], refuted);
     for (state, games) in ["done", "in_flight", "waiting"].into_iter().zip(now.games) {
         series.put(&catalogue::TOURNAMENT_GAMES, &[id, state], games as f64);
     }

@@ -17,11 +17,12 @@ use tonic::{Request, Response, Status};
 
 use super::{Answer, binaries, gate::Admitted, principal};
 use crate::{
-    divergence::{first_divergence, is_evidence},
+    divergence::{Divergence, first_divergence, is_evidence},
     door::Tokens,
     error::Error,
     handle::Handle,
     info::Info,
+    ledger::AuditRecord,
     messages::{Caller, Comparison, FailedGame, GamesReport, Presence, ReportedGame, done},
     stored_game,
 };
@@ -136,16 +137,6 @@ impl WorkerRpc {
             boot_epoch: request.boot_epoch,
             session: request.session,
         };
-        // A name is clearer than an id, which a restart assigns to another worker. Workers send
-        // their name; the state is queried only for those that do not.
-        let nameless = request.games.iter().any(|game| {
-            let timing = game.timing.as_ref();
-            timing.is_some_and(|timing| timing.worker.is_empty())
-        });
-        let named = match nameless {
-            true => self.worker_name(by.clone()).await?,
-            false => String::new(),
-        };
         let mut failed = Vec::new();
         let mut finished = Vec::new();
         for mut report in request.games {
@@ -165,11 +156,14 @@ impl WorkerRpc {
                 unready: report.unready.filter(|unready| unready.agent < agents),
             });
         }
-        let replayed = self.replay(Arc::clone(&info), finished, named).await;
+        let replayed = self
+            .replay(Arc::clone(&info), finished, leased.worker.clone())
+            .await;
         if let Err(error @ Error::Unsound { .. }) = &replayed {
             let (process, problem, by) = (leased.process, error.to_string(), by.clone());
             let quarantine = self.handle.ask(move |core| {
-                core.quarantine(process, by, problem);
+                let name = core.worker_name(by);
+                core.quarantine(process, &name, &problem);
                 Ok(())
             });
             quarantine.await?;
@@ -187,17 +181,19 @@ impl WorkerRpc {
         if compare.is_empty() {
             return Ok(v1::ReportResponse::default());
         }
-        let name = self.worker_name(by.clone()).await?;
         records.retain(|index, _| compare.contains(index));
         let compared = Comparison {
             info,
             by,
             games: Vec::new(),
             differences: Vec::new(),
+            samples: Vec::new(),
+            worker: leased.worker,
             unread: Vec::new(),
         };
-        let compared = self.compare(compared, name, records).await?;
-        let differ = compared.games.iter().filter(|(_, differs)| *differs);
+        let compared = self.compare(compared, records).await?;
+        let differ = compared.games.iter();
+        let differ = differ.filter(|(_, it)| matches!(it, AuditRecord::Differs { .. }));
         let differing: Vec<u64> = differ.map(|&(index, _)| index).collect();
         self.handle
             .ask_later(move |core, reply| {
@@ -240,33 +236,31 @@ impl WorkerRpc {
         replayed.await
     }
 
-    /// Name of a worker for people.
-    async fn worker_name(&self, caller: Caller) -> Result<String, Error> {
-        self.handle
-            .ask(move |core| Ok(core.worker_name(caller)))
-            .await
-    }
-
     /// Compares games that had a record before. An unreadable record does not stop the rest, since
     /// the durable one is kept.
     async fn compare(
         &self,
         mut compared: Comparison,
-        worker: String,
         records: BTreeMap<u64, GameRecord>,
     ) -> Result<Comparison, Error> {
         self.handle
             .with_store(move |store| {
                 for (index, record) in records {
                     // Otherwise the worker would send it again forever.
-                    let hold =
-                        AssertUnwindSafe(|| held_against(&compared.info, &worker, store, &record));
+                    let (info, worker) = (&compared.info, &compared.worker);
+                    let hold = AssertUnwindSafe(|| held_against(info, worker, store, &record));
                     let held = catch_unwind(hold).unwrap_or(Err(Error::Defect));
                     match held {
-                        Ok(Held::Alike) => compared.games.push((index, false)),
-                        Ok(Held::Differs(difference)) => {
-                            compared.games.push((index, true));
-                            compared.differences.push(difference);
+                        Ok(Held::Alike) => compared.games.push((index, AuditRecord::Same)),
+                        Ok(Held::Sample) => {
+                            compared.games.push((index, AuditRecord::Sample));
+                            compared.samples.push(record.result());
+                        }
+                        Ok(Held::Differs(difference, agent)) => {
+                            let hash = record.hash;
+                            let differs = AuditRecord::Differs { hash, agent };
+                            compared.games.push((index, differs));
+                            compared.differences.push((index, difference));
                         }
                         Ok(Held::TellsNothing) => compared.unread.push(index),
                         Err(error) => {
@@ -289,11 +283,9 @@ fn reported(
     mut report: v1::GameReport,
     worker: &str,
 ) -> ReportedGame {
-    if let Some(timing) = &mut report.timing
-        && timing.worker.is_empty()
-    {
-        worker.clone_into(&mut timing.worker);
-    }
+    // A worker may write any name.
+    let timing = report.timing.get_or_insert_default();
+    worker.clone_into(&mut timing.worker);
     let answered = std::mem::take(&mut report.answered);
     let result = record.result();
     report.unplayed = stored_game::unplayed(&result, &answered);
@@ -312,7 +304,10 @@ fn reported(
 /// Result of comparing a record with the durable one.
 enum Held {
     Alike,
-    Differs(v1::Difference),
+    /// The agents may answer differently each time.
+    Sample,
+    /// With the agent whose move differs first, if it is known.
+    Differs(v1::Difference, Option<u16>),
     /// The difference is a void record, or a fault that depends on time or on the host.
     TellsNothing,
 }
@@ -327,12 +322,20 @@ fn held_against(
     let game = game.ok_or_else(|| Error::UnknownGame {
         id: format!("{}/{}", info.id, record.index),
     })?;
+    if !info.replay_proves(record.seats.iter().copied()) {
+        return Ok(Held::Sample);
+    }
     if game.hash == record.hash {
         return Ok(Held::Alike);
     }
     let durable = stored_game::read_record(&game)?;
     if is_evidence(&durable, record) {
-        return Ok(Held::Differs(difference(info, worker, &durable, record)));
+        let divergence = first_divergence(info, &durable, record);
+        let agent = divergence.agent;
+        let timing = stored_game::read_side(&game).timing.unwrap_or_default();
+        let mut difference = difference(info, worker, &durable, record, divergence);
+        difference.durable_worker = timing.worker;
+        return Ok(Held::Differs(difference, agent));
     }
     tracing::info!(
         game = %format_args!("{}/{}", info.id, durable.index),
@@ -347,8 +350,8 @@ fn difference(
     worker: &str,
     durable: &GameRecord,
     other: &GameRecord,
+    divergence: Divergence,
 ) -> v1::Difference {
-    let divergence = first_divergence(info, durable, other);
     let agent = divergence
         .agent
         .and_then(|agent| info.agents.get(usize::from(agent)).cloned())
@@ -379,5 +382,6 @@ fn difference(
         agent,
         hash_only: info.hash_only(),
         dice,
+        ..v1::Difference::default()
     }
 }

@@ -5,7 +5,10 @@ use std::{collections::BTreeSet, sync::Arc};
 use arena_store::Store;
 use arena_wire::v1;
 
-use super::fixture::{FakeWorker, Fixture, SPEC, memory, options};
+use arena_wire::reasons;
+use tonic::Code;
+
+use super::fixture::{FakeWorker, Fixture, SPEC, memory, options, refused, won};
 use crate::Options;
 
 /// Audits half of all games.
@@ -61,4 +64,169 @@ async fn spec_sets_the_audit_share() {
     arena.kill().await;
     let mut arena = Fixture::with(half(&store)).await;
     assert_eq!(due(arena.tournament(&id).await), 0, "its new share");
+}
+
+/// Audits all games.
+fn whole(store: &Arc<dyn Store>) -> Options {
+    Options {
+        audit_share: 1.0,
+        ..options(Arc::clone(store))
+    }
+}
+
+/// Plays while there is anything to play, and the winner is always this seat.
+async fn play(worker: &mut FakeWorker, winner: usize) -> usize {
+    let mut played = 0;
+    while let Some(lease) = worker.try_lease(0).await.expect("answered") {
+        let games = lease.games.iter().map(|game| won(game, winner)).collect();
+        worker.report(&lease, games).await.expect("taken");
+        played += lease.games.len();
+    }
+    played
+}
+
+async fn audits(arena: &mut Fixture, id: &str) -> v1::Audits {
+    arena.tournament(id).await.audits.expect("audited")
+}
+
+/// A tournament of which the first worker says that seat `winners[0]` wins, the second one that
+/// the other seat does. It is restarted before the third one plays, and `winners[2]` wins.
+async fn settled(winners: [usize; 3]) -> (Fixture, String, [FakeWorker; 3]) {
+    let store = memory();
+    let mut arena = Fixture::with(whole(&store)).await;
+    let id = arena.start(SPEC).await.tournament_id;
+    let mut first = arena.join_as("first", 1).await;
+    assert_eq!(play(&mut first, winners[0]).await, 40);
+    let mut second = arena.join_as("second", 2).await;
+    assert_eq!(play(&mut second, winners[1]).await, 40);
+    let shown = audits(&mut arena, &id).await;
+    assert_eq!(
+        (shown.differing, shown.disputed, shown.refuted),
+        (40, 40, 0)
+    );
+    let standings = arena.standings(&id).await;
+    let note = standings.notes.iter().find(|it| it.contains("disputed"));
+    let note = note.expect("no third worker");
+    assert!(
+        note.contains("disputed games: 40") && note.contains("first against second"),
+        "{note}"
+    );
+    assert_eq!(play(&mut first, 0).await, 0, "its own games");
+
+    arena.kill().await;
+    let mut arena = Fixture::with(whole(&store)).await;
+    let shown = audits(&mut arena, &id).await;
+    assert_eq!(
+        (shown.differing, shown.disputed),
+        (40, 40),
+        "after a restart"
+    );
+    let first = arena.join_as("first", 1).await;
+    let second = arena.join_as("second", 2).await;
+    let mut third = arena.join_as("third", 3).await;
+    assert_eq!(play(&mut third, winners[2]).await, 40);
+    (arena, id, [first, second, third])
+}
+
+async fn is_quarantined(worker: &mut FakeWorker) -> bool {
+    match worker.try_lease(0).await {
+        Ok(_) => false,
+        Err(status) => {
+            refused::<()>(
+                Err(status),
+                Code::PermissionDenied,
+                reasons::WORKER_QUARANTINED,
+            );
+            true
+        }
+    }
+}
+
+async fn third_plays(arena: &mut Fixture, id: &str) -> BTreeSet<v1::ThirdPlay> {
+    let listed = arena.differences(id).await;
+    listed.iter().map(v1::Difference::third_play).collect()
+}
+
+#[tokio::test]
+async fn third_play_refutes_the_first_worker() {
+    let (mut arena, id, [mut first, mut second, mut third]) = settled([1, 0, 0]).await;
+    let shown = audits(&mut arena, &id).await;
+    assert_eq!((shown.disputed, shown.refuted), (0, 40));
+    assert!(is_quarantined(&mut first).await);
+    assert!(!is_quarantined(&mut second).await && !is_quarantined(&mut third).await);
+    assert_eq!(
+        third_plays(&mut arena, &id).await,
+        [v1::ThirdPlay::Other].into()
+    );
+    let standings = arena.standings(&id).await;
+    let notes = standings.notes.join("\n");
+    assert!(
+        notes.contains("not sound") && !notes.contains("disputed"),
+        "{notes}"
+    );
+    assert!(!standings.agents.iter().any(|agent| agent.non_deterministic));
+
+    // The games are replayed in another generation, and the first one keeps its records.
+    let request = v1::RetryTournamentRequest {
+        tournament_id: id.clone(),
+        ..Default::default()
+    };
+    let again = arena.coordinator.retry_tournament(request).await;
+    let again = again.expect("games to replay").into_inner();
+    let before = &again.tournament.expect("a tournament").earlier[0];
+    assert_eq!(
+        (before.unsound, before.unplayed, before.replaced),
+        (40, 0, 40)
+    );
+    assert_eq!(play(&mut second, 0).await, 40);
+    let standings = arena.standings(&id).await;
+    assert!(!standings.notes.join("\n").contains("not sound"));
+    assert!(is_quarantined(&mut first).await);
+}
+
+#[tokio::test]
+async fn third_play_refutes_the_auditor() {
+    let (mut arena, id, [mut first, mut second, _third]) = settled([0, 1, 0]).await;
+    let shown = audits(&mut arena, &id).await;
+    assert_eq!((shown.differing, shown.disputed, shown.refuted), (40, 0, 0));
+    assert!(is_quarantined(&mut second).await && !is_quarantined(&mut first).await);
+    assert_eq!(
+        third_plays(&mut arena, &id).await,
+        [v1::ThirdPlay::Durable].into()
+    );
+    arena.kill().await;
+}
+
+#[tokio::test]
+async fn three_different_records_charge_the_agent() {
+    // The hash of a record is that of its winner.
+    let (mut arena, id, workers) = settled([0, 1, 2]).await;
+    let shown = audits(&mut arena, &id).await;
+    assert_eq!((shown.differing, shown.disputed, shown.refuted), (40, 0, 0));
+    for mut worker in workers {
+        assert!(!is_quarantined(&mut worker).await);
+    }
+    let listed = arena.differences(&id).await;
+    let of_audit = listed.iter().filter(|it| it.worker == "second");
+    let of_audit: Vec<_> = of_audit.collect();
+    assert_eq!(of_audit.len(), 40);
+    assert!(
+        of_audit
+            .iter()
+            .all(|it| it.charges_agent && it.durable_worker == "first")
+    );
+}
+
+#[tokio::test]
+async fn quarantine_after_third_play_survives_restart() {
+    let store = memory();
+    let mut arena = Fixture::with(whole(&store)).await;
+    arena.start(SPEC).await;
+    for (name, process, winner) in [("first", 1, 1), ("second", 2, 0), ("third", 3, 0)] {
+        play(&mut arena.join_as(name, process).await, winner).await;
+    }
+    arena.kill().await;
+    let arena = Fixture::with(whole(&store)).await;
+    assert!(is_quarantined(&mut arena.join_as("first", 1).await).await);
+    assert!(!is_quarantined(&mut arena.join_as("first", 4).await).await);
 }

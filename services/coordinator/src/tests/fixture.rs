@@ -230,7 +230,11 @@ impl Fixture {
     }
 
     pub(super) async fn join(&self, name: &str) -> FakeWorker {
-        FakeWorker::join(&self.url, name).await
+        self.join_as(name, 0).await
+    }
+
+    pub(super) async fn join_as(&self, name: &str, process: u64) -> FakeWorker {
+        FakeWorker::join(&self.url, name, process).await
     }
 }
 
@@ -244,7 +248,7 @@ pub(super) struct FakeWorker {
 }
 
 impl FakeWorker {
-    pub(super) async fn join(url: &str, name: &str) -> Self {
+    pub(super) async fn join(url: &str, name: &str, process: u64) -> Self {
         let mut client = WorkerServiceClient::connect(url.to_owned())
             .await
             .expect("it listens");
@@ -256,7 +260,7 @@ impl FakeWorker {
                 .iter()
                 .map(|info| (info.name.to_owned(), info.version))
                 .collect(),
-            process: 0,
+            process,
             record_version: arena_model::RECORD_VERSION,
         };
         let mut notices = client.join(request).await.expect("it joins").into_inner();

@@ -7,12 +7,21 @@ use arena_wire::v1;
 pub fn format_audits(audits: &v1::Audits) -> String {
     let mut text = format!(
         "audit: {} of {} games replayed, {} differ",
-        audits.agreed + audits.differing,
+        audits.agreed + audits.differing + audits.sampled,
         audits.due,
         audits.differing
     );
+    if audits.sampled > 0 {
+        text += &format!(", {} played again as second samples", audits.sampled);
+    }
     if audits.differing > 0 {
         text += " (see `arena audit list`)";
+    }
+    if audits.refuted > 0 {
+        text += &format!("; {} records refuted by a third play", audits.refuted);
+    }
+    if audits.disputed > 0 {
+        text += &format!("; {} waiting for a third play", audits.disputed);
     }
     if audits.waiting > 0 {
         text += &format!("; {} waiting for a second worker", audits.waiting);
@@ -39,9 +48,20 @@ mod tests {
             differing: 1,
             waiting: 3,
             given_up: 1,
+            disputed: 4,
+            refuted: 5,
+            sampled: 0,
         };
         let text = format_audits(&audits);
-        for part in ["6 of 10", "1 differ", "3 waiting", "1 given up"] {
+        let parts = [
+            "6 of 10",
+            "1 differ",
+            "3 waiting",
+            "1 given up",
+            "4 waiting",
+            "5 records",
+        ];
+        for part in parts {
             assert!(text.contains(part), "{text}");
         }
         let json = serde_json::to_value(view::audits(&audits)).expect("numbers");

@@ -1,7 +1,9 @@
 //! Duplicate records: compared with the durable ones, and recorded if they are audits, before their
 //! sender is answered.
 
-use arena_coordinator::ledger::{AuditSample, Audited, Bitmap, State, TournamentNo};
+use arena_coordinator::ledger::{
+    AuditRecord, AuditSample, Audited, Bitmap, RestoredAudits, Settled, State, TournamentNo,
+};
 
 use super::{After, Caller, Coordinator, Incoming, Wrong};
 use crate::stress::simulate::{
@@ -36,8 +38,13 @@ impl Coordinator {
             }
         }
         let sample = AuditSample::new(&[1; 32], &place.to_string(), self.audit_ppm);
-        self.ledger
-            .restore_audits(number, sample, audited, differing);
+        let restored = RestoredAudits {
+            sample,
+            audited,
+            differing,
+            ..RestoredAudits::default()
+        };
+        self.ledger.restore_audits(number, restored);
     }
 
     /// The progress of a tournament's audits; `None` if it has no audits.
@@ -130,7 +137,15 @@ impl Coordinator {
                 self.ledger.abandon_audit(number, index, worker);
                 continue;
             }
-            if !self.ledger.settle_audit(number, index, worker, differs) {
+            let record = match other {
+                None => AuditRecord::Same,
+                Some(&(_, other)) => AuditRecord::Differs {
+                    hash: [other as u8; 32],
+                    agent: None,
+                },
+            };
+            let came_to = self.ledger.settle_audit(number, index, worker, record);
+            if came_to == Settled::Nothing {
                 continue;
             }
             trace_event!(net, "game {place}/{index} was audited: differs {differs}");

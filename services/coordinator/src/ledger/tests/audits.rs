@@ -77,7 +77,8 @@ fn quarantined_process_gets_no_games() {
         for index in indices(&lease) {
             ledger.report(START, tournament, lease.lease, index, [0; 32]);
             if lease.audit {
-                assert!(ledger.settle_audit(tournament, index, other, false));
+                let settled = ledger.settle_audit(tournament, index, other, AuditRecord::Same);
+                assert_eq!(settled, Settled::Agreed);
                 audited.insert(index);
             } else {
                 ledger.durable(tournament, index, WorkerProcess::Process(8));
@@ -114,20 +115,25 @@ fn new_process_is_audited_more() {
     let auditor = ledger.join_as(WorkerProcess::Process(8), 16);
     let tenth = 900..1_100;
     assert!(tenth.contains(&audits_of(&mut ledger, tournament, 0..10_000, new)));
-    let audit = |ledger: &mut Ledger, count: u32, differs: bool| {
+    let other = AuditRecord::Differs {
+        hash: [1; 32],
+        agent: None,
+    };
+    let audit = |ledger: &mut Ledger, count: u32, record: AuditRecord| {
         for _ in 0..count {
             let taken = ledger.grant(START, ask(auditor, 1), |_, _| true);
             let lease = taken.expect("a lease");
             let index = lease.games[0].index;
             assert!(lease.audit);
             ledger.report(START, tournament, lease.lease, index, [0; 32]);
-            assert!(ledger.settle_audit(tournament, index, auditor, differs));
+            let settled = ledger.settle_audit(tournament, index, auditor, record);
+            assert_ne!(settled, Settled::Nothing);
         }
     };
-    audit(&mut ledger, 10, false);
+    audit(&mut ledger, 10, AuditRecord::Same);
     let trusted = audits_of(&mut ledger, tournament, 10_000..20_000, new);
     assert!(trusted < 50, "{trusted}");
-    audit(&mut ledger, 1, true);
+    audit(&mut ledger, 1, other);
     assert!(tenth.contains(&audits_of(&mut ledger, tournament, 20_000..30_000, new)));
 }
 

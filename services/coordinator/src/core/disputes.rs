@@ -1,0 +1,298 @@
+//! Disputed games that survive a restart, and what follows from their third play.
+
+use std::collections::BTreeMap;
+
+use arena_store::{Change, Collection, Store, StoreError};
+use arena_wire::v1::{self, ThirdPlay};
+
+use super::{Core, change};
+use crate::{
+    info::Info,
+    ledger::{Charged, Confirmed, Dispute, WorkerProcess},
+};
+
+/// Prefix of the keys of disputed games.
+const PREFIX: &str = "disputes/";
+/// Prefix of the keys of processes that a third play charged.
+const QUARANTINE: &str = "quarantine/";
+/// Length of a stored dispute.
+const BYTES: usize = 1 + 2 * 9 + 4 + 32;
+/// The number of an unknown agent.
+const NO_AGENT: u32 = u32::MAX;
+/// Maximum number of disputes that a note names.
+const NAMED_MAX: usize = 3;
+
+/// A dispute with the result of its third play, if there was one, and whether it charges an agent.
+pub(super) struct StoredDispute {
+    pub(super) dispute: Dispute,
+    pub(super) third_play: Option<(Confirmed, bool)>,
+}
+
+impl StoredDispute {
+    /// True if the difference names the agent whose move differs first.
+    pub(super) fn names_agent(&self) -> bool {
+        self.third_play
+            .is_none_or(|(_, charges_agent)| charges_agent)
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(BYTES);
+        bytes.push(match self.third_play {
+            None => 0,
+            Some((confirmed, charges_agent)) => 1 + 2 * confirmed as u8 + u8::from(charges_agent),
+        });
+        for process in [self.dispute.first, self.dispute.second] {
+            // Numbers of joins are those of one start.
+            let number = match process {
+                WorkerProcess::Process(number) => Some(number),
+                WorkerProcess::Join(_) | WorkerProcess::Unknown => None,
+            };
+            bytes.push(number.is_some().into());
+            bytes.extend(number.unwrap_or_default().to_le_bytes());
+        }
+        let agent = self.dispute.agent.map_or(NO_AGENT, u32::from);
+        bytes.extend(agent.to_le_bytes());
+        bytes.extend(self.dispute.hash);
+        bytes
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let (&result, bytes) = bytes.split_first()?;
+        let (processes, bytes) = bytes.split_at_checked(18)?;
+        let (agent, hash) = bytes.split_at_checked(4)?;
+        let mut processes = processes.as_chunks::<9>().0.iter().map(|of| match of {
+            [1, number @ ..] => WorkerProcess::Process(u64::from_le_bytes(*number)),
+            _ => WorkerProcess::Unknown,
+        });
+        let confirmed = match result {
+            0 => None,
+            1 | 2 => Some(Confirmed::Durable),
+            3 | 4 => Some(Confirmed::Other),
+            _ => Some(Confirmed::Neither),
+        };
+        let agent = u32::from_le_bytes(agent.try_into().ok()?);
+        let dispute = Dispute {
+            first: processes.next()?,
+            second: processes.next()?,
+            hash: hash.try_into().ok()?,
+            agent: u16::try_from(agent).ok(),
+        };
+        Some(Self {
+            dispute,
+            third_play: confirmed.map(|confirmed| (confirmed, result % 2 == 0)),
+        })
+    }
+
+    fn store(&self, info: &Info, index: u64) -> Change {
+        change(Collection::Meta, key(&info.key, index), Some(self.encode()))
+    }
+}
+
+fn key(tournament: &str, index: u64) -> String {
+    format!("{PREFIX}{tournament}/{index:0>20}")
+}
+
+/// The disputes of a tournament, by game.
+pub(super) fn read(meta: &[(String, Vec<u8>)], tournament: &str) -> BTreeMap<u64, StoredDispute> {
+    let prefix = format!("{PREFIX}{tournament}/");
+    let from = meta.partition_point(|(key, _)| **key < *prefix);
+    let of = meta[from..].iter().map_while(|(key, bytes)| {
+        let index = key.strip_prefix(&prefix)?.parse().ok();
+        Some((index, bytes))
+    });
+    of.filter_map(|(index, bytes)| Some((index?, StoredDispute::decode(bytes)?)))
+        .collect()
+}
+
+/// The processes that a third play charged in an earlier start.
+pub(super) fn quarantined(meta: &[(String, Vec<u8>)]) -> Vec<WorkerProcess> {
+    let numbers = meta
+        .iter()
+        .filter_map(|(key, _)| key.strip_prefix(QUARANTINE));
+    let numbers = numbers.filter_map(|number| u64::from_str_radix(number, 16).ok());
+    numbers.map(WorkerProcess::Process).collect()
+}
+
+/// Adds the result of its third play to a difference, if there was one.
+pub(crate) fn add_third_play(
+    store: &dyn Store,
+    tournament: &str,
+    difference: &mut v1::Difference,
+) -> Result<(), StoreError> {
+    let index = difference.game_id.rsplit_once('/');
+    let Some(index) = index.and_then(|(_, index)| index.parse().ok()) else {
+        return Ok(());
+    };
+    let stored = store.get(Collection::Meta, &key(tournament, index))?;
+    let dispute = stored.and_then(|bytes| StoredDispute::decode(&bytes));
+    let Some((dispute, (confirmed, charges_agent))) =
+        dispute.and_then(|it| Some((it.dispute, it.third_play?)))
+    else {
+        return Ok(());
+    };
+    if difference.other_hash != hex::encode(dispute.hash) {
+        // Another report of the game.
+        return Ok(());
+    }
+    difference.charges_agent = charges_agent;
+    difference.set_third_play(match confirmed {
+        Confirmed::Durable => ThirdPlay::Durable,
+        Confirmed::Other => ThirdPlay::Other,
+        Confirmed::Neither => ThirdPlay::Neither,
+    });
+    Ok(())
+}
+
+/// The change that stores a new dispute.
+pub(super) fn open(info: &Info, index: u64, dispute: &Dispute) -> Change {
+    let stored = StoredDispute {
+        dispute: *dispute,
+        third_play: None,
+    };
+    stored.store(info, index)
+}
+
+impl Core {
+    /// Applies the result of a third play. Returns the changes to store.
+    pub(super) fn settled(
+        &mut self,
+        info: &Info,
+        index: u64,
+        dispute: Dispute,
+        confirmed: Confirmed,
+        charged: Charged,
+    ) -> Vec<Change> {
+        let game = format!("{}/{index}", info.id);
+        let charges_agent = charged == Charged::Agent;
+        let stored = StoredDispute {
+            dispute,
+            third_play: Some((confirmed, charges_agent)),
+        };
+        let mut changes = Vec::new();
+        if let Some(entry) = self.tournaments.get_mut(&*info.id) {
+            // What is not listed needs no result.
+            changes.push(match entry.differing.lists(&info.key, index) {
+                true => stored.store(info, index),
+                false => change(Collection::Meta, key(&info.key, index), None),
+            });
+            if !charges_agent {
+                entry.differing.acquit(index);
+            }
+        }
+        let Charged::Process(process) = charged else {
+            let agent = dispute
+                .agent
+                .and_then(|it| info.agents.get(usize::from(it)));
+            tracing::warn!(
+                game,
+                agent,
+                "an agent is not deterministic: a third play differs"
+            );
+            return changes;
+        };
+        let name = self.process_name(process);
+        tracing::warn!(
+            game,
+            worker = name,
+            ?confirmed,
+            "a third play refuted a worker's record"
+        );
+        if let WorkerProcess::Process(number) = process {
+            let key = format!("{QUARANTINE}{number:x}");
+            changes.push(change(Collection::Meta, key, Some(Vec::new())));
+        }
+        let problem = format!("a third play refuted its record of game {game}");
+        self.quarantine(process, &name, &problem);
+        changes
+    }
+
+    /// Name of a worker process for people.
+    fn process_name(&self, process: WorkerProcess) -> String {
+        let named = self.ledger.worker_of(process);
+        let present = named.and_then(|worker| self.workers.get(&worker));
+        present.map_or_else(
+            || "a worker that is not connected".to_owned(),
+            |present| present.request.name.clone(),
+        )
+    }
+
+    /// Notes about disputed and refuted games of a tournament.
+    pub(super) fn dispute_notes(&self, id: &str) -> Vec<String> {
+        let Some(entry) = self.tournaments.get(id) else {
+            return Vec::new();
+        };
+        let mut notes = Vec::new();
+        let status = &entry.audit_status;
+        if status.refuted > 0 {
+            notes.push(format!(
+                "not sound: scores and verdict contain refuted records: {}; `arena tournament \
+                 retry {id}` replays these games",
+                status.refuted
+            ));
+        }
+        let Some(number) = entry.number else {
+            return notes;
+        };
+        let stuck = self.ledger.disputes(number);
+        let stuck: Vec<_> = stuck.filter(|(_, it)| !self.ledger.has_third(it)).collect();
+        if stuck.is_empty() {
+            return notes;
+        }
+        let agent = |dispute: &Dispute| {
+            let agent = dispute.agent.map(usize::from);
+            agent.and_then(|agent| entry.info.agents.get(agent))
+        };
+        let named = stuck.iter().take(NAMED_MAX).map(|(index, dispute)| {
+            let [first, second] = [dispute.first, dispute.second].map(|it| self.process_name(it));
+            let agent = agent(dispute).map_or("an unknown agent", |it| it);
+            format!("game {index} ({first} against {second}, {agent})")
+        });
+        let named: Vec<String> = named.collect();
+        notes.push(format!(
+            "disputed games: {}; two workers reported different records, and no third worker \
+             process is connected to settle who is wrong: {}",
+            stuck.len(),
+            named.join(", ")
+        ));
+        notes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stored_dispute_is_read_again() {
+        let dispute = Dispute {
+            first: WorkerProcess::Process(7),
+            second: WorkerProcess::Unknown,
+            hash: [3; 32],
+            agent: Some(2),
+        };
+        let results = [
+            None,
+            Some((Confirmed::Durable, false)),
+            Some((Confirmed::Other, true)),
+            Some((Confirmed::Neither, true)),
+        ];
+        for third_play in results {
+            let stored = StoredDispute {
+                dispute,
+                third_play,
+            };
+            let bytes = stored.encode();
+            assert_eq!(bytes.len(), BYTES);
+            let read = StoredDispute::decode(&bytes).expect("whole");
+            assert_eq!((read.dispute, read.third_play), (dispute, third_play));
+            assert!(StoredDispute::decode(&bytes[1..]).is_none());
+        }
+    }
+
+    #[test]
+    fn quarantine_is_read_again() {
+        let meta = [format!("{QUARANTINE}{:x}", 0xfeed), "quarantine".to_owned()];
+        let meta = meta.map(|key| (key, Vec::new()));
+        assert_eq!(quarantined(&meta), [WorkerProcess::Process(0xfeed)]);
+    }
+}
