@@ -1,7 +1,7 @@
 //! Large answers that wait for their clients to read them. Their memory is limited.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     future::poll_fn,
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -45,20 +45,39 @@ impl Answers {
     ) -> http::Response<Body> {
         let (head, mut body) = answer.into_parts();
         // The message is there already; it is encoded now, so that its size is known.
-        let first = match body.is_end_stream() {
-            true => None,
-            false => poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await,
+        let mut frames = VecDeque::new();
+        let mut kept = None;
+        while let Some(frame) = next(&mut body).await {
+            let size = frame
+                .as_ref()
+                .ok()
+                .and_then(Frame::data_ref)
+                .map(Bytes::len);
+            match frame.map(Frame::into_data) {
+                Ok(Ok(data)) if size > Some(PART_BYTES) && kept.is_none() => {
+                    kept = Some(self.keep(&data));
+                    // All of the body is taken, because its buffer is as large as the message.
+                    continue;
+                }
+                Ok(Ok(data)) => frames.push_back(Ok(Frame::data(data))),
+                Ok(Err(other)) => frames.push_back(Ok(other)),
+                Err(status) => frames.push_back(Err(status)),
+            }
+            if kept.is_none() {
+                break;
+            }
+        }
+        let counted = Counted {
+            rest: if kept.is_some() { Body::empty() } else { body },
+            kept,
+            frames,
         };
-        let first = first.map(|frame| match frame.map(Frame::into_data) {
-            Ok(Ok(data)) if data.len() > PART_BYTES => First::Kept(self.keep(data)),
-            Ok(Ok(data)) => First::Frame(Ok(Frame::data(data))),
-            Ok(Err(other)) => First::Frame(Ok(other)),
-            Err(status) => First::Frame(Err(status)),
-        });
-        http::Response::from_parts(head, Body::new(Counted { first, rest: body }))
+        http::Response::from_parts(head, Body::new(counted))
     }
 
-    fn keep(self: &Arc<Self>, data: Bytes) -> Kept {
+    fn keep(self: &Arc<Self>, data: &[u8]) -> Kept {
+        // A copy, because a buffer may be larger than its content.
+        let data = Bytes::copy_from_slice(data);
         let mut unread = self.lock();
         unread.last += 1;
         let number = unread.last;
@@ -106,14 +125,13 @@ impl Drop for Kept {
     }
 }
 
-enum First {
-    Frame(Result<Frame<Bytes>, Status>),
-    Kept(Kept),
-}
-
 /// An answer whose message was encoded.
 struct Counted {
-    first: Option<First>,
+    /// A large message,
+    kept: Option<Kept>,
+    /// other frames that were taken from the body,
+    frames: VecDeque<Result<Frame<Bytes>, Status>>,
+    /// and all others.
     rest: Body,
 }
 
@@ -125,30 +143,40 @@ impl http_body::Body for Counted {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        match self.first.take() {
-            None => Pin::new(&mut self.rest).poll_frame(context),
-            Some(First::Frame(frame)) => Poll::Ready(Some(frame)),
-            Some(First::Kept(mut kept)) => Poll::Ready(Some(match kept.next() {
-                Some((part, is_last)) => {
-                    if !is_last {
-                        self.first = Some(First::Kept(kept));
-                    }
-                    Ok(Frame::data(part))
-                }
-                None => Err(Status::resource_exhausted(
+        if let Some(kept) = &mut self.kept {
+            let Some((part, is_last)) = kept.next() else {
+                self.kept = None;
+                self.frames.clear();
+                return Poll::Ready(Some(Err(Status::resource_exhausted(
                     "the answer was not read in time, and too many others wait",
-                )),
-            })),
+                ))));
+            };
+            if is_last {
+                self.kept = None;
+            }
+            return Poll::Ready(Some(Ok(Frame::data(part))));
+        }
+        match self.frames.pop_front() {
+            Some(frame) => Poll::Ready(Some(frame)),
+            None => Pin::new(&mut self.rest).poll_frame(context),
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        self.first.is_none() && self.rest.is_end_stream()
+        self.kept.is_none() && self.frames.is_empty() && self.rest.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
         SizeHint::default()
     }
+}
+
+/// The next frame of a body.
+async fn next(body: &mut Body) -> Option<Result<Frame<Bytes>, Status>> {
+    if body.is_end_stream() {
+        return None;
+    }
+    poll_fn(|context| Pin::new(&mut *body).poll_frame(context)).await
 }
 
 #[cfg(test)]
@@ -157,13 +185,21 @@ mod tests {
 
     async fn answer(answers: &Arc<Answers>, bytes: usize) -> Body {
         let data = Bytes::from(vec![7; bytes]);
-        let whole = Whole(Some(data));
+        let buffer = Arc::new(());
+        let whole = Whole(Some(data), Arc::clone(&buffer));
         let answer = http::Response::new(Body::new(whole));
-        answers.count(answer).await.into_body()
+        let body = answers.count(answer).await.into_body();
+        let is_dropped = Arc::strong_count(&buffer) == 1;
+        assert_eq!(
+            is_dropped,
+            bytes > PART_BYTES,
+            "the buffer of {bytes} bytes"
+        );
+        body
     }
 
-    /// A body of one frame.
-    struct Whole(Option<Bytes>);
+    /// A body of one frame, and a part of its buffer.
+    struct Whole(Option<Bytes>, #[expect(dead_code)] Arc<()>);
 
     impl http_body::Body for Whole {
         type Data = Bytes;
@@ -179,7 +215,7 @@ mod tests {
 
     async fn read(mut body: Body) -> Result<usize, Status> {
         let mut bytes = 0;
-        while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
+        while let Some(frame) = next(&mut body).await {
             bytes += frame?.data_ref().map_or(0, Bytes::len);
         }
         Ok(bytes)
