@@ -8,6 +8,10 @@ pub mod fleet;
 #[path = "stress/mod.rs"]
 pub mod stress;
 
+/// HTTP/2 frame by frame.
+#[path = "harness/h2.rs"]
+pub mod h2;
+
 #[path = "harness/disk.rs"]
 mod disk;
 #[path = "harness/http.rs"]

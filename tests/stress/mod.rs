@@ -8,6 +8,7 @@
 /// Stores in their own processes.
 pub mod appender;
 
+mod abuse;
 mod agents;
 mod audit;
 mod baselines;
@@ -169,6 +170,8 @@ stress_tests! {
     Agents(agents::Agents),
     /// Send a coordinator far more requests than it can answer.
     Overload(overload::Overload),
+    /// Attack a coordinator with stalled, flooding and unread connections.
+    Abuse(abuse::Abuse),
     /// Start a second coordinator on a store.
     Holder(holder::Holder),
     /// Kill, end and stop coordinator, workers, guards and agents at random.
