@@ -230,3 +230,48 @@ async fn quarantine_after_third_play_survives_restart() {
     assert!(is_quarantined(&mut arena.join_as("first", 1).await).await);
     assert!(!is_quarantined(&mut arena.join_as("first", 4).await).await);
 }
+
+/// Plays while there is anything to play, and this agent always wins.
+async fn win(worker: &mut FakeWorker, agent: u32) {
+    while let Some(lease) = worker.try_lease(0).await.expect("answered") {
+        let seat = |game: &v1::GameAssignment| game.seats.iter().position(|it| *it == agent);
+        let games = lease.games.iter();
+        let games = games.map(|game| won(game, seat(game).expect("it plays")));
+        worker.report(&lease, games.collect()).await.expect("taken");
+    }
+}
+
+#[tokio::test]
+async fn timed_agents_are_compared_by_worker() {
+    let spec = SPEC.replace("blocks = 20", "blocks = 100");
+    let spec = format!("{spec}[play]\ntiming = \"strict\"\n");
+    let mut arena = Fixture::with(half(&memory())).await;
+    let id = arena.start(&spec).await.tournament_id;
+    win(&mut arena.join_as("one", 1).await, 0).await;
+    assert_eq!(
+        arena.standings(&id).await.workers_deviating,
+        0,
+        "one worker"
+    );
+    let mut other = arena.join_as("two", 2).await;
+    win(&mut other, 1).await;
+    let shown = audits(&mut arena, &id).await;
+    assert_eq!((shown.sampled, shown.waiting), (shown.due, 0));
+    assert_eq!((shown.agreed, shown.differing), (0, 0));
+    assert!(shown.sampled % 2 == 0, "whole blocks");
+    assert_eq!(arena.differences(&id).await.len(), 0);
+    let standings = arena.standings(&id).await;
+    assert_eq!(standings.workers_deviating, 4, "{:?}", standings.notes);
+    let notes = standings.notes.join("\n");
+    assert!(
+        notes.contains("worker one") && notes.contains("worker two"),
+        "{notes}"
+    );
+    // Second plays count in no score.
+    let scores = standings
+        .agents
+        .iter()
+        .map(|agent| agent.score.unwrap_or_default());
+    assert_eq!(scores.collect::<Vec<_>>(), [1.0, 0.0]);
+    assert!(!is_quarantined(&mut other).await);
+}
