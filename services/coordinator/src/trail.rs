@@ -6,7 +6,11 @@ use std::{
     io::{self, BufRead, BufReader, Write},
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
-    sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+        mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
+    },
     thread::{self, JoinHandle},
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -80,6 +84,8 @@ impl Line {
 /// Writes events.
 pub(crate) struct Trail {
     path: Option<PathBuf>,
+    /// Number of the last line that is in the file.
+    written: Arc<AtomicU64>,
     /// Set while it writes.
     sender: Option<SyncSender<Event>>,
     writing: Option<JoinHandle<()>>,
@@ -91,6 +97,7 @@ impl Trail {
         let Some(path) = path else {
             return Ok(Self {
                 path: None,
+                written: Arc::default(),
                 sender: None,
                 writing: None,
             });
@@ -110,12 +117,21 @@ impl Trail {
             // A write that a crash cut short.
             file.write_all(b"\n")?;
         }
+        // Lines that are removed from the end break no chain: the log has the number to compare.
+        tracing::info!(events = last.number, hash = last.hash, "audit trail");
         let (sender, events) = sync_channel(WAITING_MAX);
+        let written = Arc::new(AtomicU64::new(last.number));
+        let count = Arc::clone(&written);
+        let append = move |text: &str| {
+            file.write_all(text.as_bytes())?;
+            file.sync_data()
+        };
         let writing = thread::Builder::new()
             .name("trail".to_owned())
-            .spawn(move || write(file, last, &events))?;
+            .spawn(move || write(append, last, &events, &count))?;
         Ok(Self {
             path: Some(path.to_owned()),
+            written,
             sender: Some(sender),
             writing: Some(writing),
         })
@@ -145,10 +161,19 @@ impl Trail {
         let Some(path) = &self.path else {
             return Ok(());
         };
-        let mut wanted = true;
+        let written = self.written.load(Relaxed);
+        let (mut wanted, mut last) = (true, 0);
         read(path, |line| {
+            last = line.number;
             wanted = wanted && (line.event.unix_us < since_unix_us || each(line.text()));
-        })
+        })?;
+        match last >= written {
+            true => Ok(()),
+            false => Err(format!(
+                "it ends with event {last}, but this coordinator wrote {written} events: lines \
+                 were removed from its end"
+            )),
+        }
     }
 }
 
@@ -178,18 +203,31 @@ impl Last {
     }
 }
 
-fn write(mut file: File, mut last: Last, events: &Receiver<Event>) {
+/// Appends events until there are no more senders; `count` is the number of the last one written.
+fn write(
+    mut append: impl FnMut(&str) -> io::Result<()>,
+    mut last: Last,
+    events: &Receiver<Event>,
+    count: &AtomicU64,
+) {
+    // Whether the file may end within a line.
+    let mut is_cut = false;
     while let Ok(first) = events.recv() {
         let mut text = String::new();
+        if is_cut {
+            text.push('\n');
+        }
         for event in std::iter::once(first).chain(events.try_iter()) {
             let line = Line::new(last.number + 1, &last.hash, event);
             text += &line.text();
             text.push('\n');
             last = Last::of(&line);
         }
-        let written = file.write_all(text.as_bytes());
-        if let Err(error) = written.and_then(|()| file.sync_data()) {
-            tracing::error!(text, "cannot write the audit trail: {error}");
+        let written = append(&text);
+        is_cut = written.is_err();
+        match written {
+            Ok(()) => count.store(last.number, Relaxed),
+            Err(error) => tracing::error!(text, "cannot write the audit trail: {error}"),
         }
     }
 }
@@ -270,6 +308,54 @@ mod tests {
         }
         let expected = ["one", "two", "three"].map(str::to_owned).to_vec();
         assert_eq!(targets(&path), (expected, Ok(())));
+    }
+
+    #[test]
+    fn cut_end_is_noticed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("events.jsonl");
+        let trail = Trail::open(Some(&path)).expect("a file");
+        for target in ["one", "two", "three"] {
+            trail.record(event(target));
+        }
+        while trail.written.load(Relaxed) < 3 {
+            thread::yield_now();
+        }
+        assert_eq!(trail.list(0, |_| true), Ok(()));
+        let whole = std::fs::read_to_string(&path).expect("lines");
+        let lines: Vec<&str> = whole.lines().take(2).collect();
+        std::fs::write(&path, lines.join("\n")).expect("a file");
+        let problem = trail.list(0, |_| true).expect_err("a line is missing");
+        assert!(problem.contains("ends with event 2, but"), "{problem}");
+    }
+
+    #[test]
+    fn event_after_a_full_disk_is_readable() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("events.jsonl");
+        let (sender, events) = sync_channel(1);
+        let failed = Arc::new(std::sync::Barrier::new(2));
+        let has_failed = Arc::clone(&failed);
+        let sending = thread::spawn(move || {
+            sender.send(event("one")).expect("a writer");
+            has_failed.wait();
+            sender.send(event("two")).expect("a writer");
+        });
+        let mut file = File::create(&path).expect("a file");
+        let mut is_full = true;
+        let append = |text: &str| match std::mem::take(&mut is_full) {
+            true => {
+                file.write_all(&text.as_bytes()[..10])?;
+                failed.wait();
+                Err(io::ErrorKind::StorageFull.into())
+            }
+            false => file.write_all(text.as_bytes()),
+        };
+        write(append, Last::default(), &events, &AtomicU64::new(0));
+        sending.join().expect("a sender");
+        let (found, read) = targets(&path);
+        assert_eq!(found, ["two"]);
+        assert!(read.is_err(), "an event is missing");
     }
 
     #[test]
