@@ -80,7 +80,7 @@ fn is_open(mut stream: &TcpStream) -> bool {
 }
 
 impl Abuse {
-    /// Measures connects of a healthy user beside connections that stall.
+    /// Measures connects of a healthy user while other connections stall.
     pub(super) fn crowds(
         &self,
         target: &Target,
@@ -132,11 +132,11 @@ impl Abuse {
         let p99 = percentile(&times, 99);
         if self.p99_ms_max > 0 && p99 >= Duration::from_millis(self.p99_ms_max) {
             wrong.push(format!(
-                "{name}: a healthy connect takes {p99:?} at the 99th percentile beside {open} \
+                "{name}: a healthy connect takes {p99:?} at the 99th percentile during {open} \
                  stalled ones"
             ));
         }
-        for (state, times) in [("alone", &calm), ("beside the crowd", &times)] {
+        for (state, times) in [("alone", &calm), ("with the crowd", &times)] {
             let shown = [50, 99].map(|percent| format!("{:?}", percentile(times, percent)));
             let figure = format!("{name}: connect and call {state}, p50 and p99");
             figures.push(Figure::new(&figure, shown.join(", ")));
@@ -160,7 +160,7 @@ impl Abuse {
         Ok(times)
     }
 
-    /// Replaces the certificate beside users that connect and call.
+    /// Replaces the certificate while users connect and call.
     pub(super) fn rotate(
         &self,
         world: &World,

@@ -1,4 +1,4 @@
-//! Clients that break the rules of TLS, HTTP/2 and gRPC, beside healthy users.
+//! Clients that break the rules of TLS, HTTP/2 and gRPC, at the same time as healthy users.
 
 mod attacks;
 mod crowds;
@@ -35,7 +35,7 @@ pub struct Abuse {
     /// Connections at a time that only wait, and are made again when they are closed
     #[arg(long, default_value_t = 10_000)]
     crowd: usize,
-    /// New connections of a healthy user beside them
+    /// New connections of a healthy user during the stalls
     #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
     connects: u64,
     /// Replacements of the certificate
@@ -216,7 +216,7 @@ impl Abuse {
         Ok(())
     }
 
-    /// Runs an attack beside a healthy user. Returns the connections that are still open, and the
+    /// Runs an attack while a healthy user makes calls. Returns the connections that are still open, and the
     /// growth of the coordinator's memory in MiB.
     fn flood(&self, target: &Target, attack: &Attack) -> Result<(Vec<RawClient>, u64), Broken> {
         target.forget_peak()?;
