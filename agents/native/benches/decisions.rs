@@ -132,6 +132,7 @@ async fn served() {
         seats: seats as u32,
         bot: bot.to_owned(),
         bot_options: Vec::new(),
+        nodes: 0,
     };
     let asked: Vec<Asked> = (0..8)
         .flat_map(|number| positions(&game, number))

@@ -255,7 +255,7 @@ impl Info {
             .agents
             .iter()
             .any(|agent| !matches!(agent.source, Some(v1::agent_setup::Source::Native(_))));
-        let timeout = self.tournament.play.move_timeout;
+        let timeout = self.tournament.play.longest_move();
         // The worst case is an agent that hangs: its batch times out, it is restarted,
         // and the open decisions are asked again alone.
         let between = if outside {

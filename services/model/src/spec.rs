@@ -1,5 +1,6 @@
 //! A tournament as its user writes it: TOML, unknown keys refused.
 
+mod clock;
 mod play;
 mod whole;
 
@@ -9,7 +10,8 @@ use arena_engine::options::{Options, Value, nearest};
 use serde::{Deserialize, Deserializer, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
-pub use self::play::{GamePlay, PLAY_KEYS, Play, Timing};
+pub use self::clock::{Clock, ClockError};
+pub use self::play::{CLOCK_SCALE_MAX, GamePlay, PLAY_KEYS, Play, TIMING_MARGIN, Timing};
 pub use self::whole::{some_whole, whole};
 pub use crate::format::Format;
 use crate::{
@@ -265,7 +267,10 @@ impl Spec {
         }
         // Of what is flattened into a spec the reader would not tell the place.
         toml::from_str::<Tables>(text).map_err(toml_error)?;
-        let spec: Self = toml::from_str(text).map_err(toml_error)?;
+        let mut spec: Self = toml::from_str(text).map_err(toml_error)?;
+        let timing = table.get("play").and_then(|play| play.get("timing"));
+        let throughput = timing.and_then(toml::Value::as_str) == Some("throughput");
+        spec.play.resolve(throughput)?;
         spec.check()?;
         Ok(spec)
     }

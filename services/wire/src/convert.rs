@@ -1,6 +1,6 @@
 //! Conversions between plain data and messages.
 
-use std::str::FromStr;
+use std::{str::FromStr, time::Duration};
 
 use arena_model::{
     Beginning, BlockSeed, GameRecord, Package,
@@ -9,7 +9,7 @@ use arena_model::{
         options::{Kind, OptionError, Options, Spec, Value, coerce},
     },
     record::RecordSetup,
-    spec::{GamePlay, Play, Timing},
+    spec::{GamePlay, Play, TIMING_MARGIN, Timing},
 };
 
 use crate::v1;
@@ -163,15 +163,28 @@ impl From<&Play> for v1::PlaySettings {
                 Timing::Strict => v1::Timing::Strict,
             }
             .into(),
-            move_timeout_us: play.move_timeout.as_micros().try_into().unwrap_or(u64::MAX),
+            move_timeout_us: micros(play.move_timeout),
             on_fault: match play.on_fault {
                 FaultPolicy::Forfeit => v1::FaultPolicy::Forfeit,
                 FaultPolicy::RandomMove => v1::FaultPolicy::RandomMove,
             }
             .into(),
             ask_forced: play.ask_forced,
+            clock: play.clock.map(|clock| v1::ClockSettings {
+                moves: clock.moves.unwrap_or_default(),
+                base_us: micros(clock.base),
+                increment_us: micros(clock.increment),
+            }),
+            move_time_us: play.move_time.map(micros).unwrap_or_default(),
+            nodes: play.nodes.unwrap_or_default(),
+            timing_margin_us: micros(play.timing_margin.unwrap_or(TIMING_MARGIN)),
+            scale_clocks: play.scale_clocks,
         }
     }
+}
+
+fn micros(time: Duration) -> u64 {
+    time.as_micros().try_into().unwrap_or(u64::MAX)
 }
 
 impl From<&GamePlay> for v1::PlaySettings {
@@ -181,6 +194,11 @@ impl From<&GamePlay> for v1::PlaySettings {
             move_timeout: play.move_timeout,
             on_fault: play.on_fault,
             ask_forced: play.ask_forced,
+            clock: play.clock,
+            move_time: play.move_time,
+            nodes: play.nodes,
+            timing_margin: play.timing_margin,
+            scale_clocks: play.scale_clocks,
             ..Play::default()
         })
     }

@@ -14,10 +14,12 @@ pub(crate) mod question;
 mod single;
 pub(crate) mod window;
 
-use std::{any::Any, time::Duration};
+use std::any::Any;
 
 use arena_engine::FaultKind;
 use arena_wire::v1;
+
+use crate::clock::Spent;
 
 /// A game that waits for an answer: its place among the active games, and a number that
 /// distinguishes successive games in this place.
@@ -51,9 +53,9 @@ impl FaultReport {
 #[derive(Clone, Debug)]
 pub(crate) enum DecisionResult {
     /// A move, and its time.
-    Move(u32, Duration),
+    Move(u32, Spent),
     /// A fault of the agent, and its time.
-    Fault(FaultReport, Duration),
+    Fault(FaultReport, Spent),
     /// The agent does not start or cannot be reached from this worker. Whether the agent or the host
     /// is at fault depends on starts on other workers.
     Unready(FaultReport),

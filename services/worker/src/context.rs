@@ -1,6 +1,6 @@
 //! What the games of a tournament share on a worker.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use arena_engine::{ActionId, AnyGame, AnyMatch, IllegalAction, Opening, Setup, options::Options};
 use arena_games::{GamesError, Visitor};
@@ -11,10 +11,10 @@ use arena_wire::{
     v1,
 };
 
-use crate::meter::{Latencies, Meter};
-
-/// Default time for a move.
-const MOVE_TIMEOUT: Duration = Duration::from_secs(2);
+use crate::{
+    clock::{TimeControl, speed},
+    meter::{Latencies, Meter},
+};
 
 /// Why this program cannot play a tournament.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +38,7 @@ pub(crate) struct TournamentContext {
     game: Arc<dyn AnyGame>,
     header: RecordHeader,
     latencies: Arc<Latencies>,
+    time_control: TimeControl,
 }
 
 impl TournamentContext {
@@ -56,9 +57,15 @@ impl TournamentContext {
             agents: { setup.agents.iter() }.map(|it| it.name.clone()).collect(),
             setup: record_setup(&setup),
         };
+        let play = setup.play.clone().unwrap_or_default();
+        let scale = match play.scale_clocks {
+            true => speed::clock_scale(),
+            false => 1.0,
+        };
         Ok(Self {
             latencies: Arc::new(Latencies::new(setup.agents.len())),
-            play: setup.play.unwrap_or_default(),
+            time_control: TimeControl::of(&play, scale),
+            play,
             setup,
             options,
             game,
@@ -82,15 +89,13 @@ impl TournamentContext {
         &self.header
     }
 
+    /// True if each decision is asked alone, and timed.
     pub(crate) fn strict(&self) -> bool {
-        self.play.timing() == v1::Timing::Strict
+        self.play.timing() == v1::Timing::Strict || self.time_control.is_timed()
     }
 
-    pub(crate) fn move_timeout(&self) -> Duration {
-        match self.play.move_timeout_us {
-            0 => MOVE_TIMEOUT,
-            micros => Duration::from_micros(micros),
-        }
+    pub(crate) fn time_control(&self) -> &TimeControl {
+        &self.time_control
     }
 
     pub(crate) fn visit<V: Visitor>(&self, visitor: V) -> Result<V::Out, GamesError> {

@@ -34,6 +34,7 @@ use tokio::{
 
 use crate::{
     agent::{DecisionResult, Event, FaultReport, Token},
+    clock::Spent,
     context::{SetupError, TournamentContext},
     environment::Environment,
     native::{Pool, PoolJob},

@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 mod agent;
 mod binaries;
+mod clock;
 mod context;
 mod driver;
 mod endpoint;

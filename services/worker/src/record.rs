@@ -60,6 +60,9 @@ pub(crate) struct Known {
     pub(crate) timed: Timed,
     /// In microseconds, if timing is strict.
     pub(crate) latencies_us: Vec<u32>,
+    /// Part of each of them in which the agent or the worker waited for a core, if there are
+    /// clocks.
+    pub(crate) run_queue_us: Vec<u32>,
     /// Details of its faults.
     pub(crate) details: Vec<v1::FaultDetail>,
     pub(crate) answered: Answered,
@@ -94,6 +97,9 @@ impl RecordBuilder {
             duration_us: whole_micros(known.timed.start.elapsed()),
             latencies_us: known.latencies_us,
             latency: Vec::new(),
+            run_queue_us: { Some(known.run_queue_us) }
+                .filter(|waits| waits.iter().any(|&wait| wait > 0))
+                .unwrap_or_default(),
         };
         if !self.context.wire().luck {
             finished.luck = Vec::new();

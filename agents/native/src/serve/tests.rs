@@ -67,6 +67,7 @@ impl Visitor for Ask<'_> {
                             position,
                             legal_moves: legal.iter().map(|&action| u32::from(action)).collect(),
                             notations: Vec::new(),
+                            clock: None,
                         };
                         asked.push((question, u32::from(chosen)));
                         game.apply(&mut state, moves.pick(&legal));
@@ -97,6 +98,7 @@ fn context(ruleset: &str, given: &str, bot: &str, bot_options: &Options) -> Game
         seats: seats as u32,
         bot: bot.to_owned(),
         bot_options: options_to_wire(bot_options),
+        nodes: 0,
     }
 }
 

@@ -173,6 +173,34 @@ class Decision:
         the batch's time shared out evenly."""
         return self._budget_us / 1e6 if self._budget_us else None
 
+    @property
+    def time_left(self) -> Optional[float]:
+        """Seconds on this seat's clock; `None` in a tournament without clocks."""
+        return self._message.clock.left_us / 1e6 if self._has_clock() else None
+
+    @property
+    def increment(self) -> Optional[float]:
+        """Seconds added to the clock after this move; `None` without clocks."""
+        return self._message.clock.increment_us / 1e6 if self._has_clock() else None
+
+    @property
+    def moves_to_go(self) -> Optional[int]:
+        """Moves, with this one, until the clock gets more time; `None` if it never does."""
+        return self._message.clock.moves_to_go or None
+
+    @property
+    def times_left(self) -> List[float]:
+        """Seconds on the clock of each seat; empty without clocks."""
+        return [left / 1e6 for left in self._message.clock.seats_left_us]
+
+    @property
+    def nodes(self) -> Optional[int]:
+        """Positions that the bot may search for this move; `None` without a limit."""
+        return self._context.message.nodes or None
+
+    def _has_clock(self) -> bool:
+        return self._message.HasField("clock")
+
     def __repr__(self) -> str:
         return (
             f"<Decision {self.number} of seat {self.seat} in {self.ruleset}, "

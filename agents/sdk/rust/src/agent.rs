@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use arena_wire::v1::{Decision, DescribeResponse, GameContext, SearchInfo};
+use arena_wire::v1::{Clock, Decision, DescribeResponse, GameContext, SearchInfo};
 
 use crate::Random;
 
@@ -231,6 +231,18 @@ impl<'a> Question<'a> {
     #[must_use]
     pub fn time_budget(&self) -> Option<Duration> {
         self.time_budget
+    }
+
+    /// The clock of the seat to choose for; `None` if the tournament has none.
+    #[must_use]
+    pub fn clock(&self) -> Option<&'a Clock> {
+        self.decision.clock.as_ref()
+    }
+
+    /// Number of positions that the bot may search for this move; `None` without a limit.
+    #[must_use]
+    pub fn nodes(&self) -> Option<u64> {
+        Some(self.context.nodes).filter(|&nodes| nodes > 0)
     }
 }
 

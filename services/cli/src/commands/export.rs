@@ -296,6 +296,7 @@ impl ExportArgs {
                 "started_unix_us": timing.started_unix_us,
                 "duration_us": timing.duration_us,
                 "latencies_us": timing.latencies_us,
+                "run_queue_us": timing.run_queue_us,
                 "generation": game.generation.max(1),
             });
             line.pop();

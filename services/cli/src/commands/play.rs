@@ -4,11 +4,11 @@ use std::{collections::BTreeMap, time::Duration};
 
 use arena_client::rerun::{self, Resolved};
 use arena_engine::{Opening, Setup};
-use arena_model::{BlockSeed, seat};
+use arena_model::{BlockSeed, seat, spec::Clock};
 use arena_report::records::TournamentRecords;
 use arena_wire::v1;
 use clap::{Args, ValueEnum};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::{game, options};
 use crate::{
@@ -64,6 +64,18 @@ pub(crate) struct PlayArgs {
     /// Time limit for one decision of an agent process
     #[arg(long, default_value = "2s", value_name = "DURATION", value_parser = duration)]
     move_timeout: Duration,
+
+    /// Time of each seat for all its moves: "10s+0.1s" or "40/60s"
+    #[arg(long, value_name = "CLOCK", conflicts_with = "move_timeout")]
+    clock: Option<Clock>,
+
+    /// Time for each move of a seat
+    #[arg(long, value_name = "DURATION", value_parser = duration, conflicts_with_all = ["move_timeout", "clock"])]
+    move_time: Option<Duration>,
+
+    /// Number of positions that agents may search for each move; Arena passes it on
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    nodes: Option<u64>,
 
     /// Consequence of a fault
     #[arg(long, value_enum, default_value_t)]
@@ -152,7 +164,8 @@ impl PlayArgs {
             names.push(name);
             variants.extend(variant);
         }
-        let spec = json!({
+        let milliseconds = |time: Duration| format!("{}ms", time.as_millis());
+        let mut spec = json!({
             "name": "play",
             "ruleset": self.ruleset,
             "seed": "0x0",
@@ -164,13 +177,27 @@ impl PlayArgs {
             "play": {
                 "rotate": false,
                 "opening_plies": self.opening_plies,
-                "move_timeout": format!("{}ms", self.move_timeout.as_millis()),
+                "move_timeout": milliseconds(self.move_timeout),
                 "on_fault": match self.on_fault {
                     OnFault::Forfeit => "forfeit",
                     OnFault::RandomMove => "random-move",
                 },
             },
         });
+        let times: [(&str, Option<Value>); 3] = [
+            ("clock", self.clock.map(|clock| clock.to_string().into())),
+            (
+                "move_time",
+                self.move_time.map(|time| milliseconds(time).into()),
+            ),
+            ("nodes", self.nodes.map(Value::from)),
+        ];
+        if let Some(play) = spec["play"].as_object_mut() {
+            let given = times
+                .into_iter()
+                .filter_map(|(key, value)| Some((key.to_owned(), value?)));
+            play.extend(given.collect::<Map<_, _>>());
+        }
         toml::to_string(&spec).map_err(Failure::failed)
     }
 }

@@ -5,7 +5,13 @@ use std::time::Duration;
 use arena_engine::FaultPolicy;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::SpecError;
+use super::{SpecError, clock::Clock};
+
+/// Default of [`Play::timing_margin`].
+pub const TIMING_MARGIN: Duration = Duration::from_millis(50);
+
+/// Clocks are multiplied by at most this, and divided by at most this, on a worker of other speed.
+pub const CLOCK_SCALE_MAX: u32 = 4;
 
 /// How decisions are sent.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -62,6 +68,32 @@ pub struct Play {
     #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit_share: Option<f64>,
+    /// Time of each seat for all its moves, such as "10s+0.1s" or "40/60s". Implies strict timing,
+    /// and replaces `move_timeout`.
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock: Option<Clock>,
+    /// Time of a seat for each move, such as "50ms". Implies strict timing, and replaces
+    /// `move_timeout`.
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    #[serde(with = "some_duration", skip_serializing_if = "Option::is_none")]
+    pub move_time: Option<Duration>,
+    /// Number of positions that agents may search for each move. Arena passes it on, and does not
+    /// check it.
+    #[cfg_attr(test, schemars(range(min = 1)))]
+    #[serde(
+        deserialize_with = "super::some_whole::<1, u64, _>",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub nodes: Option<u64>,
+    /// Time by which an answer may be late under `clock` or `move_time`; default: "50ms".
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    #[serde(with = "some_duration", skip_serializing_if = "Option::is_none")]
+    pub timing_margin: Option<Duration>,
+    /// Multiply clocks on each worker by its speed, so that agents search as much on a slow machine
+    /// as on a fast one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub scale_clocks: bool,
 }
 
 impl Default for Play {
@@ -75,6 +107,11 @@ impl Default for Play {
             on_fault: FaultPolicy::Forfeit,
             ask_forced: false,
             audit_share: None,
+            clock: None,
+            move_time: None,
+            nodes: None,
+            timing_margin: None,
+            scale_clocks: false,
         }
     }
 }
@@ -94,6 +131,29 @@ pub struct GamePlay {
     pub on_fault: FaultPolicy,
     /// Ask also where only one move is legal.
     pub ask_forced: bool,
+    /// Time of each seat for all its moves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<Clock>,
+    /// Time of a seat for each move.
+    #[serde(
+        default,
+        with = "some_duration",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub move_time: Option<Duration>,
+    /// Number of positions that agents may search for each move.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<u64>,
+    /// Time by which an answer may be late.
+    #[serde(
+        default,
+        with = "some_duration",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub timing_margin: Option<Duration>,
+    /// Clocks are multiplied by the speed of the worker.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub scale_clocks: bool,
 }
 
 impl From<&Play> for GamePlay {
@@ -103,6 +163,11 @@ impl From<&Play> for GamePlay {
             move_timeout: play.move_timeout,
             on_fault: play.on_fault,
             ask_forced: play.ask_forced,
+            clock: play.clock,
+            move_time: play.move_time,
+            nodes: play.nodes,
+            timing_margin: play.timing_margin,
+            scale_clocks: play.scale_clocks,
         }
     }
 }
@@ -117,10 +182,81 @@ pub const PLAY_KEYS: &[&str] = &[
     "on_fault",
     "ask_forced",
     "audit_share",
+    "clock",
+    "move_time",
+    "nodes",
+    "timing_margin",
+    "scale_clocks",
 ];
 
 impl Play {
+    /// True if the time of every move counts: each decision is asked alone.
+    #[must_use]
+    pub fn is_timed(&self) -> bool {
+        self.clock.is_some() || self.move_time.is_some()
+    }
+
+    /// The longest time that a move can take before it is a fault.
+    #[must_use]
+    pub fn longest_move(&self) -> Duration {
+        let margin = self.timing_margin.unwrap_or(TIMING_MARGIN);
+        let scale = if self.scale_clocks {
+            CLOCK_SCALE_MAX
+        } else {
+            1
+        };
+        match (self.clock, self.move_time) {
+            (Some(clock), _) => clock.longest_move() * scale + margin,
+            (None, Some(time)) => time * scale + margin,
+            (None, None) => self.move_timeout,
+        }
+    }
+
+    /// Sets what follows from other keys. `throughput` is true if the spec asks for it by name.
+    pub(super) fn resolve(&mut self, throughput: bool) -> Result<(), SpecError> {
+        if self.is_timed() {
+            if throughput {
+                return Err(SpecError::Value(
+                    "clock and move_time need timing = \"strict\": the time of a move is not known \
+                     in a batch"
+                        .to_owned(),
+                ));
+            }
+            self.timing = Timing::Strict;
+        }
+        Ok(())
+    }
+
+    fn check_times(&self) -> Result<(), SpecError> {
+        let fail = |text: &str| Err(SpecError::Value(text.to_owned()));
+        if self.clock.is_some() && self.move_time.is_some() {
+            return fail("clock and move_time exclude each other: use one of them");
+        }
+        if self.is_timed() && self.move_timeout != Self::default().move_timeout {
+            return fail(
+                "move_timeout has no effect with clock or move_time, which limit each move: remove it",
+            );
+        }
+        if !self.is_timed() && self.timing_margin.is_some() {
+            return fail("timing_margin needs clock or move_time");
+        }
+        if !self.is_timed() && self.scale_clocks {
+            return fail("scale_clocks needs clock or move_time");
+        }
+        let day = Duration::from_secs(86_400);
+        if let Some(time) = self.move_time
+            && !(Duration::from_millis(1)..=day).contains(&time)
+        {
+            return fail("move_time must be from \"1ms\" to \"24h\"");
+        }
+        if self.timing_margin.is_some_and(|margin| margin > day) {
+            return fail("timing_margin must be from \"0s\" to \"24h\"");
+        }
+        Ok(())
+    }
+
     pub(super) fn check(&self) -> Result<(), SpecError> {
+        self.check_times()?;
         if let Some(plies @ 1001..) = self.opening_plies {
             return Err(SpecError::Value(format!(
                 "opening_plies = {plies}: must be from 0 to 1000"
@@ -158,6 +294,30 @@ mod duration {
                 "\"{text}\" is not a duration; expected for example \"2s\" or \"500ms\""
             ))
         })
+    }
+}
+
+/// The same, or nothing.
+mod some_duration {
+    use super::{Deserialize, Deserializer, Duration, Serializer, duration};
+
+    #[expect(clippy::ref_option, reason = "as serde wants it")]
+    pub(super) fn serialize<S: Serializer>(
+        value: &Option<Duration>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(value) => duration::serialize(value, to),
+            None => to.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Duration>, D::Error> {
+        #[derive(Deserialize)]
+        struct Given(#[serde(with = "duration")] Duration);
+        Ok(Some(Given::deserialize(from)?.0))
     }
 }
 

@@ -1,7 +1,9 @@
 //! Asks one question while no other is open. The agent is charged for a fault in its answer.
 
 use std::{
+    future::Future,
     mem,
+    pin::pin,
     time::{Duration, Instant},
 };
 
@@ -13,13 +15,22 @@ use tonic::{Code, Status};
 use super::{
     DecisionResult, Event, FaultReport, client::AgentTask, codec, connection::Down, question::Batch,
 };
-use crate::record::whole_micros;
+use crate::{
+    clock::{RunQueue, Spent},
+    record::whole_micros,
+};
+
+/// Under a clock, the call itself ends this much later than the agent's time: the agent may have
+/// waited for a core.
+const LATER: Duration = Duration::from_secs(2);
 
 impl AgentTask {
     /// Asks one question while no other is open. Earlier questions can have broken an old
     /// connection, so a broken connection is charged only if it was new.
     pub(super) async fn ask_alone(&mut self, batch: Batch) {
-        let budget = whole_micros(self.setup.move_timeout);
+        let control = self.setup.time_control;
+        let allowance = { batch.allowance() }.unwrap_or_else(|| control.allowance(None, 0));
+        let budget = whole_micros(allowance.budget);
         let Some(asked) = batch.into_single(budget).next() else {
             return;
         };
@@ -37,33 +48,44 @@ impl AgentTask {
             };
             let fresh = mem::take(&mut connection.fresh);
             let (grpc, message) = (connection.grpc.clone(), asked.message.clone());
-            let limit = self.setup.move_timeout;
+            let limit = allowance.limit();
+            // Under a clock, the agent may have to wait for a core meanwhile.
+            let run_queue = { control.is_timed() }.then(|| RunQueue::start(connection.processes()));
+            let deadline = if control.is_timed() {
+                limit + LATER
+            } else {
+                limit
+            };
             let start = Instant::now();
-            let answer = time::timeout(limit, codec::choose_move(grpc, message, limit)).await;
-            let took = start.elapsed();
+            let call = codec::choose_move(grpc, message, deadline);
+            let (answer, spent) = within(limit, start, call, run_queue.as_ref()).await;
+            let took = spent.took;
             // Only the last attempt is thinking time; time lost with broken connections is waiting.
             let measured = timing.insert(MoveTiming {
                 waiting: start.saturating_duration_since(asked.wanted),
                 round_trip: took,
                 thinking: None,
             });
+            let in_time = !control.is_timed() || spent.charged() <= limit;
             let status = match answer {
-                Ok(Ok(answer)) => {
+                Some(Ok(answer)) if in_time => {
                     break match codec::read_move(answer.into_inner()) {
                         Ok(choice) => {
                             let agent = choice.info.and_then(|info| info.thinking_us);
                             measured.thinking = agent.map(Duration::from_micros);
-                            DecisionResult::Move(choice.move_id, took)
+                            DecisionResult::Move(choice.move_id, spent)
                         }
-                        Err(problem) => self.fault_report(FaultKind::Garbled, problem, took),
+                        Err(problem) => self.fault_report(FaultKind::Garbled, problem, spent),
                     };
                 }
-                Err(_) => Status::deadline_exceeded("no answer in time"),
-                Ok(Err(status)) => status,
+                None | Some(Ok(_)) => Status::deadline_exceeded("no answer in time"),
+                Some(Err(status)) => status,
             };
-            if took >= limit || status.code() == Code::DeadlineExceeded && took * 2 >= limit {
-                let message = format!("no answer within {limit:?}");
-                let verdict = self.fault_report(FaultKind::Timeout, message, took);
+            if spent.charged() >= limit
+                || status.code() == Code::DeadlineExceeded && took * 2 >= limit
+            {
+                let message = control.late(allowance);
+                let verdict = self.fault_report(FaultKind::Timeout, message, spent);
                 self.disconnect().await;
                 break verdict;
             }
@@ -94,7 +116,7 @@ impl AgentTask {
                     continue;
                 }
             }
-            break DecisionResult::Fault(fault_report, took);
+            break DecisionResult::Fault(fault_report, spent);
         };
         if let Some(timing) = timing {
             self.setup.meter.moves.timed(timing, 1);
@@ -109,11 +131,33 @@ impl AgentTask {
         self.flush_metrics(Duration::from_millis(100));
     }
 
-    fn fault_report(&self, kind: FaultKind, message: String, took: Duration) -> DecisionResult {
+    fn fault_report(&self, kind: FaultKind, message: String, spent: Spent) -> DecisionResult {
         let fault_report = match &self.connection {
             Some(connection) => connection.fault(kind, message),
             None => FaultReport::new(kind, message),
         };
-        DecisionResult::Fault(fault_report, took)
+        DecisionResult::Fault(fault_report, spent)
+    }
+}
+
+/// Waits for an answer until it took longer than `limit`, without the time in which the agent or
+/// this worker waited for a core.
+async fn within<T>(
+    limit: Duration,
+    start: Instant,
+    answer: impl Future<Output = T>,
+    run_queue: Option<&RunQueue>,
+) -> (Option<T>, Spent) {
+    let mut answer = pin!(answer);
+    let mut queued = Duration::ZERO;
+    loop {
+        let until = start + limit + queued;
+        let answer = time::timeout_at(until.into(), &mut answer).await.ok();
+        let before = queued;
+        queued = run_queue.map_or(Duration::ZERO, RunQueue::waited);
+        if answer.is_some() || queued <= before {
+            let took = start.elapsed();
+            return (answer, Spent { took, queued });
+        }
     }
 }

@@ -251,7 +251,7 @@ impl AgentTask {
     /// Maximum time for this many decisions.
     pub(super) fn batch_timeout(&self, decisions: usize) -> Duration {
         let count = u32::try_from(decisions).unwrap_or(u32::MAX);
-        let each = self.setup.move_timeout;
+        let each = self.setup.time_control.longest_move();
         each.saturating_mul(count).min(TIMEOUT_MAX.max(each))
     }
 }

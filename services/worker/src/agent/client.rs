@@ -20,10 +20,15 @@ use tonic::Status;
 use super::{
     DecisionResult, Event, FaultReport, Token,
     connection::{AgentConnection, Down, Source},
-    question::{Inbox, Writer},
+    question::{Asking, Inbox, Writer},
     window::Window,
 };
-use crate::{environment::Environment, meter::Meter, supervise::Output};
+use crate::{
+    clock::{Spent, TimeControl},
+    environment::Environment,
+    meter::Meter,
+    supervise::Output,
+};
 
 /// Failed starts in a row after which the agent counts as not started.
 const STARTS: u32 = 3;
@@ -61,7 +66,7 @@ pub(crate) struct AgentClientSetup {
     pub(crate) source: Source,
     /// 0: the default.
     pub(crate) batch_size: usize,
-    pub(crate) move_timeout: Duration,
+    pub(crate) time_control: TimeControl,
 }
 
 /// The client of an agent.
@@ -130,10 +135,10 @@ impl AgentClient {
 
     /// Adds a question, which is sent after the next [`AgentClient::flush`]: in a batch, or
     /// `alone`, while no other question is open.
-    pub(crate) fn ask(&self, token: Token, game: &dyn AnyMatch, question: Question, alone: bool) {
+    pub(crate) fn ask(&self, token: Token, game: &dyn AnyMatch, question: Question, how: Asking) {
         self.open.update(|open| open + 1);
         let mut inbox = self.inbox.borrow_mut();
-        inbox.push(token, game, question, alone);
+        inbox.push(token, game, question, how);
     }
 
     /// Wakes the task, because no more questions are added for now.
@@ -232,7 +237,7 @@ impl AgentTask {
                 continue;
             }
             if let Some(fault_report) = self.broken.clone() {
-                self.answer_all(&DecisionResult::Fault(fault_report, Duration::ZERO));
+                self.answer_all(&DecisionResult::Fault(fault_report, Spent::default()));
                 continue;
             }
             let unready = self.unready.as_ref();

@@ -1,6 +1,11 @@
 //! A connection to a running agent: starts the agent's process or connects to its endpoint.
 
-use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    ffi::OsString,
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use arena_engine::FaultKind;
 use arena_model::error_line;
@@ -21,6 +26,8 @@ use crate::{
 const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum length of the line that names an error.
 const REASON_BYTES: usize = 300;
+/// Processes of an agent are listed again after this time.
+const LISTED: Duration = Duration::from_secs(1);
 /// Timeout of the health check of an endpoint.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -78,6 +85,8 @@ pub(crate) struct AgentConnection {
     discreet: bool,
     /// True if the agent has no `ChooseMoves`, or the worker must not use it.
     pub(crate) single: bool,
+    /// The processes of the agent, and when they were listed.
+    processes: Option<(Instant, Vec<i32>)>,
 }
 
 impl AgentConnection {
@@ -107,7 +116,23 @@ impl AgentConnection {
             process,
             fresh: true,
             single: environment.agents.unary,
+            processes: None,
         })
+    }
+
+    /// The processes of the agent, if this worker started it, as listed a short time ago.
+    pub(crate) fn processes(&mut self) -> Vec<i32> {
+        let Some(process) = &self.process else {
+            return Vec::new();
+        };
+        match &self.processes {
+            Some((at, listed)) if at.elapsed() < LISTED => listed.clone(),
+            _ => {
+                let listed = process.processes();
+                self.processes = Some((Instant::now(), listed.clone()));
+                listed
+            }
+        }
     }
 
     /// True for a process of this worker, false for an endpoint.

@@ -14,6 +14,7 @@ use prost::{
 };
 
 use super::Token;
+use crate::clock::Allowance;
 
 const CONTEXT: u32 = 1;
 const DECISION: u32 = 2;
@@ -32,6 +33,19 @@ pub(crate) struct Batch {
     pub(crate) tokens: Vec<Option<Token>>,
     /// Time at which each question was added.
     pub(crate) wanted: Vec<Instant>,
+    /// How long the answer to its last question may take.
+    allowance: Option<Allowance>,
+}
+
+/// How a question is asked.
+#[derive(Clone, Debug)]
+pub(crate) struct Asking {
+    /// While no other question is open.
+    pub(crate) alone: bool,
+    /// How long the answer may take if it is asked alone.
+    pub(crate) allowance: Allowance,
+    /// The clock of the seat.
+    pub(crate) clock: Option<v1::Clock>,
 }
 
 impl Batch {
@@ -47,6 +61,11 @@ impl Batch {
 
     pub(crate) fn len(&self) -> usize {
         self.tokens.len()
+    }
+
+    /// How long the answer to the question of a batch of one may take.
+    pub(crate) fn allowance(&self) -> Option<Allowance> {
+        self.allowance
     }
 
     /// Takes the message with all questions.
@@ -121,6 +140,7 @@ impl Writer {
         token: Token,
         game: &dyn AnyMatch,
         question: Question,
+        clock: Option<&v1::Clock>,
     ) {
         let slot = batch.tokens.len() as u64;
         nested(&mut batch.body, DECISION, |out| {
@@ -144,6 +164,9 @@ impl Writer {
                         out.extend_from_slice(self.notation.as_bytes());
                     });
                 }
+            }
+            if let Some(clock) = clock {
+                encoding::message::encode(9, clock, out);
             }
         });
         batch.ends.push(batch.body.len());
@@ -229,9 +252,9 @@ impl Inbox {
         token: Token,
         game: &dyn AnyMatch,
         question: Question,
-        alone: bool,
+        how: Asking,
     ) {
-        let alone = alone || self.all_alone;
+        let alone = how.alone || self.all_alone;
         let queue = match alone {
             true => &mut self.alone,
             false => &mut self.batches,
@@ -243,8 +266,10 @@ impl Inbox {
         }
         let now = *self.now.get_or_insert_with(Instant::now);
         if let Some(batch) = queue.back_mut() {
-            self.writer.write(batch, token, game, question);
+            let clock = how.clock.as_ref();
+            self.writer.write(batch, token, game, question, clock);
             batch.wanted.push(now);
+            batch.allowance = Some(how.allowance);
         }
     }
 
@@ -294,11 +319,14 @@ pub(crate) fn context(setup: &v1::TournamentSetup, agent: &v1::AgentSetup) -> v1
         seats: setup.seats,
         bot: agent.bot.clone(),
         bot_options: agent.options.clone(),
+        nodes: setup.play.as_ref().map_or(0, |play| play.nodes),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use arena_engine::Status;
     use prost::Message;
 
@@ -325,8 +353,22 @@ mod tests {
             panic!("a question");
         };
         let token = |place| Token { place, number: 0 };
+        let clock = v1::Clock {
+            left_us: 9_000_000,
+            increment_us: 5,
+            moves_to_go: 3,
+            seats_left_us: vec![9_000_000, 4],
+        };
+        let how = Asking {
+            alone: false,
+            allowance: Allowance {
+                budget: Duration::from_secs(9),
+                margin: Duration::ZERO,
+            },
+            clock: Some(clock.clone()),
+        };
         for place in 0..3 {
-            inbox.push(token(place), &*game, question, false);
+            inbox.push(token(place), &*game, question, how.clone());
         }
         let mut position = Vec::new();
         game.encode(details, &mut position);
@@ -348,6 +390,7 @@ mod tests {
                     text
                 })
                 .collect(),
+            clock: Some(clock.clone()),
         };
         let mut full = inbox.take_batch(2).expect("a full batch");
         assert!(inbox.take_batch(2).is_none(), "the second has one question");
@@ -362,7 +405,7 @@ mod tests {
         };
         assert_eq!(message, wanted);
 
-        inbox.push(token(3), &*game, question, false);
+        inbox.push(token(3), &*game, question, how.clone());
         let rest = inbox.take_batch(1).expect("the rest");
         let single: Vec<_> = rest.into_single(5).collect();
         assert_eq!(single.len(), 2);

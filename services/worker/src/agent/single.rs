@@ -84,7 +84,7 @@ impl AgentTask {
         connection.fresh = false;
         let grpc = connection.grpc.clone();
         let batches_again = self.batches_again.filter(|_| !connection.single);
-        let budget = whole_micros(self.setup.move_timeout);
+        let budget = whole_micros(self.setup.time_control.longest_move());
         let call_limit = self.batch_timeout(IN_FLIGHT);
         let mut waiting: VecDeque<Single> = VecDeque::new();
         let mut calls: JoinSet<Answer> = JoinSet::new();

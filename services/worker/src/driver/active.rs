@@ -1,8 +1,8 @@
 //! Games in play, by place.
 
-use std::{collections::BTreeMap, rc::Rc, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, rc::Rc, sync::Arc};
 
-use arena_engine::{AnyMatch, IllegalAction, Status};
+use arena_engine::{AnyMatch, IllegalAction, Question, Status};
 use arena_wire::v1;
 use slab::Slab;
 
@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     agent::{FaultReport, Token},
+    clock::{Clocks, Spent},
     native::PlyCounter,
     record::{Answered, Known, Timed, micros, void_report},
 };
@@ -38,6 +39,8 @@ pub(super) struct Active {
     job: Option<Arc<PlyCounter>>,
     answered: Answered,
     outputs: GameOutputs,
+    clocks: Option<Clocks>,
+    run_queue_us: Vec<u32>,
 }
 
 impl Active {
@@ -51,6 +54,8 @@ impl Active {
         let context = tournament.context();
         let seats = context.seats(&assignment);
         Ok(Self {
+            clocks: context.time_control().clocks(seats.len()),
+            run_queue_us: Vec::new(),
             number: 0,
             lease,
             game: context.open(&assignment)?,
@@ -79,9 +84,7 @@ impl Active {
                 self.tournament.charge(token, fault_report.clone());
                 None
             }
-            None => self
-                .tournament
-                .ask(agent, token, &*self.game, question, false),
+            None => self.put(agent, token, question, false),
         };
         true
     }
@@ -90,9 +93,20 @@ impl Active {
     pub(super) fn ask_alone(&mut self, token: Token) {
         if let Status::Asks(question) = self.game.status() {
             let agent = self.seats.agent(question.seat);
-            let (tournament, game) = (&self.tournament, &*self.game);
-            self.job = tournament.ask(agent, token, game, question, true);
+            self.job = self.put(agent, token, question, true);
         }
+    }
+
+    fn put(
+        &self,
+        agent: u16,
+        token: Token,
+        question: Question,
+        alone: bool,
+    ) -> Option<Arc<PlyCounter>> {
+        let (game, clocks) = (&*self.game, self.clocks.as_ref());
+        let tournament = &self.tournament;
+        tournament.ask(agent, token, game, question, clocks, alone)
     }
 
     /// Progress of whatever works on its open question, for any game; none if nothing does.
@@ -121,10 +135,18 @@ impl Active {
         Ok(())
     }
 
-    /// Stores the time of a move, if timing is strict.
-    pub(super) fn time(&mut self, took: Duration) {
-        if self.tournament.context().strict() {
-            self.latencies_us.push(micros(took));
+    /// Stores the time of the answer to its open question, if timing is strict, and presses the
+    /// clock.
+    pub(super) fn time(&mut self, spent: Spent) {
+        let context = self.tournament.context();
+        if context.strict() {
+            self.latencies_us.push(micros(spent.took));
+        }
+        if context.time_control().is_timed() {
+            self.run_queue_us.push(micros(spent.queued));
+        }
+        if let (Some(clocks), Status::Asks(question)) = (&mut self.clocks, self.game.status()) {
+            clocks.press(question.seat, spent);
         }
     }
 
@@ -181,6 +203,7 @@ impl Active {
         let known = Known {
             timed: self.timed,
             latencies_us: self.latencies_us,
+            run_queue_us: self.run_queue_us,
             details: self.details,
             answered: self.answered,
             outputs: self.outputs.take(),

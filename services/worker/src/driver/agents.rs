@@ -21,8 +21,9 @@ use crate::{
         DecisionResult, Event, FaultReport, Token,
         client::{AgentClient, AgentClientSetup},
         connection::Source,
-        question::{Writer, context},
+        question::{Asking, Writer, context},
     },
+    clock::{Clocks, Spent},
     context::TournamentContext,
     environment::{Builtin, Environment},
     native::{NativeClient, NativeRunner, PlyCounter, Pool},
@@ -226,18 +227,30 @@ impl TournamentAgents {
         token: Token,
         game: &dyn AnyMatch,
         question: Question,
+        clocks: Option<&Clocks>,
         alone: bool,
     ) -> Option<Arc<PlyCounter>> {
         let agent = self.agent(index);
         if !agent.is_asked.replace(true) {
             self.asked.borrow_mut().push(index);
         }
+        let time_control = self.context.time_control();
+        let allowance = time_control.allowance(clocks, question.seat);
         match agent.reached.get_or_init(|| self.reach(index)) {
             Reached::Connected(client) => {
-                client.ask(token, game, question, alone || self.context.strict());
+                let clock = clocks.map(|clocks| clocks.show(question.seat));
+                let how = Asking {
+                    alone: alone || self.context.strict(),
+                    allowance,
+                    clock,
+                };
+                client.ask(token, game, question, how);
                 None
             }
-            Reached::Native(client) => Some(client.borrow_mut().ask(token, game, question)),
+            Reached::Native(client) => {
+                let mut client = client.borrow_mut();
+                Some(client.ask(token, game, question, allowance))
+            }
             Reached::Nowhere => {
                 let name = self.context.agent_name(index);
                 let why = format!("the setup does not state the source of agent {name}");
@@ -272,7 +285,7 @@ impl TournamentAgents {
 
     /// Answers for an agent that is given up.
     pub(super) fn charge(&self, token: Token, fault_report: FaultReport) {
-        self.answer(token, DecisionResult::Fault(fault_report, Duration::ZERO));
+        self.answer(token, DecisionResult::Fault(fault_report, Spent::default()));
     }
 
     fn answer(&self, token: Token, result: DecisionResult) {
@@ -299,7 +312,7 @@ impl TournamentAgents {
             meter: self.context.meter(&self.environment.metrics, index),
             source,
             batch_size: agent.batch_size as usize,
-            move_timeout: self.context.move_timeout(),
+            time_control: *self.context.time_control(),
         };
         // The papers' agents need only ids.
         let writer = Writer::new(&context, !(agent.omit_move_details || native));

@@ -89,18 +89,18 @@ impl Driver {
             return;
         };
         match verdict {
-            DecisionResult::Move(action, took) => {
-                active.time(took);
+            DecisionResult::Move(action, spent) => {
+                active.time(spent);
                 if let Err(error) = active.answer(action) {
                     active.fault(FaultReport::new(FaultKind::IllegalMove, error.to_string()));
                 }
             }
-            DecisionResult::Fault(fault_report, took) => {
-                active.time(took);
+            DecisionResult::Fault(fault_report, spent) => {
+                active.time(spent);
                 active.fault(fault_report);
             }
             DecisionResult::Unready(fault_report) if self.alone => {
-                active.time(Duration::ZERO);
+                active.time(Spent::default());
                 active.fault(fault_report);
             }
             DecisionResult::Unready(fault_report) => {

@@ -82,7 +82,7 @@ impl Lease {
 
     /// It made progress a short time ago: a late decision is asked again before it is charged.
     pub(super) fn moves(&self, now: Instant) -> bool {
-        let time_limit = STILL_MAX + self.tournament.context().move_timeout();
+        let time_limit = STILL_MAX + self.tournament.context().time_control().longest_move();
         now.saturating_duration_since(self.moved) < time_limit
     }
 }

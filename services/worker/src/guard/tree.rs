@@ -9,7 +9,7 @@ use nix::{
 use procfs::process::{self, Process};
 
 /// All living descendants, including those in other sessions.
-pub(super) fn descendants(root: Pid) -> BTreeSet<i32> {
+pub(crate) fn descendants(root: Pid) -> BTreeSet<i32> {
     let mut found = BTreeSet::new();
     let mut open = vec![root.as_raw()];
     while let Some(pid) = open.pop() {

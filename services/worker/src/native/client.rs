@@ -11,6 +11,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::{NativeRunner, PlyCounter, Pool};
 use crate::{
     agent::{Event, Token, window::Window},
+    clock::Allowance,
     lock,
 };
 
@@ -33,6 +34,7 @@ pub(super) struct Questions {
 pub(super) struct Asked {
     pub(super) token: Token,
     pub(super) question: Question,
+    pub(super) allowance: Allowance,
     /// End of position and legal actions.
     pub(super) position: usize,
     pub(super) legal: usize,
@@ -80,6 +82,7 @@ impl NativeClient {
         token: Token,
         game: &dyn AnyMatch,
         question: Question,
+        allowance: Allowance,
     ) -> Arc<PlyCounter> {
         let waiting = &mut self.waiting;
         waiting.since.get_or_insert_with(Instant::now);
@@ -88,6 +91,7 @@ impl NativeClient {
         waiting.asked.push(Asked {
             token,
             question,
+            allowance,
             position: waiting.positions.len(),
             legal: waiting.legal.len(),
         });

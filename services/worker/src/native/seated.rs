@@ -58,7 +58,6 @@ pub(super) fn make(
                     metrics: metrics.clone(),
                     made: BTreeMap::new(),
                 },
-                time_limit: TimeLimit::of(context),
                 overhead: metrics.overhead(&context.wire().ruleset),
                 builder: RecordBuilder::new(context.clone()),
             })
@@ -72,7 +71,6 @@ pub(super) fn make(
 struct Seated<G: Game> {
     game: G,
     bots: Bots<G>,
-    time_limit: TimeLimit,
     overhead: WeightedHistogram,
     builder: RecordBuilder,
 }
@@ -115,8 +113,10 @@ impl<G: Game> BotPool for Seated<G> {
         for &agent in &seats {
             self.bots.get(agent, &self.game)?;
         }
-        let time_limit = self.time_limit;
-        let strict = time_limit.strict;
+        let control = context.time_control();
+        let strict = context.strict();
+        let mut clocks = control.clocks(seats.len());
+        let mut run_queue_us = Vec::new();
         let log = |agent, message: &str| {
             tracing::info!(
                 tournament = context.tournament_id(),
@@ -136,13 +136,22 @@ impl<G: Game> BotPool for Seated<G> {
             let agent = seats[usize::from(question.seat)];
             let MeteredBot { bot, meter } = self.bots.get(agent, &self.game)?;
             let choose = |stop: Stop<'_>| bot.choose(&Decision::of(&game, question, stop));
-            let again = || log(agent, &format!("{}: asking again", time_limit.message()));
+            let allowance = control.allowance(clocks.as_ref(), question.seat);
+            let time_limit = TimeLimit::of(&context, allowance);
+            let again = || log(agent, &format!("{}: asking again", control.late(allowance)));
             let sampled = meter.moves.due();
             let weight = meter.moves.weight();
             let start = (strict || sampled).then(Instant::now);
             match time_limit.ask(Some(&job.unwanted), choose, again) {
-                Ok(chosen) => {
+                Ok((chosen, spent)) => {
                     let took = start.map(|start| start.elapsed());
+                    if control.is_timed() {
+                        let spent = spent.unwrap_or_default();
+                        run_queue_us.push(micros(spent.queued));
+                        if let Some(clocks) = &mut clocks {
+                            clocks.press(question.seat, spent);
+                        }
+                    }
                     match took.map(|took| MoveTiming::in_process(Duration::ZERO, took)) {
                         Some(timing) if strict => meter.moves.timed(timing, 1),
                         Some(timing) => meter.moves.sampled(timing),
@@ -160,10 +169,16 @@ impl<G: Game> BotPool for Seated<G> {
                     }
                 }
                 Err(Stopped::Late) => {
-                    let timing = MoveTiming::in_process(Duration::ZERO, time_limit.limit);
-                    meter.moves.timed(timing, 1);
-                    latencies_us.extend(strict.then(|| micros(time_limit.limit)));
-                    let message = time_limit.message();
+                    let limit = allowance.limit();
+                    meter
+                        .moves
+                        .timed(MoveTiming::in_process(Duration::ZERO, limit), 1);
+                    latencies_us.extend(strict.then(|| micros(limit)));
+                    run_queue_us.extend(control.is_timed().then_some(0));
+                    if let Some(clocks) = &mut clocks {
+                        clocks.press(question.seat, limit.into());
+                    }
+                    let message = control.late(allowance);
                     log(agent, &message);
                     details.push(v1::FaultDetail {
                         seat: question.seat.into(),
@@ -179,6 +194,7 @@ impl<G: Game> BotPool for Seated<G> {
         let known = Known {
             timed,
             latencies_us,
+            run_queue_us,
             details,
             answered,
             outputs: Vec::new(),
@@ -189,8 +205,7 @@ impl<G: Game> BotPool for Seated<G> {
     fn answer(&mut self, agent: u16, questions: &Questions) -> Result<Vec<Answer>, String> {
         let context = self.bots.context.clone();
         let MeteredBot { bot, meter } = self.bots.get(agent, &self.game)?;
-        let time_limit = self.time_limit;
-        let late = || FaultReport::new(FaultKind::Timeout, time_limit.message());
+        let control = context.time_control();
         let mut answers = Vec::with_capacity(questions.asked.len());
         let (mut position, mut legal) = (0, 0);
         for asked in &questions.asked {
@@ -215,22 +230,30 @@ impl<G: Game> BotPool for Seated<G> {
                     stop,
                 })
             };
+            let time_limit = TimeLimit::of(&context, asked.allowance);
+            let message = || control.late(asked.allowance);
             let again = || {
                 let agent = context.agent_name(agent);
-                tracing::info!(agent, "{}: asking again", time_limit.message());
+                tracing::info!(agent, "{}: asking again", message());
             };
             let start = Instant::now();
             let result = match time_limit.ask(None, choose, again) {
-                Ok(chosen) => DecisionResult::Move(chosen.action.into(), start.elapsed()),
+                Ok((chosen, spent)) => {
+                    let spent = spent.unwrap_or_else(|| start.elapsed().into());
+                    DecisionResult::Move(chosen.action.into(), spent)
+                }
                 // It may have been asked twice: the time that the bot had counts.
-                Err(Stopped::Late) => DecisionResult::Fault(late(), time_limit.limit),
+                Err(Stopped::Late) => {
+                    let late = FaultReport::new(FaultKind::Timeout, message());
+                    DecisionResult::Fault(late, asked.allowance.limit().into())
+                }
                 Err(Stopped::Unwanted) => {
                     DecisionResult::Void("its request was dropped".to_owned())
                 }
             };
-            if let DecisionResult::Move(_, took) | DecisionResult::Fault(_, took) = result {
+            if let DecisionResult::Move(_, spent) | DecisionResult::Fault(_, spent) = &result {
                 let waited = questions.since.map(|since| start - since);
-                let timing = MoveTiming::in_process(waited.unwrap_or_default(), took);
+                let timing = MoveTiming::in_process(waited.unwrap_or_default(), spent.took);
                 meter.moves.timed(timing, 1);
             }
             answers.push((asked.token, result));

@@ -12,14 +12,19 @@ use std::{
 
 use arena_agents::{Chosen, Stop};
 
-use crate::context::TournamentContext;
+use crate::{
+    clock::{Allowance, RunQueue, Spent},
+    context::TournamentContext,
+};
 
-/// The time limit of a tournament's bots.
+/// The time limit of a bot's question.
 #[derive(Clone, Copy)]
 pub(super) struct TimeLimit {
-    /// For one question.
-    pub(super) limit: Duration,
-    pub(super) strict: bool,
+    limit: Duration,
+    /// The question is asked alone, and timed.
+    strict: bool,
+    /// Time without a core does not count.
+    is_clock: bool,
 }
 
 /// Why there is no choice.
@@ -32,16 +37,12 @@ pub(super) enum Stopped {
 }
 
 impl TimeLimit {
-    pub(super) fn of(context: &TournamentContext) -> Self {
+    pub(super) fn of(context: &TournamentContext, allowance: Allowance) -> Self {
         Self {
-            limit: context.move_timeout(),
+            limit: allowance.limit(),
             strict: context.strict(),
+            is_clock: context.time_control().is_timed(),
         }
-    }
-
-    /// The message about a late bot.
-    pub(super) fn message(&self) -> String {
-        format!("no answer within {:?}", self.limit)
     }
 
     /// Asks a bot. `again` is called if it was late and is asked once more.
@@ -54,7 +55,7 @@ impl TimeLimit {
         unwanted: Option<&AtomicBool>,
         mut choose: impl FnMut(Stop<'_>) -> Chosen,
         again: impl FnOnce(),
-    ) -> Result<Chosen, Stopped> {
+    ) -> Result<(Chosen, Option<Spent>), Stopped> {
         match self.ask_once(unwanted, &mut choose) {
             Err(Stopped::Late) if !self.strict => {
                 again();
@@ -69,20 +70,28 @@ impl TimeLimit {
         &self,
         unwanted: Option<&AtomicBool>,
         choose: &mut impl FnMut(Stop<'_>) -> Chosen,
-    ) -> Result<Chosen, Stopped> {
+    ) -> Result<(Chosen, Option<Spent>), Stopped> {
         let is_unwanted = || unwanted.is_some_and(|unwanted| unwanted.load(Ordering::Relaxed));
         let since = Cell::new(self.strict.then(Instant::now));
+        let run_queue = { self.is_clock }.then(|| RunQueue::start(Vec::new()));
+        let queued = || run_queue.as_ref().map_or(Duration::ZERO, RunQueue::waited);
+        let is_late = |took: Duration| took >= self.limit && took >= self.limit + queued();
         let over = || {
             let start = since.get().unwrap_or_else(Instant::now);
             since.set(Some(start));
-            start.elapsed() >= self.limit || is_unwanted()
+            is_late(start.elapsed()) || is_unwanted()
         };
         let chosen = choose(Stop::when(&over));
         match since.get() {
-            None => Ok(chosen),
+            None => Ok((chosen, None)),
             Some(_) if is_unwanted() => Err(Stopped::Unwanted),
-            Some(start) if start.elapsed() >= self.limit => Err(Stopped::Late),
-            Some(_) => Ok(chosen),
+            Some(start) => match start.elapsed() {
+                took if is_late(took) => Err(Stopped::Late),
+                took => {
+                    let queued = queued();
+                    Ok((chosen, Some(Spent { took, queued })))
+                }
+            },
         }
     }
 }
@@ -94,11 +103,15 @@ mod tests {
     const LONG: Duration = Duration::from_secs(3600);
 
     /// Asks a search that does not end; returns the result and the number of attempts.
-    fn asked(limit: Duration, strict: bool, unwanted: bool) -> (Result<Chosen, Stopped>, u32) {
+    fn asked(limit: Duration, strict: bool, unwanted: bool) -> (Option<Stopped>, u32) {
         let flag = AtomicBool::new(unwanted);
         let mut askings = 0;
         let reported = Cell::new(0);
-        let time_limit = TimeLimit { limit, strict };
+        let time_limit = TimeLimit {
+            limit,
+            strict,
+            is_clock: strict,
+        };
         let searching = arena_agents::bot(
             "kalah-minimax",
             &[("depth".to_owned(), 20i64.into())].into(),
@@ -124,7 +137,7 @@ mod tests {
             || reported.set(reported.get() + 1),
         );
         assert_eq!(askings, 1 + reported.get());
-        (answer, askings)
+        (answer.err(), askings)
     }
 
     fn kalah() -> arena_games::Kalah {
@@ -135,7 +148,7 @@ mod tests {
 
     #[test]
     fn late_bot_is_asked_once_more() {
-        let late = Err(Stopped::Late);
+        let late = Some(Stopped::Late);
         let limit = Duration::from_millis(1);
         assert_eq!(asked(limit, false, false), (late, 2));
         assert_eq!(asked(limit, true, false), (late, 1));
@@ -143,7 +156,7 @@ mod tests {
 
     #[test]
     fn abandoned_bot_stops() {
-        assert_eq!(asked(LONG, false, true), (Err(Stopped::Unwanted), 1));
+        assert_eq!(asked(LONG, false, true), (Some(Stopped::Unwanted), 1));
     }
 
     #[test]
@@ -151,8 +164,9 @@ mod tests {
         let time_limit = TimeLimit {
             limit: Duration::ZERO,
             strict: false,
+            is_clock: false,
         };
         let answer = time_limit.ask(None, |_| Chosen::from(3), || {});
-        assert_eq!(answer, Ok(Chosen::from(3)));
+        assert_eq!(answer, Ok((Chosen::from(3), None)));
     }
 }

@@ -59,6 +59,8 @@ pub(crate) fn socket_path_bytes(temp: &Path) -> usize {
 #[derive(Debug)]
 pub struct Process {
     channel: Channel,
+    /// Process id of its guard.
+    guard: Option<u32>,
     output: Arc<Output>,
     exit: watch::Receiver<Option<Exit>>,
     flood: Arc<OnceLock<Exit>>,
@@ -144,6 +146,7 @@ impl Supervisor {
         if let Some(outputs) = &self.outputs {
             outputs.push(output.clone());
         }
+        let guard_id = child.id();
         let flood = Arc::new(OnceLock::new());
         let (ended, exit) = watch::channel(None);
         let (stop, stopped) = oneshot::channel();
@@ -160,6 +163,7 @@ impl Supervisor {
         match connected {
             Ok(channel) => Ok(Process {
                 channel,
+                guard: guard_id,
                 output,
                 exit,
                 flood,
@@ -181,6 +185,13 @@ impl Process {
     #[must_use]
     pub fn channel(&self) -> &Channel {
         &self.channel
+    }
+
+    /// Ids of its processes, without the guard.
+    pub(crate) fn processes(&self) -> Vec<i32> {
+        let guard = self.guard.map(|id| Pid::from_raw(id as i32));
+        let listed = guard.map(tree::descendants).unwrap_or_default();
+        listed.into_iter().collect()
     }
 
     /// How it ended, if it did.

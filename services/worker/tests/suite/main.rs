@@ -1,5 +1,6 @@
 //! The worker with real processes.
 
+mod clocks;
 mod common;
 mod coordinator;
 mod fleet;

@@ -102,23 +102,25 @@ class OptionValue(_message.Message):
     def __init__(self, name: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
 
 class GameContext(_message.Message):
-    __slots__ = ("ruleset", "rules_version", "options", "seats", "bot", "bot_options")
+    __slots__ = ("ruleset", "rules_version", "options", "seats", "bot", "bot_options", "nodes")
     RULESET_FIELD_NUMBER: _ClassVar[int]
     RULES_VERSION_FIELD_NUMBER: _ClassVar[int]
     OPTIONS_FIELD_NUMBER: _ClassVar[int]
     SEATS_FIELD_NUMBER: _ClassVar[int]
     BOT_FIELD_NUMBER: _ClassVar[int]
     BOT_OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    NODES_FIELD_NUMBER: _ClassVar[int]
     ruleset: str
     rules_version: int
     options: _containers.RepeatedCompositeFieldContainer[OptionValue]
     seats: int
     bot: str
     bot_options: _containers.RepeatedCompositeFieldContainer[OptionValue]
-    def __init__(self, ruleset: _Optional[str] = ..., rules_version: _Optional[int] = ..., options: _Optional[_Iterable[_Union[OptionValue, _Mapping]]] = ..., seats: _Optional[int] = ..., bot: _Optional[str] = ..., bot_options: _Optional[_Iterable[_Union[OptionValue, _Mapping]]] = ...) -> None: ...
+    nodes: int
+    def __init__(self, ruleset: _Optional[str] = ..., rules_version: _Optional[int] = ..., options: _Optional[_Iterable[_Union[OptionValue, _Mapping]]] = ..., seats: _Optional[int] = ..., bot: _Optional[str] = ..., bot_options: _Optional[_Iterable[_Union[OptionValue, _Mapping]]] = ..., nodes: _Optional[int] = ...) -> None: ...
 
 class Decision(_message.Message):
-    __slots__ = ("slot", "context", "seat", "number", "seed", "position", "legal_moves", "notations")
+    __slots__ = ("slot", "context", "seat", "number", "seed", "position", "legal_moves", "notations", "clock")
     SLOT_FIELD_NUMBER: _ClassVar[int]
     CONTEXT_FIELD_NUMBER: _ClassVar[int]
     SEAT_FIELD_NUMBER: _ClassVar[int]
@@ -127,6 +129,7 @@ class Decision(_message.Message):
     POSITION_FIELD_NUMBER: _ClassVar[int]
     LEGAL_MOVES_FIELD_NUMBER: _ClassVar[int]
     NOTATIONS_FIELD_NUMBER: _ClassVar[int]
+    CLOCK_FIELD_NUMBER: _ClassVar[int]
     slot: int
     context: int
     seat: int
@@ -135,7 +138,20 @@ class Decision(_message.Message):
     position: bytes
     legal_moves: _containers.RepeatedScalarFieldContainer[int]
     notations: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, slot: _Optional[int] = ..., context: _Optional[int] = ..., seat: _Optional[int] = ..., number: _Optional[int] = ..., seed: _Optional[int] = ..., position: _Optional[bytes] = ..., legal_moves: _Optional[_Iterable[int]] = ..., notations: _Optional[_Iterable[str]] = ...) -> None: ...
+    clock: Clock
+    def __init__(self, slot: _Optional[int] = ..., context: _Optional[int] = ..., seat: _Optional[int] = ..., number: _Optional[int] = ..., seed: _Optional[int] = ..., position: _Optional[bytes] = ..., legal_moves: _Optional[_Iterable[int]] = ..., notations: _Optional[_Iterable[str]] = ..., clock: _Optional[_Union[Clock, _Mapping]] = ...) -> None: ...
+
+class Clock(_message.Message):
+    __slots__ = ("left_us", "increment_us", "moves_to_go", "seats_left_us")
+    LEFT_US_FIELD_NUMBER: _ClassVar[int]
+    INCREMENT_US_FIELD_NUMBER: _ClassVar[int]
+    MOVES_TO_GO_FIELD_NUMBER: _ClassVar[int]
+    SEATS_LEFT_US_FIELD_NUMBER: _ClassVar[int]
+    left_us: int
+    increment_us: int
+    moves_to_go: int
+    seats_left_us: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, left_us: _Optional[int] = ..., increment_us: _Optional[int] = ..., moves_to_go: _Optional[int] = ..., seats_left_us: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class ChooseMoveRequest(_message.Message):
     __slots__ = ("context", "decision", "time_budget_us")
