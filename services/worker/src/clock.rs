@@ -8,7 +8,7 @@ use std::time::Duration;
 use arena_model::spec::Clock;
 use arena_wire::v1;
 
-pub(crate) use self::run_queue::RunQueue;
+pub(crate) use self::run_queue::{RunQueue, Thread, on_sleep, on_wake};
 use crate::record::whole_micros;
 
 /// Default time for a move.
@@ -188,7 +188,7 @@ impl Clocks {
         let seat = &mut self.seats[usize::from(seat)];
         seat.left = seat.left.saturating_sub(spent.charged()) + clock.increment;
         seat.moves += 1;
-        if clock.moves.is_some_and(|control| seat.moves % control == 0) {
+        if clock.moves.is_some_and(|control| seat.moves.is_multiple_of(control)) {
             seat.left += clock.base;
         }
     }

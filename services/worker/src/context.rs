@@ -57,7 +57,7 @@ impl TournamentContext {
             agents: { setup.agents.iter() }.map(|it| it.name.clone()).collect(),
             setup: record_setup(&setup),
         };
-        let play = setup.play.clone().unwrap_or_default();
+        let play = setup.play.unwrap_or_default();
         let scale = match play.scale_clocks {
             true => speed::clock_scale(),
             false => 1.0,

@@ -4,6 +4,8 @@ use std::{future::Future, io, thread};
 
 use tokio::{runtime::Builder, sync::oneshot, task::LocalSet};
 
+use crate::clock::{on_sleep, on_wake};
+
 /// Runs work on a thread of its own. Dropping the future stops the work.
 pub(crate) async fn on_own_thread<T, F>(
     name: &str,
@@ -13,7 +15,11 @@ where
     T: Send + 'static,
     F: Future<Output = T>,
 {
-    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let runtime = Builder::new_current_thread()
+        .enable_all()
+        .on_thread_park(on_sleep)
+        .on_thread_unpark(on_wake)
+        .build()?;
     let (mut result, done) = oneshot::channel();
     thread::Builder::new()
         .name(name.to_owned())

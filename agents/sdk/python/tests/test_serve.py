@@ -197,13 +197,20 @@ def test_decision_has_all_request_fields(start):
             assert decision.position.pieces[4] == 10
             assert [move.to for move in decision.moves] == [12, 6, 14]
             assert decision.time_budget == 2.5
+            assert (decision.time_left, decision.increment, decision.moves_to_go) == (8.5, 0.1, 3)
+            assert decision.times_left == [9.0, 8.5] and decision.nodes == 77
             return 8
 
     serve(Witness())
     """
     client = start(script).client
     decision = cowry_decision(seed=2**64 - 1, number=9)
-    answer = client.choose(cowry_context(), decision, time_budget_us=2_500_000)
+    clock = decision.clock
+    clock.left_us, clock.increment_us, clock.moves_to_go = 8_500_000, 100_000, 3
+    clock.seats_left_us.extend([9_000_000, 8_500_000])
+    context = cowry_context()
+    context.nodes = 77
+    answer = client.choose(context, decision, time_budget_us=2_500_000)
     assert answer.move_id == 8
     assert answer.info.HasField("thinking_us")
 

@@ -4,7 +4,8 @@ use std::{fmt, str::FromStr, time::Duration};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The time that a seat has for its moves.
+/// The time that a seat has for the moves that its agent is asked for. A move that is played without
+/// a question, because no other is legal, does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {
     /// Number of moves for which the base time has to last; then it is added again. None: the base

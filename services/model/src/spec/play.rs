@@ -243,6 +243,9 @@ impl Play {
         if !self.is_timed() && self.scale_clocks {
             return fail("scale_clocks needs clock or move_time");
         }
+        if self.nodes == Some(0) {
+            return fail("nodes = 0: must be at least 1");
+        }
         let day = Duration::from_secs(86_400);
         if let Some(time) = self.move_time
             && !(Duration::from_millis(1)..=day).contains(&time)

@@ -35,6 +35,16 @@ fn spec_round_trips() {
 }
 
 #[test]
+fn clock_implies_strict_timing() {
+    for time in ["clock = \"40/60s\"", "move_time = \"50ms\""] {
+        let text = format!("{LEAST}[play]\n{time}\nnodes = 9\ntiming_margin = \"0s\"\n");
+        let spec = Spec::parse(&text).expect("a spec");
+        assert_eq!(spec.play.timing, Timing::Strict);
+        assert_eq!(Spec::parse(&spec.to_toml()).expect("a spec"), spec);
+    }
+}
+
+#[test]
 fn expectations_round_trip() {
     for written in [
         "expect = [\"a beats b at 95 %\", \"no faults\"]\n",
@@ -100,6 +110,24 @@ fn invalid_spec_is_named() {
         ),
         ("[play]\nmove_timeout = \"2\"", "\"2\" is not a duration"),
         ("[play]\nmove_timeout = \"0s\"", "move_timeout must be from"),
+        ("[play]\nclock = \"soon\"", "\"soon\" is not a clock"),
+        ("[play]\nclock = 10", "invalid type: integer"),
+        (
+            "[play]\nclock = \"1s\"\nmove_time = \"1s\"",
+            "clock and move_time exclude each other",
+        ),
+        (
+            "[play]\nclock = \"1s\"\nmove_timeout = \"1s\"",
+            "move_timeout has no effect with clock",
+        ),
+        (
+            "[play]\nclock = \"1s\"\ntiming = \"throughput\"",
+            "need timing = \"strict\"",
+        ),
+        ("[play]\nmove_time = \"0s\"", "move_time must be from"),
+        ("[play]\ntiming_margin = \"1s\"", "timing_margin needs clock"),
+        ("[play]\nscale_clocks = true", "scale_clocks needs clock"),
+        ("[play]\nnodes = 0", "nodes"),
         (
             "[play]\non_fault = \"shrug\"",
             "unknown value on_fault = \"shrug\"",

@@ -66,7 +66,8 @@ impl AgentTask {
                 round_trip: took,
                 thinking: None,
             });
-            let in_time = !control.is_timed() || spent.charged() <= limit;
+            // If this worker woke late because its timer was due, the answer came after that.
+            let in_time = !control.is_timed() || spent.charged() < limit;
             let status = match answer {
                 Some(Ok(answer)) if in_time => {
                     break match codec::read_move(answer.into_inner()) {

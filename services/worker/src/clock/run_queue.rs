@@ -2,16 +2,16 @@
 //! (`/proc/PID/task/TID/schedstat`).
 
 use std::{
+    cell::Cell,
     collections::HashMap,
+    fs::File,
     num::NonZero,
+    os::unix::fs::FileExt,
     thread,
     time::{Duration, Instant},
 };
 
-use procfs::{
-    FromRead,
-    process::{Process, Schedstat},
-};
+use procfs::process::Process;
 
 /// What the scheduler counted for one thread, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,27 +20,27 @@ struct Counted {
     waited: u64,
 }
 
-/// Measures from its creation on. Counts nothing where the system does not.
+/// The agent's processes, from their creation on. Counts nothing where the system does not.
 #[derive(Debug)]
 pub(crate) struct RunQueue {
     processes: Vec<i32>,
     agent: HashMap<i32, Counted>,
-    own: Counted,
     start: Instant,
 }
 
 impl RunQueue {
-    /// For these processes of an agent, and this thread.
+    /// Starts to measure, on the thread that waits for the answer.
     pub(crate) fn start(processes: Vec<i32>) -> Self {
+        OWN.with(|own| own.measuring.update(|count| count + 1));
         Self {
             agent: threads(&processes).collect(),
             processes,
-            own: own(),
             start: Instant::now(),
         }
     }
 
-    /// Time since the start in which the agent or this thread waited for a core.
+    /// Time since the start in which the agent waited for a core, and in which this thread waited
+    /// for one after its last wake: the answer, or the end of the agent's time, had come by then.
     ///
     /// Of the agent's threads the one that waited longest counts. An agent whose threads wait for
     /// each other, because it starts more than it has cores, gains nothing: the time counts only
@@ -56,9 +56,83 @@ impl RunQueue {
         let wall = self.start.elapsed();
         let unused = (wall * cores).saturating_sub(Duration::from_nanos(ran));
         let agent = Duration::from_nanos(waited).min(unused);
-        let own = own().waited.saturating_sub(self.own.waited);
+        let own = OWN.with(|own| own.wake.get());
         (agent + Duration::from_nanos(own)).min(wall)
     }
+}
+
+impl Drop for RunQueue {
+    fn drop(&mut self) {
+        OWN.with(|own| own.measuring.update(|count| count.saturating_sub(1)));
+    }
+}
+
+/// The time in which this thread waits for a core while it thinks.
+pub(crate) struct Thread(u64);
+
+impl Thread {
+    /// Starts to measure.
+    pub(crate) fn start() -> Self {
+        Self(OWN.with(Own::waited))
+    }
+
+    /// Time since the start in which this thread waited.
+    pub(crate) fn waited(&self) -> Duration {
+        Duration::from_nanos(OWN.with(Own::waited).saturating_sub(self.0))
+    }
+}
+
+/// What is known of this thread.
+struct Own {
+    /// Its counters.
+    file: Option<File>,
+    /// Number of measurements that need its wakes.
+    measuring: Cell<u32>,
+    /// Its waiting time when it went to sleep.
+    asleep: Cell<u64>,
+    /// How long it waited after its last wake.
+    wake: Cell<u64>,
+}
+
+thread_local! {
+    static OWN: Own = Own {
+        file: File::open("/proc/thread-self/schedstat").ok(),
+        measuring: Cell::new(0),
+        asleep: Cell::new(0),
+        wake: Cell::new(0),
+    };
+}
+
+impl Own {
+    /// Nanoseconds in which the thread waited for a core since it started.
+    fn waited(&self) -> u64 {
+        let mut text = [0; 64];
+        let read = self.file.as_ref().map(|file| file.read_at(&mut text, 0));
+        let Some(Ok(length)) = read else {
+            return 0;
+        };
+        let text = str::from_utf8(&text[..length]).unwrap_or_default();
+        let waited = text.split(' ').nth(1).and_then(|it| it.parse().ok());
+        waited.unwrap_or_default()
+    }
+}
+
+/// The runtime of this thread calls it before the thread sleeps.
+pub(crate) fn on_sleep() {
+    OWN.with(|own| {
+        if own.measuring.get() > 0 {
+            own.asleep.set(own.waited());
+        }
+    });
+}
+
+/// The runtime of this thread calls it after a wake.
+pub(crate) fn on_wake() {
+    OWN.with(|own| {
+        if own.measuring.get() > 0 {
+            own.wake.set(own.waited().saturating_sub(own.asleep.get()));
+        }
+    });
 }
 
 fn threads(processes: &[i32]) -> impl Iterator<Item = (i32, Counted)> {
@@ -78,14 +152,72 @@ fn threads(processes: &[i32]) -> impl Iterator<Item = (i32, Counted)> {
     })
 }
 
-/// What was counted for this thread.
-fn own() -> Counted {
-    let counted = Schedstat::from_file("/proc/thread-self/schedstat");
-    counted.map_or_else(
-        |_| Counted::default(),
-        |it| Counted {
-            ran: it.sum_exec_runtime,
-            waited: it.run_delay,
-        },
-    )
+#[cfg(test)]
+mod tests {
+    use std::{
+        process::Command,
+        sync::atomic::{AtomicBool, Ordering},
+    };
+
+    use super::*;
+
+    /// Keeps every core busy with twice as many threads while `work` runs.
+    fn on_a_busy_machine<T>(work: impl FnOnce() -> T) -> T {
+        let done = AtomicBool::new(false);
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        thread::scope(|scope| {
+            for _ in 0..cores * 2 {
+                scope.spawn(|| {
+                    while !done.load(Ordering::Relaxed) {
+                        std::hint::spin_loop();
+                    }
+                });
+            }
+            let out = work();
+            done.store(true, Ordering::Relaxed);
+            out
+        })
+    }
+
+    #[test]
+    fn process_without_a_core_waits() {
+        let waited = on_a_busy_machine(|| {
+            let mut child = Command::new("sh")
+                .args(["-c", "while :; do :; done"])
+                .spawn()
+                .expect("a shell");
+            let queue = RunQueue::start(vec![child.id() as i32]);
+            // It shares the cores with other threads, so it waits for most of the time.
+            let waited = loop {
+                let waited = queue.waited();
+                if waited >= Duration::from_millis(20) {
+                    break waited;
+                }
+                thread::sleep(Duration::from_millis(5));
+            };
+            child.kill().and_then(|()| child.wait()).expect("its end");
+            waited
+        });
+        assert!(waited >= Duration::from_millis(20));
+    }
+
+    #[test]
+    fn sleeping_process_does_not_wait() {
+        let mut child = Command::new("sleep").arg("60").spawn().expect("sleep");
+        thread::sleep(Duration::from_millis(50));
+        let queue = RunQueue::start(vec![child.id() as i32]);
+        thread::sleep(Duration::from_millis(100));
+        assert_eq!(queue.waited(), Duration::ZERO);
+        child.kill().and_then(|()| child.wait()).expect("its end");
+    }
+
+    #[test]
+    fn thinking_thread_without_a_core_waits() {
+        on_a_busy_machine(|| {
+            let thread = Thread::start();
+            while thread.waited() < Duration::from_millis(5) {
+                std::hint::spin_loop();
+            }
+        });
+    }
 }

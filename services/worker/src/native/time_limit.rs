@@ -13,7 +13,7 @@ use std::{
 use arena_agents::{Chosen, Stop};
 
 use crate::{
-    clock::{Allowance, RunQueue, Spent},
+    clock::{Allowance, Spent, Thread},
     context::TournamentContext,
 };
 
@@ -73,8 +73,8 @@ impl TimeLimit {
     ) -> Result<(Chosen, Option<Spent>), Stopped> {
         let is_unwanted = || unwanted.is_some_and(|unwanted| unwanted.load(Ordering::Relaxed));
         let since = Cell::new(self.strict.then(Instant::now));
-        let run_queue = { self.is_clock }.then(|| RunQueue::start(Vec::new()));
-        let queued = || run_queue.as_ref().map_or(Duration::ZERO, RunQueue::waited);
+        let thread = { self.is_clock }.then(Thread::start);
+        let queued = || thread.as_ref().map_or(Duration::ZERO, Thread::waited);
         let is_late = |took: Duration| took >= self.limit && took >= self.limit + queued();
         let over = || {
             let start = since.get().unwrap_or_else(Instant::now);
