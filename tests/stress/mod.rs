@@ -13,6 +13,7 @@ mod agents;
 mod audit;
 mod baselines;
 mod calibration;
+mod clocks;
 mod comparisons;
 mod damage;
 mod fleet;
@@ -202,6 +203,8 @@ stress_tests! {
     Baselines(baselines::Baselines),
     /// Simulate tournaments whose truth is known.
     Calibration(calibration::Calibration),
+    /// Play under clocks on a busy machine, and with agents that overstep their time.
+    Clocks(clocks::Clocks),
     /// Compare ratings with those of other programs.
     Comparisons(comparisons::Comparisons),
 }

@@ -188,7 +188,10 @@ impl Clocks {
         let seat = &mut self.seats[usize::from(seat)];
         seat.left = seat.left.saturating_sub(spent.charged()) + clock.increment;
         seat.moves += 1;
-        if clock.moves.is_some_and(|control| seat.moves.is_multiple_of(control)) {
+        if clock
+            .moves
+            .is_some_and(|control| seat.moves.is_multiple_of(control))
+        {
             seat.left += clock.base;
         }
     }

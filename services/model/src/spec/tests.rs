@@ -125,7 +125,10 @@ fn invalid_spec_is_named() {
             "need timing = \"strict\"",
         ),
         ("[play]\nmove_time = \"0s\"", "move_time must be from"),
-        ("[play]\ntiming_margin = \"1s\"", "timing_margin needs clock"),
+        (
+            "[play]\ntiming_margin = \"1s\"",
+            "timing_margin needs clock",
+        ),
         ("[play]\nscale_clocks = true", "scale_clocks needs clock"),
         ("[play]\nnodes = 0", "nodes"),
         (

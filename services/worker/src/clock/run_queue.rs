@@ -25,6 +25,8 @@ struct Counted {
 pub(crate) struct RunQueue {
     processes: Vec<i32>,
     agent: HashMap<i32, Counted>,
+    /// What this thread had waited at the start.
+    own: u64,
     start: Instant,
 }
 
@@ -33,6 +35,7 @@ impl RunQueue {
     pub(crate) fn start(processes: Vec<i32>) -> Self {
         OWN.with(|own| own.measuring.update(|count| count + 1));
         Self {
+            own: OWN.with(Own::waited),
             agent: threads(&processes).collect(),
             processes,
             start: Instant::now(),
@@ -40,23 +43,24 @@ impl RunQueue {
     }
 
     /// Time since the start in which the agent waited for a core, and in which this thread waited
-    /// for one after its last wake: the answer, or the end of the agent's time, had come by then.
+    /// for one since it last slept: the answer, or the end of the agent's time, may have come in
+    /// that time.
     ///
-    /// Of the agent's threads the one that waited longest counts. An agent whose threads wait for
-    /// each other, because it starts more than it has cores, gains nothing: the time counts only
-    /// as far as the agent left its cores unused.
+    /// The waits of the agent's threads are added, because one may work after the other. An agent
+    /// whose threads wait for each other, because it starts more than it has cores, gains nothing:
+    /// the time counts only as far as the agent left its cores unused.
     pub(crate) fn waited(&self) -> Duration {
         let (mut ran, mut waited) = (0, 0);
         for (thread, now) in threads(&self.processes) {
             let before = self.agent.get(&thread).copied().unwrap_or_default();
             ran += now.ran.saturating_sub(before.ran);
-            waited = waited.max(now.waited.saturating_sub(before.waited));
+            waited += now.waited.saturating_sub(before.waited);
         }
         let cores = thread::available_parallelism().map_or(1, NonZero::get) as u32;
         let wall = self.start.elapsed();
         let unused = (wall * cores).saturating_sub(Duration::from_nanos(ran));
         let agent = Duration::from_nanos(waited).min(unused);
-        let own = OWN.with(|own| own.wake.get());
+        let own = OWN.with(|own| own.waited().saturating_sub(own.at_wake.get().max(self.own)));
         (agent + Duration::from_nanos(own)).min(wall)
     }
 }
@@ -88,18 +92,21 @@ struct Own {
     file: Option<File>,
     /// Number of measurements that need its wakes.
     measuring: Cell<u32>,
-    /// Its waiting time when it went to sleep.
-    asleep: Cell<u64>,
-    /// How long it waited after its last wake.
-    wake: Cell<u64>,
+    /// When it last went to sleep, and what it had waited by then.
+    asleep: Cell<Option<(Instant, u64)>>,
+    /// What it had waited when it was last woken from a sleep.
+    at_wake: Cell<u64>,
 }
+
+/// A shorter sleep is none: what the thread sleeps for had come before.
+const SLEEP: Duration = Duration::from_micros(100);
 
 thread_local! {
     static OWN: Own = Own {
         file: File::open("/proc/thread-self/schedstat").ok(),
         measuring: Cell::new(0),
-        asleep: Cell::new(0),
-        wake: Cell::new(0),
+        asleep: Cell::new(None),
+        at_wake: Cell::new(0),
     };
 }
 
@@ -121,7 +128,7 @@ impl Own {
 pub(crate) fn on_sleep() {
     OWN.with(|own| {
         if own.measuring.get() > 0 {
-            own.asleep.set(own.waited());
+            own.asleep.set(Some((Instant::now(), own.waited())));
         }
     });
 }
@@ -129,8 +136,11 @@ pub(crate) fn on_sleep() {
 /// The runtime of this thread calls it after a wake.
 pub(crate) fn on_wake() {
     OWN.with(|own| {
-        if own.measuring.get() > 0 {
-            own.wake.set(own.waited().saturating_sub(own.asleep.get()));
+        if let Some((at, before)) = own.asleep.take() {
+            let waited = Duration::from_nanos(own.waited().saturating_sub(before));
+            if at.elapsed() >= waited + SLEEP {
+                own.at_wake.set(before);
+            }
         }
     });
 }
