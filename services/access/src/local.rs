@@ -17,7 +17,8 @@ use crate::token::Token;
 /// Name of the file with the first admin token, in the data folder.
 pub const ADMIN_TOKEN_FILE: &str = "admin.token";
 
-/// The token of a data folder's coordinator, drawn and written if there is none.
+/// The token of a data folder's coordinator, drawn and written if there is none. A file without a
+/// token is replaced: the coordinator accepts no other token of the file anyway.
 ///
 /// # Errors
 /// The file cannot be read or written, or others can read it.
@@ -25,7 +26,15 @@ pub fn keep_data_token(data: &Path) -> io::Result<Token> {
     let path = data.join(ADMIN_TOKEN_FILE);
     match read_token(&path) {
         Ok(token) => check_private(&path).map(|()| token),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::InvalidData
+            ) =>
+        {
+            if error.kind() == io::ErrorKind::InvalidData {
+                tracing::warn!("{error}; a new token replaces it");
+            }
             let token = Token::draw().map_err(io::Error::other)?;
             write(&path, &token)?;
             Ok(token)
@@ -181,6 +190,20 @@ mod tests {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("it is ours");
         let error = keep_data_token(folder.path()).expect_err("others can read it");
         assert!(error.to_string().contains("chmod 600"), "{error}");
+    }
+
+    #[test]
+    fn damaged_data_token_is_replaced() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let token = keep_data_token(folder.path()).expect("it is written");
+        let path = folder.path().join(ADMIN_TOKEN_FILE);
+        let text = fs::read(&path).expect("it is there");
+        for damaged in [&text[..20], &[], &[0xff; 80]] {
+            fs::write(&path, damaged).expect("it is ours");
+            let new = keep_data_token(folder.path()).expect("another one");
+            assert_ne!(new, token);
+            assert_eq!(data_token(folder.path()), Some(new));
+        }
     }
 
     #[test]
