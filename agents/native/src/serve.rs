@@ -39,6 +39,8 @@ fn describe_these<'a>(bots: impl IntoIterator<Item = &'a BotInfo>) -> v1::Descri
         bots: bots.into_iter().map(describe_bot).collect(),
         batch_size: 0,
         omit_move_details: true,
+        sticky: false,
+        concurrent: false,
     }
 }
 

@@ -67,6 +67,8 @@ struct Worker {
     since: Instant,
 }
 
+/// Maximum number of drivers of a worker.
+const DRIVERS: usize = 16;
 /// Maximum number of restarts of a worker.
 const RESTARTS_MAX: u32 = 20;
 /// A worker that fails within this time does not start at all.
@@ -113,6 +115,7 @@ impl Fleet {
                 builtin.as_ref().map_or("", PossibleValue::get_name),
             ])
             .args(["--threads", &self.threads.to_string()])
+            .args(["--drivers", &self.threads.min(DRIVERS).to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             // This process handles Ctrl-C and stops the workers by closing stdin.

@@ -103,9 +103,10 @@ impl Plan {
             blocks: spec.blocks,
             seats,
             agents: refs,
-            // The share of audits changes no record.
+            // The share of audits and the number of processes change no record.
             play: Play {
                 audit_share: None,
+                replicas: None,
                 ..spec.play.clone()
             },
             openings: None,
@@ -115,7 +116,10 @@ impl Plan {
             check_options_visible(options)?;
         }
         openings::settle(&mut tournament)?;
-        setup.play = Some(play_settings(&tournament));
+        setup.play = Some(v1::PlaySettings {
+            replicas: spec.play.replicas.unwrap_or_default(),
+            ..play_settings(&tournament)
+        });
         if spec.play.opening_plies.is_none() && tournament.openings.is_some() {
             spec.play.opening_plies = tournament.play.opening_plies;
             is_complete = false;
@@ -337,6 +341,10 @@ fn resolve_agent(
         deterministic: bot.is_some_and(|bot| bot.deterministic),
         source: Some(source),
         label: variants.label(variant, bot_name).to_owned(),
+        replicas: process.replicas,
+        cpus: process.cpus,
+        sticky: description.is_some_and(|known| known.sticky),
+        concurrent: description.is_some_and(|known| known.concurrent),
         record_json: record.to_json(),
     };
     let agent = AgentRef {

@@ -61,6 +61,8 @@ pub trait AnyMatch: Send {
     fn status(&self) -> Status;
     /// See [`Match::legal`].
     fn legal(&self) -> &[ActionId];
+    /// See [`Match::events`].
+    fn events(&self) -> &[Event];
     /// See [`Match::answer`].
     fn answer(&mut self, action: u32) -> Result<(), IllegalAction>;
     /// See [`Match::fault`].
@@ -158,6 +160,10 @@ impl<G: Game> AnyMatch for Match<G> {
 
     fn legal(&self) -> &[ActionId] {
         Self::legal(self)
+    }
+
+    fn events(&self) -> &[Event] {
+        Self::events(self)
     }
 
     fn answer(&mut self, action: u32) -> Result<(), IllegalAction> {

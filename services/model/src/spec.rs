@@ -11,7 +11,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
 pub use self::clock::{Clock, ClockError};
-pub use self::play::{CLOCK_SCALE_MAX, GamePlay, PLAY_KEYS, Play, TIMING_MARGIN, Timing};
+pub use self::play::{
+    CLOCK_SCALE_MAX, GamePlay, PLAY_KEYS, Play, REPLICAS_MAX, TIMING_MARGIN, Timing,
+};
 pub use self::whole::{some_whole, whole};
 pub use crate::format::Format;
 use crate::{

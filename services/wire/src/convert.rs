@@ -179,6 +179,7 @@ impl From<&Play> for v1::PlaySettings {
             nodes: play.nodes.unwrap_or_default(),
             timing_margin_us: micros(play.timing_margin.unwrap_or(TIMING_MARGIN)),
             scale_clocks: play.scale_clocks,
+            replicas: play.replicas.unwrap_or_default(),
         }
     }
 }

@@ -11,6 +11,7 @@ mod codec;
 pub(crate) mod connect;
 pub(crate) mod connection;
 pub(crate) mod question;
+mod replicas;
 mod single;
 pub(crate) mod window;
 

@@ -1,6 +1,6 @@
 //! What the games of a tournament share on a worker.
 
-use std::sync::Arc;
+use std::{collections::hash_map::RandomState, hash::BuildHasher, sync::Arc};
 
 use arena_engine::{ActionId, AnyGame, AnyMatch, IllegalAction, Opening, Setup, options::Options};
 use arena_games::{GamesError, Visitor};
@@ -8,11 +8,13 @@ use arena_model::{BlockSeed, RecordHeader};
 use arena_telemetry::WorkerMetrics;
 use arena_wire::{
     convert::{match_setup, options_from_wire, record_setup},
-    v1,
+    v1::{self, agent_setup::Source},
 };
 
 use crate::{
     clock::{TimeControl, speed},
+    environment::{AgentOptions, Builtin},
+    machine::Need,
     meter::{Latencies, Meter},
 };
 
@@ -30,6 +32,14 @@ pub enum SetupError {
     },
 }
 
+fn need(agent: &v1::AgentSetup) -> Need {
+    let limits = match &agent.source {
+        Some(Source::Binary(binary)) => binary.limits.as_ref(),
+        _ => None,
+    };
+    Need::new(agent.cpus, limits.map_or(0, |limits| limits.memory_bytes))
+}
+
 /// What all games of a tournament share.
 pub(crate) struct TournamentContext {
     setup: v1::TournamentSetup,
@@ -39,6 +49,8 @@ pub(crate) struct TournamentContext {
     header: RecordHeader,
     latencies: Arc<Latencies>,
     time_control: TimeControl,
+    /// A secret of this worker.
+    game_tokens: RandomState,
 }
 
 impl TournamentContext {
@@ -70,6 +82,7 @@ impl TournamentContext {
             options,
             game,
             header,
+            game_tokens: RandomState::new(),
         })
     }
 
@@ -145,6 +158,13 @@ impl TournamentContext {
         &self.agent(index).name
     }
 
+    /// What sticky agents get as the name of a game. It is opaque: agents must not recognise games
+    /// that share dice.
+    pub(crate) fn game_token(&self, index: u64) -> Vec<u8> {
+        let token = self.game_tokens.hash_one((self.tournament_id(), index));
+        token.to_be_bytes().to_vec()
+    }
+
     /// Label of an agent in metrics.
     pub(crate) fn agent_label(&self, index: u16) -> &str {
         let agent = self.agent(index);
@@ -165,6 +185,40 @@ impl TournamentContext {
     pub(crate) fn is_program(&self, index: u16) -> bool {
         let source = &self.agent(index).source;
         matches!(source, Some(v1::agent_setup::Source::Binary(_)))
+    }
+
+    /// Maximum number of processes of an agent on this worker; none if the number does not matter,
+    /// because the agent runs in the worker or elsewhere.
+    pub(crate) fn replicas(&self, index: u16, options: &AgentOptions) -> Option<usize> {
+        let agent = self.agent(index);
+        match agent.source {
+            Some(Source::Native(_)) if options.builtin == Builtin::InProcess => return None,
+            None | Some(Source::Endpoint(_)) => return None,
+            Some(Source::Native(_) | Source::Binary(_)) => {}
+        }
+        match (self.play.replicas, agent.replicas) {
+            // One process answers several questions at the same time.
+            (0, 0) if agent.concurrent && !self.strict() => Some(1),
+            (0, 0) => {
+                let others = { self.setup.agents.iter() }.map(|it| need(it).memory_bytes);
+                let others = others.sum::<u64>() - need(agent).memory_bytes;
+                let machine = &options.machine;
+                Some(machine.replicas(need(agent), others, self.strict()))
+            }
+            (0, replicas) | (replicas, _) => Some(replicas as usize),
+        }
+    }
+
+    /// What each process of an agent needs.
+    pub(crate) fn need(&self, index: u16) -> Need {
+        need(self.agent(index))
+    }
+
+    /// The smallest number of processes that an agent may have on this worker.
+    pub(crate) fn replicas_min(&self, options: &AgentOptions) -> usize {
+        let agents = 0..self.setup.agents.len() as u16;
+        let replicas = agents.filter_map(|agent| self.replicas(agent, options));
+        replicas.min().unwrap_or(usize::MAX)
     }
 
     /// Name and options of a built-in agent's bot.

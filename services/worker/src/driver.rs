@@ -1,58 +1,54 @@
 //! Many games at once, each a state machine that waits while its agent is asked.
 //!
-//! One task owns everything here. Tasks of agents and the pool answer through one channel.
-//! Questions that arise while answers are handled are sent together afterwards.
+//! [`Drivers`] is what the rest of the worker sees: leases in, results out. The games are played
+//! by one or more [`Driver`]s, each a task with agents, queues and connections of its own, which
+//! take games from common queues. Tasks of agents and the pool answer a driver through one
+//! channel. Questions that arise while answers are handled are sent together afterwards.
 
 mod active;
 mod agents;
+mod drivers;
 mod events;
 mod lease;
 mod outputs;
 mod playing;
+mod shared;
+mod sticky;
 #[cfg(test)]
 mod tests;
 mod waiting;
 
 use std::{
+    any::Any,
     collections::BTreeMap,
-    panic::resume_unwind,
     rc::Rc,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::{Duration, Instant},
+    sync::{Arc, atomic::Ordering},
+    time::Instant,
 };
 
 use arena_engine::FaultKind;
 use arena_telemetry::WorkerMetrics;
 use arena_wire::{ATTEMPTS_MAX, v1};
-use tokio::{
-    sync::mpsc::{self, UnboundedReceiver, UnboundedSender},
-    time,
-};
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use crate::{
     agent::{DecisionResult, Event, FaultReport, Token},
     clock::Spent,
-    context::{SetupError, TournamentContext},
     environment::Environment,
-    native::{Pool, PoolJob},
-    protocol::{Playing, Progress},
+    native::Pool,
     record::void_report,
 };
-pub(crate) use active::GivenUp;
 use active::{Active, Games};
 use agents::TournamentAgents;
-use lease::Lease;
-use waiting::{Waiting, WaitingGames};
+pub(crate) use drivers::Drivers;
+pub(crate) use shared::GivenUp;
+use shared::{LeasedGames, Shared, SharedTournament};
+use waiting::Waiting;
 
 /// Maximum answers handled before questions are sent.
 const EVENTS_MAX: usize = 64;
 /// Maximum games of built-in agents passed to the pool at once.
 const POOLED: usize = 64;
-/// Maximum time for agents to end.
-const CLOSE: Duration = Duration::from_secs(8);
 
 /// A finished game.
 #[derive(Debug)]
@@ -61,168 +57,115 @@ pub(crate) struct Done {
     pub(crate) report: v1::GameReport,
 }
 
-/// Plays games.
-pub(crate) struct Driver {
+/// What a driver has to do.
+#[derive(Clone, Debug)]
+enum Command {
+    /// Games may start.
+    Start,
+    /// Drop the games of a lease.
+    EndLease(u64),
+    /// End the agents of a tournament.
+    Forget(u64),
+    /// Write down the progress of open questions.
+    Look,
+    /// End all agents.
+    Close,
+}
+
+/// What the drivers report.
+enum Update {
+    /// Games of leases that are over, and the results of most of them.
+    Over(Vec<Over>),
+    /// A defect of Arena: a driver has ended.
+    Panicked(Box<dyn Any + Send>),
+}
+
+/// Games of a lease that are over. Dropped games have no reports.
+struct Over {
+    lease: u64,
+    games: usize,
+    reports: Vec<v1::GameReport>,
+}
+
+/// Plays games on one thread.
+struct Driver {
+    /// Its number.
+    index: usize,
+    shared: Arc<Shared>,
     environment: Rc<Environment>,
-    pool: Pool,
-    capacity: usize,
-    tournaments: BTreeMap<String, Rc<TournamentAgents>>,
-    leases: BTreeMap<u64, Lease>,
-    waiting: WaitingGames,
+    pool: Arc<Pool>,
+    tournaments: BTreeMap<u64, Rc<TournamentAgents>>,
     games: Games,
-    /// Games in the pool.
-    pooled: usize,
     events: UnboundedReceiver<Event>,
     sender: UnboundedSender<Event>,
-    done: Vec<Done>,
-    held: bool,
-    /// True if no other worker is connected on which an agent may start.
-    alone: bool,
+    commands: UnboundedReceiver<Command>,
+    updates: UnboundedSender<Update>,
+    over: Vec<Over>,
+    /// The leases of its games at the last look.
+    looked: Vec<Arc<LeasedGames>>,
+    /// True if its thread uses only the worker's own cores.
+    is_confined: bool,
 }
 
 impl Driver {
-    pub(crate) fn new(environment: Environment, pool: Pool, capacity: usize) -> Self {
+    fn new(
+        index: usize,
+        shared: Arc<Shared>,
+        environment: Environment,
+        pool: Arc<Pool>,
+        commands: UnboundedReceiver<Command>,
+        updates: UnboundedSender<Update>,
+    ) -> Self {
         let (sender, events) = mpsc::unbounded_channel();
         Self {
+            index,
+            shared,
             environment: Rc::new(environment),
             pool,
-            capacity: capacity.max(1),
             tournaments: BTreeMap::new(),
-            leases: BTreeMap::new(),
-            waiting: WaitingGames::default(),
             games: Games::default(),
-            pooled: 0,
             events,
             sender,
-            done: Vec::new(),
-            held: false,
-            alone: false,
+            commands,
+            updates,
+            over: Vec::new(),
+            looked: Vec::new(),
+            is_confined: false,
         }
     }
 
-    /// Sets whether no games may start for now.
-    pub(crate) fn hold(&mut self, hold: bool) {
-        self.held = hold;
-    }
-
-    /// No other worker plays: an agent that does not start here is charged.
-    pub(crate) fn set_alone(&mut self) {
-        self.alone = true;
-    }
-
-    /// Latencies of a tournament's agents that were not reported yet.
-    pub(crate) fn latencies(&self, tournament: &str) -> Vec<v1::AgentLatency> {
-        let tournament = self.tournaments.get(tournament);
-        tournament.map_or_else(Vec::new, |it| it.context().latencies().take())
-    }
-
-    /// Adds a tournament.
-    pub(crate) fn add_tournament(&mut self, setup: v1::TournamentSetup) -> Result<(), SetupError> {
-        if !self.tournaments.contains_key(&setup.tournament_id) {
-            let id = setup.tournament_id.clone();
-            let context = Arc::new(TournamentContext::new(setup)?);
-            let tournament =
-                TournamentAgents::new(context, self.environment.clone(), self.sender.clone());
-            self.tournaments.insert(id, Rc::new(tournament));
-        }
-        Ok(())
-    }
-
-    pub(crate) fn knows(&self, tournament: &str) -> bool {
-        self.tournaments.contains_key(tournament)
-    }
-
-    /// Ends a tournament's agents if none of its games is left.
-    pub(crate) fn forget_idle(&mut self, idle: Duration) {
-        for lease in self.leases.values() {
-            lease.tournament.touch();
-        }
-        self.tournaments
-            .retain(|_, tournament| tournament.idle() < idle);
-    }
-
-    /// Adds games. Returns false if their tournament is unknown.
-    pub(crate) fn add_lease(
-        &mut self,
-        tournament: &str,
-        lease: u64,
-        games: Vec<v1::GameAssignment>,
-        given_up: GivenUp,
-    ) -> bool {
-        let Some(tournament) = self.tournaments.get(tournament).cloned() else {
-            return false;
-        };
-        let job = PoolJob {
-            lease,
-            plies: Arc::default(),
-            unwanted: Arc::new(AtomicBool::new(false)),
-        };
-        let leased = Lease::new(tournament.clone(), games.len(), job, given_up);
-        self.leases.insert(lease, leased);
-        let waiting = |game| Waiting {
-            lease,
-            tournament: tournament.clone(),
-            game,
-        };
-        self.waiting
-            .add(&tournament, games.into_iter().map(waiting));
-        true
-    }
-
-    /// Drops the games of a lease, also those in play.
-    pub(crate) fn end_lease(&mut self, lease: u64) {
-        if let Some(ended) = self.leases.remove(&lease) {
-            ended.job.unwanted.store(true, Ordering::Relaxed);
-            self.waiting.remove_lease(lease);
-            self.games.remove_lease(lease);
+    /// Plays until it has to end all agents, as does dropping the future.
+    async fn run(mut self) {
+        loop {
+            tokio::select! {
+                biased;
+                command = self.commands.recv() => match command {
+                    None | Some(Command::Close) => return,
+                    Some(command) => self.obey(command),
+                },
+                Some(event) = self.events.recv() => self.handle_all(event),
+            }
+            self.report();
         }
     }
 
-    /// Drops games that did not start.
-    pub(crate) fn drop_waiting(&mut self) {
-        for game in self.waiting.drain() {
-            self.settle(game.lease, 1);
+    fn obey(&mut self, command: Command) {
+        match command {
+            Command::Start => self.start(),
+            Command::EndLease(lease) => {
+                let dropped = self.games.remove_lease(lease);
+                self.shared.count_ended(dropped);
+                self.start();
+            }
+            Command::Forget(tournament) => self.remove_agents(tournament),
+            Command::Look => self.look(),
+            // The end of the loop.
+            Command::Close => {}
         }
     }
 
-    /// Started games.
-    pub(crate) fn in_flight(&self) -> usize {
-        self.games.len() + self.pooled
-    }
-
-    /// Decisions of each tournament since the last call.
-    pub(crate) fn take_decisions(&self) -> Vec<v1::TournamentDecisions> {
-        let take = |(id, tournament): (&String, &Rc<TournamentAgents>)| v1::TournamentDecisions {
-            tournament_id: id.clone(),
-            decisions: tournament.take_decisions(),
-        };
-        let taken = self.tournaments.iter().map(take);
-        taken.filter(|taken| taken.decisions > 0).collect()
-    }
-
-    /// Starts as many games as possible, and sends their questions.
-    pub(crate) fn start(&mut self) {
-        self.waiting.unblock();
-        // Agents that never answer must not take all places.
-        let mut untried = self.games.untried();
-        while !self.held && self.in_flight() < self.capacity {
-            let has_place = untried < self.capacity.div_ceil(2);
-            let Some(waiting) = self.waiting.take(has_place) else {
-                break;
-            };
-            untried += usize::from(waiting.tournament.is_untried(&waiting.game));
-            self.begin(waiting);
-        }
-        self.flush();
-        let games = i64::try_from(self.in_flight()).unwrap_or(i64::MAX);
-        self.environment.metrics.games_in_flight.set(games);
-    }
-
-    /// Waits for answers and handles those that are there. The future may be dropped.
-    pub(crate) async fn work(&mut self) {
-        let Some(event) = self.events.recv().await else {
-            return;
-        };
+    /// Handles this answer and those that are there, and sends questions.
+    fn handle_all(&mut self, event: Event) {
         self.handle(event);
         for _ in 0..EVENTS_MAX {
             let Ok(event) = self.events.try_recv() else {
@@ -233,71 +176,161 @@ impl Driver {
         self.start();
     }
 
-    /// Results of games since the last call.
-    pub(crate) fn take_done(&mut self) -> Vec<Done> {
-        std::mem::take(&mut self.done)
-    }
-
-    /// Ends all agents and waits until they are gone.
-    pub(crate) async fn close(self) {
-        for lease in self.leases.values() {
-            lease.job.unwanted.store(true, Ordering::Relaxed);
+    /// Starts as many games as possible, and sends their questions.
+    fn start(&mut self) {
+        let shared = self.shared.clone();
+        let mut queues = shared.waiting();
+        queues.unblock(self.index);
+        for tournament in queues.tournaments_of(self.index) {
+            self.add_agents(tournament);
         }
-        let environment = self.environment.clone();
-        drop(self);
-        let _ = time::timeout(CLOSE, environment.supervisor.all_gone()).await;
+        drop(queues);
+        // Agents that never answer must not take all places.
+        let mut untried = self.games.untried();
+        let untried_max = self.shared.capacity.div_ceil(2 * self.shared.drivers());
+        while !self.shared.held.load(Ordering::Relaxed)
+            && self.shared.in_flight() < self.shared.capacity
+        {
+            let has_place = untried < untried_max;
+            let Some(waiting) = self.take(has_place) else {
+                break;
+            };
+            let number = waiting.lease.tournament.number;
+            let Some(agents) = self.tournaments.get(&number).cloned() else {
+                self.settle(waiting.lease.number, 1, Vec::new());
+                continue;
+            };
+            untried += usize::from(agents.is_untried(&waiting.game));
+            self.begin(agents, waiting);
+        }
+        self.add_drivers();
+        self.flush();
+        let games = i64::try_from(self.shared.in_flight()).unwrap_or(i64::MAX);
+        self.environment.metrics.games_in_flight.set(games);
     }
 
-    fn begin(&mut self, waiting: Waiting) {
-        let Waiting {
-            lease,
-            tournament,
-            game,
-        } = waiting;
-        tournament.touch();
+    /// Takes a game that may start. Games without questions to agents always may. Games with an
+    /// agent that never answered here may if there is a place for `untried` agents.
+    fn take(&mut self, untried: bool) -> Option<Waiting> {
+        let shared = self.shared.clone();
+        let mut queues = shared.waiting();
+        let taken = queues.take(self.index, |waiting, count| {
+            let Waiting { lease, game } = waiting;
+            let tournament = &lease.tournament;
+            let Some(agents) = self.tournaments.get(&tournament.number) else {
+                return false;
+            };
+            game.attempts >= ATTEMPTS_MAX
+                || agents.is_native(game)
+                || agents.playing() < share(tournament, count, shared.capacity)
+                    && agents.has_room(game)
+                    && (untried || !agents.is_untried(game))
+        })?;
+        // While the queues are locked, so that no game is missing in the sum of both.
+        shared.count_started(1);
+        Some(taken)
+    }
+
+    /// Makes the agents of a tournament on this driver. None of them starts before it is asked.
+    fn add_agents(&mut self, tournament: &Arc<SharedTournament>) {
+        if self.tournaments.contains_key(&tournament.number) {
+            return;
+        }
+        let agents = TournamentAgents::new(
+            self.index,
+            tournament.clone(),
+            self.environment.clone(),
+            self.sender.clone(),
+        );
+        self.tournaments.insert(tournament.number, Rc::new(agents));
+        self.set_cores();
+    }
+
+    fn remove_agents(&mut self, tournament: u64) {
+        if self.tournaments.remove(&tournament).is_some() {
+            self.set_cores();
+        }
+    }
+
+    /// Leaves cores to the agents while there is a tournament with strict timing.
+    fn set_cores(&mut self) {
+        let mut tournaments = self.tournaments.values();
+        let strict = tournaments.any(|tournament| tournament.context().strict());
+        if strict != self.is_confined {
+            self.is_confined = strict;
+            self.environment.agents.machine.confine_thread(strict);
+        }
+    }
+
+    /// Lets another driver play tournaments whose games wait here, once the agents answer.
+    fn add_drivers(&self) {
+        if self.shared.drivers() == 1 {
+            return;
+        }
+        let queues = self.shared.waiting();
+        let blocked: Vec<Arc<SharedTournament>> = queues.blocked(self.index).cloned().collect();
+        drop(queues);
+        for tournament in blocked {
+            let agents = self.tournaments.get(&tournament.number);
+            if agents.is_some_and(|agents| agents.is_served())
+                && let Some(next) = tournament.add_driver()
+            {
+                self.shared.send(next, Command::Start);
+            }
+        }
+    }
+
+    fn begin(&mut self, tournament: Rc<TournamentAgents>, waiting: Waiting) {
+        let Waiting { lease, game } = waiting;
         if game.attempts >= ATTEMPTS_MAX {
             let report = tournament.builder().give_up(&game);
-            return self.finish(lease, report);
+            return self.finish(lease.number, report);
         }
         if let Err(error) = tournament.context().check(&game) {
-            return self.finish(lease, void_report(game.index, error.to_string()));
+            return self.finish(lease.number, void_report(game.index, error.to_string()));
         }
-        let Some(Lease { job, given_up, .. }) = self.leases.get(&lease) else {
-            return;
-        };
-        let (job, given_up) = (job.clone(), given_up.clone());
+        if lease.is_unwanted() {
+            return self.settle(lease.number, 1, Vec::new());
+        }
         if tournament.is_native(&game) {
-            // As many games as are put into the pool together.
-            let mut games = vec![game];
-            while self.in_flight() + games.len() < self.capacity
-                && games.len() < POOLED
-                && let Some(next) = self.waiting.take_another(|next| {
-                    next.lease == lease
-                        && next.game.attempts < ATTEMPTS_MAX
-                        && tournament.context().check(&next.game).is_ok()
-                        && tournament.is_native(&next.game)
-                })
-            {
-                games.push(next.game);
-            }
-            self.pooled += games.len();
-            let runner = tournament.runner();
-            let counts = runner.start(&self.pool, &self.sender, &job, &games);
-            if let Some(lease) = self.leases.get_mut(&lease) {
-                lease.pooled.extend(counts);
-            }
-            return;
+            return self.begin_pooled(&tournament, &lease, game);
         }
-        let opened = Active::new(lease, job.plies, tournament.clone(), game.clone(), given_up);
+        let opened = Active::new(lease.clone(), tournament.clone(), game.clone());
         let active = match opened {
             Ok(active) => active,
             Err(error) => {
                 let why = format!("its opening: {error}");
-                return self.finish(lease, void_report(game.index, why));
+                return self.finish(lease.number, void_report(game.index, why));
             }
         };
         let token = self.games.insert(active);
         self.go_on(token);
+    }
+
+    /// Puts a game of built-in agents into the pool, together with the games that follow it.
+    fn begin_pooled(
+        &mut self,
+        tournament: &TournamentAgents,
+        lease: &Arc<LeasedGames>,
+        game: v1::GameAssignment,
+    ) {
+        let mut games = vec![game];
+        let mut queues = self.shared.waiting();
+        while self.shared.in_flight() < self.shared.capacity
+            && games.len() < POOLED
+            && let Some(next) = queues.take_another(|next| {
+                Arc::ptr_eq(&next.lease, lease)
+                    && next.game.attempts < ATTEMPTS_MAX
+                    && tournament.context().check(&next.game).is_ok()
+                    && tournament.is_native(&next.game)
+            })
+        {
+            self.shared.count_started(1);
+            games.push(next.game);
+        }
+        drop(queues);
+        let runner = tournament.shared().runner();
+        lease.add_pooled(runner.start(&self.pool, &self.sender, &lease.job, &games));
     }
 
     /// Asks the question of a game, or finishes it.
@@ -323,24 +356,41 @@ impl Driver {
         report: impl FnOnce(&WorkerMetrics, Active) -> v1::GameReport,
     ) {
         if let Some(active) = self.games.remove(token) {
-            let lease = active.lease;
+            let lease = active.lease.number;
             let report = report(&self.environment.metrics, active);
             self.finish(lease, report);
         }
     }
 
     fn finish(&mut self, lease: u64, report: v1::GameReport) {
-        self.done.push(Done { lease, report });
-        self.settle(lease, 1);
+        self.settle(lease, 1, vec![report]);
     }
 
     /// This many games of a lease are over.
-    fn settle(&mut self, lease: u64, games: usize) {
-        if let Some(entry) = self.leases.get_mut(&lease) {
-            entry.settle(games);
-            if entry.left == 0 {
-                self.leases.remove(&lease);
+    fn settle(&mut self, lease: u64, games: usize, reports: Vec<v1::GameReport>) {
+        self.shared.count_ended(games);
+        match self.over.last_mut().filter(|over| over.lease == lease) {
+            Some(over) => {
+                over.games += games;
+                over.reports.extend(reports);
             }
+            None => self.over.push(Over {
+                lease,
+                games,
+                reports,
+            }),
+        }
+    }
+
+    /// Reports the games that are over.
+    fn report(&mut self) {
+        for tournament in self.tournaments.values() {
+            tournament.report_decisions();
+        }
+        if !self.over.is_empty() {
+            // Without a receiver, nothing waits for the results.
+            let over = std::mem::take(&mut self.over);
+            let _ = self.updates.send(Update::Over(over));
         }
     }
 
@@ -349,4 +399,32 @@ impl Driver {
             tournament.flush(&self.pool, &self.sender);
         }
     }
+
+    /// Writes down the progress of open questions, by lease.
+    fn look(&mut self) {
+        let mut attended: BTreeMap<u64, (Arc<LeasedGames>, Option<u64>)> = BTreeMap::new();
+        for active in self.games.iter() {
+            let lease = &active.lease;
+            let entry = attended.entry(lease.number);
+            let (_, sum) = entry.or_insert_with(|| (lease.clone(), None));
+            if let Some(done) = active.attended() {
+                *sum = Some(sum.unwrap_or_default().wrapping_add(done));
+            }
+        }
+        for lease in self.looked.drain(..) {
+            lease.set_attended(self.index, None);
+        }
+        for (lease, sum) in attended.into_values() {
+            lease.set_attended(self.index, sum);
+            self.looked.push(lease);
+        }
+    }
+}
+
+/// Maximum games of a tournament that a driver plays at once, if this many wait: its share of all
+/// games, so that no driver is without games while another one has many.
+fn share(tournament: &SharedTournament, waiting: usize, capacity: usize) -> usize {
+    let drivers = tournament.active_count().max(1);
+    let games = waiting + tournament.playing();
+    games.min(capacity).div_ceil(drivers)
 }

@@ -5,7 +5,11 @@ use std::{ffi::OsString, future::Future, path::PathBuf, pin::Pin, sync::Arc};
 use arena_telemetry::WorkerMetrics;
 use arena_wire::{networks::AgentNetworks, v1};
 
+use crate::machine::Machine;
 use crate::supervise::{GuardCommand, Listen, Outputs, Supervisor};
+
+/// Maximum number of drivers by default: each of them plays a few hundred thousand moves per second.
+const DRIVERS_USUAL: usize = 16;
 
 /// How the papers' agents are run; the bots are the same either way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -35,6 +39,10 @@ pub struct AgentOptions {
     pub temp: PathBuf,
     /// Threads for built-in agents; 0: one for each core.
     pub threads: usize,
+    /// Drivers, each of which plays games on a thread of its own; 0: one for each core.
+    pub drivers: usize,
+    /// Cores and memory for agents.
+    pub machine: Machine,
     /// Where agents may be endpoints.
     pub networks: AgentNetworks,
     /// Faults do not say why an endpoint does not answer; the log does. Registrants could explore
@@ -62,6 +70,8 @@ impl AgentOptions {
             listen: Listen::default(),
             temp: std::env::temp_dir(),
             threads: 0,
+            drivers: 0,
+            machine: Machine::detect(),
             networks: AgentNetworks::of_user(),
             discreet: false,
             outputs: None,
@@ -70,10 +80,17 @@ impl AgentOptions {
     }
 
     pub(crate) fn threads(&self) -> usize {
-        if self.threads > 0 {
-            return self.threads;
+        match self.threads {
+            0 => self.machine.core_count(),
+            threads => threads,
         }
-        std::thread::available_parallelism().map_or(1, usize::from)
+    }
+
+    pub(crate) fn drivers(&self) -> usize {
+        match self.drivers {
+            0 => self.machine.core_count().min(DRIVERS_USUAL),
+            drivers => drivers,
+        }
     }
 }
 
@@ -111,6 +128,7 @@ pub trait BinaryProvider: Send + Sync + 'static {
 }
 
 /// What all games share.
+#[derive(Clone)]
 pub(crate) struct Environment {
     pub(crate) agents: AgentOptions,
     pub(crate) supervisor: Supervisor,

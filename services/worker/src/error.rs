@@ -4,7 +4,7 @@ use std::{io, path::PathBuf, time::Duration};
 
 use arena_telemetry::{MetricsError, ServeError};
 
-use crate::supervise::SOCKET_PATH_BYTES;
+use crate::{machine::MachineError, supervise::SOCKET_PATH_BYTES};
 
 /// Why a worker did not start, or stopped early.
 #[derive(Debug, thiserror::Error)]
@@ -12,6 +12,9 @@ pub enum WorkerError {
     /// The coordinator's URL, or what the worker shows to it, is of no use.
     #[error(transparent)]
     Dial(#[from] arena_access::DialError),
+    /// It cannot use the cores that it was given.
+    #[error(transparent)]
+    Machine(#[from] MachineError),
     /// Metrics cannot be served.
     #[error(transparent)]
     Metrics(#[from] ServeError),

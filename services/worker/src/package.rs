@@ -23,7 +23,7 @@ use tar::{Archive, Builder, EntryType, Header};
 
 pub use layout::{BYTES_MAX, ENTRIES_MAX};
 use layout::{Layout, Node};
-pub use manifest::{MANIFEST, Manifest};
+pub use manifest::{MANIFEST, Manifest, Resources};
 
 /// Why something is no valid package, and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -174,6 +174,19 @@ pub fn is_package(path: &Path) -> io::Result<bool> {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
         Err(error) => Err(error),
     }
+}
+
+/// What a program needs of a machine: what the manifest of a package declares, and nothing for a
+/// program without one.
+///
+/// # Errors
+/// [`PackageError`].
+pub fn resources(program: &Path) -> Result<Resources, PackageError> {
+    if !is_package(program)? {
+        return Ok(Resources::default());
+    }
+    let (_, manifest) = read_layout(&mut File::open(program)?)?;
+    Ok(manifest.resources())
 }
 
 /// Unpacks a package into an empty folder. Returns the command to start there. Everything is

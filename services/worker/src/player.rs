@@ -13,9 +13,9 @@ use tokio::time;
 use tonic::{Code, codegen::BoxFuture};
 
 use crate::{
-    agent::connection::{AgentConnection, Down, Source},
+    agent::connection::{AgentConnection, Down, Source, Start},
     context::{SetupError, TournamentContext},
-    driver::{Driver, GivenUp},
+    driver::{Drivers, GivenUp},
     environment::{AgentOptions, BinaryError, BinaryProvider, Environment, Provided},
     native::Pool,
     runtime::on_own_thread,
@@ -72,6 +72,7 @@ pub fn play_one(
         let context = TournamentContext::new(setup.clone())?;
         let options = AgentOptions {
             threads: 1,
+            drivers: 1,
             ..options
         };
         let reports = play_games(setup, vec![game], 1, binaries, options).await?;
@@ -107,23 +108,23 @@ pub fn play_games(
         let metrics = WorkerMetrics::new(&Registry::new(), [setup.ruleset.as_str()])?;
         let pool = Pool::new(options.threads())?;
         on_own_thread("games", move || async move {
+            let count = options.drivers();
             let environment = Environment::new(options, binaries, Arc::new(metrics));
-            let mut driver = Driver::new(environment, pool, at_once);
-            driver.set_alone();
+            let mut drivers = Drivers::on_threads(environment, pool, at_once, count);
+            drivers.set_alone();
             let tournament = setup.tournament_id.clone();
-            driver.add_tournament(setup)?;
+            drivers.add_tournament(setup)?;
             let mut reports = Vec::with_capacity(games.len());
             let wanted = games.len();
-            driver.add_lease(&tournament, 1, games, GivenUp::default());
-            driver.start();
+            drivers.add_lease(&tournament, 1, games, GivenUp::default());
             loop {
-                reports.extend(driver.take_done().into_iter().map(|done| done.report));
+                reports.extend(drivers.take_done().into_iter().map(|done| done.report));
                 if reports.len() >= wanted {
                     break;
                 }
-                driver.work().await;
+                drivers.work().await;
             }
-            driver.close().await;
+            drivers.close().await;
             Ok(reports)
         })
         .await?
@@ -181,7 +182,11 @@ pub fn describe(
         on_own_thread("describe", move || async move {
             let environment = Environment::new(options, binaries, Arc::new(metrics));
             let source = Source::of(source, &environment);
-            let connection = AgentConnection::open("agent", &source, &environment).await?;
+            let how = Start {
+                name: "agent",
+                own_cores: None,
+            };
+            let connection = AgentConnection::open(how, &source, &environment).await?;
             let described = ask(&connection).await;
             connection.close().await;
             described

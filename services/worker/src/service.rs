@@ -33,8 +33,10 @@ use folder::Folder;
 use crate::{
     WorkerError,
     binaries::CoordinatorBinaries,
+    driver::Drivers,
     endpoint::endpoint,
     environment::{AgentOptions, Builtin, Environment},
+    machine::{CoreSet, Machine},
     native::{Job, Pool},
     runtime::on_own_thread,
     supervise::{Listen, SOCKET_PATH_BYTES, socket_path_bytes},
@@ -59,6 +61,12 @@ pub struct Options {
     pub capacity: usize,
     /// Threads for built-in agents; 0: one for each core.
     pub threads: usize,
+    /// Drivers, each of which plays games on a thread of its own; 0: one for each core.
+    pub drivers: usize,
+    /// The cores that it uses; none: all that the affinity mask and the control group give.
+    pub cores: Option<CoreSet>,
+    /// Use also cores that share execution units with each other (SMT).
+    pub smt: bool,
     /// A token that requests for metrics have to show; none: everyone may read them.
     pub metrics_token: Option<Token>,
     /// The worker's token and certificate.
@@ -100,6 +108,9 @@ impl Options {
             metrics_token: None,
             capacity: CAPACITY,
             threads: 0,
+            drivers: 0,
+            cores: None,
+            smt: true,
             builtin: Builtin::default(),
             unary: false,
             listen: Listen::default(),
@@ -113,13 +124,15 @@ impl Options {
         }
     }
 
-    fn agents(&self, temp: &Path) -> AgentOptions {
+    fn agents(&self, temp: &Path, machine: Machine) -> AgentOptions {
         AgentOptions {
+            machine,
             builtin: self.builtin,
             unary: self.unary,
             listen: self.listen,
             temp: temp.to_owned(),
             threads: self.threads,
+            drivers: self.drivers,
             networks: self.agent_networks.clone(),
             discreet: true,
             output_folder: self.agent_output.clone(),
@@ -133,6 +146,7 @@ impl Options {
     /// [`WorkerError`].
     pub async fn build(self) -> Result<Service, WorkerError> {
         let endpoint = endpoint(&self.coordinator, &self.credentials)?;
+        let machine = Machine::confined(self.cores.as_ref(), self.smt)?;
         let failed = |folder: &Path| {
             let path = folder.to_owned();
             |source| WorkerError::Folder { path, source }
@@ -162,6 +176,7 @@ impl Options {
         }
         Ok(Service {
             metrics: server.as_ref().map(MetricsServer::local_addr),
+            agents: self.agents(temp.path(), machine),
             options: self,
             endpoint,
             server,
@@ -177,6 +192,7 @@ pub struct Service {
     /// Address of `/metrics` and `/healthz`.
     pub metrics: Option<SocketAddr>,
     options: Options,
+    agents: AgentOptions,
     endpoint: Endpoint,
     server: Option<MetricsServer>,
     registry: Registry,
@@ -206,11 +222,11 @@ impl Service {
         drain: Pin<Box<dyn Future<Output = ()> + Send>>,
     ) -> BoxFuture<(), WorkerError> {
         Box::pin(async move {
-            let pool = Pool::new(self.options.agents(self.temp.path()).threads())?;
+            let pool = Pool::new(self.agents.threads())?;
             let (drain_sender, drains) = oneshot::channel();
             let work = on_own_thread("worker", move || {
                 let channel = self.endpoint.connect_lazy();
-                self.play(channel, pool, drains)
+                self.play(channel, pool, Drivers::on_threads, drains)
             });
             until_drained(work, drain, drain_sender).await?
         })
@@ -230,7 +246,7 @@ impl Service {
     ) -> Result<(), WorkerError> {
         let channel = connect(&self.endpoint);
         let (drain_sender, drains) = oneshot::channel();
-        let work = self.play(channel, Pool::Given(Box::new(think)), drains);
+        let work = self.play(channel, Pool::given(think), Drivers::here, drains);
         until_drained(work, drain, drain_sender).await
     }
 
@@ -238,14 +254,18 @@ impl Service {
         self,
         channel: Channel,
         pool: Pool,
+        drivers: fn(Environment, Pool, usize, usize) -> Drivers,
         drains: oneshot::Receiver<()>,
     ) -> Result<(), WorkerError> {
         let binaries = self.options.binaries.clone();
         let binaries = binaries.unwrap_or_else(|| self.temp.path().join("binaries"));
         let connection = Connection::new(channel, self.options.credentials.bearer.clone());
         let binaries = Arc::new(CoordinatorBinaries::on(connection.clone(), binaries));
-        let agents = self.options.agents(self.temp.path());
-        let environment = Environment::new(agents, binaries.clone(), self.counters);
+        let agents = self.agents;
+        let count = agents.drivers();
+        let metrics = self.counters;
+        let environment = Environment::new(agents, binaries.clone(), metrics.clone());
+        let drivers = drivers(environment, pool, self.options.capacity.max(1), count);
         let joined = Arc::new(AtomicBool::new(false));
         if let Some(server) = self.server {
             let (joined, url) = (joined.clone(), self.options.coordinator.clone());
@@ -261,14 +281,7 @@ impl Service {
                 }
             });
         }
-        let fleet = Fleet::new(
-            self.options,
-            connection,
-            environment,
-            binaries,
-            pool,
-            joined,
-        );
+        let fleet = Fleet::new(self.options, connection, metrics, drivers, binaries, joined);
         fleet.run(drains).await
     }
 }

@@ -10,6 +10,8 @@ use arena_wire::v1;
 use nix::errno::Errno;
 use tokio::sync::watch;
 
+use crate::machine::CoreSet;
+
 pub use output::{KEPT_BYTES, Output, Outputs};
 pub use process::Process;
 pub(crate) use process::{SOCKET_PATH_BYTES, socket_path_bytes};
@@ -126,6 +128,8 @@ pub struct Launch {
     pub limits: Limits,
     /// Where it has to listen.
     pub listen: Listen,
+    /// The cores that it may use; none: those of this thread.
+    pub cores: Option<CoreSet>,
 }
 
 /// How an agent process ended.

@@ -68,6 +68,8 @@ impl Visitor for Ask<'_> {
                             legal_moves: legal.iter().map(|&action| u32::from(action)).collect(),
                             notations: Vec::new(),
                             clock: None,
+                            game: Vec::new(),
+                            moves: Vec::new(),
                         };
                         asked.push((question, u32::from(chosen)));
                         game.apply(&mut state, moves.pick(&legal));

@@ -65,6 +65,10 @@ class Agent:
     move_details: bool = True
     #: The most decisions wanted in one batch; 0: Arena decides.
     batch_size: int = 0
+    #: True where the agent keeps a search tree or a history for each game: one process
+    #: is then asked about one game at a time, and `decision.game` and
+    #: `decision.past_moves` are set.
+    sticky: bool = False
     #: True where several threads may call the agent at the same time.
     concurrent: bool = False
 

@@ -1,6 +1,6 @@
 """What an agent is asked: one decision of one game."""
 
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from google.protobuf import message_factory, symbol_database
 from google.protobuf.message import DecodeError
@@ -192,6 +192,18 @@ class Decision:
     def times_left(self) -> List[float]:
         """Seconds on the clock of each seat; empty without clocks."""
         return [left / 1e6 for left in self._message.clock.seats_left_us]
+
+    @property
+    def game(self) -> bytes:
+        """A value that all decisions of a game share; empty unless the agent has
+        `sticky = True`."""
+        return self._message.game
+
+    @property
+    def past_moves(self) -> List[Tuple[int, int]]:
+        """Seat and id of each move of the game so far, in order; empty unless the
+        agent has `sticky = True`."""
+        return [(move.seat, move.move_id) for move in self._message.moves]
 
     @property
     def nodes(self) -> Optional[int]:

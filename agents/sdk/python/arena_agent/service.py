@@ -47,6 +47,7 @@ class Service:
             bots=bots,
             batch_size=self._first.batch_size,
             omit_move_details=not any(agent.move_details for agent in agents),
+            sticky=any(agent.sticky for agent in agents),
         )
         self._choices: Dict[Tuple[int, int], bytes] = {}
         self._turns = {name: threading.Lock() for name in self._agents}

@@ -215,6 +215,28 @@ def test_decision_has_all_request_fields(start):
     assert answer.info.HasField("thinking_us")
 
 
+def test_sticky_agent_sees_the_game(start):
+    script = """
+    class Follower(Agent):
+        name = "follower"
+        sticky = True
+
+        def choose(self, decision):
+            assert decision.game == b"g1", decision.game
+            assert decision.past_moves == [(1, 300), (0, 2)], decision.past_moves
+            return decision.legal[0]
+
+    serve(Follower())
+    """
+    client = start(script).client
+    assert client.describe().sticky
+    decision = cowry_decision(seed=1, number=1)
+    decision.game = b"g1"
+    decision.moves.add(seat=1, move_id=300)
+    decision.moves.add(seat=0, move_id=2)
+    assert client.choose(cowry_context(), decision).move_id == decision.legal_moves[0]
+
+
 def test_agent_can_choose_for_a_batch(start):
     script = """
     class Together(Agent):

@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
-use arena_wire::v1::{Clock, Decision, DescribeResponse, GameContext, SearchInfo};
+use arena_wire::v1::{Clock, Decision, DescribeResponse, GameContext, PastMove, SearchInfo};
 
 use crate::Random;
 
 /// A player of games.
 ///
 /// Every game and thread has a clone of it, so state kept between two questions is for
-/// speed only and must not change its answers.
+/// speed only and must not change its answers. An agent that needs the history of a game sets
+/// [`DescribeResponse::sticky`], and shares its state between its clones by
+/// [`Question::game`].
 pub trait Agent: Clone + Send + Sync + 'static {
     /// Describes the program and its bots. Without a bot in the description, the program
     /// has one bot that has no options and plays every ruleset.
@@ -237,6 +239,20 @@ impl<'a> Question<'a> {
     #[must_use]
     pub fn clock(&self) -> Option<&'a Clock> {
         self.decision.clock.as_ref()
+    }
+
+    /// A value that all decisions of a game share; empty unless [`DescribeResponse::sticky`] was
+    /// set.
+    #[must_use]
+    pub fn game(&self) -> &'a [u8] {
+        &self.decision.game
+    }
+
+    /// The moves of the game so far, of all seats; empty unless [`DescribeResponse::sticky`] was
+    /// set.
+    #[must_use]
+    pub fn past_moves(&self) -> &'a [PastMove] {
+        &self.decision.moves
     }
 
     /// Number of positions that the bot may search for this move; `None` without a limit.

@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use arena_wire::networks::AgentNetworks;
-use arena_worker::{Options, WorkerError};
+use arena_worker::{Options, WorkerError, machine::CoreSet};
 use clap::Args;
 use serde_json::json;
 use tokio::io::AsyncReadExt;
@@ -74,6 +74,25 @@ pub(crate) struct WorkerArgs {
     #[arg(long, env = "ARENA_WORKER_THREADS", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
 
+    /// Threads that run games, each with agents of its own [default: one for each core, at
+    /// most 16]
+    ///
+    /// Built-in agents that run in process have threads of their own, see --threads.
+    #[arg(long, env = "ARENA_WORKER_DRIVERS", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    drivers: Option<u16>,
+
+    /// Cores to use, such as 0-7 [default: all that the affinity mask and the control group of
+    /// the process give]
+    ///
+    /// With timing = "strict", each process of an agent has its cores to itself while it thinks,
+    /// and the worker's own threads run on the first core.
+    #[arg(long, env = "ARENA_WORKER_CORES", value_name = "LIST")]
+    cores: Option<CoreSet>,
+
+    /// Of cores that share execution units (SMT), use only the first
+    #[arg(long, env = "ARENA_WORKER_NO_SMT")]
+    no_smt: bool,
+
     /// How to run built-in agents
     #[arg(long, env = "ARENA_WORKER_BUILTIN", value_enum, default_value_t)]
     builtin: Builtin,
@@ -136,9 +155,10 @@ impl WorkerArgs {
         options.unary = self.unary;
         options.agent_output = self.agent_output;
         options.agent_networks = self.agent_endpoints.unwrap_or_default();
-        if let Some(threads) = self.threads {
-            options.threads = threads.into();
-        }
+        options.threads = self.threads.unwrap_or_default().into();
+        options.cores = self.cores;
+        options.smt = !self.no_smt;
+        options.drivers = self.drivers.unwrap_or_default().into();
         if let Some(name) = self.name {
             options.name = name;
         }
@@ -167,7 +187,7 @@ async fn stdin_closed() {
 fn failure(error: WorkerError) -> Failure {
     match error {
         WorkerError::Unreachable { .. } => Failure::unreachable(error),
-        WorkerError::Dial(_) => Failure::usage(error),
+        WorkerError::Dial(_) | WorkerError::Machine(_) => Failure::usage(error),
         _ => Failure::failed(error),
     }
 }

@@ -11,7 +11,10 @@ use std::{
 use arena_model::Package;
 use arena_wire::networks::AgentNetworks;
 use arena_wire::v1::{self, agent::Source};
-use arena_worker::{BinaryError, BinaryProvider, Provided};
+use arena_worker::{
+    BinaryError, BinaryProvider, Provided,
+    package::{Resources, resources},
+};
 use clap::Args;
 use sha2::{Digest, Sha256};
 
@@ -37,7 +40,7 @@ pub struct Target {
     #[arg(long, default_value_t = 10, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600), requires = "program", conflicts_with = "endpoint")]
     pub start_timeout: u64,
 
-    /// Memory limit of a binary, in MiB [default: no limit]
+    /// Memory limit of a binary, in MiB [default: as its manifest says, or no limit]
     #[arg(
         long,
         value_name = "MIB",
@@ -59,6 +62,8 @@ pub struct Target {
 /// A target that exists.
 pub struct Found {
     pub source: Source,
+    /// What the manifest of its package declares.
+    pub resources: Resources,
     pub file: Option<FileCopy>,
 }
 
@@ -97,6 +102,7 @@ impl Target {
                     url: url.clone(),
                     ..v1::EndpointSource::default()
                 }),
+                resources: Resources::default(),
                 file: None,
             });
         }
@@ -112,14 +118,18 @@ impl Target {
         }
         let file_name = content.file_name;
         let file = FileCopy::new(content.bytes, &file_name)?;
+        let failed = |error| Failure::usage(format!("binary {shown}: {error}"));
+        let resources = resources(&file.path()).map_err(failed)?;
+        let memory_mib = self.memory.or(resources.memory_mib);
         Ok(Found {
+            resources,
             source: Source::Binary(v1::BinarySource {
                 sha256: hex::encode(Sha256::digest(&file.bytes)),
                 file_name,
                 args: self.args.clone(),
                 limits: Some(v1::AgentLimits {
                     start_timeout_us: Duration::from_secs(self.start_timeout).as_micros() as u64,
-                    memory_bytes: self.memory.unwrap_or(0) << 20,
+                    memory_bytes: memory_mib.unwrap_or(0) << 20,
                     ..v1::AgentLimits::default()
                 }),
             }),

@@ -156,6 +156,12 @@ impl Core {
                 document.unplayed_limit = Some(plan.unplayed_limit);
                 // It counts from the next start.
                 document.audit_share = plan.audit_share;
+                if let (Some(play), Some(wanted)) = (
+                    document.setup.as_mut().and_then(|it| it.play.as_mut()),
+                    plan.setup.play,
+                ) {
+                    play.replicas = wanted.replicas;
+                }
                 return self.go_on(&tournament, state, &request, by).await;
             }
         };

@@ -61,6 +61,8 @@ pub(crate) fn native() -> v1::DescribeResponse {
         ],
         batch_size: 256,
         omit_move_details: true,
+        sticky: false,
+        concurrent: false,
     }
 }
 

@@ -10,6 +10,9 @@ use super::{SpecError, clock::Clock};
 /// Default of [`Play::timing_margin`].
 pub const TIMING_MARGIN: Duration = Duration::from_millis(50);
 
+/// Maximum number of processes of an agent on a worker.
+pub const REPLICAS_MAX: u32 = 1024;
+
 /// Clocks are multiplied by at most this, and divided by at most this, on a worker of other speed.
 pub const CLOCK_SCALE_MAX: u32 = 4;
 
@@ -94,6 +97,14 @@ pub struct Play {
     /// as on a fast one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub scale_clocks: bool,
+    /// Maximum number of processes of each agent on a worker; default: as registered. It changes no
+    /// record.
+    #[cfg_attr(test, schemars(range(min = 1, max = 1024)))]
+    #[serde(
+        deserialize_with = "super::some_whole::<1, u32, _>",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub replicas: Option<u32>,
 }
 
 impl Default for Play {
@@ -112,6 +123,7 @@ impl Default for Play {
             nodes: None,
             timing_margin: None,
             scale_clocks: false,
+            replicas: None,
         }
     }
 }
@@ -187,6 +199,7 @@ pub const PLAY_KEYS: &[&str] = &[
     "nodes",
     "timing_margin",
     "scale_clocks",
+    "replicas",
 ];
 
 impl Play {
@@ -260,6 +273,13 @@ impl Play {
 
     pub(super) fn check(&self) -> Result<(), SpecError> {
         self.check_times()?;
+        if let Some(replicas @ (0 | REPLICAS_MAX..)) =
+            self.replicas.filter(|&it| it != REPLICAS_MAX)
+        {
+            return Err(SpecError::Value(format!(
+                "replicas = {replicas}: must be from 1 to {REPLICAS_MAX}"
+            )));
+        }
         if let Some(plies @ 1001..) = self.opening_plies {
             return Err(SpecError::Value(format!(
                 "opening_plies = {plies}: must be from 0 to 1000"

@@ -9,7 +9,7 @@ use std::{
 
 use arena_engine::FaultKind;
 use arena_telemetry::MoveTiming;
-use tokio::time;
+use tokio::{sync::OwnedSemaphorePermit, time};
 use tonic::{Code, Status};
 
 use super::{
@@ -27,7 +27,7 @@ const LATER: Duration = Duration::from_secs(2);
 impl AgentTask {
     /// Asks one question while no other is open. Earlier questions can have broken an old
     /// connection, so a broken connection is charged only if it was new.
-    pub(super) async fn ask_alone(&mut self, batch: Batch) {
+    pub(super) async fn ask_alone(&mut self, batch: Batch, cores: Vec<OwnedSemaphorePermit>) {
         let control = self.setup.time_control;
         let allowance = { batch.allowance() }.unwrap_or_else(|| control.allowance(None, 0));
         let budget = whole_micros(allowance.budget);
@@ -35,22 +35,35 @@ impl AgentTask {
             return;
         };
         let mut timing = None;
+        let mut cores = Some(cores);
         let verdict = loop {
             let Some(connection) = &mut self.connection else {
+                // A new process may have other cores.
+                drop(cores.take());
                 match self.ensure_connected().await {
                     Ok(()) => continue,
+                    Err(down) if self.client.replicas.has_other(self.replica) => {
+                        self.rest(&down);
+                        return self.send_event(Event::Unanswered(vec![asked.token]));
+                    }
                     Err(Down::Agent(fault_report)) => {
-                        self.unready = Some((fault_report.clone(), Instant::now()));
+                        let unready = (fault_report.clone(), Instant::now());
+                        self.client.unready.replace(Some(unready));
                         break DecisionResult::Unready(fault_report);
                     }
                     Err(Down::Worker(reason)) => break DecisionResult::Void(reason),
                 }
             };
+            if cores.is_none() {
+                cores = Some(connection.take_cores().await);
+            }
             let fresh = mem::take(&mut connection.fresh);
             let (grpc, message) = (connection.grpc.clone(), asked.message.clone());
             let limit = allowance.limit();
             // Under a clock, the agent may have to wait for a core meanwhile.
-            let run_queue = { control.is_timed() }.then(|| RunQueue::start(connection.processes()));
+            let core_count = connection.core_count(&self.environment);
+            let run_queue =
+                { control.is_timed() }.then(|| RunQueue::start(connection.processes(), core_count));
             let deadline = if control.is_timed() {
                 limit + LATER
             } else {
@@ -124,7 +137,7 @@ impl AgentTask {
         }
         if let DecisionResult::Move(..) = verdict {
             self.errors = 0;
-            if mem::take(&mut self.asks_alone) {
+            if self.client.asks_alone.take() {
                 self.set_room();
             }
         }

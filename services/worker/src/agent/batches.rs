@@ -20,6 +20,7 @@ use super::{
     client::{AgentTask, BatchFailure},
     codec,
     question::Batch,
+    replicas::woken,
 };
 use crate::record::whole_micros;
 
@@ -120,8 +121,9 @@ impl AgentTask {
                     return;
                 }
                 self.flush_metrics(Duration::ZERO);
+                self.client.replicas.get(self.replica).set_busy(false);
                 tokio::select! {
-                    () = self.client.wake.notified() => continue,
+                    () = woken(&self.client, self.replica) => continue,
                     // No answer is due. If the stream ends, it is opened again.
                     _ = stream.next() => return,
                 }
@@ -130,7 +132,7 @@ impl AgentTask {
             let number = first.number;
             let answer = tokio::select! {
                 answer = stream.next() => answer,
-                () = self.client.wake.notified() => continue,
+                () = woken(&self.client, self.replica) => continue,
                 () = time::sleep_until((since + limit).into()) => break BatchFailure::Late(limit),
             };
             let read = match answer {
@@ -166,6 +168,7 @@ impl AgentTask {
 
     fn send(&mut self, mut batch: Batch, messages: &mpsc::Sender<Bytes>) -> Sent {
         self.batches += 1;
+        self.client.replicas.get(self.replica).set_busy(true);
         let count = batch.len();
         self.count_batch(count);
         let budget = whole_micros(self.batch_timeout(count));

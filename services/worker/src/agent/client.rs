@@ -1,5 +1,6 @@
-//! The client of one agent of a tournament: the waiting questions, and the task that sends them
-//! to the agent, restarts the agent, and gives it up.
+//! The client of one agent of a tournament on one driver: the waiting questions, and the tasks that
+//! send them to the agent, restart the agent, and give it up. Each task serves one replica: a
+//! process of the agent, or a connection to its endpoint. Any replica answers any question.
 
 use std::{
     cell::{Cell, RefCell},
@@ -11,16 +12,14 @@ use std::{
 };
 
 use arena_engine::{AnyMatch, FaultKind, Question};
-use tokio::{
-    sync::{Notify, mpsc::UnboundedSender},
-    time,
-};
+use tokio::{sync::mpsc::UnboundedSender, time};
 use tonic::Status;
 
 use super::{
     DecisionResult, Event, FaultReport, Token,
-    connection::{AgentConnection, Down, Source},
+    connection::{AgentConnection, Down, Source, Start},
     question::{Asking, Inbox, Writer},
+    replicas::Replicas,
     window::Window,
 };
 use crate::{
@@ -57,13 +56,15 @@ const READY_WARNING: Duration = Duration::from_secs(20);
 /// Pause after this worker could not start a process.
 const REST: Duration = Duration::from_millis(500);
 
-/// Properties of a client.
+/// Properties of a client, for one of its replicas.
 pub(crate) struct AgentClientSetup {
     pub(crate) name: String,
     /// Label in metrics.
     pub(crate) label: String,
     pub(crate) meter: Meter,
     pub(crate) source: Source,
+    /// Number of cores that a process has to itself while it thinks; none: it shares all cores.
+    pub(crate) own_cores: Option<usize>,
     /// 0: the default.
     pub(crate) batch_size: usize,
     pub(crate) time_control: TimeControl,
@@ -72,7 +73,7 @@ pub(crate) struct AgentClientSetup {
 /// The client of an agent.
 pub(crate) struct AgentClient {
     pub(super) inbox: RefCell<Inbox>,
-    pub(super) wake: Notify,
+    pub(super) replicas: Replicas,
     /// Number of events sent to the driver.
     event_count: Cell<u64>,
     /// Number of open questions.
@@ -80,57 +81,66 @@ pub(crate) struct AgentClient {
     /// Number of questions at a time. It has no effect while all questions are asked alone.
     pub(super) window: RefCell<Window>,
     closed: Cell<bool>,
-    closing: Notify,
-    /// Output of the agent's process.
-    output: RefCell<Option<Arc<Output>>>,
+    /// True if all questions are asked alone: after a failed batch, until a question that was asked
+    /// alone is answered.
+    pub(super) asks_alone: Cell<bool>,
+    /// The fault of an agent that is given up because of its floods.
+    broken: RefCell<Option<FaultReport>>,
+    /// Reason why no replica of the agent started, and the time.
+    pub(super) unready: RefCell<Option<(FaultReport, Instant)>>,
 }
 
 impl AgentClient {
-    /// Creates a client, and the task that serves the client until it is closed.
+    /// Creates a client with a replica for each setup, and the tasks that serve the client until it
+    /// is closed.
     pub(crate) fn open(
-        setup: AgentClientSetup,
+        setups: Vec<AgentClientSetup>,
         writer: Writer,
-        environment: Rc<Environment>,
-        events: UnboundedSender<Event>,
-    ) -> (Rc<Self>, impl Future<Output = ()>) {
-        let batch_max = match setup.batch_size {
+        environment: &Rc<Environment>,
+        events: &UnboundedSender<Event>,
+    ) -> (Rc<Self>, Vec<impl Future<Output = ()> + use<>>) {
+        let batch_max = match setups.first().map_or(0, |setup| setup.batch_size) {
             0 => BATCH,
             size => size.min(BATCH_MAX),
         };
         let client = Rc::new(Self {
             inbox: RefCell::new(Inbox::new(writer, 1)),
-            wake: Notify::new(),
+            replicas: Replicas::new(setups.len()),
             event_count: Cell::new(0),
             open: Cell::new(0),
             window: RefCell::new(Window::new(batch_max)),
             closed: Cell::new(false),
-            closing: Notify::new(),
-            output: RefCell::default(),
+            asks_alone: Cell::new(false),
+            broken: RefCell::default(),
+            unready: RefCell::default(),
         });
-        environment.metrics.add_agent_processes(&setup.label, 0);
-        let task = AgentTask {
-            client: client.clone(),
-            environment,
-            events,
-            flushed: Instant::now(),
-            last_answer: Instant::now(),
-            batch_max,
-            asks_alone: false,
-            served: Instant::now(),
-            setup,
-            connection: None,
-            up_since: Instant::now(),
-            has_run: false,
-            floods: 0,
-            errors: 0,
-            broken: None,
-            unready: None,
-            worker_problem: (String::new(), 0),
-            batches: 0,
-            batches_failed: 0,
-            batches_again: None,
+        let task = |(replica, setup): (usize, AgentClientSetup)| {
+            environment.metrics.add_agent_processes(&setup.label, 0);
+            let task = AgentTask {
+                client: client.clone(),
+                replica,
+                environment: environment.clone(),
+                events: events.clone(),
+                flushed: Instant::now(),
+                last_answer: Instant::now(),
+                batch_max,
+                served: Instant::now(),
+                setup,
+                connection: None,
+                up_since: Instant::now(),
+                has_run: false,
+                floods: 0,
+                errors: 0,
+                rests_until: None,
+                worker_problem: (String::new(), 0),
+                batches: 0,
+                batches_failed: 0,
+                batches_again: None,
+            };
+            task.run()
         };
-        (client, task.run())
+        let tasks = setups.into_iter().enumerate().map(task).collect();
+        (client, tasks)
     }
 
     /// Adds a question, which is sent after the next [`AgentClient::flush`]: in a batch, or
@@ -141,15 +151,18 @@ impl AgentClient {
         inbox.push(token, game, question, how);
     }
 
-    /// Wakes the task, because no more questions are added for now.
+    /// Wakes the tasks, because no more questions are added for now.
     pub(crate) fn flush(&self) {
         self.inbox.borrow_mut().flush();
-        self.wake.notify_one();
+        self.replicas.wake();
     }
 
     /// True if a game of this agent may start while this many are played.
     pub(crate) fn has_room(&self, active: usize) -> bool {
-        self.window.borrow().has_room(active, self.open.get())
+        let replicas = self.replicas.used();
+        self.window
+            .borrow()
+            .has_room(active, self.open.get(), replicas)
     }
 
     /// Number of events sent to the driver. It grows while the agent answers questions of any game.
@@ -161,17 +174,16 @@ impl AgentClient {
         self.event_count.update(|count| count + 1);
     }
 
-    /// Output of the agent's current or last process; none before the first process and for an
-    /// endpoint.
+    /// Output of the agent's current or last process; none before the first process, for an
+    /// endpoint, and if several replicas share the questions.
     pub(crate) fn output(&self) -> Option<Arc<Output>> {
-        self.output.borrow().clone()
+        self.replicas.output()
     }
 
-    /// Ends the agent's process and the task.
+    /// Ends the agent's processes and the tasks.
     pub(crate) fn close(&self) {
         self.closed.set(true);
-        self.closing.notify_one();
-        self.wake.notify_one();
+        self.replicas.close();
     }
 }
 
@@ -191,19 +203,18 @@ async fn warn_while_waiting<T>(agent: &str, ready: impl Future<Output = T>) -> T
     }
 }
 
-/// The task that serves a client.
+/// The task that serves a client with one replica of its agent.
 pub(super) struct AgentTask {
     pub(super) client: Rc<AgentClient>,
-    environment: Rc<Environment>,
+    /// Number of the replica.
+    pub(super) replica: usize,
+    pub(super) environment: Rc<Environment>,
     events: UnboundedSender<Event>,
     pub(super) setup: AgentClientSetup,
     flushed: Instant,
     /// Time of the newest answer. Before this time, the agent worked on earlier questions.
     pub(super) last_answer: Instant,
     pub(super) batch_max: usize,
-    /// True if all questions are asked alone: after a failed batch, until a question that was asked
-    /// alone is answered.
-    pub(super) asks_alone: bool,
     /// Time at which a batch was last answered completely.
     pub(super) served: Instant,
     pub(super) connection: Option<AgentConnection>,
@@ -214,10 +225,8 @@ pub(super) struct AgentTask {
     pub(super) floods: u32,
     /// Errors that the agent answered with since its last move.
     pub(super) errors: u32,
-    /// The fault of an agent that is given up because of its floods.
-    broken: Option<FaultReport>,
-    /// Reason why the agent did not start, and the time.
-    pub(super) unready: Option<(FaultReport, Instant)>,
+    /// Until then, other replicas answer the questions, because this one did not start.
+    rests_until: Option<Instant>,
     /// Reason why this worker could not start the agent, and the number of times in a row.
     worker_problem: (String, u64),
     pub(super) batches: u64,
@@ -229,25 +238,37 @@ pub(super) struct AgentTask {
 
 impl AgentTask {
     async fn run(mut self) {
-        while !self.client.closed.get() {
-            let alone = self.client.inbox.borrow().has_alone();
-            if !alone && !self.client.inbox.borrow().has_batch() {
+        let client = self.client.clone();
+        while !client.closed.get() {
+            let alone = client.inbox.borrow().has_alone();
+            let replica = client.replicas.get(self.replica);
+            if !client.replicas.is_used(self.replica)
+                || !alone && !client.inbox.borrow().has_batch()
+            {
+                replica.set_busy(false);
                 self.flush_metrics(Duration::ZERO);
-                self.client.wake.notified().await;
+                replica.woken().await;
                 continue;
             }
-            if let Some(fault_report) = self.broken.clone() {
+            if let Some(until) = self.rests_until.filter(|&until| until > Instant::now()) {
+                tokio::select! {
+                    () = replica.closed() => break,
+                    () = time::sleep_until(until.into()) => continue,
+                }
+            }
+            let broken = client.broken.borrow().clone();
+            if let Some(fault_report) = broken {
                 self.answer_all(&DecisionResult::Fault(fault_report, Spent::default()));
                 continue;
             }
-            let unready = self.unready.as_ref();
+            let unready = client.unready.borrow().clone();
             if let Some((fault_report, _)) = unready.filter(|(_, at)| at.elapsed() < UNREADY_REST) {
-                self.answer_all(&DecisionResult::Unready(fault_report.clone()));
+                self.answer_all(&DecisionResult::Unready(fault_report));
                 continue;
             }
-            let client = self.client.clone();
+            replica.set_busy(true);
             tokio::select! {
-                () = client.closing.notified() => break,
+                () = replica.closed() => break,
                 () = self.serve(alone) => {}
             }
         }
@@ -257,10 +278,15 @@ impl AgentTask {
     async fn serve(&mut self, alone: bool) {
         match self.ensure_connected().await {
             Ok(()) => {}
+            Err(down) if self.client.replicas.has_other(self.replica) => {
+                self.rest(&down);
+                return;
+            }
             Err(Down::Agent(fault_report)) => {
                 let message = &fault_report.message;
                 tracing::warn!(agent = self.setup.name, "does not start: {message}");
-                self.unready = Some((fault_report, Instant::now()));
+                let unready = (fault_report, Instant::now());
+                self.client.unready.replace(Some(unready));
                 return;
             }
             Err(Down::Worker(reason)) => {
@@ -273,10 +299,27 @@ impl AgentTask {
         if !alone {
             return self.ask_batches().await;
         }
+        let cores = match &self.connection {
+            Some(connection) => connection.take_cores().await,
+            None => Vec::new(),
+        };
+        // Another replica may have taken the question meanwhile.
         let batch = self.client.inbox.borrow_mut().take_alone();
         if let Some(batch) = batch {
-            self.ask_alone(batch).await;
+            self.ask_alone(batch, cores).await;
         }
+    }
+
+    /// Leaves the questions to other replicas for some time, because this one did not start.
+    pub(super) fn rest(&mut self, down: &Down) {
+        let (Down::Agent(FaultReport { message, .. }) | Down::Worker(message)) = down;
+        let (agent, replica) = (&self.setup.name, self.replica);
+        tracing::warn!(
+            agent,
+            replica,
+            "a further process does not start: {message}"
+        );
+        self.rests_until = Some(Instant::now() + UNREADY_REST);
     }
 
     /// Logs the reason why this worker could not start the agent. Logs a repeated reason less and
@@ -339,8 +382,11 @@ impl AgentTask {
         };
         let mut attempt = 1;
         let connection = loop {
-            let open =
-                AgentConnection::open(&self.setup.name, &self.setup.source, &self.environment);
+            let how = Start {
+                name: &self.setup.name,
+                own_cores: self.setup.own_cores,
+            };
+            let open = AgentConnection::open(how, &self.setup.source, &self.environment);
             match warn_while_waiting(&self.setup.name, open).await {
                 Err(Down::Agent(fault_report)) if attempt < STARTS => {
                     tracing::info!(agent = self.setup.name, attempt, "{}", fault_report.message);
@@ -358,7 +404,8 @@ impl AgentTask {
                 metrics.agent_restarted(&self.setup.label);
             }
         }
-        self.client.output.replace(connection.output().cloned());
+        let output = connection.output().cloned();
+        self.client.replicas.get(self.replica).connected(output);
         self.has_run = true;
         self.up_since = Instant::now();
         self.connection = Some(connection);
@@ -367,6 +414,7 @@ impl AgentTask {
 
     /// Ends the agent's process or the connection.
     pub(super) async fn disconnect(&mut self) {
+        self.client.replicas.get(self.replica).disconnected();
         if let Some(connection) = self.connection.take() {
             if connection.is_process() {
                 let metrics = &self.environment.metrics;
@@ -421,7 +469,7 @@ impl AgentTask {
                 if let Some(connection) = &self.connection {
                     let fault_report = connection.fault_report(&status).await;
                     if fault_report.kind == FaultKind::OutputLimit && self.flooded_again() {
-                        self.broken = Some(fault_report);
+                        self.client.broken.replace(Some(fault_report));
                     } else {
                         tracing::info!(
                             agent = self.setup.name,
@@ -447,7 +495,7 @@ impl AgentTask {
 
     async fn restart(&mut self, unanswered: &mut Vec<Token>) {
         unanswered.extend(self.client.inbox.borrow_mut().take_batched());
-        self.asks_alone = true;
+        self.client.asks_alone.set(true);
         // Starts again with single questions, so that an agent that hangs is found early.
         *self.client.window.borrow_mut() = Window::new(self.batch_max);
         self.set_room();
@@ -457,7 +505,7 @@ impl AgentTask {
     pub(super) fn set_room(&mut self) {
         let room = self.client.window.borrow().size();
         let mut inbox = self.client.inbox.borrow_mut();
-        inbox.set_room(room, self.asks_alone);
+        inbox.set_room(room, self.client.asks_alone.get());
     }
 
     pub(super) fn count_batch(&self, decisions: usize) {

@@ -13,12 +13,14 @@ use arena_wire::{
     networks::{AgentNetworks, causes, is_of_agent},
     v1::{self, agent_setup},
 };
+use tokio::sync::OwnedSemaphorePermit;
 use tonic::{Code, Status, client::Grpc, transport::Channel};
 use tonic_health::pb::health_check_response::ServingStatus;
 
 use super::{FaultReport, codec, connect};
 use crate::{
     environment::{AgentOptions, Environment},
+    machine::{CoreSet, Home},
     supervise::{Exit, Launch, Limits, Output, Process, StartError},
 };
 
@@ -87,26 +89,60 @@ pub(crate) struct AgentConnection {
     pub(crate) single: bool,
     /// The processes of the agent, and when they were listed.
     processes: Option<(Instant, Vec<i32>)>,
+    /// The cores that it has to itself while it thinks, under strict timing.
+    home: Option<Home>,
+}
+
+/// How a process of an agent is started.
+#[derive(Clone, Debug)]
+pub(crate) struct Start<'a> {
+    /// The name of the agent.
+    pub(crate) name: &'a str,
+    /// Number of cores that it has to itself while it thinks; none: it shares all cores.
+    pub(crate) own_cores: Option<usize>,
 }
 
 impl AgentConnection {
     /// Starts the agent of this name, or connects to it.
     pub(crate) async fn open(
-        name: &str,
+        how: Start<'_>,
         source: &Source,
         environment: &Environment,
     ) -> Result<Self, Down> {
+        let name = how.name;
+        let is_process = !matches!(source, Source::Endpoint(_));
+        let cpus = how.own_cores.filter(|_| is_process);
+        let machine = &environment.agents.machine;
+        let home = cpus.map(|cpus| machine.home(cpus)).transpose();
+        let home = home.map_err(|problem| Down::Worker(format!("{name}: {problem}")))?;
+        // Its start takes time of the cores, too.
+        let _start = match &home {
+            Some(home) => home.take().await,
+            None => Vec::new(),
+        };
+        let cores = match &home {
+            Some(home) => home.cores(),
+            None => machine.cores().clone(),
+        };
         let (channel, process) = match source {
             Source::Endpoint(url) => (reach(url, &environment.agents).await?, None),
             Source::Program { path, args, limits } => {
-                start(name, path.clone(), args.clone(), *limits, environment).await?
+                start(
+                    name,
+                    path.clone(),
+                    args.clone(),
+                    *limits,
+                    cores,
+                    environment,
+                )
+                .await?
             }
             Source::Binary(binary) => {
                 let provided = environment.binaries.provide(binary).await;
                 let path = provided.map_err(|error| Down::Worker(error.to_string()))?;
                 let args = binary.args.iter().map(Into::into).collect();
                 let limits = Limits::from_wire(binary.limits.as_ref());
-                start(name, path, args, limits, environment).await?
+                start(name, path, args, limits, cores, environment).await?
             }
         };
         Ok(Self {
@@ -117,6 +153,7 @@ impl AgentConnection {
             fresh: true,
             single: environment.agents.unary,
             processes: None,
+            home,
         })
     }
 
@@ -133,6 +170,20 @@ impl AgentConnection {
                 listed
             }
         }
+    }
+
+    /// Waits until no other process thinks on its cores. Others wait until the result is dropped.
+    pub(crate) async fn take_cores(&self) -> Vec<OwnedSemaphorePermit> {
+        match &self.home {
+            Some(home) => home.take().await,
+            None => Vec::new(),
+        }
+    }
+
+    /// Number of cores that it may use.
+    pub(crate) fn core_count(&self, environment: &Environment) -> usize {
+        let home = self.home.as_ref().map(|home| home.cores().len());
+        home.unwrap_or_else(|| environment.agents.machine.core_count())
     }
 
     /// True for a process of this worker, false for an endpoint.
@@ -240,6 +291,7 @@ async fn start(
     program: PathBuf,
     args: Vec<OsString>,
     limits: Limits,
+    cores: CoreSet,
     environment: &Environment,
 ) -> Result<(Channel, Option<Process>), Down> {
     let launch = Launch {
@@ -248,6 +300,7 @@ async fn start(
         args,
         limits,
         listen: environment.agents.listen,
+        cores: Some(cores),
     };
     let started = environment.supervisor.start(&launch).await;
     let started = started.map(|process| (process.channel().clone(), Some(process)));

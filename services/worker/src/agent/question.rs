@@ -46,6 +46,15 @@ pub(crate) struct Asking {
     pub(crate) allowance: Allowance,
     /// The clock of the seat.
     pub(crate) clock: Option<v1::Clock>,
+    /// The game so far, for an agent that has to see all of its decisions.
+    pub(crate) history: Option<History>,
+}
+
+/// A game, and its moves so far.
+#[derive(Clone, Debug)]
+pub(crate) struct History {
+    pub(crate) game: Vec<u8>,
+    pub(crate) moves: Vec<v1::PastMove>,
 }
 
 impl Batch {
@@ -113,7 +122,7 @@ pub(crate) struct Single {
 }
 
 /// Encodes questions into batches.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Writer {
     /// The encoded common part of all questions.
     context: Vec<u8>,
@@ -140,7 +149,7 @@ impl Writer {
         token: Token,
         game: &dyn AnyMatch,
         question: Question,
-        clock: Option<&v1::Clock>,
+        how: &Asking,
     ) {
         let slot = batch.tokens.len() as u64;
         nested(&mut batch.body, DECISION, |out| {
@@ -165,8 +174,12 @@ impl Writer {
                     });
                 }
             }
-            if let Some(clock) = clock {
+            if let Some(clock) = &how.clock {
                 encoding::message::encode(9, clock, out);
+            }
+            if let Some(History { game, moves }) = &how.history {
+                encoding::bytes::encode(10, game, out);
+                encoding::message::encode_repeated(11, moves, out);
             }
         });
         batch.ends.push(batch.body.len());
@@ -266,8 +279,7 @@ impl Inbox {
         }
         let now = *self.now.get_or_insert_with(Instant::now);
         if let Some(batch) = queue.back_mut() {
-            let clock = how.clock.as_ref();
-            self.writer.write(batch, token, game, question, clock);
+            self.writer.write(batch, token, game, question, &how);
             batch.wanted.push(now);
             batch.allowance = Some(how.allowance);
         }
@@ -359,6 +371,16 @@ mod tests {
             moves_to_go: 3,
             seats_left_us: vec![9_000_000, 4],
         };
+        let history = History {
+            game: vec![1, 2],
+            moves: vec![
+                v1::PastMove {
+                    seat: 1,
+                    move_id: 300,
+                },
+                v1::PastMove::default(),
+            ],
+        };
         let how = Asking {
             alone: false,
             allowance: Allowance {
@@ -366,6 +388,7 @@ mod tests {
                 margin: Duration::ZERO,
             },
             clock: Some(clock.clone()),
+            history: Some(history.clone()),
         };
         for place in 0..3 {
             inbox.push(token(place), &*game, question, how.clone());
@@ -391,6 +414,8 @@ mod tests {
                 })
                 .collect(),
             clock: Some(clock.clone()),
+            game: history.game.clone(),
+            moves: history.moves.clone(),
         };
         let mut full = inbox.take_batch(2).expect("a full batch");
         assert!(inbox.take_batch(2).is_none(), "the second has one question");

@@ -20,6 +20,7 @@ use super::{
     codec,
     connection::may_be_dead,
     question::Single,
+    replicas::woken,
 };
 use crate::record::whole_micros;
 
@@ -142,7 +143,7 @@ impl AgentTask {
             let (due, limit) = all.fold((progress + limit, limit), Ord::min);
             let first = tokio::select! {
                 answer = calls.join_next() => answer,
-                () = self.client.wake.notified() => continue,
+                () = woken(&self.client, self.replica) => continue,
                 () = time::sleep_until(due.into()) => break BatchFailure::Late(limit),
             };
             progress = Instant::now();

@@ -52,11 +52,11 @@ impl Window {
         self.size
     }
 
-    /// True if a game may start, given the number of the agent's games and of its open decisions. A
-    /// slow agent plays few games, so that these games finish. Other agents play enough games to
-    /// always have a question.
-    pub(crate) fn has_room(&self, active: usize, open: usize) -> bool {
-        let most = 2 * self.proven + self.proven.div_ceil(2);
+    /// True if a game may start, given the number of the agent's games, of its open decisions, and
+    /// of its replicas. A slow agent plays few games, so that these games finish. Other agents play
+    /// enough games to always have a question.
+    pub(crate) fn has_room(&self, active: usize, open: usize, replicas: usize) -> bool {
+        let most = replicas * (2 * self.proven + self.proven.div_ceil(2));
         open < most && (!self.slow || active < most)
     }
 
@@ -151,7 +151,7 @@ mod tests {
                 window.size(),
                 Duration::from_millis(10) * window.size() as u32,
             );
-            assert!(!window.has_room(0, 8), "{window:?}");
+            assert!(!window.has_room(0, 8, 1), "{window:?}");
         }
     }
 
@@ -165,12 +165,12 @@ mod tests {
     fn slow_first_answer_is_forgiven() {
         let mut window = Window::new(64);
         window.answered(1, Duration::from_secs(5));
-        assert!(!window.has_room(3, 0), "few games until it is known");
+        assert!(!window.has_room(3, 0, 1), "few games until it is known");
         for _ in 0..7 {
             window.answered(window.size(), Duration::from_millis(1));
         }
         assert_eq!(window.size(), 64);
-        assert!(window.has_room(512, 159) && !window.has_room(512, 160));
+        assert!(window.has_room(512, 159, 1) && !window.has_room(512, 160, 1));
     }
 
     #[test]

@@ -5,9 +5,7 @@ use std::{
     cell::Cell,
     collections::HashMap,
     fs::File,
-    num::NonZero,
     os::unix::fs::FileExt,
-    thread,
     time::{Duration, Instant},
 };
 
@@ -24,6 +22,8 @@ struct Counted {
 #[derive(Debug)]
 pub(crate) struct RunQueue {
     processes: Vec<i32>,
+    /// Number of cores that they may use.
+    cores: u32,
     agent: HashMap<i32, Counted>,
     /// What this thread had waited at the start.
     own: u64,
@@ -32,12 +32,13 @@ pub(crate) struct RunQueue {
 
 impl RunQueue {
     /// Starts to measure, on the thread that waits for the answer.
-    pub(crate) fn start(processes: Vec<i32>) -> Self {
+    pub(crate) fn start(processes: Vec<i32>, cores: usize) -> Self {
         OWN.with(|own| own.measuring.update(|count| count + 1));
         Self {
             own: OWN.with(Own::waited),
             agent: threads(&processes).collect(),
             processes,
+            cores: u32::try_from(cores).unwrap_or(1),
             start: Instant::now(),
         }
     }
@@ -56,9 +57,8 @@ impl RunQueue {
             ran += now.ran.saturating_sub(before.ran);
             waited += now.waited.saturating_sub(before.waited);
         }
-        let cores = thread::available_parallelism().map_or(1, NonZero::get) as u32;
         let wall = self.start.elapsed();
-        let unused = (wall * cores).saturating_sub(Duration::from_nanos(ran));
+        let unused = (wall * self.cores).saturating_sub(Duration::from_nanos(ran));
         let agent = Duration::from_nanos(waited).min(unused);
         let own = OWN.with(|own| own.waited().saturating_sub(own.at_wake.get().max(self.own)));
         (agent + Duration::from_nanos(own)).min(wall)
@@ -167,14 +167,19 @@ mod tests {
     use std::{
         process::Command,
         sync::atomic::{AtomicBool, Ordering},
+        thread,
     };
 
     use super::*;
 
+    fn cores() -> usize {
+        thread::available_parallelism().map_or(1, usize::from)
+    }
+
     /// Keeps every core busy with twice as many threads while `work` runs.
     fn on_a_busy_machine<T>(work: impl FnOnce() -> T) -> T {
         let done = AtomicBool::new(false);
-        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        let cores = cores();
         thread::scope(|scope| {
             for _ in 0..cores * 2 {
                 scope.spawn(|| {
@@ -196,7 +201,7 @@ mod tests {
                 .args(["-c", "while :; do :; done"])
                 .spawn()
                 .expect("a shell");
-            let queue = RunQueue::start(vec![child.id() as i32]);
+            let queue = RunQueue::start(vec![child.id() as i32], cores());
             // It shares the cores with other threads, so it waits for most of the time.
             let waited = loop {
                 let waited = queue.waited();
@@ -215,7 +220,7 @@ mod tests {
     fn sleeping_process_does_not_wait() {
         let mut child = Command::new("sleep").arg("60").spawn().expect("sleep");
         thread::sleep(Duration::from_millis(50));
-        let queue = RunQueue::start(vec![child.id() as i32]);
+        let queue = RunQueue::start(vec![child.id() as i32], cores());
         thread::sleep(Duration::from_millis(100));
         assert_eq!(queue.waited(), Duration::ZERO);
         child.kill().and_then(|()| child.wait()).expect("its end");

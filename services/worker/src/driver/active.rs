@@ -1,40 +1,35 @@
 //! Games in play, by place.
 
-use std::{collections::BTreeMap, rc::Rc, sync::Arc};
+use std::{rc::Rc, sync::Arc};
 
 use arena_engine::{AnyMatch, IllegalAction, Question, Status};
 use arena_wire::v1;
 use slab::Slab;
 
 use super::{
-    agents::{SeatedAgents, TournamentAgents},
+    agents::{Asked, SeatedAgents, TournamentAgents},
     outputs::GameOutputs,
+    shared::LeasedGames,
 };
 use crate::{
-    agent::{FaultReport, Token},
+    agent::{FaultReport, Token, question::History},
     clock::{Clocks, Spent},
     native::PlyCounter,
     record::{Answered, Known, Timed, micros, void_report},
 };
 
-/// Agents of a lease that are given up, with the fault that they are charged with.
-pub(crate) type GivenUp = Rc<BTreeMap<u16, FaultReport>>;
-
 /// A game in play.
 pub(super) struct Active {
     /// Number of the game among all that were played here.
     number: u32,
-    pub(super) lease: u64,
+    pub(super) lease: Arc<LeasedGames>,
     pub(super) tournament: Rc<TournamentAgents>,
     pub(super) assignment: v1::GameAssignment,
     pub(super) game: Box<dyn AnyMatch>,
     seats: SeatedAgents,
-    /// Plies of its lease.
-    pub(super) plies: Arc<PlyCounter>,
     timed: Timed,
     latencies_us: Vec<u32>,
     details: Vec<v1::FaultDetail>,
-    given_up: GivenUp,
     /// The job of the pool that answers its open question, if any.
     job: Option<Arc<PlyCounter>>,
     answered: Answered,
@@ -45,28 +40,26 @@ pub(super) struct Active {
 
 impl Active {
     pub(super) fn new(
-        lease: u64,
-        plies: Arc<PlyCounter>,
+        lease: Arc<LeasedGames>,
         tournament: Rc<TournamentAgents>,
         assignment: v1::GameAssignment,
-        given_up: GivenUp,
     ) -> Result<Self, IllegalAction> {
         let context = tournament.context();
-        let seats = context.seats(&assignment);
+        let agents = context.seats(&assignment);
+        let game = context.open(&assignment)?;
+        let seats = SeatedAgents::new(tournament.clone(), agents);
         Ok(Self {
             clocks: context.time_control().clocks(seats.len()),
             run_queue_us: Vec::new(),
             number: 0,
             lease,
-            game: context.open(&assignment)?,
+            game,
             outputs: GameOutputs::begin(&tournament, &seats),
-            seats: SeatedAgents::new(tournament.clone(), seats),
-            plies,
+            seats,
             assignment,
             timed: Timed::start(),
             latencies_us: Vec::new(),
             details: Vec::new(),
-            given_up,
             job: None,
             answered: Answered::default(),
             tournament,
@@ -79,7 +72,7 @@ impl Active {
             return false;
         };
         let agent = self.seats.agent(question.seat);
-        self.job = match self.given_up.get(&agent) {
+        self.job = match self.lease.given_up.get(&agent) {
             Some(fault_report) => {
                 self.tournament.charge(token, fault_report.clone());
                 None
@@ -104,9 +97,39 @@ impl Active {
         question: Question,
         alone: bool,
     ) -> Option<Arc<PlyCounter>> {
-        let (game, clocks) = (&*self.game, self.clocks.as_ref());
-        let tournament = &self.tournament;
-        tournament.ask(agent, token, game, question, clocks, alone)
+        let process = self.seats.process(agent);
+        let asked = Asked {
+            clocks: self.clocks.as_ref(),
+            alone,
+            process,
+            history: process.map(|_| self.history()),
+        };
+        let game = &*self.game;
+        self.tournament.ask(agent, token, game, question, asked)
+    }
+
+    /// The moves so far, as a sticky agent gets them.
+    fn history(&self) -> History {
+        let context = self.tournament.context();
+        let mut moves = Vec::new();
+        let replayed = context.game().replay(self.game.events(), &mut |described| {
+            if let (true, Some(seat)) = (described.event.is_action(), described.seat) {
+                moves.push(v1::PastMove {
+                    seat: seat.into(),
+                    move_id: described.event.id().into(),
+                });
+            }
+        });
+        if let Err(error) = replayed {
+            tracing::error!(
+                game = self.assignment.index,
+                "its moves are not legal: {error}"
+            );
+        }
+        History {
+            game: context.game_token(self.assignment.index),
+            moves,
+        }
     }
 
     /// Progress of whatever works on its open question, for any game; none if nothing does.
@@ -115,7 +138,10 @@ impl Active {
             return job.is_at_work().then(|| job.get());
         }
         match self.game.status() {
-            Status::Asks(question) => self.tournament.served(self.seats.agent(question.seat)),
+            Status::Asks(question) => {
+                let agent = self.seats.agent(question.seat);
+                self.tournament.served(agent, self.seats.process(agent))
+            }
             Status::Over(_) => None,
         }
     }
@@ -166,7 +192,7 @@ impl Active {
         );
         let mut tail = fault_report.tail;
         if tail.is_empty()
-            && let Some(output) = self.tournament.agent(agent).output()
+            && let Some(output) = { self.tournament.agent(agent) }.output(self.seats.process(agent))
         {
             tail = output.tail();
         }
@@ -255,7 +281,10 @@ impl Games {
         self.places.try_remove(token.place as usize)
     }
 
-    pub(super) fn remove_lease(&mut self, lease: u64) {
-        self.places.retain(|_, active| active.lease != lease);
+    /// Drops the games of a lease. Returns their number.
+    pub(super) fn remove_lease(&mut self, lease: u64) -> usize {
+        let before = self.len();
+        self.places.retain(|_, active| active.lease.number != lease);
+        before - self.len()
     }
 }

@@ -2,9 +2,9 @@
 
 use std::{
     cell::{Cell, OnceCell, RefCell, RefMut},
+    iter,
     rc::Rc,
     sync::Arc,
-    time::Duration,
 };
 
 use arena_engine::{AnyMatch, Question};
@@ -13,27 +13,30 @@ use arena_wire::v1::{self, agent_setup::Source as WireSource};
 use tokio::{
     sync::mpsc::UnboundedSender,
     task::{self, JoinError},
-    time::Instant,
 };
+
+use super::{shared::SharedTournament, sticky::StickyClients};
 
 use crate::{
     agent::{
         DecisionResult, Event, FaultReport, Token,
         client::{AgentClient, AgentClientSetup},
         connection::Source,
-        question::{Asking, Writer, context},
+        question::{self, Asking, History, Writer},
     },
     clock::{Clocks, Spent},
     context::TournamentContext,
     environment::{Builtin, Environment},
-    native::{NativeClient, NativeRunner, PlyCounter, Pool},
+    native::{NativeClient, PlyCounter, Pool},
     record::RecordBuilder,
     supervise::Output,
 };
 
 enum Reached {
-    /// By a connection.
+    /// By connections that are asked about any game.
     Connected(Rc<AgentClient>),
+    /// By one process for each game.
+    Sticky(StickyClients),
     /// In the pool.
     Native(RefCell<NativeClient>),
     /// Not at all.
@@ -56,29 +59,40 @@ pub(super) struct TournamentAgent {
 }
 
 impl TournamentAgent {
-    fn client(&self) -> Option<&Rc<AgentClient>> {
+    /// Its clients: one for each game if it is sticky, else at most one.
+    fn clients(&self) -> &[Rc<AgentClient>] {
         match self.reached.get() {
-            Some(Reached::Connected(client)) => Some(client),
-            _ => None,
+            Some(Reached::Connected(client)) => std::slice::from_ref(client),
+            Some(Reached::Sticky(sticky)) => sticky.clients(),
+            Some(Reached::Native(_) | Reached::Nowhere) | None => &[],
         }
     }
 
-    /// Output of its process, if it has one.
-    pub(super) fn output(&self) -> Option<Arc<Output>> {
-        self.client()?.output()
+    /// The client that is asked about a game.
+    fn client(&self, process: Option<usize>) -> Option<&Rc<AgentClient>> {
+        self.clients().get(process.unwrap_or_default())
+    }
+
+    /// Output of the process that plays a game, if there is one and it is known.
+    pub(super) fn output(&self, process: Option<usize>) -> Option<Arc<Output>> {
+        self.client(process)?.output()
+    }
+
+    fn has_answered(&self) -> bool {
+        self.clients().iter().any(|client| client.event_count() > 0)
     }
 }
 
-/// A tournament with its agents. Dropping it ends them.
+/// A tournament with its agents on one driver. Dropping it ends them.
 pub(super) struct TournamentAgents {
-    context: Arc<TournamentContext>,
+    shared: Arc<SharedTournament>,
+    /// The number of the driver.
+    driver: usize,
     builder: RefCell<RecordBuilder>,
-    runner: Arc<NativeRunner>,
     agents: Vec<TournamentAgent>,
     environment: Rc<Environment>,
     events: UnboundedSender<Event>,
     overhead: WeightedHistogram,
-    used: Cell<Instant>,
     /// Games in play whose questions are asked one after another.
     playing: Cell<usize>,
     /// Agents that were asked since the last flush: a flush costs nothing for the others.
@@ -87,52 +101,98 @@ pub(super) struct TournamentAgents {
     decisions: Cell<u64>,
 }
 
+/// How the question of a game is asked.
+pub(super) struct Asked<'a> {
+    pub(super) clocks: Option<&'a Clocks>,
+    /// While no other question is open.
+    pub(super) alone: bool,
+    /// The process of a sticky agent, and what it is sent.
+    pub(super) process: Option<usize>,
+    pub(super) history: Option<History>,
+}
+
 /// The agents of a game in play, until it is dropped.
 pub(super) struct SeatedAgents {
     tournament: Rc<TournamentAgents>,
     agents: Vec<u16>,
+    /// The processes of sticky agents.
+    processes: Vec<(u16, usize)>,
 }
 
 impl SeatedAgents {
     pub(super) fn new(tournament: Rc<TournamentAgents>, agents: Vec<u16>) -> Self {
+        let mut processes: Vec<(u16, usize)> = Vec::new();
         for &agent in &agents {
             tournament.agent(agent).active.update(|seats| seats + 1);
+            if !processes.iter().any(|&(known, _)| known == agent)
+                && let Some(sticky) = tournament.sticky(agent)
+            {
+                processes.push((agent, sticky.take()));
+            }
         }
         tournament.playing.update(|games| games + 1);
-        Self { tournament, agents }
+        tournament.shared.count_playing();
+        Self {
+            tournament,
+            agents,
+            processes,
+        }
     }
 
     pub(super) fn agent(&self, seat: u8) -> u16 {
         self.agents[usize::from(seat)]
+    }
+
+    /// The agents in seat order.
+    pub(super) fn agents(&self) -> &[u16] {
+        &self.agents
+    }
+
+    /// Number of seats.
+    pub(super) fn len(&self) -> usize {
+        self.agents.len()
+    }
+
+    /// The process of a sticky agent that plays the game.
+    pub(super) fn process(&self, agent: u16) -> Option<usize> {
+        let mut processes = self.processes.iter();
+        processes.find_map(|&(known, process)| (known == agent).then_some(process))
     }
 }
 
 impl Drop for SeatedAgents {
     fn drop(&mut self) {
         self.tournament.playing.update(|games| games - 1);
+        self.tournament.shared.count_played();
         for &agent in &self.agents {
             let active = &self.tournament.agent(agent).active;
             active.update(|seats| seats - 1);
+        }
+        for &(agent, process) in &self.processes {
+            if let Some(sticky) = self.tournament.sticky(agent) {
+                sticky.give_back(process);
+            }
         }
     }
 }
 
 impl TournamentAgents {
     pub(super) fn new(
-        context: Arc<TournamentContext>,
+        driver: usize,
+        shared: Arc<SharedTournament>,
         environment: Rc<Environment>,
         events: UnboundedSender<Event>,
     ) -> Self {
+        let context = shared.context();
         let agents = context.wire().agents.len();
         Self {
             builder: RefCell::new(RecordBuilder::new(context.clone())),
-            runner: NativeRunner::new(context.clone(), environment.metrics.clone()),
             agents: (0..agents).map(|_| TournamentAgent::default()).collect(),
             overhead: environment.metrics.overhead(&context.wire().ruleset),
-            context,
+            driver,
+            shared,
             environment,
             events,
-            used: Cell::new(Instant::now()),
             playing: Cell::new(0),
             asked: RefCell::new(Vec::with_capacity(agents)),
             decisions: Cell::new(0),
@@ -140,17 +200,16 @@ impl TournamentAgents {
     }
 
     pub(super) fn context(&self) -> &TournamentContext {
-        &self.context
+        self.shared.context()
+    }
+
+    pub(super) fn shared(&self) -> &SharedTournament {
+        &self.shared
     }
 
     /// Builds records; not to be stored.
     pub(super) fn builder(&self) -> RefMut<'_, RecordBuilder> {
         self.builder.borrow_mut()
-    }
-
-    /// Plays whole games among its built-in agents.
-    pub(super) fn runner(&self) -> &Arc<NativeRunner> {
-        &self.runner
     }
 
     pub(super) fn agent(&self, index: u16) -> &TournamentAgent {
@@ -162,20 +221,13 @@ impl TournamentAgents {
         &self.overhead
     }
 
-    pub(super) fn touch(&self) {
-        self.used.set(Instant::now());
-    }
-
-    pub(super) fn idle(&self) -> Duration {
-        self.used.get().elapsed()
-    }
-
     /// True if a game may start: none of its agents is fully occupied.
     pub(super) fn has_room(&self, game: &v1::GameAssignment) -> bool {
         let agents = game.seats.iter();
         let mut agents = agents.filter_map(|&it| self.agents.get(it as usize));
         agents.all(|agent| match agent.reached.get() {
             Some(Reached::Connected(client)) => client.has_room(agent.active.get()),
+            Some(Reached::Sticky(sticky)) => sticky.has_room(),
             Some(Reached::Native(client)) => client.borrow().has_room(agent.active.get()),
             Some(Reached::Nowhere) | None => true,
         })
@@ -184,11 +236,11 @@ impl TournamentAgents {
     /// True if an agent of the game is reached by a connection, and never answered here.
     pub(super) fn is_untried(&self, game: &v1::GameAssignment) -> bool {
         let mut agents = game.seats.iter();
-        agents.any(|&agent| match self.agents.get(agent as usize) {
-            Some(TournamentAgent { reached, .. }) => match reached.get() {
-                Some(Reached::Connected(client)) => client.event_count() == 0,
+        agents.any(|&index| match self.agents.get(index as usize) {
+            Some(agent) => match agent.reached.get() {
+                Some(Reached::Connected(_) | Reached::Sticky(_)) => !agent.has_answered(),
                 Some(Reached::Native(_) | Reached::Nowhere) => false,
-                None => !self.is_in_process(agent as u16),
+                None => !self.is_in_process(index as u16),
             },
             None => false,
         })
@@ -204,9 +256,15 @@ impl TournamentAgents {
         self.decisions.update(|decisions| decisions + count);
     }
 
-    /// Decisions since the last call.
-    pub(super) fn take_decisions(&self) -> u64 {
-        self.decisions.take()
+    /// Adds its decisions to those of all drivers.
+    pub(super) fn report_decisions(&self) {
+        self.shared.count_decisions(self.decisions.take());
+    }
+
+    /// True if all agents that were asked have answered.
+    pub(super) fn is_served(&self) -> bool {
+        let mut asked = self.agents.iter().filter(|it| !it.clients().is_empty());
+        asked.all(TournamentAgent::has_answered)
     }
 
     /// True if all seats are played in the pool.
@@ -216,7 +274,7 @@ impl TournamentAgents {
     }
 
     fn is_in_process(&self, agent: u16) -> bool {
-        self.environment.agents.builtin == Builtin::InProcess && self.context.is_native(agent)
+        self.environment.agents.builtin == Builtin::InProcess && self.context().is_native(agent)
     }
 
     /// Asks an agent, in its next batch or while no other question is open. If the pool answers,
@@ -227,24 +285,32 @@ impl TournamentAgents {
         token: Token,
         game: &dyn AnyMatch,
         question: Question,
-        clocks: Option<&Clocks>,
-        alone: bool,
+        asked: Asked<'_>,
     ) -> Option<Arc<PlyCounter>> {
+        let Asked {
+            clocks,
+            alone,
+            process,
+            history,
+        } = asked;
         let agent = self.agent(index);
         if !agent.is_asked.replace(true) {
             self.asked.borrow_mut().push(index);
         }
-        let time_control = self.context.time_control();
+        let time_control = self.context().time_control();
         let allowance = time_control.allowance(clocks, question.seat);
         match agent.reached.get_or_init(|| self.reach(index)) {
-            Reached::Connected(client) => {
+            Reached::Connected(_) | Reached::Sticky(_) => {
                 let clock = clocks.map(|clocks| clocks.show(question.seat));
                 let how = Asking {
-                    alone: alone || self.context.strict(),
+                    alone: alone || self.context().strict(),
                     allowance,
                     clock,
+                    history,
                 };
-                client.ask(token, game, question, how);
+                if let Some(client) = agent.client(process) {
+                    client.ask(token, game, question, how);
+                }
                 None
             }
             Reached::Native(client) => {
@@ -252,7 +318,7 @@ impl TournamentAgents {
                 Some(client.ask(token, game, question, allowance))
             }
             Reached::Nowhere => {
-                let name = self.context.agent_name(index);
+                let name = self.context().agent_name(index);
                 let why = format!("the setup does not state the source of agent {name}");
                 self.answer(token, DecisionResult::Void(why));
                 None
@@ -262,12 +328,24 @@ impl TournamentAgents {
 
     #[cfg(test)]
     pub(super) fn line(&self, agent: u16) -> &AgentClient {
-        self.agent(agent).client().expect("a connection")
+        self.agent(agent).client(None).expect("a connection")
     }
 
     /// How much an agent was served so far, if it is reached by a connection.
-    pub(super) fn served(&self, agent: u16) -> Option<u64> {
-        Some(self.agent(agent).client()?.event_count())
+    pub(super) fn served(&self, agent: u16, process: Option<usize>) -> Option<u64> {
+        Some(self.agent(agent).client(process)?.event_count())
+    }
+
+    /// The processes of a sticky agent.
+    fn sticky(&self, index: u16) -> Option<&StickyClients> {
+        if !self.context().agent(index).sticky {
+            return None;
+        }
+        let reached = &self.agent(index).reached;
+        match reached.get_or_init(|| self.reach(index)) {
+            Reached::Sticky(sticky) => Some(sticky),
+            _ => None,
+        }
     }
 
     /// Sends the questions.
@@ -277,6 +355,7 @@ impl TournamentAgents {
             agent.is_asked.set(false);
             match agent.reached.get() {
                 Some(Reached::Connected(client)) => client.flush(),
+                Some(Reached::Sticky(sticky)) => sticky.flush(),
                 Some(Reached::Native(client)) => client.borrow_mut().flush(pool, events),
                 Some(Reached::Nowhere) | None => {}
             }
@@ -292,47 +371,72 @@ impl TournamentAgents {
         let _ = self.events.send(Event::Answers(vec![(token, result)]));
     }
 
+    /// Maximum number of replicas of an agent on this driver: its share of those of this worker.
+    fn replicas(&self, index: u16) -> usize {
+        let (place, drivers) = self.shared.place(self.driver);
+        match self.context().replicas(index, &self.environment.agents) {
+            None => 1,
+            Some(all) => (all / drivers + usize::from(place < all % drivers)).max(1),
+        }
+    }
+
     fn reach(&self, index: u16) -> Reached {
-        let agent = self.context.agent(index);
-        let native = self.context.is_native(index);
+        let context = self.context();
+        let agent = context.agent(index);
+        let native = context.is_native(index);
         let source = match &agent.source {
             None => return Reached::Nowhere,
             Some(WireSource::Native(_))
                 if self.environment.agents.builtin == Builtin::InProcess =>
             {
-                let client = NativeClient::new(index, self.runner.clone());
+                let client = NativeClient::new(index, self.shared.runner().clone());
                 return Reached::Native(RefCell::new(client));
             }
             Some(source) => Source::of(source.clone(), &self.environment),
         };
-        let context = context(self.context.wire(), agent);
-        let setup = AgentClientSetup {
+        let common = question::context(context.wire(), agent);
+        let setup = || AgentClientSetup {
             name: agent.name.clone(),
-            label: self.context.agent_label(index).to_owned(),
-            meter: self.context.meter(&self.environment.metrics, index),
-            source,
+            label: context.agent_label(index).to_owned(),
+            meter: context.meter(&self.environment.metrics, index),
+            source: source.clone(),
+            own_cores: { context.strict() }.then(|| context.need(index).cpus),
             batch_size: agent.batch_size as usize,
-            time_control: *self.context.time_control(),
+            time_control: *context.time_control(),
         };
         // The papers' agents need only ids.
-        let writer = Writer::new(&context, !(agent.omit_move_details || native));
-        let events = self.events.clone();
-        let (client, task) = AgentClient::open(setup, writer, self.environment.clone(), events);
-        let task = task::spawn_local(task);
-        let events = self.events.clone();
-        task::spawn_local(async move {
-            let ended = task.await.map_err(JoinError::try_into_panic);
-            if let Err(Ok(panic)) = ended {
-                let _ = events.send(Event::Panicked(panic));
-            }
-        });
-        Reached::Connected(client)
+        let writer = Writer::new(&common, !(agent.omit_move_details || native));
+        let replicas = self.replicas(index);
+        if agent.sticky {
+            let client = || self.open(vec![setup()], writer.clone());
+            return Reached::Sticky(StickyClients::new(
+                iter::repeat_with(client).take(replicas).collect(),
+            ));
+        }
+        let setups = iter::repeat_with(setup).take(replicas).collect();
+        Reached::Connected(self.open(setups, writer))
+    }
+
+    /// Opens a client, and runs its tasks.
+    fn open(&self, setups: Vec<AgentClientSetup>, writer: Writer) -> Rc<AgentClient> {
+        let (client, tasks) = AgentClient::open(setups, writer, &self.environment, &self.events);
+        for task in tasks {
+            let task = task::spawn_local(task);
+            let events = self.events.clone();
+            task::spawn_local(async move {
+                let ended = task.await.map_err(JoinError::try_into_panic);
+                if let Err(Ok(panic)) = ended {
+                    let _ = events.send(Event::Panicked(panic));
+                }
+            });
+        }
+        client
     }
 }
 
 impl Drop for TournamentAgents {
     fn drop(&mut self) {
-        for client in self.agents.iter().filter_map(TournamentAgent::client) {
+        for client in self.agents.iter().flat_map(TournamentAgent::clients) {
             client.close();
         }
     }

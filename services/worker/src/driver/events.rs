@@ -1,5 +1,7 @@
 //! Handling of events of agents and of the pool.
 
+use std::panic::resume_unwind;
+
 use super::*;
 
 impl Driver {
@@ -32,8 +34,10 @@ impl Driver {
                 count,
                 reports,
             } => {
-                self.pooled -= count;
-                if let Some(tournament) = self.tournaments.get(&tournament) {
+                let mut tournaments = self.tournaments.values();
+                let of_id =
+                    tournaments.find(|it| it.context().tournament_id() == tournament.as_str());
+                if let Some(tournament) = of_id {
                     self.environment
                         .metrics
                         .games_played(&tournament.context().wire().ruleset, reports.len() as u64);
@@ -41,11 +45,8 @@ impl Driver {
                     let decisions = records.flat_map(|record| &record.decisions);
                     tournament.count_decisions(decisions.map(|&count| u64::from(count)).sum());
                 }
-                self.settle(lease, count);
-                let done = |report| Done { lease, report };
-                self.done.extend(reports.into_iter().map(done));
+                self.settle(lease, count, reports);
             }
-            // Games would wait forever; the coordinator leases them to other workers.
             Event::Panicked(panic) => resume_unwind(panic),
         }
     }
@@ -70,7 +71,7 @@ impl Driver {
         if active.answer(action).is_err() {
             return self.ask_alone(token);
         }
-        active.plies.count();
+        active.lease.job.plies.count();
         active.tournament.count_decisions(1);
         if !active.ask(token) {
             self.end(token);
@@ -99,7 +100,7 @@ impl Driver {
                 active.time(spent);
                 active.fault(fault_report);
             }
-            DecisionResult::Unready(fault_report) if self.alone => {
+            DecisionResult::Unready(fault_report) if self.shared.alone.load(Ordering::Relaxed) => {
                 active.time(Spent::default());
                 active.fault(fault_report);
             }
@@ -110,7 +111,7 @@ impl Driver {
                 return self.remove(token, |_, active| void_report(active.assignment.index, why));
             }
         }
-        active.plies.count();
+        active.lease.job.plies.count();
         active.tournament.count_decisions(1);
         self.go_on(token);
     }

@@ -1,24 +1,19 @@
 //! A lease, and whether it makes progress.
 
-use std::{rc::Rc, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 
-use super::{active::GivenUp, agents::TournamentAgents};
-use crate::native::{PlyCounter, PoolJob};
+use super::shared::LeasedGames;
 
 /// Maximum time without progress, in addition to the time for a move, for which a lease is kept
 /// alive. After that, the coordinator waits as long as agents may take.
 pub(super) const STILL_MAX: Duration = Duration::from_secs(60);
 
 pub(super) struct Lease {
-    pub(super) tournament: Rc<TournamentAgents>,
+    pub(super) games: Arc<LeasedGames>,
     /// Games without a result.
     pub(super) left: usize,
-    pub(super) job: PoolJob,
-    /// Plies of its games in the pool.
-    pub(super) pooled: Vec<Arc<PlyCounter>>,
-    pub(super) given_up: GivenUp,
     /// Signs of life that are not plies.
     pub(super) signs: u64,
     /// Its plies at the last check, and the progress of its open questions.
@@ -31,18 +26,10 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    pub(super) fn new(
-        tournament: Rc<TournamentAgents>,
-        games: usize,
-        job: PoolJob,
-        given_up: GivenUp,
-    ) -> Self {
+    pub(super) fn new(games: Arc<LeasedGames>, left: usize) -> Self {
         Self {
-            tournament,
-            left: games,
-            job,
-            pooled: Vec::new(),
-            given_up,
+            games,
+            left,
             signs: 0,
             plies: 0,
             attended: 0,
@@ -55,15 +42,13 @@ impl Lease {
     pub(super) fn settle(&mut self, games: usize) {
         self.left = self.left.saturating_sub(games);
         self.moved = Instant::now();
-        self.tournament.touch();
     }
 
-    /// Checks its progress; `attended` is the progress of its open questions, none if nothing works
-    /// on them.
-    pub(super) fn look(&mut self, now: Instant, attended: Option<u64>) {
-        let pooled = self.pooled.iter().map(|plies| plies.get());
-        let plies = self.job.plies.get() + pooled.sum::<u64>();
-        self.at_work = attended.is_some() || self.pooled.iter().any(|plies| plies.is_at_work());
+    /// Checks its progress.
+    pub(super) fn look(&mut self, now: Instant) {
+        let attended = self.games.attended();
+        let (plies, is_pooled) = self.games.plies();
+        self.at_work = attended.is_some() || is_pooled;
         let attended = attended.unwrap_or(self.attended);
         if (plies, attended) != (self.plies, self.attended) {
             (self.plies, self.attended) = (plies, attended);
@@ -82,7 +67,9 @@ impl Lease {
 
     /// It made progress a short time ago: a late decision is asked again before it is charged.
     pub(super) fn moves(&self, now: Instant) -> bool {
-        let time_limit = STILL_MAX + self.tournament.context().time_control().longest_move();
-        now.saturating_duration_since(self.moved) < time_limit
+        let longest = { self.games.tournament.context() }
+            .time_control()
+            .longest_move();
+        now.saturating_duration_since(self.moved) < STILL_MAX + longest
     }
 }

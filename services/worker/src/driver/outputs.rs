@@ -4,7 +4,7 @@ use std::{rc::Rc, sync::Arc};
 
 use arena_wire::v1;
 
-use super::agents::TournamentAgents;
+use super::agents::{SeatedAgents, TournamentAgents};
 use crate::supervise::Output;
 
 /// Maximum bytes reported of an agent in one game.
@@ -15,6 +15,8 @@ const AGENT_BYTES: usize = 1 << 20;
 /// Bytes written before a game.
 struct Mark {
     agent: u16,
+    /// The process of a sticky agent, which plays no other game.
+    process: Option<usize>,
     seat: u32,
     /// None if another game was already open.
     overlaps: Option<u64>,
@@ -30,9 +32,9 @@ pub(super) struct GameOutputs {
 
 impl GameOutputs {
     /// A game starts.
-    pub(super) fn begin(tournament: &Rc<TournamentAgents>, seats: &[u16]) -> Self {
+    pub(super) fn begin(tournament: &Rc<TournamentAgents>, seats: &SeatedAgents) -> Self {
         let mut marks: Vec<Mark> = Vec::new();
-        for (seat, &agent) in seats.iter().enumerate() {
+        for (seat, &agent) in seats.agents().iter().enumerate() {
             if !tournament.context().is_program(agent)
                 || marks.iter().any(|mark| mark.agent == agent)
             {
@@ -40,13 +42,15 @@ impl GameOutputs {
             }
             let games = tournament.agent(agent);
             games.open.update(|open| open + 1);
-            let alone = games.open.get() == 1;
+            let process = seats.process(agent);
+            let alone = process.is_some() || games.open.get() == 1;
             if !alone {
                 games.overlaps.update(|overlaps| overlaps + 1);
             }
-            let output = games.output();
+            let output = games.output(process);
             marks.push(Mark {
                 agent,
+                process,
                 seat: seat as u32,
                 overlaps: alone.then(|| games.overlaps.get()),
                 total: output.as_ref().map_or(0, |output| output.total()),
@@ -63,10 +67,10 @@ impl GameOutputs {
     pub(super) fn take(&mut self) -> Vec<v1::AgentOutput> {
         let written = |mark: &Mark| {
             let games = self.tournament.agent(mark.agent);
-            if mark.overlaps != Some(games.overlaps.get()) {
+            if mark.process.is_none() && mark.overlaps != Some(games.overlaps.get()) {
                 return None;
             }
-            let output = games.output()?;
+            let output = games.output(mark.process)?;
             // Another process wrote all its output in this game.
             let before = mark.output.as_ref();
             let is_same = before.is_some_and(|before| Arc::ptr_eq(before, &output));

@@ -1,10 +1,14 @@
 //! The games as the protocol sees them.
 
-use super::*;
+use tokio::time::Instant;
 
-impl Playing for Driver {
+use super::{Command, drivers::Drivers, lease::Lease};
+use crate::protocol::{Playing, Progress};
+
+impl Playing for Drivers {
     fn unfinished(&self) -> usize {
-        self.waiting.len() + self.in_flight()
+        let waiting = self.shared.waiting();
+        waiting.len() + self.shared.in_flight()
     }
 
     /// A thread may still play a dropped game.
@@ -13,33 +17,24 @@ impl Playing for Driver {
     }
 
     fn sated(&self) -> usize {
-        self.waiting.sated()
+        self.shared.waiting().sated()
     }
 
     fn progress(&mut self) -> Vec<Progress> {
-        self.progress_at(time::Instant::now())
+        let progress = self.progress_at(Instant::now());
+        // For the next call.
+        self.shared.send_all(&Command::Look);
+        progress
     }
 }
 
-impl Driver {
-    /// Tournaments whose agents have no time for more games.
-    pub(crate) fn sated_tournaments(&self) -> Vec<String> {
-        self.waiting.sated_tournaments()
-    }
-
+impl Drivers {
     /// Plies of each lease so far. Each call adds one to a lease that moves from time to time,
     /// because a single decision has its own time limit and may take longer than a lease. The same
     /// holds for leases that wait while others move.
-    pub(super) fn progress_at(&mut self, now: time::Instant) -> Vec<Progress> {
-        let mut attended: BTreeMap<u64, u64> = BTreeMap::new();
-        for active in self.games.iter() {
-            if let Some(done) = active.attended() {
-                let sum = attended.entry(active.lease).or_default();
-                *sum = sum.wrapping_add(done);
-            }
-        }
-        for (number, lease) in &mut self.leases {
-            lease.look(now, attended.get(number).copied());
+    pub(super) fn progress_at(&mut self, now: Instant) -> Vec<Progress> {
+        for lease in self.leases.values_mut() {
+            lease.look(now);
         }
         let plays = self.in_flight() > 0;
         let moves = |lease: &Lease| !lease.waits() && lease.moves(now);

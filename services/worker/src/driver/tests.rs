@@ -1,13 +1,17 @@
 //! Which leases show progress.
 
-use std::{sync::mpsc, thread};
+use std::{sync::mpsc, thread, time::Duration};
 
 use arena_telemetry::{Registry, WorkerMetrics};
 use arena_wire::v1::agent_setup::Source;
-use tokio::task::LocalSet;
+use tokio::{task::LocalSet, time};
 
 use super::{lease::STILL_MAX, *};
-use crate::{AgentOptions, NoBinaries, native::Job};
+use crate::{
+    AgentOptions, NoBinaries,
+    native::Job,
+    protocol::{Playing, Progress},
+};
 
 const MOVE_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -49,8 +53,9 @@ fn setup(id: &str, agents: usize) -> v1::TournamentSetup {
     }
 }
 
-/// A driver whose jobs run only when the test runs them.
+/// A worker with one driver, whose jobs run only when the test runs them.
 struct Worker {
+    drivers: Drivers,
     driver: Driver,
     jobs: mpsc::Receiver<Job>,
     started: time::Instant,
@@ -59,21 +64,48 @@ struct Worker {
 impl Worker {
     fn new() -> Self {
         let (think, jobs) = mpsc::channel();
-        let pool = Pool::Given(Box::new(move |job| {
+        let pool = Pool::given(move |job| {
             let _ = think.send(job);
-        }));
+        });
         let metrics = WorkerMetrics::new(&Registry::new(), ["kalah"]).expect("metrics");
         let options = AgentOptions::of_executable("/no/such/program".into());
         let environment = Environment::new(options, Arc::new(NoBinaries), Arc::new(metrics));
-        let mut driver = Driver::new(environment, pool, 64);
-        driver
+        let (mut drivers, setups) = Drivers::new(environment, pool, 64, 1);
+        let mut setups = setups.into_iter();
+        let driver = setups.next().expect("one driver").make();
+        drivers
             .add_tournament(setup("cup", 1))
             .expect("a tournament");
         Self {
+            drivers,
             driver,
             jobs,
             started: time::Instant::now(),
         }
+    }
+
+    /// Carries out the commands of the driver.
+    fn obey(&mut self) {
+        while let Ok(command) = self.driver.commands.try_recv() {
+            self.driver.obey(command);
+        }
+    }
+
+    fn lease(&mut self, tournament: &str, lease: u64, games: Vec<v1::GameAssignment>) {
+        let known = self
+            .drivers
+            .add_lease(tournament, lease, games, GivenUp::default());
+        assert!(known, "the tournament is known");
+        self.obey();
+    }
+
+    fn in_flight(&self) -> usize {
+        self.drivers.in_flight()
+    }
+
+    fn progress_at(&mut self, now: time::Instant) -> Vec<Progress> {
+        self.driver.look();
+        self.drivers.progress_at(now)
     }
 
     /// Adds a lease of one game and asks its first question; returns the job for the pool.
@@ -86,11 +118,7 @@ impl Worker {
             attempts: 0,
             opening: Vec::new(),
         };
-        let known = self
-            .driver
-            .add_lease("cup", lease, vec![game], GivenUp::default());
-        assert!(known, "the tournament is known");
-        self.driver.start();
+        self.lease("cup", lease, vec![game]);
         self.jobs.try_recv().ok()
     }
 
@@ -103,7 +131,7 @@ impl Worker {
     }
 
     fn waits(&mut self, lease: u64) -> bool {
-        let progress = self.driver.progress_at(self.started);
+        let progress = self.progress_at(self.started);
         let of_lease = progress.iter().find(|it| it.lease == lease);
         of_lease.expect("a lease").waits
     }
@@ -111,15 +139,15 @@ impl Worker {
     /// The leases that report progress after this time.
     fn alive(&mut self, after: Duration) -> Vec<u64> {
         let now = self.started + after;
-        let before = self.driver.progress_at(now);
-        let after = self.driver.progress_at(now);
+        let before = self.progress_at(now);
+        let after = self.progress_at(now);
         let both = before.iter().zip(&after);
         let grows = both.filter(|(before, after)| after.reported > before.reported);
         grows.map(|(_, after)| after.lease).collect()
     }
 
     fn play(&mut self, lease: u64) {
-        self.driver.leases[&lease].job.plies.count();
+        self.drivers.leases[&lease].games.job.plies.count();
     }
 }
 
@@ -163,9 +191,8 @@ async fn waiting_lease_is_kept_while_agent_answers() {
     assert!(!worker.waits(1), "its question is asked");
     assert_eq!(worker.alive(LIMIT - SECOND), [1]);
     assert_eq!(worker.alive(LIMIT + SECOND), [0; 0]);
-    worker.driver.tournaments["cup"]
-        .line(FAR as u16)
-        .count_event();
+    let cup = worker.driver.tournaments.values().next();
+    cup.expect("the tournament").line(FAR as u16).count_event();
     assert_eq!(worker.alive(LIMIT + SECOND), [1]);
 }
 
@@ -174,25 +201,18 @@ async fn new_agent_starts_few_games() {
     let local = LocalSet::new();
     let _local = local.enter();
     let mut worker = Worker::new();
-    let assign = |worker: &mut Worker, lease, games| {
-        let leased = worker
-            .driver
-            .add_lease("cup", lease, games, GivenUp::default());
-        assert!(leased, "the tournament is known");
-        worker.driver.start();
-    };
-    assign(&mut worker, 1, games([FAR, SEARCHES], 40));
-    assert_eq!(worker.driver.in_flight(), 3, "of room for 64");
-    assert_eq!(worker.driver.sated(), 37);
+    worker.lease("cup", 1, games([FAR, SEARCHES], 40));
+    assert_eq!(worker.in_flight(), 3, "of room for 64");
+    assert_eq!(worker.drivers.sated(), 37);
     // These games do not delay games of other agents.
-    assign(&mut worker, 2, games([SEARCHES, SEARCHES], 4));
-    assert_eq!(worker.driver.in_flight(), 7);
-    worker.driver.end_lease(1);
-    worker.driver.start();
-    assert_eq!(worker.driver.sated(), 0);
-    assign(&mut worker, 3, games([FAR, SEARCHES], 40));
+    worker.lease("cup", 2, games([SEARCHES, SEARCHES], 4));
+    assert_eq!(worker.in_flight(), 7);
+    worker.drivers.end_lease(1);
+    worker.obey();
+    assert_eq!(worker.drivers.sated(), 0);
+    worker.lease("cup", 3, games([FAR, SEARCHES], 40));
     assert_eq!(
-        worker.driver.unfinished() - worker.driver.in_flight(),
+        worker.drivers.unfinished() - worker.in_flight(),
         40,
         "it was asked"
     );
@@ -212,39 +232,25 @@ fn games(seats: [u32; 2], count: u64) -> Vec<v1::GameAssignment> {
 async fn silent_agent_delays_no_other_tournament() {
     let local = LocalSet::new();
     let _local = local.enter();
-    let Worker { mut driver, .. } = Worker::new();
-    let other = driver.add_tournament(setup("other", 1));
+    let mut worker = Worker::new();
+    let other = worker.drivers.add_tournament(setup("other", 1));
     other.expect("a tournament");
-    driver.add_lease("cup", 1, games([FAR, SEARCHES], 512), GivenUp::default());
-    driver.start();
-    assert_eq!(driver.sated_tournaments(), ["cup"]);
-    driver.add_lease(
-        "other",
-        2,
-        games([SEARCHES, SEARCHES], 5),
-        GivenUp::default(),
-    );
-    driver.start();
-    assert_eq!(driver.in_flight(), 3 + 5);
+    worker.lease("cup", 1, games([FAR, SEARCHES], 512));
+    assert_eq!(worker.drivers.sated_tournaments(), ["cup"]);
+    worker.lease("other", 2, games([SEARCHES, SEARCHES], 5));
+    assert_eq!(worker.in_flight(), 3 + 5);
 }
 
 #[tokio::test]
 async fn silent_agents_leave_half_of_the_places() {
     let local = LocalSet::new();
     let _local = local.enter();
-    let Worker { mut driver, .. } = Worker::new();
-    let many = driver.add_tournament(setup("many", 60));
+    let mut worker = Worker::new();
+    let many = worker.drivers.add_tournament(setup("many", 60));
     many.expect("a tournament");
     let all = (FAR..60).flat_map(|agent| games([agent, agent + 1], 2));
-    driver.add_lease("many", 1, all.collect(), GivenUp::default());
-    driver.start();
-    assert_eq!(driver.in_flight(), 32, "of 64");
-    driver.add_lease(
-        "cup",
-        2,
-        games([SEARCHES, SEARCHES], 64),
-        GivenUp::default(),
-    );
-    driver.start();
-    assert_eq!(driver.in_flight(), 64);
+    worker.lease("many", 1, all.collect());
+    assert_eq!(worker.in_flight(), 32, "of 64");
+    worker.lease("cup", 2, games([SEARCHES, SEARCHES], 64));
+    assert_eq!(worker.in_flight(), 64);
 }

@@ -1,10 +1,11 @@
-//! Leased games that did not start: one queue for each tournament, which take turns.
+//! Leased games that did not start: one queue for each tournament, which take turns. All drivers
+//! take games from these queues.
 
-use std::{collections::VecDeque, rc::Rc};
+use std::{collections::VecDeque, sync::Arc};
 
-use arena_wire::{ATTEMPTS_MAX, v1};
+use arena_wire::v1;
 
-use super::agents::TournamentAgents;
+use super::shared::{LeasedGames, SharedTournament};
 
 /// Maximum games of a tournament searched for one whose agents have time.
 const LOOK: usize = 256;
@@ -12,37 +13,25 @@ const LOOK: usize = 256;
 const BLOCKED: usize = 8;
 
 pub(super) struct Waiting {
-    pub(super) lease: u64,
-    pub(super) tournament: Rc<TournamentAgents>,
+    pub(super) lease: Arc<LeasedGames>,
     pub(super) game: v1::GameAssignment,
-}
-
-impl Waiting {
-    /// True if it may start. Games without questions to agents always may. Games with an agent
-    /// that never answered here may if there is a place for `untried` agents.
-    fn has_room(&self, untried: bool) -> bool {
-        let Self {
-            tournament, game, ..
-        } = self;
-        game.attempts >= ATTEMPTS_MAX
-            || tournament.is_native(game)
-            || tournament.has_room(game) && (untried || !tournament.is_untried(game))
-    }
 }
 
 /// The games of a tournament, in the order of their leases.
 struct Queue {
-    tournament: Rc<TournamentAgents>,
+    tournament: Arc<SharedTournament>,
     games: VecDeque<Waiting>,
-    /// True if its agents have no time.
-    blocked: bool,
+    /// One bit for each driver: set if the agents of this driver have no time.
+    blocked: u64,
 }
 
 impl Queue {
     /// True if enough of its games cannot start before others end: another worker may have time
     /// for more.
     fn is_sated(&self) -> bool {
-        self.blocked && self.games.len() >= self.tournament.playing().max(BLOCKED)
+        let active = self.tournament.active_drivers();
+        self.blocked & active == active
+            && self.games.len() >= self.tournament.playing().max(BLOCKED)
     }
 }
 
@@ -58,41 +47,60 @@ impl WaitingGames {
     }
 
     /// Adds games of a tournament.
-    pub(super) fn add(
-        &mut self,
-        tournament: &Rc<TournamentAgents>,
-        games: impl Iterator<Item = Waiting>,
-    ) {
+    pub(super) fn add(&mut self, lease: &Arc<LeasedGames>, games: Vec<v1::GameAssignment>) {
+        let games = games.into_iter().map(|game| Waiting {
+            lease: lease.clone(),
+            game,
+        });
         let mut queues = self.queues.iter_mut();
-        match queues.find(|queue| Rc::ptr_eq(&queue.tournament, tournament)) {
+        match queues.find(|queue| Arc::ptr_eq(&queue.tournament, &lease.tournament)) {
             Some(queue) => queue.games.extend(games),
             None => self.queues.push_back(Queue {
-                tournament: tournament.clone(),
+                tournament: lease.tournament.clone(),
                 games: games.collect(),
-                blocked: false,
+                blocked: 0,
             }),
         }
     }
 
-    /// Agents may have time again.
-    pub(super) fn unblock(&mut self) {
+    /// The agents of a driver may have time again.
+    pub(super) fn unblock(&mut self, driver: usize) {
         self.queues.retain(|queue| !queue.games.is_empty());
         for queue in &mut self.queues {
-            queue.blocked = false;
+            queue.blocked &= !(1 << driver);
         }
     }
 
-    /// Takes a game that may start, of the next tournament that has one.
-    pub(super) fn take(&mut self, untried: bool) -> Option<Waiting> {
+    /// Tournaments with games that wait, which a driver plays.
+    pub(super) fn tournaments_of(
+        &self,
+        driver: usize,
+    ) -> impl Iterator<Item = &Arc<SharedTournament>> {
+        let tournaments = self.queues.iter().map(|queue| &queue.tournament);
+        tournaments.filter(move |tournament| tournament.is_active(driver))
+    }
+
+    /// Takes a game that may start on a driver, of the next tournament that has one. The driver
+    /// decides with `may_start`, which also gets the number of games that wait.
+    pub(super) fn take(
+        &mut self,
+        driver: usize,
+        may_start: impl Fn(&Waiting, usize) -> bool,
+    ) -> Option<Waiting> {
         for _ in 0..self.queues.len() {
             self.queues.rotate_left(1);
-            let Some(queue) = self.queues.back_mut().filter(|queue| !queue.blocked) else {
+            let open = |queue: &&mut Queue| {
+                queue.tournament.is_active(driver) && queue.blocked & (1 << driver) == 0
+            };
+            let Some(queue) = self.queues.back_mut().filter(open) else {
                 continue;
             };
+            let waiting = queue.games.len();
             let mut looked = queue.games.iter().take(LOOK);
-            match looked.position(|it| it.has_room(untried)) {
+            match looked.position(|it| may_start(it, waiting)) {
                 Some(place) => return queue.games.remove(place),
-                None => queue.blocked = !queue.games.is_empty(),
+                None if waiting > 0 => queue.blocked |= 1 << driver,
+                None => {}
             }
         }
         None
@@ -106,10 +114,16 @@ impl WaitingGames {
         self.queues.back_mut()?.games.pop_front_if(fits)
     }
 
+    /// Tournaments with games that wait because the agents of a driver have no time.
+    pub(super) fn blocked(&self, driver: usize) -> impl Iterator<Item = &Arc<SharedTournament>> {
+        let blocked = move |queue: &&Queue| queue.blocked & (1 << driver) != 0;
+        self.queues.iter().filter(blocked).map(|it| &it.tournament)
+    }
+
     /// Drops the games of a lease.
     pub(super) fn remove_lease(&mut self, lease: u64) {
         for queue in &mut self.queues {
-            queue.games.retain(|game| game.lease != lease);
+            queue.games.retain(|game| game.lease.number != lease);
         }
     }
 

@@ -72,7 +72,7 @@ impl NativeClient {
     /// True if a game of this agent may start while this many are played.
     pub(crate) fn has_room(&self, active: usize) -> bool {
         let load = lock(&self.load);
-        load.window.has_room(active, load.open)
+        load.window.has_room(active, load.open, 1)
     }
 
     /// Adds a question, which is sent with the next [`NativeClient::flush`]. Returns the progress

@@ -30,7 +30,7 @@ pub(crate) enum Pool {
     /// On threads.
     Own(Threads),
     /// Wherever the caller wants: it runs every job once, now or later.
-    Given(Box<dyn Fn(Job) + Send>),
+    Given(Mutex<Box<dyn Fn(Job) + Send>>),
 }
 
 impl Pool {
@@ -45,12 +45,17 @@ impl Pool {
         Ok(Self::Own(Threads(shared)))
     }
 
+    /// Runs jobs with this function.
+    pub(crate) fn given(think: impl Fn(Job) + Send + 'static) -> Self {
+        Self::Given(Mutex::new(Box::new(think)))
+    }
+
     /// Adds work; with `soon`, before all waiting work.
     pub(crate) fn add(&self, soon: bool, job: impl FnOnce() + Send + 'static) {
         let job = Box::new(job);
         let Threads(shared) = match self {
             Self::Own(threads) => threads,
-            Self::Given(think) => return think(job),
+            Self::Given(think) => return lock(think)(job),
         };
         let mut queue = lock(&shared.queue);
         if soon {

@@ -2,6 +2,7 @@
 
 use std::{ffi::OsString, path::Path};
 
+use arena_model::spec::REPLICAS_MAX;
 use serde::Deserialize;
 
 use super::{
@@ -22,6 +23,21 @@ pub struct Manifest {
     /// A program and its arguments. A relative program is searched in the package first and then,
     /// if it is a plain name, on `PATH`.
     command: Vec<String>,
+    /// As [`Resources`], unless the registration says otherwise.
+    cpus: Option<u32>,
+    memory_mib: Option<u64>,
+    replicas: Option<u32>,
+}
+
+/// What an agent needs of a machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Resources {
+    /// Number of cores of each process.
+    pub cpus: Option<u32>,
+    /// Memory limit of each process, in MiB.
+    pub memory_mib: Option<u64>,
+    /// Maximum number of processes on a worker.
+    pub replicas: Option<u32>,
 }
 
 impl Manifest {
@@ -44,7 +60,32 @@ impl Manifest {
         if program.is_empty() || manifest.command.iter().any(|word| word.contains('\0')) {
             return Err(wrong("command has an empty program or a zero byte"));
         }
+        let Resources {
+            cpus,
+            memory_mib,
+            replicas,
+        } = manifest.resources();
+        for (key, value, most) in [
+            ("cpus", cpus.map(u64::from), 1024),
+            ("memory_mib", memory_mib, 1 << 30),
+            ("replicas", replicas.map(u64::from), REPLICAS_MAX.into()),
+        ] {
+            if let Some(value) = value
+                && !(1..=most).contains(&value)
+            {
+                return Err(wrong(&format!("{key} = {value}: must be from 1 to {most}")));
+            }
+        }
         Ok(manifest)
+    }
+
+    /// What it declares.
+    pub(super) fn resources(&self) -> Resources {
+        Resources {
+            cpus: self.cpus,
+            memory_mib: self.memory_mib,
+            replicas: self.replicas,
+        }
     }
 
     /// The path of the program in the package, if it is searched there.

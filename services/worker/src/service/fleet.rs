@@ -35,9 +35,7 @@ use super::{
 use crate::{
     agent::FaultReport,
     binaries::CoordinatorBinaries,
-    driver::Driver,
-    environment::Environment,
-    native::Pool,
+    driver::Drivers,
     protocol::{
         Action, CallNo, Ending, LeaseNo, Protocol, ProtocolSettings, Refusal, RefusedReport,
         ReportNo, StayNo,
@@ -55,7 +53,7 @@ const HEARD_MAX: usize = 64;
 pub(super) struct Fleet {
     options: Options,
     protocol: Protocol<v1::GameReport>,
-    driver: Driver,
+    drivers: Drivers,
     calls: Calls,
     binaries: Arc<CoordinatorBinaries>,
     news: Receiver<Heard>,
@@ -75,9 +73,9 @@ impl Fleet {
     pub(super) fn new(
         options: Options,
         channel: Connection,
-        environment: Environment,
+        metrics: Arc<WorkerMetrics>,
+        drivers: Drivers,
         binaries: Arc<CoordinatorBinaries>,
-        pool: Pool,
         joined: Arc<AtomicBool>,
     ) -> Self {
         let capacity = options.capacity.max(1);
@@ -89,8 +87,8 @@ impl Fleet {
             seed: options.seed,
         });
         Self {
-            metrics: environment.metrics.clone(),
-            driver: Driver::new(environment, pool, capacity),
+            metrics,
+            drivers,
             calls: Calls::new(channel, heard),
             binaries,
             news,
@@ -123,19 +121,19 @@ impl Fleet {
                 drained = &mut drains, if !draining => {
                     draining = true;
                     if drained.is_ok() {
-                        tracing::info!(games = self.driver.in_flight(), "draining");
+                        tracing::info!(games = self.drivers.in_flight(), "draining");
                     }
                     self.protocol.drain(self.now());
                 }
                 Some(heard) = self.news.recv() => self.hear(heard),
-                () = self.driver.work() => {}
+                () = self.drivers.work() => {}
                 () = time::sleep_until(self.started + wake) => {}
             }
         };
         for call in self.stay.into_iter().chain(self.asking) {
             call.abort();
         }
-        self.driver.close().await;
+        self.drivers.close().await;
         match ending {
             Ending::Drained => Ok(()),
             Ending::Unreachable { waited, last } => Err(WorkerError::Unreachable {
@@ -153,17 +151,16 @@ impl Fleet {
     /// Plays and carries out actions until something has to happen. Returns the end if there is
     /// one.
     fn go_on(&mut self) -> Option<Ending> {
-        self.driver.hold(self.protocol.holds());
-        self.driver.start();
-        self.driver.forget_idle(IDLE);
+        self.drivers.hold(self.protocol.holds());
+        self.drivers.forget_idle(IDLE);
         let now = self.now();
-        for mut done in self.driver.take_done() {
+        for mut done in self.drivers.take_done() {
             if let Some(timing) = &mut done.report.timing {
                 timing.worker.clone_from(&self.options.name);
             }
             self.finished(now, done.lease, done.report);
         }
-        while let Some(action) = self.protocol.next(now, &mut self.driver) {
+        while let Some(action) = self.protocol.next(now, &mut self.drivers) {
             if let Action::End(ending) = action {
                 return Some(ending);
             }
@@ -209,7 +206,7 @@ impl Fleet {
                 timeout,
             } => {
                 // Only now: an answer in flight may rely on earlier knowledge.
-                self.setups.retain(|id, _| self.driver.knows(id));
+                self.setups.retain(|id, _| self.drivers.knows(id));
                 let request = v1::LeaseRequest {
                     worker_id: stay.worker_id.clone(),
                     boot_epoch: stay.boot_epoch,
@@ -218,7 +215,7 @@ impl Fleet {
                     known_tournaments: self.setups.keys().cloned().collect(),
                     call,
                     session: stay.session.clone(),
-                    sated_tournaments: self.driver.sated_tournaments(),
+                    sated_tournaments: self.drivers.sated_tournaments(),
                 };
                 self.asking = Some(self.calls.lease(call, request, timeout));
             }
@@ -233,10 +230,10 @@ impl Fleet {
             Action::AskNoMore => {
                 self.asking.take().inspect(AbortHandle::abort);
             }
-            Action::DropWaiting => self.driver.drop_waiting(),
+            Action::DropWaiting => self.drivers.drop_waiting(),
             Action::Drop(lease) => {
                 tracing::info!(lease, "the coordinator took back a lease");
-                self.driver.end_lease(lease);
+                self.drivers.end_lease(lease);
             }
             Action::Report {
                 report,
@@ -246,7 +243,7 @@ impl Fleet {
             } => {
                 let timed = games.iter_mut().find_map(|game| game.timing.as_mut());
                 if let Some(timing) = timed {
-                    timing.latency = self.driver.latencies(&lease.tournament);
+                    timing.latency = self.drivers.latencies(&lease.tournament);
                 }
                 let request = Rc::new(v1::ReportRequest {
                     worker_id: lease.stay.worker_id.clone(),
@@ -277,7 +274,7 @@ impl Fleet {
                     boot_epoch: stay.boot_epoch,
                     leases: leases.into_iter().map(reported).collect(),
                     settled_calls: settled,
-                    decisions: self.driver.take_decisions(),
+                    decisions: self.drivers.take_decisions(),
                     session: stay.session.clone(),
                 };
                 self.calls.beat(stay.number, request, timeout);
@@ -411,7 +408,7 @@ impl Fleet {
         else {
             return;
         };
-        if let Err(error) = self.driver.add_tournament(setup.clone()) {
+        if let Err(error) = self.drivers.add_tournament(setup.clone()) {
             tracing::error!(tournament = id, "{error}");
             for game in &lease.games {
                 self.finished(now, number, void_report(game.index, error.to_string()));
@@ -420,8 +417,8 @@ impl Fleet {
             return;
         }
         let given_up = lease.given_up.into_iter().map(given_up).collect();
-        self.driver
-            .add_lease(&id, number, lease.games, Rc::new(given_up));
+        self.drivers
+            .add_lease(&id, number, lease.games, Arc::new(given_up));
     }
 }
 

@@ -32,6 +32,7 @@ use super::{Exit, Launch, Listen, Output, StartError, Supervisor};
 use crate::{
     agent::connect,
     guard::{Report, tree},
+    machine::on_cores,
     package::{self, PackageError},
 };
 
@@ -110,7 +111,8 @@ impl Supervisor {
             PackageError::Content(problem) => (StartError::Package { problem }, String::new()),
             PackageError::Io(error) => ours(format!("cannot unpack it into {shown}: {error}")),
         })?;
-        let child = Command::new(&guard.program)
+        let mut started = Command::new(&guard.program);
+        started
             .args(&guard.args)
             .args(["--memory-bytes", &launch.limits.memory_bytes.to_string()])
             .args(["--processes", &launch.limits.processes.to_string()])
@@ -129,9 +131,15 @@ impl Supervisor {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .process_group(0)
-            .spawn()
-            .map_err(|error| ours(format!("{}: {error}", guard.program.display())))?;
+            .process_group(0);
+        let child = match &launch.cores {
+            None => started.spawn(),
+            Some(cores) => on_cores(cores, || started.spawn()).map_err(|error| {
+                let problem = error.desc();
+                ours(format!("cannot confine it to cores {cores}: {problem}"))
+            })?,
+        };
+        let child = child.map_err(|error| ours(format!("{}: {error}", guard.program.display())))?;
 
         let file = self.folder.as_deref().and_then(|folder| {
             let id = child.id().unwrap_or_default();

@@ -64,7 +64,7 @@ async fn batch_thinking_excludes_waiting() {
             let slow = process("slow", &["--mode", mode]);
             let started = Instant::now();
             let reports = play(asking(vec![slow, native("random")]), games(40), |options| {
-                options.unary = unary
+                (options.unary, options.drivers) = (unary, 1)
             })
             .await;
             let wall = started.elapsed().as_secs_f64();
@@ -72,7 +72,7 @@ async fn batch_thinking_excludes_waiting() {
             let [thinking, waiting] = measured(&reports, 0);
             let asked = decisions(&reports, 0);
             assert_eq!((thinking.count(), waiting.count()), (asked, asked), "{of}");
-            // The agent answers sequentially, so its thinking time is at most the elapsed time.
+            // The agent has one process, which answers sequentially, so its thinking time is at most the elapsed time.
             let thought = seconds(&thinking);
             assert!(thought <= wall * 1.04, "{of}: {thought} s in {wall} s");
             if !unary {

@@ -24,6 +24,7 @@ fn launch(program: &Path, args: &[&str]) -> Launch {
         args: args.iter().map(Into::into).collect(),
         limits: Limits::default(),
         listen: Listen::default(),
+        cores: None,
     }
 }
 

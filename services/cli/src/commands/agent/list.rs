@@ -147,10 +147,40 @@ fn describe(agent: &v1::Agent) -> serde_json::Value {
         "bot": agent.bot,
         "options": given(agent),
         "source": source,
+        "replicas": Some(agent.replicas).filter(|&replicas| replicas > 0),
+        "cpus": agent.cpus.max(1),
+        "memory_mib": memory_mib(agent),
         "described": agent.description.is_some(),
         "bots": shown_bots(agent).into_iter().map(describe_bot).collect_vec(),
         "registered_unix_us": agent.registered_unix_us,
     })
+}
+
+/// The memory limit of each of its processes, if it has one.
+fn memory_mib(agent: &v1::Agent) -> Option<u64> {
+    let Some(Source::Binary(binary)) = &agent.source else {
+        return None;
+    };
+    let bytes = binary.limits.as_ref().map(|limits| limits.memory_bytes);
+    bytes.filter(|&bytes| bytes > 0).map(|bytes| bytes >> 20)
+}
+
+/// What each process of an agent gets, if a worker starts it.
+fn resources(agent: &v1::Agent) -> Option<String> {
+    let Some(Source::Binary(_)) = agent.source else {
+        return None;
+    };
+    let replicas = match agent.replicas {
+        0 => "as many processes as help".to_owned(),
+        1 => "1 process".to_owned(),
+        replicas => format!("at most {replicas} processes"),
+    };
+    let cores = match agent.cpus {
+        0 | 1 => "1 core".to_owned(),
+        cores => format!("{cores} cores"),
+    };
+    let memory = memory_mib(agent).map_or(String::new(), |mib| format!(" and {mib} MiB"));
+    Some(format!("{replicas} on a worker, each with {cores}{memory}"))
 }
 
 /// The options that were given at registration, by name.
@@ -284,6 +314,9 @@ pub(super) fn print(agent: &v1::Agent, format: Format) -> Outcome {
     let mut text = format!("{}{version}, {}\n", agent.name, reached(agent));
     if agent.description.is_none() {
         text += "it did not start when it was registered, so its bots are unknown\n";
+    }
+    if let Some(resources) = resources(agent) {
+        let _ = writeln!(text, "{resources}");
     }
     if !agent.options.is_empty() {
         let bot = chosen(agent).map_or("", |bot| bot.name.as_str());

@@ -3,11 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use arena_access::retry_delay;
-use arena_model::{AgentName, spec::Variant};
+use arena_model::{
+    AgentName,
+    spec::{REPLICAS_MAX, Variant},
+};
 use arena_wire::{
     convert::options_to_wire,
     v1::{self, agent::Source, upload_binary_request::Part},
 };
+use arena_worker::package::Resources;
 use clap::Args;
 use itertools::Itertools;
 
@@ -49,9 +53,19 @@ pub(crate) struct RegisterArgs {
     /// Read bot and options from a TOML file with one [[agent]] table, such as the
     /// champion that `arena evolve` writes
     #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "binary", "endpoint", "bot", "options", "start_timeout", "memory", "args",
+        "binary", "endpoint", "bot", "options", "start_timeout", "memory", "cpus", "replicas",
+        "args",
     ])]
     fragment: Option<PathBuf>,
+
+    /// Processes of the agent that a worker runs at most: "auto" for as many as help, or a number
+    /// [default: auto, or as its manifest says]
+    #[arg(long, value_name = "auto|N", value_parser = replicas)]
+    replicas: Option<u32>,
+
+    /// Cores that each process of the agent uses [default: 1, or as its manifest says]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    cpus: Option<u32>,
 
     /// Replace the agent of this name. Tournaments that have started keep the old content
     #[arg(long)]
@@ -63,6 +77,16 @@ pub(crate) struct RegisterArgs {
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     output: Format,
+}
+
+/// Reads a number of processes; 0 is `auto`.
+fn replicas(text: &str) -> Result<u32, String> {
+    let number = match text {
+        "auto" => return Ok(0),
+        text => text.parse().ok(),
+    };
+    let valid = number.filter(|number| (1..=REPLICAS_MAX).contains(number));
+    valid.ok_or_else(|| format!("expected \"auto\" or a number from 1 to {REPLICAS_MAX}"))
 }
 
 /// The agent to register.
@@ -120,6 +144,7 @@ impl RegisterArgs {
     }
 
     async fn register(&self, client: &mut Client, mut wanted: Wanted, process: Process) -> Outcome {
+        let mut declared = Resources::default();
         let (source, description) = match process {
             Process::Native => (Source::Native(v1::NativeSource {}), None),
             Process::Registered(name) => registered(client, name, &mut wanted).await?,
@@ -128,6 +153,7 @@ impl RegisterArgs {
                 if let (Source::Binary(binary), Some(file)) = (&found.source, &found.file) {
                     upload(client, &binary.sha256, &file.bytes).await?;
                 }
+                declared = found.resources;
                 (found.source, description)
             }
         };
@@ -139,6 +165,8 @@ impl RegisterArgs {
                 options: wanted.options,
                 source: Some(source),
                 description,
+                replicas: { self.replicas.or(declared.replicas) }.unwrap_or_default(),
+                cpus: { self.cpus.or(declared.cpus) }.unwrap_or_default(),
                 ..v1::Agent::default()
             }),
             replace: self.replace,
