@@ -71,6 +71,29 @@ fn killed_worker_changes_no_record() {
 }
 
 #[test]
+fn drivers_and_replicas_change_no_record() {
+    let spec = paper_spec(40);
+    let (reference_id, _, reference) = World::new().tournament(&spec, "one", &[]);
+    for (drivers, replicas) in [("1", 1), ("1", 3), ("2", 1), ("2", 3)] {
+        let of = format!("{drivers} drivers, {replicas} replicas");
+        let world = World::new();
+        let coordinator = world.coordinator("data", &[]);
+        let url = coordinator.url();
+        let spec = format!("{spec}[play]\nreplicas = {replicas}\n");
+        let id = world.start_tournament("fleet", &spec, &url);
+        assert_eq!(id, reference_id, "{of}");
+        let flags = ["--builtin", "process", "--drivers", drivers];
+        let doomed = world.worker(&coordinator, &flags);
+        durable(&coordinator, 50.0);
+        doomed.kill();
+        let _worker = world.worker(&coordinator, &flags);
+        world.finish_tournament(&id, &url);
+        let games = world.export(&id, ["--coordinator", &url]);
+        same(&of, &reference, &games);
+    }
+}
+
+#[test]
 fn killed_coordinator_changes_no_record() {
     let spec = paper_spec(60);
     let reference = reference(&spec);

@@ -9,7 +9,7 @@ mod report;
 mod sections;
 mod usage;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::{Parser, ValueEnum};
 
@@ -45,6 +45,10 @@ struct Cli {
     /// The server process of a floor
     #[arg(long, hide = true)]
     serve_floor: Option<String>,
+
+    /// The agent of `cores`, which uses this many milliseconds of CPU for a move
+    #[arg(long, hide = true, value_name = "MS")]
+    burn: Option<u64>,
 }
 
 #[derive(clap::Args)]
@@ -117,6 +121,10 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     if let Some(kind) = &cli.serve_floor {
         sections::floors::serve(kind)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(time) = cli.burn {
+        sections::cores::serve(Duration::from_millis(time))?;
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(page) = &cli.write {

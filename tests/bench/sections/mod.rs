@@ -1,5 +1,6 @@
 //! The sections, in the order in which they are measured.
 
+pub(crate) mod cores;
 mod fleet;
 pub(crate) mod floors;
 mod large;
@@ -19,6 +20,8 @@ pub(crate) enum Section {
     Floors,
     /// The path of a decision: rules, tournament, agents in Rust and Python.
     Path,
+    /// Agents that think: cores at work, and the first finished game.
+    Cores,
     /// Worker processes, games in flight, agents in a tournament.
     Scale,
     /// Durable results per second, and the time to acknowledge them.
@@ -36,6 +39,7 @@ impl Section {
         match self {
             Self::Floors => "floors",
             Self::Path => "path",
+            Self::Cores => "cores",
             Self::Scale => "scale",
             Self::Store => "store",
             Self::Fleet => "fleet",
@@ -49,6 +53,7 @@ impl Section {
         match self {
             Self::Floors => floors::measure(settings, &mut measured),
             Self::Path => path::measure(settings, &mut measured),
+            Self::Cores => cores::measure(settings, &mut measured),
             Self::Scale => scale::measure(settings, &mut measured),
             Self::Store => store::measure(settings, &mut measured),
             Self::Fleet => fleet::measure(settings, &mut measured),

@@ -448,3 +448,30 @@ async fn audits_skip_reregistered_endpoints() {
     let lease = auditor.try_lease(0).await.expect("answered");
     assert_eq!(lease, None, "another agent answers there now");
 }
+
+#[tokio::test]
+async fn number_of_processes_is_no_part_of_the_identity() {
+    let mut arena = Fixture::new().await;
+    let far = v1::Agent {
+        replicas: 5,
+        cpus: 3,
+        ..endpoint("far", "unix:/run/far")
+    };
+    register(&mut arena, far, false).await.expect("new");
+    let spec = SPEC.replace("minimax", "far");
+    let with = |replicas: u32| format!("{spec}[play]\nreplicas = {replicas}\n");
+    let first = arena.start(&with(2)).await;
+    let setup = first.setup.expect("a setup");
+    assert_eq!(setup.play.map(|play| play.replicas), Some(2));
+    let declared = setup.agents.iter().find(|agent| agent.name == "far");
+    let declared = declared.map(|agent| (agent.replicas, agent.cpus));
+    assert_eq!(declared, Some((5, 3)));
+    let again = arena.start(&with(4)).await;
+    assert_eq!(again.tournament_id, first.tournament_id);
+    let play = again.setup.and_then(|setup| setup.play);
+    assert_eq!(
+        play.map(|play| play.replicas),
+        Some(4),
+        "it counts from now on"
+    );
+}

@@ -131,6 +131,11 @@ fn invalid_spec_is_named() {
         ),
         ("[play]\nscale_clocks = true", "scale_clocks needs clock"),
         ("[play]\nnodes = 0", "nodes"),
+        ("[play]\nreplicas = 0", "replicas"),
+        (
+            "[play]\nreplicas = 1025",
+            "replicas = 1025: must be from 1 to 1024",
+        ),
         (
             "[play]\non_fault = \"shrug\"",
             "unknown value on_fault = \"shrug\"",

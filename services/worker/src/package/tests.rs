@@ -90,6 +90,29 @@ fn package_round_trips() {
 }
 
 #[test]
+fn manifest_declares_resources() {
+    let parse = |more: &str| {
+        let text = format!("command = [\"./run\"]\n{more}");
+        Manifest::parse(text.as_bytes()).map(|manifest| manifest.resources())
+    };
+    let declared = parse("cpus = 2\nmemory_mib = 512\nreplicas = 3").expect("a manifest");
+    let expected = Resources {
+        cpus: Some(2),
+        memory_mib: Some(512),
+        replicas: Some(3),
+    };
+    assert_eq!(declared, expected);
+    assert_eq!(parse("").expect("a manifest"), Resources::default());
+    for wrong in ["cpus = 0", "replicas = 1025", "memory_mib = 0"] {
+        let problem = parse(wrong).expect_err(wrong).to_string();
+        assert!(
+            problem.contains(&format!("{wrong}: must be from 1")),
+            "{problem}"
+        );
+    }
+}
+
+#[test]
 fn digest_ignores_times_and_owners() {
     let same = contents().to_tar().expect("a package");
     let mut other = Contents::default();

@@ -3,6 +3,7 @@
 mod clocks;
 mod common;
 mod coordinator;
+mod cores;
 mod fleet;
 mod latency;
 mod play;

@@ -38,20 +38,24 @@ class DescribeRequest(_message.Message):
     def __init__(self) -> None: ...
 
 class DescribeResponse(_message.Message):
-    __slots__ = ("name", "version", "author", "bots", "batch_size", "omit_move_details")
+    __slots__ = ("name", "version", "author", "bots", "batch_size", "omit_move_details", "sticky", "concurrent")
     NAME_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     AUTHOR_FIELD_NUMBER: _ClassVar[int]
     BOTS_FIELD_NUMBER: _ClassVar[int]
     BATCH_SIZE_FIELD_NUMBER: _ClassVar[int]
     OMIT_MOVE_DETAILS_FIELD_NUMBER: _ClassVar[int]
+    STICKY_FIELD_NUMBER: _ClassVar[int]
+    CONCURRENT_FIELD_NUMBER: _ClassVar[int]
     name: str
     version: str
     author: str
     bots: _containers.RepeatedCompositeFieldContainer[Bot]
     batch_size: int
     omit_move_details: bool
-    def __init__(self, name: _Optional[str] = ..., version: _Optional[str] = ..., author: _Optional[str] = ..., bots: _Optional[_Iterable[_Union[Bot, _Mapping]]] = ..., batch_size: _Optional[int] = ..., omit_move_details: bool = ...) -> None: ...
+    sticky: bool
+    concurrent: bool
+    def __init__(self, name: _Optional[str] = ..., version: _Optional[str] = ..., author: _Optional[str] = ..., bots: _Optional[_Iterable[_Union[Bot, _Mapping]]] = ..., batch_size: _Optional[int] = ..., omit_move_details: bool = ..., sticky: bool = ..., concurrent: bool = ...) -> None: ...
 
 class Bot(_message.Message):
     __slots__ = ("name", "summary", "rulesets", "options", "deterministic", "uses_seed")
@@ -120,7 +124,7 @@ class GameContext(_message.Message):
     def __init__(self, ruleset: _Optional[str] = ..., rules_version: _Optional[int] = ..., options: _Optional[_Iterable[_Union[OptionValue, _Mapping]]] = ..., seats: _Optional[int] = ..., bot: _Optional[str] = ..., bot_options: _Optional[_Iterable[_Union[OptionValue, _Mapping]]] = ..., nodes: _Optional[int] = ...) -> None: ...
 
 class Decision(_message.Message):
-    __slots__ = ("slot", "context", "seat", "number", "seed", "position", "legal_moves", "notations", "clock")
+    __slots__ = ("slot", "context", "seat", "number", "seed", "position", "legal_moves", "notations", "clock", "game", "moves")
     SLOT_FIELD_NUMBER: _ClassVar[int]
     CONTEXT_FIELD_NUMBER: _ClassVar[int]
     SEAT_FIELD_NUMBER: _ClassVar[int]
@@ -130,6 +134,8 @@ class Decision(_message.Message):
     LEGAL_MOVES_FIELD_NUMBER: _ClassVar[int]
     NOTATIONS_FIELD_NUMBER: _ClassVar[int]
     CLOCK_FIELD_NUMBER: _ClassVar[int]
+    GAME_FIELD_NUMBER: _ClassVar[int]
+    MOVES_FIELD_NUMBER: _ClassVar[int]
     slot: int
     context: int
     seat: int
@@ -139,7 +145,17 @@ class Decision(_message.Message):
     legal_moves: _containers.RepeatedScalarFieldContainer[int]
     notations: _containers.RepeatedScalarFieldContainer[str]
     clock: Clock
-    def __init__(self, slot: _Optional[int] = ..., context: _Optional[int] = ..., seat: _Optional[int] = ..., number: _Optional[int] = ..., seed: _Optional[int] = ..., position: _Optional[bytes] = ..., legal_moves: _Optional[_Iterable[int]] = ..., notations: _Optional[_Iterable[str]] = ..., clock: _Optional[_Union[Clock, _Mapping]] = ...) -> None: ...
+    game: bytes
+    moves: _containers.RepeatedCompositeFieldContainer[PastMove]
+    def __init__(self, slot: _Optional[int] = ..., context: _Optional[int] = ..., seat: _Optional[int] = ..., number: _Optional[int] = ..., seed: _Optional[int] = ..., position: _Optional[bytes] = ..., legal_moves: _Optional[_Iterable[int]] = ..., notations: _Optional[_Iterable[str]] = ..., clock: _Optional[_Union[Clock, _Mapping]] = ..., game: _Optional[bytes] = ..., moves: _Optional[_Iterable[_Union[PastMove, _Mapping]]] = ...) -> None: ...
+
+class PastMove(_message.Message):
+    __slots__ = ("seat", "move_id")
+    SEAT_FIELD_NUMBER: _ClassVar[int]
+    MOVE_ID_FIELD_NUMBER: _ClassVar[int]
+    seat: int
+    move_id: int
+    def __init__(self, seat: _Optional[int] = ..., move_id: _Optional[int] = ...) -> None: ...
 
 class Clock(_message.Message):
     __slots__ = ("left_us", "increment_us", "moves_to_go", "seats_left_us")
