@@ -61,10 +61,11 @@ fn decisions(reports: &BTreeMap<u64, v1::GameReport>, agent: u32) -> u64 {
 async fn batch_thinking_excludes_waiting() {
     for mode in ["slow", "slow-reports"] {
         for unary in [false, true] {
-            let slow = process("slow", &["--mode", mode]);
+            let mut slow = process("slow", &["--mode", mode]);
+            slow.replicas = 1;
             let started = Instant::now();
             let reports = play(asking(vec![slow, native("random")]), games(40), |options| {
-                (options.unary, options.drivers) = (unary, 1)
+                options.unary = unary
             })
             .await;
             let wall = started.elapsed().as_secs_f64();
