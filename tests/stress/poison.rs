@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use arena_engine::Stream;
+use arena_engine::StreamOf;
 use arena_model::BlockSeed;
 use arena_wire::ATTEMPTS_MAX;
 use serde_json::Value;
@@ -159,8 +159,8 @@ fn seed_of(game: &Value) -> u64 {
     let names = game["seats"].as_array().expect("seats").iter();
     let names: Vec<&str> = names.map(|name| name.as_str().expect("a name")).collect();
     let seat = names.iter().position(|name| *name == AGENT);
-    let keys = BlockSeed(block).keys(&names);
-    let mut seeds = Stream::new(&keys.agents[seat.expect("the agent plays")]);
+    let seat = StreamOf::Agent(seat.expect("the agent plays") as u8);
+    let mut seeds = BlockSeed(block).keys(&names).stream(seat);
     for _ in 0..DECISION {
         let _ = seeds.word();
     }

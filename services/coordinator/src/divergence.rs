@@ -63,7 +63,7 @@ fn wrong_dice(info: &Info, durable: &GameRecord, other: &GameRecord) -> Option<S
     let game = rules(info)?;
     let records = [("durable record", durable), ("other record", other)];
     let wrong = records.into_iter().filter_map(|(which, record)| {
-        let keys = record.seed.chance_keys(record.seats.len());
+        let keys = record.seed.chance_keys();
         match game.check(&record.events, &keys, &mut |_| {}) {
             Err(CheckError::Dice(error)) => Some(format!("{which}: {error}")),
             Err(CheckError::Replay(_)) | Ok(_) => None,

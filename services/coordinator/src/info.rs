@@ -269,15 +269,18 @@ impl Info {
         }
     }
 
-    /// Replays a record: the rules allow its moves, the seed draws its dice, and result, luck and
-    /// hash follow from them. `line` is a buffer.
+    /// Replays a record: the rules allow its moves, the seed draws its dice, and its result follows
+    /// from them. So do luck and hash, which are added if the record has no hash yet. `line` is a
+    /// buffer.
     pub(crate) fn replay(
         &self,
-        record: &GameRecord,
+        record: &mut GameRecord,
+        has_hash: bool,
         schedule: &Schedule,
         line: &mut String,
     ) -> Result<(), Error> {
-        let game = || format!("{}/{}", self.id, record.index);
+        let index = record.index;
+        let game = || format!("{}/{index}", self.id);
         let wrong = |problem: String| {
             let game = game();
             Err(Error::Unsound { game, problem })
@@ -293,7 +296,11 @@ impl Info {
             }
         };
         let Rules { game, verifier } = rules;
-        if let Err(error) = verifier.verify(record, &**game, line) {
+        let replayed = match has_hash {
+            true => verifier.verify(record, &**game, line),
+            false => verifier.complete(record, &**game, self.setup.luck, line),
+        };
+        if let Err(error) = replayed {
             return wrong(format!("cannot have happened: {error}"));
         }
         let plies = self.setup.play.unwrap_or_default().opening_plies;
@@ -340,8 +347,8 @@ impl Info {
 
 /// Number of actions and events of the opening that a record's seed draws.
 fn drawn_opening(game: &dyn AnyGame, record: &GameRecord, plies: u32) -> (u32, Vec<Event>) {
-    // Names of agents change only what agents are asked.
-    let keys = record.seed.keys(&vec![""; record.seats.len()]);
+    // The seeds of agents are not used.
+    let keys = record.seed.chance_keys();
     let begun = game.open(Setup::new(keys, Opening::Drawn(plies)));
     let mut begun = begun.expect("drawn openings are legal");
     begun.void();

@@ -4,18 +4,9 @@ use crate::{
     game::{Game, MAX_SEATS, PerSeat, Seat},
     luck::Luck,
     r#match::Event,
-    random::{Key, Stream},
+    random::{GameKeys, Stream, StreamOf},
     replay::{Described, Outcome, ReplayError, replay},
 };
-
-/// The keys of all chance of one game. They follow from its seed alone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChanceKeys {
-    /// Chance of a seat.
-    pub dice: PerSeat<Key>,
-    /// Chance of no seat.
-    pub table: Key,
-}
 
 /// A chance outcome that does not follow from the seed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -57,14 +48,14 @@ pub struct Checked {
 }
 
 /// Applies the events from the initial position, and checks each against the rules and each chance
-/// outcome against its key. Each event that the rules allow is passed to `visit`.
+/// outcome against its key. Only keys of chance are asked for. Each event that the rules allow is passed to `visit`.
 ///
 /// # Errors
 /// [`CheckError`] at the first event that is impossible or does not follow from the keys.
 pub fn check<G: Game>(
     game: &G,
     events: &[Event],
-    keys: &ChanceKeys,
+    keys: &GameKeys,
     mut visit: impl FnMut(Described<'_>),
 ) -> Result<Checked, CheckError> {
     let mut luck = Luck::new();
@@ -83,11 +74,11 @@ pub fn check<G: Game>(
         if differs.is_some() {
             return;
         }
-        let (stream, key) = match described.seat.map(usize::from) {
-            Some(seat) => (&mut dice[seat], &keys.dice[seat]),
-            None => (&mut table, &keys.table),
+        let (stream, of) = match described.seat {
+            Some(seat) => (&mut dice[usize::from(seat)], StreamOf::Dice(seat)),
+            None => (&mut table, StreamOf::Table),
         };
-        let stream = stream.get_or_insert_with(|| Stream::new(key));
+        let stream = stream.get_or_insert_with(|| keys.stream(of));
         let drawn = stream.weighted(game.weights(state)) as u16;
         if drawn == described.event.id() {
             luck.add(game, state, drawn);

@@ -1,12 +1,12 @@
 //! Games and matches without type parameters, for code that handles any ruleset.
 
 use crate::{
-    check::{ChanceKeys, CheckError, Checked, check},
+    check::{CheckError, Checked, check},
     fault::FaultKind,
     game::{ActionId, Game, Node},
     r#match::{Event, Finished, IllegalAction, Match, Setup, Status},
     openings::{OpeningBook, OpeningError, OpeningLength, opening_book},
-    random::Key,
+    random::{GameKeys, Key},
     replay::{Described, Outcome, ReplayError, Step, replay, resolve_steps},
 };
 
@@ -28,7 +28,7 @@ pub trait AnyGame: Send + Sync {
     fn check(
         &self,
         events: &[Event],
-        keys: &ChanceKeys,
+        keys: &GameKeys,
         visit: &mut dyn FnMut(Described<'_>),
     ) -> Result<Checked, CheckError>;
     /// See [`resolve_steps`].
@@ -101,7 +101,7 @@ impl<G: Game> AnyGame for G {
     fn check(
         &self,
         events: &[Event],
-        keys: &ChanceKeys,
+        keys: &GameKeys,
         visit: &mut dyn FnMut(Described<'_>),
     ) -> Result<Checked, CheckError> {
         check(self, events, keys, visit)

@@ -30,7 +30,7 @@ mod replay;
 mod testing;
 pub mod values;
 
-pub use check::{ChanceKeys, CheckError, Checked, DiceError, check};
+pub use check::{CheckError, Checked, DiceError, check};
 pub use erased::{AnyGame, AnyMatch};
 pub use fault::{FaultKind, SeatFault, Termination};
 pub use game::{ActionId, Ending, Game, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError, Seat};
@@ -39,6 +39,6 @@ pub use r#match::{
     forfeit_placement,
 };
 pub use openings::{OpeningBook, OpeningError, OpeningLength, opening_book};
-pub use random::{AgentRng, GameKeys, Key, Stream};
+pub use random::{AgentRng, GameKeys, Key, Stream, StreamOf};
 pub use replay::{Described, Outcome, ReplayError, ReplayProblem, Step, replay, resolve_steps};
 pub use testing::{luck, perft};

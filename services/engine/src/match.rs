@@ -4,7 +4,7 @@ use crate::{
     fault::{FaultKind, SeatFault, Termination},
     game::{ActionId, Game, MAX_SEATS, Node, OutcomeId, PerSeat, Seat},
     luck::Luck,
-    random::{GameKeys, Stream},
+    random::{GameKeys, Stream, StreamOf},
 };
 
 /// Settings of a game, in addition to its rules.
@@ -18,11 +18,14 @@ pub struct Setup {
     pub on_fault: FaultPolicy,
     /// True to ask the agent even if only one action is legal, unless this action is a pass.
     pub ask_forced: bool,
+    /// True to compute the luck of each seat while playing. It follows from the events, so what
+    /// replays them can compute it later, see [`crate::check()`].
+    pub luck: bool,
 }
 
 impl Setup {
-    /// The settings with their defaults: an agent with a fault forfeits, and forced actions are
-    /// played without a question.
+    /// The settings with their defaults: an agent with a fault forfeits, forced actions are
+    /// played without a question, and luck is computed.
     #[must_use]
     pub fn new(keys: GameKeys, opening: Opening) -> Self {
         Self {
@@ -30,6 +33,7 @@ impl Setup {
             opening,
             on_fault: FaultPolicy::default(),
             ask_forced: false,
+            luck: true,
         }
     }
 }
@@ -143,7 +147,7 @@ pub struct Finished {
     /// The ruleset's own score of each seat.
     pub scores: Vec<i64>,
     /// The effect of chance on each seat, in millionths of a game's score, see [`crate::luck()`];
-    /// empty without chance.
+    /// empty without chance, and if [`Setup::luck`] is false.
     pub luck: Vec<i32>,
     /// Number of actions.
     pub plies: u32,
@@ -175,11 +179,12 @@ pub struct Match<G: Game> {
     forfeited: PerSeat<bool>,
     faults: Vec<SeatFault>,
     luck: Luck,
-    dice: PerSeat<Option<Stream>>,
-    table: Option<Stream>,
-    opening_stream: Option<Stream>,
-    agents: PerSeat<Option<Stream>>,
-    substitute: PerSeat<Option<Stream>>,
+    // Each stream has a buffer of 256 bytes, and most games need few of them.
+    dice: PerSeat<Option<Box<Stream>>>,
+    table: Option<Box<Stream>>,
+    opening_stream: Option<Box<Stream>>,
+    agents: PerSeat<Option<Box<Stream>>>,
+    substitute: PerSeat<Option<Box<Stream>>>,
 }
 
 impl<G: Game> Match<G> {
@@ -276,7 +281,7 @@ impl<G: Game> Match<G> {
         let known = ActionId::try_from(action)
             .ok()
             // There are few actions, so a linear search is faster than a binary one.
-            .filter(|action| self.legal.contains(action));
+            .filter(|action| self.legal.iter().any(|legal| legal == action));
         let Some(action) = known else {
             return Err(IllegalAction {
                 action,
@@ -376,19 +381,15 @@ impl<G: Game> Match<G> {
     }
 
     fn draw(&mut self, owner: Option<Seat>) {
-        let stream = match owner {
-            Some(seat) => {
-                let seat = usize::from(seat);
-                let key = &self.setup.keys.dice[seat];
-                self.dice[seat].get_or_insert_with(|| Stream::new(key))
-            }
-            None => {
-                let key = &self.setup.keys.table;
-                self.table.get_or_insert_with(|| Stream::new(key))
-            }
+        let (stream, of) = match owner {
+            Some(seat) => (&mut self.dice[usize::from(seat)], StreamOf::Dice(seat)),
+            None => (&mut self.table, StreamOf::Table),
         };
+        let stream = stream.get_or_insert_with(|| Box::new(self.setup.keys.stream(of)));
         let outcome = stream.weighted(self.game.weights(&self.state)) as OutcomeId;
-        self.luck.add(&self.game, &self.state, outcome);
+        if self.setup.luck {
+            self.luck.add(&self.game, &self.state, outcome);
+        }
         self.game.apply_outcome(&mut self.state, outcome);
         self.events.push(Event::chance(outcome));
     }
@@ -396,11 +397,10 @@ impl<G: Game> Match<G> {
     /// Plays a decision without asking. Returns false if the seat has to be asked.
     fn play_unasked(&mut self, seat: Seat) -> bool {
         let index = usize::from(seat);
-        let key = &self.setup.keys.agents[index];
         // A seed is drawn at every decision node, even without a question, so that seed n always
         // belongs to node n.
         let seed = self.agents[index]
-            .get_or_insert_with(|| Stream::new(key))
+            .get_or_insert_with(|| Box::new(self.setup.keys.stream(StreamOf::Agent(seat))))
             .word();
         if let Some(action) = self.opening_action(seat) {
             self.opened += 1;
@@ -429,8 +429,8 @@ impl<G: Game> Match<G> {
     fn opening_action(&mut self, seat: Seat) -> Option<ActionId> {
         match &self.setup.opening {
             Opening::Drawn(plies) if self.opened < *plies => {
-                let key = &self.setup.keys.opening;
-                let stream = self.opening_stream.get_or_insert_with(|| Stream::new(key));
+                let opening = || Box::new(self.setup.keys.stream(StreamOf::Opening));
+                let stream = self.opening_stream.get_or_insert_with(opening);
                 Some(self.legal[stream.below(self.legal.len() as u32) as usize])
             }
             Opening::Drawn(_) => None,
@@ -448,9 +448,8 @@ impl<G: Game> Match<G> {
     }
 
     fn play_substitute(&mut self, seat: Seat) {
-        let index = usize::from(seat);
-        let key = &self.setup.keys.substitute[index];
-        let stream = self.substitute[index].get_or_insert_with(|| Stream::new(key));
+        let substitute = || Box::new(self.setup.keys.stream(StreamOf::Substitute(seat)));
+        let stream = self.substitute[usize::from(seat)].get_or_insert_with(substitute);
         let action = self.legal[stream.below(self.legal.len() as u32) as usize];
         self.play(seat, action);
     }

@@ -3,29 +3,61 @@
 //! Every draw takes exactly one 64-bit word, so the k-th draw of a stream is the k-th word of its
 //! key, whatever was drawn before.
 
+use std::{fmt, sync::Arc};
+
 use rand_chacha::{
     ChaCha8Rng,
     rand_core::{Rng, SeedableRng},
 };
 
-use crate::game::PerSeat;
+use crate::game::Seat;
 
 /// The key of a stream; `arena_model::seed` derives it.
 pub type Key = [u8; 32];
 
-/// The keys of all streams of one game.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GameKeys {
+/// One of the streams of a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StreamOf {
     /// Chance of a seat.
-    pub dice: PerSeat<Key>,
+    Dice(Seat),
     /// Chance of no seat.
-    pub table: Key,
+    Table,
     /// Random opening moves.
-    pub opening: Key,
-    /// The seeds of agents: word n of the stream is the seed of the seat's n-th decision.
-    pub agents: PerSeat<Key>,
-    /// Moves played in place of a faulty agent.
-    pub substitute: PerSeat<Key>,
+    Opening,
+    /// The seeds of a seat's agent: word n of the stream is the seed of the n-th decision.
+    Agent(Seat),
+    /// Moves played in place of a seat's faulty agent.
+    Substitute(Seat),
+}
+
+/// The keys of all streams of one game, each derived when it is asked for: most games need few.
+#[derive(Clone)]
+pub struct GameKeys(Arc<dyn Fn(StreamOf) -> Key + Send + Sync>);
+
+impl GameKeys {
+    /// Keys that `derive` derives.
+    #[must_use]
+    pub fn new(derive: impl Fn(StreamOf) -> Key + Send + Sync + 'static) -> Self {
+        Self(Arc::new(derive))
+    }
+
+    /// The key of a stream.
+    #[must_use]
+    pub fn key(&self, of: StreamOf) -> Key {
+        (self.0)(of)
+    }
+
+    /// A stream, at its first word.
+    #[must_use]
+    pub fn stream(&self, of: StreamOf) -> Stream {
+        Stream::new(&self.key(of))
+    }
+}
+
+impl fmt::Debug for GameKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("GameKeys")
+    }
 }
 
 /// A sequence of draws from one key.
@@ -40,23 +72,27 @@ impl Stream {
     }
 
     /// The next word.
+    #[inline]
     pub fn word(&mut self) -> u64 {
         self.0.next_u64()
     }
 
     /// A number below `bound` (above 0): `word * bound / 2^64`, rounded down.
     /// The bias is below `bound / 2^64`.
+    #[inline]
     pub fn below(&mut self, bound: u32) -> u32 {
         scale(self.word(), bound)
     }
 
     /// An index drawn with the given weights, whose sum is above 0.
+    #[inline]
     pub fn weighted(&mut self, weights: &[u32]) -> usize {
         weighted(self.word(), weights)
     }
 }
 
 /// The index that a word falls on.
+#[inline]
 fn weighted(word: u64, weights: &[u32]) -> usize {
     let mut point = scale(word, weights.iter().sum());
     for (index, &weight) in weights.iter().enumerate() {
@@ -69,6 +105,7 @@ fn weighted(word: u64, weights: &[u32]) -> usize {
 }
 
 /// `word * bound / 2^64`, rounded down.
+#[inline]
 fn scale(word: u64, bound: u32) -> u32 {
     ((u128::from(word) * u128::from(bound)) >> 64) as u32
 }
@@ -80,12 +117,14 @@ pub struct AgentRng(u64);
 
 impl AgentRng {
     /// The stream of an agent seed.
+    #[inline]
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
     /// The next word.
+    #[inline]
     pub fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -95,16 +134,19 @@ impl AgentRng {
     }
 
     /// A number below `bound` (above 0), as [`Stream::below`].
+    #[inline]
     pub fn below(&mut self, bound: u32) -> u32 {
         scale(self.word(), bound)
     }
 
     /// An index drawn with the given weights, as [`Stream::weighted`].
+    #[inline]
     pub fn weighted(&mut self, weights: &[u32]) -> usize {
         weighted(self.word(), weights)
     }
 
     /// One of the items, uniformly; `items` is not empty.
+    #[inline]
     pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len() as u32) as usize]
     }

@@ -4,7 +4,7 @@ use crate::{
     game::{Game, MAX_SEATS, Node},
     luck::Luck,
     r#match::Event,
-    random::{AgentRng, GameKeys, Key},
+    random::{AgentRng, GameKeys, Key, StreamOf},
     replay::{ReplayError, replay},
 };
 
@@ -66,12 +66,16 @@ impl GameKeys {
             }
             key
         };
-        Self {
-            dice: [(); MAX_SEATS].map(|()| key()),
-            table: key(),
-            opening: key(),
-            agents: [(); MAX_SEATS].map(|()| key()),
-            substitute: [(); MAX_SEATS].map(|()| key()),
-        }
+        let dice = [(); MAX_SEATS].map(|()| key());
+        let [table, opening] = [key(), key()];
+        let agents = [(); MAX_SEATS].map(|()| key());
+        let substitute = [(); MAX_SEATS].map(|()| key());
+        Self::new(move |of| match of {
+            StreamOf::Dice(seat) => dice[usize::from(seat)],
+            StreamOf::Table => table,
+            StreamOf::Opening => opening,
+            StreamOf::Agent(seat) => agents[usize::from(seat)],
+            StreamOf::Substitute(seat) => substitute[usize::from(seat)],
+        })
     }
 }

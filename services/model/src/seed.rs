@@ -23,7 +23,7 @@
 
 use std::{fmt, str::FromStr};
 
-use arena_engine::{ChanceKeys, GameKeys, Key, MAX_SEATS, PerSeat};
+use arena_engine::{GameKeys, Key, StreamOf};
 use hmac::{Hmac, KeyInit, Mac};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -155,44 +155,30 @@ impl BlockSeed {
         )))
     }
 
-    /// The keys of the dice of a game for this many seats: those of [`Self::keys`], without the
-    /// others.
-    #[must_use]
-    pub fn chance_keys(self, seats: usize) -> ChanceKeys {
-        let root = Root::new(&self.0.to_be_bytes());
-        ChanceKeys {
-            dice: per_seat(seats, |seat| root.derive(&[b"dice", &seat])),
-            table: root.derive(&[b"table"]),
-        }
-    }
-
-    /// The keys of a game between agents of these names, in seat order.
+    /// The keys of a game between agents of these names, in seat order. The names matter only for
+    /// the keys of agents.
     #[must_use]
     pub fn keys(self, names: &[&str]) -> GameKeys {
         let root = Root::new(&self.0.to_be_bytes());
-        let seats = names.len();
         let mut agents = root.clone();
         agents.label(b"agent");
         for name in names {
             agents.label(name.as_bytes());
         }
-        GameKeys {
-            dice: per_seat(seats, |seat| root.derive(&[b"dice", &seat])),
-            table: root.derive(&[b"table"]),
-            opening: root.derive(&[b"opening"]),
-            agents: per_seat(seats, |seat| agents.derive(&[&seat])),
-            substitute: per_seat(seats, |seat| root.derive(&[b"substitute", &seat])),
-        }
+        GameKeys::new(move |of| match of {
+            StreamOf::Dice(seat) => root.derive(&[b"dice", &[seat]]),
+            StreamOf::Table => root.derive(&[b"table"]),
+            StreamOf::Opening => root.derive(&[b"opening"]),
+            StreamOf::Agent(seat) => agents.derive(&[&[seat]]),
+            StreamOf::Substitute(seat) => root.derive(&[b"substitute", &[seat]]),
+        })
     }
-}
 
-/// The keys of this many seats, each from the byte of its seat; zeros for the others.
-fn per_seat(seats: usize, key: impl Fn([u8; 1]) -> Key) -> PerSeat<Key> {
-    let mut keys = [[0; 32]; MAX_SEATS];
-    for (seat, made) in (0..).zip(keys.iter_mut().take(seats)) {
-        *made = key([seat]);
+    /// The keys of a game's chance and of its drawn opening; those of agents do not belong to it.
+    #[must_use]
+    pub fn chance_keys(self) -> GameKeys {
+        self.keys(&[])
     }
-    keys
 }
 
 impl FromStr for BlockSeed {
@@ -299,15 +285,17 @@ mod tests {
             assert_eq!(block, case.block_seed);
             assert_eq!(block.rotation(1), case.rotation_1);
             let names: Vec<&str> = case.names.iter().map(String::as_str).collect();
-            let keys = block.keys(&names);
-            let chance = block.chance_keys(names.len());
-            assert_eq!((chance.dice, chance.table), (keys.dice, keys.table));
-            assert_eq!(hex::encode(keys.table), case.table);
-            assert_eq!(hex::encode(keys.opening), case.opening);
-            for seat in 0..names.len() {
-                assert_eq!(hex::encode(keys.dice[seat]), case.dice[seat]);
-                assert_eq!(hex::encode(keys.agents[seat]), case.agents[seat]);
-                assert_eq!(hex::encode(keys.substitute[seat]), case.substitute[seat]);
+            let (keys, chance) = (block.keys(&names), block.chance_keys());
+            let key = |of| hex::encode(keys.key(of));
+            assert_eq!(key(StreamOf::Table), case.table);
+            assert_eq!(chance.key(StreamOf::Table), keys.key(StreamOf::Table));
+            assert_eq!(key(StreamOf::Opening), case.opening);
+            for (place, seat) in (0..names.len()).zip(0..) {
+                let dice = StreamOf::Dice(seat);
+                assert_eq!(key(dice), case.dice[place]);
+                assert_eq!(chance.key(dice), keys.key(dice));
+                assert_eq!(key(StreamOf::Agent(seat)), case.agents[place]);
+                assert_eq!(key(StreamOf::Substitute(seat)), case.substitute[place]);
             }
         }
     }

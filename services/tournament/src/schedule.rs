@@ -41,7 +41,7 @@ pub(crate) mod stage;
 
 use std::collections::HashMap;
 
-use arena_model::{BlockSeed, Tournament, TournamentSeed, engine::Stream, format::Format};
+use arena_model::{BlockSeed, Tournament, TournamentSeed, engine::StreamOf, format::Format};
 
 use crate::format::FormatError;
 use groups::Groups;
@@ -474,8 +474,8 @@ impl Schedule {
             return 0;
         }
         let game = self.game(index);
-        let keys = game.seed.chance_keys(game.seats.len());
-        Stream::new(&keys.table).below(game.seats.len() as u32) as usize
+        let mut table = game.seed.chance_keys().stream(StreamOf::Table);
+        table.below(game.seats.len() as u32) as usize
     }
 
     /// All games known so far in index order, computed on demand.

@@ -241,6 +241,11 @@ impl TournamentContext {
             let actions = actions.map(|&id| ActionId::try_from(id).unwrap_or(ActionId::MAX));
             Opening::Given(actions.collect())
         };
-        match_setup(&self.play, BlockSeed(game.seed).keys(&names), opening)
+        let keys = BlockSeed(game.seed).keys(&names);
+        Setup {
+            // It is computed when the record is replayed.
+            luck: false,
+            ..match_setup(&self.play, keys, opening)
+        }
     }
 }

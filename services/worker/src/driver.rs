@@ -36,7 +36,7 @@ use crate::{
     clock::Spent,
     environment::Environment,
     native::Pool,
-    record::void_report,
+    record::{self, void_report},
 };
 use active::{Active, Games};
 use agents::TournamentAgents;
@@ -283,7 +283,7 @@ impl Driver {
     fn begin(&mut self, tournament: Rc<TournamentAgents>, waiting: Waiting) {
         let Waiting { lease, game } = waiting;
         if game.attempts >= ATTEMPTS_MAX {
-            let report = tournament.builder().give_up(&game);
+            let report = record::given_up(tournament.context(), &game);
             return self.finish(lease.number, report);
         }
         if let Err(error) = tournament.context().check(&game) {
@@ -345,7 +345,7 @@ impl Driver {
     fn end(&mut self, token: Token) {
         self.remove(token, |metrics, active| {
             metrics.games_played(&active.tournament.context().wire().ruleset, 1);
-            active.seal()
+            active.report()
         });
     }
 

@@ -3,7 +3,10 @@
 use std::{io, sync::Arc, time::Duration};
 
 use arena_engine::FaultKind;
-use arena_model::{GameRecord, RecordHeader};
+use arena_model::{
+    GameRecord, RecordHeader,
+    record::{RecordVerifier, VerifyError},
+};
 use arena_telemetry::{MetricsError, Registry, WorkerMetrics};
 use arena_wire::{
     convert::ConvertError,
@@ -49,6 +52,9 @@ pub enum PlayError {
     /// This program made a record that it cannot read.
     #[error(transparent)]
     Convert(#[from] ConvertError),
+    /// This program played a game that its rules do not allow.
+    #[error("BUG: the game cannot be replayed: {0}; please report it")]
+    Replay(#[from] VerifyError),
     /// Metrics could not be registered.
     #[error(transparent)]
     Metrics(#[from] MetricsError),
@@ -128,7 +134,25 @@ pub fn play_games(
             Ok(reports)
         })
         .await?
+        .and_then(|mut reports: Vec<_>| {
+            complete(&context, &mut reports)?;
+            Ok(reports)
+        })
     })
+}
+
+/// Adds luck and hash to records, as the coordinator does in a tournament.
+fn complete(context: &TournamentContext, reports: &mut [v1::GameReport]) -> Result<(), PlayError> {
+    let game = context.game();
+    let verifier = RecordVerifier::new(context.header(), game)?;
+    let mut line = String::new();
+    let played = reports.iter_mut().filter(|it| it.void_reason.is_empty());
+    for message in played.filter_map(|report| report.record.as_mut()) {
+        let mut record = GameRecord::try_from(&*message)?;
+        verifier.complete(&mut record, game, context.wire().luck, &mut line)?;
+        *message = (&record).into();
+    }
+    Ok(())
 }
 
 /// Why an agent's description could not be queried.

@@ -1,12 +1,9 @@
 //! From a played game to its report.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
-};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use arena_engine::{Finished, Termination};
-use arena_model::{BlockSeed, GameRecord, record::LineWriter};
+use arena_model::{BlockSeed, GameRecord};
 use arena_wire::v1;
 
 use crate::context::TournamentContext;
@@ -69,96 +66,70 @@ pub(crate) struct Known {
     pub(crate) outputs: Vec<v1::AgentOutput>,
 }
 
-/// Builds records and hashes them.
-pub(crate) struct RecordBuilder {
-    context: Arc<TournamentContext>,
-    lines: LineWriter,
+/// The report of a game that was played. Its record has neither luck nor hash: both follow from its
+/// events, and the coordinator, which replays them anyway, adds them.
+pub(crate) fn report(
+    context: &TournamentContext,
+    game: &v1::GameAssignment,
+    finished: Finished,
+    known: Known,
+) -> v1::GameReport {
+    let timing = v1::GameTiming {
+        // Set by the sender of the report.
+        worker: String::new(),
+        started_unix_us: known.timed.unix_us,
+        duration_us: whole_micros(known.timed.start.elapsed()),
+        latencies_us: known.latencies_us,
+        latency: Vec::new(),
+        run_queue_us: { Some(known.run_queue_us) }
+            .filter(|waits| waits.iter().any(|&wait| wait > 0))
+            .unwrap_or_default(),
+    };
+    v1::GameReport {
+        record: Some(record(context, game, finished)),
+        timing: Some(timing),
+        fault_details: known.details,
+        answered: known.answered.seats(),
+        outputs: known.outputs,
+        ..Default::default()
+    }
 }
 
-impl RecordBuilder {
-    pub(crate) fn new(context: Arc<TournamentContext>) -> Self {
-        Self {
-            lines: LineWriter::new(context.header()),
-            context,
-        }
+/// The report of a game that is not to be tried again.
+pub(crate) fn given_up(context: &TournamentContext, game: &v1::GameAssignment) -> v1::GameReport {
+    tracing::error!(
+        tournament = context.tournament_id(),
+        game = game.index,
+        "void after {} attempts",
+        game.attempts
+    );
+    let nothing = Finished {
+        events: Vec::new(),
+        opening_plies: 0,
+        placement: Vec::new(),
+        scores: Vec::new(),
+        luck: Vec::new(),
+        plies: 0,
+        decisions: Vec::new(),
+        termination: Termination::Void,
+        faults: Vec::new(),
+    };
+    v1::GameReport {
+        record: Some(record(context, game, nothing)),
+        ..Default::default()
     }
+}
 
-    /// The report of a game that was played.
-    pub(crate) fn seal(
-        &mut self,
-        game: &v1::GameAssignment,
-        mut finished: Finished,
-        known: Known,
-    ) -> v1::GameReport {
-        let timing = v1::GameTiming {
-            // Set by the sender of the report.
-            worker: String::new(),
-            started_unix_us: known.timed.unix_us,
-            duration_us: whole_micros(known.timed.start.elapsed()),
-            latencies_us: known.latencies_us,
-            latency: Vec::new(),
-            run_queue_us: { Some(known.run_queue_us) }
-                .filter(|waits| waits.iter().any(|&wait| wait > 0))
-                .unwrap_or_default(),
-        };
-        if !self.context.wire().luck {
-            finished.luck = Vec::new();
-        }
-        let record = match self.record(game, finished) {
-            Ok(record) => record,
-            Err(why) => return void_report(game.index, why),
-        };
-        v1::GameReport {
-            record: Some((&record).into()),
-            timing: Some(timing),
-            fault_details: known.details,
-            answered: known.answered.seats(),
-            outputs: known.outputs,
-            ..Default::default()
-        }
-    }
-
-    /// The report of a game that is not to be tried again.
-    pub(crate) fn give_up(&mut self, game: &v1::GameAssignment) -> v1::GameReport {
-        let nothing = Finished {
-            events: Vec::new(),
-            opening_plies: 0,
-            placement: Vec::new(),
-            scores: Vec::new(),
-            luck: Vec::new(),
-            plies: 0,
-            decisions: Vec::new(),
-            termination: Termination::Void,
-            faults: Vec::new(),
-        };
-        let record = match self.record(game, nothing) {
-            Ok(record) => record,
-            Err(why) => return void_report(game.index, why),
-        };
-        tracing::error!(
-            tournament = self.context.tournament_id(),
-            game = game.index,
-            "void after {} attempts",
-            game.attempts
-        );
-        v1::GameReport {
-            record: Some((&record).into()),
-            ..Default::default()
-        }
-    }
-
-    /// A record with its hash.
-    fn record(
-        &mut self,
-        game: &v1::GameAssignment,
-        finished: Finished,
-    ) -> Result<GameRecord, String> {
-        let (seed, seats) = (BlockSeed(game.seed), self.context.seats(game));
-        let mut record = GameRecord::new(game.index, game.block, seed, seats, finished);
-        match self.lines.seal(&mut record, self.context.game()) {
-            Ok(_) => Ok(record),
-            Err(error) => Err(format!("cannot record the game: {error}")),
-        }
+fn record(
+    context: &TournamentContext,
+    game: &v1::GameAssignment,
+    finished: Finished,
+) -> v1::GameRecord {
+    let (seed, seats) = (BlockSeed(game.seed), context.seats(game));
+    let record = GameRecord::new(game.index, game.block, seed, seats, finished);
+    v1::GameRecord {
+        hash: Vec::new(),
+        ..(&record).into()
     }
 }
 

@@ -202,8 +202,16 @@ pub(super) fn simulate(field: Field, tournaments: u64, seed: u64) -> Row {
             (between.rating.fixed, ratings[0] - ratings[last]),
             (between.elo.fixed, elo),
             (surer, elo),
-            (fixed(agent.score_adjusted), agents[0].score),
-            (fixed(pair.pair.difference_adjusted), differ),
+            // With too few blocks it is the score itself, which has its own column.
+            (
+                fixed(agent.score_adjusted).filter(|_| !agent.score_adjusted_is_raw),
+                agents[0].score,
+            ),
+            (
+                fixed(pair.pair.difference_adjusted)
+                    .filter(|_| !pair.pair.difference_adjusted_is_raw),
+                differ,
+            ),
         ];
         for (column, (interval, truth)) in ends.into_iter().enumerate() {
             if let Some(ends) = interval {

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use arena_agents::{bot, play_out};
+use arena_agents::{Bot, bot, play_out};
 use arena_engine::{ActionId, AgentRng, Game, Match, Node, Opening, OutcomeId, Setup};
 use arena_games::Visitor;
 use arena_model::BlockSeed;
@@ -67,6 +67,9 @@ impl Visitor for Loop {
 
     fn visit<G: Game>(self, game: G) -> Self::Out {
         let (mut games, mut decisions) = (0, 0);
+        let none = arena_engine::options::Options::new();
+        // A worker, too, makes each bot once.
+        let mut random = bot::<G>("random", &none, &game).map_err(Failure::failed)?;
         let mut bare = Bare {
             start: game.initial(),
             legal: Vec::new(),
@@ -77,7 +80,7 @@ impl Visitor for Loop {
             for _ in 0..GAMES {
                 decisions += match self.way {
                     Way::Bare => bare.play(&game),
-                    Way::AsPlayed => as_played(&game, games)?,
+                    Way::AsPlayed => as_played(&game, games, &mut *random)?,
                 };
                 games += 1;
             }
@@ -117,18 +120,19 @@ impl<G: Game> Bare<G> {
     }
 }
 
-/// Plays a game; returns the number of decisions that were requested.
-fn as_played<G: Game>(game: &G, number: u64) -> Outcome<u64> {
-    let none = arena_engine::options::Options::new();
-    let mut random = bot::<G>("random", &none, game).map_err(Failure::failed)?;
+/// Plays a game; returns the number of its decisions.
+fn as_played<G: Game>(game: &G, number: u64, random: &mut dyn Bot<G>) -> Outcome<u64> {
     let names = ["a", "b", "c", "d"];
     let keys = BlockSeed(number).keys(&names[..game.seats()]);
-    let setup = Setup::new(keys, Opening::NONE);
-    let mut decisions = 0;
-    let finished = play_out(Match::new(game.clone(), setup), |decision| {
-        decisions += 1;
-        random.choose(decision)
-    });
-    black_box(finished.map_err(Failure::failed)?);
+    let setup = Setup {
+        // As in a worker: the coordinator computes it.
+        luck: false,
+        ..Setup::new(keys, Opening::NONE)
+    };
+    let start = Match::new(game.clone(), setup);
+    let finished = play_out(start, |decision| random.choose(decision)).map_err(Failure::failed)?;
+    // All of them, as the rules alone count them: also those with only one legal action.
+    let decisions = finished.plies.into();
+    black_box(finished);
     Ok(decisions)
 }

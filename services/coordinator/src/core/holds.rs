@@ -44,9 +44,7 @@ impl TournamentEntry {
     pub(super) fn is_unplayed(&self) -> bool {
         let (limit, document) = (self.unplayed_limit(), &self.document);
         self.results.as_ref().is_some_and(|results| {
-            let games = results.games().saturating_sub(document.accepted_games);
-            let unplayed = results.counts.unplayed_games;
-            let unplayed = unplayed.saturating_sub(document.accepted_unplayed);
+            let (unplayed, games) = unaccepted(document, results);
             limit < 1.0 && games >= GAMES_LEAST && unplayed as f64 > limit * games as f64
         })
     }
@@ -60,13 +58,16 @@ impl TournamentEntry {
         let agent = self.info.agents.get(worst).cloned().unwrap_or_default();
         let error = results.counts.last_faults.get(worst).cloned().flatten();
         let id = &self.info.id;
+        let (unplayed, games) = unaccepted(&self.document, results);
+        let which = match self.document.accepted_games {
+            0 => format!("the first {games} games"),
+            _ => format!("{games} games since the last resume"),
+        };
         v1::Pause {
             kind: UNPLAYED.to_owned(),
             reason: format!(
-                "agents that never answered lost {} of the first {} games (more than {} %), most \
-                 by {agent}",
-                results.counts.unplayed_games,
-                results.games(),
+                "agents that never answered lost {unplayed} of {which} (more than {} %), most by \
+                 {agent}",
                 self.unplayed_limit() * 100.0
             ),
             advice: format!(
@@ -112,6 +113,16 @@ impl TournamentEntry {
             error,
         }
     }
+}
+
+/// The games lost by agents that never answered, of all games, since a user last accepted such
+/// games.
+fn unaccepted(document: &v1::Tournament, results: &Results) -> (u64, u64) {
+    let unplayed = results.counts.unplayed_games;
+    (
+        unplayed.saturating_sub(document.accepted_unplayed),
+        results.games().saturating_sub(document.accepted_games),
+    )
 }
 
 impl Core {

@@ -224,9 +224,10 @@ impl WorkerRpc {
             let mut records = BTreeMap::new();
             let mut line = String::new();
             for (message, report) in finished {
-                let record = stored_game::checked(&info, &schedule, &message)?;
+                let mut record = stored_game::checked(&info, &schedule, &message)?;
                 if !trusts {
-                    info.replay(&record, &schedule, &mut line)?;
+                    let has_hash = !message.hash.is_empty();
+                    info.replay(&mut record, has_hash, &schedule, &mut line)?;
                 }
                 games.push(reported(&info, &record, report, &worker));
                 records.insert(record.index, record);

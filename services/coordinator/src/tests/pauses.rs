@@ -216,9 +216,15 @@ async fn accepted_games_do_not_count_again() {
         if tournament.state() == TournamentState::Finished {
             break;
         }
+        let new = tournament.games_done - held;
+        let which = match held {
+            0 => format!("lost {new} of the first {new} games"),
+            _ => format!("lost {new} of {new} games since the last resume"),
+        };
         held = tournament.games_done;
         assert!(held >= 20, "{tournament:?}");
-        pause(&tournament);
+        let reason = &pause(&tournament).reason;
+        assert!(reason.contains(&which), "{reason}");
         arena.resume(&id).await;
     }
     assert!(held <= 40);

@@ -2,7 +2,7 @@
 
 use arena_engine::{
     Event, FaultKind, FaultPolicy, Finished, Match, Opening, Question, SeatFault, Setup, Status,
-    Stream, Termination, replay,
+    StreamOf, Termination, replay,
 };
 
 use crate::toy::{PASS, Toy, keys, setup};
@@ -53,7 +53,7 @@ fn seat_dice_ignore_moves() {
         for choose in choices {
             let finished = finish(Match::new(Toy::new(seats), setup(5)), choose);
             for (seat, thrown) in dice(&finished, seats).into_iter().enumerate() {
-                let mut stream = Stream::new(&keys(5).dice[seat]);
+                let mut stream = keys(5).stream(StreamOf::Dice(seat as u8));
                 let expected: Vec<u16> = thrown
                     .iter()
                     .map(|_| stream.weighted(&[1, 1, 1, 1, 1, 3]) as u16)
@@ -67,7 +67,7 @@ fn seat_dice_ignore_moves() {
 #[test]
 fn chance_without_seat_uses_the_table_stream() {
     let finished = finish(Match::new(Toy::new(2), setup(5)), |_, _| 0);
-    let drawn = Stream::new(&keys(5).table).weighted(&[1, 0, 1]) as u16;
+    let drawn = keys(5).stream(StreamOf::Table).weighted(&[1, 0, 1]) as u16;
     assert_eq!(finished.events.last(), Some(&Event::chance(drawn)));
 }
 
@@ -80,7 +80,7 @@ fn questions_number_every_decision() {
             let seat = usize::from(question.seat);
             seen_gap |= question.number > expected[seat];
             assert!(question.number >= expected[seat], "numbers only grow");
-            let mut stream = Stream::new(&keys(seed).agents[seat]);
+            let mut stream = keys(seed).stream(StreamOf::Agent(question.seat));
             let words: Vec<u64> = (0..=question.number).map(|_| stream.word()).collect();
             assert_eq!(words.last(), Some(&question.seed));
             expected[seat] = question.number + 1;
@@ -296,7 +296,7 @@ fn opening_moves_count_as_decisions() {
         ..setup(4)
     };
     let (question, _) = questions(opened, 2).swap_remove(0);
-    let mut stream = Stream::new(&keys(4).agents[usize::from(question.seat)]);
+    let mut stream = keys(4).stream(StreamOf::Agent(question.seat));
     let words: Vec<u64> = (0..=question.number).map(|_| stream.word()).collect();
     assert!(question.number >= 2);
     assert_eq!(words.last(), Some(&question.seed));

@@ -1,19 +1,11 @@
 //! Replays: accepted events, and the errors of impossible ones.
 
 use arena_engine::{
-    AnyGame, ChanceKeys, CheckError, DiceError, Ending, Event, Game, Match, ReplayError,
-    ReplayProblem, Status, Step, check, perft, replay, resolve_steps,
+    AnyGame, CheckError, DiceError, Ending, Event, Game, Match, ReplayError, ReplayProblem, Status,
+    Step, check, perft, replay, resolve_steps,
 };
 
 use crate::toy::{Toy, setup};
-
-fn chance_keys(seed: u64) -> ChanceKeys {
-    let keys = setup(seed).keys;
-    ChanceKeys {
-        dice: keys.dice,
-        table: keys.table,
-    }
-}
 
 fn played(toy: &Toy) -> Vec<Event> {
     let mut play = Match::new(toy.clone(), setup(6));
@@ -41,7 +33,7 @@ fn replay_equals_the_game() {
 fn chance_is_checked_against_keys() {
     let toy = Toy::new(2);
     let events = played(&toy);
-    let checked = check(&toy, &events, &chance_keys(6), |_| {}).expect("its own keys");
+    let checked = check(&toy, &events, &setup(6).keys, |_| {}).expect("its own keys");
     assert_eq!(checked.outcome.ending, Some(Ending::Normal));
     let outcome = replay(&toy, &events, |_, _| {}).expect("a game");
     assert_eq!(checked.outcome, outcome);
@@ -57,7 +49,7 @@ fn chance_is_checked_against_keys() {
         .iter()
         .filter(|event| event.is_action())
         .count();
-    let refused = check(&toy, &other[..=place], &chance_keys(6), |_| {});
+    let refused = check(&toy, &other[..=place], &setup(6).keys, |_| {});
     let Err(CheckError::Dice(DiceError {
         ply: at,
         event,
@@ -69,7 +61,7 @@ fn chance_is_checked_against_keys() {
     };
     assert_eq!((at as usize, event), (ply, place));
     assert_eq!(seat, None);
-    assert!(check(&toy, &events, &chance_keys(7), |_| {}).is_err());
+    assert!(check(&toy, &events, &setup(7).keys, |_| {}).is_err());
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Properties of matches that need real rules.
 
-use arena_engine::{Event, FaultKind, Game, Match, Setup, Status, Stream, Termination, replay};
+use arena_engine::{
+    Event, FaultKind, Game, Match, Setup, Status, Stream, StreamOf, Termination, replay,
+};
 use arena_games::{Cowry, Kalah, cowry::Phase};
 
 use crate::support::{game, keys, play, play_at_random, setup};
@@ -18,7 +20,8 @@ fn extra_throws_shift_no_dice() {
         let last = play(&game, setup(8), |_, legal, _| legal[legal.len() - 1]);
         assert_ne!(first.events, last.events, "{words}");
         for finished in [first, last] {
-            let mut streams: Vec<Stream> = keys(8).dice.iter().map(Stream::new).collect();
+            let dice = |seat| keys(8).stream(StreamOf::Dice(seat));
+            let mut streams: Vec<Stream> = (0..4).map(dice).collect();
             replay(&game, &finished.events, |state, described| {
                 if state.phase == Phase::Throw {
                     let seat = described.seat.expect("a throw belongs to a seat");

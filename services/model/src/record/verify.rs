@@ -8,7 +8,7 @@ use arena_engine::{
 };
 use sha2::{Digest, Sha256};
 
-use super::{GameRecord, LineWriter, RecordHeader};
+use super::{GameRecord, LineWriter, RecordHeader, write::write_tail};
 use crate::spec::GamePlay;
 
 /// Why a record is invalid.
@@ -106,7 +106,7 @@ impl GameRecord {
         has_luck: bool,
         on_fault: Option<FaultPolicy>,
     ) -> Result<(), VerifyError> {
-        let keys = self.seed.chance_keys(self.seats.len());
+        let keys = self.seed.chance_keys();
         let checked = game.check(&self.events, &keys, &mut |_| {})?;
         self.check_result(checked, game, has_luck, on_fault)
     }
@@ -277,10 +277,8 @@ impl RecordVerifier {
         game: &dyn AnyGame,
         line: &mut String,
     ) -> Result<(), VerifyError> {
-        line.clear();
-        let keys = record.seed.chance_keys(record.seats.len());
-        let check = |visit: &mut dyn FnMut(Described<'_>)| game.check(&record.events, &keys, visit);
-        let checked = self.lines.write_replayed(record, None, line, check)?;
+        let checked = self.replay(record, game, line)?;
+        write_tail(line, record, None);
         let hash: [u8; 32] = Sha256::digest(line.as_bytes()).into();
         if hash != record.hash {
             return Err(VerifyError::Hash {
@@ -290,6 +288,41 @@ impl RecordVerifier {
         }
         let has_luck = self.has_luck || !record.luck.is_empty();
         record.check_result(checked, game, has_luck, self.on_fault)
+    }
+
+    /// Replays the events of a record that has neither luck nor hash, checks its result, and adds
+    /// its hash and, if `luck` is true, its luck. `line` is overwritten.
+    ///
+    /// # Errors
+    /// [`VerifyError`] at the first contradiction.
+    pub fn complete(
+        &self,
+        record: &mut GameRecord,
+        game: &dyn AnyGame,
+        luck: bool,
+        line: &mut String,
+    ) -> Result<(), VerifyError> {
+        let mut checked = self.replay(record, game, line)?;
+        if luck && record.termination != Termination::Void {
+            record.luck = std::mem::take(&mut checked.luck);
+        }
+        record.check_result(checked, game, false, self.on_fault)?;
+        write_tail(line, record, None);
+        record.hash = Sha256::digest(line.as_bytes()).into();
+        Ok(())
+    }
+
+    /// Replays a record, and writes its line up to its events.
+    fn replay(
+        &self,
+        record: &GameRecord,
+        game: &dyn AnyGame,
+        line: &mut String,
+    ) -> Result<Checked, VerifyError> {
+        line.clear();
+        let keys = record.seed.chance_keys();
+        let check = |visit: &mut dyn FnMut(Described<'_>)| game.check(&record.events, &keys, visit);
+        Ok(self.lines.write_to_events(record, line, check)?)
     }
 }
 

@@ -46,14 +46,15 @@ impl LineWriter {
         out: &mut String,
     ) -> Result<(), ReplayError> {
         let replay = |visit: &mut dyn FnMut(Described<'_>)| game.replay(&record.events, visit);
-        self.write_replayed(record, hash, out, replay).map(drop)
+        self.write_to_events(record, out, replay)?;
+        write_tail(out, record, hash);
+        Ok(())
     }
 
-    /// As [`LineWriter::write`], with the events that `replay` passes on.
-    pub(super) fn write_replayed<T, E>(
+    /// Appends the line up to its events, which `replay` passes on; [`write_tail`] has the rest.
+    pub(super) fn write_to_events<T, E>(
         &self,
         record: &GameRecord,
-        hash: Option<&[u8; 32]>,
         out: &mut String,
         replay: impl FnOnce(&mut dyn FnMut(Described<'_>)) -> Result<T, E>,
     ) -> Result<T, E> {
@@ -70,16 +71,14 @@ impl LineWriter {
         out.push_str(EVENTS);
         let mut plies = 0;
         let mut first = true;
-        let replayed = replay(&mut |described| {
+        replay(&mut |described| {
             if !std::mem::take(&mut first) {
                 out.push(',');
             }
             let opening = described.event.is_action() && plies < record.opening_plies;
             plies += u32::from(described.event.is_action());
             write_event(out, described, opening);
-        })?;
-        write_tail(out, record, hash);
-        Ok(replayed)
+        })
     }
 
     /// Computes the record's hash and stores it in the record.

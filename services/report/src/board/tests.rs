@@ -1,16 +1,14 @@
-use arena_engine::{GameKeys, Setup, options::Options};
+use arena_engine::{GameKeys, Setup, StreamOf, options::Options};
 
 use super::*;
 
 /// Plays a game with random moves and returns its events.
 fn random_game(game: &dyn AnyGame) -> Vec<Event> {
-    let keys = GameKeys {
-        dice: [[1; 32], [2; 32], [3; 32], [4; 32]],
-        table: [5; 32],
-        opening: [6; 32],
-        agents: [[7; 32]; 4],
-        substitute: [[8; 32]; 4],
-    };
+    let keys = GameKeys::new(|of| match of {
+        StreamOf::Dice(seat) => [seat + 1; 32],
+        StreamOf::Table => [5; 32],
+        _ => [6; 32],
+    });
     let opening = arena_engine::Opening::Drawn(u32::MAX);
     let played = game
         .open(Setup::new(keys, opening))

@@ -15,7 +15,7 @@ use crate::{
     agent::{FaultReport, Token, question::History},
     clock::{Clocks, Spent},
     native::PlyCounter,
-    record::{Answered, Known, Timed, micros, void_report},
+    record::{self, Answered, Known, Timed, micros, void_report},
 };
 
 /// A game in play.
@@ -225,7 +225,7 @@ impl Active {
     }
 
     /// The report of a finished game.
-    pub(super) fn seal(mut self) -> v1::GameReport {
+    pub(super) fn report(mut self) -> v1::GameReport {
         let known = Known {
             timed: self.timed,
             latencies_us: self.latencies_us,
@@ -234,8 +234,8 @@ impl Active {
             answered: self.answered,
             outputs: self.outputs.take(),
         };
-        let mut builder = self.tournament.builder();
-        builder.seal(&self.assignment, self.game.finish(), known)
+        let context = self.tournament.context();
+        record::report(context, &self.assignment, self.game.finish(), known)
     }
 }
 

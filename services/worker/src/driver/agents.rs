@@ -1,7 +1,7 @@
 //! The agents of a tournament, each reached in its own way from its first question on.
 
 use std::{
-    cell::{Cell, OnceCell, RefCell, RefMut},
+    cell::{Cell, OnceCell, RefCell},
     iter,
     rc::Rc,
     sync::Arc,
@@ -28,7 +28,6 @@ use crate::{
     context::TournamentContext,
     environment::{Builtin, Environment},
     native::{NativeClient, PlyCounter, Pool},
-    record::RecordBuilder,
     supervise::Output,
 };
 
@@ -88,7 +87,6 @@ pub(super) struct TournamentAgents {
     shared: Arc<SharedTournament>,
     /// The number of the driver.
     driver: usize,
-    builder: RefCell<RecordBuilder>,
     agents: Vec<TournamentAgent>,
     environment: Rc<Environment>,
     events: UnboundedSender<Event>,
@@ -186,7 +184,6 @@ impl TournamentAgents {
         let context = shared.context();
         let agents = context.wire().agents.len();
         Self {
-            builder: RefCell::new(RecordBuilder::new(context.clone())),
             agents: (0..agents).map(|_| TournamentAgent::default()).collect(),
             overhead: environment.metrics.overhead(&context.wire().ruleset),
             driver,
@@ -205,11 +202,6 @@ impl TournamentAgents {
 
     pub(super) fn shared(&self) -> &SharedTournament {
         &self.shared
-    }
-
-    /// Builds records; not to be stored.
-    pub(super) fn builder(&self) -> RefMut<'_, RecordBuilder> {
-        self.builder.borrow_mut()
     }
 
     pub(super) fn agent(&self, index: u16) -> &TournamentAgent {

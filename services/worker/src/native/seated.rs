@@ -21,7 +21,7 @@ use crate::{
     agent::{Answer, DecisionResult, FaultReport},
     context::TournamentContext,
     meter::Meter,
-    record::{Answered, Known, RecordBuilder, Timed, micros},
+    record::{self, Answered, Known, Timed, micros},
 };
 
 /// The bots of a tournament on one thread, each made when it is first needed.
@@ -59,7 +59,6 @@ pub(super) fn make(
                     made: BTreeMap::new(),
                 },
                 overhead: metrics.overhead(&context.wire().ruleset),
-                builder: RecordBuilder::new(context.clone()),
             })
         }
     }
@@ -72,7 +71,6 @@ struct Seated<G: Game> {
     game: G,
     bots: Bots<G>,
     overhead: WeightedHistogram,
-    builder: RecordBuilder,
 }
 
 struct Bots<G: Game> {
@@ -199,7 +197,12 @@ impl<G: Game> BotPool for Seated<G> {
             answered,
             outputs: Vec::new(),
         };
-        Ok(Some(self.builder.seal(assignment, game.finish(), known)))
+        Ok(Some(record::report(
+            &context,
+            assignment,
+            game.finish(),
+            known,
+        )))
     }
 
     fn answer(&mut self, agent: u16, questions: &Questions) -> Result<Vec<Answer>, String> {
