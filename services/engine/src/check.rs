@@ -1,10 +1,10 @@
 //! Checks of a game's events against the rules and against its seed.
 
 use crate::{
-    game::{Game, MAX_SEATS, PerSeat, Seat},
+    game::{Game, Seat},
     luck::Luck,
     r#match::Event,
-    random::{GameKeys, Stream, StreamOf},
+    random::{GameKeys, StreamOf, Streams},
     replay::{Described, Outcome, ReplayError, replay},
 };
 
@@ -59,8 +59,7 @@ pub fn check<G: Game>(
     mut visit: impl FnMut(Described<'_>),
 ) -> Result<Checked, CheckError> {
     let mut luck = Luck::new();
-    let mut dice: PerSeat<Option<Stream>> = [const { None }; MAX_SEATS];
-    let mut table = None;
+    let mut streams = Streams::new();
     let mut differs = None;
     let (mut ply, mut place) = (0, 0);
     let outcome = replay(game, events, |state, described| {
@@ -74,11 +73,7 @@ pub fn check<G: Game>(
         if differs.is_some() {
             return;
         }
-        let (stream, of) = match described.seat {
-            Some(seat) => (&mut dice[usize::from(seat)], StreamOf::Dice(seat)),
-            None => (&mut table, StreamOf::Table),
-        };
-        let stream = stream.get_or_insert_with(|| keys.stream(of));
+        let stream = streams.get(StreamOf::of_chance(described.seat), keys);
         let drawn = stream.weighted(game.weights(state)) as u16;
         if drawn == described.event.id() {
             luck.add(game, state, drawn);

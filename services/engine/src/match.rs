@@ -4,7 +4,7 @@ use crate::{
     fault::{FaultKind, SeatFault, Termination},
     game::{ActionId, Game, MAX_SEATS, Node, OutcomeId, PerSeat, Seat},
     luck::Luck,
-    random::{GameKeys, Stream, StreamOf},
+    random::{GameKeys, StreamOf, Streams},
 };
 
 /// Settings of a game, in addition to its rules.
@@ -179,12 +179,7 @@ pub struct Match<G: Game> {
     forfeited: PerSeat<bool>,
     faults: Vec<SeatFault>,
     luck: Luck,
-    // Each stream has a buffer of 256 bytes, and most games need few of them.
-    dice: PerSeat<Option<Box<Stream>>>,
-    table: Option<Box<Stream>>,
-    opening_stream: Option<Box<Stream>>,
-    agents: PerSeat<Option<Box<Stream>>>,
-    substitute: PerSeat<Option<Box<Stream>>>,
+    streams: Streams,
 }
 
 impl<G: Game> Match<G> {
@@ -206,11 +201,7 @@ impl<G: Game> Match<G> {
             forfeited: [false; MAX_SEATS],
             faults: Vec::new(),
             luck: Luck::new(),
-            dice: [const { None }; MAX_SEATS],
-            table: None,
-            opening_stream: None,
-            agents: [const { None }; MAX_SEATS],
-            substitute: [const { None }; MAX_SEATS],
+            streams: Streams::new(),
         };
         this.advance();
         this
@@ -381,11 +372,9 @@ impl<G: Game> Match<G> {
     }
 
     fn draw(&mut self, owner: Option<Seat>) {
-        let (stream, of) = match owner {
-            Some(seat) => (&mut self.dice[usize::from(seat)], StreamOf::Dice(seat)),
-            None => (&mut self.table, StreamOf::Table),
-        };
-        let stream = stream.get_or_insert_with(|| Box::new(self.setup.keys.stream(of)));
+        let stream = self
+            .streams
+            .get(StreamOf::of_chance(owner), &self.setup.keys);
         let outcome = stream.weighted(self.game.weights(&self.state)) as OutcomeId;
         if self.setup.luck {
             self.luck.add(&self.game, &self.state, outcome);
@@ -399,9 +388,8 @@ impl<G: Game> Match<G> {
         let index = usize::from(seat);
         // A seed is drawn at every decision node, even without a question, so that seed n always
         // belongs to node n.
-        let seed = self.agents[index]
-            .get_or_insert_with(|| Box::new(self.setup.keys.stream(StreamOf::Agent(seat))))
-            .word();
+        let seeds = self.streams.get(StreamOf::Agent(seat), &self.setup.keys);
+        let seed = seeds.word();
         if let Some(action) = self.opening_action(seat) {
             self.opened += 1;
             self.play(seat, action);
@@ -429,8 +417,7 @@ impl<G: Game> Match<G> {
     fn opening_action(&mut self, seat: Seat) -> Option<ActionId> {
         match &self.setup.opening {
             Opening::Drawn(plies) if self.opened < *plies => {
-                let opening = || Box::new(self.setup.keys.stream(StreamOf::Opening));
-                let stream = self.opening_stream.get_or_insert_with(opening);
+                let stream = self.streams.get(StreamOf::Opening, &self.setup.keys);
                 Some(self.legal[stream.below(self.legal.len() as u32) as usize])
             }
             Opening::Drawn(_) => None,
@@ -448,8 +435,8 @@ impl<G: Game> Match<G> {
     }
 
     fn play_substitute(&mut self, seat: Seat) {
-        let substitute = || Box::new(self.setup.keys.stream(StreamOf::Substitute(seat)));
-        let stream = self.substitute[usize::from(seat)].get_or_insert_with(substitute);
+        let of = StreamOf::Substitute(seat);
+        let stream = self.streams.get(of, &self.setup.keys);
         let action = self.legal[stream.below(self.legal.len() as u32) as usize];
         self.play(seat, action);
     }

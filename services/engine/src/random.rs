@@ -10,7 +10,7 @@ use rand_chacha::{
     rand_core::{Rng, SeedableRng},
 };
 
-use crate::game::Seat;
+use crate::game::{MAX_SEATS, Seat};
 
 /// The key of a stream; `arena_model::seed` derives it.
 pub type Key = [u8; 32];
@@ -57,6 +57,56 @@ impl GameKeys {
 impl fmt::Debug for GameKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("GameKeys")
+    }
+}
+
+impl StreamOf {
+    /// Number of streams of a game.
+    const COUNT: usize = 2 + 3 * MAX_SEATS;
+
+    /// The stream of a chance event, from the seat that it belongs to.
+    pub(crate) fn of_chance(owner: Option<Seat>) -> Self {
+        owner.map_or(Self::Table, Self::Dice)
+    }
+
+    fn index(self) -> usize {
+        match self {
+            Self::Table => 0,
+            Self::Opening => 1,
+            Self::Dice(seat) => 2 + usize::from(seat),
+            Self::Agent(seat) => 2 + MAX_SEATS + usize::from(seat),
+            Self::Substitute(seat) => 2 + 2 * MAX_SEATS + usize::from(seat),
+        }
+    }
+}
+
+/// The streams of a game in progress, each made when it is first needed: a stream has a buffer of
+/// 256 bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct Streams {
+    /// Places in `made`, plus one; 0 for a stream that was not needed yet.
+    places: [u8; StreamOf::COUNT],
+    made: Vec<Stream>,
+}
+
+impl Streams {
+    pub(crate) fn new() -> Self {
+        Self {
+            places: [0; StreamOf::COUNT],
+            // Dice and seeds of two seats.
+            made: Vec::with_capacity(4),
+        }
+    }
+
+    /// A stream of the game with these keys.
+    #[inline]
+    pub(crate) fn get(&mut self, of: StreamOf, keys: &GameKeys) -> &mut Stream {
+        let place = &mut self.places[of.index()];
+        if *place == 0 {
+            self.made.push(keys.stream(of));
+            *place = self.made.len() as u8;
+        }
+        &mut self.made[usize::from(*place) - 1]
     }
 }
 

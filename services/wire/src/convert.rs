@@ -267,6 +267,9 @@ fn termination(value: v1::Termination) -> Option<Termination> {
     known.find(|&known| v1::Termination::from(known) == value)
 }
 
+/// The hash of a record that has none yet: what replays it computes it.
+const NO_HASH: [u8; 32] = [0; 32];
+
 impl From<&GameRecord> for v1::GameRecord {
     fn from(record: &GameRecord) -> Self {
         Self {
@@ -295,7 +298,10 @@ impl From<&GameRecord> for v1::GameRecord {
                     kind: v1::FaultKind::from(fault.kind).into(),
                 })
                 .collect(),
-            hash: record.hash.to_vec(),
+            hash: match record.hash == NO_HASH {
+                true => Vec::new(),
+                false => record.hash.to_vec(),
+            },
             course: record.course,
             beginning: record.beginning.numbers().to_vec(),
         }
@@ -341,8 +347,7 @@ impl TryFrom<&v1::GameRecord> for GameRecord {
             return wrong(MESSAGE, problem);
         };
         let hash = match message.hash.as_slice() {
-            // What replays the record computes it.
-            [] => [0; 32],
+            [] => NO_HASH,
             hash => match hash.try_into() {
                 Ok(hash) => hash,
                 Err(_) => return wrong(MESSAGE, "the hash must have 32 bytes"),

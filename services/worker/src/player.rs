@@ -150,7 +150,8 @@ fn complete(context: &TournamentContext, reports: &mut [v1::GameReport]) -> Resu
     for message in played.filter_map(|report| report.record.as_mut()) {
         let mut record = GameRecord::try_from(&*message)?;
         verifier.complete(&mut record, game, context.wire().luck, &mut line)?;
-        *message = (&record).into();
+        message.hash = record.hash.to_vec();
+        message.luck = record.luck;
     }
     Ok(())
 }

@@ -126,9 +126,12 @@ fn record(
     finished: Finished,
 ) -> v1::GameRecord {
     let (seed, seats) = (BlockSeed(game.seed), context.seats(game));
-    let record = GameRecord::new(game.index, game.block, seed, seats, finished);
+    let mut record = GameRecord::new(game.index, game.block, seed, seats, finished);
+    let scores = std::mem::take(&mut record.scores);
+    let decisions = std::mem::take(&mut record.decisions);
     v1::GameRecord {
-        hash: Vec::new(),
+        scores,
+        decisions,
         ..(&record).into()
     }
 }

@@ -15,7 +15,8 @@ use arena_games::{RulesetInfo, Visitor, build, resolve, rulesets, visit};
 use arena_model::{
     BlockSeed, GameRecord, RecordHeader,
     record::{
-        LineWriter, ParsedRecord, Program, RECORD_VERSION, RecordAgent, RecordSetup, VerifyError,
+        LineWriter, ParsedRecord, Program, RECORD_VERSION, RecordAgent, RecordSetup,
+        RecordVerifier, VerifyError,
     },
     spec::{GamePlay, Play},
 };
@@ -300,6 +301,33 @@ fn invalid_positions_are_refused_or_read() {
     for info in rulesets() {
         let (options, seats) = options_of(info);
         visit(info.name, &options, seats, ReadNoise).expect("resolved");
+    }
+}
+
+#[test]
+fn completed_record_equals_the_sealed_one() {
+    for info in rulesets() {
+        let (body, game) = line(info, RECORD_VERSION);
+        let whole = ParsedRecord::parse(&sealed(&body)).expect("a record");
+        let (header, whole) = whole.verify(&*game).expect("an undamaged record holds");
+        let verifier = RecordVerifier::new(&header, &*game).expect("this version");
+        let reported = GameRecord {
+            luck: Vec::new(),
+            hash: [0; 32],
+            ..whole.clone()
+        };
+        let mut complete = reported.clone();
+        let completed = verifier.complete(&mut complete, &*game, true, &mut String::new());
+        completed.expect("it was played");
+        assert_eq!(complete, whole, "{}", info.name);
+
+        let mut forged = reported;
+        forged.scores[0] += 1;
+        let refused = verifier.complete(&mut forged, &*game, true, &mut String::new());
+        assert!(
+            matches!(refused, Err(VerifyError::Differs { key: "scores", .. })),
+            "{refused:?}"
+        );
     }
 }
 

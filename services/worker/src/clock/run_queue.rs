@@ -219,8 +219,15 @@ mod tests {
     #[test]
     fn sleeping_process_does_not_wait() {
         let mut child = Command::new("sleep").arg("60").spawn().expect("sleep");
-        thread::sleep(Duration::from_millis(50));
-        let queue = RunQueue::start(vec![child.id() as i32], cores());
+        let id = child.id() as i32;
+        // Its start may take long on a busy machine.
+        let ran = || threads(&[id]).map(|(_, counted)| counted.ran).sum::<u64>();
+        let mut before = 0;
+        while ran() > before {
+            before = ran();
+            thread::sleep(Duration::from_millis(100));
+        }
+        let queue = RunQueue::start(vec![id], cores());
         thread::sleep(Duration::from_millis(100));
         assert_eq!(queue.waited(), Duration::ZERO);
         child.kill().and_then(|()| child.wait()).expect("its end");
