@@ -19,7 +19,7 @@ pub enum Way {
     /// Only the rules, without a record, as in other engines' loops.
     Bare,
     /// As a worker plays: with derived keys, a seed for each decision, and every event
-    /// recorded.
+    /// recorded. Luck and hash of a record are the coordinator's work.
     AsPlayed,
 }
 
