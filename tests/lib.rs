@@ -16,6 +16,8 @@ pub mod h2;
 mod disk;
 #[path = "harness/http.rs"]
 mod http;
+#[path = "harness/joined.rs"]
+mod joined;
 #[path = "harness/output.rs"]
 mod output;
 #[path = "harness/program.rs"]
@@ -31,6 +33,7 @@ mod world;
 
 pub use disk::{Cut, Disk};
 pub use http::get;
+pub use joined::JoinedWorker;
 pub use output::{Output, errors};
 pub use program::{arena, python, python_path, repository};
 pub use server::Server;

@@ -3,17 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use arena_access::{Connection, Credentials};
 use arena_model::GameRecord;
 use arena_tests::{
-    World,
+    JoinedWorker, World,
     fleet::{Book, tournament},
     spec,
 };
-use arena_wire::{
-    reasons,
-    v1::{self, join_response::Notice, worker_service_client::WorkerServiceClient},
-};
+use arena_wire::{reasons, v1};
 use prost::Message;
 use serde_json::Value;
 use tonic::Status;
@@ -22,74 +18,17 @@ use tonic_types::StatusExt;
 /// Games of a lease, at most.
 const LEASE: u32 = 64;
 
-/// A joined worker.
-struct Worker {
-    name: &'static str,
-    client: WorkerServiceClient<Connection>,
-    welcome: v1::Welcome,
-    /// Its presence.
-    _notices: tonic::Streaming<v1::JoinResponse>,
-}
-
-impl Worker {
-    async fn join(url: &str, name: &'static str, process: u64) -> Result<Self, Status> {
-        let connection = Credentials::of_url(url).connect_lazy(url);
-        let mut client = WorkerServiceClient::new(connection.expect("a URL"));
-        let rulesets = arena_games::rulesets().iter();
-        let join = v1::JoinRequest {
-            name: name.to_owned(),
-            capacity: LEASE,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            rulesets: rulesets
-                .map(|it| (it.name.to_owned(), it.version))
-                .collect(),
-            process,
-            record_version: arena_model::RECORD_VERSION,
-        };
-        let mut notices = client.join(join).await?.into_inner();
-        let notice = notices.message().await?.and_then(|it| it.notice);
-        let Some(Notice::Welcome(welcome)) = notice else {
-            panic!("no welcome");
-        };
-        Ok(Self {
-            name,
-            client,
-            welcome,
-            _notices: notices,
-        })
-    }
-
-    /// Plays one lease, if there is one. Returns false if there is none.
-    async fn play(&mut self, report: impl FnMut(u64) -> v1::GameReport) -> Result<bool, Status> {
-        let ask = v1::LeaseRequest {
-            worker_id: self.welcome.worker_id.clone(),
-            boot_epoch: self.welcome.boot_epoch,
-            session: self.welcome.session.clone(),
-            games: LEASE,
-            ..v1::LeaseRequest::default()
-        };
-        let Some(lease) = self.client.lease(ask).await?.into_inner().lease else {
-            return Ok(false);
-        };
-        let mut games: Vec<v1::GameReport> = { lease.games.iter() }
-            .map(|game| game.index)
-            .map(report)
-            .collect();
-        for game in &mut games {
-            let timing = game.timing.get_or_insert_default();
-            self.name.clone_into(&mut timing.worker);
-        }
-        let report = v1::ReportRequest {
-            worker_id: self.welcome.worker_id.clone(),
-            boot_epoch: self.welcome.boot_epoch,
-            session: self.welcome.session.clone(),
-            tournament_id: lease.tournament_id,
-            lease_id: lease.lease_id,
-            ticket: lease.ticket,
-            games,
-        };
-        self.client.report(report).await.map(|_| true)
-    }
+/// Plays one lease, if there is one. Returns false if there is none.
+async fn play_lease(
+    worker: &mut JoinedWorker,
+    report: impl FnMut(u64) -> v1::GameReport,
+) -> Result<bool, Status> {
+    let Some(lease) = worker.lease(LEASE, 0).await? else {
+        return Ok(false);
+    };
+    let games = lease.games.iter().map(|game| game.index).map(report);
+    let games = games.collect();
+    worker.report(&lease, games).await.map(|()| true)
 }
 
 /// A game as it was reported, with its record.
@@ -147,13 +86,13 @@ fn worker_with_a_stronger_bot_is_found_and_its_games_are_replaced() {
     let honest = |index: u64| played(&book, index).0;
     let join = |(name, process)| {
         runtime
-            .block_on(Worker::join(&url, name, process))
+            .block_on(JoinedWorker::join(&url, name, process))
             .expect("joins")
     };
     let mut liar = join(("liar", 1));
     let mut workers = [("anna", 2), ("ben", 3)].map(join);
-    let play = |worker: &mut Worker| {
-        let played = runtime.block_on(worker.play(honest));
+    let play = |worker: &mut JoinedWorker| {
+        let played = runtime.block_on(play_lease(worker, honest));
         played.expect("an honest worker plays")
     };
     let mut lies = BTreeMap::new();
@@ -172,7 +111,7 @@ fn worker_with_a_stronger_bot_is_found_and_its_games_are_replaced() {
             report
         };
         if caught.is_none() {
-            caught = runtime.block_on(liar.play(lie)).err();
+            caught = runtime.block_on(play_lease(&mut liar, lie)).err();
         }
         let busy = workers.iter_mut().map(play).filter(|it| *it).count();
         let now = state();

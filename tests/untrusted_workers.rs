@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arena_access::{Connection, Credentials};
 use arena_model::{
     GameRecord,
     engine::{Event, FaultKind, SeatFault, Termination},
@@ -10,77 +9,36 @@ use arena_model::{
 };
 use arena_report::records::TournamentRecords;
 use arena_tests::{
-    World,
+    JoinedWorker, World,
     fleet::{Book, tournament},
     spec,
 };
-use arena_wire::{
-    reasons,
-    v1::{self, join_response::Notice, worker_service_client::WorkerServiceClient},
-};
+use arena_wire::{reasons, v1};
 use prost::Message;
 use tonic::{Code, Status};
 use tonic_types::StatusExt;
 
 /// A joined worker with a lease.
 struct Liar {
-    client: WorkerServiceClient<Connection>,
-    welcome: v1::Welcome,
+    worker: JoinedWorker,
     lease: v1::Lease,
-    /// Its presence.
-    _notices: tonic::Streaming<v1::JoinResponse>,
 }
 
 impl Liar {
-    async fn join(url: String, process: u64) -> Result<Self, Status> {
-        let connection = Credentials::of_url(&url).connect_lazy(&url);
-        let mut client = WorkerServiceClient::new(connection.expect("a URL"));
-        let rulesets = arena_games::rulesets().iter();
-        let join = v1::JoinRequest {
-            name: "liar".to_owned(),
-            capacity: 16,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            rulesets: rulesets
-                .map(|it| (it.name.to_owned(), it.version))
-                .collect(),
-            process,
-            record_version: arena_model::RECORD_VERSION,
-        };
-        let mut notices = client.join(join).await?.into_inner();
-        let notice = notices.message().await?.and_then(|it| it.notice);
-        let Some(Notice::Welcome(welcome)) = notice else {
-            panic!("no welcome");
-        };
-        let ask = v1::LeaseRequest {
-            worker_id: welcome.worker_id.clone(),
-            boot_epoch: welcome.boot_epoch,
-            session: welcome.session.clone(),
-            games: 16,
-            wait_ms: 10_000,
-            ..v1::LeaseRequest::default()
-        };
-        let lease = client.lease(ask).await?.into_inner().lease;
-        Ok(Self {
-            client,
-            welcome,
-            lease: lease.expect("there are games"),
-            _notices: notices,
-        })
+    async fn join(url: &str, process: u64) -> Result<Self, Status> {
+        let mut worker = JoinedWorker::join(url, "liar", process).await?;
+        let lease = worker.lease(16, 10_000).await?;
+        let lease = lease.expect("there are games");
+        Ok(Self { worker, lease })
     }
 
     async fn report(&mut self, game: v1::GameReport) -> Result<(), Status> {
-        let report = v1::ReportRequest {
-            worker_id: self.welcome.worker_id.clone(),
-            boot_epoch: self.welcome.boot_epoch,
-            session: self.welcome.session.clone(),
-            tournament_id: self.lease.tournament_id.clone(),
-            lease_id: self.lease.lease_id,
-            ticket: self.lease.ticket.clone(),
-            games: vec![game],
-        };
-        self.client.report(report).await.map(drop)
+        self.worker.report(&self.lease, vec![game]).await
     }
 }
+
+/// The only lie that a record without a hash cannot tell: its luck is computed.
+const LUCK: &str = "luck changed";
 
 type Lie = fn(&mut GameRecord);
 
@@ -93,7 +51,7 @@ fn lies() -> BTreeMap<&'static str, Lie> {
         ("place 255", |it| it.placement = vec![255, 255]),
         ("scores exchanged", |it| it.scores.reverse()),
         ("score changed", |it| it.scores[0] += 1),
-        ("luck changed", |it| {
+        (LUCK, |it| {
             it.luck.iter_mut().for_each(|luck| *luck += 1);
             it.luck.is_empty().then(|| it.luck = vec![1, -1]);
         }),
@@ -175,7 +133,7 @@ fn lies_are_refused(ruleset: &str) {
         .expect("a runtime");
     let mut tried = BTreeSet::new();
     let done = || tournament(&url, &id).expect("it runs").games_done;
-    let mut liar = runtime.block_on(Liar::join(url.clone(), 1)).expect("joins");
+    let mut liar = runtime.block_on(Liar::join(&url, 1)).expect("joins");
     runtime.block_on(async {
         let setup = liar.lease.setup.clone().expect("new to it");
         let rules = TournamentRecords::new(&setup).expect("known rules");
@@ -194,19 +152,28 @@ fn lies_are_refused(ruleset: &str) {
                     continue;
                 }
                 tried.insert(name);
-                let report = v1::GameReport {
-                    record: Some((&forged).into()),
-                    ..truth.clone()
+                let with_hash = v1::GameRecord::from(&forged);
+                // Without a hash, the coordinator adds luck and hash to what it replayed.
+                let without = v1::GameRecord {
+                    hash: Vec::new(),
+                    ..with_hash.clone()
                 };
-                let Err(status) = liar.report(report).await else {
-                    // A void record of a game that is not given up is a failed attempt.
-                    assert_eq!(name, "void");
-                    continue;
-                };
-                assert_eq!(status.code(), Code::InvalidArgument, "{name}: {status}");
-                let info = status.get_details_error_info().expect("a reason");
-                let known = [reasons::RECORD_INVALID, reasons::REQUEST_INVALID];
-                assert!(known.contains(&&*info.reason), "{name}: {status}");
+                let both = [with_hash, without];
+                for message in both.into_iter().take(if name == LUCK { 1 } else { 2 }) {
+                    let report = v1::GameReport {
+                        record: Some(message),
+                        ..truth.clone()
+                    };
+                    let Err(status) = liar.report(report).await else {
+                        // A void record of a game that is not given up is a failed attempt.
+                        assert_eq!(name, "void");
+                        continue;
+                    };
+                    assert_eq!(status.code(), Code::InvalidArgument, "{name}: {status}");
+                    let info = status.get_details_error_info().expect("a reason");
+                    let known = [reasons::RECORD_INVALID, reasons::REQUEST_INVALID];
+                    assert!(known.contains(&&*info.reason), "{name}: {status}");
+                }
             }
         }
     });
@@ -216,7 +183,7 @@ fn lies_are_refused(ruleset: &str) {
         let played = book.game(index).expect("a game");
         v1::GameReport::decode(&*played.report).expect("a report")
     };
-    let mut honest = runtime.block_on(Liar::join(url.clone(), 2)).expect("joins");
+    let mut honest = runtime.block_on(Liar::join(&url, 2)).expect("joins");
     runtime.block_on(async {
         let index = liar.lease.games[0].index;
         let status = liar.report(truth(index)).await.expect_err("in quarantine");

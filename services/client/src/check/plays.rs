@@ -161,6 +161,7 @@ impl Checked<'_> {
         }
         let games = (1..=SEEDS).map(|seed| v1::GameAssignment {
             index: seed,
+            block: seed,
             seed,
             ..Game::Alone.assignment(variant)
         });
@@ -267,6 +268,7 @@ impl Game {
         let seats = 0..variant.seats;
         v1::GameAssignment {
             index: self as u64,
+            block: self as u64,
             seed: 1,
             seats: match self {
                 Self::Alone | Self::Again => seats.map(|_| 0).collect(),

@@ -303,9 +303,10 @@ impl RecordVerifier {
         line: &mut String,
     ) -> Result<(), VerifyError> {
         let mut checked = self.replay(record, game, line)?;
-        if luck && record.termination != Termination::Void {
-            record.luck = std::mem::take(&mut checked.luck);
-        }
+        record.luck = match luck && record.termination != Termination::Void {
+            true => std::mem::take(&mut checked.luck),
+            false => Vec::new(),
+        };
         record.check_result(checked, game, false, self.on_fault)?;
         write_tail(line, record, None);
         record.hash = Sha256::digest(line.as_bytes()).into();
