@@ -13,6 +13,8 @@ mod commands;
 mod damage;
 /// Every call needs a token or certificate.
 mod door;
+/// Programs that try to leave the sandbox.
+mod escapes;
 /// Evolution continues after a kill, and its agents play.
 mod evolve;
 /// Each misbehaviour of an agent is charged with its own fault.

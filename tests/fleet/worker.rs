@@ -187,6 +187,7 @@ impl Inner {
                 .collect(),
             process: 0,
             record_version: arena_model::RECORD_VERSION,
+            ..v1::JoinRequest::default()
         };
         let mut notices = self.client().join(request).await?.into_inner();
         let mut beat = time::interval(Duration::from_secs(3600));

@@ -28,6 +28,7 @@ impl JoinedWorker {
                 .collect(),
             process,
             record_version: arena_model::RECORD_VERSION,
+            ..v1::JoinRequest::default()
         };
         let mut notices = client.join(join).await?.into_inner();
         let notice = notices.message().await?.and_then(|it| it.notice);

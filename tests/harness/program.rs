@@ -62,6 +62,14 @@ pub fn python() -> Result<PathBuf, String> {
     ))
 }
 
+/// The folder of the SDK that [`python`] imports: that of the repository that installed it.
+pub(crate) fn python_sdk() -> PathBuf {
+    let tools = repository().join("target/tools").canonicalize();
+    let tools = tools.unwrap_or_else(|_| repository().join("target/tools"));
+    let installed = tools.ancestors().nth(2).unwrap_or(repository());
+    installed.join("agents/sdk/python")
+}
+
 /// PATH with [`python`] in front.
 ///
 /// # Panics

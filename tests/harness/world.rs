@@ -94,6 +94,9 @@ impl World {
             .env("PATH", &self.path)
             .env("NO_COLOR", "1")
             .env(MARK, self.folder())
+            // Agents as well get the mark, and the SDK, which Python finds in the repository.
+            .env("ARENA_WORKER_AGENT_ENV", MARK)
+            .env("ARENA_AGENT_PATH", program::python_sdk())
             .stdin(Stdio::null());
         command
     }

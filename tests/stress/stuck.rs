@@ -118,6 +118,7 @@ async fn heartbeat(url: &str, tournament: &str) -> Result<Result<Seen, Broken>, 
             .collect(),
         process: 0,
         record_version: arena_model::RECORD_VERSION,
+        ..v1::JoinRequest::default()
     };
     let mut notices = worker.join(join).await?.into_inner();
     let notice = notices.message().await?.and_then(|message| message.notice);

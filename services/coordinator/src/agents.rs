@@ -344,6 +344,7 @@ fn check_limits(agent: &str, limits: v1::AgentLimits) -> Result<(), Error> {
         ("memory", limits.memory_bytes, 1 << 40, "bytes"),
         ("number of processes", limits.processes.into(), 4096, ""),
         ("output", limits.output_bytes, 1 << 30, "bytes"),
+        ("scratch folder", limits.disk_bytes, 1 << 40, "bytes"),
     ];
     for (what, asked, most, unit) in bounded {
         if asked > most {

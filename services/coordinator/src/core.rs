@@ -27,6 +27,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use arena_model::SandboxLevel;
 use arena_store::{Change, Collection, Position, Positions, Store, StoreError};
 use arena_telemetry::CoordinatorMetrics;
 use arena_wire::v1;
@@ -110,6 +111,8 @@ pub(crate) struct Core {
     /// Decides which games are audited.
     audit_key: [u8; 32],
     audit_ppm: u32,
+    /// Least level of the sandbox of tournaments that ask for none.
+    sandbox: SandboxLevel,
     lease_deadline: Duration,
     started: Instant,
     /// Time of the newest action.

@@ -236,6 +236,12 @@ impl Info {
         })
     }
 
+    /// True if workers start a registered binary for it.
+    pub(crate) fn starts_binaries(&self) -> bool {
+        let mut sources = self.setup.agents.iter().map(|agent| &agent.source);
+        sources.any(|source| matches!(source, Some(v1::agent_setup::Source::Binary(_))))
+    }
+
     /// Extra time that its leases may go without progress.
     pub(crate) fn progress_timeouts(&self) -> ProgressTimeouts {
         let starts = self.setup.agents.iter().filter_map(|agent| {

@@ -3,6 +3,7 @@
 use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use arena_access::TlsFiles;
+use arena_model::SandboxLevel;
 use arena_store::Store;
 use arena_wire::{networks::AgentNetworks, v1};
 
@@ -43,6 +44,8 @@ pub struct Options {
     pub host_grace_period: Duration,
     /// Share of games replayed on another worker and compared, from 0 to 1.
     pub audit_share: f64,
+    /// Least level of the sandbox of tournaments that ask for none.
+    pub sandbox: SandboxLevel,
     /// Where agents may be endpoints.
     pub agent_networks: AgentNetworks,
     /// Maximum time that a stop waits for open reports.
@@ -85,6 +88,7 @@ impl Options {
             lease_deadline: Duration::from_secs(10),
             host_grace_period: Duration::from_secs(600),
             audit_share: 0.01,
+            sandbox: SandboxLevel::None,
             agent_networks: AgentNetworks::default(),
             drain_limit: Duration::from_secs(10),
             connections_max: CONNECTIONS_MAX,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use arena_model::{
-    AgentName, AgentRef, Registration, Tournament, TournamentSeed, canonical_json,
+    AgentName, AgentRef, Registration, SandboxLevel, Tournament, TournamentSeed, canonical_json,
     engine::options::{self, Options, nearest},
     is_hidden, printable,
     record::{Program, RecordAgent},
@@ -49,6 +49,7 @@ pub(crate) struct Plan {
     pub(crate) unplayed_limit: f64,
     /// Share of games to audit; none: that of the coordinator.
     pub(crate) audit_share: Option<f64>,
+    pub(crate) sandbox: Option<SandboxLevel>,
 }
 
 impl Plan {
@@ -103,10 +104,11 @@ impl Plan {
             blocks: spec.blocks,
             seats,
             agents: refs,
-            // The share of audits and the number of processes change no record.
+            // The share of audits, the number of processes and the sandbox change no record.
             play: Play {
                 audit_share: None,
                 replicas: None,
+                sandbox: None,
                 ..spec.play.clone()
             },
             openings: None,
@@ -163,6 +165,7 @@ impl Plan {
             nonce: None,
             unplayed_limit: spec.unplayed_limit,
             audit_share: spec.play.audit_share,
+            sandbox: spec.play.sandbox,
         })
     }
 
@@ -209,6 +212,9 @@ impl Plan {
             finished_unix_us: 0,
             unplayed_limit: Some(self.unplayed_limit),
             audit_share: self.audit_share,
+            sandbox: self
+                .sandbox
+                .map_or_else(String::new, |level| level.to_string()),
             seed_commitment: self.nonce.map_or_else(String::new, |nonce| {
                 hex::encode(self.tournament.seed.commitment(&nonce))
             }),

@@ -22,6 +22,14 @@ pub enum FaultKind {
     Garbled,
     /// It wrote too much output.
     OutputLimit,
+    /// Its processes together used too much memory.
+    MemoryLimit,
+    /// It started too many processes.
+    ProcessLimit,
+    /// It wrote too much to its scratch folder.
+    DiskLimit,
+    /// Its processes together used too much time of the processor.
+    CpuLimit,
 }
 
 impl FaultKind {

@@ -23,6 +23,10 @@ const FAULTS: &[&str] = &[
     "disconnected",
     "garbled",
     "output_limit",
+    "memory_limit",
+    "process_limit",
+    "disk_limit",
+    "cpu_limit",
 ];
 /// gRPC status codes by number.
 const CODES: [&str; 17] = [

@@ -61,6 +61,8 @@ pub fn content(binary: &v1::BinarySource) -> String {
         ("memory_bytes", limits.memory_bytes),
         ("output_bytes", limits.output_bytes),
         ("processes", limits.processes.into()),
+        ("disk_bytes", limits.disk_bytes),
+        ("cpu_us", limits.cpu_us),
         ("start_timeout_us", start.unwrap_or_default()),
     ];
     Package {
@@ -238,6 +240,10 @@ impl From<FaultKind> for v1::FaultKind {
             FaultKind::Disconnected => Self::Disconnected,
             FaultKind::Garbled => Self::Garbled,
             FaultKind::OutputLimit => Self::OutputLimit,
+            FaultKind::MemoryLimit => Self::MemoryLimit,
+            FaultKind::ProcessLimit => Self::ProcessLimit,
+            FaultKind::DiskLimit => Self::DiskLimit,
+            FaultKind::CpuLimit => Self::CpuLimit,
         }
     }
 }

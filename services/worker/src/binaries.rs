@@ -1,10 +1,10 @@
 //! Binaries of registered agents: fetched from the coordinator, verified, and kept by their hash.
 
 use std::{
-    collections::BTreeSet,
-    fs::{self, File, Permissions},
+    collections::BTreeMap,
+    fs::{self, File, Metadata, Permissions},
     io::{self, Read, Write},
-    os::unix::fs::PermissionsExt,
+    os::unix::fs::{MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
     sync::PoisonError,
     time::Duration,
@@ -35,7 +35,7 @@ pub struct CoordinatorBinaries {
     /// A request with the worker's session, if it is a worker that fetches.
     request: std::sync::Mutex<v1::FetchBinaryRequest>,
     /// Verified files. Locked during a fetch.
-    checked: Mutex<BTreeSet<PathBuf>>,
+    checked: Mutex<BTreeMap<PathBuf, Fingerprint>>,
 }
 
 impl CoordinatorBinaries {
@@ -81,14 +81,23 @@ impl CoordinatorBinaries {
         }
         let path = self.folder.join(file_name(binary));
         let mut checked = self.checked.lock().await;
-        if checked.contains(&path) && path.exists() {
+        let known = checked.get(&path);
+        if known.is_some() && Fingerprint::of(&path).as_ref() == known {
             return Ok(path);
         }
+        // A change during the computation of the hash changes the time, and is found next time.
+        let mut fingerprint = Fingerprint::of(&path);
         let kept = hash_file(&path).is_ok_and(|hash| hash == *sha256);
         if !kept {
+            if known.is_some() {
+                tracing::warn!(path = %path.display(), "a kept binary was changed; fetching it again");
+            }
             self.fetch(sha256, &path).await?;
+            fingerprint = Fingerprint::of(&path);
         }
-        checked.insert(path.clone());
+        if let Some(fingerprint) = fingerprint {
+            checked.insert(path.clone(), fingerprint);
+        }
         Ok(path)
     }
 
@@ -143,7 +152,7 @@ impl CoordinatorBinaries {
             return Err(FetchError::Hash(hash));
         }
         file.as_file()
-            .set_permissions(Permissions::from_mode(0o755))?;
+            .set_permissions(Permissions::from_mode(0o555))?;
         file.as_file().sync_all()?;
         // Closed before it gets its name, because a file that is open for writing cannot run.
         let written = file.into_temp_path();
@@ -157,6 +166,28 @@ impl BinaryProvider for CoordinatorBinaries {
         Box::pin(async move {
             let path = self.path(binary).await;
             path.map_err(|problem| BinaryError::new(binary, problem))
+        })
+    }
+}
+
+/// What a change of a file's content changes as well. The time of a change cannot be set, not even
+/// by the owner of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Fingerprint {
+    place: (u64, u64),
+    size: u64,
+    mode: u32,
+    changed: (i64, i64),
+}
+
+impl Fingerprint {
+    fn of(path: &Path) -> Option<Self> {
+        let metadata = fs::symlink_metadata(path).ok().filter(Metadata::is_file)?;
+        Some(Self {
+            place: (metadata.dev(), metadata.ino()),
+            size: metadata.size(),
+            mode: metadata.mode(),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
         })
     }
 }

@@ -6,7 +6,7 @@ use arena_telemetry::WorkerMetrics;
 use arena_wire::{networks::AgentNetworks, v1};
 
 use crate::machine::Machine;
-use crate::supervise::{GuardCommand, Listen, Outputs, Supervisor};
+use crate::supervise::{GuardCommand, Listen, Outputs, Sandbox, Supervisor};
 
 /// Maximum number of drivers by default: each of them plays a few hundred thousand moves per second.
 const DRIVERS_USUAL: usize = 16;
@@ -35,6 +35,8 @@ pub struct AgentOptions {
     pub native: (PathBuf, Vec<OsString>),
     /// Where child processes have to listen.
     pub listen: Listen,
+    /// How agents are confined.
+    pub sandbox: Sandbox,
     /// Folder for sockets and other files that live as long as a process.
     pub temp: PathBuf,
     /// Threads for built-in agents; 0: one for each core.
@@ -68,6 +70,7 @@ impl AgentOptions {
             },
             native: (program, vec!["agent".into(), "serve".into()]),
             listen: Listen::default(),
+            sandbox: Sandbox::default(),
             temp: std::env::temp_dir(),
             threads: 0,
             drivers: 0,
@@ -77,6 +80,14 @@ impl AgentOptions {
             outputs: None,
             output_folder: None,
         }
+    }
+
+    /// Confines agents as far as this machine can: for commands of the user whose agents they
+    /// start.
+    #[must_use]
+    pub fn confined(mut self) -> Self {
+        self.sandbox = Sandbox::best(&self.guard, &self.temp);
+        self
     }
 
     pub(crate) fn threads(&self) -> usize {
@@ -145,6 +156,7 @@ impl Environment {
         let mut supervisor = Supervisor::new(agents.guard.clone(), agents.temp.clone());
         supervisor.outputs = agents.outputs.clone();
         supervisor.folder = agents.output_folder.clone();
+        supervisor.sandbox = agents.sandbox.clone();
         Self {
             agents,
             supervisor,

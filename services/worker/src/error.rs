@@ -4,7 +4,10 @@ use std::{io, path::PathBuf, time::Duration};
 
 use arena_telemetry::{MetricsError, ServeError};
 
-use crate::{machine::MachineError, supervise::SOCKET_PATH_BYTES};
+use crate::{
+    machine::MachineError,
+    supervise::{SOCKET_PATH_BYTES, SandboxError},
+};
 
 /// Why a worker did not start, or stopped early.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +44,9 @@ pub enum WorkerError {
         /// Length of such a path.
         bytes: usize,
     },
+    /// The sandbox cannot be set up on this machine.
+    #[error("{0}")]
+    Sandbox(#[from] SandboxError),
     /// A thread or runtime cannot be started.
     #[error("cannot start threads: {0}")]
     Threads(#[from] io::Error),

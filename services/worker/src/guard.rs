@@ -8,26 +8,37 @@
 //!
 //! Agent and guard share one pipe for the agent's output: the guard's standard error. On its
 //! standard output, the guard writes one [`Report`].
+//!
+//! The processes between guard and agent run the same executable. In a sandbox with namespaces, the
+//! first of them is process 1 there. The last one sets up the rest of the sandbox and becomes the
+//! agent. Until then, its standard output leads to the guard, for the layer that it cannot set up.
 
 mod exec;
+mod init;
 pub(crate) mod tree;
 
 use std::{
     env,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     io::{self, Read, Write},
-    process::{Command, ExitCode, Stdio},
-    sync::mpsc::{self, RecvTimeoutError, Sender},
-    thread,
+    os::fd::AsFd,
+    process::{ChildStdout, Command, ExitCode, Stdio},
     time::{Duration, Instant},
 };
 
+use arena_sandbox::{
+    Layer, Missing, Plan, TreeLimit,
+    cgroup::{self, Group},
+    usage::{self, Meter},
+};
 use nix::{
     errno::Errno,
+    poll::{PollFd, PollFlags, PollTimeout, poll},
     sys::{
         prctl,
         signal::{SigSet, Signal, killpg},
-        wait::{WaitStatus, waitpid},
+        signalfd::{SfdFlags, SignalFd},
+        wait::{WaitPidFlag, WaitStatus, waitpid},
     },
     unistd::{Pid, getpgrp, getpid},
 };
@@ -39,6 +50,9 @@ const REAP: Duration = Duration::from_secs(5);
 /// Interval at which the guard counts the agent's processes.
 const CHECK: Duration = Duration::from_millis(500);
 
+/// Maximum bytes that a stage before the agent writes.
+const NOTE_BYTES: u64 = 4096;
+
 /// How an agent ended, as the guard reports it to the worker in one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Report {
@@ -46,8 +60,10 @@ pub enum Report {
     Exited(i32),
     /// This signal ended the agent.
     Signalled(i32),
-    /// The guard ended the agent because it had this many processes, which is too many.
-    Processes(usize),
+    /// The guard ended the agent because it exceeded this limit, with this value.
+    Exceeded(TreeLimit, u64),
+    /// The sandbox cannot be set up on this machine. The agent is not at fault.
+    Unconfined(Missing),
     /// The system could not start the agent, with this error number. The agent is not at fault.
     Refused(i32),
 }
@@ -59,7 +75,11 @@ impl Report {
         match self {
             Self::Exited(code) => format!("exited {code}\n"),
             Self::Signalled(signal) => format!("signalled {signal}\n"),
-            Self::Processes(count) => format!("processes {count}\n"),
+            Self::Exceeded(limit, value) => {
+                let limit: &str = limit.into();
+                format!("exceeded {limit} {value}\n")
+            }
+            Self::Unconfined(missing) => format!("unconfined {}\n", missing.to_words()),
             Self::Refused(errno) => format!("refused {errno}\n"),
         }
     }
@@ -68,11 +88,17 @@ impl Report {
     #[must_use]
     pub fn from_line(line: &str) -> Option<Self> {
         let (word, number) = line.trim_end().split_once(' ')?;
+        if word == "unconfined" {
+            return Missing::from_words(number).map(Self::Unconfined);
+        }
+        if word == "exceeded" {
+            let (limit, value) = number.split_once(' ')?;
+            return Some(Self::Exceeded(limit.parse().ok()?, value.parse().ok()?));
+        }
         let number: i32 = number.parse().ok()?;
         match word {
             "exited" => Some(Self::Exited(number)),
             "signalled" => Some(Self::Signalled(number)),
-            "processes" => Some(Self::Processes(usize::try_from(number).ok()?)),
             "refused" => Some(Self::Refused(number)),
             _ => None,
         }
@@ -82,12 +108,13 @@ impl Report {
 /// Arguments of the guard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct GuardArgs {
-    /// Maximum bytes of writable memory for each process of the agent; 0: no limit.
-    memory_bytes: u64,
-    /// Maximum number of processes; 0: no limit.
-    processes: usize,
-    /// In the second stage, the process id of the guard: this process then becomes the agent.
+    /// The sandbox, and the limits of the agent.
+    plan: Plan,
+    /// True in process 1 of a sandbox with namespaces.
+    init: bool,
+    /// In the last stage, the process id of the parent: this process then becomes the agent.
     exec_under: Option<i32>,
+    /// The agent; empty: only set up the sandbox, to find out whether this machine can.
     command: Vec<OsString>,
 }
 
@@ -104,33 +131,35 @@ impl GuardArgs {
             let value = args.next()?;
             let value = value.to_str()?;
             match arg {
-                "--memory-bytes" => parsed.memory_bytes = value.parse().ok()?,
-                "--processes" => parsed.processes = value.parse().ok()?,
+                "--plan" => parsed.plan = serde_json::from_str(value).ok()?,
+                "--init" => parsed.init = value.parse().ok()?,
                 "--exec-under" => parsed.exec_under = Some(value.parse().ok()?),
                 _ => return None,
             }
         }
         parsed.command = args.collect();
-        (!parsed.command.is_empty()).then_some(parsed)
+        Some(parsed)
     }
 }
 
 /// Runs the guard, with the arguments after the subcommand:
-/// `[--memory-bytes N] [--processes N] -- BINARY ARGS…`. Call it before any thread or runtime
-/// starts. For the second stage, the guard starts its own executable again, with the same
-/// subcommand.
+/// `[--plan JSON] -- [BINARY ARGS…]`. Call it before any thread or runtime starts. For further
+/// stages, the guard starts its own executable again, with the same subcommand.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
     let Some(parsed) = GuardArgs::parse(args.iter().cloned()) else {
-        print_error("usage: guard [--memory-bytes N] [--processes N] -- BINARY ARGS…");
+        print_error("usage: guard [--plan JSON] -- [BINARY ARGS…]");
         return ExitCode::from(2);
     };
     if let Some(parent) = parsed.exec_under {
-        return exec::become_agent(parent, parsed.memory_bytes, &parsed.command);
+        return exec::become_agent(parent, &parsed.plan, &parsed.command);
     }
     let all: Vec<OsString> = env::args_os().skip(1).collect();
     let subcommand = &all[..all.len().saturating_sub(args.len())];
-    match guard(&parsed, subcommand) {
+    if parsed.init {
+        return init::main(&parsed, subcommand);
+    }
+    match guard(parsed, subcommand) {
         Ok(report) => {
             let _ = io::stdout().write_all(report.to_line().as_bytes());
             ExitCode::SUCCESS
@@ -158,56 +187,132 @@ enum Happened {
     Alone,
 }
 
-fn guard(args: &GuardArgs, subcommand: &[OsString]) -> io::Result<Report> {
-    let signals = SigSet::from_iter([Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP]);
+impl GuardArgs {
+    /// The next stage, as a command of this program.
+    fn next_stage(&self, program: &OsStr, subcommand: &[OsString], stage: [&str; 2]) -> Command {
+        let plan = serde_json::to_string(&self.plan).expect("a plan is plain data");
+        let mut command = Command::new(program);
+        command
+            .args(subcommand)
+            .args(["--plan", &plan])
+            .args(stage)
+            .arg("--")
+            .args(&self.command);
+        command
+    }
+}
+
+fn guard(mut args: GuardArgs, subcommand: &[OsString]) -> io::Result<Report> {
+    let signals = [
+        Signal::SIGTERM,
+        Signal::SIGINT,
+        Signal::SIGHUP,
+        Signal::SIGCHLD,
+    ];
+    let signals = SigSet::from_iter(signals);
     signals.thread_block()?;
     prctl::set_child_subreaper(true)?;
 
-    let agent = Command::new(env::current_exe()?)
-        .args(subcommand)
-        .args(["--memory-bytes", &args.memory_bytes.to_string()])
-        .args(["--exec-under", &getpid().to_string()])
-        .arg("--")
-        .args(&args.command)
-        .stdin(Stdio::null())
-        .stdout(io::stderr())
+    if let Err(missing) = arena_sandbox::before_start(&mut args.plan) {
+        return Ok(Report::Unconfined(missing));
+    }
+    let has_init = args.plan.has_namespaces();
+    let group = match cgroup::group(&args.plan, &getpid().to_string()) {
+        Ok(group) => group,
+        Err(error) => return Ok(Report::Unconfined(no_group(&error))),
+    };
+    let me = getpid().to_string();
+    let stage = match has_init {
+        true => ["--init", "true"],
+        false => ["--exec-under", &me],
+    };
+    let program = env::current_exe()?;
+    let mut agent = args
+        .next_stage(program.as_os_str(), subcommand, stage)
+        .stdin(if has_init {
+            Stdio::piped()
+        } else {
+            Stdio::null()
+        })
+        .stdout(Stdio::piped())
         .spawn()?;
+    let notes = agent.stdout.take();
+    // Process 1 of a sandbox ends when this is closed.
+    let mut input = agent.stdin.take();
     let agent = Pid::from_raw(agent.id() as i32);
+    if let Some(group) = &group
+        && let Err(error) = group.add(agent.as_raw() as u32)
+    {
+        return Ok(Report::Unconfined(no_group(&error)));
+    }
+    if let Some(input) = &mut input {
+        // From now on, all that process 1 starts is in the group.
+        input.write_all(b"\n")?;
+    }
+    let limit_of_group = || {
+        let limits = args.plan.limits;
+        let limit = group.as_ref().and_then(Group::enforced)?;
+        Some(match limit {
+            TreeLimit::Memory => (limit, limits.memory_bytes),
+            _ => (limit, limits.processes),
+        })
+    };
 
-    let (happened, events) = mpsc::channel();
-    let (on_input, on_signal) = (happened.clone(), happened.clone());
-    spawn(move || watch_input(&on_input))?;
-    spawn(move || while signals.wait().is_ok() && on_signal.send(Happened::Over).is_ok() {})?;
-    spawn(move || watch_children(agent, &happened))?;
-
+    let mut events = Events {
+        signals: SignalFd::with_flags(&signals, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?,
+        agent,
+        notes,
+        is_input_open: true,
+    };
     let mut report = None;
     let mut grace = GRACE;
+    let mut meter = Meter::new(&args.plan);
+    let interval = match args.plan.layers.is_empty() {
+        true => CHECK,
+        false => usage::INTERVAL,
+    };
     loop {
-        match events.recv_timeout(CHECK) {
-            Ok(Happened::Over) | Err(RecvTimeoutError::Disconnected) => break,
-            Ok(Happened::Agent(how)) => {
+        match events.next(interval)? {
+            Some(Happened::Over) => break,
+            Some(Happened::Agent(how)) => {
                 report = Some(how);
                 grace = Duration::ZERO;
                 break;
             }
-            Ok(Happened::Alone) => return Ok(report.unwrap_or(Report::Exited(0))),
-            Err(RecvTimeoutError::Timeout) => {
-                let count = tree::descendants(getpid()).len();
-                if args.processes > 0 && count > args.processes {
-                    report = Some(Report::Processes(count));
+            Some(Happened::Alone) => return Ok(report.unwrap_or(Report::Exited(0))),
+            None => {
+                let mut processes: Vec<i32> = tree::descendants(getpid()).into_iter().collect();
+                if has_init {
+                    processes.retain(|&pid| pid != agent.as_raw());
+                }
+                let exceeded = meter.measure(agent.as_raw(), &processes);
+                if let Some((limit, value)) = exceeded.or_else(limit_of_group) {
+                    report = Some(Report::Exceeded(limit, value));
                     grace = Duration::ZERO;
                     break;
                 }
             }
         }
     }
-    let ended = end_all(&events, grace);
+    if !matches!(report, Some(Report::Exceeded(..)))
+        && let Some((limit, value)) = limit_of_group()
+    {
+        report = Some(Report::Exceeded(limit, value));
+    }
+    let ended = end_all(&mut events, grace)?;
     Ok(report.or(ended).unwrap_or(Report::Signalled(9)))
+}
+
+fn no_group(error: &io::Error) -> Missing {
+    Missing {
+        layer: Layer::Cgroup,
+        errno: error.raw_os_error().unwrap_or(0),
+    }
 }
 
 /// Ends every descendant: with SIGTERM first, unless `grace` is zero, then with SIGKILL. Returns
 /// how the agent ended, if it ended only now.
-fn end_all(events: &mpsc::Receiver<Happened>, grace: Duration) -> Option<Report> {
+fn end_all(events: &mut Events, grace: Duration) -> io::Result<Option<Report>> {
     let mut report = None;
     if !grace.is_zero() {
         // The guard is in the same group, but blocks this signal.
@@ -224,41 +329,83 @@ fn end_all(events: &mpsc::Receiver<Happened>, grace: Duration) -> Option<Report>
             tree::signal(getpid(), Signal::SIGKILL);
             Duration::from_millis(5)
         };
-        match events.recv_timeout(wait) {
-            Ok(Happened::Agent(how)) => report = Some(how),
-            Ok(Happened::Alone) | Err(RecvTimeoutError::Disconnected) => break,
-            Ok(Happened::Over) | Err(RecvTimeoutError::Timeout) => {}
+        match events.next(wait)? {
+            Some(Happened::Agent(how)) => report = Some(how),
+            Some(Happened::Alone) => break,
+            Some(Happened::Over) | None => {}
         }
     }
-    report
+    Ok(report)
 }
 
-/// Runs work on a thread that is never joined.
-fn spawn(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    thread::Builder::new().spawn(work).map(drop)
+/// What the guard waits for, without threads: after it has made a pid namespace, it cannot start
+/// any.
+struct Events {
+    signals: SignalFd,
+    agent: Pid,
+    notes: Option<ChildStdout>,
+    is_input_open: bool,
 }
 
-fn watch_input(happened: &Sender<Happened>) {
-    let mut input = io::stdin();
-    let mut buffer = [0; 64];
-    while matches!(input.read(&mut buffer), Ok(count) if count > 0) {}
-    let _ = happened.send(Happened::Over);
-}
-
-fn watch_children(agent: Pid, happened: &Sender<Happened>) {
-    loop {
-        let report = match waitpid(None, None) {
-            Ok(WaitStatus::Exited(pid, code)) if pid == agent => Report::Exited(code),
-            Ok(WaitStatus::Signaled(pid, signal, _)) if pid == agent => {
-                Report::Signalled(signal as i32)
+impl Events {
+    /// The next event; none if there is none within this time.
+    fn next(&mut self, within: Duration) -> io::Result<Option<Happened>> {
+        let until = Instant::now() + within;
+        loop {
+            if let Some(happened) = self.reap() {
+                return Ok(Some(happened));
             }
-            Ok(_) | Err(Errno::EINTR) => continue,
-            Err(_) => {
-                let _ = happened.send(Happened::Alone);
-                return;
+            let left = until.saturating_duration_since(Instant::now());
+            // Rounded up, so that it does not spin at the end.
+            let left = PollTimeout::try_from(left.as_millis() as u64 + u64::from(!left.is_zero()));
+            let input = io::stdin();
+            let mut waited = vec![PollFd::new(self.signals.as_fd(), PollFlags::POLLIN)];
+            if self.is_input_open {
+                waited.push(PollFd::new(input.as_fd(), PollFlags::POLLIN));
             }
-        };
-        let _ = happened.send(Happened::Agent(report));
+            let ready = match poll(&mut waited, left.unwrap_or(PollTimeout::MAX)) {
+                Err(Errno::EINTR) => continue,
+                ready => ready?,
+            };
+            if ready == 0 {
+                return Ok(None);
+            }
+            let has_input = waited.get(1).is_some_and(|it| it.any().unwrap_or(true));
+            while let Some(signal) = self.signals.read_signal()? {
+                if signal.ssi_signo != Signal::SIGCHLD as u32 {
+                    return Ok(Some(Happened::Over));
+                }
+            }
+            if has_input
+                && !matches!(nix::unistd::read(&input, &mut [0; 64]), Ok(count) if count > 0)
+            {
+                self.is_input_open = false;
+                return Ok(Some(Happened::Over));
+            }
+        }
+    }
+
+    /// Takes note of children that have ended.
+    fn reap(&mut self) -> Option<Happened> {
+        loop {
+            let report = match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+                Ok(WaitStatus::StillAlive) => return None,
+                Ok(WaitStatus::Exited(pid, code)) if pid == self.agent => Report::Exited(code),
+                Ok(WaitStatus::Signaled(pid, signal, _)) if pid == self.agent => {
+                    Report::Signalled(signal as i32)
+                }
+                Ok(_) | Err(Errno::EINTR) => continue,
+                Err(_) => return Some(Happened::Alone),
+            };
+            // A stage before the agent knows more: which layer is missing, how process 2 ended.
+            let mut note = String::new();
+            if let Some(notes) = self.notes.take() {
+                // What cannot be read is no report.
+                let _ = notes.take(NOTE_BYTES).read_to_string(&mut note);
+            }
+            let report = note.lines().find_map(Report::from_line).unwrap_or(report);
+            return Some(Happened::Agent(report));
+        }
     }
 }
 
@@ -268,11 +415,11 @@ mod tests {
 
     #[test]
     fn guard_options_end_at_dashes() {
-        let args = ["--processes", "4", "--", "prog", "--processes", "--"];
+        let args = ["--exec-under", "4", "--", "prog", "--init", "--"];
         let parsed = GuardArgs::parse(args.map(OsString::from)).expect("arguments");
-        assert_eq!(parsed.processes, 4);
-        assert_eq!(parsed.command, ["prog", "--processes", "--"]);
-        for wrong in [&["--"][..], &["prog"], &["--processes", "x", "--", "prog"]] {
+        assert_eq!(parsed.exec_under, Some(4));
+        assert_eq!(parsed.command, ["prog", "--init", "--"]);
+        for wrong in [&["prog"][..], &["--plan", "x", "--", "prog"]] {
             assert_eq!(GuardArgs::parse(wrong.iter().map(OsString::from)), None);
         }
     }
@@ -282,7 +429,11 @@ mod tests {
         for report in [
             Report::Exited(3),
             Report::Signalled(11),
-            Report::Processes(70),
+            Report::Exceeded(TreeLimit::Memory, 1 << 40),
+            Report::Unconfined(Missing {
+                layer: Layer::UserNamespace,
+                errno: 1,
+            }),
             Report::Refused(12),
         ] {
             assert_eq!(Report::from_line(&report.to_line()), Some(report));

@@ -39,7 +39,7 @@ use crate::{
     machine::{CoreSet, Machine},
     native::{Job, Pool},
     runtime::on_own_thread,
-    supervise::{Listen, SOCKET_PATH_BYTES, socket_path_bytes},
+    supervise::{Listen, SOCKET_PATH_BYTES, Sandbox, socket_path_bytes},
 };
 
 /// Default number of games at once.
@@ -81,6 +81,8 @@ pub struct Options {
     pub temp: PathBuf,
     /// Folder for fetched binaries; none: in a folder that is removed with the worker.
     pub binaries: Option<PathBuf>,
+    /// How agents are confined.
+    pub sandbox: Sandbox,
     /// Where agents may be endpoints.
     pub agent_networks: AgentNetworks,
     /// A folder, created if missing, in which every agent process gets a file with its output.
@@ -116,6 +118,7 @@ impl Options {
             listen: Listen::default(),
             temp: std::env::temp_dir(),
             binaries: None,
+            sandbox: Sandbox::default(),
             agent_networks: AgentNetworks::default(),
             agent_output: None,
             connect_timeout: Duration::from_secs(30),
@@ -133,11 +136,19 @@ impl Options {
             temp: temp.to_owned(),
             threads: self.threads,
             drivers: self.drivers,
+            sandbox: self.sandbox.clone(),
             networks: self.agent_networks.clone(),
             discreet: true,
             output_folder: self.agent_output.clone(),
             ..AgentOptions::of_executable(self.program.clone())
         }
+    }
+
+    /// The best sandbox of this machine, for agents of the user that starts them.
+    #[must_use]
+    pub fn best_sandbox(&self) -> Sandbox {
+        let guard = AgentOptions::of_executable(self.program.clone()).guard;
+        Sandbox::best(&guard, &self.temp)
     }
 
     /// Listens for metrics. [`Service::run`] starts threads and contacts the coordinator.
@@ -174,6 +185,8 @@ impl Options {
                 bytes,
             });
         }
+        let guard = AgentOptions::of_executable(self.program.clone()).guard;
+        self.sandbox.check(&guard, temp.path())?;
         Ok(Service {
             metrics: server.as_ref().map(MetricsServer::local_addr),
             agents: self.agents(temp.path(), machine),

@@ -3,9 +3,11 @@
 
 mod output;
 mod process;
+mod sandbox;
 
 use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 
+use arena_sandbox::{Missing, TreeLimit, TreeLimits};
 use arena_wire::v1;
 use nix::errno::Errno;
 use tokio::sync::watch;
@@ -15,6 +17,7 @@ use crate::machine::CoreSet;
 pub use output::{KEPT_BYTES, Output, Outputs};
 pub use process::Process;
 pub(crate) use process::{SOCKET_PATH_BYTES, socket_path_bytes};
+pub use sandbox::{Sandbox, SandboxError};
 
 /// How to start the guard: a program and the arguments that make it run
 /// [`crate::guard::main`], such as `arena agent guard`.
@@ -31,6 +34,8 @@ pub struct GuardCommand {
 pub struct Supervisor {
     guard: GuardCommand,
     temp: PathBuf,
+    /// How agents are confined.
+    pub sandbox: Sandbox,
     /// Keeps the output of every process, also after its end.
     pub(crate) outputs: Option<Outputs>,
     /// A folder in which every process also gets a file with its output.
@@ -47,6 +52,7 @@ impl Supervisor {
             guard,
             // Agents start in folders of their own.
             temp: std::path::absolute(&temp).unwrap_or(temp),
+            sandbox: Sandbox::default(),
             outputs: None,
             folder: None,
             running: Arc::new(watch::Sender::new(())),
@@ -75,12 +81,16 @@ pub enum Listen {
 pub struct Limits {
     /// Time from the start until the health check answers SERVING.
     pub start: Duration,
-    /// Bytes of writable private memory, for each of its processes.
+    /// Bytes of memory: in a sandbox of all its processes together, else of each process.
     pub memory_bytes: u64,
     /// Number of processes.
     pub processes: u32,
     /// Bytes written to stdout and stderr together.
     pub output_bytes: u64,
+    /// Bytes in its scratch folder. Like the time of the processor, only limited in a sandbox.
+    pub disk_bytes: u64,
+    /// Time of the processor of all its processes together; zero: no limit.
+    pub cpu: Duration,
 }
 
 impl Default for Limits {
@@ -90,6 +100,8 @@ impl Default for Limits {
             memory_bytes: 8 << 30,
             processes: 256,
             output_bytes: 16 << 20,
+            disk_bytes: 1 << 30,
+            cpu: Duration::ZERO,
         }
     }
 }
@@ -111,6 +123,18 @@ impl Limits {
                 processes => processes,
             },
             output_bytes: given(limits.output_bytes).unwrap_or(default.output_bytes),
+            disk_bytes: given(limits.disk_bytes).unwrap_or(default.disk_bytes),
+            cpu: Duration::from_micros(limits.cpu_us),
+        }
+    }
+
+    /// Those that the guard measures.
+    fn of_tree(&self) -> TreeLimits {
+        TreeLimits {
+            memory_bytes: self.memory_bytes,
+            processes: self.processes.into(),
+            disk_bytes: self.disk_bytes,
+            cpu_ms: self.cpu.as_millis() as u64,
         }
     }
 }
@@ -130,6 +154,8 @@ pub struct Launch {
     pub listen: Listen,
     /// The cores that it may use; none: those of this thread.
     pub cores: Option<CoreSet>,
+    /// True for programs of Arena itself, which need no sandbox.
+    pub is_trusted: bool,
 }
 
 /// How an agent process ended.
@@ -144,15 +170,29 @@ pub enum Exit {
     /// It wrote too much.
     #[error("the process exceeded its output limit of {0} bytes")]
     OutputLimit(u64),
-    /// It started too many processes.
-    #[error("the agent exceeded its limit of processes, with {0}")]
-    ProcessLimit(usize),
+    /// Its processes together exceeded a limit, with this value.
+    #[error("the agent exceeded {}", exceeded(*.0, *.1))]
+    Exceeded(TreeLimit, u64),
+    /// The sandbox cannot be set up; not the agent's fault.
+    #[error("{0}")]
+    Unconfined(Missing),
     /// The system could not start it; not the agent's fault.
     #[error("the system refused to start a process: {}", Errno::from_raw(*.0).desc())]
     Refused(i32),
     /// It was stopped, or its guard ended without a report.
     #[error("the process was stopped")]
     Stopped,
+}
+
+fn exceeded(limit: TreeLimit, value: u64) -> String {
+    let mib = value.div_ceil(1 << 20);
+    match limit {
+        TreeLimit::Memory => format!("its limit of memory, with {mib} MiB"),
+        TreeLimit::Processes => format!("its limit of processes, with {value}"),
+        TreeLimit::Disk if value == u64::MAX => "the maximum number of scratch files".to_owned(),
+        TreeLimit::Disk => format!("the size of its scratch folder, with {mib} MiB"),
+        TreeLimit::Cpu => format!("its limit of CPU time, with {value} ms"),
+    }
 }
 
 fn signal_name(signal: i32) -> String {

@@ -277,7 +277,7 @@ fn variant(first: &v1::Agent, mode: &Mode, ending: &str) -> v1::Agent {
         start_timeout_us: mode.start_timeout_s.unwrap_or(30) * 1_000_000,
         memory_bytes: mode.memory_mib.unwrap_or(0) << 20,
         processes: mode.processes.unwrap_or(0),
-        output_bytes: 0,
+        ..v1::AgentLimits::default()
     });
     agent
 }

@@ -289,6 +289,7 @@ impl Stay {
                 .collect(),
             process: 0,
             record_version: arena_model::RECORD_VERSION,
+            ..v1::JoinRequest::default()
         };
         let mut notices = timeout(TIMEOUT, worker.join(join)).await??.into_inner();
         let notice = timeout(TIMEOUT, notices.message()).await??;

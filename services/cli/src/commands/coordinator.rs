@@ -11,6 +11,7 @@ use std::{
 
 use arena_access::{ADMIN_TOKEN_FILE, LocalToken, TlsFiles, keep_data_token};
 use arena_coordinator::{Access, RoleLimits};
+use arena_model::SandboxLevel;
 use arena_store::{SledStore, Store};
 use arena_wire::networks::AgentNetworks;
 use clap::Args;
@@ -141,6 +142,14 @@ pub(crate) struct CoordinatorArgs {
         value_name = "0..1"
     )]
     audit_share: f64,
+
+    /// Least level of the sandbox in which workers start registered binaries: none,
+    /// kernel or strict
+    ///
+    /// A spec can ask for another one. [default: kernel; none if the coordinator listens
+    /// on loopback, where workers use the best level that the machine has]
+    #[arg(long, env = "ARENA_COORDINATOR_SANDBOX", value_name = "LEVEL")]
+    sandbox: Option<SandboxLevel>,
 
     /// Maximum number of reported games that wait to be written to disk. Above this
     /// number, the coordinator refuses reports until the queue is shorter, and workers
@@ -325,6 +334,10 @@ impl CoordinatorArgs {
         options.lease_deadline = Duration::from_secs_f64(self.lease_deadline);
         options.host_grace_period = Duration::from_secs_f64(self.host_grace_period);
         options.audit_share = self.audit_share;
+        options.sandbox = self.sandbox.unwrap_or(match is_open {
+            true => SandboxLevel::Kernel,
+            false => SandboxLevel::None,
+        });
         options.agent_networks = self.agent_endpoints.unwrap_or_default();
         options.limits = limits;
         options.connections_max = connections_max();

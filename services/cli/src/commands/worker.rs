@@ -2,8 +2,9 @@
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
+use arena_model::SandboxLevel;
 use arena_wire::networks::AgentNetworks;
-use arena_worker::{Options, WorkerError, machine::CoreSet};
+use arena_worker::{Options, WorkerError, machine::CoreSet, supervise::Sandbox};
 use clap::Args;
 use serde_json::json;
 use tokio::io::AsyncReadExt;
@@ -19,13 +20,14 @@ use crate::{
 /// Start a worker, which plays games for a coordinator
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The first line on stdout is {\"listen\": null, \"metrics\": \"…\"}; port 0 picks a free
-port. After the first SIGINT or SIGTERM, the worker has 10 s to finish its games; the
+The first line on stdout is {\"listen\": null, \"metrics\": \"…\", \"sandbox\": \"…\"};
+port 0 picks a free port. After the first SIGINT or SIGTERM, the worker has 10 s to finish its games; the
 second signal stops it at once. Agent processes always end with the worker.
 
 Examples:
   arena worker --coordinator http://127.0.0.1:7600
-  arena worker --coordinator http://10.0.0.1:7600 --metrics 0.0.0.0:7602 --metrics-public")]
+  arena worker --coordinator http://10.0.0.1:7600 --metrics 0.0.0.0:7602 --metrics-public
+  arena worker --coordinator http://10.0.0.1:7600 --sandbox strict --agent-path /opt/venv")]
 pub(crate) struct WorkerArgs {
     /// URL of the coordinator
     #[arg(
@@ -115,6 +117,40 @@ pub(crate) struct WorkerArgs {
     #[arg(long, env = "ARENA_WORKER_AGENT_ENDPOINTS", value_name = "CIDR,…")]
     agent_endpoints: Option<AgentNetworks>,
 
+    /// How to confine registered binaries: none, kernel or strict
+    ///
+    /// kernel limits files, system calls and resources; strict also uses namespaces. A
+    /// level that this machine does not have is an error. [default: kernel; if the
+    /// coordinator is on this machine, the best level that this machine has]
+    #[arg(long, env = "ARENA_WORKER_SANDBOX", value_name = "LEVEL")]
+    sandbox: Option<SandboxLevel>,
+
+    /// File or folder that agents may read, such as an interpreter; may be repeated
+    ///
+    /// Agents may read the programs and libraries of the system and those in the folders
+    /// of PATH.
+    #[arg(
+        long,
+        env = "ARENA_AGENT_PATH",
+        value_name = "PATH",
+        value_delimiter = ':'
+    )]
+    agent_path: Vec<PathBuf>,
+
+    /// Environment variable that agents get; may be repeated
+    #[arg(
+        long,
+        env = "ARENA_WORKER_AGENT_ENV",
+        value_name = "NAME",
+        value_delimiter = ','
+    )]
+    agent_env: Vec<String>,
+
+    /// User id of all agents, if the worker is root [default: with strict one for each
+    /// process, else root without privileges]
+    #[arg(long, env = "ARENA_WORKER_AGENT_USER", value_name = "UID")]
+    agent_user: Option<u32>,
+
     /// Write the output of each agent process to DIR/AGENT-PID.log
     #[arg(long, env = "ARENA_WORKER_AGENT_OUTPUT", value_name = "DIR")]
     agent_output: Option<PathBuf>,
@@ -162,10 +198,22 @@ impl WorkerArgs {
         if let Some(name) = self.name {
             options.name = name;
         }
+        options.sandbox = self.sandbox.map_or_else(
+            || match is_local(&self.coordinator) {
+                true => options.best_sandbox(),
+                false => Sandbox::of_level(SandboxLevel::Kernel),
+            },
+            Sandbox::of_level,
+        );
+        options.sandbox.readable.extend(self.agent_path);
+        options.sandbox.variables = self.agent_env;
+        options.sandbox.user = self.agent_user;
+        let level = options.sandbox.level;
         let service = options.build().await.map_err(failure)?;
         output::json_line(&json!({
             "listen": null,
             "metrics": service.metrics.map(|address| address.to_string()),
+            "sandbox": level.name(),
         }))?;
         let exit_with_stdin = self.exit_with_stdin;
         let stop = async move {
@@ -176,6 +224,16 @@ impl WorkerArgs {
         };
         service.run(stop).await.map(drop).map_err(failure)
     }
+}
+
+/// True if the coordinator is on this machine, so that its users can be expected to own the agents.
+fn is_local(url: &str) -> bool {
+    let host = url.split_once("://").map_or("", |(_, rest)| rest);
+    let host = host.split(['/', '?']).next().unwrap_or_default();
+    let host = host.rsplit_once(':').map_or(host, |(host, _)| host);
+    let host = host.trim_matches(['[', ']']);
+    url.starts_with("unix:") || host == "localhost" || { host.parse::<std::net::IpAddr>() }
+        .is_ok_and(|address| address.is_loopback())
 }
 
 async fn stdin_closed() {

@@ -8,7 +8,7 @@ use super::Found;
 /// Queries an agent, started as a worker starts it; the error is a message for the user.
 pub async fn describe(found: &Found) -> Result<v1::DescribeResponse, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let options = AgentOptions::of_executable(program);
+    let options = AgentOptions::of_executable(program).confined();
     let described = arena_worker::describe(found.setup_source(), found.provider(), options);
     described.await.map_err(|error| {
         let kind = error.kind.map(|kind| format!("{}: ", kind.name()));

@@ -205,7 +205,7 @@ impl Checked<'_> {
         let outputs = Outputs::default();
         let options = AgentOptions {
             outputs: Some(outputs.clone()),
-            ..AgentOptions::of_executable(std::env::current_exe()?)
+            ..AgentOptions::of_executable(std::env::current_exe()?).confined()
         };
         let provider = self.found.provider();
         let reports = play_games(setup, games.to_vec(), at_once, provider, options)

@@ -60,7 +60,7 @@ pub async fn play(
     builtin: Builtin,
     binaries: Arc<Programs>,
 ) -> Outcome<Played> {
-    let mut options = AgentOptions::of_executable(std::env::current_exe()?);
+    let mut options = AgentOptions::of_executable(std::env::current_exe()?).confined();
     options.builtin = builtin.into();
     let mut interrupt = Interrupt::listen()?;
     let played = play_one(setup.clone(), game.clone(), binaries, options);

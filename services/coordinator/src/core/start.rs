@@ -92,6 +92,7 @@ pub(crate) async fn load(
         uploads: found.uploads,
         audit_key: found.audit_key,
         audit_ppm: settings.audit_ppm,
+        sandbox: options.sandbox,
         lease_deadline: settings.lease_deadline,
         started: Instant::now(),
         turned: Instant::now(),

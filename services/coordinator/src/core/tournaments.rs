@@ -162,6 +162,9 @@ impl Core {
                 ) {
                     play.replicas = wanted.replicas;
                 }
+                document.sandbox = plan
+                    .sandbox
+                    .map_or_else(String::new, |level| level.to_string());
                 return self.go_on(&tournament, state, &request, by).await;
             }
         };

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use arena_model::RECORD_VERSION;
+use arena_model::{RECORD_VERSION, SandboxLevel, UnknownLevel};
 use arena_wire::v1::{self, join_response::Notice};
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
@@ -42,9 +42,17 @@ fn plays(rulesets: &BTreeMap<String, u32>, ruleset: &str, version: u32) -> bool 
         || rulesets.get(&format!("{ruleset}@{version}")) == Some(&version)
 }
 
+/// A level of the sandbox in a message; none if the text is empty.
+fn level(text: &str) -> Option<SandboxLevel> {
+    // A newer level than this program knows was not stored by it.
+    text.parse().ok()
+}
+
 /// A connected worker.
 pub(super) struct Present {
     pub(super) request: v1::JoinRequest,
+    /// The level of its sandbox.
+    sandbox: SandboxLevel,
     /// SHA-256 of its session.
     session: [u8; 32],
     notices: mpsc::Sender<v1::JoinResponse>,
@@ -157,11 +165,18 @@ impl Core {
             0 => WorkerProcess::Unknown,
             process => WorkerProcess::Process(process),
         };
+        let sandbox = match request.sandbox.as_str() {
+            "" => SandboxLevel::None,
+            text => {
+                { text.parse() }.map_err(|error: UnknownLevel| Error::Request(error.to_string()))?
+            }
+        };
         let session: [u8; 32] = random::bytes()?;
         let worker = self.ledger.join_as(process, request.capacity as usize);
         let (sender, notices) = mpsc::channel(NOTICES_MAX);
         let present = Present {
             request,
+            sandbox,
             session: Sha256::digest(session).into(),
             notices: sender,
             parked: None,
@@ -280,17 +295,23 @@ impl Core {
         let now = self.now();
         let (numbers, tournaments) = (&self.numbers, &self.tournaments);
         let (workers, agents) = (&self.workers, &self.agents);
+        let default_level = self.sandbox;
         let suits = |worker: WorkerId, number: TournamentNo| {
             let entry = numbers.get(&number).and_then(|id| tournaments.get(id));
-            let rulesets = workers.get(&worker).map(|it| &it.request.rulesets);
-            entry.zip(rulesets).is_some_and(|(entry, rulesets)| {
-                let tournament = &entry.info.tournament;
-                let knows = plays(rulesets, &tournament.ruleset, tournament.rules_version);
-                // A finished tournament has only audits left. An endpoint that was registered
-                // again would answer them as another agent.
-                let over = entry.document.state() == v1::TournamentState::Finished;
-                knows && !entry.dormant && !(over && agents.lacks_endpoint_of(tournament))
-            })
+            entry
+                .zip(workers.get(&worker))
+                .is_some_and(|(entry, present)| {
+                    let tournament = &entry.info.tournament;
+                    let rulesets = &present.request.rulesets;
+                    let least = level(&entry.document.sandbox).unwrap_or(default_level);
+                    let confines = present.sandbox >= least || !entry.info.starts_binaries();
+                    let knows =
+                        plays(rulesets, &tournament.ruleset, tournament.rules_version) && confines;
+                    // A finished tournament has only audits left. An endpoint that was registered
+                    // again would answer them as another agent.
+                    let over = entry.document.state() == v1::TournamentState::Finished;
+                    knows && !entry.dormant && !(over && agents.lacks_endpoint_of(tournament))
+                })
         };
         let grant = self.ledger.grant(now, parked.ask.clone(), suits);
         let Some(grant) = grant else {
@@ -489,6 +510,7 @@ impl Core {
                     games_leased: load.games,
                     games_reported: worker.games_reported,
                     quarantined: self.ledger.is_worker_quarantined(number),
+                    sandbox: worker.sandbox.to_string(),
                 }
             })
             .collect();

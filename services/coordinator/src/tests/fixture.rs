@@ -264,6 +264,7 @@ impl FakeWorker {
                 .collect(),
             process,
             record_version: arena_model::RECORD_VERSION,
+            ..v1::JoinRequest::default()
         };
         let mut notices = client.join(request).await.expect("it joins").into_inner();
         let first = notices.message().await.expect("open").expect("a welcome");

@@ -355,7 +355,11 @@ fn fault_and_end_names_match_records() {
             "not_ready",
             "disconnected",
             "garbled",
-            "output_limit"
+            "output_limit",
+            "memory_limit",
+            "process_limit",
+            "disk_limit",
+            "cpu_limit"
         ]
     );
     let ends = [

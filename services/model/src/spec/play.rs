@@ -6,6 +6,7 @@ use arena_engine::FaultPolicy;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{SpecError, clock::Clock};
+use crate::SandboxLevel;
 
 /// Default of [`Play::timing_margin`].
 pub const TIMING_MARGIN: Duration = Duration::from_millis(50);
@@ -71,6 +72,10 @@ pub struct Play {
     #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit_share: Option<f64>,
+    /// Least level of the sandbox in which workers start registered binaries: "none", "kernel" or
+    /// "strict"; default: that of the coordinator. It changes no record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<SandboxLevel>,
     /// Time of each seat for all its moves, such as "10s+0.1s" or "40/60s". Implies strict timing,
     /// and replaces `move_timeout`.
     #[cfg_attr(test, schemars(with = "Option<String>"))]
@@ -118,6 +123,7 @@ impl Default for Play {
             on_fault: FaultPolicy::Forfeit,
             ask_forced: false,
             audit_share: None,
+            sandbox: None,
             clock: None,
             move_time: None,
             nodes: None,
@@ -194,6 +200,7 @@ pub const PLAY_KEYS: &[&str] = &[
     "on_fault",
     "ask_forced",
     "audit_share",
+    "sandbox",
     "clock",
     "move_time",
     "nodes",

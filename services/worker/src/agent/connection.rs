@@ -9,6 +9,7 @@ use std::{
 
 use arena_engine::FaultKind;
 use arena_model::error_line;
+use arena_sandbox::TreeLimit;
 use arena_wire::{
     networks::{AgentNetworks, causes, is_of_agent},
     v1::{self, agent_setup},
@@ -132,6 +133,7 @@ impl AgentConnection {
                     path.clone(),
                     args.clone(),
                     *limits,
+                    true,
                     cores,
                     environment,
                 )
@@ -142,7 +144,7 @@ impl AgentConnection {
                 let path = provided.map_err(|error| Down::Worker(error.to_string()))?;
                 let args = binary.args.iter().map(Into::into).collect();
                 let limits = Limits::from_wire(binary.limits.as_ref());
-                start(name, path, args, limits, cores, environment).await?
+                start(name, path, args, limits, false, cores, environment).await?
             }
         };
         Ok(Self {
@@ -207,7 +209,10 @@ impl AgentConnection {
         };
         let written = self.tail();
         let (kind, message) = match exit {
-            Some(exit @ Exit::OutputLimit(_)) => (FaultKind::OutputLimit, exit.to_string()),
+            Some(exit) if limit_fault(exit).is_some() => (
+                limit_fault(exit).unwrap_or(FaultKind::Crash),
+                exit.to_string(),
+            ),
             Some(exit) => (FaultKind::Crash, with_reason(exit.to_string(), &written)),
             None if codec::unreadable(status) => (FaultKind::Garbled, status.message().to_owned()),
             None => {
@@ -291,6 +296,7 @@ async fn start(
     program: PathBuf,
     args: Vec<OsString>,
     limits: Limits,
+    is_trusted: bool,
     cores: CoreSet,
     environment: &Environment,
 ) -> Result<(Channel, Option<Process>), Down> {
@@ -301,6 +307,7 @@ async fn start(
         limits,
         listen: environment.agents.listen,
         cores: Some(cores),
+        is_trusted,
     };
     let started = environment.supervisor.start(&launch).await;
     let started = started.map(|process| (process.channel().clone(), Some(process)));
@@ -314,9 +321,9 @@ async fn start(
                 let shown = program.display();
                 return Down::Worker(format!("cannot start {shown}: the file does not exist"));
             }
-            StartError::Exited {
-                exit: Exit::OutputLimit(_),
-            } => (FaultKind::OutputLimit, text),
+            StartError::Exited { exit } if limit_fault(exit).is_some() => {
+                (limit_fault(exit).unwrap_or(FaultKind::NotReady), text)
+            }
             _ => (FaultKind::NotReady, with_reason(text, &tail)),
         };
         Down::Agent(FaultReport {
@@ -324,6 +331,18 @@ async fn start(
             message,
             tail,
         })
+    })
+}
+
+/// The fault of an agent that exceeded a limit.
+fn limit_fault(exit: Exit) -> Option<FaultKind> {
+    Some(match exit {
+        Exit::OutputLimit(_) => FaultKind::OutputLimit,
+        Exit::Exceeded(TreeLimit::Memory, _) => FaultKind::MemoryLimit,
+        Exit::Exceeded(TreeLimit::Processes, _) => FaultKind::ProcessLimit,
+        Exit::Exceeded(TreeLimit::Disk, _) => FaultKind::DiskLimit,
+        Exit::Exceeded(TreeLimit::Cpu, _) => FaultKind::CpuLimit,
+        _ => return None,
     })
 }
 

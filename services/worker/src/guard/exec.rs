@@ -1,14 +1,16 @@
-//! The second stage of a guard: its child sets the limits and becomes the agent.
+//! The last stage of a guard: its child sets up the sandbox and becomes the agent.
 
 use std::{
+    env,
     ffi::OsString,
-    io,
+    io::{self, Write},
     os::unix::process::CommandExt,
     process::{Command, ExitCode},
     thread,
     time::Duration,
 };
 
+use arena_sandbox::{Layer, Plan};
 use nix::{
     errno::Errno,
     sys::{
@@ -16,31 +18,64 @@ use nix::{
         resource::{Resource, setrlimit},
         signal::{SigSet, Signal},
     },
-    unistd::{Pid, getppid},
+    unistd::{Pid, dup2_stdout, getppid},
 };
 
-use super::print_error;
+use super::{Report, print_error};
 
 /// Maximum number of attempts to run a binary that is still open for writing.
 const BUSY_ATTEMPTS: u32 = 100;
+/// Memory that a process may reserve beyond its limit, without using it.
+const SLACK_BYTES: u64 = 256 << 20;
 
-/// Sets the limits and becomes the agent. Returns only on failure, with the exit code that a shell
-/// would use: 126 if the file cannot be run, 127 if it does not exist.
-pub(super) fn become_agent(parent: i32, memory_bytes: u64, command: &[OsString]) -> ExitCode {
-    if let Err(error) = confine(parent, memory_bytes) {
-        print_error(&format!("cannot confine the agent: {error}"));
+/// Sets up the sandbox and becomes the agent. Returns only on failure, with the exit code that a
+/// shell would use: 126 if the file cannot be run, 127 if it does not exist.
+pub(super) fn become_agent(parent: i32, plan: &Plan, command: &[OsString]) -> ExitCode {
+    let environment = arena_sandbox::environment(plan, env::vars_os());
+    if let Err(error) = limit(plan) {
+        print_error(&format!("cannot limit the agent: {error}"));
+        return ExitCode::from(126);
+    }
+    if let Err(missing) = arena_sandbox::confine(plan) {
+        let note = Report::Unconfined(missing).to_line();
+        let _ = io::stdout().write_all(note.as_bytes());
+        return ExitCode::from(126);
+    }
+    if getppid() != Pid::from_raw(parent) {
+        // The parent died before the signal for its death was set.
+        return ExitCode::from(126);
+    }
+    if command.is_empty() {
+        return ExitCode::SUCCESS;
+    }
+    // From here on, the output is that of the agent.
+    if let Err(error) = dup2_stdout(io::stderr()) {
+        print_error(&format!("cannot redirect the output: {error}"));
         return ExitCode::from(126);
     }
     let program = &command[0];
     for _ in 0..BUSY_ATTEMPTS {
-        let error = Command::new(program).args(&command[1..]).exec();
+        let mut agent = Command::new(program);
+        agent.args(&command[1..]);
+        if plan.has(Layer::Environment) {
+            agent.env_clear().envs(environment.iter().cloned());
+        }
+        let error = agent.exec();
         if error.raw_os_error() == Some(Errno::ETXTBSY as i32) {
             thread::sleep(Duration::from_millis(10));
             continue;
         }
-        let hint = match error.kind() == io::ErrorKind::NotFound && !has_slash(program) {
-            true => "; it is not in the package, nor in a folder of this host's PATH",
-            false => "",
+        let hint = match error.kind() {
+            io::ErrorKind::NotFound if !has_slash(program) => {
+                "; it is not in the package, nor in a folder of this host's PATH"
+            }
+            io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied
+                if plan.has(Layer::Landlock) =>
+            {
+                "; in the sandbox, its interpreter has to be in a folder of PATH, or named by \
+                 --agent-path of the worker, or ARENA_AGENT_PATH"
+            }
+            _ => "",
         };
         print_error(&format!("cannot run {}: {error}{hint}", program.display()));
         return match error.kind() {
@@ -59,16 +94,19 @@ fn has_slash(program: &OsString) -> bool {
     program.as_encoded_bytes().contains(&b'/')
 }
 
-fn confine(parent: i32, memory_bytes: u64) -> Result<(), Errno> {
+/// Limits what an agent may use without a sandbox as well.
+fn limit(plan: &Plan) -> Result<(), Errno> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
-    if getppid() != Pid::from_raw(parent) {
-        // The guard died before the signal for its death was set.
-        return Err(Errno::ESRCH);
-    }
-    if memory_bytes > 0 {
+    let memory = plan.limits.memory_bytes;
+    if memory > 0 {
         // This limits writable private memory. A limit of the address space would also count
-        // memory that runtimes such as V8 reserve but do not use.
-        setrlimit(Resource::RLIMIT_DATA, memory_bytes, memory_bytes)?;
+        // memory that runtimes such as V8 reserve but do not use. In a sandbox, the guard measures
+        // used memory, and this is only the bound between two measurements.
+        let memory = match plan.has(Layer::TreeLimits) {
+            true => memory.saturating_add(memory / 4 + SLACK_BYTES),
+            false => memory,
+        };
+        setrlimit(Resource::RLIMIT_DATA, memory, memory)?;
     }
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
     SigSet::all().thread_unblock()

@@ -189,6 +189,7 @@ impl Fleet {
                         .collect(),
                     process: self.options.seed,
                     record_version: arena_model::RECORD_VERSION,
+                    sandbox: self.options.sandbox.level.to_string(),
                 };
                 self.stay = Some(self.calls.join(stay, request, timeout));
             }

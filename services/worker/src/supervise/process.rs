@@ -1,6 +1,7 @@
 //! One running agent process, seen from the worker.
 
 use std::{
+    env,
     ffi::OsString,
     fs::{self, File, Permissions},
     io,
@@ -28,7 +29,10 @@ use tokio::{
 use tonic::{Code, transport::Channel};
 use tonic_health::pb::health_check_response::ServingStatus;
 
-use super::{Exit, Launch, Listen, Output, StartError, Supervisor};
+use super::{
+    Exit, Launch, Listen, Output, StartError, Supervisor,
+    sandbox::{Folders, plan_args},
+};
 use crate::{
     agent::connect,
     guard::{Report, tree},
@@ -47,9 +51,7 @@ const MARK: &str = "ARENA_DIR";
 pub(crate) const SOCKET_PATH_BYTES: usize = 107;
 /// Name of the socket below an agent's folder; six letters are appended.
 const FOLDER: &str = "arena-";
-const SOCKET: &str = "agent.sock";
-/// The folder below it in which an agent starts, empty except for its package.
-const WORK: &str = "work";
+const SOCKET: &str = "run/agent.sock";
 
 /// Length of the path of a socket in a folder.
 pub(crate) fn socket_path_bytes(temp: &Path) -> usize {
@@ -101,29 +103,43 @@ impl Supervisor {
         let shown = temp.display();
         let dir =
             dir.map_err(|error| ours(format!("cannot create a folder in {shown}: {error}")))?;
-        let (listen, url) = address(launch.listen, dir.path()).map_err(ours)?;
-        let work = dir.path().join(WORK);
-        let shown = work.display();
-        fs::create_dir(&work)
-            .map_err(|error| ours(format!("cannot create folder {shown}: {error}")))?;
-        let unpacked = unpacked(&launch.program, &work).await;
-        let (command, args) = unpacked.map_err(|error| match error {
+        let (listen, url, port) = address(launch.listen, dir.path()).map_err(ours)?;
+        let mut plan = self.sandbox.plan_of(launch, dir.path(), port);
+        let shown = dir.path().display();
+        let folders = Folders::create(dir.path())
+            .map_err(|error| ours(format!("cannot create folders in {shown}: {error}")))?;
+        // Without a sandbox, an agent may write to its unpacked package.
+        let package = match plan.layers.is_empty() {
+            true => folders.work.clone(),
+            false => folders.package.clone(),
+        };
+        let unpacked = unpacked(&launch.program, &package).await;
+        let unpacked = unpacked.map_err(|error| match error {
             PackageError::Content(problem) => (StartError::Package { problem }, String::new()),
             PackageError::Io(error) => ours(format!("cannot unpack it into {shown}: {error}")),
         })?;
+        let (start, command) = match unpacked {
+            Some(command) => (package, command),
+            None => {
+                plan.readable.push(launch.program.clone());
+                let program = (launch.program.clone().into_os_string(), Vec::new());
+                (folders.work, program)
+            }
+        };
+        let variables = env::vars_os().filter(|(name, _)| name != "ARENA_TOKEN_FILE");
         let mut started = Command::new(&guard.program);
         started
             .args(&guard.args)
-            .args(["--memory-bytes", &launch.limits.memory_bytes.to_string()])
-            .args(["--processes", &launch.limits.processes.to_string()])
+            .args(plan_args(&plan))
             .arg("--")
-            .arg(&command)
-            .args(&args)
+            .arg(&command.0)
+            .args(&command.1)
             .args(&launch.args)
-            .current_dir(&work)
-            .env("PWD", &work)
+            .current_dir(&start)
+            .env_clear()
+            .envs(arena_sandbox::environment(&plan, variables))
+            .env("PWD", &start)
             .env_remove("OLDPWD")
-            .env_remove("ARENA_TOKEN_FILE")
             .env("ARENA_LISTEN", &listen)
             // Output before a crash or during a game is complete then.
             .env("PYTHONUNBUFFERED", "1")
@@ -239,23 +255,27 @@ impl Process {
     }
 }
 
-/// The command of an agent. A package is unpacked for this process alone, so that no other one
-/// sees its changes to the folder.
-async fn unpacked(program: &Path, work: &Path) -> Result<(OsString, Vec<OsString>), PackageError> {
-    let (program, work) = (program.to_owned(), work.to_owned());
+/// The command of a package, unpacked for this process alone, so that no other one sees its
+/// changes to the folder. None for a program that is started as it is.
+async fn unpacked(
+    program: &Path,
+    folder: &Path,
+) -> Result<Option<(OsString, Vec<OsString>)>, PackageError> {
+    let (program, folder) = (program.to_owned(), folder.to_owned());
     let unpacking = tokio::task::spawn_blocking(move || {
         // A missing program is started, so that this is reported.
         if !package::is_package(&program).unwrap_or_default() {
-            return Ok((program.into_os_string(), Vec::new()));
+            return Ok(None);
         }
-        let manifest = package::unpack(&program, &work)?;
-        Ok(manifest.command(&work))
+        fs::create_dir_all(&folder)?;
+        let manifest = package::unpack(&program, &folder)?;
+        Ok(Some(manifest.command(&folder)))
     });
     unpacking.await.map_err(io::Error::other)?
 }
 
 /// The address for the child and for the worker's connection.
-fn address(listen: Listen, dir: &Path) -> Result<(String, String), String> {
+fn address(listen: Listen, dir: &Path) -> Result<(String, String, Option<u16>), String> {
     match listen {
         Listen::Unix => {
             let socket = dir.join(SOCKET);
@@ -267,13 +287,17 @@ fn address(listen: Listen, dir: &Path) -> Result<(String, String), String> {
                 ));
             }
             let url = format!("unix:{path}");
-            Ok((url.clone(), url))
+            Ok((url.clone(), url, None))
         }
         Listen::Tcp => {
             let port = TcpListener::bind("127.0.0.1:0")
                 .and_then(|socket| socket.local_addr())
                 .map_err(|error| format!("no free port: {error}"))?;
-            Ok((port.to_string(), format!("http://{port}")))
+            Ok((
+                port.to_string(),
+                format!("http://{port}"),
+                Some(port.port()),
+            ))
         }
     }
 }
@@ -308,7 +332,7 @@ async fn ready(
         () = time::sleep_until(deadline.into()) => None,
     };
     Err(match answer {
-        Some(Some(exit @ Exit::Refused(_))) => StartError::Ours {
+        Some(Some(exit @ (Exit::Refused(_) | Exit::Unconfined(_)))) => StartError::Ours {
             program,
             problem: exit.to_string(),
         },
@@ -458,7 +482,8 @@ async fn report(output: Option<ChildStdout>) -> Option<Exit> {
     Some(match Report::from_line(&line)? {
         Report::Exited(code) => Exit::Code(code),
         Report::Signalled(signal) => Exit::Signal(signal),
-        Report::Processes(count) => Exit::ProcessLimit(count),
+        Report::Exceeded(limit, value) => Exit::Exceeded(limit, value),
+        Report::Unconfined(missing) => Exit::Unconfined(missing),
         Report::Refused(errno) => Exit::Refused(errno),
     })
 }

@@ -25,6 +25,7 @@ fn launch(program: &Path, args: &[&str]) -> Launch {
         limits: Limits::default(),
         listen: Listen::default(),
         cores: None,
+        is_trusted: false,
     }
 }
 
@@ -175,7 +176,7 @@ async fn output_and_process_limits_hold() {
         matches!(
             error,
             StartError::Exited {
-                exit: Exit::ProcessLimit(_),
+                exit: Exit::Exceeded(..),
                 ..
             }
         ),

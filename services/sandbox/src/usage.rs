@@ -1,0 +1,251 @@
+//! What the processes of an agent use together, and which limit they exceed.
+
+use std::{
+    collections::HashMap,
+    fs,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use nix::sys::{resource::UsageWho, statvfs::statvfs};
+use procfs::process::Process;
+
+use crate::{Layer, Plan, TreeLimit};
+
+/// Interval at which a guard measures. A limit is exceeded for at most a few of them.
+pub const INTERVAL: Duration = Duration::from_millis(50);
+/// Between two walks through the scratch folder, this many times the duration of a walk passes.
+const REST: u32 = 20;
+/// Maximum number of entries of a scratch folder. More are counted as too much.
+const ENTRIES_MAX: u64 = 65_536;
+/// Space that an entry takes at least, so that empty files count as well.
+const ENTRY_BYTES: u64 = 4096;
+
+/// A limit that is exceeded, with the value that was measured.
+pub type Exceeded = (TreeLimit, u64);
+
+/// Measures an agent.
+#[derive(Debug)]
+pub struct Meter {
+    plan: Plan,
+    tick_ms: u64,
+    /// CPU time of each living process, by its number and its start.
+    cpu: HashMap<(i32, u64), u64>,
+    /// CPU time of processes that ended.
+    cpu_ended: u64,
+    next_walk: Instant,
+}
+
+impl Meter {
+    /// A meter for a plan.
+    #[must_use]
+    pub fn new(plan: &Plan) -> Self {
+        Self {
+            plan: plan.clone(),
+            tick_ms: 1000 / procfs::ticks_per_second().max(1),
+            cpu: HashMap::new(),
+            cpu_ended: 0,
+            next_walk: Instant::now(),
+        }
+    }
+
+    /// Measures these processes. `first` is the oldest of them. Returns a limit that they exceed.
+    pub fn measure(&mut self, first: i32, processes: &[i32]) -> Option<Exceeded> {
+        let limits = self.plan.limits;
+        let count = processes.len() as u64;
+        let is_measured = self.plan.has(Layer::TreeLimits);
+        // Without a sandbox, only processes are limited.
+        let counts = is_measured || self.plan.layers.is_empty();
+        if counts && limits.processes > 0 && count > limits.processes {
+            return Some((TreeLimit::Processes, count));
+        }
+        if !is_measured {
+            return None;
+        }
+        let mut memory = 0;
+        let mut living = HashMap::new();
+        for &pid in processes {
+            let Ok(process) = Process::new(pid) else {
+                continue;
+            };
+            if limits.memory_bytes > 0 {
+                memory += anonymous(&process);
+            }
+            if limits.cpu_ms > 0
+                && let Ok(stat) = process.stat()
+            {
+                let ticks = stat.utime + stat.stime;
+                living.insert((pid, stat.starttime), ticks * self.tick_ms);
+            }
+        }
+        if limits.memory_bytes > 0 && memory > limits.memory_bytes {
+            // Pages of several processes were counted more than once.
+            let memory = processes.iter().map(|&pid| proportional(pid)).sum();
+            if memory > limits.memory_bytes {
+                return Some((TreeLimit::Memory, memory));
+            }
+        }
+        if limits.cpu_ms > 0 {
+            let ended = self.cpu.iter().filter(|(key, _)| !living.contains_key(key));
+            self.cpu_ended += ended.map(|(_, &ms)| ms).sum::<u64>();
+            self.cpu = living;
+            let ms = self.cpu_ended + self.cpu.values().sum::<u64>();
+            let ms = ms.max(waited_ms());
+            if ms > limits.cpu_ms {
+                return Some((TreeLimit::Cpu, ms));
+            }
+        }
+        let bytes = self.disk(first)?;
+        (bytes > limits.disk_bytes).then_some((TreeLimit::Disk, bytes))
+    }
+
+    /// Bytes in the scratch folder, if it is time to measure them.
+    fn disk(&mut self, first: i32) -> Option<u64> {
+        if self.plan.limits.disk_bytes == 0 || Instant::now() < self.next_walk {
+            return None;
+        }
+        let work = self.plan.work();
+        if self.plan.has(Layer::Scratch) {
+            let inside = PathBuf::from(format!("/proc/{first}/root{}", work.display()));
+            let size = statvfs(&inside).ok()?;
+            return Some((size.blocks() - size.blocks_free()) * size.fragment_size());
+        }
+        let start = Instant::now();
+        let bytes = walk(&work);
+        let rest = (start.elapsed() * REST).min(Duration::from_secs(5));
+        self.next_walk = Instant::now() + rest;
+        Some(bytes)
+    }
+}
+
+/// Bytes of writable memory of a process, with those of shared memory.
+fn anonymous(process: &Process) -> u64 {
+    let Ok(status) = process.status() else {
+        return 0;
+    };
+    let parts = [status.rssanon, status.rssshmem, status.vmswap];
+    parts.into_iter().flatten().sum::<u64>() << 10
+}
+
+/// The same, with shared pages divided by the number of processes that have them.
+fn proportional(pid: i32) -> u64 {
+    let Ok(process) = Process::new(pid) else {
+        return 0;
+    };
+    let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup"));
+    let Ok(text) = text else {
+        // It belongs to another user.
+        return anonymous(&process);
+    };
+    let names = ["Pss_Anon:", "Pss_Shmem:", "SwapPss:"];
+    let lines = text.lines().filter_map(|line| {
+        let mut words = line.split_whitespace();
+        let name = words.next()?;
+        names
+            .contains(&name)
+            .then_some(words.next()?.parse::<u64>().ok()?)
+    });
+    lines.sum::<u64>() << 10
+}
+
+/// CPU time of all processes that this process has waited for.
+fn waited_ms() -> u64 {
+    let usage = nix::sys::resource::getrusage(UsageWho::RUSAGE_CHILDREN);
+    usage.map_or(0, |usage| {
+        let (user, system) = (usage.user_time(), usage.system_time());
+        let us = |time: nix::sys::time::TimeVal| time.tv_sec() * 1_000_000 + time.tv_usec();
+        u64::try_from((us(user) + us(system)) / 1000).unwrap_or(0)
+    })
+}
+
+fn walk(folder: &Path) -> u64 {
+    let mut open = vec![folder.to_owned()];
+    let (mut bytes, mut entries) = (0, 0);
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            entries += 1;
+            if entries > ENTRIES_MAX {
+                return u64::MAX;
+            }
+            let Ok(metadata) = entry.metadata() else {
+                continue;
+            };
+            bytes += {
+                use std::os::unix::fs::MetadataExt;
+                (metadata.blocks() * 512).max(ENTRY_BYTES)
+            };
+            if metadata.is_dir() {
+                open.push(entry.path());
+            }
+        }
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+    use crate::TreeLimits;
+
+    fn measure(limits: TreeLimits, folder: &Path) -> Option<Exceeded> {
+        let plan = Plan {
+            layers: vec![Layer::TreeLimits],
+            folder: folder.to_owned(),
+            limits,
+            ..Plan::default()
+        };
+        let me = std::process::id() as i32;
+        Meter::new(&plan).measure(me, &[me])
+    }
+
+    #[test]
+    fn each_limit_is_measured() {
+        let temp = tempfile::tempdir().expect("a folder");
+        let work = temp.path().join(crate::WORK);
+        fs::create_dir(&work).expect("a folder");
+        fs::write(work.join("file"), vec![1; 100_000]).expect("a file");
+        let none = TreeLimits::default();
+        assert_eq!(measure(none, temp.path()), None);
+        let block = vec![1_u8; 4 << 20];
+        let memory = |memory_bytes| TreeLimits {
+            memory_bytes,
+            ..none
+        };
+        let exceeded = measure(memory(1 << 20), temp.path());
+        assert!(matches!(exceeded, Some((TreeLimit::Memory, bytes)) if bytes > 4 << 20));
+        assert_eq!(measure(memory(1 << 40), temp.path()), None);
+        drop(block);
+        let disk = |disk_bytes| TreeLimits { disk_bytes, ..none };
+        let exceeded = measure(disk(50_000), temp.path());
+        assert!(matches!(exceeded, Some((TreeLimit::Disk, bytes)) if bytes >= 100_000));
+        assert_eq!(measure(disk(200_000), temp.path()), None);
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_millis(60) {}
+        let cpu = |cpu_ms| TreeLimits { cpu_ms, ..none };
+        let exceeded = measure(cpu(10), temp.path());
+        assert!(
+            matches!(exceeded, Some((TreeLimit::Cpu, _))),
+            "{exceeded:?}"
+        );
+    }
+
+    #[test]
+    fn processes_are_counted() {
+        let mut child = Command::new("sleep").arg("60").spawn().expect("sleep");
+        let pids = [std::process::id() as i32, child.id() as i32];
+        let plan = Plan {
+            layers: vec![Layer::TreeLimits],
+            limits: TreeLimits {
+                processes: 1,
+                ..TreeLimits::default()
+            },
+            ..Plan::default()
+        };
+        let exceeded = Meter::new(&plan).measure(pids[0], &pids);
+        assert_eq!(exceeded, Some((TreeLimit::Processes, 2)));
+        child.kill().expect("kill");
+        child.wait().expect("its end");
+    }
+}
