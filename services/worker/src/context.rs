@@ -190,23 +190,22 @@ impl TournamentContext {
     /// Maximum number of processes of an agent on this worker; none if the number does not matter,
     /// because the agent runs in the worker or elsewhere.
     pub(crate) fn replicas(&self, index: u16, options: &AgentOptions) -> Option<usize> {
-        let agent = self.agent(index);
-        match agent.source {
-            Some(Source::Native(_)) if options.builtin == Builtin::InProcess => return None,
-            None | Some(Source::Endpoint(_)) => return None,
-            Some(Source::Native(_) | Source::Binary(_)) => {}
-        }
-        match (self.play.replicas, agent.replicas) {
+        let has_process = |agent: &&v1::AgentSetup| match agent.source {
+            Some(Source::Native(_)) => options.builtin == Builtin::Process,
+            Some(Source::Binary(_)) => true,
+            None | Some(Source::Endpoint(_)) => false,
+        };
+        let agent = Some(self.agent(index)).filter(has_process)?;
+        let machine = &options.machine;
+        let wanted = match (self.play.replicas, agent.replicas) {
             // One process answers several questions at the same time.
-            (0, 0) if agent.concurrent && !self.strict() => Some(1),
-            (0, 0) => {
-                let others = { self.setup.agents.iter() }.map(|it| need(it).memory_bytes);
-                let others = others.sum::<u64>() - need(agent).memory_bytes;
-                let machine = &options.machine;
-                Some(machine.replicas(need(agent), others, self.strict()))
-            }
-            (0, replicas) | (replicas, _) => Some(replicas as usize),
-        }
+            (0, 0) if agent.concurrent && !self.strict() => 1,
+            (0, 0) => machine.replicas_by_cores(need(agent).cpus, self.strict()),
+            (0, replicas) | (replicas, _) => replicas as usize,
+        };
+        let others = self.setup.agents.iter().filter(has_process);
+        let memory = others.map(|it| need(it).memory_bytes);
+        Some(wanted.min(machine.replicas_by_memory(memory.sum())))
     }
 
     /// What each process of an agent needs.

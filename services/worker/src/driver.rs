@@ -23,13 +23,16 @@ use std::{
     collections::BTreeMap,
     rc::Rc,
     sync::{Arc, atomic::Ordering},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use arena_engine::FaultKind;
 use arena_telemetry::WorkerMetrics;
 use arena_wire::{ATTEMPTS_MAX, v1};
-use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::{
+    sync::mpsc::{self, UnboundedReceiver, UnboundedSender},
+    time,
+};
 
 use crate::{
     agent::{DecisionResult, Event, FaultReport, Token},
@@ -47,6 +50,8 @@ use waiting::Waiting;
 
 /// Maximum answers handled before questions are sent.
 const EVENTS_MAX: usize = 64;
+/// Maximum time for agents to end.
+const CLOSE: Duration = Duration::from_secs(8);
 /// Maximum games of built-in agents passed to the pool at once.
 const POOLED: usize = 64;
 
@@ -134,19 +139,24 @@ impl Driver {
         }
     }
 
-    /// Plays until it has to end all agents, as does dropping the future.
+    /// Plays until it is closed, and waits until all agents are gone. Dropping the future ends the
+    /// agents, too.
     async fn run(mut self) {
         loop {
             tokio::select! {
                 biased;
                 command = self.commands.recv() => match command {
-                    None | Some(Command::Close) => return,
+                    None | Some(Command::Close) => break,
                     Some(command) => self.obey(command),
                 },
                 Some(event) = self.events.recv() => self.handle_all(event),
             }
             self.report();
         }
+        let environment = self.environment.clone();
+        drop(self);
+        // The tasks of its agents end them meanwhile.
+        let _ = time::timeout(CLOSE, environment.supervisor.all_gone()).await;
     }
 
     fn obey(&mut self, command: Command) {
@@ -186,7 +196,11 @@ impl Driver {
         }
         drop(queues);
         // Agents that never answer must not take all places.
-        let mut untried = self.games.untried();
+        let all_tried = self.tournaments.values().all(|agents| agents.is_tried());
+        let mut untried = match all_tried {
+            true => 0,
+            false => self.games.untried(),
+        };
         let untried_max = self.shared.capacity.div_ceil(2 * self.shared.drivers());
         while !self.shared.held.load(Ordering::Relaxed)
             && self.shared.in_flight() < self.shared.capacity

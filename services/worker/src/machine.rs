@@ -165,17 +165,26 @@ impl Machine {
         self.0.thinking.len()
     }
 
-    /// Number of processes of an agent for which there are cores and memory, next to one process
-    /// of each of the other agents, which have this much memory together.
-    pub(crate) fn replicas(&self, agent: Need, others_bytes: u64, strict: bool) -> usize {
+    /// Bytes of memory for agents.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        self.0.memory_bytes
+    }
+
+    /// Number of processes of an agent for which there are cores.
+    pub(crate) fn replicas_by_cores(&self, cpus: usize, strict: bool) -> usize {
         let cores = match strict {
             true => self.thinking_count(),
             false => self.core_count(),
         };
-        let by_cores = cores / agent.cpus.max(1);
-        let left = self.0.memory_bytes.saturating_sub(others_bytes);
-        let by_memory = usize::try_from(left / agent.memory_bytes.max(1)).unwrap_or(usize::MAX);
-        by_cores.min(by_memory).max(1)
+        (cores / cpus.max(1)).max(1)
+    }
+
+    /// Number of processes of each agent for which there is memory, if one process of each needs
+    /// this much together.
+    pub(crate) fn replicas_by_memory(&self, bytes: u64) -> usize {
+        let replicas = self.0.memory_bytes / bytes.max(1);
+        usize::try_from(replicas).unwrap_or(usize::MAX).max(1)
     }
 
     /// Cores of its own for a process that starts: those on which the fewest are at home.
@@ -348,13 +357,13 @@ mod tests {
     #[test]
     fn replicas_fit_cores_and_memory() {
         let machine = machine("0-7", 8 << 30);
-        let need = |cpus, gib: u64| Need::new(cpus, gib << 30);
-        assert_eq!(machine.replicas(need(0, 0), 1 << 30, false), 7);
-        assert_eq!(machine.replicas(need(1, 1), 0, false), 8);
-        assert_eq!(machine.replicas(need(3, 1), 0, false), 2);
-        assert_eq!(machine.replicas(need(1, 3), 1 << 30, false), 2);
-        assert_eq!(machine.replicas(need(1, 1), 0, true), 7);
-        assert_eq!(machine.replicas(need(99, 99), 0, false), 1, "it may try");
+        let by_cores = |cpus, strict| machine.replicas_by_cores(cpus, strict);
+        assert_eq!([by_cores(1, false), by_cores(1, true)], [8, 7]);
+        assert_eq!([by_cores(3, false), by_cores(9, false)], [2, 1]);
+        let usual = Need::new(0, 0);
+        assert_eq!((usual.cpus, usual.memory_bytes), (1, 1 << 30));
+        assert_eq!(machine.replicas_by_memory(2 * usual.memory_bytes), 4);
+        assert_eq!(machine.replicas_by_memory(9 << 30), 1, "it may try");
     }
 
     #[tokio::test]

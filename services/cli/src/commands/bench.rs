@@ -53,6 +53,10 @@ pub(crate) struct BenchArgs {
     #[arg(long, default_value_t = 512, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     capacity: u32,
 
+    /// Maximum number of processes of each agent on a worker [default: as many as help]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    replicas: Option<u32>,
+
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     output: Format,
@@ -135,6 +139,11 @@ impl BenchArgs {
             (u32::from(self.agents), 2, "agents"),
             (u32::from(self.workers), 1, "workers"),
             (self.capacity, 512, "games at once"),
+            (
+                self.replicas.unwrap_or_default(),
+                0,
+                "processes each at most",
+            ),
         ] {
             if count != usual {
                 what += &format!(", {count} {name}");
@@ -147,6 +156,7 @@ impl BenchArgs {
             agents: self.agents.into(),
             workers: self.workers.into(),
             capacity: self.capacity,
+            replicas: self.replicas,
         })
     }
 }

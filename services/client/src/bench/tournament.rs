@@ -36,6 +36,8 @@ pub struct SetUp {
     pub workers: usize,
     /// Games that a worker plays at once.
     pub capacity: u32,
+    /// Maximum number of processes of each agent on a worker; none: as many as help.
+    pub replicas: Option<u32>,
 }
 
 impl SetUp {
@@ -48,9 +50,13 @@ impl SetUp {
         let variants: String = { names.iter().filter(|_| self.agent.is_none()) }
             .map(|name| format!("\n[[agent]]\nname = \"{name}\"\nbot = \"random\"\n"))
             .collect();
+        let play = self
+            .replicas
+            .map(|replicas| format!("\n[play]\nreplicas = {replicas}\n"));
+        let play = play.unwrap_or_default();
         format!(
             "name = \"bench\"\nruleset = \"cowry\"\nseed = \"0xbe7c\"\n\
-             blocks = {blocks}\nseats = 2\nagents = {names:?}\n{variants}"
+             blocks = {blocks}\nseats = 2\nagents = {names:?}\n{variants}{play}"
         )
     }
 

@@ -15,13 +15,7 @@ use tokio::{sync::mpsc, time};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Request, Response, Status, Streaming, client::Grpc, transport::Channel};
 
-use super::{
-    Event,
-    client::{AgentTask, BatchFailure},
-    codec,
-    question::Batch,
-    replicas::woken,
-};
+use super::{Event, client::AgentTask, codec, question::Batch, replicas::woken};
 use crate::record::whole_micros;
 
 /// Maximum batches in flight.
@@ -75,6 +69,17 @@ impl Stream {
 
 fn ended() -> Status {
     Status::aborted("the stream ended before its last answer")
+}
+
+/// Why the worker no longer waits for a batch.
+#[derive(Debug)]
+pub(super) enum BatchFailure {
+    /// The agent has no `ChooseMoves`.
+    Single,
+    /// The call failed, or its answer was invalid.
+    Failed(Status),
+    /// There was no answer within this time.
+    Late(Duration),
 }
 
 /// A batch in flight.

@@ -5,7 +5,6 @@
 use std::{
     cell::{Cell, RefCell},
     future::Future,
-    pin::pin,
     rc::Rc,
     sync::Arc,
     time::{Duration, Instant},
@@ -13,11 +12,11 @@ use std::{
 
 use arena_engine::{AnyMatch, FaultKind, Question};
 use tokio::{sync::mpsc::UnboundedSender, time};
-use tonic::Status;
 
 use super::{
     DecisionResult, Event, FaultReport, Token,
-    connection::{AgentConnection, Down, Source, Start},
+    batches::BatchFailure,
+    connection::{self, AgentConnection, Down, Source, Start},
     question::{Asking, Inbox, Writer},
     replicas::Replicas,
     window::Window,
@@ -51,8 +50,6 @@ const FLOODS: u32 = 3;
 const FLOOD_ROW: Duration = Duration::from_secs(60);
 /// Pause before an agent is started again after [`STARTS`] failed starts.
 const UNREADY_REST: Duration = Duration::from_secs(5);
-/// Interval of warnings of an agent that does not get ready.
-const READY_WARNING: Duration = Duration::from_secs(20);
 /// Pause after this worker could not start a process.
 const REST: Duration = Duration::from_millis(500);
 
@@ -184,22 +181,6 @@ impl AgentClient {
     pub(crate) fn close(&self) {
         self.closed.set(true);
         self.replicas.close();
-    }
-}
-
-/// Waits for an agent to be ready, and warns of one that takes long.
-async fn warn_while_waiting<T>(agent: &str, ready: impl Future<Output = T>) -> T {
-    let mut ready = pin!(ready);
-    let since = Instant::now();
-    loop {
-        tokio::select! {
-            ready = &mut ready => return ready,
-            () = time::sleep(READY_WARNING) => tracing::warn!(
-                agent,
-                seconds = since.elapsed().as_secs(),
-                "is not ready yet; its games wait"
-            ),
-        }
     }
 }
 
@@ -387,7 +368,7 @@ impl AgentTask {
                 own_cores: self.setup.own_cores,
             };
             let open = AgentConnection::open(how, &self.setup.source, &self.environment);
-            match warn_while_waiting(&self.setup.name, open).await {
+            match connection::warn_while_waiting(&self.setup.name, open).await {
                 Err(Down::Agent(fault_report)) if attempt < STARTS => {
                     tracing::info!(agent = self.setup.name, attempt, "{}", fault_report.message);
                     time::sleep(wait).await;
@@ -512,15 +493,4 @@ impl AgentTask {
         let count = u32::try_from(decisions).unwrap_or(u32::MAX);
         self.environment.metrics.batch_size.observe(count.into());
     }
-}
-
-/// Why the worker no longer waits for a batch.
-#[derive(Debug)]
-pub(super) enum BatchFailure {
-    /// The agent has no `ChooseMoves`.
-    Single,
-    /// The call failed, or its answer was invalid.
-    Failed(Status),
-    /// There was no answer within this time.
-    Late(Duration),
 }

@@ -2,7 +2,9 @@
 
 use std::{
     ffi::OsString,
+    future::Future,
     path::PathBuf,
+    pin::pin,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -14,7 +16,7 @@ use arena_wire::{
     networks::{AgentNetworks, causes, is_of_agent},
     v1::{self, agent_setup},
 };
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::{sync::OwnedSemaphorePermit, time};
 use tonic::{Code, Status, client::Grpc, transport::Channel};
 use tonic_health::pb::health_check_response::ServingStatus;
 
@@ -31,6 +33,8 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 const REASON_BYTES: usize = 300;
 /// Processes of an agent are listed again after this time.
 const LISTED: Duration = Duration::from_secs(1);
+/// Interval of warnings of an agent that does not get ready.
+const READY_WARNING: Duration = Duration::from_secs(20);
 /// Timeout of the health check of an endpoint.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -144,6 +148,14 @@ impl AgentConnection {
                 let path = provided.map_err(|error| Down::Worker(error.to_string()))?;
                 let args = binary.args.iter().map(Into::into).collect();
                 let limits = Limits::from_wire(binary.limits.as_ref());
+                let declared = binary.limits.as_ref().map_or(0, |it| it.memory_bytes);
+                if declared > machine.memory_bytes() {
+                    let [needs, has] = [declared, machine.memory_bytes()].map(|it| it >> 20);
+                    return Err(Down::Worker(format!(
+                        "{name}: each process needs {needs} MiB, and this worker has {has} MiB: \
+                         use a worker with more memory, or register the agent with less --memory"
+                    )));
+                }
                 start(name, path, args, limits, false, cores, environment).await?
             }
         };
@@ -262,6 +274,22 @@ impl AgentConnection {
     pub(crate) async fn close(self) {
         if let Some(process) = self.process {
             process.stop().await;
+        }
+    }
+}
+
+/// Waits for an agent to be ready, and warns of one that takes long.
+pub(super) async fn warn_while_waiting<T>(agent: &str, ready: impl Future<Output = T>) -> T {
+    let mut ready = pin!(ready);
+    let since = Instant::now();
+    loop {
+        tokio::select! {
+            ready = &mut ready => return ready,
+            () = time::sleep(READY_WARNING) => tracing::warn!(
+                agent,
+                seconds = since.elapsed().as_secs(),
+                "is not ready yet; its games wait"
+            ),
         }
     }
 }

@@ -15,12 +15,8 @@ use tokio::{
 use tonic::{Code, Response, Status};
 
 use super::{
-    Event, Token,
-    client::{AgentTask, BatchFailure},
-    codec,
-    connection::may_be_dead,
-    question::Single,
-    replicas::woken,
+    Event, Token, batches::BatchFailure, client::AgentTask, codec, connection::may_be_dead,
+    question::Single, replicas::woken,
 };
 use crate::record::whole_micros;
 

@@ -97,6 +97,8 @@ pub(super) struct TournamentAgents {
     asked: RefCell<Vec<u16>>,
     /// Decisions since the last report.
     decisions: Cell<u64>,
+    /// True from the moment on at which every agent had answered.
+    tried: Cell<bool>,
 }
 
 /// How the question of a game is asked.
@@ -193,6 +195,7 @@ impl TournamentAgents {
             playing: Cell::new(0),
             asked: RefCell::new(Vec::with_capacity(agents)),
             decisions: Cell::new(0),
+            tried: Cell::new(false),
         }
     }
 
@@ -251,6 +254,16 @@ impl TournamentAgents {
     /// Adds its decisions to those of all drivers.
     pub(super) fn report_decisions(&self) {
         self.shared.count_decisions(self.decisions.take());
+    }
+
+    /// True if every agent has answered here, or needs no connection.
+    pub(super) fn is_tried(&self) -> bool {
+        if !self.tried.get() {
+            let agents = 0..self.agents.len() as u16;
+            let tried = |agent| self.agent(agent).has_answered() || self.is_in_process(agent);
+            self.tried.set(agents.into_iter().all(tried));
+        }
+        self.tried.get()
     }
 
     /// True if all agents that were asked have answered.

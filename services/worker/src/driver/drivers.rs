@@ -17,7 +17,7 @@ use tokio::{
 };
 
 use super::{
-    Command, Done, Driver, Over, Update,
+    CLOSE, Command, Done, Driver, Over, Update,
     lease::Lease,
     shared::{DRIVERS_MAX, GivenUp, LeasedGames, Shared, SharedTournament},
 };
@@ -27,9 +27,6 @@ use crate::{
     native::Pool,
     runtime::on_own_thread,
 };
-
-/// Maximum time for agents to end.
-const CLOSE: Duration = Duration::from_secs(8);
 
 /// A tournament, and the time at which a game of it was last there.
 struct Tournament {
@@ -201,9 +198,14 @@ impl Drivers {
             let first = self.count as usize;
             let drivers = self.shared.drivers();
             let order = (0..drivers).map(|it| (first + it) % drivers);
-            let order = order
-                .take(context.replicas_min(&self.environment.agents))
-                .collect();
+            let agents = &self.environment.agents;
+            let most = match context.strict() {
+                // They share the worker's own cores.
+                true => agents.machine.own_cores().len().max(1),
+                false => drivers,
+            };
+            let most = most.min(context.replicas_min(agents));
+            let order = order.take(most).collect();
             let metrics = &self.environment.metrics;
             let shared = SharedTournament::new(self.count, context, metrics, order);
             self.count += 1;

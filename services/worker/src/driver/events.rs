@@ -71,7 +71,7 @@ impl Driver {
         if active.answer(action).is_err() {
             return self.ask_alone(token);
         }
-        active.lease.job.plies.count();
+        active.lease.count_ply(self.index);
         active.tournament.count_decisions(1);
         if !active.ask(token) {
             self.end(token);
@@ -111,7 +111,7 @@ impl Driver {
                 return self.remove(token, |_, active| void_report(active.assignment.index, why));
             }
         }
-        active.lease.job.plies.count();
+        active.lease.count_ply(self.index);
         active.tournament.count_decisions(1);
         self.go_on(token);
     }

@@ -206,6 +206,8 @@ pub(super) struct LeasedGames {
     pub(super) tournament: Arc<SharedTournament>,
     pub(super) job: PoolJob,
     pub(super) given_up: GivenUp,
+    /// Plies of its games on each driver: each counts on cache lines of its own.
+    played: Vec<PlyCounter>,
     /// Plies of its games in the pool.
     pooled: Mutex<Vec<Arc<PlyCounter>>>,
     /// Progress of its open questions on each driver, at the last look; none if nothing works on
@@ -230,6 +232,7 @@ impl LeasedGames {
             tournament,
             job,
             given_up,
+            played: (0..drivers).map(|_| PlyCounter::default()).collect(),
             pooled: Mutex::default(),
             attended: Mutex::new(vec![None; drivers]),
         }
@@ -244,6 +247,12 @@ impl LeasedGames {
         self.job.unwanted.store(true, Ordering::Relaxed);
     }
 
+    /// A driver played a ply.
+    #[inline]
+    pub(super) fn count_ply(&self, driver: usize) {
+        self.played[driver].count_alone();
+    }
+
     pub(super) fn add_pooled(&self, counters: Vec<Arc<PlyCounter>>) {
         lock(&self.pooled).extend(counters);
     }
@@ -253,7 +262,8 @@ impl LeasedGames {
         let pooled = lock(&self.pooled);
         let plies: u64 = pooled.iter().map(|plies| plies.get()).sum();
         let at_work = pooled.iter().any(|plies| plies.is_at_work());
-        (self.job.plies.get() + plies, at_work)
+        let played: u64 = self.played.iter().map(PlyCounter::get).sum();
+        (played + plies, at_work)
     }
 
     /// Stores the progress of its open questions on a driver.

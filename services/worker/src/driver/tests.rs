@@ -147,7 +147,7 @@ impl Worker {
     }
 
     fn play(&mut self, lease: u64) {
-        self.drivers.leases[&lease].games.job.plies.count();
+        self.drivers.leases[&lease].games.count_ply(0);
     }
 }
 

@@ -64,6 +64,13 @@ impl PlyCounter {
         self.count.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Adds one, if only one thread ever does.
+    #[inline]
+    pub(crate) fn count_alone(&self) {
+        let count = self.count.load(Ordering::Relaxed);
+        self.count.store(count + 1, Ordering::Relaxed);
+    }
+
     pub(crate) fn get(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
     }

@@ -116,6 +116,25 @@ async fn strict_timing_gives_each_process_its_cores() {
 }
 
 #[tokio::test]
+async fn agent_that_needs_more_memory_than_there_is_is_not_played() {
+    let mut agent = process("large", &[]);
+    if let Some(v1::agent_setup::Source::Binary(binary)) = &mut agent.source {
+        binary.limits = Some(v1::AgentLimits {
+            memory_bytes: 1 << 60,
+            ..Default::default()
+        });
+    }
+    let setup = with_replicas(vec![agent, process("b", &[])], 0);
+    let options = agents(Builtin::InProcess);
+    let reports = play_games(setup, games(1), 1, Arc::new(Fixture), options).await;
+    let reason = reports.expect("a report").remove(0).void_reason;
+    assert!(
+        reason.contains("each process needs 1099511627776 MiB"),
+        "{reason}"
+    );
+}
+
+#[tokio::test]
 async fn agent_that_needs_more_cores_than_there_are_is_not_played() {
     let mut agent = process("wide", &[]);
     agent.cpus = 1_000;
