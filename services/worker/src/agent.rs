@@ -10,6 +10,7 @@ pub(crate) mod client;
 mod codec;
 pub(crate) mod connect;
 pub(crate) mod connection;
+mod load;
 pub(crate) mod question;
 mod replicas;
 mod single;

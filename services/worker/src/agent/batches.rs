@@ -20,6 +20,11 @@ use crate::record::whole_micros;
 
 /// Maximum batches in flight.
 const IN_FLIGHT: usize = 2;
+/// Failed batches in a row after which the worker sends single questions for some time, because
+/// each failed batch costs a restart.
+const BATCHES_FAILED: u32 = 3;
+/// Time for which the worker then sends single questions.
+const BATCHES_REST: Duration = Duration::from_secs(30);
 /// Maximum time for a batch.
 const TIMEOUT_MAX: Duration = Duration::from_secs(60);
 
@@ -158,6 +163,21 @@ impl AgentTask {
         drop(stream);
         self.count_failed(&why);
         self.ask_again(unanswered, why).await;
+    }
+
+    /// Counts a failed batch.
+    fn count_failed(&mut self, why: &BatchFailure) {
+        if matches!(why, BatchFailure::Single) {
+            return;
+        }
+        self.batches_failed += 1;
+        if self.batches_failed >= BATCHES_FAILED {
+            tracing::info!(
+                agent = self.setup.name,
+                "{BATCHES_FAILED} batches in a row failed: asking single questions from now on"
+            );
+            self.batches_again = Some(Instant::now() + BATCHES_REST);
+        }
     }
 
     /// The next batch to send: all waiting questions if nothing is in flight, else a batch that is

@@ -17,6 +17,7 @@ use super::{
     DecisionResult, Event, FaultReport, Token,
     batches::BatchFailure,
     connection::{self, AgentConnection, Down, Source, Start},
+    load::CpuLoad,
     question::{Asking, Inbox, Writer},
     replicas::Replicas,
     window::Window,
@@ -38,11 +39,6 @@ const BACK_OFF_ENDPOINT: Duration = Duration::from_secs(1);
 const BATCH: usize = 256;
 /// Maximum number of decisions of a batch, even if the agent asks for more.
 const BATCH_MAX: usize = 4096;
-/// Failed batches in a row after which the worker sends single questions for some time, because
-/// each failed batch costs a restart.
-const BATCHES_FAILED: u32 = 3;
-/// Time for which the worker then sends single questions.
-const BATCHES_REST: Duration = Duration::from_secs(30);
 /// A process floods if it exceeds the output limit. The agent is given up after this many floods
 /// in a row, unless a question asked alone of a fresh process explains them.
 const FLOODS: u32 = 3;
@@ -62,6 +58,9 @@ pub(crate) struct AgentClientSetup {
     pub(crate) source: Source,
     /// Number of cores that a process has to itself while it thinks; none: it shares all cores.
     pub(crate) own_cores: Option<usize>,
+    /// Number of games at a time if the agent thinks on this machine's cores; none if it does not,
+    /// or does so about several questions at the same time.
+    pub(crate) games_by_cores: Option<usize>,
     /// 0: the default.
     pub(crate) batch_size: usize,
     pub(crate) time_control: TimeControl,
@@ -77,6 +76,9 @@ pub(crate) struct AgentClient {
     open: Cell<usize>,
     /// Number of questions at a time. It has no effect while all questions are asked alone.
     pub(super) window: RefCell<Window>,
+    games_by_cores: Option<usize>,
+    /// True if its answers are thought out on the CPU.
+    pub(super) is_thinking: Cell<bool>,
     closed: Cell<bool>,
     /// True if all questions are asked alone: after a failed batch, until a question that was asked
     /// alone is answered.
@@ -96,6 +98,8 @@ impl AgentClient {
         environment: &Rc<Environment>,
         events: &UnboundedSender<Event>,
     ) -> (Rc<Self>, Vec<impl Future<Output = ()> + use<>>) {
+        let games_by_cores = setups.first().and_then(|setup| setup.games_by_cores);
+        let is_strict = setups.iter().any(|setup| setup.own_cores.is_some());
         let batch_max = match setups.first().map_or(0, |setup| setup.batch_size) {
             0 => BATCH,
             size => size.min(BATCH_MAX),
@@ -106,6 +110,8 @@ impl AgentClient {
             event_count: Cell::new(0),
             open: Cell::new(0),
             window: RefCell::new(Window::new(batch_max)),
+            games_by_cores,
+            is_thinking: Cell::new(is_strict),
             closed: Cell::new(false),
             asks_alone: Cell::new(false),
             broken: RefCell::default(),
@@ -124,6 +130,7 @@ impl AgentClient {
                 served: Instant::now(),
                 setup,
                 connection: None,
+                load: None,
                 up_since: Instant::now(),
                 has_run: false,
                 floods: 0,
@@ -156,6 +163,11 @@ impl AgentClient {
 
     /// True if a game of this agent may start while this many are played.
     pub(crate) fn has_room(&self, active: usize) -> bool {
+        // One game shows how the agent answers.
+        let is_thinking = self.is_thinking.get() || self.event_count() == 0;
+        if let Some(most) = self.games_by_cores.filter(|_| is_thinking) {
+            return active < most;
+        }
         let replicas = self.replicas.used();
         self.window
             .borrow()
@@ -199,6 +211,7 @@ pub(super) struct AgentTask {
     /// Time at which a batch was last answered completely.
     pub(super) served: Instant,
     pub(super) connection: Option<AgentConnection>,
+    pub(super) load: Option<CpuLoad>,
     up_since: Instant,
     /// True once the agent was connected.
     has_run: bool,
@@ -387,6 +400,7 @@ impl AgentTask {
         }
         let output = connection.output().cloned();
         self.client.replicas.get(self.replica).connected(output);
+        self.load = None;
         self.has_run = true;
         self.up_since = Instant::now();
         self.connection = Some(connection);
@@ -419,21 +433,7 @@ impl AgentTask {
     pub(super) fn answered(&mut self, decisions: usize, took: Duration) {
         self.client.window.borrow_mut().answered(decisions, took);
         self.set_room();
-    }
-
-    /// Counts a failed batch.
-    pub(super) fn count_failed(&mut self, why: &BatchFailure) {
-        if matches!(why, BatchFailure::Single) {
-            return;
-        }
-        self.batches_failed += 1;
-        if self.batches_failed >= BATCHES_FAILED {
-            tracing::info!(
-                agent = self.setup.name,
-                "{BATCHES_FAILED} batches in a row failed: asking single questions from now on"
-            );
-            self.batches_again = Some(Instant::now() + BATCHES_REST);
-        }
+        self.measure_load(decisions, took);
     }
 
     /// Returns the unanswered questions of a failed batch to the driver, which asks them again

@@ -93,6 +93,11 @@ impl Window {
         self.proven = asked.min(self.size);
     }
 
+    /// True if two decisions at a time are known to take as long as one after the other.
+    pub(crate) fn is_serial(&self) -> bool {
+        self.each[1].is_some() && !self.gains(1)
+    }
+
     /// True if each decision takes less time at this size than at half of it, or if one of these
     /// times is unknown.
     fn gains(&self, level: usize) -> bool {

@@ -71,6 +71,12 @@ impl Drop for RunQueue {
     }
 }
 
+/// Time for which processes had a core or waited for one, since they started.
+pub(crate) fn cpu_demand(processes: &[i32]) -> Duration {
+    let demand = threads(processes).map(|(_, counted)| counted.ran + counted.waited);
+    Duration::from_nanos(demand.sum())
+}
+
 /// The time in which this thread waits for a core while it thinks.
 pub(crate) struct Thread(u64);
 

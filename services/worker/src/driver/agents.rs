@@ -385,6 +385,21 @@ impl TournamentAgents {
         }
     }
 
+    /// Number of games of an agent at a time on this driver for which there are cores.
+    fn games_by_cores(&self, index: u16) -> Option<usize> {
+        let context = self.context();
+        let options = &self.environment.agents;
+        context.replicas(index, options)?;
+        let strict = context.strict();
+        if context.agent(index).concurrent && !strict {
+            return None;
+        }
+        let cpus = context.need(index).cpus;
+        let games = options.machine.replicas_by_cores(cpus, strict);
+        let (place, drivers) = self.shared.place(self.driver);
+        Some((games / drivers + usize::from(place < games % drivers)).max(1))
+    }
+
     fn reach(&self, index: u16) -> Reached {
         let context = self.context();
         let agent = context.agent(index);
@@ -405,6 +420,7 @@ impl TournamentAgents {
             label: context.agent_label(index).to_owned(),
             meter: context.meter(&self.environment.metrics, index),
             source: source.clone(),
+            games_by_cores: self.games_by_cores(index),
             own_cores: { context.strict() }.then(|| context.need(index).cpus),
             batch_size: agent.batch_size as usize,
             time_control: *context.time_control(),
