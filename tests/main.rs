@@ -55,6 +55,8 @@ mod reports;
 mod reproduction;
 /// Tournaments of older rules stay readable.
 mod rules_versions;
+/// Agents run in a sandbox, with limits.
+mod sandbox;
 /// Tokens and keys stay secret.
 mod secrets;
 /// Slow agents end games early.

@@ -63,12 +63,19 @@ impl Base {
                 folders: vec![memory, pids],
             });
         }
-        let folder = mounts.join(path_of("")?);
-        let controllers = fs::read_to_string(folder.join("cgroup.subtree_control")).ok()?;
-        let has = |wanted| controllers.split_whitespace().any(|name| name == wanted);
-        let delegated = has("memory") && has("pids") && is_writable(&folder);
-        delegated.then(|| Self {
-            folders: vec![folder],
+        let own = mounts.join(path_of("")?);
+        let is_delegated = |folder: &&Path| {
+            let controllers = fs::read_to_string(folder.join("cgroup.subtree_control"));
+            let controllers = controllers.unwrap_or_default();
+            let has = |wanted| controllers.split_whitespace().any(|name| name == wanted);
+            has("memory") && has("pids") && is_writable(folder)
+        };
+        // A group with processes has no groups with limits, so a worker is in a group of its own
+        // below the one that is delegated.
+        let folders = [own.as_path(), own.parent().unwrap_or(mounts)];
+        let folder = folders.iter().find(|folder| is_delegated(folder))?;
+        Some(Self {
+            folders: vec![folder.to_path_buf()],
         })
     }
 
@@ -242,6 +249,7 @@ mod tests {
         for folder in ["one/memory/a", "one/pids/b", "two/c", "three"] {
             fs::create_dir_all(temp.path().join(folder)).expect("a folder");
         }
+        fs::create_dir_all(temp.path().join("two/c/worker")).expect("a folder");
         let own = "8:pids:/b\n4:memory:/a\n0::/\n";
         let files = [
             ("memory/a", "memory.limit_in_bytes"),
@@ -256,7 +264,8 @@ mod tests {
         let control = temp.path().join("two/c/cgroup.subtree_control");
         fs::write(&control, "cpu memory pids\n").expect("a file");
         let files = [("c", "memory.max"), ("c", "pids.max")];
-        let written = create(&temp.path().join("two"), "0::/c\n", &files).expect("version 2");
+        let written =
+            create(&temp.path().join("two"), "0::/c/worker\n", &files).expect("version 2");
         let expected = [("memory.max", "800"), ("pids.max", "4")];
         assert_eq!(
             written,

@@ -53,23 +53,12 @@ pub fn interpreters(path: &OsStr) -> Vec<PathBuf> {
     for folder in std::env::split_paths(path).filter(|folder| folder.is_absolute()) {
         add(&folder, &mut found);
         for name in INTERPRETERS {
-            if let Ok(program) = folder.join(name).canonicalize() {
-                program.parent().map(|folder| add(folder, &mut found));
+            if let Ok(program) = folder.join(name).canonicalize()
+                && let Some(folder) = program.parent()
+            {
+                add(folder, &mut found);
             }
         }
-    }
-    found.into_iter().collect()
-}
-
-/// The folders that a program needs besides its own: those of the interpreter that its first line
-/// names.
-#[must_use]
-pub fn of_program(program: &Path) -> Vec<PathBuf> {
-    let mut found = BTreeSet::new();
-    for path in [Some(program.to_owned()), program.canonicalize().ok()] {
-        path.as_deref()
-            .and_then(Path::parent)
-            .map(|folder| add(folder, &mut found));
     }
     found.into_iter().collect()
 }

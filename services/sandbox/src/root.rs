@@ -23,6 +23,8 @@ pub(crate) const ROOT: &str = "root";
 const ROOT_SIZE: &str = "size=4m,nr_inodes=4k,mode=755";
 /// Size of the scratch folder without a limit.
 const DISK_BYTES: u64 = 1 << 30;
+/// Space beyond the limit, for the time until the guard measures it.
+const SLACK_BYTES: u64 = 64 << 20;
 /// Maximum number of files in the scratch folder.
 const INODES: u64 = 65_536;
 /// Devices that exist in it.
@@ -176,8 +178,8 @@ fn scratch(plan: &Plan, root: &Path) -> io::Result<()> {
         0 => DISK_BYTES,
         bytes => bytes,
     };
-    // One page more than the limit: reaching the limit is a fault, not an error of the system.
-    let size = bytes.saturating_add(1 << 16);
+    // More than the limit: exceeding the limit is a fault, not an error of the system.
+    let size = bytes.saturating_add(bytes / 8 + SLACK_BYTES);
     tmpfs(&to, &format!("size={size},nr_inodes={INODES},mode=700"))?;
     if let Some(user) = plan.user {
         chown(&to, Some(Uid::from_raw(user)), Some(Gid::from_raw(user)))?;

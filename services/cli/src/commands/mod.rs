@@ -6,6 +6,7 @@ mod bench;
 pub(crate) mod completions;
 mod coordinator;
 mod demo;
+mod doctor;
 mod events;
 mod evolve;
 mod expect;
@@ -66,6 +67,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Tls(tls::TlsCommand),
     Health(health::HealthArgs),
+    Doctor(doctor::DoctorArgs),
     Bench(bench::BenchArgs),
     Completions(completions::CompletionsArgs),
     Man(completions::ManArgs),
@@ -97,6 +99,7 @@ impl Command {
             Self::Report(args) => block_on(args.run()),
             Self::Store(command) => command.run(),
             Self::Health(args) => args.run(),
+            Self::Doctor(args) => block_on(args.run()),
             Self::Bench(args) => block_on(args.run()),
             Self::Completions(args) => args.run(all),
             Self::Man(args) => args.run(all),

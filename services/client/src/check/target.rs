@@ -49,6 +49,19 @@ pub struct Target {
     )]
     pub memory: Option<u64>,
 
+    /// Maximum number of processes of a binary [default: 256]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096), requires = "program", conflicts_with = "endpoint")]
+    pub processes: Option<u32>,
+
+    /// Size of a binary's scratch folder, in MiB [default: 1024]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20), requires = "program", conflicts_with = "endpoint")]
+    pub scratch: Option<u64>,
+
+    /// Seconds of CPU time that each process of a binary and those that it starts may
+    /// use together [default: no limit]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=1 << 32), requires = "program", conflicts_with = "endpoint")]
+    pub cpu_time: Option<u64>,
+
     /// Arguments to start the binary with
     #[arg(
         last = true,
@@ -130,6 +143,9 @@ impl Target {
                 limits: Some(v1::AgentLimits {
                     start_timeout_us: Duration::from_secs(self.start_timeout).as_micros() as u64,
                     memory_bytes: memory_mib.unwrap_or(0) << 20,
+                    processes: self.processes.unwrap_or(0),
+                    disk_bytes: self.scratch.unwrap_or(0) << 20,
+                    cpu_us: self.cpu_time.unwrap_or(0).saturating_mul(1_000_000),
                     ..v1::AgentLimits::default()
                 }),
             }),

@@ -29,6 +29,8 @@ use crate::{
 
 /// Maximum time to wait for the end of a process after its connection broke.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
+/// Time in which a guard notices that an agent exceeds a limit.
+const MEASURED: Duration = Duration::from_millis(120);
 /// Maximum length of the line that names an error.
 const REASON_BYTES: usize = 300;
 /// Processes of an agent are listed again after this time.
@@ -215,6 +217,9 @@ impl AgentConnection {
         let exit = match &self.process {
             Some(process) => match process.flood() {
                 None if may_be_dead(status) => process.exit_within(EXIT_TIMEOUT).await,
+                // An agent can notice a limit before its guard does.
+                None => { process.exit_within(MEASURED).await }
+                    .filter(|exit| limit_fault(*exit).is_some()),
                 flood => flood,
             },
             None => None,

@@ -3,6 +3,7 @@
 use std::{
     ffi::OsString,
     fs, io,
+    os::unix::process::CommandExt,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -89,6 +90,8 @@ impl Sandbox {
             .args(plan_args(&plan))
             .arg("--")
             .env("PWD", "/")
+            // The guard ends all processes of its group.
+            .process_group(0)
             // The guard ends when this closes.
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -53,7 +53,7 @@ pub(crate) struct RegisterArgs {
     /// Read bot and options from a TOML file with one [[agent]] table, such as the
     /// champion that `arena evolve` writes
     #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "binary", "endpoint", "bot", "options", "start_timeout", "memory", "cpus", "replicas",
+        "binary", "endpoint", "bot", "options", "start_timeout", "memory", "processes", "scratch", "cpu_time", "cpus", "replicas",
         "args",
     ])]
     fragment: Option<PathBuf>,
@@ -103,7 +103,7 @@ enum Process {
     /// An already registered process, by name.
     Registered(String),
     /// A process to query.
-    Found(Found),
+    Found(Box<Found>),
 }
 
 impl RegisterArgs {
@@ -130,7 +130,7 @@ impl RegisterArgs {
             return Ok((wanted, process.unwrap_or(Process::Native)));
         }
         let process = match self.target.binary.is_some() || self.target.endpoint.is_some() {
-            true => Process::Found(self.target.find()?),
+            true => Process::Found(Box::new(self.target.find()?)),
             false => Process::Native,
         };
         let pairs = options::pairs(&self.options, "depth=3")?;
@@ -149,6 +149,7 @@ impl RegisterArgs {
             Process::Native => (Source::Native(v1::NativeSource {}), None),
             Process::Registered(name) => registered(client, name, &mut wanted).await?,
             Process::Found(found) => {
+                let found = *found;
                 let description = self.ask(&wanted.name, &found).await?;
                 if let (Source::Binary(binary), Some(file)) = (&found.source, &found.file) {
                     upload(client, &binary.sha256, &file.bytes).await?;

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Draws its moves. At its third decision, it exceeds the limit that its argument names, or with
+`canaries` prints all that it finds in its environment and in the files that it can reach."""
+
+import os
+import sys
+import time
+
+from arena_agent import Agent, serve
+
+
+def memory():
+    """Eight processes that together use 400 MiB."""
+    for _ in range(8):
+        if os.fork() == 0:
+            block = bytearray(50 << 20)
+            block[::4096] = b"x" * len(block[::4096])
+            time.sleep(20)
+            os._exit(0)
+
+
+def processes():
+    for _ in range(60):
+        if os.fork() == 0:
+            time.sleep(20)
+            os._exit(0)
+
+
+def disk():
+    for number in range(60):
+        with open(f"{os.environ['TMPDIR']}/{number}", "wb") as file:
+            file.write(b"x" * (1 << 20))
+
+
+def cpu():
+    while time.process_time() < 20:
+        pass
+
+
+def canaries():
+    print(dict(os.environ), flush=True)
+    for folder in ["/proc/self", os.getcwd(), "..", "../..", "/tmp", os.path.expanduser("~")]:
+        for name in ["environ", "secret", "cmdline"]:
+            try:
+                with open(f"{folder}/{name}", "rb") as file:
+                    print(folder, name, file.read(), flush=True)
+            except OSError:
+                pass
+    for pid in range(1, 1 << 16):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                print(pid, file.read(), flush=True)
+        except OSError:
+            pass
+
+
+class Limits(Agent):
+    name = "limits"
+    version = "1.0.0"
+    summary = "exceeds a limit at its third decision"
+    uses_seed = True
+
+    def choose(self, decision):
+        if decision.number == 2:
+            globals()[sys.argv[1]]()
+            if sys.argv[1] != "canaries":
+                time.sleep(20)
+        return decision.rng.choice(decision.legal)
+
+
+if __name__ == "__main__":
+    serve(Limits())
