@@ -1,5 +1,7 @@
 //! Users find games, tournaments and tables by their properties.
 
+use std::{fs, os::unix::fs::PermissionsExt};
+
 use arena_tests::{World, spec};
 use serde_json::Value;
 
@@ -278,6 +280,9 @@ fn running_store_is_backed_up() {
         let backup = ["store", "backup", access[0], access[1], file];
         let said = world.arena(&backup).ok().stdout;
         assert!(said.contains("80 games"), "{said}");
+        let mode = fs::metadata(world.folder().join(file)).expect("a backup");
+        // It has the seeds of running tournaments.
+        assert_eq!(mode.permissions().mode() & 0o777, 0o600);
         let _ = world.arena(&backup).fails(2, &[file]);
         let restored = format!("restored-{file}");
         let _ = world

@@ -290,12 +290,26 @@ pub async fn connect(url: &str, credentials: &Credentials) -> Outcome<Connection
         .connect_timeout(Duration::from_secs(5))
         .tcp_nodelay(true);
     let channel = endpoint.connect().await.map_err(|error| {
-        Failure::unreachable(format!(
-            "no coordinator answers at {url}: {}; start one with `arena coordinator`",
-            root_cause(&error)
-        ))
+        let cause = root_cause(&error);
+        Failure::unreachable(match is_tls(&error) {
+            true => format!(
+                "cannot trust the coordinator at {url}: {cause}; check the file of --tls-ca, the host \
+                 in the URL, and the dates of the coordinator's certificate"
+            ),
+            false => format!(
+                "no coordinator answers at {url}: {cause}; start one with `arena coordinator`"
+            ),
+        })
     })?;
     Ok(Connection::new(channel, credentials.bearer.clone()).patient())
+}
+
+/// True if the server answered, but TLS was not agreed.
+fn is_tls(error: &(dyn std::error::Error + 'static)) -> bool {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    let mut causes = causes.filter_map(|cause| cause.downcast_ref::<std::io::Error>());
+    // rustls has no other error that is one of the connection.
+    causes.any(|cause| cause.kind() == std::io::ErrorKind::InvalidData)
 }
 
 /// Connects to a coordinator in this process.

@@ -224,7 +224,8 @@ pub(crate) enum Error {
     UnknownWorker(String),
     #[error(
         "this worker process is in quarantine, because it sent a record that cannot have \
-         happened: check its program and its machine, then start it again"
+         happened or that other workers refuted (the coordinator's log names the game): check its \
+         program and its machine, then start it again"
     )]
     Quarantined,
     #[error(

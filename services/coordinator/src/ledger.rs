@@ -41,7 +41,7 @@ pub use bitmap::Bitmap;
 pub use defects::Defect;
 #[cfg(feature = "defects")]
 pub use defects::inject;
-pub use disputes::{AuditRecord, Charged, Confirmed, Dispute, RestoredAudits, Settled};
+pub use disputes::{AuditRecord, Charge, Charged, Confirmed, Dispute, RestoredAudits, Settled};
 use game_queue::GameQueue;
 use leases::Leases;
 pub use leasing::{LEASE_GAMES_MAX, LEASE_GAMES_MIN};
@@ -52,6 +52,7 @@ pub use terms::{
     Progress, ProgressTimeouts, RecordStatus, State, TournamentNo, WorkerId, WorkerLoad,
     WorkerProcess,
 };
+pub use trust::Suspicion;
 use worker_processes::WorkerProcesses;
 
 /// A tournament in the ledger.
@@ -94,7 +95,7 @@ pub struct Ledger {
     gone: BTreeMap<WorkerId, WorkerProcess>,
     processes: WorkerProcesses,
     /// Processes that sent a record that cannot have happened.
-    quarantined: BTreeSet<WorkerProcess>,
+    quarantined: BTreeMap<WorkerProcess, Suspicion>,
     leases: Leases,
     tournaments_ever: TournamentNo,
     workers_ever: WorkerId,
@@ -116,7 +117,7 @@ impl Ledger {
             workers: BTreeMap::new(),
             gone: BTreeMap::new(),
             processes: WorkerProcesses::new(settings.host_grace_period),
-            quarantined: BTreeSet::new(),
+            quarantined: BTreeMap::new(),
             leases: Leases::default(),
             tournaments_ever: 0,
             workers_ever: 0,
@@ -365,7 +366,7 @@ impl Ledger {
                 let is_drawn = self.settings.doubts_workers
                     && self.processes.is_doubtful(by)
                     && audits.is_in_doubtful_sample(index);
-                if is_drawn || self.quarantined.contains(&by) {
+                if is_drawn || self.quarantined.contains_key(&by) {
                     audits.doubt(index);
                 }
             }

@@ -3,7 +3,7 @@
 use std::{
     fs::{self, File, Metadata, TryLockError},
     io::{self, Write},
-    os::unix::fs::MetadataExt,
+    os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
@@ -49,6 +49,19 @@ pub(crate) fn existing<T>(result: io::Result<T>) -> io::Result<Option<T>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         result => result.map(Some),
     }
+}
+
+/// Creates a file that only this user can read and write.
+///
+/// # Errors
+/// Those of the operating system.
+pub fn create_private(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    let options = options.write(true).create(true).truncate(true).mode(0o600);
+    let file = options.open(path)?;
+    // The mode of a file that exists stays as it was.
+    file.set_permissions(fs::Permissions::from_mode(0o600))?;
+    Ok(file)
 }
 
 /// Replaces a file atomically and durably.

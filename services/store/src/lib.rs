@@ -42,6 +42,7 @@ pub use self::sled::{
 };
 pub use binary::{BinaryUpload, UploadSpace};
 pub use error::StoreError;
+pub use files::create_private;
 pub use memory::{Documents, MemoryStore};
 pub use repair::{
     rebuild::repair,

@@ -63,6 +63,18 @@ pub enum WorkerError {
         /// The last error.
         last: String,
     },
+    /// The coordinator does not accept the worker's token or certificate.
+    #[error(
+        "the coordinator at {url} does not let this worker join: {problem}; a worker needs a token \
+         of the role worker (`arena token create --role worker`, `--token-file`) or a certificate \
+         of it"
+    )]
+    NoAccess {
+        /// The coordinator's address.
+        url: String,
+        /// Why.
+        problem: String,
+    },
 }
 
 fn seconds(time: Duration) -> String {

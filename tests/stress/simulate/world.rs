@@ -440,7 +440,7 @@ impl World {
         if let Some(ending) = worker.go_on(&mut self.net, &self.specs) {
             let happening = match ending {
                 Ending::Drained => Happening::WorkerDrain,
-                Ending::Unreachable { .. } => Happening::WorkerGaveUp,
+                Ending::Unreachable { .. } | Ending::NoAccess { .. } => Happening::WorkerGaveUp,
             };
             self.net.counts.add(happening);
             self.end_worker(place);

@@ -4,7 +4,7 @@ mod records;
 
 use arena_report::whole_file;
 use std::{
-    fs::{self, File},
+    fs,
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
 };
@@ -138,7 +138,7 @@ impl BackupArgs {
 
     async fn receive(&self, client: &mut Client, unfinished: &Path) -> Outcome<BackupReport> {
         let write = |error: io::Error| whole_file::failed(unfinished, &error);
-        let mut file = BufWriter::new(File::create(unfinished).map_err(write)?);
+        let mut file = BufWriter::new(arena_store::create_private(unfinished).map_err(write)?);
         let answer = client.backup_store(v1::BackupStoreRequest {}).await?;
         let mut stream = answer.into_inner();
         let mut done = None;

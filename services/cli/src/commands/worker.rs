@@ -244,7 +244,9 @@ async fn stdin_closed() {
 
 fn failure(error: WorkerError) -> Failure {
     match error {
-        WorkerError::Unreachable { .. } => Failure::unreachable(error),
+        WorkerError::Unreachable { .. } | WorkerError::NoAccess { .. } => {
+            Failure::unreachable(error)
+        }
         WorkerError::Dial(_) | WorkerError::Machine(_) => Failure::usage(error),
         _ => Failure::failed(error),
     }

@@ -1,14 +1,14 @@
 //! Disputed games that survive a restart, and what follows from their third play.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use arena_store::{Change, Collection, Store, StoreError};
 use arena_wire::v1::{self, ThirdPlay};
 
-use super::{Core, change};
+use super::{Core, audits, bits, change};
 use crate::{
     info::Info,
-    ledger::{Charged, Confirmed, Dispute, WorkerProcess},
+    ledger::{Charge, Charged, Confirmed, Dispute, Suspicion, WorkerProcess},
 };
 
 /// Prefix of the keys of disputed games.
@@ -163,7 +163,7 @@ impl Core {
         charged: Charged,
     ) -> Vec<Change> {
         let game = format!("{}/{index}", info.id);
-        let charges_agent = charged == Charged::Agent;
+        let charges_agent = matches!(charged, Charged::Agent { .. });
         let stored = StoredDispute {
             dispute,
             third_play: Some((confirmed, charges_agent)),
@@ -179,16 +179,20 @@ impl Core {
                 entry.differing.acquit(index);
             }
         }
-        let Charged::Process(process) = charged else {
-            let agent = dispute
-                .agent
-                .and_then(|it| info.agents.get(usize::from(it)));
-            tracing::warn!(
-                game,
-                agent,
-                "an agent is not deterministic: a third play differs"
-            );
-            return changes;
+        let process = match charged {
+            Charged::Process(process) => process,
+            Charged::Agent { acquits } => {
+                let agent = dispute
+                    .agent
+                    .and_then(|it| info.agents.get(usize::from(it)));
+                tracing::warn!(
+                    game,
+                    agent,
+                    "an agent is not deterministic: a third play differs"
+                );
+                changes.extend(acquits.into_iter().flat_map(|it| self.acquit(info, it)));
+                return changes;
+            }
         };
         let name = self.process_name(process);
         tracing::warn!(
@@ -202,7 +206,52 @@ impl Core {
             changes.push(change(Collection::Meta, key, Some(Vec::new())));
         }
         let problem = format!("a third play refuted its record of game {game}");
-        self.quarantine(process, &name, &problem);
+        self.quarantine(process, Suspicion::ThirdPlay, &name, &problem);
+        changes
+    }
+
+    /// A process was charged for games of an agent that is not deterministic. Returns the changes to
+    /// store.
+    fn acquit(&mut self, info: &Info, process: WorkerProcess) -> Vec<Change> {
+        let number = self.tournaments.get(&*info.id).and_then(|it| it.number);
+        let Some(number) = number else {
+            return Vec::new();
+        };
+        let name = self.process_name(process);
+        let charges = self.ledger.acquit(number, process);
+        tracing::warn!(
+            worker = name,
+            games = charges.len(),
+            "a worker process leaves quarantine: an agent caused the differences"
+        );
+        self.unpark = true;
+        let mut changes = Vec::new();
+        if let WorkerProcess::Process(number) = process {
+            let key = format!("{QUARANTINE}{number:x}");
+            changes.push(change(Collection::Meta, key, None));
+        }
+        let mut documents = BTreeSet::new();
+        for Charge {
+            index,
+            dispute,
+            confirmed,
+        } in charges
+        {
+            let stored = StoredDispute {
+                dispute,
+                third_play: Some((confirmed, true)),
+            };
+            let entry = self.tournaments.get(&*info.id);
+            if entry.is_some_and(|entry| entry.differing.lists(&info.key, index)) {
+                changes.push(stored.store(info, index));
+            }
+            documents.insert(bits::document_of(index));
+        }
+        let sets = |index| self.ledger.audit_sets(number, index);
+        let documents = documents.into_iter();
+        changes.extend(
+            documents.map(|document| bits::store(audits::PREFIX, &info.key, document, sets)),
+        );
         changes
     }
 

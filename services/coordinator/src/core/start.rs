@@ -32,7 +32,7 @@ use crate::{
     directory::Directory,
     error::{Error, StartError},
     info::Info,
-    ledger::{Bitmap, Ledger, LedgerSettings, Reports, WorkerProcess},
+    ledger::{Bitmap, Ledger, LedgerSettings, Reports, Suspicion, WorkerProcess},
     messages::AuditStatus,
     options::Options,
     random,
@@ -121,7 +121,7 @@ pub(crate) async fn load(
         games_written: 0,
     };
     for process in found.quarantined {
-        core.ledger.quarantine(process);
+        core.ledger.quarantine(process, Suspicion::ThirdPlay);
     }
     let none = Documents::new();
     for (mut entry, open) in found.tournaments {

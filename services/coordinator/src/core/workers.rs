@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use super::Core;
 use crate::{
     error::Error,
-    ledger::{Ask, Ended, Grant, LeaseId, TournamentNo, WorkerId, WorkerProcess},
+    ledger::{Ask, Ended, Grant, LeaseId, Suspicion, TournamentNo, WorkerId, WorkerProcess},
     messages::{Caller, Presence, Reply, at_once},
     random,
 };
@@ -463,8 +463,14 @@ impl Core {
     }
 
     /// A process sent a record that cannot have happened, or that a third play refuted.
-    pub(crate) fn quarantine(&mut self, process: WorkerProcess, name: &str, problem: &str) {
-        let Some(ended) = self.ledger.quarantine(process) else {
+    pub(crate) fn quarantine(
+        &mut self,
+        process: WorkerProcess,
+        suspicion: Suspicion,
+        name: &str,
+        problem: &str,
+    ) {
+        let Some(ended) = self.ledger.quarantine(process, suspicion) else {
             return;
         };
         tracing::warn!(

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use super::{
     Assigned, AuditRecord, AuditSample, Bitmap, Dispute, RestoredAudits, Settled, WorkerId,
     WorkerProcess,
-    disputes::{Confirmed, Disputes},
+    disputes::{Charge, Charged, Confirmed, Disputes},
     played_by::PlayedBy,
     waiting_audits::{Players, Waiting},
 };
@@ -372,7 +372,8 @@ impl Audits {
             AuditRecord::Same | AuditRecord::Sample => None,
         };
         if let Some((dispute, confirmed, charged)) = self.disputes.settle(index, hash) {
-            if confirmed == Confirmed::Other {
+            // If the agent is charged, none of its records is the right one.
+            if confirmed == Confirmed::Other && matches!(charged, Charged::Process(_)) {
                 self.refuted.insert(index);
             }
             return (Settled::Third(dispute, confirmed, charged), by.first);
@@ -399,6 +400,15 @@ impl Audits {
             }
         };
         (settled, by.first)
+    }
+
+    /// The games of the process that was acquitted last. Their records stand.
+    pub(super) fn take_acquitted(&mut self) -> Vec<Charge> {
+        let charges = self.disputes.take_acquitted();
+        for charge in &charges {
+            self.refuted.remove(charge.index);
+        }
+        charges
     }
 
     /// Lists a game again whose record came from a process that is not believed any more.

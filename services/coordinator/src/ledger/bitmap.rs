@@ -73,6 +73,14 @@ impl Bitmap {
         true
     }
 
+    /// Removes a number.
+    pub fn remove(&mut self, number: u64) {
+        if self.contains(number) {
+            self.words[(number / 64) as usize] &= !(1 << (number % 64));
+            self.count -= 1;
+        }
+    }
+
     /// The first number from `from` on that is not in the set.
     #[must_use]
     pub fn next_absent(&self, from: u64) -> Option<u64> {

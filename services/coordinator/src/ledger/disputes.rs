@@ -7,8 +7,9 @@
 //! | the audit's | the process that played the game first | is refuted |
 //! | neither | the agent whose move differs first | stands |
 //!
-//! An agent that answers differently now and then makes such games on every process. So a process
-//! is charged only if no other process was charged for the same agent before; then the agent is.
+//! An agent that answers differently now and then makes such games on every process. So as soon as
+//! a second process would be charged for the same agent, the agent is charged, for these and all
+//! later games, and the first process is acquitted: it leaves quarantine, and its records stand.
 
 use std::collections::BTreeMap;
 
@@ -47,6 +48,27 @@ pub enum Charged {
     /// A worker process, which has to go into quarantine if it is known.
     Process(WorkerProcess),
     /// The agent whose move differs first.
+    Agent {
+        /// The process that was charged for the games of this agent before.
+        acquits: Option<WorkerProcess>,
+    },
+}
+
+/// A settled dispute for which a process was charged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Charge {
+    /// The game.
+    pub index: u64,
+    /// Its records.
+    pub dispute: Dispute,
+    /// The record that the third play confirmed.
+    pub confirmed: Confirmed,
+}
+
+/// Who is charged for the games of an agent.
+#[derive(Debug)]
+enum Culprit {
+    Process(WorkerProcess, Vec<Charge>),
     Agent,
 }
 
@@ -106,8 +128,10 @@ pub(super) struct Disputes {
     /// Each with whether it still waits for its third play, which may be given up.
     open: BTreeMap<u64, (Dispute, bool)>,
     waiting: usize,
-    /// The first process that was charged for each agent.
-    charged: BTreeMap<Option<u16>, WorkerProcess>,
+    /// Who is charged for each agent.
+    charged: BTreeMap<Option<u16>, Culprit>,
+    /// The games of the process that was acquitted last.
+    acquitted: Vec<Charge>,
 }
 
 impl Disputes {
@@ -156,17 +180,43 @@ impl Disputes {
         let (confirmed, process) = match differing {
             None => (Confirmed::Durable, dispute.second),
             Some(hash) if hash == dispute.hash => (Confirmed::Other, dispute.first),
-            Some(_) => return Some((dispute, Confirmed::Neither, Charged::Agent)),
+            Some(_) => {
+                let charged = Charged::Agent { acquits: None };
+                return Some((dispute, Confirmed::Neither, charged));
+            }
         };
-        let first = match process {
-            WorkerProcess::Unknown => process,
-            _ => *self.charged.entry(dispute.agent).or_insert(process),
+        let charge = Charge {
+            index,
+            dispute,
+            confirmed,
         };
-        let charged = match first == process {
-            true => Charged::Process(process),
-            false => Charged::Agent,
-        };
-        Some((dispute, confirmed, charged))
+        Some((dispute, confirmed, self.charge(process, charge)))
+    }
+
+    fn charge(&mut self, process: WorkerProcess, charge: Charge) -> Charged {
+        if process == WorkerProcess::Unknown {
+            return Charged::Process(process);
+        }
+        let culprit = self.charged.entry(charge.dispute.agent);
+        let culprit = culprit.or_insert_with(|| Culprit::Process(process, Vec::new()));
+        match culprit {
+            Culprit::Process(first, games) if *first == process => {
+                games.push(charge);
+                Charged::Process(process)
+            }
+            Culprit::Process(first, games) => {
+                let acquits = Some(*first);
+                self.acquitted = std::mem::take(games);
+                *culprit = Culprit::Agent;
+                Charged::Agent { acquits }
+            }
+            Culprit::Agent => Charged::Agent { acquits: None },
+        }
+    }
+
+    /// The games of the process that was acquitted last; empty afterwards.
+    pub(super) fn take_acquitted(&mut self) -> Vec<Charge> {
+        std::mem::take(&mut self.acquitted)
     }
 
     /// The open disputes, by game.
@@ -200,7 +250,11 @@ mod tests {
         let cases = [
             (None, Confirmed::Durable, Charged::Process(TWO)),
             (Some([2; 32]), Confirmed::Other, Charged::Process(ONE)),
-            (Some([3; 32]), Confirmed::Neither, Charged::Agent),
+            (
+                Some([3; 32]),
+                Confirmed::Neither,
+                Charged::Agent { acquits: None },
+            ),
         ];
         for (hash, confirmed, charged) in cases {
             disputes.charged.clear();
@@ -217,15 +271,29 @@ mod tests {
     #[test]
     fn agent_is_charged_after_a_second_process() {
         let mut disputes = Disputes::default();
-        let mut charged = |first, second| {
-            disputes.add(7, dispute(first, second));
-            disputes.settle(7, Some([2; 32])).expect("disputed").2
+        let charged = |disputes: &mut Disputes, index, first, second| {
+            disputes.add(index, dispute(first, second));
+            disputes.settle(index, Some([2; 32])).expect("disputed").2
         };
         let unknown = WorkerProcess::Unknown;
-        assert_eq!(charged(unknown, TWO), Charged::Process(unknown));
-        assert_eq!(charged(ONE, TWO), Charged::Process(ONE));
-        assert_eq!(charged(ONE, TWO), Charged::Process(ONE));
-        assert_eq!(charged(TWO, ONE), Charged::Agent);
+        let mut charged = |index, first, second| charged(&mut disputes, index, first, second);
+        assert_eq!(charged(6, unknown, TWO), Charged::Process(unknown));
+        assert_eq!(charged(7, ONE, TWO), Charged::Process(ONE));
+        assert_eq!(charged(8, ONE, TWO), Charged::Process(ONE));
+        let acquits = Some(ONE);
+        assert_eq!(charged(9, TWO, ONE), Charged::Agent { acquits });
+        let acquits = None;
+        assert_eq!(
+            charged(10, ONE, TWO),
+            Charged::Agent { acquits },
+            "for good"
+        );
+        let games = |disputes: &mut Disputes| -> Vec<u64> {
+            let charges = disputes.take_acquitted();
+            charges.iter().map(|charge| charge.index).collect()
+        };
+        assert_eq!(games(&mut disputes), [7, 8]);
+        assert_eq!(games(&mut disputes), [0; 0]);
     }
 
     #[test]

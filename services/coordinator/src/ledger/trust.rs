@@ -5,9 +5,18 @@
 use std::collections::BTreeSet;
 
 use super::{
-    AuditRecord, Audited, Dispute, Ended, Ledger, RestoredAudits, Settled, TournamentNo, WorkerId,
-    WorkerProcess,
+    AuditRecord, Audited, Charge, Dispute, Ended, Ledger, RestoredAudits, Settled, TournamentNo,
+    WorkerId, WorkerProcess,
 };
+
+/// Why a process is in quarantine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Suspicion {
+    /// A third play refuted one of its records; a second process can acquit it.
+    ThirdPlay,
+    /// It sent a record that cannot have happened.
+    Impossible,
+}
 
 /// Maximum number of processes in quarantine that are remembered.
 const QUARANTINED_MAX: usize = 1 << 16;
@@ -68,7 +77,7 @@ impl Ledger {
             return BTreeSet::new();
         };
         let audits = &entry.queue.audits;
-        let quarantined = self.quarantined.iter();
+        let quarantined = self.quarantined.keys();
         let mut unsound: BTreeSet<u64> = quarantined
             .flat_map(|&process| audits.unconfirmed(process))
             .collect();
@@ -92,7 +101,7 @@ impl Ledger {
             return Settled::Nothing;
         };
         let audits = &mut entry.queue.audits;
-        if self.quarantined.contains(&of) {
+        if self.quarantined.contains_key(&of) {
             audits.repeat(index, worker);
             return Settled::Nothing;
         }
@@ -120,10 +129,19 @@ impl Ledger {
     /// Puts a process into quarantine for the rest of this start. Its games of tournaments that are
     /// not over are audited, and its leases are taken back. Returns none if the process is unknown,
     /// or in quarantine already.
-    pub fn quarantine(&mut self, process: WorkerProcess) -> Option<Vec<Ended>> {
-        if process == WorkerProcess::Unknown || !self.quarantined.insert(process) {
+    pub fn quarantine(
+        &mut self,
+        process: WorkerProcess,
+        suspicion: Suspicion,
+    ) -> Option<Vec<Ended>> {
+        if process == WorkerProcess::Unknown {
             return None;
         }
+        if let Some(known) = self.quarantined.get_mut(&process) {
+            *known = suspicion.max(*known);
+            return None;
+        }
+        self.quarantined.insert(process, suspicion);
         if self.quarantined.len() > QUARANTINED_MAX {
             self.quarantined.pop_first();
         }
@@ -144,6 +162,22 @@ impl Ledger {
         Some(self.end(leases, false))
     }
 
+    /// Acquits a process of the differences of an agent's games: it leaves quarantine, unless it
+    /// sent an impossible record, and the records of these games stand. Returns the games.
+    pub fn acquit(&mut self, tournament: TournamentNo, process: WorkerProcess) -> Vec<Charge> {
+        if self.quarantined.get(&process) == Some(&Suspicion::ThirdPlay) {
+            self.quarantined.remove(&process);
+            let own = self.workers.values().filter(|it| it.process == process);
+            for _ in 0..own.count() {
+                self.processes.mark_joined(process, self.now);
+            }
+        }
+        let entry = self.tournaments.get_mut(&tournament);
+        let charges = entry.map(|entry| entry.queue.audits.take_acquitted());
+        self.update_sets(tournament);
+        charges.unwrap_or_default()
+    }
+
     /// Number of processes in quarantine.
     #[must_use]
     pub fn quarantined(&self) -> usize {
@@ -153,7 +187,7 @@ impl Ledger {
     /// True if a process is in quarantine.
     #[must_use]
     pub fn is_quarantined(&self, process: WorkerProcess) -> bool {
-        self.quarantined.contains(&process)
+        self.quarantined.contains_key(&process)
     }
 
     /// True if the process of a connected worker is in quarantine.

@@ -22,7 +22,7 @@ use crate::{
     error::Error,
     handle::Handle,
     info::Info,
-    ledger::AuditRecord,
+    ledger::{AuditRecord, Suspicion},
     messages::{Caller, Comparison, FailedGame, GamesReport, Presence, ReportedGame, done},
     stored_game,
 };
@@ -163,7 +163,7 @@ impl WorkerRpc {
             let (process, problem, by) = (leased.process, error.to_string(), by.clone());
             let quarantine = self.handle.ask(move |core| {
                 let name = core.worker_name(by);
-                core.quarantine(process, &name, &problem);
+                core.quarantine(process, Suspicion::Impossible, &name, &problem);
                 Ok(())
             });
             quarantine.await?;

@@ -93,7 +93,7 @@ fn check_free(path: &Path) -> Result<(), StoreError> {
 }
 
 fn write(folder: &Folder, unfinished: &Path, to: &Path) -> Result<BackupReport, StoreError> {
-    let file = BufWriter::new(File::create(unfinished).at("write", unfinished)?);
+    let file = BufWriter::new(files::create_private(unfinished).at("write", unfinished)?);
     let mut out = Backup::begin(file).at("write", unfinished)?;
     let mut written = Ok(());
     beware(folder)?;

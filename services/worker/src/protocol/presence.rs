@@ -107,8 +107,8 @@ impl Presence {
         }
     }
 
-    /// The stay ended, or the attempt failed. Returns true if the coordinator was out of reach for
-    /// too long.
+    /// The stay ended, or the attempt failed. Returns the end of the worker if the coordinator was
+    /// out of reach for too long, or does not accept the worker any more.
     pub(super) fn part(
         &mut self,
         now: Duration,
@@ -116,6 +116,21 @@ impl Presence {
         problem: &str,
         jitter: &mut AgentRng,
     ) -> Option<Ending> {
+        let no_access = refusal == Refusal::NoAccess;
+        let ending = |waited| match no_access {
+            true => Ending::NoAccess {
+                problem: problem.to_owned(),
+            },
+            false => Ending::Unreachable {
+                waited,
+                last: problem.to_owned(),
+            },
+        };
+        if no_access && self.limit.is_none() {
+            // It had access. Before the first contact, a coordinator that starts may write its token
+            // later.
+            return Some(ending(Duration::ZERO));
+        }
         // A coordinator that reports overload is not out of reach, however long the pause.
         let busy = matches!(refusal, Refusal::Busy { .. });
         let wait = self.backoff.next(jitter, refusal);
@@ -126,10 +141,7 @@ impl Presence {
         }
         let waited = now.saturating_sub(*self.lost.get_or_insert(now));
         let limit = self.limit?;
-        (waited + wait >= limit).then(|| Ending::Unreachable {
-            waited,
-            last: problem.to_owned(),
-        })
+        (waited + wait >= limit).then(|| ending(waited))
     }
 
     /// Time of the next attempt.

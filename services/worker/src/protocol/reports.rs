@@ -215,7 +215,7 @@ impl<R> Reports<R> {
         };
         match refusal {
             _ if is_injected(Defect::RetriesNothing) => {}
-            Refusal::Never => {}
+            Refusal::Never | Refusal::NoAccess => {}
             Refusal::Contents if call.replaced || is_injected(Defect::DropsRefused) => {}
             Refusal::Contents if call.games > 1 => {
                 let (lease, games, bytes) = (call.lease, call.games, call.bytes);

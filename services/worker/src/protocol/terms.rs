@@ -71,6 +71,8 @@ pub enum Refusal {
     Contents,
     /// It will never be accepted.
     Never,
+    /// The coordinator does not accept what the worker shows: its token or its certificate.
+    NoAccess,
 }
 
 /// What happens to a refused report.
@@ -184,6 +186,11 @@ pub enum Ending {
         waited: Duration,
         /// The last problem.
         last: String,
+    },
+    /// The coordinator does not let the worker join.
+    NoAccess {
+        /// Why.
+        problem: String,
     },
 }
 

@@ -148,6 +148,40 @@ fn unreachable_coordinator_is_given_up() {
 }
 
 #[test]
+fn worker_that_loses_access_ends() {
+    let mut worker = Worker::new();
+    worker.join(Duration::ZERO);
+    let stay = worker.protocol.presence.stay().map(|stay| stay.number);
+    let stay = stay.expect("it has joined");
+    let refusal = Refusal::NoAccess;
+    worker.protocol.parted(SECOND, stay, refusal, "revoked");
+    let end = worker.all(SECOND).pop();
+    let Some(Action::End(Ending::NoAccess { problem })) = end else {
+        panic!("{end:?}");
+    };
+    assert_eq!(problem, "revoked");
+}
+
+#[test]
+fn first_access_is_awaited() {
+    let mut worker = Worker::new();
+    let mut now = Duration::ZERO;
+    let ended = loop {
+        match worker.next(now) {
+            Some(Action::Join { stay, .. }) => {
+                let refusal = Refusal::NoAccess;
+                worker.protocol.parted(now, stay, refusal, "no token");
+            }
+            Some(Action::End(ending)) => break ending,
+            Some(_) => {}
+            None => now = worker.protocol.wake(now).expect("it tries again"),
+        }
+    };
+    assert!(matches!(ended, Ending::NoAccess { .. }), "{ended:?}");
+    assert!(now > SECOND * 20 && now <= SECOND * 30, "{now:?}");
+}
+
+#[test]
 fn lost_coordinator_is_awaited() {
     let mut worker = Worker::new();
     worker.join(Duration::ZERO);

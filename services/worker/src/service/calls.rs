@@ -160,6 +160,8 @@ pub(super) fn refusal(status: &Status) -> Refusal {
             Refusal::UnknownWorker
         }
         Code::InvalidArgument | Code::OutOfRange => Refusal::Contents,
+        Code::Unauthenticated => Refusal::NoAccess,
+        Code::PermissionDenied if reason == Some(reasons::ROLE_INSUFFICIENT) => Refusal::NoAccess,
         Code::NotFound
         | Code::FailedPrecondition
         | Code::PermissionDenied

@@ -66,6 +66,8 @@ pub(super) struct Fleet {
     /// Reports without an answer.
     reports: BTreeMap<ReportNo, Rc<v1::ReportRequest>>,
     setups: BTreeMap<String, v1::TournamentSetup>,
+    /// The last warning about joining or leasing.
+    warned: String,
 }
 
 impl Fleet {
@@ -100,6 +102,7 @@ impl Fleet {
             asking: None,
             reports: BTreeMap::new(),
             setups: BTreeMap::new(),
+            warned: String::new(),
         }
     }
 
@@ -140,6 +143,10 @@ impl Fleet {
                 url: self.options.coordinator,
                 waited,
                 last,
+            }),
+            Ending::NoAccess { problem } => Err(WorkerError::NoAccess {
+                url: self.options.coordinator,
+                problem,
             }),
         }
     }
@@ -295,13 +302,17 @@ impl Fleet {
                 // answer.
                 if self.protocol.joined() && !self.protocol.takes_leave() {
                     tracing::warn!("lost the connection to the coordinator: {problem}");
+                } else if !self.protocol.takes_leave() {
+                    self.warn_once(format!(
+                        "cannot join the coordinator, trying again: {problem}"
+                    ));
                 }
                 self.protocol.parted(now, stay, refusal(&status), &problem);
             }
             Heard::Lease(call, answer) => match *answer {
                 Ok(answer) => self.take_lease(call, answer.lease),
                 Err(status) => {
-                    tracing::warn!("cannot lease games: {}", problem(&status));
+                    self.warn_once(format!("cannot lease games: {}", problem(&status)));
                     self.protocol.not_leased(now, call, refusal(&status));
                 }
             },
@@ -316,10 +327,19 @@ impl Fleet {
         }
     }
 
+    /// Logs a warning, unless it is the same as the last one.
+    fn warn_once(&mut self, warning: String) {
+        if self.warned != warning {
+            tracing::warn!("{warning}");
+            self.warned = warning;
+        }
+    }
+
     fn hear_notice(&mut self, stay: StayNo, notice: Notice) {
         match notice {
             Notice::Welcome(welcome) => {
                 tracing::info!(worker = welcome.worker_id, "joined");
+                self.warned.clear();
                 let deadline = Duration::from_millis(welcome.lease_deadline_ms.into());
                 let (worker, epoch) = (welcome.worker_id, welcome.boot_epoch);
                 self.binaries.joined(&worker, epoch, &welcome.session);

@@ -62,10 +62,16 @@ fn quarantined_process_gets_no_games() {
     }
     ledger.report(START, tournament, 0, 10, [0; 32]);
     let held = grant(&mut ledger, START, worker).expect("a lease");
-    let ended = ledger.quarantine(liar).expect("not before");
+    let ended = ledger
+        .quarantine(liar, Suspicion::Impossible)
+        .expect("not before");
     assert_eq!(ended.len(), 1);
     assert_eq!(ended[0].lease, held.lease);
-    assert_eq!(ledger.quarantine(liar), None, "in quarantine already");
+    assert_eq!(
+        ledger.quarantine(liar, Suspicion::Impossible),
+        None,
+        "in quarantine already"
+    );
     // A game that was being written meanwhile.
     ledger.durable(tournament, 10, liar);
     assert_eq!(grant(&mut ledger, START, worker), None);
