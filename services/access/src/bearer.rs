@@ -17,6 +17,10 @@ use crate::{
 
 /// A token is read again after this time, because its file may be replaced; a missing one sooner.
 const FRESH: Duration = Duration::from_secs(5);
+/// The local coordinator's token goes only to a listener of this user. When the coordinator ends,
+/// another user may take its port, so the listener is looked up again before the earliest new
+/// connection, which a worker makes after half of its first pause of 50 ms.
+const FRESH_LOCAL: Duration = Duration::from_millis(20);
 const MISSING: Duration = Duration::from_millis(500);
 
 /// A file that was named cannot be used.
@@ -88,10 +92,10 @@ impl Bearer {
     /// The value of `authorization`.
     pub(crate) fn value(&self) -> Option<HeaderValue> {
         let mut header = self.header.lock().unwrap_or_else(PoisonError::into_inner);
-        let fresh = if header.value.is_some() {
-            FRESH
-        } else {
-            MISSING
+        let fresh = match (&self.source, &header.value) {
+            (_, None) => MISSING,
+            (Source::Local(_), Some(_)) => FRESH_LOCAL,
+            (_, Some(_)) => FRESH,
         };
         if header.read.is_none_or(|read| read.elapsed() > fresh) {
             let token = match &self.source {

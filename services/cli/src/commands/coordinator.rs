@@ -132,6 +132,9 @@ pub(crate) struct CoordinatorArgs {
 
     /// Share of games to play again on another worker and compare (audits)
     ///
+    /// Of the games of a new worker process, at least 10 % are played again until ten of them
+    /// agreed; also after a difference. 0: none.
+    ///
     /// After a restart, the coordinator does not know which worker played the games that
     /// finished before. The same worker may audit those games.
     #[arg(

@@ -218,6 +218,53 @@ async fn three_different_records_charge_the_agent() {
 }
 
 #[tokio::test]
+async fn second_charged_worker_acquits_the_first() {
+    let store = memory();
+    let mut arena = Fixture::with(whole(&store)).await;
+    let id = arena.start(SPEC).await.tournament_id;
+    let mut first = arena.join_as("first", 1).await;
+    let mut second = arena.join_as("second", 2).await;
+    while let Some(lease) = first.try_lease(0).await.expect("answered") {
+        let games = lease.games.iter().map(|game| won(game, 1)).collect();
+        first.report(&lease, games).await.expect("taken");
+    }
+    play(&mut second, 0).await;
+    let mut third = arena.join_as("third", 3).await;
+    let mut settled = Vec::new();
+    while let Some(lease) = third.try_lease(0).await.expect("answered") {
+        for game in &lease.games {
+            // It agrees with the second one in the first half of the games, then with the first.
+            let winner = usize::from(settled.len() >= 20);
+            settled.push(game.index);
+            let report = vec![won(game, winner)];
+            third.report(&lease, report).await.expect("taken");
+            assert_eq!(
+                is_quarantined(&mut arena.join_as("first", 1).await).await,
+                settled.len() <= 20
+            );
+        }
+    }
+    assert_eq!(settled.len(), 40);
+    for again in [false, true] {
+        let shown = audits(&mut arena, &id).await;
+        assert_eq!((shown.differing, shown.disputed, shown.refuted), (40, 0, 0));
+        for (name, process) in [("first", 1), ("second", 2), ("third", 3)] {
+            let mut worker = arena.join_as(name, process).await;
+            assert!(!is_quarantined(&mut worker).await, "{name}, again: {again}");
+        }
+        let listed = arena.differences(&id).await;
+        let charged = listed.iter().filter(|it| it.charges_agent).count();
+        assert_eq!(charged, 40, "{listed:?}");
+        let notes = arena.standings(&id).await.notes.join("\n");
+        assert!(!notes.contains("not sound"), "{notes}");
+        if !again {
+            arena.kill().await;
+            arena = Fixture::with(whole(&store)).await;
+        }
+    }
+}
+
+#[tokio::test]
 async fn quarantine_after_third_play_survives_restart() {
     let store = memory();
     let mut arena = Fixture::with(whole(&store)).await;
