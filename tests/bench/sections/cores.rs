@@ -3,7 +3,8 @@
 mod agent;
 
 use std::{
-    env, fs, thread,
+    collections::BTreeMap,
+    env, fs, iter, thread,
     time::{Duration, Instant},
 };
 
@@ -58,7 +59,9 @@ pub(super) fn measure(settings: &Settings, measured: &mut Measured) {
 
 /// A tournament of two agents that think for this long, on a coordinator with one worker.
 struct Play {
-    world: World,
+    _world: World,
+    /// Start of the worker.
+    started: Instant,
     coordinator: Server,
     worker: Server,
 }
@@ -95,9 +98,13 @@ impl Play {
             &format!("[play]\n{play}"),
         );
         let _ = world.start_tournament("thinkers", &spec, &url);
-        let worker = world.worker(&coordinator, &[]);
+        let folder = program.parent().context("the folder of this program")?;
+        let folder = folder.to_str().context("a path in UTF-8")?;
+        let started = Instant::now();
+        let worker = world.worker(&coordinator, &["--agent-path", folder]);
         Ok(Self {
-            world,
+            _world: world,
+            started,
             coordinator,
             worker,
         })
@@ -107,14 +114,34 @@ impl Play {
         self.worker.metric("arena_decisions_total", &[])
     }
 
-    /// CPU seconds of all its processes.
+    /// CPU seconds of the coordinator, the worker, and the agents.
     fn cpu(&self) -> f64 {
-        let processes = self.world.processes();
-        processes
-            .iter()
-            .map(|&(id, _)| cpu_seconds(id as u32))
-            .sum()
+        let agents = descendants(self.worker.id());
+        let all = agents.chain([self.coordinator.id(), self.worker.id()]);
+        all.map(cpu_seconds).sum()
     }
+}
+
+/// The processes below a process.
+fn descendants(process: u32) -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let parents: BTreeMap<u32, u32> = entries
+        .filter_map(|entry| {
+            let id = entry.file_name().to_str()?.parse().ok()?;
+            let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
+            // The name in parentheses may have spaces.
+            let (_, rest) = stat.rsplit_once(')')?;
+            Some((id, rest.split_whitespace().nth(1)?.parse().ok()?))
+        })
+        .collect();
+    let is_below = |id: u32| {
+        let mut above = iter::successors(parents.get(&id), |&id| parents.get(id));
+        above.any(|&id| id == process)
+    };
+    let below: Vec<u32> = { parents.keys().copied() }
+        .filter(|&id| is_below(id))
+        .collect();
+    below.into_iter()
 }
 
 fn run(settings: &str, seconds: f64) -> anyhow::Result<Figure> {
@@ -136,10 +163,10 @@ fn run(settings: &str, seconds: f64) -> anyhow::Result<Figure> {
     })
 }
 
-/// How long it takes until the first game is durable.
+/// How long it takes from the start of the worker until the first game is durable.
 fn first(what: &str) -> anyhow::Result<Figure> {
-    let start = Instant::now();
     let play = Play::start(Duration::from_millis(50), "")?;
+    let start = play.started;
     while play.coordinator.metric("arena_games_total", &[]) < 1.0 {
         if start.elapsed() > Duration::from_secs(120) {
             bail!("no game finished: {}", play.worker.log());

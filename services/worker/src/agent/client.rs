@@ -168,10 +168,13 @@ impl AgentClient {
         if let Some(most) = self.games_by_cores.filter(|_| is_thinking) {
             return active < most;
         }
-        let replicas = self.replicas.used();
-        self.window
-            .borrow()
-            .has_room(active, self.open.get(), replicas)
+        let (window, replicas) = (self.window.borrow(), self.replicas.used());
+        window.has_room(active, self.open.get(), replicas)
+    }
+
+    /// Number of games at a time for which there are cores, if the agent is known to need them.
+    pub(crate) fn games_by_cores(&self) -> Option<usize> {
+        self.games_by_cores.filter(|_| self.is_thinking.get())
     }
 
     /// Number of events sent to the driver. It grows while the agent answers questions of any game.
@@ -398,8 +401,8 @@ impl AgentTask {
                 metrics.agent_restarted(&self.setup.label);
             }
         }
-        let output = connection.output().cloned();
-        self.client.replicas.get(self.replica).connected(output);
+        let replica = self.client.replicas.get(self.replica);
+        replica.connected(connection.output().cloned());
         self.load = None;
         self.has_run = true;
         self.up_since = Instant::now();

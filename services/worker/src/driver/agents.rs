@@ -77,6 +77,12 @@ impl TournamentAgent {
         self.client(process)?.output()
     }
 
+    /// Number of games at a time for which there are cores, if it is known to need them.
+    fn games_by_cores(&self) -> Option<usize> {
+        let limits = self.clients().iter();
+        limits.filter_map(|client| client.games_by_cores()).min()
+    }
+
     fn has_answered(&self) -> bool {
         self.clients().iter().any(|client| client.event_count() > 0)
     }
@@ -99,6 +105,8 @@ pub(super) struct TournamentAgents {
     decisions: Cell<u64>,
     /// True from the moment on at which every agent had answered.
     tried: Cell<bool>,
+    /// Games in play of agents that need cores for their games.
+    thinking: Cell<usize>,
 }
 
 /// How the question of a game is asked.
@@ -117,6 +125,8 @@ pub(super) struct SeatedAgents {
     agents: Vec<u16>,
     /// The processes of sticky agents.
     processes: Vec<(u16, usize)>,
+    /// True if one of the agents needed cores for its games when this game started.
+    is_thinking: bool,
 }
 
 impl SeatedAgents {
@@ -132,10 +142,15 @@ impl SeatedAgents {
         }
         tournament.playing.update(|games| games + 1);
         tournament.shared.count_playing();
+        let limits = |&agent: &u16| tournament.agent(agent).games_by_cores().is_some();
+        let is_thinking = agents.iter().any(limits);
+        let thinking = usize::from(is_thinking);
+        tournament.thinking.update(|games| games + thinking);
         Self {
             tournament,
             agents,
             processes,
+            is_thinking,
         }
     }
 
@@ -164,6 +179,8 @@ impl Drop for SeatedAgents {
     fn drop(&mut self) {
         self.tournament.playing.update(|games| games - 1);
         self.tournament.shared.count_played();
+        let thinking = usize::from(self.is_thinking);
+        self.tournament.thinking.update(|games| games - thinking);
         for &agent in &self.agents {
             let active = &self.tournament.agent(agent).active;
             active.update(|seats| seats - 1);
@@ -196,6 +213,7 @@ impl TournamentAgents {
             asked: RefCell::new(Vec::with_capacity(agents)),
             decisions: Cell::new(0),
             tried: Cell::new(false),
+            thinking: Cell::new(0),
         }
     }
 
@@ -220,6 +238,10 @@ impl TournamentAgents {
     pub(super) fn has_room(&self, game: &v1::GameAssignment) -> bool {
         let agents = game.seats.iter();
         let mut agents = agents.filter_map(|&it| self.agents.get(it as usize));
+        let limits = agents.clone().filter_map(TournamentAgent::games_by_cores);
+        if limits.min().is_some_and(|most| self.thinking.get() >= most) {
+            return false;
+        }
         agents.all(|agent| match agent.reached.get() {
             Some(Reached::Connected(client)) => client.has_room(agent.active.get()),
             Some(Reached::Sticky(sticky)) => sticky.has_room(),
