@@ -137,6 +137,7 @@ impl AgentTask {
         }
         if let DecisionResult::Move(..) = verdict {
             self.errors = 0;
+            self.measure_load(1, timing.map_or(Duration::ZERO, |timing| timing.round_trip));
             if self.client.asks_alone.take() {
                 self.set_room();
             }

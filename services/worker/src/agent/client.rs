@@ -77,8 +77,8 @@ pub(crate) struct AgentClient {
     /// Number of questions at a time. It has no effect while all questions are asked alone.
     pub(super) window: RefCell<Window>,
     games_by_cores: Option<usize>,
-    /// True if its answers are thought out on the CPU.
-    pub(super) is_thinking: Cell<bool>,
+    /// Whether its answers are thought out on the CPU, if that is known.
+    pub(super) is_thinking: Cell<Option<bool>>,
     closed: Cell<bool>,
     /// True if all questions are asked alone: after a failed batch, until a question that was asked
     /// alone is answered.
@@ -111,7 +111,7 @@ impl AgentClient {
             open: Cell::new(0),
             window: RefCell::new(Window::new(batch_max)),
             games_by_cores,
-            is_thinking: Cell::new(is_strict),
+            is_thinking: Cell::new(is_strict.then_some(true)),
             closed: Cell::new(false),
             asks_alone: Cell::new(false),
             broken: RefCell::default(),
@@ -164,7 +164,7 @@ impl AgentClient {
     /// True if a game of this agent may start while this many are played.
     pub(crate) fn has_room(&self, active: usize) -> bool {
         // One game shows how the agent answers.
-        let is_thinking = self.is_thinking.get() || self.event_count() == 0;
+        let is_thinking = self.is_thinking.get() != Some(false);
         if let Some(most) = self.games_by_cores.filter(|_| is_thinking) {
             return active < most;
         }
@@ -174,7 +174,8 @@ impl AgentClient {
 
     /// Number of games at a time for which there are cores, if the agent is known to need them.
     pub(crate) fn games_by_cores(&self) -> Option<usize> {
-        self.games_by_cores.filter(|_| self.is_thinking.get())
+        self.games_by_cores
+            .filter(|_| self.is_thinking.get() == Some(true))
     }
 
     /// Number of events sent to the driver. It grows while the agent answers questions of any game.
@@ -403,10 +404,10 @@ impl AgentTask {
         }
         let replica = self.client.replicas.get(self.replica);
         replica.connected(connection.output().cloned());
-        self.load = None;
         self.has_run = true;
         self.up_since = Instant::now();
         self.connection = Some(connection);
+        self.start_load();
         Ok(())
     }
 

@@ -32,18 +32,28 @@ impl CpuLoad {
 }
 
 impl AgentTask {
+    /// True if the number of games depends on whether the agent thinks on the CPU.
+    fn needs_load(&self) -> bool {
+        self.setup.own_cores.is_none() && self.setup.games_by_cores.is_some()
+    }
+
+    /// Starts to measure a new process.
+    pub(super) fn start_load(&mut self) {
+        let needs_load = self.needs_load();
+        let connection = self.connection.as_mut().filter(|_| needs_load);
+        self.load = connection.map(|it| CpuLoad::start(&it.processes()));
+    }
+
     /// Finds out whether the agent thinks on the CPU, about one question after the other.
     pub(super) fn measure_load(&mut self, decisions: usize, took: Duration) {
-        let Some(connection) = &mut self.connection else {
+        let needs_load = self.needs_load();
+        let Some(connection) = self.connection.as_mut().filter(|_| needs_load) else {
             return;
         };
-        if self.setup.own_cores.is_some() || self.setup.games_by_cores.is_none() {
-            return;
-        }
         let each = took / u32::try_from(decisions.max(1)).unwrap_or(u32::MAX);
         if each < THINKS {
             self.load = None;
-            self.client.is_thinking.set(false);
+            self.client.is_thinking.set(Some(false));
             return;
         }
         let processes = connection.processes();
@@ -53,7 +63,7 @@ impl AgentTask {
         };
         let is_serial = connection.single || self.client.window.borrow().is_serial();
         let is_thinking = load.is_thinking(&processes, took) && is_serial;
-        self.client.is_thinking.set(is_thinking);
+        self.client.is_thinking.set(Some(is_thinking));
     }
 }
 
