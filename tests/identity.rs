@@ -369,12 +369,12 @@ fn operator_limits_endpoints() {
         (coordinator, output)
     };
     let (far, refused) = register(&["--agent-endpoints", "10.0.0.0/8"], &at, "far");
-    let _ = refused.fails(2, &["127.0.0.1", "operator", "--agent-endpoints"]);
+    let _ = refused.fails(2, &["127.0.0.1", "operator", "--allow-endpoint"]);
     far.stop();
     let socket = format!("unix:{}", world.folder().join("mine.sock").display());
     let local = world.server(&["agent", "serve", "--bot", "random", "--listen", &socket]);
     let (closed, refused) = register(&[], &socket, "closed");
-    let _ = refused.fails(2, &[&socket, "--agent-endpoints unix"]);
+    let _ = refused.fails(2, &[&socket, "--allow-endpoint unix"]);
     closed.stop();
     let both = ["--agent-endpoints", "unix,127.0.0.0/8"];
     let (open, registered) = register(&both, &socket, "open");

@@ -3,6 +3,7 @@
 use std::{
     env,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 /// The top of the repository.
@@ -62,12 +63,14 @@ pub fn python() -> Result<PathBuf, String> {
     ))
 }
 
-/// The folder of the SDK that [`python`] imports: that of the repository that installed it.
+/// The folder from which [`python`] imports the SDK.
 pub(crate) fn python_sdk() -> PathBuf {
-    let tools = repository().join("target/tools").canonicalize();
-    let tools = tools.unwrap_or_else(|_| repository().join("target/tools"));
-    let installed = tools.ancestors().nth(2).unwrap_or(repository());
-    installed.join("agents/sdk/python")
+    let python = python().unwrap_or_else(|reported| panic!("{reported}"));
+    let code =
+        "import arena_agent, os; print(os.path.dirname(os.path.dirname(arena_agent.__file__)))";
+    let output = Command::new(python).args(["-c", code]).output();
+    let output = output.expect("Python can be started").stdout;
+    String::from_utf8_lossy(&output).trim().into()
 }
 
 /// PATH with [`python`] in front.

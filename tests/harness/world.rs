@@ -28,6 +28,8 @@ pub struct World {
     folder: TempDir,
     files: AtomicU32,
     path: String,
+    /// The folder of the SDK, if Python is in the search path.
+    sdk: PathBuf,
 }
 
 impl Default for World {
@@ -50,6 +52,7 @@ impl World {
                 .expect("a temporary folder"),
             files: AtomicU32::new(0),
             path: env::var("PATH").unwrap_or_default(),
+            sdk: PathBuf::new(),
         }
     }
 
@@ -58,6 +61,7 @@ impl World {
     pub fn with_python() -> Self {
         let mut world = Self::new();
         world.path = program::python_path();
+        world.sdk = program::python_sdk();
         world
     }
 
@@ -96,7 +100,7 @@ impl World {
             .env(MARK, self.folder())
             // Agents as well get the mark, and the SDK, which Python finds in the repository.
             .env("ARENA_WORKER_AGENT_ENV", MARK)
-            .env("ARENA_AGENT_PATH", program::python_sdk())
+            .env("ARENA_AGENT_PATH", &self.sdk)
             .stdin(Stdio::null());
         command
     }

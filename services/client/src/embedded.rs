@@ -12,7 +12,7 @@ use std::{
 use arena_access::{LocalToken, Token, keep_data_token};
 use arena_coordinator::{CheckNative, Options};
 use arena_store::{MemoryStore, SledStore, Store, StoreError};
-use arena_wire::v1;
+use arena_wire::{networks::AgentNetworks, v1};
 use serde_json::json;
 use tokio::{sync::oneshot, task::JoinHandle};
 
@@ -72,6 +72,7 @@ async fn outcome(task: &mut JoinHandle<Outcome>) -> Outcome {
 pub fn options(store: Arc<dyn Store>, listen: SocketAddr) -> Options {
     Options {
         check_native: CHECK_NATIVE,
+        agent_networks: AgentNetworks::everywhere(),
         ..Options::new(store, listen, arena_agents::serve::describe())
     }
 }

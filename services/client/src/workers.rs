@@ -69,6 +69,9 @@ struct Worker {
 
 /// Maximum number of drivers of a worker.
 const DRIVERS: usize = 16;
+/// All networks in which agents may be.
+const EVERYWHERE: &str = "0.0.0.0/0,::/0";
+
 /// Maximum number of restarts of a worker.
 const RESTARTS_MAX: u32 = 20;
 /// A worker that fails within this time does not start at all.
@@ -110,6 +113,8 @@ impl Fleet {
             .env_remove("ARENA_TOKEN_FILE")
             .args(["--metrics", "127.0.0.1:0", "--exit-with-stdin"])
             .args(["--coordinator", &self.url, "--name", &name])
+            // This user chooses the endpoints.
+            .args(["--allow-endpoint", EVERYWHERE])
             .args([
                 "--builtin",
                 builtin.as_ref().map_or("", PossibleValue::get_name),

@@ -24,30 +24,82 @@ const METADATA_V4: [[u8; 4]; 3] = [[100, 100, 100, 200], [168, 63, 129, 16], [19
 
 /// Addresses at which agents may be endpoints. Link-local, multicast, broadcast and unspecified
 /// addresses and metadata services of clouds never are.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentNetworks {
     /// None: all networks.
-    only: Option<Vec<IpNet>>,
+    only: Option<Vec<Allowed>>,
     unix: bool,
+}
+
+/// A network with a port; none: every port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Allowed {
+    network: IpNet,
+    port: Option<u16>,
+}
+
+impl Default for AgentNetworks {
+    /// The addresses of this machine alone.
+    fn default() -> Self {
+        let loopback = [
+            IpNet::new(Ipv4Addr::new(127, 0, 0, 0).into(), 8),
+            IpNet::new(Ipv6Addr::LOCALHOST.into(), 128),
+        ];
+        let allowed = |network| Allowed {
+            network,
+            port: None,
+        };
+        Self {
+            only: Some(loopback.into_iter().flatten().map(allowed).collect()),
+            unix: false,
+        }
+    }
+}
+
+impl FromStr for Allowed {
+    type Err = ();
+
+    /// Parses `NETWORK` or `NETWORK:PORT`; an IPv6 network before a port is in brackets.
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let network = |text: &str| {
+            let network = text.parse::<IpNet>();
+            network.or_else(|_| text.parse::<IpAddr>().map(IpNet::from))
+        };
+        if let Ok(network) = network(text) {
+            return Ok(Self {
+                network,
+                port: None,
+            });
+        }
+        let (address, port) = text.rsplit_once(':').ok_or(())?;
+        let bare = { address.strip_prefix('[') }.and_then(|it| it.strip_suffix(']'));
+        if bare.is_none() && address.contains(':') {
+            return Err(());
+        }
+        Ok(Self {
+            network: network(bare.unwrap_or(address)).map_err(|_| ())?,
+            port: Some(port.parse().map_err(|_| ())?),
+        })
+    }
 }
 
 impl FromStr for AgentNetworks {
     type Err = String;
 
-    /// Parses networks, addresses and `unix`, separated by commas.
+    /// Parses networks and addresses, each perhaps with a port, and `unix`, separated by commas.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut networks = Self {
             only: Some(Vec::new()),
             unix: false,
         };
         for part in text.split(',').map(str::trim) {
-            let network = part.parse::<IpNet>();
-            match network.or_else(|_| part.parse::<IpAddr>().map(IpNet::from)) {
-                Ok(network) => networks.only.get_or_insert_default().push(network),
-                Err(_) if part == UNIX => networks.unix = true,
-                Err(_) => {
+            match part.parse() {
+                Ok(allowed) => networks.only.get_or_insert_default().push(allowed),
+                Err(()) if part == UNIX => networks.unix = true,
+                Err(()) => {
                     return Err(format!(
-                        "\"{part}\" is not a network: expected 10.0.0.0/8, an address or {UNIX}"
+                        "\"{part}\" is not a network: expected 10.0.0.0/8, 10.0.0.0/8:5000, \
+                         [fd00::/8]:5000, an address or {UNIX}"
                     ));
                 }
             }
@@ -57,6 +109,15 @@ impl FromStr for AgentNetworks {
 }
 
 impl AgentNetworks {
+    /// All networks, for a coordinator that a user starts for own agents.
+    #[must_use]
+    pub fn everywhere() -> Self {
+        Self {
+            only: None,
+            unix: false,
+        }
+    }
+
     /// The networks for commands of a user, who may also name Unix sockets.
     #[must_use]
     pub fn of_user() -> Self {
@@ -76,27 +137,32 @@ impl AgentNetworks {
                 true => Ok(()),
                 false => Err(format!(
                     "Unix sockets are not allowed: let the agent listen on a port; an operator \
-                     can allow them with --agent-endpoints {UNIX}"
+                     can allow them with --allow-endpoint {UNIX}"
                 )),
             };
         }
-        let host = url.parse::<Uri>().ok();
-        let address = host.as_ref().and_then(|url| host_of(url).parse().ok());
-        address.map_or(Ok(()), |address| self.check_address(address))
+        let Ok(url) = url.parse::<Uri>() else {
+            return Ok(());
+        };
+        let address = host_of(&url).parse().ok();
+        address.map_or(Ok(()), |address| self.check_address(address, port_of(&url)))
     }
 
-    fn check_address(&self, address: IpAddr) -> Result<(), String> {
+    fn check_address(&self, address: IpAddr, port: u16) -> Result<(), String> {
         let address = canonical(address);
         if let Some(kind) = special(address) {
             return Err(format!(
                 "{address} is {kind} address: use the address of the machine that runs the agent"
             ));
         }
-        let networks = self.only.as_ref();
-        match networks.is_none_or(|only| only.iter().any(|network| network.contains(&address))) {
+        let allows = |allowed: &Allowed| {
+            allowed.network.contains(&address) && allowed.port.is_none_or(|it| it == port)
+        };
+        match { self.only.as_ref() }.is_none_or(|only| only.iter().any(allows)) {
             true => Ok(()),
             false => Err(format!(
-                "{address} is not in the networks that the operator allows with --agent-endpoints"
+                "{address} port {port} is not in the networks that the operator allows with \
+                 --allow-endpoint"
             )),
         }
     }
@@ -121,16 +187,20 @@ impl AgentNetworks {
     }
 
     async fn open(&self, url: &Uri) -> io::Result<TcpStream> {
-        let port = url.port_u16().unwrap_or(80);
+        let port = port_of(url);
         let addresses: Vec<SocketAddr> = lookup_host((host_of(url), port)).await?.collect();
         for address in &addresses {
-            let checked = self.check_address(address.ip());
+            let checked = self.check_address(address.ip(), port);
             checked.map_err(|reason| io::Error::new(io::ErrorKind::PermissionDenied, reason))?;
         }
         let stream = TcpStream::connect(&addresses[..]).await?;
         stream.set_nodelay(true)?;
         Ok(stream)
     }
+}
+
+fn port_of(url: &Uri) -> u16 {
+    url.port_u16().unwrap_or(80)
 }
 
 /// The host of a URL; an IPv6 address without its brackets.
@@ -227,14 +297,12 @@ mod tests {
                 assert!(AgentNetworks::default().check(url).is_err(), "{url}");
             }
         }
-        for url in [
-            "http://127.0.0.1:1",
-            "http://[::1]:1",
-            "http://10.0.0.7:1",
-            "http://host:1",
-        ] {
+        for url in ["http://127.0.0.1:1", "http://[::1]:1", "http://host:1"] {
             assert_eq!(AgentNetworks::default().check(url), Ok(()), "{url}");
         }
+        let far = "http://10.0.0.7:1";
+        assert_eq!(AgentNetworks::of_user().check(far), Ok(()));
+        assert!(AgentNetworks::default().check(far).is_err());
         assert_eq!(AgentNetworks::of_user().check("unix:/tmp/mine"), Ok(()));
     }
 
@@ -251,11 +319,35 @@ mod tests {
         ] {
             let refused = networks.check(url);
             assert!(
-                refused.is_err_and(|it| it.contains("--agent-endpoints")),
+                refused.is_err_and(|it| it.contains("--allow-endpoint")),
                 "{url}"
             );
         }
-        for text in ["", "10.0.0.0/33", "localhost", "10.0.0.0/8,,"] {
+        let networks = "10.0.0.0/8:5000, [fd00::/8]:5000, ::1".parse::<AgentNetworks>();
+        let networks = networks.expect("networks");
+        for url in [
+            "http://10.1.2.3:5000",
+            "http://[fd01::1]:5000",
+            "http://[::1]:7",
+        ] {
+            assert_eq!(networks.check(url), Ok(()), "{url}");
+        }
+        for url in [
+            "http://10.1.2.3:5001",
+            "http://10.1.2.3",
+            "http://[fd01::1]:50",
+        ] {
+            assert!(networks.check(url).is_err(), "{url}");
+        }
+        for text in [
+            "10.0.0.0/8:99999",
+            "fd00::/8:5000",
+            ":5000",
+            "",
+            "10.0.0.0/33",
+            "localhost",
+            "10.0.0.0/8,,",
+        ] {
             assert!(text.parse::<AgentNetworks>().is_err(), "{text}");
         }
     }
@@ -267,7 +359,7 @@ mod tests {
         for (networks, url, reason) in [
             (only, "http://localhost:1", "not in the networks"),
             (
-                AgentNetworks::default(),
+                AgentNetworks::of_user(),
                 "http://2852039166:1",
                 "link-local",
             ),

@@ -39,7 +39,7 @@ use crate::{
     machine::{CoreSet, Machine},
     native::{Job, Pool},
     runtime::on_own_thread,
-    supervise::{Listen, SOCKET_PATH_BYTES, Sandbox, socket_path_bytes},
+    supervise::{Listen, SOCKET_PATH_BYTES, Sandbox, open_to_agents, socket_path_bytes},
 };
 
 /// Default number of games at once.
@@ -184,6 +184,9 @@ impl Options {
                 path: temp.path().to_owned(),
                 bytes,
             });
+        }
+        if self.sandbox.user.is_some() {
+            open_to_agents(temp.path()).map_err(failed(temp.path()))?;
         }
         let guard = AgentOptions::of_executable(self.program.clone()).guard;
         self.sandbox.check(&guard, temp.path())?;

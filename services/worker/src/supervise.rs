@@ -17,6 +17,7 @@ use crate::machine::CoreSet;
 pub use output::{KEPT_BYTES, Output, Outputs};
 pub use process::Process;
 pub(crate) use process::{SOCKET_PATH_BYTES, socket_path_bytes};
+pub(crate) use sandbox::open_to_agents;
 pub use sandbox::{Sandbox, SandboxError};
 
 /// How to start the guard: a program and the arguments that make it run

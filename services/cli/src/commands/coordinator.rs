@@ -160,11 +160,17 @@ pub(crate) struct CoordinatorArgs {
     #[arg(long, env = "ARENA_COORDINATOR_REPORT_QUEUE", default_value_t = 65_536, value_name = "GAMES", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     report_queue: u64,
 
-    /// Networks in which agents may be endpoints [default: all]
+    /// Networks and ports at which agents may be endpoints [default: loopback only]
     ///
-    /// Networks, addresses and "unix" (Unix sockets), separated by commas. Link-local and
-    /// multicast addresses and metadata services of clouds are always refused.
-    #[arg(long, env = "ARENA_COORDINATOR_AGENT_ENDPOINTS", value_name = "CIDR,…")]
+    /// Such as 10.0.0.0/8:5000, 10.0.0.7, [fd00::/8]:5000 or "unix" (Unix sockets),
+    /// separated by commas. Link-local and multicast addresses and metadata services of
+    /// clouds are always refused.
+    #[arg(
+        long = "allow-endpoint",
+        alias = "agent-endpoints",
+        env = "ARENA_COORDINATOR_AGENT_ENDPOINTS",
+        value_name = "CIDR:PORT,…"
+    )]
     agent_endpoints: Option<AgentNetworks>,
 
     /// Limits for each token of a role, such as submitter.agents=200

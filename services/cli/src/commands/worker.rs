@@ -110,11 +110,17 @@ pub(crate) struct WorkerArgs {
     )]
     connect_timeout: u64,
 
-    /// Networks in which agents may be endpoints [default: all]
+    /// Networks and ports at which agents may be endpoints [default: loopback only]
     ///
-    /// Networks, addresses and "unix" (Unix sockets), separated by commas. Link-local and
-    /// multicast addresses and metadata services of clouds are always refused.
-    #[arg(long, env = "ARENA_WORKER_AGENT_ENDPOINTS", value_name = "CIDR,…")]
+    /// Such as 10.0.0.0/8:5000, 10.0.0.7, [fd00::/8]:5000 or "unix" (Unix sockets),
+    /// separated by commas. Link-local and multicast addresses and metadata services of
+    /// clouds are always refused.
+    #[arg(
+        long = "allow-endpoint",
+        alias = "agent-endpoints",
+        env = "ARENA_WORKER_AGENT_ENDPOINTS",
+        value_name = "CIDR:PORT,…"
+    )]
     agent_endpoints: Option<AgentNetworks>,
 
     /// How to confine registered binaries: none, kernel or strict

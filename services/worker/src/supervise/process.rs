@@ -106,7 +106,7 @@ impl Supervisor {
         let (listen, url, port) = address(launch.listen, dir.path()).map_err(ours)?;
         let mut plan = self.sandbox.plan_of(launch, dir.path(), port);
         let shown = dir.path().display();
-        let folders = Folders::create(dir.path())
+        let folders = Folders::create(dir.path(), plan.user)
             .map_err(|error| ours(format!("cannot create folders in {shown}: {error}")))?;
         // Without a sandbox, an agent may write to its unpacked package.
         let package = match plan.layers.is_empty() {

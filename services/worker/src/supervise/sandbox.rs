@@ -3,7 +3,7 @@
 use std::{
     ffi::OsString,
     fs, io,
-    os::unix::process::CommandExt,
+    os::unix::{fs::PermissionsExt, process::CommandExt},
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -65,10 +65,14 @@ impl Sandbox {
     /// and waits for them.
     #[must_use]
     pub fn best(guard: &GuardCommand, temp: &Path) -> Self {
-        let levels = [SandboxLevel::Kernel];
-        let mut all = levels.into_iter().map(Self::of_level);
-        all.find(|sandbox| sandbox.check(guard, temp).is_ok())
-            .unwrap_or_default()
+        let sandbox = Self::of_level(SandboxLevel::Kernel);
+        match sandbox.check(guard, temp) {
+            Ok(()) => sandbox,
+            Err(error) => {
+                tracing::warn!(%error, "agents are not confined");
+                Self::default()
+            }
+        }
     }
 
     /// Sets the sandbox up once, without an agent in it. Starts a process and waits for it.
@@ -153,8 +157,11 @@ pub(super) struct Folders {
 }
 
 impl Folders {
-    /// Creates them, readable by no other user, unless agents have a user of their own.
-    pub(super) fn create(folder: &Path) -> io::Result<Self> {
+    /// Creates them, readable by no other user. A user of agents can enter the folder.
+    pub(super) fn create(folder: &Path, user: Option<u32>) -> io::Result<Self> {
+        if user.is_some() {
+            open_to_agents(folder)?;
+        }
         let folders = Self {
             run: folder.join(RUN),
             work: folder.join(WORK),
@@ -165,4 +172,9 @@ impl Folders {
         }
         Ok(folders)
     }
+}
+
+/// Lets other users enter a folder, but not list it.
+pub(crate) fn open_to_agents(folder: &Path) -> io::Result<()> {
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o711))
 }
