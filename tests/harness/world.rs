@@ -100,8 +100,10 @@ impl World {
             .env(MARK, self.folder())
             // Agents as well get the mark, and the SDK, which Python finds in the repository.
             .env("ARENA_WORKER_AGENT_ENV", MARK)
-            .env("ARENA_AGENT_PATH", &self.sdk)
             .stdin(Stdio::null());
+        if !self.sdk.as_os_str().is_empty() {
+            command.env("ARENA_AGENT_PATH", &self.sdk);
+        }
         command
     }
 

@@ -138,6 +138,7 @@ pub(crate) struct WorkerArgs {
     #[arg(
         long,
         env = "ARENA_AGENT_PATH",
+        hide_env_values = true,
         value_name = "PATH",
         value_delimiter = ':'
     )]
@@ -147,6 +148,7 @@ pub(crate) struct WorkerArgs {
     #[arg(
         long,
         env = "ARENA_WORKER_AGENT_ENV",
+        hide_env_values = true,
         value_name = "NAME",
         value_delimiter = ','
     )]
