@@ -251,10 +251,10 @@ fn changing_description_keeps_identity() {
 #[test]
 fn changing_file_is_described_as_read() {
     let world = World::with_python();
-    // To describe the agent, the registered file is used.
+    // To describe the agent, the registered file is used. The sandbox keeps the agent from it.
     let path = world.folder().join("picks.py");
     let swap = format!(
-        "\nopen({path:?}, \"w\").write(\"changed\")\nfrom",
+        "\ntry: open({path:?}, \"w\").write(\"changed\")\nexcept OSError: pass\nfrom",
         path = path.to_str().expect("UTF-8")
     );
     let source = picks("min").replace("\nfrom", &swap);
