@@ -221,8 +221,13 @@ mod tests {
         let exceeded = measure(disk(50_000), temp.path());
         assert!(matches!(exceeded, Some((TreeLimit::Disk, bytes)) if bytes >= 100_000));
         assert_eq!(measure(disk(200_000), temp.path()), None);
-        let start = Instant::now();
-        while start.elapsed() < Duration::from_millis(60) {}
+        // On a busy machine, CPU time takes longer.
+        let used = || {
+            let usage = nix::sys::resource::getrusage(UsageWho::RUSAGE_SELF).expect("usage");
+            (usage.user_time().tv_sec(), usage.user_time().tv_usec())
+        };
+        let start = used();
+        while used() < (start.0, start.1 + 60_000) {}
         let cpu = |cpu_ms| TreeLimits { cpu_ms, ..none };
         let exceeded = measure(cpu(10), temp.path());
         assert!(
