@@ -50,7 +50,7 @@ pub fn before_start(plan: &mut Plan) -> Result<(), Missing> {
 }
 
 /// What process 1 does: it enters the other namespaces and the new root, in which the program of
-/// this process is at [`root::PROGRAM`].
+/// this process is at `root::PROGRAM`.
 ///
 /// # Errors
 /// [`Missing`].
