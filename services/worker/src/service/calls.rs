@@ -160,8 +160,10 @@ pub(super) fn refusal(status: &Status) -> Refusal {
             Refusal::UnknownWorker
         }
         Code::InvalidArgument | Code::OutOfRange => Refusal::Contents,
-        Code::Unauthenticated => Refusal::NoAccess,
-        Code::PermissionDenied if reason == Some(reasons::ROLE_INSUFFICIENT) => Refusal::NoAccess,
+        // Other refusals of tokens can follow from a coordinator that just starts.
+        Code::Unauthenticated | Code::PermissionDenied if has_no_access(reason) => {
+            Refusal::NoAccess
+        }
         Code::NotFound
         | Code::FailedPrecondition
         | Code::PermissionDenied
@@ -169,6 +171,16 @@ pub(super) fn refusal(status: &Status) -> Refusal {
         _ if after.is_some() => Refusal::Busy { after },
         _ => Refusal::Failed,
     }
+}
+
+/// True if the worker's token was withdrawn, or never allowed it to play.
+fn has_no_access(reason: Option<&str>) -> bool {
+    let final_reasons = [
+        reasons::TOKEN_REVOKED,
+        reasons::TOKEN_EXPIRED,
+        reasons::ROLE_INSUFFICIENT,
+    ];
+    reason.is_some_and(|reason| final_reasons.contains(&reason))
 }
 
 /// The text of an error for people.
