@@ -20,6 +20,8 @@ use crate::{Output, Server, program, wait::DEADLINE};
 
 /// The variable with the world of a process, which every child inherits.
 const MARK: &str = "ARENA_TEST_WORLD";
+/// The mark, and the variables by which an agent of `hosts.rs` fails or waits.
+const AGENT_ENV: &str = "ARENA_TEST_WORLD,TEST_HOST_LACKS_SOMETHING,TEST_HOST_TAKES";
 
 /// The folder of one test, and all processes that it starts. Dropping it kills running processes
 /// and removes the folder.
@@ -98,11 +100,13 @@ impl World {
             .env("PATH", &self.path)
             .env("NO_COLOR", "1")
             .env(MARK, self.folder())
-            // Agents as well get the mark, and the SDK, which Python finds in the repository.
-            .env("ARENA_WORKER_AGENT_ENV", MARK)
+            // Agents as well get these, and may use `arena` and the SDK of the repository.
+            .env("ARENA_WORKER_AGENT_ENV", AGENT_ENV)
             .stdin(Stdio::null());
-        if !self.sdk.as_os_str().is_empty() {
-            command.env("ARENA_AGENT_PATH", &self.sdk);
+        let arena = program::arena().parent().map(Path::to_owned);
+        let sdk = Some(self.sdk.clone()).filter(|sdk| !sdk.as_os_str().is_empty());
+        if let Ok(paths) = env::join_paths(arena.into_iter().chain(sdk)) {
+            command.env("ARENA_AGENT_PATH", paths);
         }
         command
     }
