@@ -222,8 +222,14 @@ fn rerun_names_nondeterministic_agent() {
     world.nothing_runs();
 }
 
+/// Sets what the agent of [`picks`] chooses.
+fn pick(world: &World, which: &str) {
+    fs::create_dir_all(world.folder().join("shared")).expect("a folder");
+    let _ = world.write("shared/pick", which);
+}
+
 /// An agent that chooses the least or the greatest id, as the file `pick` beside the data folder
-/// says.
+/// says. It is in the folder `shared`, which agents may read.
 fn picks(world: &World) -> String {
     let source = format!(
         "#!/usr/bin/env python3\n\
@@ -234,7 +240,7 @@ fn picks(world: &World) -> String {
          \x20       pick = {{\"min\": min, \"max\": max}}[open({file:?}).read()]\n\
          \x20       return pick(move.id for move in decision.moves)\n\n\n\
          serve(Picks())\n",
-        file = world.folder().join("pick")
+        file = world.folder().join("shared/pick")
     );
     let path = world.write("picks.py", source);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a file");
@@ -245,7 +251,7 @@ fn picks(world: &World) -> String {
 fn rerun_names_first_different_ply() {
     let world = World::with_python();
     let path = picks(&world);
-    let _ = world.write("pick", "min");
+    pick(&world, "min");
     let _ = world
         .arena(&[
             "agent", "register", "picks", "--binary", &path, "--data", "data",
@@ -262,7 +268,7 @@ fn rerun_names_first_different_ply() {
     let game = format!("{id}/0");
     let rerun = ["game", "rerun", &game, "--data", "data"];
     let _ = world.arena(&rerun).ok();
-    let _ = world.write("pick", "max");
+    pick(&world, "max");
     let _ = world.arena(&rerun).fails(
         3,
         &["ply", "differs: expected", "got", "picks", "always so"],
@@ -272,7 +278,7 @@ fn rerun_names_first_different_ply() {
 #[test]
 fn rerun_uses_the_original_binary() {
     let world = World::with_python();
-    let _ = world.write("pick", "min");
+    pick(&world, "min");
     let path = picks(&world);
     let register = [
         "agent", "register", "picks", "--binary", &path, "--data", "data",
@@ -298,7 +304,7 @@ fn rerun_uses_the_original_binary() {
 #[test]
 fn rerun_finds_packages_in_data_folder() {
     let world = World::with_python();
-    let _ = world.write("pick", "min");
+    pick(&world, "min");
     let path = picks(&world);
     let _ = world
         .arena(&["agent", "register", "picks", "--binary", &path])

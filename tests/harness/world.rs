@@ -100,12 +100,14 @@ impl World {
             .env("PATH", &self.path)
             .env("NO_COLOR", "1")
             .env(MARK, self.folder())
-            // Agents as well get these, and may use `arena` and the SDK of the repository.
+            // Agents as well get these, and may use `arena`, the SDK of the repository, and the
+            // world's folder `shared`.
             .env("ARENA_WORKER_AGENT_ENV", AGENT_ENV)
             .stdin(Stdio::null());
         let arena = program::arena().parent().map(Path::to_owned);
         let sdk = Some(self.sdk.clone()).filter(|sdk| !sdk.as_os_str().is_empty());
-        if let Ok(paths) = env::join_paths(arena.into_iter().chain(sdk)) {
+        let shared = Some(self.folder().join("shared")).filter(|folder| folder.is_dir());
+        if let Ok(paths) = env::join_paths(arena.into_iter().chain(sdk).chain(shared)) {
             command.env("ARENA_AGENT_PATH", paths);
         }
         command
