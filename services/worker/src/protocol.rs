@@ -402,7 +402,9 @@ impl<R> Protocol<R> {
         let target = 2 * self.settings.capacity;
         // Games that wait for a slow agent do not keep out those of other tournaments.
         let sated = games.sated();
-        let room = target.saturating_sub(games.unfinished() - sated);
+        // Drivers go on between both counts.
+        let unsated = games.unfinished().saturating_sub(sated);
+        let room = target.saturating_sub(unsated);
         let (least, most) = LEASE_GAMES;
         if room < least.min(target / 2) || self.backlogged() {
             return None;
