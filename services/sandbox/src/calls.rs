@@ -71,7 +71,7 @@ const NAMESPACES: u64 = (libc::CLONE_NEWCGROUP
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWUSER
     | libc::CLONE_NEWUTS) as u32 as u64;
-/// Flags beside the type of a socket.
+/// The bits of a socket's type; the others are flags.
 const SOCKET_TYPE: u64 = 0xf;
 /// A flag of `sendto` and `sendmsg` that connects.
 const FAST_OPEN: u64 = libc::MSG_FASTOPEN as u32 as u64;

@@ -42,8 +42,8 @@ pub(crate) const FACTS: &[&str] = &[
 
 /// Interpreters whose installation may be elsewhere than the folder of `PATH` that names them.
 const INTERPRETERS: &[&str] = &["python3", "python", "node", "java", "ruby", "php"];
-/// Folders beside a folder of programs, with the libraries of these programs.
-const BESIDE: &[&str] = &["lib", "lib64", "libexec", "pyvenv.cfg", "include"];
+/// Folders and files next to a folder of programs, which these programs need.
+const NEIGHBOURS: &[&str] = &["lib", "lib64", "libexec", "pyvenv.cfg", "include"];
 
 /// The folders in which the interpreters of `PATH` and their libraries are, outside of the
 /// system's folders.
@@ -76,8 +76,8 @@ fn add(folder: &Path, found: &mut BTreeSet<PathBuf>) {
     if folder.file_name() == Some(OsStr::new("shims")) {
         found.insert(above.to_owned());
     }
-    let beside = BESIDE.iter().map(|name| above.join(name));
-    found.extend(beside.filter(|path| path.exists()));
+    let neighbours = NEIGHBOURS.iter().map(|name| above.join(name));
+    found.extend(neighbours.filter(|path| path.exists()));
 }
 
 #[cfg(test)]

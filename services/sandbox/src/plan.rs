@@ -1,4 +1,4 @@
-//! What to set up for one agent, as its worker tells the processes that set it up.
+//! What a worker asks to be set up for one agent.
 
 use std::path::PathBuf;
 

@@ -14,8 +14,8 @@ use super::{Broken, Figure, Outcome, StressTest};
 use crate::{Server, World, program};
 use modes::{Mode, SINGLE, Table};
 
-/// A correct agent of the papers among the misbehaving ones.
-const INNOCENT: &str = "random";
+/// Correct agents of the papers among the misbehaving ones.
+const INNOCENTS: [&str; 3] = ["random", "aggressive", "defensive"];
 
 /// Settings.
 #[derive(Debug, clap::Args)]
@@ -61,9 +61,15 @@ impl StressTest for Agents {
             "tests/stress/run agents {runs} --at-once {} --seed {}",
             self.at_once, self.seed
         );
-        self.misbehave()
-            .map(Outcome::Holds)
-            .map_err(|Broken(seen)| Broken(format!("{seen}\nagain: {command}")))
+        let started = Instant::now();
+        let mut figures = Vec::new();
+        for connects in [false, true] {
+            let part = self.misbehave(connects);
+            let part = part.map_err(|Broken(seen)| Broken(format!("{seen}\nagain: {command}")))?;
+            figures.extend(part);
+        }
+        figures.push(Figure::new("seconds", started.elapsed().as_secs_f64()));
+        Ok(Outcome::Holds(figures))
     }
 }
 
@@ -75,21 +81,24 @@ struct Run {
 }
 
 impl Agents {
-    fn misbehave(&self) -> Result<Vec<Figure>, Broken> {
-        let table = Table::read();
+    /// Plays the misbehaviours that work in a sandbox, or those that need to connect to themselves,
+    /// which a sandbox forbids.
+    fn misbehave(&self, connects: bool) -> Result<Vec<Figure>, Broken> {
+        let table = Table::read(connects);
+        let level = if connects { "none" } else { "kernel" };
         let world = World::with_python();
-        let coordinator = world.coordinator("data", &[]);
+        let coordinator = world.coordinator("data", &["--sandbox", level]);
         let url = coordinator.url();
         register(&world, &table, &url);
-        let mut workers = vec![
-            world.worker(&coordinator, &[]),
-            world.worker(&coordinator, &[]),
-        ];
+        let worker = |more: &[&str]| {
+            let sandbox = ["--sandbox", level];
+            world.worker(&coordinator, &[&sandbox, more].concat())
+        };
+        let mut workers = vec![worker(&[]), worker(&[])];
         if !self.once {
-            workers.push(world.worker(&coordinator, &["--unary"]));
+            workers.push(worker(&["--unary"]));
         }
         let runs = self.draw(&table);
-        let started = Instant::now();
         let mut games = 0;
         let mut faults: BTreeMap<String, u64> = BTreeMap::new();
         for together in runs.chunks(self.at_once.max(1) as usize) {
@@ -112,7 +121,6 @@ impl Agents {
                 }
             }
         }
-        let seconds = started.elapsed().as_secs_f64();
         let worker_mib = workers.iter().map(peak_mib).max().unwrap_or_default();
         let coordinator_mib = peak_mib(&coordinator);
         for (who, peak, bound) in [
@@ -138,18 +146,18 @@ impl Agents {
         }
         coordinator.stop();
         world.nothing_runs();
+        let figure = |name: &str, value| Figure::new(&format!("sandbox {level}: {name}"), value);
         let mut figures = vec![
-            Figure::new("tournaments", runs.len()),
-            Figure::new("kinds of misbehaviour", table.modes.len()),
-            Figure::new("games", games),
+            figure("tournaments", runs.len() as u64),
+            figure("kinds of misbehaviour", table.modes.len() as u64),
+            figure("games", games),
         ];
         for (kind, count) in faults {
-            figures.push(Figure::new(&format!("faults: {kind}"), count));
+            figures.push(figure(&format!("faults: {kind}"), count));
         }
         figures.extend([
-            Figure::new("peak memory of a worker, MiB", worker_mib),
-            Figure::new("peak memory of the coordinator, MiB", coordinator_mib),
-            Figure::new("seconds", seconds),
+            figure("peak memory of a worker, MiB", worker_mib),
+            figure("peak memory of the coordinator, MiB", coordinator_mib),
         ]);
         Ok(figures)
     }
@@ -181,12 +189,12 @@ impl Agents {
             };
             let mut agents: Vec<String> = Vec::with_capacity(seats);
             if !self.once && rng.below(2) == 0 {
-                agents.push(INNOCENT.to_owned());
+                agents.push(INNOCENTS[0].to_owned());
             }
             while agents.len() < seats {
                 if deck.is_empty() {
                     if self.once && !agents.is_empty() {
-                        agents.push(format!("good{}", ["", SINGLE][agents.len() % 2]));
+                        agents.push(INNOCENTS[agents.len() - 1].to_owned());
                         continue;
                     }
                     deck = table.modes.iter().collect();

@@ -35,6 +35,8 @@ pub(super) struct Mode {
     pub(super) start_timeout_s: Option<u64>,
     pub(super) memory_mib: Option<u64>,
     pub(super) processes: Option<u32>,
+    #[serde(default)]
+    connects: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -45,8 +47,12 @@ enum When {
 }
 
 impl Table {
-    pub(super) fn read() -> Self {
-        toml::from_str(include_str!("../../data/misbehaviour.toml")).expect("the table is TOML")
+    /// The modes that need to connect to themselves, or the others.
+    pub(super) fn read(connects: bool) -> Self {
+        let table = include_str!("../../data/misbehaviour.toml");
+        let mut table: Self = toml::from_str(table).expect("the table is TOML");
+        table.modes.retain(|mode| mode.connects == connects);
+        table
     }
 
     /// The mode in an agent's name.
@@ -162,7 +168,7 @@ mod tests {
 
     #[test]
     fn fault_needs_kind_decision_and_agent() {
-        let table = Table::read();
+        let table = Table::read(false);
         let judge = |fault, plies| table.judge(&game(fault, plies), true);
         let fault = |ply, seat, kind| json!([{"ply": ply, "seat": seat, "kind": kind}]);
         assert_eq!(judge(fault(10, 0, "crash"), 12), Ok(1));
