@@ -88,17 +88,16 @@ class Arena:
 
     def register(self, name, program, *arguments):
         """Registers a program with arguments."""
-        wrapper = self.folder / name
-        call = [sys.executable, str(program), *map(str, arguments)]
-        wrapper.write_text(f"#!/usr/bin/env python3\nimport os\nos.execv({call[0]!r}, {call!r})\n")
-        wrapper.chmod(0o755)
-        self.run("agent", "register", name, "--binary", wrapper, "--data", "data")
+        more = ["--", *arguments] if arguments else []
+        self.run("agent", "register", name, "--binary", program, "--data", "data", *more)
 
     def misbehave(self, name, mode, *arguments):
         """Registers an agent of tests/agents/misbehave."""
         program = self.folder / "misbehave"
         if not program.exists():
-            zipapp.create_archive(ROOT / "tests/agents/misbehave", program)
+            zipapp.create_archive(
+                ROOT / "tests/agents/misbehave", program, interpreter="/usr/bin/env python3"
+            )
         self.register(name, program, mode, *arguments)
 
 

@@ -70,21 +70,17 @@ def arena(tmp_path_factory):
 @pytest.fixture(scope="session")
 def faulty(arena):
     """A tournament with faults whose stderr is hostile."""
-    agent = arena.folder / "misbehave"
-    zipapp.create_archive(
-        ROOT / "tests/agents/misbehave", agent, interpreter="/usr/bin/env python3"
+    source = arena.folder / "hostile-source"
+    shutil.copytree(ROOT / "tests/agents/misbehave", source)
+    (source / "__main__.py").rename(source / "misbehave.py")
+    (source / "__main__.py").write_text(
+        "import sys, misbehave\n"
+        f"print({HOSTILE!r}, file=sys.stderr, flush=True)\n"
+        "misbehave.main(['crash'])\n"
     )
-    # Its own process name, so that its output is known.
-    wrapper = arena.folder / "hostile"
-    wrapper.write_text(
-        "#!/usr/bin/env python3\n"
-        "import os, sys\n"
-        f"sys.stderr.write({HOSTILE!r} + '\\n')\n"
-        "sys.stderr.flush()\n"
-        f"os.execv({str(agent)!r}, [{str(agent)!r}, 'crash'])\n"
-    )
-    wrapper.chmod(0o755)
-    arena.run("agent", "register", "hostile", "--binary", wrapper, "--data", "data")
+    agent = arena.folder / "hostile"
+    zipapp.create_archive(source, agent, interpreter="/usr/bin/env python3")
+    arena.run("agent", "register", "hostile", "--binary", agent, "--data", "data")
     return arena.tournament("cowry", ["random", "aggressive", "hostile"])
 
 
