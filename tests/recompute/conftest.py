@@ -47,6 +47,8 @@ class Arena:
             key: value for key, value in os.environ.items() if not key.startswith("ARENA_")
         }
         environment["NO_COLOR"] = "1"
+        # Agents may read the SDK, which is not installed but linked.
+        environment["ARENA_AGENT_PATH"] = str(ROOT / "agents/sdk/python")
         environment["PATH"] = os.path.dirname(sys.executable) + ":" + environment["PATH"]
         done = subprocess.run(
             [ARENA, *map(str, arguments)],

@@ -67,10 +67,16 @@ impl StressTest for Poison {
         }
         let began = Instant::now();
         let total = expected.games.len() as f64;
-        let mut workers = [
-            world.worker_with(&coordinator, SEED, &seed),
-            world.worker_with(&coordinator, SEED, &seed),
-        ];
+        // In a sandbox, no agent can kill its worker.
+        let start = || {
+            let mut command = world.command(program::arena());
+            command
+                .args(["worker", "--coordinator", &url, "--metrics", "127.0.0.1:0"])
+                .args(["--sandbox", "none"])
+                .env(SEED, &seed);
+            world.serve(command)
+        };
+        let mut workers = [start(), start()];
         let mut deaths = 0;
         let mut logs = String::new();
         while coordinator.metric("arena_games_total", &[]) < total {
@@ -84,7 +90,7 @@ impl StressTest for Poison {
                 if ended(worker) {
                     deaths += 1;
                     logs += &worker.log();
-                    *worker = world.worker_with(&coordinator, SEED, &seed);
+                    *worker = start();
                 }
             }
             sleep(Duration::from_millis(20));
