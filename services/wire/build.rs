@@ -2,8 +2,13 @@
 
 use std::{env, error::Error, fs, path::PathBuf};
 
+use prost_types::{FileDescriptorSet, field_descriptor_proto::Type};
+use tonic_prost_build::Builder;
+
 /// A new file in one of these is compiled without being named anywhere.
 const FOLDERS: &[&str] = &["arena/v1", "arena/games/v1"];
+/// The package of the positions.
+const POSITIONS: &str = ".arena.games.v1";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join("../../proto");
@@ -29,10 +34,43 @@ fn main() -> Result<(), Box<dyn Error>> {
     let encoded = compiler.encode_file_descriptor_set();
     fs::write(out.join("descriptors.bin"), encoded)?;
     let grpc = env::var_os("CARGO_FEATURE_GRPC").is_some();
-    tonic_prost_build::configure()
+    let files = compiler.file_descriptor_set();
+    let mut builder = tonic_prost_build::configure()
         .build_client(grpc)
         .build_server(grpc)
-        .btree_map(".")
-        .compile_fds(compiler.file_descriptor_set())?;
+        .btree_map(".");
+    if env::var_os("CARGO_FEATURE_JSON").is_some() {
+        builder = with_json(builder, &files);
+    }
+    builder.compile_fds(files)?;
     Ok(())
+}
+
+/// Positions as JSON: phases are words, and absent moves are left out.
+fn with_json(mut builder: Builder, files: &FileDescriptorSet) -> Builder {
+    builder = builder.type_attribute(
+        POSITIONS,
+        "#[derive(serde::Serialize, schemars::JsonSchema)] #[serde(rename_all = \"snake_case\")]",
+    );
+    let files = files.file.iter();
+    let files = files.filter(|file| format!(".{}", file.package()) == POSITIONS);
+    for message in files.flat_map(|file| &file.message_type) {
+        for field in &message.field {
+            let path = format!("{POSITIONS}.{}.{}", message.name(), field.name());
+            if field.r#type() == Type::Enum {
+                let phase = field.type_name().rsplit('.').next().unwrap_or_default();
+                builder = builder.field_attribute(
+                    path,
+                    format!(
+                        "#[serde(serialize_with = \"crate::json::word::<{phase}, _>\")] \
+                         #[schemars(with = \"{phase}\")]"
+                    ),
+                );
+            } else if field.name() == "moves" {
+                builder = builder
+                    .field_attribute(path, "#[serde(skip_serializing_if = \"Vec::is_empty\")]");
+            }
+        }
+    }
+    builder
 }

@@ -1,6 +1,6 @@
 //! The last stage: a process sets up the remaining layers in itself and becomes the agent.
 
-use std::{ffi::OsString, fs, io};
+use std::{ffi::OsString, fs, io, os::fd::RawFd};
 
 use nix::sys::{
     prctl::set_pdeathsig,
@@ -56,16 +56,16 @@ pub fn environment(
 }
 
 /// Sets up the layers of the process that becomes the agent. Afterwards it can only start the
-/// agent.
+/// agent. The descriptors `kept` stay open.
 ///
 /// # Errors
 /// [`Missing`]: the process must not start the agent.
-pub fn confine(plan: &Plan) -> Result<(), Missing> {
+pub fn confine(plan: &Plan, kept: &[RawFd]) -> Result<(), Missing> {
     if plan.layers.is_empty() {
         return Ok(());
     }
     if plan.has(Layer::Descriptors) {
-        close_descriptors().map_err(Missing::at(Layer::Descriptors))?;
+        close_descriptors(kept).map_err(Missing::at(Layer::Descriptors))?;
     }
     let filesystem = filesystem::Rules::new(plan)?;
     if plan.has(Layer::Rlimits) {
@@ -88,12 +88,12 @@ pub fn confine(plan: &Plan) -> Result<(), Missing> {
     Ok(())
 }
 
-/// Closes all descriptors except standard input, output and error.
-fn close_descriptors() -> io::Result<()> {
+/// Closes all descriptors except standard input, output and error, and those `kept`.
+fn close_descriptors(kept: &[RawFd]) -> io::Result<()> {
     // The folder itself is open while it is read, and closed afterwards.
     let open: Vec<i32> = fs::read_dir("/proc/self/fd")?
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-        .filter(|&descriptor| descriptor > 2)
+        .filter(|descriptor| *descriptor > 2 && !kept.contains(descriptor))
         .collect();
     for descriptor in open {
         let _ = nix::unistd::close(descriptor);

@@ -135,6 +135,9 @@ fn ruleset(
     rules.push((plan.folder.join(PACKAGE), read));
     let socket = AccessFs::MakeSock | AccessFs::RemoveFile;
     rules.push((plan.folder.join(RUN), socket));
+    // For programs that open `/dev/stdin` and `/dev/stdout`.
+    let access = [AccessFs::ReadFile, AccessFs::WriteFile];
+    rules.extend({ plan.pipes().into_iter() }.zip(access.map(BitFlags::from)));
     let kinds = AccessFs::MakeChar | AccessFs::MakeBlock;
     let mut work = AccessFs::from_all(abi);
     work.remove(kinds);

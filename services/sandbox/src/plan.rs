@@ -9,6 +9,10 @@ use crate::Layer;
 
 /// Folders below the folder of an agent.
 pub const RUN: &str = "run";
+/// The pipe to the standard input of the agent, in [`RUN`].
+pub const STDIN: &str = "stdin";
+/// The pipe from its standard output.
+pub const STDOUT: &str = "stdout";
 /// The scratch folder.
 pub const WORK: &str = "work";
 /// The unpacked package.
@@ -78,6 +82,12 @@ impl Plan {
     /// Sets the layers of a level.
     pub fn set_level(&mut self, level: SandboxLevel) {
         self.layers = Layer::of(level);
+    }
+
+    /// The pipes to the standard input of the agent, and from its standard output.
+    #[must_use]
+    pub fn pipes(&self) -> [PathBuf; 2] {
+        [STDIN, STDOUT].map(|name| self.folder.join(RUN).join(name))
     }
 
     /// The scratch folder.

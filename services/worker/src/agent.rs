@@ -10,11 +10,15 @@ pub(crate) mod client;
 mod codec;
 pub(crate) mod connect;
 pub(crate) mod connection;
+pub(crate) mod link;
 mod load;
 pub(crate) mod question;
 mod replicas;
 mod single;
 pub(crate) mod window;
+
+#[cfg(test)]
+pub(crate) use codec::unreadable as is_garbled;
 
 use std::any::Any;
 

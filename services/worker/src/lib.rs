@@ -16,6 +16,7 @@ mod endpoint;
 mod environment;
 mod error;
 pub mod guard;
+mod lines;
 pub mod machine;
 mod meter;
 mod native;

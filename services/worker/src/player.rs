@@ -222,10 +222,9 @@ pub fn describe(
 }
 
 async fn ask(connection: &AgentConnection) -> Result<v1::DescribeResponse, DescribeError> {
-    let mut client = v1::agent_service_client::AgentServiceClient::new(connection.channel());
-    let answer = time::timeout(DESCRIBE, client.describe(v1::DescribeRequest {})).await;
+    let answer = time::timeout(DESCRIBE, connection.link.describe()).await;
     let fault_report = match answer {
-        Ok(Ok(answer)) => return Ok(answer.into_inner()),
+        Ok(Ok(answer)) => return Ok(answer),
         Ok(Err(status)) if status.code() == Code::Unimplemented => {
             return Ok(v1::DescribeResponse::default());
         }

@@ -1,6 +1,7 @@
 //! Agent processes: started under a guard, ready by health check, limited, and ended with
 //! everything they started.
 
+mod attend;
 mod output;
 mod process;
 mod sandbox;
@@ -224,10 +225,16 @@ pub enum StartError {
         /// How it ended.
         exit: Exit,
     },
+    /// It speaks lines, but not as it should.
+    #[error("it did not become ready: {problem}")]
+    Lines {
+        /// The problem.
+        problem: String,
+    },
     /// It did not become ready in time.
     #[error(
-        "it did not answer SERVING to a health check on ARENA_LISTEN={listen} \
-         within {limit:?}: {last}"
+        "within {limit:?}, it neither answered `hello` on standard output, nor SERVING to a health \
+         check on ARENA_LISTEN={listen}: {last}"
     )]
     Slow {
         /// Where it should have listened.

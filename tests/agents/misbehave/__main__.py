@@ -1,9 +1,9 @@
-"""An agent that misbehaves on purpose; its arguments are MODE [N] [single].
+"""An agent that misbehaves on purpose; its arguments are MODE [N] [single] [lines].
 
 Without a fault to show it draws its moves from the decision's seed. N is the
 number of the decision (of its seat, from 0) that sets the fault off, 5 unless
 reported, so that the same games are hit however they are spread over workers. With
-`single` it knows no batches. The tests make one file of this folder, with
+`single` it knows no batches, and with `lines` it speaks lines instead of gRPC. The tests make one file of this folder, with
 Python's zipapp, since an agent that is registered is one file.
 """
 
@@ -16,6 +16,7 @@ import answers
 import common
 import connection
 import grpc
+import lines
 import process
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from service import Service
@@ -72,11 +73,13 @@ MODES = {
 def main(arguments):
     if not arguments or arguments[0] not in MODES:
         modes = ", ".join(MODES)
-        sys.exit(f"usage: misbehave MODE [N] [single], with MODE one of {modes}")
+        sys.exit(f"usage: misbehave MODE [N] [single] [lines], with MODE one of {modes}")
     name = arguments[0]
     mode = MODES[name](int(arguments[1]) if len(arguments) > 1 else 5)
     if "single" in arguments[2:]:
         mode.methods = ("ChooseMove",)
+    if "lines" in arguments[2:]:
+        return lines.serve(name, mode)
     mode.prepare()
     server = grpc.server(ThreadPoolExecutor(32), options=[("grpc.so_reuseport", 0)])
     server.add_generic_rpc_handlers((Service(name, mode).handler(),))

@@ -12,7 +12,7 @@ use arena_wire::{
 
 use super::{Broken, Figure, Outcome, StressTest};
 use crate::{Server, World, program};
-use modes::{Mode, SINGLE, Table};
+use modes::{Mode, Part, SINGLE, Table};
 
 /// Correct agents of the papers among the misbehaving ones.
 const INNOCENTS: [&str; 3] = ["random", "aggressive", "defensive"];
@@ -63,8 +63,8 @@ impl StressTest for Agents {
         );
         let started = Instant::now();
         let mut figures = Vec::new();
-        for connects in [false, true] {
-            let part = self.misbehave(connects);
+        for part in Part::ALL {
+            let part = self.misbehave(part);
             let part = part.map_err(|Broken(seen)| Broken(format!("{seen}\nagain: {command}")))?;
             figures.extend(part);
         }
@@ -81,15 +81,13 @@ struct Run {
 }
 
 impl Agents {
-    /// Plays the misbehaviours that work in a sandbox, or those that need to connect to themselves,
-    /// which a sandbox forbids.
-    fn misbehave(&self, connects: bool) -> Result<Vec<Figure>, Broken> {
-        let table = Table::read(connects);
-        let level = if connects { "none" } else { "kernel" };
+    fn misbehave(&self, part: Part) -> Result<Vec<Figure>, Broken> {
+        let table = Table::read(part);
+        let level = part.level();
         let world = World::with_python();
         let coordinator = world.coordinator("data", &["--sandbox", level]);
         let url = coordinator.url();
-        register(&world, &table, &url);
+        register(&world, &table, part, &url);
         let worker = |more: &[&str]| {
             let sandbox = ["--sandbox", level];
             world.worker(&coordinator, &[&sandbox, more].concat())
@@ -146,7 +144,7 @@ impl Agents {
         }
         coordinator.stop();
         world.nothing_runs();
-        let figure = |name: &str, value| Figure::new(&format!("sandbox {level}: {name}"), value);
+        let figure = |name: &str, value| Figure::new(&format!("{}: {name}", part.name()), value);
         let mut figures = vec![
             figure("tournaments", runs.len() as u64),
             figure("kinds of misbehaviour", table.modes.len() as u64),
@@ -234,7 +232,7 @@ impl Agents {
 
 /// Registers every mode, with and without batches: one with the command, the others as copies of
 /// it.
-fn register(world: &World, table: &Table, url: &str) {
+fn register(world: &World, table: &Table, part: Part, url: &str) {
     let program = world.misbehave();
     let arguments = ["agent", "register", "first", "--binary", &program];
     let rest = ["--coordinator", url, "--", "good"];
@@ -253,7 +251,7 @@ fn register(world: &World, table: &Table, url: &str) {
             for ending in ["", SINGLE] {
                 let request = v1::RegisterAgentRequest {
                     request_id: format!("{}{ending}", mode.name),
-                    agent: Some(variant(&first, mode, ending)),
+                    agent: Some(variant(&first, mode, part, ending)),
                     replace: false,
                 };
                 let registered = client.register_agent(request).await;
@@ -264,7 +262,7 @@ fn register(world: &World, table: &Table, url: &str) {
 }
 
 /// The same program in another mode.
-fn variant(first: &v1::Agent, mode: &Mode, ending: &str) -> v1::Agent {
+fn variant(first: &v1::Agent, mode: &Mode, part: Part, ending: &str) -> v1::Agent {
     let mut agent = first.clone();
     agent.name = format!("{}{ending}", mode.name);
     agent.bot.clear();
@@ -280,6 +278,9 @@ fn variant(first: &v1::Agent, mode: &Mode, ending: &str) -> v1::Agent {
     binary.args = vec![mode.name.clone(), mode.argument.unwrap_or(5).to_string()];
     if ending == SINGLE {
         binary.args.push("single".to_owned());
+    }
+    if part == Part::Lines {
+        binary.args.push("lines".to_owned());
     }
     binary.limits = Some(v1::AgentLimits {
         start_timeout_us: mode.start_timeout_s.unwrap_or(30) * 1_000_000,

@@ -37,6 +37,39 @@ pub(super) struct Mode {
     pub(super) processes: Option<u32>,
     #[serde(default)]
     connects: bool,
+    #[serde(default)]
+    only_grpc: bool,
+}
+
+/// The agents that play together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Agents that speak gRPC, in a sandbox.
+    Grpc,
+    /// Those that connect to themselves, which a sandbox forbids.
+    Connects,
+    /// Agents that speak lines, in a sandbox.
+    Lines,
+}
+
+impl Part {
+    pub(super) const ALL: [Self; 3] = [Self::Grpc, Self::Connects, Self::Lines];
+
+    /// The level of the sandbox.
+    pub(super) fn level(self) -> &'static str {
+        match self {
+            Self::Grpc | Self::Lines => "kernel",
+            Self::Connects => "none",
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Grpc => "gRPC, sandbox kernel",
+            Self::Connects => "gRPC, sandbox none",
+            Self::Lines => "lines, sandbox kernel",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -47,11 +80,15 @@ enum When {
 }
 
 impl Table {
-    /// The modes that need to connect to themselves, or the others.
-    pub(super) fn read(connects: bool) -> Self {
+    /// The modes of a part.
+    pub(super) fn read(part: Part) -> Self {
         let table = include_str!("../../data/misbehaviour.toml");
         let mut table: Self = toml::from_str(table).expect("the table is TOML");
-        table.modes.retain(|mode| mode.connects == connects);
+        table.modes.retain(|mode| match part {
+            Part::Grpc => !mode.connects,
+            Part::Connects => mode.connects,
+            Part::Lines => !mode.only_grpc,
+        });
         table
     }
 
@@ -168,7 +205,7 @@ mod tests {
 
     #[test]
     fn fault_needs_kind_decision_and_agent() {
-        let table = Table::read(false);
+        let table = Table::read(Part::Grpc);
         let judge = |fault, plies| table.judge(&game(fault, plies), true);
         let fault = |ply, seat, kind| json!([{"ply": ply, "seat": seat, "kind": kind}]);
         assert_eq!(judge(fault(10, 0, "crash"), 12), Ok(1));

@@ -58,7 +58,7 @@ impl AgentTask {
                 cores = Some(connection.take_cores().await);
             }
             let fresh = mem::take(&mut connection.fresh);
-            let (grpc, message) = (connection.grpc.clone(), asked.message.clone());
+            let (link, message) = (connection.link.clone(), asked.message.clone());
             let limit = allowance.limit();
             // Under a clock, the agent may have to wait for a core meanwhile.
             let core_count = connection.core_count(&self.environment);
@@ -70,7 +70,7 @@ impl AgentTask {
                 limit
             };
             let start = Instant::now();
-            let call = codec::choose_move(grpc, message, deadline);
+            let call = link.choose_move(message, deadline);
             let (answer, spent) = within(limit, start, call, run_queue.as_ref()).await;
             let took = spent.took;
             // Only the last attempt is thinking time; time lost with broken connections is waiting.
@@ -83,7 +83,7 @@ impl AgentTask {
             let in_time = !control.is_timed() || spent.charged() < limit;
             let status = match answer {
                 Some(Ok(answer)) if in_time => {
-                    break match codec::read_move(answer.into_inner()) {
+                    break match codec::read_move(answer) {
                         Ok(choice) => {
                             let agent = choice.info.and_then(|info| info.thinking_us);
                             measured.thinking = agent.map(Duration::from_micros);

@@ -2,20 +2,19 @@
 
 use std::{
     collections::VecDeque,
-    future::Future,
     mem,
-    pin::Pin,
     time::{Duration, Instant},
 };
 
 use arena_telemetry::MoveTiming;
 use arena_wire::batch::Answers;
 use prost::bytes::Bytes;
-use tokio::{sync::mpsc, time};
-use tokio_stream::wrappers::ReceiverStream;
-use tonic::{Code, Request, Response, Status, Streaming, client::Grpc, transport::Channel};
+use tokio::time;
+use tonic::{Code, Status};
 
-use super::{Event, client::AgentTask, codec, question::Batch, replicas::woken};
+use super::{
+    Event, client::AgentTask, codec, link::Stream, question::Batch, replicas::woken,
+};
 use crate::record::whole_micros;
 
 /// Maximum batches in flight.
@@ -27,54 +26,6 @@ const BATCHES_FAILED: u32 = 3;
 const BATCHES_REST: Duration = Duration::from_secs(30);
 /// Maximum time for a batch.
 const TIMEOUT_MAX: Duration = Duration::from_secs(60);
-
-type Opening = Pin<Box<dyn Future<Output = Result<Response<Streaming<Bytes>>, Status>>>>;
-
-/// The stream of one process.
-struct Stream {
-    messages: mpsc::Sender<Bytes>,
-    /// The call that opens the stream. Some servers answer it only with their first batch.
-    opening: Option<Opening>,
-    answers: Option<Streaming<Bytes>>,
-}
-
-impl Stream {
-    fn open(grpc: &Grpc<Channel>, decisions: usize) -> Self {
-        let (messages, stream) = mpsc::channel(IN_FLIGHT);
-        let mut grpc = grpc
-            .clone()
-            .max_decoding_message_size(codec::answer_bytes_max(decisions));
-        let opening = async move {
-            let ready = grpc.ready().await;
-            ready.map_err(|error| Status::from_error(error.into()))?;
-            let request = Request::new(ReceiverStream::new(stream));
-            grpc.streaming(request, codec::CHOOSE_MOVES, codec::Raw)
-                .await
-        };
-        Self {
-            messages,
-            opening: Some(Box::pin(opening)),
-            answers: None,
-        }
-    }
-
-    /// The next message. The future may be dropped and the method called again.
-    async fn next(&mut self) -> Result<Bytes, Status> {
-        if let Some(opening) = &mut self.opening {
-            let answer = opening.await;
-            self.opening = None;
-            self.answers = Some(answer?.into_inner());
-        }
-        match &mut self.answers {
-            Some(answers) => answers.message().await?.ok_or_else(ended),
-            None => Err(ended()),
-        }
-    }
-}
-
-fn ended() -> Status {
-    Status::aborted("the stream ended before its last answer")
-}
 
 /// Why the worker no longer waits for a batch.
 #[derive(Debug)]
@@ -110,8 +61,7 @@ impl AgentTask {
             return self.ask_single().await;
         }
         connection.fresh = false;
-        let grpc = connection.grpc.clone();
-        let mut stream = Stream::open(&grpc, self.batch_max);
+        let mut stream = connection.link.stream(IN_FLIGHT, self.batch_max);
         let mut sent: VecDeque<Sent> = VecDeque::with_capacity(IN_FLIGHT);
         let mut answers = Answers::default();
         // Start of the timeout of the first batch in flight.
@@ -123,7 +73,7 @@ impl AgentTask {
                 if sent.is_empty() {
                     since = Instant::now();
                 }
-                let entry = self.send(batch, &stream.messages);
+                let entry = self.send(batch, &stream);
                 sent.push_back(entry);
             }
             let Some(first) = sent.front() else {
@@ -191,16 +141,14 @@ impl AgentTask {
         inbox.take_batch(at_least)
     }
 
-    fn send(&mut self, mut batch: Batch, messages: &mpsc::Sender<Bytes>) -> Sent {
+    fn send(&mut self, mut batch: Batch, stream: &Stream) -> Sent {
         self.batches += 1;
         self.client.replicas.get(self.replica).set_busy(true);
         let count = batch.len();
         self.count_batch(count);
         let budget = whole_micros(self.batch_timeout(count));
         let message = batch.take_message(budget, self.batches);
-        // The channel has room for all batches in flight. If the receiver is gone, the stream ends,
-        // which `ask_batches` handles.
-        let _ = messages.try_send(message.clone());
+        stream.send(&message);
         Sent {
             number: self.batches,
             left: count,

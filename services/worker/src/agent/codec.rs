@@ -1,18 +1,13 @@
 //! Messages as bytes. Questions are already encoded; decoding here distinguishes unreadable answers
 //! from errors that the agent returns.
 
-use std::time::Duration;
-
 use arena_wire::{batch::Answers, v1};
 use prost::{Message, bytes::Bytes};
-use tonic::{
-    Code, Request, Response, Status, client::Grpc, codegen::http::uri::PathAndQuery,
-    transport::Channel,
-};
+use tonic::{Code, Status, codegen::http::uri::PathAndQuery};
 
 pub(super) use arena_wire::raw::Raw;
 
-const CHOOSE_MOVE: PathAndQuery = PathAndQuery::from_static("/arena.v1.AgentService/ChooseMove");
+pub(super) const CHOOSE_MOVE: PathAndQuery = PathAndQuery::from_static("/arena.v1.AgentService/ChooseMove");
 pub(super) const CHOOSE_MOVES: PathAndQuery =
     PathAndQuery::from_static("/arena.v1.AgentService/ChooseMoves");
 
@@ -25,19 +20,6 @@ const MESSAGE_BYTES: usize = 64 << 10;
 /// needs much more memory than its bytes.
 pub(super) fn answer_bytes_max(decisions: usize) -> usize {
     MESSAGE_BYTES + decisions * ANSWER_BYTES
-}
-
-/// Asks a single question.
-pub(super) async fn choose_move(
-    mut grpc: Grpc<Channel>,
-    message: Bytes,
-    timeout: Duration,
-) -> Result<Response<Bytes>, Status> {
-    let ready = grpc.ready().await;
-    ready.map_err(|error| Status::from_error(error.into()))?;
-    let mut request = Request::new(message);
-    request.set_timeout(timeout);
-    grpc.unary(request, CHOOSE_MOVE, Raw).await
 }
 
 /// Decodes the answer to a question asked alone.
@@ -53,7 +35,7 @@ pub(super) fn read_moves(bytes: &[u8], answers: &mut Answers) -> Result<(), Stri
 }
 
 /// True if the answer could not be decoded; tonic reports that with this text.
-pub(super) fn unreadable(status: &Status) -> bool {
+pub(crate) fn unreadable(status: &Status) -> bool {
     let text = status.message();
     match status.code() {
         Code::OutOfRange => text.contains("decoded message length too large"),

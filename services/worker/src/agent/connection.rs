@@ -17,10 +17,10 @@ use arena_wire::{
     v1::{self, agent_setup},
 };
 use tokio::{sync::OwnedSemaphorePermit, time};
-use tonic::{Code, Status, client::Grpc, transport::Channel};
+use tonic::{Code, Status, transport::Channel};
 use tonic_health::pb::health_check_response::ServingStatus;
 
-use super::{FaultReport, codec, connect};
+use super::{FaultReport, codec, connect, link::Link};
 use crate::{
     environment::{AgentOptions, Environment},
     machine::{CoreSet, Home},
@@ -85,8 +85,7 @@ pub(crate) enum Down {
 /// A connection to an agent that has been ready.
 #[derive(Debug)]
 pub(crate) struct AgentConnection {
-    pub(crate) grpc: Grpc<Channel>,
-    channel: Channel,
+    pub(crate) link: Link,
     process: Option<Process>,
     /// True before the first question.
     pub(crate) fresh: bool,
@@ -131,8 +130,11 @@ impl AgentConnection {
             Some(home) => home.cores(),
             None => machine.cores().clone(),
         };
-        let (channel, process) = match source {
-            Source::Endpoint(url) => (reach(url, &environment.agents).await?, None),
+        let (link, process) = match source {
+            Source::Endpoint(url) => {
+                let channel = reach(url, &environment.agents).await?;
+                (Link::Grpc(channel), None)
+            }
             Source::Program { path, args, limits } => {
                 start(
                     name,
@@ -162,8 +164,7 @@ impl AgentConnection {
             }
         };
         Ok(Self {
-            grpc: Grpc::new(channel.clone()).max_decoding_message_size(codec::answer_bytes_max(1)),
-            channel,
+            link,
             discreet: environment.agents.discreet && process.is_none(),
             process,
             fresh: true,
@@ -270,11 +271,6 @@ impl AgentConnection {
         self.process.as_ref().map(Process::output)
     }
 
-    /// A further handle of the connection.
-    pub(crate) fn channel(&self) -> Channel {
-        self.channel.clone()
-    }
-
     /// Stops the process, and waits for its end.
     pub(crate) async fn close(self) {
         if let Some(process) = self.process {
@@ -332,7 +328,7 @@ async fn start(
     is_trusted: bool,
     cores: CoreSet,
     environment: &Environment,
-) -> Result<(Channel, Option<Process>), Down> {
+) -> Result<(Link, Option<Process>), Down> {
     let launch = Launch {
         name: name.to_owned(),
         program,
@@ -343,7 +339,7 @@ async fn start(
         is_trusted,
     };
     let started = environment.supervisor.start(&launch).await;
-    let started = started.map(|process| (process.channel().clone(), Some(process)));
+    let started = started.map(|process| (process.link().clone(), Some(process)));
     started.map_err(|(error, tail)| {
         let program = &launch.program;
         let text = error.to_string();

@@ -12,7 +12,7 @@ use tokio::{
     task::{JoinError, JoinSet},
     time,
 };
-use tonic::{Code, Response, Status};
+use tonic::{Code, Status};
 
 use super::{
     Event, Token, batches::BatchFailure, client::AgentTask, codec, connection::may_be_dead,
@@ -24,7 +24,7 @@ use crate::record::whole_micros;
 /// a server's limit before the server announces it.
 const IN_FLIGHT: usize = 64;
 
-type Answer = (Token, Result<Response<Bytes>, Status>);
+type Answer = (Token, Result<Bytes, Status>);
 
 /// A question in flight.
 struct Open {
@@ -79,7 +79,7 @@ impl AgentTask {
             return;
         };
         connection.fresh = false;
-        let grpc = connection.grpc.clone();
+        let link = connection.link.clone();
         let batches_again = self.batches_again.filter(|_| !connection.single);
         let budget = whole_micros(self.setup.time_control.longest_move());
         let call_limit = self.batch_timeout(IN_FLIGHT);
@@ -120,7 +120,7 @@ impl AgentTask {
                     since: Instant::now(),
                     limit: call_limit,
                 });
-                let call = codec::choose_move(grpc.clone(), single.message, call_limit);
+                let call = link.clone().choose_move(single.message, call_limit);
                 calls.spawn_local(async move { (single.token, call.await) });
             }
             if calls.is_empty() {
@@ -192,7 +192,7 @@ impl AgentTask {
                     refused.push(token);
                     continue;
                 }
-                answer => answer?.into_inner(),
+                answer => answer?,
             };
             let choice = codec::read_move(answer).map_err(Status::data_loss)?;
             if let Some(place) = open.iter().position(|it| it.token == token) {

@@ -3,8 +3,12 @@
 use std::{
     env,
     ffi::OsString,
+    fs::File,
     io::{self, Write},
-    os::unix::process::CommandExt,
+    os::{
+        fd::{AsRawFd, RawFd},
+        unix::process::CommandExt,
+    },
     process::{Command, ExitCode},
     thread,
     time::Duration,
@@ -18,7 +22,7 @@ use nix::{
         resource::{Resource, setrlimit},
         signal::{SigSet, Signal},
     },
-    unistd::{Pid, dup2_stdout, getppid},
+    unistd::{Pid, dup2_stdin, dup2_stdout, getppid},
 };
 
 use super::{Report, print_error};
@@ -36,7 +40,15 @@ pub(super) fn become_agent(parent: i32, plan: &Plan, command: &[OsString]) -> Ex
         print_error(&format!("cannot limit the agent: {error}"));
         return ExitCode::from(126);
     }
-    if let Err(missing) = arena_sandbox::confine(plan) {
+    let output = match open_pipes(plan) {
+        Ok(output) => output,
+        Err(error) => {
+            print_error(&format!("cannot open the pipes of the agent: {error}"));
+            return ExitCode::from(126);
+        }
+    };
+    let kept: Vec<RawFd> = output.iter().map(AsRawFd::as_raw_fd).collect();
+    if let Err(missing) = arena_sandbox::confine(plan, &kept) {
         let note = Report::Unconfined(missing).to_line();
         let _ = io::stdout().write_all(note.as_bytes());
         return ExitCode::from(126);
@@ -49,7 +61,11 @@ pub(super) fn become_agent(parent: i32, plan: &Plan, command: &[OsString]) -> Ex
         return ExitCode::SUCCESS;
     }
     // From here on, the output is that of the agent.
-    if let Err(error) = dup2_stdout(io::stderr()) {
+    let redirected = match output {
+        Some(output) => dup2_stdout(output),
+        None => dup2_stdout(io::stderr()),
+    };
+    if let Err(error) = redirected {
         print_error(&format!("cannot redirect the output: {error}"));
         return ExitCode::from(126);
     }
@@ -88,6 +104,17 @@ pub(super) fn become_agent(parent: i32, plan: &Plan, command: &[OsString]) -> Ex
         program.display()
     ));
     ExitCode::from(126)
+}
+
+/// Makes the pipe of the worker the standard input, and opens the one for the standard output. None
+/// if the worker made none.
+fn open_pipes(plan: &Plan) -> io::Result<Option<File>> {
+    let [input, output] = plan.pipes();
+    if !input.exists() {
+        return Ok(None);
+    }
+    dup2_stdin(File::open(input)?)?;
+    File::options().write(true).open(output).map(Some)
 }
 
 fn has_slash(program: &OsString) -> bool {

@@ -6,22 +6,17 @@ use std::{
     fs::{self, File, Permissions},
     io,
     net::TcpListener,
-    os::unix::{fs::PermissionsExt, process::ExitStatusExt},
-    path::{Path, PathBuf},
+    os::unix::fs::PermissionsExt,
+    path::Path,
     process::Stdio,
     sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 
-use nix::{
-    errno::Errno,
-    sys::signal::{Signal, kill, killpg},
-    unistd::Pid,
-};
+use nix::unistd::Pid;
 use tempfile::TempDir;
 use tokio::{
-    io::AsyncReadExt,
-    process::{Child, ChildStderr, ChildStdout, Command},
+    process::Command,
     runtime::Handle,
     sync::{oneshot, watch},
     time,
@@ -31,11 +26,13 @@ use tonic_health::pb::health_check_response::ServingStatus;
 
 use super::{
     Exit, Launch, Listen, Output, StartError, Supervisor,
+    attend::attend,
     sandbox::{Folders, plan_args},
 };
 use crate::{
-    agent::connect,
-    guard::{Report, tree},
+    agent::{connect, link::Link},
+    guard::tree,
+    lines::pipes::Pipes,
     machine::on_cores,
     package::{self, PackageError},
 };
@@ -43,10 +40,8 @@ use crate::{
 /// First and last pause between health checks; it doubles in between.
 const POLL_FIRST: Duration = Duration::from_millis(4);
 const POLL_LAST: Duration = Duration::from_millis(100);
-/// Time for a guard to end everything before it is killed itself.
-const END_TIMEOUT: Duration = Duration::from_secs(8);
 /// A variable that marks everything that an agent starts: its folder.
-const MARK: &str = "ARENA_DIR";
+pub(super) const MARK: &str = "ARENA_DIR";
 /// Maximum length of the path of a Unix socket.
 pub(crate) const SOCKET_PATH_BYTES: usize = 107;
 /// Name of the socket below an agent's folder; six letters are appended.
@@ -61,7 +56,7 @@ pub(crate) fn socket_path_bytes(temp: &Path) -> usize {
 /// A running agent process. Dropping it ends it, with everything it started.
 #[derive(Debug)]
 pub struct Process {
-    channel: Channel,
+    link: Link,
     /// Process id of its guard.
     guard: Option<u32>,
     output: Arc<Output>,
@@ -113,6 +108,8 @@ impl Supervisor {
             true => folders.work.clone(),
             false => folders.package.clone(),
         };
+        let (pipes, stdout) = Pipes::create(&folders.run)
+            .map_err(|error| ours(format!("cannot create pipes in {shown}: {error}")))?;
         let unpacked = unpacked(&launch.program, &package).await;
         let unpacked = unpacked.map_err(|error| match error {
             PackageError::Content(problem) => (StartError::Package { problem }, String::new()),
@@ -178,15 +175,17 @@ impl Supervisor {
             child,
             dir.path().to_owned(),
             launch.limits.output_bytes,
+            stdout,
+            pipes.lines.clone(),
             (output.clone(), flood.clone()),
             stopped,
             ended,
             self.running.subscribe(),
         ));
-        let connected = ready(&url, launch, &listen, exit.clone()).await;
+        let connected = ready(&url, launch, &listen, pipes, exit.clone()).await;
         match connected {
-            Ok(channel) => Ok(Process {
-                channel,
+            Ok(link) => Ok(Process {
+                link,
                 guard: guard_id,
                 output,
                 exit,
@@ -205,10 +204,9 @@ impl Supervisor {
 }
 
 impl Process {
-    /// The connection of the health check.
-    #[must_use]
-    pub fn channel(&self) -> &Channel {
-        &self.channel
+    /// The connection to the agent.
+    pub(crate) fn link(&self) -> &Link {
+        &self.link
     }
 
     /// Ids of its processes, without the guard.
@@ -307,8 +305,9 @@ async fn ready(
     url: &str,
     launch: &Launch,
     listen: &str,
+    mut pipes: Pipes,
     mut exit: watch::Receiver<Option<Exit>>,
-) -> Result<Channel, StartError> {
+) -> Result<Link, StartError> {
     let program = launch.program.display().to_string();
     let deadline = Instant::now() + launch.limits.start;
     let mut last = "the agent does not listen there".to_owned();
@@ -327,7 +326,20 @@ async fn ready(
         }
     };
     let answer = tokio::select! {
-        channel = poll => return Ok(channel),
+        channel = poll => {
+            pipes.silence();
+            return Ok(Link::Grpc(channel));
+        }
+        hello = pipes.hello() => {
+            let problem = match hello {
+                Ok(hello) => match pipes.speak() {
+                    Ok(lines) => return Ok(Link::Lines(lines, hello.into())),
+                    Err(error) => format!("its standard input is closed: {error}"),
+                },
+                Err(problem) => format!("its hello is garbled: {problem}"),
+            };
+            return Err(StartError::Lines { problem });
+        }
         exit = exit.wait_for(Option::is_some) => Some(exit.ok().and_then(|exit| *exit)),
         () = time::sleep_until(deadline.into()) => None,
     };
@@ -365,125 +377,4 @@ async fn serving(url: &str) -> Result<Channel, Option<String>> {
             Err(Some(format!("the health check failed: {message}")))
         }
     }
-}
-
-/// Watches a guard until it has ended: reads its output, and ends it on request.
-async fn attend(
-    mut child: Child,
-    mark: PathBuf,
-    limit: u64,
-    (kept, flood): (Arc<Output>, Arc<OnceLock<Exit>>),
-    stopped: oneshot::Receiver<()>,
-    ended: watch::Sender<Option<Exit>>,
-    running: watch::Receiver<()>,
-) {
-    let group = child.id();
-    let input = child.stdin.take();
-    let (output, stderr) = (child.stdout.take(), child.stderr.take());
-    let written = async {
-        if let Some(stderr) = stderr {
-            drain(stderr, limit, &kept, &flood).await;
-        }
-    };
-    let report = report(output);
-    tokio::pin!(written, report);
-
-    let mut read = false;
-    // Whichever comes first: a stop, too much output, or the end.
-    let mut exit = tokio::select! {
-        _ = stopped => Some(Exit::Stopped),
-        () = &mut written => {
-            read = true;
-            if flood.get().is_some() {
-                None
-            } else {
-                // The guard held it open: it is gone.
-                time::timeout(END_TIMEOUT, &mut report).await.ok().flatten()
-            }
-        }
-        how = &mut report => how,
-    };
-    drop(input);
-    // Without a report, the guard itself was ended, or is no guard: processes of the agent are
-    // left, and hold the pipe open.
-    if exit.is_none() && flood.get().is_none() {
-        end_marked(&mark).await;
-    }
-    if !read {
-        // The rest of its output explains its end.
-        read = time::timeout(END_TIMEOUT, &mut written).await.is_ok();
-    }
-    if exit != Some(Exit::Stopped) {
-        exit = flood.get().copied().or(exit);
-    }
-    let over = time::timeout(END_TIMEOUT, child.wait()).await;
-    if (!read || over.is_err())
-        && let Some(group) = group
-    {
-        let _ = killpg(Pid::from_raw(group as i32), Signal::SIGKILL);
-    }
-    // A process that cannot even be killed is not awaited.
-    let status = time::timeout(END_TIMEOUT, child.wait()).await;
-    let killed = !matches!(status, Ok(Ok(status)) if status.code().is_some());
-    if killed {
-        end_marked(&mark).await;
-    }
-    let exit = exit.unwrap_or_else(|| match status {
-        Ok(Ok(status)) => {
-            let code = Exit::Code(status.code().unwrap_or(0));
-            status.signal().map_or(code, Exit::Signal)
-        }
-        Ok(Err(error)) => Exit::Refused(error.raw_os_error().unwrap_or(Errno::EIO as i32)),
-        Err(_) => Exit::Signal(Signal::SIGKILL as i32),
-    });
-    ended.send_replace(Some(exit));
-    drop(running);
-}
-
-/// Ends every process with the mark of an agent, and those they start meanwhile.
-async fn end_marked(mark: &Path) {
-    let deadline = Instant::now() + END_TIMEOUT;
-    loop {
-        let left = tree::with_variable(MARK, mark.as_os_str());
-        if left.is_empty() || Instant::now() >= deadline {
-            return;
-        }
-        for process in left {
-            let _ = kill(process, Signal::SIGKILL);
-        }
-        time::sleep(POLL_FIRST).await;
-    }
-}
-
-/// Reads all output. If there is too much, stops reading and reports that.
-async fn drain(mut output: ChildStderr, limit: u64, kept: &Output, flood: &OnceLock<Exit>) {
-    let mut buffer = vec![0; 16 << 10];
-    let mut total: u64 = 0;
-    loop {
-        match output.read(&mut buffer).await {
-            Ok(0) | Err(_) => return,
-            Ok(count) => {
-                kept.push(&buffer[..count]);
-                total += count as u64;
-                if total > limit {
-                    // Before the pipe is closed, which the agent notices.
-                    let _ = flood.set(Exit::OutputLimit(limit));
-                    return;
-                }
-            }
-        }
-    }
-}
-
-/// The guard's report on the agent's end.
-async fn report(output: Option<ChildStdout>) -> Option<Exit> {
-    let mut line = String::new();
-    output?.read_to_string(&mut line).await.ok()?;
-    Some(match Report::from_line(&line)? {
-        Report::Exited(code) => Exit::Code(code),
-        Report::Signalled(signal) => Exit::Signal(signal),
-        Report::Exceeded(limit, value) => Exit::Exceeded(limit, value),
-        Report::Unconfined(missing) => Exit::Unconfined(missing),
-        Report::Refused(errno) => Exit::Refused(errno),
-    })
 }

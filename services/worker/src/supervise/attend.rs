@@ -1,0 +1,172 @@
+//! Watching a guard, and ending what its agent leaves behind.
+
+use std::{
+    path::{Path, PathBuf},
+    os::unix::process::ExitStatusExt,
+    sync::{Arc, OnceLock},
+    time::{Duration, Instant},
+};
+
+use nix::{
+    errno::Errno,
+    sys::signal::{Signal, kill, killpg},
+    unistd::Pid,
+};
+use tokio::{
+    io::AsyncReadExt,
+    process::{Child, ChildStderr, ChildStdout},
+    sync::{oneshot, watch},
+    time,
+};
+
+use super::{Exit, Output, process::MARK};
+use crate::{
+    guard::{Report, tree},
+    lines::{Lines, pipes::Stdout},
+};
+
+/// Time for a guard to end everything before it is killed itself.
+const END_TIMEOUT: Duration = Duration::from_secs(8);
+/// Time for the rest of the standard output, once everything has ended.
+const REST: Duration = Duration::from_millis(50);
+/// Interval at which processes that are left are ended.
+const END_INTERVAL: Duration = Duration::from_millis(4);
+
+/// Watches a guard until it has ended: reads its output, and ends it on request.
+pub(super) async fn attend(
+    mut child: Child,
+    mark: PathBuf,
+    limit: u64,
+    mut agent_output: Stdout,
+    lines: Lines,
+    (kept, flood): (Arc<Output>, Arc<OnceLock<Exit>>),
+    stopped: oneshot::Receiver<()>,
+    ended: watch::Sender<Option<Exit>>,
+    running: watch::Receiver<()>,
+) {
+    let group = child.id();
+    let input = child.stdin.take();
+    let (output, stderr) = (child.stdout.take(), child.stderr.take());
+    let written = async {
+        let written = agent_output.drain(limit, &kept, &flood);
+        tokio::pin!(written);
+        let Some(stderr) = stderr else {
+            return written.await;
+        };
+        let errors = drain(stderr, limit, &kept, &flood);
+        tokio::pin!(errors);
+        tokio::select! {
+            () = &mut errors => {
+                // Nothing runs any more. The output has no end if the agent never opened it.
+                if flood.get().is_none() {
+                    let _ = time::timeout(REST, written).await;
+                }
+            }
+            () = &mut written => {
+                if flood.get().is_none() {
+                    errors.await;
+                }
+            }
+        }
+    };
+    let report = report(output);
+    tokio::pin!(written, report);
+
+    let mut read = false;
+    // Whichever comes first: a stop, too much output, or the end.
+    let mut exit = tokio::select! {
+        _ = stopped => Some(Exit::Stopped),
+        () = &mut written => {
+            read = true;
+            if flood.get().is_some() {
+                None
+            } else {
+                // The guard held it open: it is gone.
+                time::timeout(END_TIMEOUT, &mut report).await.ok().flatten()
+            }
+        }
+        how = &mut report => how,
+    };
+    lines.close("the process has ended");
+    drop(input);
+    // Without a report, the guard itself was ended, or is no guard: processes of the agent are
+    // left, and hold the pipe open.
+    if exit.is_none() && flood.get().is_none() {
+        end_marked(&mark).await;
+    }
+    if !read {
+        // The rest of its output explains its end.
+        read = time::timeout(END_TIMEOUT, &mut written).await.is_ok();
+    }
+    if exit != Some(Exit::Stopped) {
+        exit = flood.get().copied().or(exit);
+    }
+    let over = time::timeout(END_TIMEOUT, child.wait()).await;
+    if (!read || over.is_err())
+        && let Some(group) = group
+    {
+        let _ = killpg(Pid::from_raw(group as i32), Signal::SIGKILL);
+    }
+    // A process that cannot even be killed is not awaited.
+    let status = time::timeout(END_TIMEOUT, child.wait()).await;
+    let killed = !matches!(status, Ok(Ok(status)) if status.code().is_some());
+    if killed {
+        end_marked(&mark).await;
+    }
+    let exit = exit.unwrap_or_else(|| match status {
+        Ok(Ok(status)) => {
+            let code = Exit::Code(status.code().unwrap_or(0));
+            status.signal().map_or(code, Exit::Signal)
+        }
+        Ok(Err(error)) => Exit::Refused(error.raw_os_error().unwrap_or(Errno::EIO as i32)),
+        Err(_) => Exit::Signal(Signal::SIGKILL as i32),
+    });
+    ended.send_replace(Some(exit));
+    drop(running);
+}
+
+/// Ends every process with the mark of an agent, and those they start meanwhile.
+async fn end_marked(mark: &Path) {
+    let deadline = Instant::now() + END_TIMEOUT;
+    loop {
+        let left = tree::with_variable(MARK, mark.as_os_str());
+        if left.is_empty() || Instant::now() >= deadline {
+            return;
+        }
+        for process in left {
+            let _ = kill(process, Signal::SIGKILL);
+        }
+        time::sleep(END_INTERVAL).await;
+    }
+}
+
+/// Reads all output. If there is too much, stops reading and reports that.
+async fn drain(mut output: ChildStderr, limit: u64, kept: &Output, flood: &OnceLock<Exit>) {
+    let mut buffer = vec![0; 16 << 10];
+    loop {
+        match output.read(&mut buffer).await {
+            Ok(0) | Err(_) => return,
+            Ok(count) => {
+                kept.push(&buffer[..count]);
+                if kept.total() > limit {
+                    // Before the pipe is closed, which the agent notices.
+                    let _ = flood.set(Exit::OutputLimit(limit));
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// The guard's report on the agent's end.
+async fn report(output: Option<ChildStdout>) -> Option<Exit> {
+    let mut line = String::new();
+    output?.read_to_string(&mut line).await.ok()?;
+    Some(match Report::from_line(&line)? {
+        Report::Exited(code) => Exit::Code(code),
+        Report::Signalled(signal) => Exit::Signal(signal),
+        Report::Exceeded(limit, value) => Exit::Exceeded(limit, value),
+        Report::Unconfined(missing) => Exit::Unconfined(missing),
+        Report::Refused(errno) => Exit::Refused(errno),
+    })
+}
