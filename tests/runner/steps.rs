@@ -174,6 +174,12 @@ pub(crate) const STEPS: &[Step] = &[
         work: |context| context.pytest(PYTHON_SDK),
         ..TESTS
     },
+    // Agents in all languages of `arena agent new`, by the line protocol alone.
+    Step {
+        name: "kits",
+        work: |context| context.pytest("tests/kits"),
+        ..TESTS
+    },
     // Promises about rates.
     Step {
         name: "rates",

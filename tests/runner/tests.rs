@@ -121,7 +121,15 @@ fn only_precedes_filter() {
     };
     assert_eq!(
         wanted(&["word"]),
-        ["setup", "rust", "doc", "recompute", "reports", "python"]
+        [
+            "setup",
+            "rust",
+            "doc",
+            "recompute",
+            "reports",
+            "python",
+            "kits"
+        ]
     );
     assert_eq!(wanted(&["--only", "buf", "word"]), ["setup", "buf"]);
     assert_eq!(wanted(&[]).len(), STEPS.len());
