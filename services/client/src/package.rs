@@ -1,6 +1,7 @@
 //! The content of an agent to register: a file, a folder or an archive.
 
 use std::{
+    collections::BTreeSet,
     fs::{self, File},
     io::{self, BufReader, Read},
     os::unix::fs::PermissionsExt,
@@ -16,6 +17,9 @@ use crate::failure::{Failure, Outcome};
 
 /// Folders that are excluded, because tools create them next to a program.
 const LEFT_OUT: [&str; 2] = [".git", "__pycache__"];
+
+/// The file that lists paths of a folder that are not part of the agent.
+const IGNORE: &str = ".arenaignore";
 
 /// The content of an agent, as uploaded.
 pub struct Content {
@@ -61,7 +65,8 @@ pub fn read(path: &Path) -> Outcome<Content> {
     let archive = kinds.find_map(|(end, kind)| Some((name.strip_suffix(end)?, *kind)));
     let (stem, contents) = if metadata.is_dir() {
         let mut contents = Contents::default();
-        let added = add_folder(&mut contents, path, "");
+        let added =
+            Ignored::read(path).and_then(|ignored| add_folder(&mut contents, path, "", &ignored));
         (name.as_str(), added.map(|()| contents))
     } else if !metadata.is_file() {
         return Err(Failure::usage(format!(
@@ -89,6 +94,39 @@ pub fn read(path: &Path) -> Outcome<Content> {
 
 fn is_left_out(path: &str) -> bool {
     path.split('/').any(|part| LEFT_OUT.contains(&part))
+}
+
+/// The paths of a folder that are not part of the agent.
+#[derive(Default)]
+struct Ignored(BTreeSet<String>);
+
+impl Ignored {
+    /// Reads the file in the folder, if there is one: a path per line, from the folder, without
+    /// patterns.
+    fn read(folder: &Path) -> Result<Self, PackageError> {
+        let text = match fs::read_to_string(folder.join(IGNORE)) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) => return Err(wrong(format!("cannot read {IGNORE}: {error}"))),
+        };
+        let lines = text.lines().map(str::trim);
+        let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let mut paths = BTreeSet::new();
+        for line in lines {
+            if line.contains(['*', '?', '[', '!']) {
+                return Err(wrong(format!(
+                    "{IGNORE}: {line}: patterns are not supported; write one path per line"
+                )));
+            }
+            let path = line.trim_start_matches("./").trim_matches('/');
+            paths.insert(path.to_owned());
+        }
+        Ok(Self(paths))
+    }
+
+    fn has(&self, path: &str) -> bool {
+        self.0.contains(path)
+    }
 }
 
 fn wrong(problem: impl Into<String>) -> PackageError {
@@ -124,7 +162,12 @@ fn bounded(
     Ok(bytes)
 }
 
-fn add_folder(contents: &mut Contents, folder: &Path, prefix: &str) -> Result<(), PackageError> {
+fn add_folder(
+    contents: &mut Contents,
+    folder: &Path,
+    prefix: &str,
+    ignored: &Ignored,
+) -> Result<(), PackageError> {
     let at = |path: &Path| {
         let path = path.display().to_string();
         move |error: io::Error| io::Error::new(error.kind(), format!("{path}: {error}"))
@@ -132,14 +175,14 @@ fn add_folder(contents: &mut Contents, folder: &Path, prefix: &str) -> Result<()
     for entry in fs::read_dir(folder).map_err(at(folder))? {
         let entry = entry.map_err(at(folder))?;
         let name = utf8(entry.file_name().into_encoded_bytes())?;
-        if is_left_out(&name) {
+        let path = format!("{prefix}{name}");
+        if is_left_out(&name) || ignored.has(&path) {
             continue;
         }
-        let path = format!("{prefix}{name}");
         let file = entry.path();
         let kind = entry.file_type().map_err(at(&file))?;
         if kind.is_dir() {
-            add_folder(contents, &file, &format!("{path}/"))?;
+            add_folder(contents, &file, &format!("{path}/"), ignored)?;
         } else if kind.is_symlink() {
             let target = fs::read_link(&file).map_err(at(&file))?;
             contents.add_link(&path, &utf8(target.into_os_string().into_encoded_bytes())?)?;
@@ -233,4 +276,62 @@ fn read_zip(file: File) -> Result<Contents, PackageError> {
         }
     }
     Ok(contents)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(folder: &Path) -> Outcome<Vec<String>> {
+        let content = read(folder)?;
+        let mut archive = tar::Archive::new(&*content.bytes);
+        let entries = archive.entries()?.map(|entry| {
+            let entry = entry.expect("an entry");
+            let path = entry.path().expect("a path");
+            path.to_string_lossy().into_owned()
+        });
+        Ok(entries.collect())
+    }
+
+    #[test]
+    fn listed_paths_are_not_part_of_an_agent() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |path: &str, text: &str| {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            fs::write(path, text).expect("a file");
+        };
+        write("arena-agent.toml", "command = [\"sh\", \"run\"]");
+        for path in [
+            "run",
+            "README.md",
+            "target/a/b",
+            "src/target",
+            "src/main",
+            ".git/x",
+        ] {
+            write(path, "");
+        }
+        let all = [
+            "arena-agent.toml",
+            "README.md",
+            "run",
+            "src/main",
+            "src/target",
+            "target/a/b",
+        ];
+        assert_eq!(paths(folder.path()).expect("a package"), all);
+        write(
+            IGNORE,
+            "# comment\n.arenaignore\n/target/\n\n  ./src/main  \nmissing\n",
+        );
+        let left = ["arena-agent.toml", "README.md", "run", "src/target"];
+        assert_eq!(paths(folder.path()).expect("a package"), left);
+        write(IGNORE, "src/*");
+        let refused = paths(folder.path()).expect_err("a pattern").to_string();
+        assert!(
+            refused.contains("src/*: patterns are not supported"),
+            "{refused}"
+        );
+    }
 }
