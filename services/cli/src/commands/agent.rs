@@ -2,6 +2,7 @@
 
 mod check;
 mod list;
+mod new;
 mod register;
 mod serve;
 
@@ -9,9 +10,18 @@ use clap::Subcommand;
 
 use crate::failure::Outcome;
 
-/// Register, check, list and serve agents
+/// Make, register, check, list and serve agents
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentCommand {
+    /// Make an agent in a folder: a short policy, which plays at once, and a check script
+    #[command(after_help = "\
+The agent needs no packages. ./check in its folder builds the agent, if the language needs
+it, and runs arena agent check.
+
+Examples:
+  arena agent new --lang python my-agent
+  arena agent new --lang rust --name deep ./agents/deep-search")]
+    New(new::NewArgs),
     /// Register an agent: a binary that workers download and start, an endpoint that runs
     /// elsewhere, or a built-in bot with options
     #[command(after_help = "\
@@ -63,6 +73,7 @@ Examples:
 impl AgentCommand {
     pub(crate) async fn run(self) -> Outcome {
         match self {
+            Self::New(args) => args.run().await,
             Self::Register(args) => args.run().await,
             Self::Check(args) => args.run().await,
             Self::List(args) => args.run().await,

@@ -1,0 +1,111 @@
+//! The files of `agents/kits`, as they are in this program.
+
+/// The name of the agent in the files of kits.
+pub(super) const TEMPLATE_NAME: &str = "my-agent";
+
+/// A file of a kit.
+pub(super) struct KitFile {
+    pub(super) path: &'static str,
+    pub(super) is_executable: bool,
+    pub(super) text: &'static str,
+}
+
+/// The files of an agent in one language.
+pub(super) struct Kit {
+    pub(super) lang: &'static str,
+    pub(super) aliases: &'static [&'static str],
+    /// The file that users edit.
+    pub(super) policy: &'static str,
+    pub(super) files: &'static [KitFile],
+}
+
+/// A kit with the common files, and those of its language.
+macro_rules! kit {
+    ($lang:literal $aliases:expr, $policy:literal: $($path:literal)*) => {
+        Kit {
+            lang: $lang,
+            aliases: &$aliases,
+            policy: $policy,
+            files: &[
+                KitFile { is_executable: true, ..file!($lang, "check") },
+                file!($lang, ".arenaignore"),
+                file!($lang, "README.md"),
+                file!($lang, "arena-agent.toml"),
+                $(file!($lang, $path),)*
+            ],
+        }
+    };
+}
+
+macro_rules! file {
+    ($lang:literal, $path:literal) => {
+        KitFile {
+            path: $path,
+            is_executable: false,
+            text: include_str!(concat!("../../../../../../agents/kits/", $lang, "/", $path)),
+        }
+    };
+}
+
+/// All kits, in the order of their list.
+pub(super) const KITS: &[Kit] = &[
+    kit!("python" ["py"], "agent.py": "agent.py" "arena.py"),
+    kit!("typescript" ["ts"], "agent.ts": ".gitignore" "agent.ts" "arena.ts" "package.json" "tsconfig.json"),
+    kit!("javascript" ["js", "node"], "agent.js": "agent.js" "arena.js"),
+    kit!("rust" ["rs"], "src/main.rs": ".gitignore" "Cargo.toml" "src/arena.rs" "src/arena/json.rs" "src/main.rs"),
+    kit!("cpp" ["c++"], "agent.cpp": ".gitignore" "agent.cpp" "arena.hpp"),
+    kit!("c" [], "agent.c": ".gitignore" "agent.c" "arena.h"),
+    kit!("go" ["golang"], "agent.go": ".gitignore" "agent.go" "arena.go" "go.mod"),
+    kit!("java" [], "Agent.java": ".gitignore" "Agent.java" "Arena.java"),
+    kit!("bash" ["sh"], "agent.sh": "agent.sh" "arena.sh"),
+];
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, fs, os::unix::fs::PermissionsExt, path::Path};
+
+    use super::*;
+
+    /// Adds the files below a folder, without what a build writes.
+    fn add(folder: &Path, prefix: &str, files: &mut BTreeSet<(String, bool)>) {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let entry = entry.expect("an entry");
+            let name = entry.file_name().into_string().expect("UTF-8");
+            let built = [
+                "target",
+                "node_modules",
+                "dist",
+                "classes",
+                "agent",
+                "__pycache__",
+            ];
+            if built.contains(&&*name) || name.ends_with(".lock") {
+                continue;
+            }
+            let metadata = entry.metadata().expect("metadata");
+            match metadata.is_dir() {
+                true => add(&entry.path(), &format!("{prefix}{name}/"), files),
+                false => {
+                    let is_executable = metadata.permissions().mode() & 0o100 != 0;
+                    files.insert((format!("{prefix}{name}"), is_executable));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn kits_have_all_files_of_their_folders() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../agents/kits");
+        for kit in KITS {
+            let mut files = BTreeSet::new();
+            add(&root.join(kit.lang), "", &mut files);
+            let has = kit.files.iter();
+            let has = has.map(|file| (file.path.to_owned(), file.is_executable));
+            assert_eq!(has.collect::<BTreeSet<_>>(), files, "{}", kit.lang);
+            assert!(files.iter().any(|(path, _)| path == kit.policy));
+        }
+        let folders = fs::read_dir(&root).expect("a folder").flatten();
+        let folders = folders.filter(|entry| entry.path().is_dir());
+        assert_eq!(folders.count(), KITS.len());
+    }
+}
