@@ -12,9 +12,7 @@ use prost::bytes::Bytes;
 use tokio::time;
 use tonic::{Code, Status};
 
-use super::{
-    Event, client::AgentTask, codec, link::Stream, question::Batch, replicas::woken,
-};
+use super::{Event, client::AgentTask, codec, link::Stream, question::Batch, replicas::woken};
 use crate::record::whole_micros;
 
 /// Maximum batches in flight.

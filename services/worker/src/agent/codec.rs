@@ -7,7 +7,8 @@ use tonic::{Code, Status, codegen::http::uri::PathAndQuery};
 
 pub(super) use arena_wire::raw::Raw;
 
-pub(super) const CHOOSE_MOVE: PathAndQuery = PathAndQuery::from_static("/arena.v1.AgentService/ChooseMove");
+pub(super) const CHOOSE_MOVE: PathAndQuery =
+    PathAndQuery::from_static("/arena.v1.AgentService/ChooseMove");
 pub(super) const CHOOSE_MOVES: PathAndQuery =
     PathAndQuery::from_static("/arena.v1.AgentService/ChooseMoves");
 

@@ -42,8 +42,7 @@ impl Link {
     ) -> Result<Bytes, Status> {
         match self {
             Self::Grpc(channel) => {
-                let mut grpc =
-                    Grpc::new(channel).max_decoding_message_size(answer_bytes_max(1));
+                let mut grpc = Grpc::new(channel).max_decoding_message_size(answer_bytes_max(1));
                 let ready = grpc.ready().await;
                 ready.map_err(|error| Status::from_error(error.into()))?;
                 let mut request = Request::new(message);

@@ -437,16 +437,32 @@ mod tests {
     #[test]
     fn garbled_messages_name_batch_and_problem() {
         for (line, batch, problem) in [
-            ("{\"type\":\"answer\",\"batch\":4}", Some(4), "missing field `moves`"),
+            (
+                "{\"type\":\"answer\",\"batch\":4}",
+                Some(4),
+                "missing field `moves`",
+            ),
             (
                 "{\"type\":\"answer\",\"batch\":4,\"moves\":[-1]}",
                 Some(4),
                 "invalid value: integer `-1`",
             ),
-            ("{\"type\":\"answer\",\"moves\":[1]}", None, "missing field `batch`"),
-            ("{ \"type\": \"answer\", \"batch\":", None, "EOF while parsing"),
+            (
+                "{\"type\":\"answer\",\"moves\":[1]}",
+                None,
+                "missing field `batch`",
+            ),
+            (
+                "{ \"type\": \"answer\", \"batch\":",
+                None,
+                "EOF while parsing",
+            ),
             ("{\"type\":\"hello\"}", None, "missing field `protocol`"),
-            ("{\"type\":\"hello\",\"protocol\":9}", None, "protocol 9 is unknown"),
+            (
+                "{\"type\":\"hello\",\"protocol\":9}",
+                None,
+                "protocol 9 is unknown",
+            ),
         ] {
             let Line::Garbled(named, found) = Line::parse(line.as_bytes()) else {
                 panic!("{line} should be garbled");

@@ -1,7 +1,8 @@
 //! The pipes to the standard input of a process and from its standard output.
 
 use std::{
-    io,
+    fs::File,
+    io::{self, Write},
     path::{Path, PathBuf},
     sync::OnceLock,
 };
@@ -27,8 +28,8 @@ const READ_BYTES: usize = 64 << 10;
 #[derive(Debug)]
 pub(crate) struct Pipes {
     path: PathBuf,
-    /// Also open for reading, so that the process finds its first line.
-    input: pipe::Sender,
+    /// Open for reading and writing, so that the process finds its first line.
+    input: File,
     said: oneshot::Receiver<Result<v1::DescribeResponse, String>>,
     pub(crate) lines: Lines,
 }
@@ -41,12 +42,10 @@ impl Pipes {
         for path in [&path, &output] {
             mkfifo(path, Mode::S_IRUSR | Mode::S_IWUSR)?;
         }
-        let input = pipe::OpenOptions::new()
-            .read_write(true)
-            .open_sender(&path)?;
+        let mut input = File::options().read(true).write(true).open(&path)?;
         let output = pipe::OpenOptions::new().open_receiver(&output)?;
         // A new pipe has room for it.
-        input.try_write(&hello())?;
+        input.write_all(&hello())?;
         let (lines, said) = Lines::starting();
         let stdout = Stdout {
             output,

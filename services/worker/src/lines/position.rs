@@ -52,8 +52,14 @@ mod tests {
         let position = Position::decode("cowry", &position.encode_to_vec()).expect("a position");
         let json = serde_json::to_value(&position).expect("JSON");
         assert_eq!(json["pieces"], serde_json::json!([0, 24]));
-        assert_eq!((&json["phase"], &json["throws"]), (&"move".into(), &0.into()));
+        assert_eq!(
+            (&json["phase"], &json["throws"]),
+            (&"move".into(), &0.into())
+        );
         assert_eq!(json["may_pass"], serde_json::json!([]));
-        assert!(json.get("moves").is_none(), "left out with omit_move_details");
+        assert!(
+            json.get("moves").is_none(),
+            "left out with omit_move_details"
+        );
     }
 }

@@ -63,11 +63,17 @@ fn context_is_said_once() {
         lines.choose_moves(&batch(number, &[0]), &sender);
     }
     let game = read(&mut written);
-    assert_eq!((&game["type"], &game["context"]), (&json!("game"), &json!(0)));
+    assert_eq!(
+        (&game["type"], &game["context"]),
+        (&json!("game"), &json!(0))
+    );
     assert_eq!(game["options"], json!({ "pits": "6" }));
     for number in 1..=2 {
         let ask = read(&mut written);
-        assert_eq!((&ask["type"], &ask["batch"]), (&json!("ask"), &json!(number)));
+        assert_eq!(
+            (&ask["type"], &ask["batch"]),
+            (&json!("ask"), &json!(number))
+        );
         let decision = &ask["decisions"][0];
         assert_eq!(decision["seed"], json!("18446744073709551615"));
         assert_eq!(decision["legal_moves"], json!([2, 5]));
@@ -85,7 +91,10 @@ fn answers_are_those_of_their_slots() {
     assert!(lines.heard(br#"{"type":"answer","batch":2,"moves":[5]}"#));
     assert_eq!(choices(&mut answers).expect("moves"), (71, vec![(0, 5)]));
     assert!(lines.heard(br#"{"type":"answer","batch":1,"moves":[2,5],"slots":[2,0]}"#));
-    assert_eq!(choices(&mut answers).expect("moves"), (70, vec![(9, 2), (4, 5)]));
+    assert_eq!(
+        choices(&mut answers).expect("moves"),
+        (70, vec![(9, 2), (4, 5)])
+    );
     assert!(lines.heard(br#"{"type":"answer","batch":1,"moves":[7],"slots":[1]}"#));
     assert_eq!(choices(&mut answers).expect("moves"), (70, vec![(6, 7)]));
 }
@@ -124,8 +133,14 @@ async fn answer_to_one_question_has_its_details() {
     let (answer, ()) = tokio::join!(asked, said);
     let answer = v1::ChooseMoveResponse::decode(answer.expect("an answer")).expect("a message");
     let info = answer.info.expect("details");
-    assert_eq!((answer.move_id, info.nodes, info.score), (5, Some(u64::MAX), Some(0.5)));
-    assert_eq!((info.variation, info.thinking_us), (vec!["A".into(), "3".into()], Some(80)));
+    assert_eq!(
+        (answer.move_id, info.nodes, info.score),
+        (5, Some(u64::MAX), Some(0.5))
+    );
+    assert_eq!(
+        (info.variation, info.thinking_us),
+        (vec!["A".into(), "3".into()], Some(80))
+    );
     assert_eq!(read(&mut written)["type"], "game");
 }
 
@@ -137,7 +152,10 @@ fn errors_and_the_end_fail_open_batches() {
     lines.choose_moves(&batch(2, &[0]), &sender);
     assert!(lines.heard(br#"{"type":"error","batch":1,"message":"no idea"}"#));
     let status = choices(&mut answers).expect_err("an error");
-    assert_eq!((status.code(), status.message()), (tonic::Code::Unknown, "no idea"));
+    assert_eq!(
+        (status.code(), status.message()),
+        (tonic::Code::Unknown, "no idea")
+    );
     lines.close("the process has ended");
     for _ in 0..2 {
         let status = choices(&mut answers).expect_err("no process");
@@ -149,7 +167,10 @@ fn errors_and_the_end_fail_open_batches() {
 #[test]
 fn silent_process_only_writes_a_log() {
     let (lines, _said) = Lines::starting();
-    assert!(!lines.heard(br#"{"type":"answer","batch":1,"moves":[2]}"#), "nothing was asked");
+    assert!(
+        !lines.heard(br#"{"type":"answer","batch":1,"moves":[2]}"#),
+        "nothing was asked"
+    );
     lines.silence();
     assert!(!lines.heard(br#"{"type":"hello","protocol":1}"#));
 }

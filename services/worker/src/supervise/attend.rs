@@ -1,8 +1,8 @@
 //! Watching a guard, and ending what its agent leaves behind.
 
 use std::{
-    path::{Path, PathBuf},
     os::unix::process::ExitStatusExt,
+    path::{Path, PathBuf},
     sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };

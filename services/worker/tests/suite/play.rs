@@ -84,7 +84,11 @@ async fn every_fault_kind_is_named() {
             FaultKind::OutputLimit,
             "output limit of 16777216 bytes",
         ),
-        ("never-ready", FaultKind::NotReady, "did not answer SERVING"),
+        (
+            "never-ready",
+            FaultKind::NotReady,
+            "the health check answers NOT_SERVING",
+        ),
     ] {
         check_fault(mode, kind, reported).await;
     }
