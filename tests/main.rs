@@ -29,6 +29,8 @@ mod help;
 mod hosts;
 /// A tournament uses exactly the registered content.
 mod identity;
+/// Agents of `arena agent new` in every language.
+mod kits;
 /// Pause, resume, cancel, Ctrl-C and restarts.
 mod lifecycle;
 /// Tokens have limits, and commands and workers wait if they send too many requests.

@@ -1,0 +1,177 @@
+use std::{env, fs, os::unix::fs::symlink, path::PathBuf};
+
+use arena_tests::{World, arena, repository, spec};
+
+/// Maximum bytes of the registered content of a kit. What compilers leave is larger.
+const CONTENT_BYTES: u64 = 3 << 20;
+
+/// The path of a program.
+fn find(program: &str) -> Option<PathBuf> {
+    let paths = env::var_os("PATH")?;
+    let mut files = env::split_paths(&paths).map(|folder| folder.join(program));
+    files.find(|file| file.is_file())
+}
+
+/// Makes an agent in an empty folder, checks and registers it, and plays 200 games; `policy` is the
+/// file that its author edits. Skipped by name if a program is missing.
+fn play(lang: &str, policy: &str, programs: &[&str]) {
+    if let Some(missing) = programs.iter().find(|program| find(program).is_none()) {
+        eprintln!("skipped: {lang}: {missing} is missing");
+        return;
+    }
+    let world = World::new();
+    let made = world.arena(&["agent", "new", "--lang", lang, "mine"]).ok();
+    assert!(made.stdout.contains("./check"), "{}", made.stdout);
+    let folder = world.folder().join("mine");
+    let text = fs::read_to_string(folder.join(policy)).expect("a policy");
+    assert!(text.lines().count() < 30, "{text}");
+    if lang == "typescript" {
+        // The compiler that tests/setup has installed, since a test must not download it.
+        let modules = find("tsc").and_then(|tsc| Some(tsc.parent()?.parent()?.to_owned()));
+        symlink(modules.expect("node_modules"), folder.join("node_modules")).expect("a link");
+    }
+    let mut check = world.command(folder.join("check"));
+    check.env("ARENA", arena()).args(["--ruleset", "kalah"]);
+    let checked = world.run(check).ok();
+    assert!(checked.stderr.contains("no fault"), "{}", checked.stderr);
+    let register = ["agent", "register", "mine", "--binary", "mine"];
+    let register = [&register[..], &["--data", "data", "--output", "json"]].concat();
+    let agent = world.arena(&register).ok().json();
+    assert_eq!(agent["bots"][0]["bot"], "mine", "{agent}");
+    let binaries = fs::read_dir(world.folder().join("data/binaries")).expect("a folder");
+    for entry in binaries.flatten() {
+        let bytes = entry.metadata().expect("metadata").len();
+        assert!(bytes < CONTENT_BYTES, "{bytes} bytes are registered");
+    }
+    let spec = spec("kit", "kalah", 100, &["mine", "random"], "");
+    let (_, standings, games) = world.tournament(&spec, "data", &[]);
+    assert_eq!(games.games.len(), 200);
+    for agent in standings["agents"].as_array().expect("agents") {
+        assert_eq!(agent["faults"], 0, "{agent}");
+        assert_eq!(agent["voids"], 0, "{agent}");
+    }
+    world.nothing_runs();
+}
+
+#[test]
+fn python_kit_plays() {
+    play("python", "agent.py", &["python3"]);
+}
+
+#[test]
+fn typescript_kit_plays() {
+    play("typescript", "agent.ts", &["node", "npm", "tsc"]);
+}
+
+#[test]
+fn javascript_kit_plays() {
+    play("javascript", "agent.js", &["node"]);
+}
+
+#[test]
+fn rust_kit_plays() {
+    play("rust", "src/main.rs", &["cargo"]);
+}
+
+#[test]
+fn cpp_kit_plays() {
+    play("cpp", "agent.cpp", &["c++"]);
+}
+
+#[test]
+fn c_kit_plays() {
+    play("c", "agent.c", &["cc"]);
+}
+
+#[test]
+fn go_kit_plays() {
+    play("go", "agent.go", &["go"]);
+}
+
+#[test]
+fn java_kit_plays() {
+    play("java", "Agent.java", &["java", "javac"]);
+}
+
+#[test]
+fn bash_kit_plays() {
+    play("bash", "agent.sh", &["bash"]);
+}
+
+/// The same policy in several languages plays the same games.
+#[test]
+fn kits_play_the_same_games_in_every_language() {
+    let world = World::new();
+    let mut texts = Vec::new();
+    for (lang, program) in [
+        ("python", "python3"),
+        ("javascript", "node"),
+        ("bash", "bash"),
+    ] {
+        if find(program).is_none() {
+            eprintln!("skipped: {lang}: {program} is missing");
+            continue;
+        }
+        let new = ["agent", "new", "--lang", lang, "--name", "mine", lang];
+        let _ = world.arena(&new).ok();
+        let register = [
+            "agent", "register", "mine", "--binary", lang, "--data", lang,
+        ];
+        let _ = world.arena(&register).ok();
+        let spec = spec("same", "cowry", 2, &["mine", "random"], "");
+        let (_, _, games) = world.tournament(&spec, lang, &[]);
+        let events = games.games.iter().map(|game| game["events"].to_string());
+        texts.push(events.collect::<Vec<_>>());
+    }
+    texts.dedup();
+    assert!(texts.len() <= 1, "{texts:?}");
+}
+
+#[test]
+fn agent_written_from_the_protocol_page_plays() {
+    if find("perl").is_none() {
+        eprintln!("skipped: perl is missing");
+        return;
+    }
+    let world = World::new();
+    let lines = repository().join("tests/agents/lines.pl");
+    let lines = lines.to_str().expect("UTF-8");
+    let check = world.arena(&["agent", "check", lines]).ok();
+    assert!(check.stderr.contains("no fault"), "{}", check.stderr);
+    let register = ["agent", "register", "lines", "--binary", lines];
+    let _ = world
+        .arena(&[&register[..], &["--data", "data"]].concat())
+        .ok();
+    let spec = spec("lines", "oware-abapa", 20, &["lines", "random"], "");
+    let (_, standings, games) = world.tournament(&spec, "data", &[]);
+    assert_eq!(games.games.len(), 40);
+    for agent in standings["agents"].as_array().expect("agents") {
+        assert_eq!(agent["faults"], 0, "{agent}");
+    }
+    world.nothing_runs();
+}
+
+#[test]
+fn new_agent_needs_an_empty_folder_and_a_known_language() {
+    let world = World::new();
+    let new = |lang: &str, folder: &str| world.arena(&["agent", "new", "--lang", lang, folder]);
+    let made = new("py", "My Agent").ok();
+    assert!(
+        made.stdout.contains("the agent my-agent"),
+        "{}",
+        made.stdout
+    );
+    assert!(
+        made.stdout.contains("--binary 'My Agent'"),
+        "{}",
+        made.stdout
+    );
+    new("c", "My Agent").fails(2, &["My Agent", "not empty", "name a new folder"]);
+    let _ = world.write("file", "");
+    new("c", "file").fails(2, &["file", "not a folder"]);
+    new("pyton", "x").fails(2, &["\"pyton\"", "did you mean \"python\"?", "typescript"]);
+    new("cobol", "x").fails(2, &["\"cobol\"", "rust, cpp, c, go, java, bash"]);
+    assert!(!world.folder().join("x").exists());
+    fs::create_dir(world.folder().join("empty")).expect("a folder");
+    let _ = new("rust", "empty").ok();
+}
