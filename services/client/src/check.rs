@@ -2,10 +2,14 @@
 
 mod describe;
 mod plays;
+mod probes;
 mod rulesets;
+mod samples;
+mod steps;
 mod target;
 
 pub use describe::describe;
 pub use plays::Checked;
 pub use rulesets::unknown_rulesets;
+pub use steps::{Report, Step, Verdict};
 pub use target::{FileCopy, Found, Target};

@@ -22,6 +22,7 @@ mod meter;
 mod native;
 pub mod package;
 mod player;
+pub mod probe;
 pub mod protocol;
 mod record;
 mod runtime;

@@ -50,6 +50,7 @@ struct Conversation {
     contexts: Vec<(Bytes, String)>,
     open: BTreeMap<u32, Asked>,
     batches: u32,
+    has_unknown_fields: bool,
 }
 
 /// A batch without all its answers.
@@ -88,12 +89,20 @@ impl Lines {
             contexts: Vec::new(),
             open: BTreeMap::new(),
             batches: 0,
+            has_unknown_fields: false,
         });
     }
 
     /// The process speaks gRPC.
     fn silence(&self) {
         *lock(&self.0) = State::Silent;
+    }
+
+    /// Adds fields and messages that no version has, for checks.
+    pub(crate) fn add_unknown_fields(&self) {
+        if let State::Speaking(conversation) = &mut *lock(&self.0) {
+            conversation.has_unknown_fields = true;
+        }
     }
 
     /// Fails all open questions, and all later ones.
@@ -172,8 +181,7 @@ impl Lines {
             sink: sink(questions.batch),
         };
         conversation.open.insert(batch, asked);
-        // If nobody writes any more, the process has ended, or `close` follows.
-        let _ = conversation.input.send(request.to_line());
+        conversation.say(&request);
         Ok(())
     }
 
@@ -212,6 +220,15 @@ impl Lines {
 }
 
 impl Conversation {
+    /// If nobody writes any more, the process has ended, or `close` follows.
+    fn say(&self, request: &Request<'_>) {
+        let line = match self.has_unknown_fields {
+            true => request.to_line_with_unknown_fields(),
+            false => request.to_line(),
+        };
+        let _ = self.input.send(line);
+    }
+
     /// The number of an encoded context, which the process is told of once.
     fn context(&mut self, bytes: &[u8]) -> Result<u32, prost::DecodeError> {
         if let Some(known) = self.contexts.iter().position(|(known, _)| known == bytes) {
@@ -220,7 +237,7 @@ impl Conversation {
         let context = v1::GameContext::decode(bytes)?;
         let number = self.contexts.len() as u32;
         let request = Request::game(number, &context);
-        let _ = self.input.send(request.to_line());
+        self.say(&request);
         let bytes = Bytes::copy_from_slice(bytes);
         self.contexts.push((bytes, context.ruleset));
         Ok(number)

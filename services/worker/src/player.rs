@@ -169,7 +169,7 @@ pub struct DescribeError {
 }
 
 impl DescribeError {
-    fn ours(problem: impl ToString) -> Self {
+    pub(crate) fn ours(problem: impl ToString) -> Self {
         Self {
             kind: None,
             message: problem.to_string(),

@@ -12,7 +12,7 @@ use arena_worker::{
     supervise::{Limits, Outputs},
 };
 
-use super::Found;
+use super::{Found, Report, Step};
 use crate::{
     failure::{Failure, Outcome},
     output::note,
@@ -32,6 +32,18 @@ pub struct Checked<'a> {
     pub description: &'a v1::DescribeResponse,
     pub bot: &'a v1::Bot,
     pub show_output: bool,
+}
+
+/// Problems that games have shown.
+#[derive(Debug, Default)]
+struct Problems {
+    games: u64,
+    faults: u64,
+    /// False claims to be deterministic, and about the seed.
+    not_deterministic: u64,
+    wrong_seed_use: u64,
+    /// Largest output of a process, in bytes, and the games after which it was reached.
+    printed: (u64, u64),
 }
 
 /// One variant of a ruleset.
@@ -81,30 +93,88 @@ fn variants(info: &RulesetInfo) -> Vec<Variant> {
     all
 }
 
+/// Fails an agent that prints so much that it would reach the limit in play.
+fn judge_output((bytes, games): (u64, u64)) -> Result<String, String> {
+    let limit = Limits::default().output_bytes;
+    let seen = format!(
+        "{} KiB in {}",
+        units::count(bytes >> 10),
+        units::plural(games, "game")
+    );
+    match bytes <= limit / 16 {
+        true => Ok(format!("at most {seen}")),
+        false => Err(format!(
+            "{seen}; workers end a process after {} MiB of output, and the third time within a \
+             minute is the fault output_limit",
+            limit >> 20
+        )),
+    }
+}
+
 impl Checked<'_> {
-    /// Plays all variants of a ruleset; returns the number of faults.
-    pub async fn play(&self, ruleset: &str) -> Outcome<usize> {
-        let info = arena_games::ruleset(ruleset).map_err(Failure::usage)?;
-        let mut faults = 0;
-        let mut seen = BTreeSet::new();
-        for (place, variant) in variants(info).iter().enumerate() {
-            let found = self.play_variant(info, variant, &mut seen).await?;
-            if place == 0 && found == 0 {
-                faults += self.check_seeds(info, variant).await?;
+    /// Plays all variants of the rulesets. Returns the number of problems.
+    pub async fn play(&self, rulesets: &[String], report: &mut Report) -> Outcome<u64> {
+        let mut problems = Problems::default();
+        for ruleset in rulesets {
+            let info = arena_games::ruleset(ruleset).map_err(Failure::usage)?;
+            let mut seen = BTreeSet::new();
+            for (place, variant) in variants(info).iter().enumerate() {
+                let is_right = self
+                    .play_variant(info, variant, &mut seen, &mut problems)
+                    .await?;
+                if place == 0 && is_right {
+                    problems.wrong_seed_use += self.check_seeds(info, variant).await?;
+                }
             }
-            faults += found;
         }
-        Ok(faults)
+        if self.found.file.is_some() {
+            report.judge(Step::Output, judge_output(problems.printed));
+        }
+        let Problems {
+            games,
+            faults,
+            not_deterministic,
+            wrong_seed_use,
+            ..
+        } = problems;
+        let judge = |count: u64, good: String, bad: &str| match count {
+            0 => Ok(good),
+            count => Err(units::plural(count, bad)),
+        };
+        let played = format!(
+            "{} of {}",
+            units::plural(games, "game"),
+            rulesets.join(", ")
+        );
+        report.judge(Step::Games, judge(faults, played, "fault"));
+        let same = match self.bot.deterministic {
+            true => "the same games",
+            false => "it does not claim to be",
+        };
+        let same = judge(
+            not_deterministic,
+            same.to_owned(),
+            "variant with other games",
+        );
+        report.judge(Step::Determinism, same);
+        let seeds = judge(
+            wrong_seed_use,
+            "as it claims".to_owned(),
+            "ruleset with a wrong claim",
+        );
+        report.judge(Step::Seeds, seeds);
+        Ok(faults + not_deterministic + wrong_seed_use)
     }
 
-    /// Plays the games of a variant in two processes; returns the number of faults. The
+    /// Plays the games of a variant in two processes. False if there was a problem. The
     /// agent's output is not shown again for a message that is in `seen`.
     async fn play_variant(
         &self,
         info: &RulesetInfo,
         variant: &Variant,
         seen: &mut BTreeSet<String>,
-    ) -> Outcome<usize> {
+        problems: &mut Problems,
+    ) -> Outcome<bool> {
         let games = Game::ALL.map(|game| game.assignment(variant));
         // One process plays all games at once, as workers do, and the other one after
         // another.
@@ -114,21 +184,24 @@ impl Checked<'_> {
         );
         let (first, second) = (first?, second?);
         let name = &variant.name;
-        first.note_volume(name);
+        problems.printed = problems.printed.max(first.printed());
         if self.show_output {
             first.note_processes(name);
             second.note_games(name);
         }
+        let played = first.records.len() + second.records.len();
+        problems.games += played as u64;
         // A fault in the second process usually is the fault of the first.
         let faults = match first.faults() {
-            0 => second.faults(),
-            faults => faults,
+            0 => second.faults() as u64,
+            faults => faults as u64,
         };
         if faults > 0 {
-            note(format!("{name}: {}", units::plural(faults as u64, "fault")));
+            note(format!("{name}: {}", units::plural(faults, "fault")));
             first.note_details(seen);
             second.note_details(seen);
-            return Ok(faults);
+            problems.faults += faults;
+            return Ok(false);
         }
         // An endpoint is assumed to be one process.
         let twice = match self.found.file.is_some() {
@@ -139,21 +212,21 @@ impl Checked<'_> {
             if self.bot.deterministic {
                 let claim = "but its description says that it is deterministic";
                 note(format!("{name}: {differs}, {claim}"));
-                return Ok(1);
+                problems.not_deterministic += 1;
+                return Ok(false);
             }
             note(format!("{name}: {differs}: its games cannot be rerun"));
         }
         note(format!(
-            "{name}: {} games in {twice}, {} plies, no fault",
-            first.records.len() + second.records.len(),
+            "{name}: {played} games in {twice}, {} plies, no fault",
             first.plies() + second.plies()
         ));
-        Ok(0)
+        Ok(true)
     }
 
     /// Plays games that differ only in their seeds; returns the number of false
     /// declarations.
-    async fn check_seeds(&self, info: &RulesetInfo, variant: &Variant) -> Outcome<usize> {
+    async fn check_seeds(&self, info: &RulesetInfo, variant: &Variant) -> Outcome<u64> {
         let built = arena_games::build(info.name, &variant.options, variant.seats)
             .map_err(Failure::usage)?;
         if built.has_chance() {
@@ -174,7 +247,7 @@ impl Checked<'_> {
 
     /// Reports whether games with other seeds differed, and compares that with the bot's
     /// declaration. Returns the number of false declarations.
-    fn note_seed_use(&self, ruleset: &str, games: usize, different: usize) -> usize {
+    fn note_seed_use(&self, ruleset: &str, games: usize, different: usize) -> u64 {
         let found = match different > 1 {
             true => format!("uses its seed ({different} different games with {games} seeds)"),
             false => format!("does not use its seed (the same game with each of {games} seeds)"),
@@ -327,20 +400,11 @@ impl Games {
         records.map(|record| u64::from(record.plies)).sum()
     }
 
-    /// Warns of an agent that prints so much that it would reach the limit in play.
-    fn note_volume(&self, variant: &str) {
-        let limit = Limits::default().output_bytes;
+    /// Largest output of a process, in bytes, and the number of games.
+    fn printed(&self) -> (u64, u64) {
         let processes = self.outputs.processes();
         let most = processes.iter().map(|it| it.total()).max().unwrap_or(0);
-        if most > limit / 16 {
-            note(format!(
-                "warning: {variant}: a process printed {} KiB in {}; workers end a process after \
-                 {} MiB of output, and the third time within a minute is the fault output_limit",
-                units::count(most >> 10),
-                units::plural(self.records.len() as u64, "game"),
-                limit >> 20
-            ));
-        }
+        (most, self.records.len() as u64)
     }
 
     /// Shows the output of each process.

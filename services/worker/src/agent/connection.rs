@@ -203,6 +203,11 @@ impl AgentConnection {
         home.unwrap_or_else(|| environment.agents.machine.core_count())
     }
 
+    /// The process of the agent, if this worker started it.
+    pub(crate) fn process(&self) -> Option<&Process> {
+        self.process.as_ref()
+    }
+
     /// True for a process of this worker, false for an endpoint.
     pub(crate) fn is_process(&self) -> bool {
         self.process.is_some()

@@ -35,7 +35,7 @@ impl Link {
     }
 
     /// Calls `ChooseMove`.
-    pub(super) async fn choose_move(
+    pub(crate) async fn choose_move(
         self,
         message: Bytes,
         timeout: Duration,
@@ -58,7 +58,7 @@ impl Link {
     }
 
     /// Opens a stream of `ChooseMoves` for at most `at_once` batches of this many `decisions`.
-    pub(super) fn stream(&self, at_once: usize, decisions: usize) -> Stream {
+    pub(crate) fn stream(&self, at_once: usize, decisions: usize) -> Stream {
         match self {
             Self::Grpc(channel) => {
                 let (messages, stream) = mpsc::channel(at_once);
@@ -89,7 +89,7 @@ impl Link {
 }
 
 /// The stream of batches to one process.
-pub(super) enum Stream {
+pub(crate) enum Stream {
     Grpc {
         messages: mpsc::Sender<Bytes>,
         /// The call that opens the stream. Some servers answer it only with their first batch.
@@ -105,7 +105,7 @@ pub(super) enum Stream {
 
 impl Stream {
     /// Sends a batch. If that fails, [`Stream::next`] fails.
-    pub(super) fn send(&self, message: &Bytes) {
+    pub(crate) fn send(&self, message: &Bytes) {
         match self {
             // The channel has room for all batches in flight. If the receiver is gone, the stream
             // ends.
@@ -115,7 +115,7 @@ impl Stream {
     }
 
     /// The next message. The future may be dropped and the method called again.
-    pub(super) async fn next(&mut self) -> Result<Bytes, Status> {
+    pub(crate) async fn next(&mut self) -> Result<Bytes, Status> {
         match self {
             Self::Grpc {
                 opening, answers, ..

@@ -4,6 +4,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use arena_wire::v1;
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
+use serde_json::{Value, json};
 
 use super::position::Position;
 
@@ -60,6 +61,34 @@ impl<'a> Request<'a> {
         let mut line = serde_json::to_vec(self).expect("messages are plain data");
         line.push(b'\n');
         line
+    }
+
+    /// The same with fields that no version has, in other places, after a message of an unknown
+    /// type.
+    pub(super) fn to_line_with_unknown_fields(&self) -> Vec<u8> {
+        let mut message = serde_json::to_value(self).expect("messages are plain data");
+        add_unknown_fields(&mut message);
+        format!("{{\"type\": \"later\", \"batch\": 0}}\n {message} \n").into_bytes()
+    }
+}
+
+/// Adds a field to each object with fields whose names are fixed.
+fn add_unknown_fields(message: &mut Value) {
+    match message {
+        Value::Object(fields) => {
+            for (name, value) in fields.iter_mut() {
+                // Names of options are those of a ruleset or a bot.
+                if !name.ends_with("options") {
+                    add_unknown_fields(value);
+                }
+            }
+            fields.insert(
+                "a_later_field".to_owned(),
+                json!({ "type": ["ask"], "batch": null }),
+            );
+        }
+        Value::Array(items) => items.iter_mut().for_each(add_unknown_fields),
+        _ => {}
     }
 }
 

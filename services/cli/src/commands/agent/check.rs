@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use arena_wire::{convert, v1, v1::agent::Source};
 use clap::Args;
 use itertools::Itertools;
+use serde_json::json;
 
 use crate::{
     failure::{Failure, Outcome},
-    output::{Format, note},
+    output::{self, Format, note},
 };
-use arena_client::check::{Checked, Found, Target, describe, unknown_rulesets};
+use arena_client::check::{Checked, Found, Report, Step, Target, describe, unknown_rulesets};
 
 /// Environment variables through which runtimes find files outside the agent.
 const SEARCH_PATHS: [&str; 4] = ["PYTHONPATH", "PYTHONHOME", "NODE_PATH", "CLASSPATH"];
@@ -50,11 +51,22 @@ impl CheckArgs {
             self.target.binary = Some(path);
         }
         let found = self.target.find()?;
-        let endpoint = self.target.endpoint.is_some();
-        let description = describe(&found).await.map_err(|error| match endpoint {
-            true => Failure::unreachable(error),
-            false => Failure::differs(error),
-        })?;
+        let mut report = Report::default();
+        let description = match describe(&found).await {
+            Ok(description) => description,
+            Err(error) => {
+                let problem = error.lines().next().unwrap_or_default();
+                report.judge(Step::Start, Err(problem.to_owned()));
+                return self.stop(
+                    report,
+                    None,
+                    match self.target.endpoint.is_some() {
+                        true => Failure::unreachable(error),
+                        false => Failure::differs(error),
+                    },
+                );
+            }
+        };
         let agent = v1::Agent {
             name: "checked".to_owned(),
             version: description.version.clone(),
@@ -67,28 +79,68 @@ impl CheckArgs {
             },
             ..v1::Agent::default()
         };
-        super::list::print(&agent, self.output)?;
-        if let Some(problem) = unknown_rulesets(&description).first() {
-            return Err(Failure::differs(problem));
+        if self.output == Format::Table {
+            super::list::print(&agent, self.output)?;
         }
         let bot = self.bot(&description)?;
-        let rulesets = self.rulesets(&bot)?;
-        note_search_paths(&found);
         let checked = Checked {
             found: &found,
             description: &description,
             bot: &bot,
             show_output: self.show_output,
         };
-        let mut faults = 0;
-        for ruleset in &rulesets {
-            faults += checked.play(ruleset).await?;
+        checked.start(&mut report).await?;
+        if let Some(problem) = unknown_rulesets(&description).first() {
+            report.judge(Step::Hello, Err(problem.clone()));
+            return self.stop(report, Some(&agent), Failure::differs(problem));
         }
-        if faults > 0 {
-            return Err(Failure::differs(units::plural(faults as u64, "fault")));
+        let bots = units::plural(description.bots.len().max(1) as u64, "bot");
+        report.judge(Step::Hello, Ok(bots));
+        let rulesets = self.rulesets(&bot)?;
+        note_search_paths(&found);
+        let problems = checked.play(&rulesets, &mut report).await?;
+        if problems > 0 {
+            let problems = Failure::differs(units::plural(problems, "fault"));
+            return self.stop(report, Some(&agent), problems);
         }
-        note("no fault");
-        Ok(())
+        checked.ask(&rulesets, &mut report).await?;
+        report.skip_rest("only for programs that a worker starts");
+        self.print(&report, Some(&agent))?;
+        match report.failed() {
+            0 => {
+                note("no fault");
+                Ok(())
+            }
+            failed => {
+                let steps = units::plural(failed as u64, "step");
+                Err(Failure::differs(format!("{steps} of the check failed")))
+            }
+        }
+    }
+
+    /// Prints the steps so far, and fails.
+    fn stop(&self, mut report: Report, agent: Option<&v1::Agent>, failure: Failure) -> Outcome {
+        report.skip_rest("an earlier step failed");
+        self.print(&report, agent)?;
+        Err(failure)
+    }
+
+    /// Prints the steps; with the agent, if that was not printed before.
+    fn print(&self, report: &Report, agent: Option<&v1::Agent>) -> Outcome {
+        match (self.output, agent) {
+            (Format::Table, Some(_)) => output::write(&format!("\n{}", report.to_text())),
+            (Format::Table, None) => output::write(&report.to_text()),
+            (Format::Csv, Some(agent)) => super::list::print(agent, self.output),
+            (Format::Csv, None) => Ok(()),
+            (Format::Json | Format::Jsonl, agent) => {
+                let mut document = agent.map_or_else(|| json!({}), super::list::describe);
+                document["steps"] = json!(report.steps);
+                match self.output {
+                    Format::Json => output::json(&document),
+                    _ => output::json_line(&document),
+                }
+            }
+        }
     }
 
     fn bot(&self, description: &v1::DescribeResponse) -> Outcome<v1::Bot> {

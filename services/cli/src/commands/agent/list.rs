@@ -128,7 +128,7 @@ fn reached(agent: &v1::Agent) -> String {
     }
 }
 
-fn describe(agent: &v1::Agent) -> serde_json::Value {
+pub(super) fn describe(agent: &v1::Agent) -> serde_json::Value {
     let source = match &agent.source {
         Some(Source::Native(_)) => json!({"kind": "native"}),
         Some(Source::Binary(binary)) => json!({

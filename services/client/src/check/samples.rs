@@ -1,0 +1,92 @@
+//! Decisions of random games, to ask an agent without a game.
+
+use arena_engine::{AgentRng, AnyGame, Opening, Setup, Status};
+use arena_games::RulesetInfo;
+use arena_model::BlockSeed;
+use arena_wire::{convert, v1};
+
+use crate::failure::{Failure, Outcome};
+
+/// Decisions of a ruleset with its default options, and their context.
+pub(super) struct Samples {
+    pub(super) context: v1::GameContext,
+    pub(super) decisions: Vec<v1::Decision>,
+}
+
+impl Samples {
+    /// Plays random games until there are `count` decisions. The same seed gives the same ones.
+    pub(super) fn new(
+        info: &RulesetInfo,
+        bot: &v1::Bot,
+        details: bool,
+        seed: u64,
+        count: usize,
+    ) -> Outcome<Self> {
+        let (options, seats) =
+            arena_games::resolve(info.name, &Default::default(), None).map_err(Failure::usage)?;
+        let game = arena_games::build(info.name, &options, seats).map_err(Failure::usage)?;
+        let of_ruleset = |option: &&v1::BotOption| {
+            option.rulesets.is_empty() || option.rulesets.iter().any(|known| known == info.name)
+        };
+        let bot_options = bot.options.iter().filter(of_ruleset);
+        let bot_options = bot_options.map(|option| v1::OptionValue {
+            name: option.name.clone(),
+            value: option.default_value.clone(),
+        });
+        let mut samples = Self {
+            context: v1::GameContext {
+                ruleset: info.name.to_owned(),
+                rules_version: info.version,
+                options: convert::options_to_wire(&options),
+                seats: seats as u32,
+                bot: bot.name.clone(),
+                bot_options: bot_options.collect(),
+                nodes: 0,
+            },
+            decisions: Vec::with_capacity(count),
+        };
+        let mut rng = AgentRng::new(seed);
+        while samples.decisions.len() < count {
+            samples.add_game(&*game, details, &mut rng, count)?;
+        }
+        Ok(samples)
+    }
+
+    fn add_game(
+        &mut self,
+        game: &dyn AnyGame,
+        details: bool,
+        rng: &mut AgentRng,
+        count: usize,
+    ) -> Outcome {
+        let keys = BlockSeed(rng.word()).keys(&["check"; 4]);
+        let opened = game.open(Setup::new(keys, Opening::NONE));
+        let mut played = opened.map_err(Failure::usage)?;
+        while let Status::Asks(question) = played.status()
+            && self.decisions.len() < count
+        {
+            let legal = played.legal().to_vec();
+            let mut decision = v1::Decision {
+                seat: question.seat.into(),
+                number: question.number,
+                seed: question.seed,
+                legal_moves: legal.iter().map(|&action| action.into()).collect(),
+                ..v1::Decision::default()
+            };
+            played.encode(details, &mut decision.position);
+            if details {
+                decision.notations = { legal.iter() }
+                    .map(|&action| {
+                        let mut notation = String::new();
+                        played.write_action(action, &mut notation);
+                        notation
+                    })
+                    .collect();
+            }
+            let chosen = legal[rng.below(legal.len() as u32) as usize];
+            self.decisions.push(decision);
+            played.answer(chosen.into()).map_err(Failure::usage)?;
+        }
+        Ok(())
+    }
+}

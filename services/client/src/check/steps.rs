@@ -1,0 +1,210 @@
+//! The steps of a check: the specification of an agent.
+
+use std::fmt::Write;
+
+use itertools::Itertools;
+use serde::Serialize;
+use strum::VariantArray;
+
+/// One step, in the order in which they are done. `agents/PROTOCOL.md` lists them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
+pub enum Step {
+    Start,
+    Hello,
+    Games,
+    Determinism,
+    Seeds,
+    Batches,
+    Options,
+    UnknownFields,
+    Time,
+    Output,
+    Memory,
+    End,
+    Sandbox,
+}
+
+impl Step {
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+
+    /// Its number, from 1.
+    pub fn number(self) -> usize {
+        self as usize + 1
+    }
+
+    /// What an agent has to do.
+    pub fn promise(self) -> &'static str {
+        match self {
+            Self::Start => "it starts, and is ready within the start timeout",
+            Self::Hello => "it describes itself, and names only rulesets that exist",
+            Self::Games => {
+                "it plays each ruleset, preset and number of seats that it claims, without a fault"
+            }
+            Self::Determinism => {
+                "if it claims to be deterministic, two processes play the same games"
+            }
+            Self::Seeds => "seeds of 64 bits are used as it claims",
+            Self::Batches => "a batch gets the same moves as single questions, in any order",
+            Self::Options => "its options work at their bounds",
+            Self::UnknownFields => "it ignores fields and messages that it does not know",
+            Self::Time => "it answers each question within the default time for a move",
+            Self::Output => "it prints little",
+            Self::Memory => "its memory does not grow with the number of decisions",
+            Self::End => "it ends on SIGTERM, and at the end of standard input if it speaks lines",
+            Self::Sandbox => "it plays at each level of the sandbox that this machine has",
+        }
+    }
+
+    /// What to do if it does not.
+    pub fn remedy(self) -> &'static str {
+        match self {
+            Self::Start => {
+                "answer hello on standard output and flush it, or listen on ARENA_LISTEN and answer \
+                 health checks"
+            }
+            Self::Hello => "compare the description with the lists in agents/PROTOCOL.md",
+            Self::Games => "play the game again with `arena play`, and read the agent's output",
+            Self::Determinism => {
+                "draw all random numbers from the seed of the decision, keep nothing between \
+                 decisions, or say deterministic = false"
+            }
+            Self::Seeds => {
+                "seeds use all 64 bits: read them as text or as unsigned; correct uses_seed"
+            }
+            Self::Batches => "answer each decision from its own fields, in the order of the batch",
+            Self::Options => "correct min, max and choices of the option",
+            Self::UnknownFields => "read fields by their names, and skip the others",
+            Self::Time => "think less, or play with a longer move_timeout or a clock",
+            Self::Output => "print less; output counts towards a limit of the process",
+            Self::Memory => "keep nothing between decisions, or bound it",
+            Self::End => "exit on SIGTERM and at the end of standard input",
+            Self::Sandbox => "see SECURITY.md for what the sandbox refuses",
+        }
+    }
+}
+
+/// The result of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    Passed,
+    Failed,
+    Skipped,
+}
+
+/// A step with its result.
+#[derive(Clone, Debug, Serialize)]
+pub struct StepResult {
+    number: usize,
+    name: &'static str,
+    promise: &'static str,
+    result: Verdict,
+    /// What was seen.
+    detail: String,
+    /// What to do; only for a failed step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remedy: Option<&'static str>,
+}
+
+/// Results so far.
+#[derive(Debug, Default)]
+pub struct Report {
+    pub steps: Vec<StepResult>,
+}
+
+impl Report {
+    pub fn add(&mut self, step: Step, result: Verdict, detail: impl Into<String>) {
+        self.steps.push(StepResult {
+            number: step.number(),
+            name: step.name(),
+            promise: step.promise(),
+            result,
+            detail: detail.into(),
+            remedy: (result == Verdict::Failed).then(|| step.remedy()),
+        });
+    }
+
+    /// Adds a step that passes unless there is a problem.
+    pub fn judge(&mut self, step: Step, detail: Result<String, String>) {
+        match detail {
+            Ok(detail) => self.add(step, Verdict::Passed, detail),
+            Err(problem) => self.add(step, Verdict::Failed, problem),
+        }
+    }
+
+    /// Skips all steps that have no result.
+    pub fn skip_rest(&mut self, reason: &str) {
+        let done: Vec<usize> = self.steps.iter().map(|step| step.number).collect();
+        for &step in Step::VARIANTS {
+            if !done.contains(&step.number()) {
+                self.add(step, Verdict::Skipped, reason);
+            }
+        }
+        self.steps.sort_by_key(|step| step.number);
+    }
+
+    /// Number of failed steps.
+    pub fn failed(&self) -> usize {
+        let failed = self.steps.iter().filter(|it| it.result == Verdict::Failed);
+        failed.count()
+    }
+
+    /// One line for each step, and the remedy of a failed one.
+    pub fn to_text(&self) -> String {
+        let mut out = String::new();
+        for step in &self.steps {
+            let result = match step.result {
+                Verdict::Passed => "passed",
+                Verdict::Failed => "FAILED",
+                Verdict::Skipped => "skipped",
+            };
+            let detail = step.detail.lines().join(" ");
+            let _ = writeln!(
+                out,
+                "{:>2}  {:<15}{result:<9}{detail}",
+                step.number, step.name
+            );
+            if let Some(remedy) = step.remedy {
+                let _ = writeln!(out, "    {:<15}{}", "", step.promise);
+                let _ = writeln!(out, "    {:<15}{remedy}", "");
+            }
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn protocol_page_lists_all_steps() {
+        let page = include_str!("../../../../agents/PROTOCOL.md");
+        for &step in Step::VARIANTS {
+            let row = format!(
+                "| {} | `{}` | {} |",
+                step.number(),
+                step.name(),
+                step.promise()
+            );
+            assert!(page.contains(&row), "PROTOCOL.md should have: {row}");
+        }
+    }
+
+    #[test]
+    fn steps_without_result_are_skipped_in_order() {
+        let mut report = Report::default();
+        report.judge(Step::Hello, Err("no\nname".to_owned()));
+        report.skip_rest("not reached");
+        assert_eq!(report.steps.len(), Step::VARIANTS.len());
+        assert_eq!(report.failed(), 1);
+        let text = report.to_text();
+        assert!(
+            text.starts_with(" 1  start          skipped  not reached\n 2  hello"),
+            "{text}"
+        );
+    }
+}
