@@ -12,11 +12,23 @@ fn find(program: &str) -> Option<PathBuf> {
     files.find(|file| file.is_file())
 }
 
+/// Whether this machine lacks a program of an agent, which is then skipped by name.
+#[expect(
+    clippy::print_stderr,
+    reason = "the output of a test names what it skips"
+)]
+fn lacks(agent: &str, programs: &[&str]) -> bool {
+    let missing = programs.iter().find(|program| find(program).is_none());
+    if let Some(missing) = missing {
+        eprintln!("skipped: {agent}: {missing} is missing");
+    }
+    missing.is_some()
+}
+
 /// Makes an agent in an empty folder, checks and registers it, and plays 200 games; `policy` is the
 /// file that its author edits. Skipped by name if a program is missing.
 fn play(lang: &str, policy: &str, programs: &[&str]) {
-    if let Some(missing) = programs.iter().find(|program| find(program).is_none()) {
-        eprintln!("skipped: {lang}: {missing} is missing");
+    if lacks(lang, programs) {
         return;
     }
     let world = World::new();
@@ -108,8 +120,7 @@ fn kits_play_the_same_games_in_every_language() {
         ("javascript", "node"),
         ("bash", "bash"),
     ] {
-        if find(program).is_none() {
-            eprintln!("skipped: {lang}: {program} is missing");
+        if lacks(lang, &[program]) {
             continue;
         }
         let new = ["agent", "new", "--lang", lang, "--name", "mine", lang];
@@ -129,8 +140,7 @@ fn kits_play_the_same_games_in_every_language() {
 
 #[test]
 fn agent_written_from_the_protocol_page_plays() {
-    if find("perl").is_none() {
-        eprintln!("skipped: perl is missing");
+    if lacks("lines.pl", &["perl"]) {
         return;
     }
     let world = World::new();
