@@ -229,7 +229,7 @@ impl Conversation {
         let _ = self.input.send(line);
     }
 
-    /// The number of an encoded context, which the process is told of once.
+    /// The number of an encoded context, which the process learns once.
     fn context(&mut self, bytes: &[u8]) -> Result<u32, prost::DecodeError> {
         if let Some(known) = self.contexts.iter().position(|(known, _)| known == bytes) {
             return Ok(known as u32);

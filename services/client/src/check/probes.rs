@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use arena_engine::FaultKind;
 use arena_model::{SandboxLevel, spec::Play};
 use arena_report::units;
 use arena_wire::v1;
@@ -212,7 +213,7 @@ impl Checked<'_> {
                     Ok(asked) => legal(&one.decisions[..4], &asked.moves)
                         .map_err(|problem| format!("{shown}: {problem}"))?,
                     // A deep search takes long; that is no fault of the option.
-                    Err(error) if error.kind == Some(arena_engine::FaultKind::Timeout) => {
+                    Err(error) if error.kind == Some(FaultKind::Timeout) => {
                         slow.push(shown);
                     }
                     Err(error) => return Err(format!("{shown}: {}", named(error))),
@@ -281,9 +282,14 @@ impl Checked<'_> {
             };
             let limit = Play::default().move_timeout * size as u32;
             for batch in one.decisions.chunks(size) {
-                let together = probe.ask_together(&one.context, batch, limit).await;
-                if together.map_err(named)?.is_none() {
-                    ask_alone(&probe, one, batch).await?;
+                match probe.ask_together(&one.context, batch, limit).await {
+                    Ok(Some(_)) => {}
+                    Ok(None) => drop(ask_alone(&probe, one, batch).await?),
+                    // In play, a worker starts a new process.
+                    Err(error) if error.kind == Some(FaultKind::OutputLimit) => {
+                        return Ok(Some(format!("not measured: {}", error.message)));
+                    }
+                    Err(error) => return Err(named(error)),
                 }
                 asked += batch.len();
             }
