@@ -7,6 +7,8 @@ mod agreement;
 mod architecture;
 /// The benchmark measures its documented figures.
 mod benchmark;
+/// Each step of `arena agent check` fails agents that break its promise.
+mod check_steps;
 /// Users find games, tournaments and tables by their properties.
 mod commands;
 /// Games that damage removed are played again.

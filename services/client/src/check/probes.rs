@@ -29,6 +29,8 @@ const MANY_TIME: Duration = Duration::from_secs(10);
 /// the whole second half, by [`GROWTH_BYTES`] in total.
 const MEASURED: usize = 10;
 const GROWTH_BYTES: u64 = 16 << 20;
+/// Maximum time for an answer, so that one that takes longer than the time for a move is seen.
+const ALONE_TIME: Duration = Duration::from_secs(10);
 /// Time to end by itself.
 const END_TIME: Duration = Duration::from_secs(2);
 /// Maximum number of choices of an option that are tried.
@@ -390,8 +392,9 @@ async fn ask_alone(
     samples: &Samples,
     decisions: &[v1::Decision],
 ) -> Result<Asked, String> {
-    let limit = Play::default().move_timeout;
-    let asked = probe.ask_alone(&samples.context, decisions, limit).await;
+    let asked = probe
+        .ask_alone(&samples.context, decisions, ALONE_TIME)
+        .await;
     let asked = asked.map_err(named)?;
     legal(decisions, &asked.moves)?;
     Ok(asked)
