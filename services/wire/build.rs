@@ -48,10 +48,18 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Positions as JSON: phases are words, and absent moves are left out.
 fn with_json(mut builder: Builder, files: &FileDescriptorSet) -> Builder {
+    let has_schema = env::var_os("CARGO_FEATURE_SCHEMA").is_some();
+    let schema = |attribute: &str| match has_schema {
+        true => attribute.to_owned(),
+        false => String::new(),
+    };
     builder = builder.type_attribute(
         POSITIONS,
-        "#[derive(serde::Serialize, schemars::JsonSchema)] #[serde(rename_all = \"snake_case\")]",
+        "#[derive(serde::Serialize)] #[serde(rename_all = \"snake_case\")]",
     );
+    if has_schema {
+        builder = builder.type_attribute(POSITIONS, "#[derive(schemars::JsonSchema)]");
+    }
     let files = files.file.iter();
     let files = files.filter(|file| format!(".{}", file.package()) == POSITIONS);
     for message in files.flat_map(|file| &file.message_type) {
@@ -61,10 +69,8 @@ fn with_json(mut builder: Builder, files: &FileDescriptorSet) -> Builder {
                 let phase = field.type_name().rsplit('.').next().unwrap_or_default();
                 builder = builder.field_attribute(
                     path,
-                    format!(
-                        "#[serde(serialize_with = \"crate::json::word::<{phase}, _>\")] \
-                         #[schemars(with = \"{phase}\")]"
-                    ),
+                    format!("#[serde(serialize_with = \"crate::json::word::<{phase}, _>\")]")
+                        + &schema(&format!("#[schemars(with = \"{phase}\")]")),
                 );
             } else if field.name() == "moves" {
                 builder = builder

@@ -41,6 +41,43 @@ mod tests {
         }
     }
 
+    /// The schema of all positions, by ruleset.
+    fn schema() -> String {
+        let mut generator = schemars::generate::SchemaSettings::draft2020_12()
+            .for_serialize()
+            .into_generator();
+        let rulesets = serde_json::json!({
+            "chinese-ludo": generator.subschema_for::<games::ChineseLudoPosition>(),
+            "cowry": generator.subschema_for::<games::CowryPosition>(),
+            "kalah": generator.subschema_for::<games::KalahPosition>(),
+            "oware-abapa": generator.subschema_for::<games::OwareAbapaPosition>(),
+            "oware-anan-anan": generator.subschema_for::<games::OwareAnanAnanPosition>(),
+        });
+        for info in arena_games::rulesets() {
+            assert!(rulesets.get(info.name).is_some(), "{}", info.name);
+        }
+        let document = serde_json::json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": "Positions in the line protocol, by ruleset",
+            "properties": rulesets,
+            "$defs": generator.take_definitions(true),
+        });
+        serde_json::to_string_pretty(&document).expect("JSON") + "\n"
+    }
+
+    #[test]
+    fn schema_of_positions_is_current() {
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../agents/positions.schema.json"
+        );
+        if std::env::var_os("ARENA_UPDATE").is_some() {
+            std::fs::write(path, schema()).expect("the schema");
+        }
+        let found = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(found == schema(), "{path} is outdated: set ARENA_UPDATE=1");
+    }
+
     #[test]
     fn values_are_numbers_lists_and_words() {
         let position = games::CowryPosition {
