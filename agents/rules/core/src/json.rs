@@ -240,7 +240,7 @@ impl Field {
     }
 }
 
-/// A message as an object with all fields.
+/// A message as an object with all values.
 fn object(fields: &[Field], bytes: &[u8]) -> Result<Value, FieldError> {
     let mut values: Vec<Value> = fields.iter().map(Field::default).collect();
     for field in Fields::of(bytes) {
@@ -249,8 +249,15 @@ fn object(fields: &[Field], bytes: &[u8]) -> Result<Value, FieldError> {
             fields[index].read(wire, &mut values[index])?;
         }
     }
-    let names = fields.iter().map(|field| field.name.clone());
-    Ok(Value::Object(names.zip(values).collect()))
+    let named = fields.iter().zip(values);
+    // The details of moves are left out if there are none.
+    let has_value = |(field, value): &(&Field, Value)| {
+        !matches!(field.kind, Kind::Message(_)) || value.as_array().is_none_or(|all| !all.is_empty())
+    };
+    let named = named.filter(has_value);
+    Ok(Value::Object(
+        named.map(|(field, value)| (field.name.clone(), value)).collect(),
+    ))
 }
 
 /// The message of a position, which the rules wrote, as JSON.
