@@ -9,6 +9,7 @@ pub mod bench;
 pub mod check;
 pub mod embedded;
 pub mod failure;
+pub mod human;
 pub mod ids;
 pub mod output;
 pub mod package;

@@ -2,18 +2,24 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use arena_client::rerun::{self, Resolved};
+use arena_client::{
+    human::{self, Human},
+    rerun::{self, Resolved},
+};
 use arena_engine::{Opening, Setup};
-use arena_model::{BlockSeed, seat, spec::Clock};
+use arena_model::{
+    BlockSeed, seat,
+    spec::{Clock, Play},
+};
 use arena_report::records::TournamentRecords;
-use arena_wire::v1;
+use arena_wire::v1::{self, agent_setup::Source};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
 use super::{game, options};
 use crate::{
     access::AccessArgs,
-    failure::{Failure, Outcome},
+    failure::{Failure, Kind, Outcome},
     output::Format,
     workers::Builtin,
 };
@@ -22,7 +28,8 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A seat is the name of a registered or built-in agent, or a variant:
-NAME=BOT(KEY=VALUE,…). An agent's random draws depend on its name: to reproduce a game
+NAME=BOT(KEY=VALUE,…). The seat \"human\" is asked on this terminal, with Tab to complete a
+move, and without a time limit unless one is given. An agent's random draws depend on its name: to reproduce a game
 of a tournament, use the names of the tournament. The moves are then the same. The
 hash differs, because a record contains the id of its tournament.
 
@@ -30,6 +37,7 @@ Examples:
   arena play --ruleset cowry --seed 0x5eed --seats random,aggressive --watch
   arena play --ruleset cowry --option board=7 --seed 1 --seats random,random-2=random
   arena play --ruleset kalah --seed 7 --seats 'a=kalah-alphabeta(depth=8),random' --output json
+  arena play --ruleset cowry --seed 3 --seats human,expectimax
   arena play --ruleset kalah --opening 2,5 --seed 7 --seats greedy,random")]
 pub(crate) struct PlayArgs {
     /// Name of the ruleset
@@ -61,9 +69,9 @@ pub(crate) struct PlayArgs {
     )]
     opening: Vec<u16>,
 
-    /// Time limit for one decision of an agent process
-    #[arg(long, default_value = "2s", value_name = "DURATION", value_parser = duration)]
-    move_timeout: Duration,
+    /// Time limit for one decision of an agent process [default: 2s; a day if a person plays]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    move_timeout: Option<Duration>,
 
     /// Time of each seat for all its moves: "10s+0.1s" or "40/60s"
     #[arg(long, value_name = "CLOCK", conflicts_with = "move_timeout")]
@@ -96,6 +104,11 @@ pub(crate) struct PlayArgs {
     output: Format,
 }
 
+/// Time of a person for a move.
+const PERSON_TIME: Duration = Duration::from_secs(24 * 3600);
+/// The bot in the place of a person while the spec is resolved.
+const PLACEHOLDER: &str = "random";
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum OnFault {
     #[default]
@@ -112,8 +125,40 @@ impl PlayArgs {
             // A single game has no opening book: its seed determines the opening.
             play.opening_plies = self.opening_plies;
         }
-        let outcome = self.play(&resolved).await;
+        let mut person = None;
+        if self.has_person()? {
+            let seated = Human::sit_down(&resolved.setup).await?;
+            for agent in &mut resolved.setup.agents {
+                if agent.name == human::NAME {
+                    agent.source = Some(Source::Endpoint(v1::EndpointSource {
+                        url: seated.url.clone(),
+                        ..v1::EndpointSource::default()
+                    }));
+                    agent.bot.clear();
+                    agent.options.clear();
+                    agent.omit_move_details = false;
+                    agent.deterministic = false;
+                }
+            }
+            person = Some(seated);
+        }
+        let outcome = match &mut person {
+            None => self.play(&resolved).await,
+            Some(person) => tokio::select! {
+                outcome = self.play(&resolved) => outcome,
+                () = person.quits() => Err(Failure::new(
+                    Kind::Interrupted,
+                    "stopped: the game is not finished",
+                )),
+            },
+        };
         outcome.and(resolved.close().await)
+    }
+
+    /// True if a seat is a person's.
+    fn has_person(&self) -> Outcome<bool> {
+        let seats = split_seats(&self.seats)?;
+        Ok(seats.iter().any(|seat| seat == human::NAME))
     }
 
     /// Checks that the rules of the game allow the opening, and returns them.
@@ -148,12 +193,26 @@ impl PlayArgs {
         Ok(())
     }
 
+    fn move_timeout(&self, has_person: bool) -> Duration {
+        let default = if has_person {
+            PERSON_TIME
+        } else {
+            Play::default().move_timeout
+        };
+        self.move_timeout.unwrap_or(default)
+    }
+
     /// The game as a tournament of one block, in the order of the seats.
     fn spec(&self) -> Outcome<String> {
         let options = options::pairs(&self.options, "board=7")?;
         let options: BTreeMap<String, String> = options.into_iter().collect();
         let (mut names, mut variants) = (Vec::<String>::new(), Vec::new());
         for seat in split_seats(&self.seats)? {
+            // A bot that plays every ruleset holds the place of a person.
+            let seat = match seat.as_str() {
+                human::NAME => format!("{}={PLACEHOLDER}", human::NAME),
+                _ => seat,
+            };
             let (name, variant) = seat::parse(&seat).map_err(Failure::usage)?;
             if names.contains(&name) {
                 return Err(Failure::usage(format!(
@@ -164,6 +223,7 @@ impl PlayArgs {
             names.push(name);
             variants.extend(variant);
         }
+        let has_person = self.has_person()?;
         let milliseconds = |time: Duration| format!("{}ms", time.as_millis());
         let mut spec = json!({
             "name": "play",
@@ -177,7 +237,7 @@ impl PlayArgs {
             "play": {
                 "rotate": false,
                 "opening_plies": self.opening_plies,
-                "move_timeout": milliseconds(self.move_timeout),
+                "move_timeout": milliseconds(self.move_timeout(has_person)),
                 "on_fault": match self.on_fault {
                     OnFault::Forfeit => "forfeit",
                     OnFault::RandomMove => "random-move",

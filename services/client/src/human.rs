@@ -1,0 +1,278 @@
+//! A person at the board: an agent that asks on the terminal.
+
+use std::{
+    io::{self, Write},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use arena_engine::{Game, Node, Seat, options::Options};
+use arena_games::Visitor;
+use arena_model::printable;
+use arena_sdk::{Agent, Choice, Listen, Listener, Question, Refusal};
+use arena_wire::{convert, v1};
+use itertools::Itertools;
+use rustyline::{
+    Config, Editor, Helper, Highlighter, Hinter, Validator,
+    completion::{Completer, Pair},
+    config::Behavior,
+    error::ReadlineError,
+    history::MemHistory,
+};
+use tempfile::TempDir;
+use tokio::sync::watch;
+
+use crate::failure::{Failure, Outcome};
+
+/// The name of a seat of a person.
+pub const NAME: &str = "human";
+
+/// What a person can type besides moves.
+const HELP: &str = "a move by its notation, its start, or its number; ? for hints, quit to stop";
+
+/// A person who is asked on this terminal.
+#[derive(Clone)]
+pub struct Human(Arc<Table>);
+
+struct Table {
+    options: Options,
+    seats: usize,
+    names: Vec<String>,
+    /// One question at a time.
+    terminal: Mutex<Editor<Moves, MemHistory>>,
+    quit: watch::Sender<bool>,
+}
+
+/// The person's agent, which runs until this is dropped.
+pub struct Seated {
+    /// Its address.
+    pub url: String,
+    quit: watch::Receiver<bool>,
+    _folder: TempDir,
+    _serving: tokio::task::JoinHandle<()>,
+}
+
+impl Seated {
+    /// Waits until the person stops the game.
+    pub async fn quits(&mut self) {
+        if self.quit.wait_for(|&quit| quit).await.is_err() {
+            std::future::pending().await
+        }
+    }
+}
+
+impl Human {
+    /// Starts an agent for the games of a setup.
+    pub async fn sit_down(setup: &v1::TournamentSetup) -> Outcome<Seated> {
+        let config = Config::builder().behavior(Behavior::PreferTerm).build();
+        let terminal = Editor::with_history(config, MemHistory::new()).map_err(Failure::failed)?;
+        let (quit, quits) = watch::channel(false);
+        let given = convert::options_from_wire(&setup.options);
+        let seats = Some(setup.seats as usize);
+        let resolved = arena_games::resolve(&setup.ruleset, &given, seats);
+        let (options, seats) = resolved.map_err(Failure::usage)?;
+        let human = Self(Arc::new(Table {
+            options,
+            seats,
+            names: setup.agents.iter().map(|it| it.name.clone()).collect(),
+            terminal: Mutex::new(terminal),
+            quit,
+        }));
+        let folder = tempfile::tempdir()?;
+        let listen = Listen::Unix(folder.path().join("human.sock"));
+        let listener = Listener::bind(&listen).await.map_err(Failure::failed)?;
+        let serving = tokio::spawn(async move {
+            let served = arena_sdk::serve(human, listener, std::future::pending()).await;
+            if let Err(error) = served {
+                crate::output::note(format!("the person's agent ended: {error}"));
+            }
+        });
+        Ok(Seated {
+            url: listen.to_string(),
+            quit: quits,
+            _folder: folder,
+            _serving: serving,
+        })
+    }
+}
+
+impl Agent for Human {
+    fn describe(&self) -> v1::DescribeResponse {
+        v1::DescribeResponse {
+            name: NAME.to_owned(),
+            concurrent: true,
+            ..v1::DescribeResponse::default()
+        }
+    }
+
+    fn choose(&mut self, question: &Question<'_>) -> Result<Choice, Refusal> {
+        let table = &self.0;
+        let mut terminal = table
+            .terminal
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let shown = table.show(question).map_err(Refusal::new)?;
+        let seat = question.seat();
+        let name = table.names.get(seat).map_or(NAME, String::as_str);
+        let mut err = io::stderr();
+        let _ = writeln!(err, "\n{}\n{name} (seat {seat})", shown.board.trim_end());
+        let _ = writeln!(err, "{}", list(question.notations()));
+        terminal.set_helper(Some(Moves(question.notations().to_vec())));
+        loop {
+            let line = match terminal.readline("move (? for hints)> ") {
+                Ok(line) => line,
+                Err(ReadlineError::Eof | ReadlineError::Interrupted) => return table.stop(),
+                Err(error) => return Err(Refusal::new(error.to_string())),
+            };
+            match line.trim() {
+                "" => {}
+                "quit" => return table.stop(),
+                "?" => {
+                    for (score, notation) in &shown.hints {
+                        let _ = writeln!(err, "  {notation:<12} {score:5.1} %");
+                    }
+                    let _ = writeln!(
+                        err,
+                        "  (expected score after the move, as the ruleset estimates it)\n  {HELP}"
+                    );
+                }
+                typed => match find(question.notations(), typed) {
+                    Ok(place) => return Ok(question.legal_moves()[place].into()),
+                    Err(problem) => {
+                        let _ = writeln!(err, "{}", printable(&problem));
+                    }
+                },
+            }
+        }
+    }
+}
+
+impl Table {
+    /// Stops the game. The question has no answer.
+    fn stop(&self) -> Result<Choice, Refusal> {
+        self.quit.send_replace(true);
+        Err(Refusal::new("the person stopped the game"))
+    }
+
+    fn show(&self, question: &Question<'_>) -> Result<Shown, String> {
+        let position = &question.decision().position;
+        let show = Show(position, question.seat() as Seat);
+        let shown = arena_games::visit(question.ruleset(), &self.options, self.seats, show);
+        shown.map_err(|error| error.to_string())?
+    }
+}
+
+/// The moves with their numbers, unless a notation is itself a number.
+fn list(notations: &[String]) -> String {
+    let has_numbers = { notations.iter() }.any(|notation| notation.parse::<usize>().is_ok());
+    let numbered = notations.iter().enumerate();
+    numbered
+        .map(|(place, notation)| match has_numbers {
+            true => notation.clone(),
+            false => format!("{}) {notation}", place + 1),
+        })
+        .join("   ")
+}
+
+/// The place of a move: by its number, its notation, or a start that no other move has.
+fn find(notations: &[String], typed: &str) -> Result<usize, String> {
+    let is_same = |notation: &String| notation.eq_ignore_ascii_case(typed);
+    if let Some(place) = notations.iter().position(is_same) {
+        return Ok(place);
+    }
+    let starts = |notation: &String| {
+        let start = notation.get(..typed.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(typed))
+    };
+    let meant: Vec<usize> = notations.iter().positions(starts).collect();
+    match (meant.as_slice(), typed.parse::<usize>()) {
+        ([one], _) => Ok(*one),
+        ([], Ok(number)) if (1..=notations.len()).contains(&number) => Ok(number - 1),
+        ([], _) => Err(format!("\"{typed}\" is not a legal move: type {HELP}")),
+        (several, _) => {
+            let several = several.iter().map(|&place| &notations[place]);
+            Err(format!("\"{typed}\" can be {}", several.format(", ")))
+        }
+    }
+}
+
+/// The board, and the expected score in percent after each move, best first.
+struct Shown {
+    board: String,
+    hints: Vec<(f64, String)>,
+}
+
+/// Shows an encoded position to a seat.
+struct Show<'a>(&'a [u8], Seat);
+
+impl Visitor for Show<'_> {
+    type Out = Result<Shown, String>;
+
+    fn visit<G: Game>(self, game: G) -> Self::Out {
+        let Self(position, seat) = self;
+        let state = game.decode(position).map_err(|error| error.to_string())?;
+        let mut board = String::new();
+        game.draw(&state, &mut board);
+        let mut legal = Vec::new();
+        if let Node::Decision(_) = game.node(&state) {
+            game.legal(&state, &mut legal);
+        }
+        let hint = |&action: &_| {
+            let mut notation = String::new();
+            game.write_action(&state, action, &mut notation);
+            let mut after = state.clone();
+            game.apply(&mut after, action);
+            let value = game.values(&after)[usize::from(seat)];
+            (
+                value as f64 / arena_engine::values::POINT as f64 * 100.0,
+                notation,
+            )
+        };
+        let mut hints: Vec<_> = legal.iter().map(hint).collect();
+        hints.sort_by(|a, b| b.0.total_cmp(&a.0));
+        Ok(Shown { board, hints })
+    }
+}
+
+/// Completes notations of moves.
+#[derive(Helper, Highlighter, Hinter, Validator)]
+struct Moves(Vec<String>);
+
+impl Completer for Moves {
+    type Candidate = Pair;
+
+    fn complete(
+        &self,
+        line: &str,
+        _: usize,
+        _: &rustyline::Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<Pair>)> {
+        let starts = self.0.iter().filter(|notation| notation.starts_with(line));
+        let pair = |notation: &String| Pair {
+            display: notation.clone(),
+            replacement: notation.clone(),
+        };
+        Ok((0, starts.map(pair).collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moves_are_found_by_notation_start_and_number() {
+        let moves = ["1a", "1b", "2", "pass"].map(str::to_owned);
+        assert_eq!(find(&moves, "1B"), Ok(1));
+        assert_eq!(find(&moves, "p"), Ok(3));
+        assert_eq!(find(&moves, "2"), Ok(2), "a notation comes before a number");
+        assert_eq!(find(&moves, "4"), Ok(3));
+        assert!(find(&moves, "1").expect_err("two moves").contains("1a, 1b"));
+        for wrong in ["5", "0", "é", "passes"] {
+            assert!(
+                find(&moves, wrong)
+                    .expect_err(wrong)
+                    .contains("not a legal move")
+            );
+        }
+    }
+}
