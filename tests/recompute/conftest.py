@@ -43,6 +43,13 @@ class Arena:
         self.count = 0
 
     def run(self, *arguments, codes=(0,)):
+        return self.start(*arguments, codes=codes).stdout
+
+    def errors(self, *arguments, codes=(0,)):
+        """What a command writes to standard error."""
+        return self.start(*arguments, codes=codes).stderr
+
+    def start(self, *arguments, codes):
         environment = {
             key: value for key, value in os.environ.items() if not key.startswith("ARENA_")
         }
@@ -59,7 +66,7 @@ class Arena:
             timeout=300,
         )
         assert done.returncode in codes, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
-        return done.stdout
+        return done
 
     def tournament(
         self, name, ruleset, agents, blocks, seed="0x5eed", bots=None, codes=(0,), **more
