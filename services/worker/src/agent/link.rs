@@ -94,7 +94,7 @@ pub(crate) enum Stream {
         messages: mpsc::Sender<Bytes>,
         /// The call that opens the stream. Some servers answer it only with their first batch.
         opening: Option<Opening>,
-        answers: Option<Streaming<Bytes>>,
+        answers: Option<Box<Streaming<Bytes>>>,
     },
     Lines {
         lines: Lines,
@@ -123,7 +123,7 @@ impl Stream {
                 if let Some(call) = opening {
                     let answer = call.await;
                     *opening = None;
-                    *answers = Some(answer?.into_inner());
+                    *answers = Some(Box::new(answer?.into_inner()));
                 }
                 match answers {
                     Some(answers) => answers.message().await?.ok_or_else(ended),

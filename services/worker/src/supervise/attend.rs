@@ -32,23 +32,38 @@ const REST: Duration = Duration::from_millis(50);
 /// Interval at which processes that are left are ended.
 const END_INTERVAL: Duration = Duration::from_millis(4);
 
-/// Watches a guard until it has ended: reads its output, and ends it on request.
+/// What a guard's agent writes, and what is kept of it.
+pub(super) struct Written {
+    pub(super) stdout: Stdout,
+    pub(super) lines: Lines,
+    pub(super) kept: Arc<Output>,
+    pub(super) flood: Arc<OnceLock<Exit>>,
+    /// Maximum number of bytes.
+    pub(super) limit: u64,
+}
+
+/// Watches a guard until it has ended: reads its output, and ends it on request. `mark` is the folder
+/// of its agent.
 pub(super) async fn attend(
     mut child: Child,
     mark: PathBuf,
-    limit: u64,
-    mut agent_output: Stdout,
-    lines: Lines,
-    (kept, flood): (Arc<Output>, Arc<OnceLock<Exit>>),
+    written: Written,
     stopped: oneshot::Receiver<()>,
     ended: watch::Sender<Option<Exit>>,
     running: watch::Receiver<()>,
 ) {
+    let Written {
+        mut stdout,
+        lines,
+        kept,
+        flood,
+        limit,
+    } = written;
     let group = child.id();
     let input = child.stdin.take();
     let (output, stderr) = (child.stdout.take(), child.stderr.take());
     let written = async {
-        let written = agent_output.drain(limit, &kept, &flood);
+        let written = stdout.drain(limit, &kept, &flood);
         tokio::pin!(written);
         let Some(stderr) = stderr else {
             return written.await;

@@ -26,7 +26,7 @@ use tonic_health::pb::health_check_response::ServingStatus;
 
 use super::{
     Exit, Launch, Listen, Output, StartError, Supervisor,
-    attend::attend,
+    attend::{Written, attend},
     sandbox::{Folders, plan_args},
 };
 use crate::{
@@ -171,13 +171,17 @@ impl Supervisor {
         let flood = Arc::new(OnceLock::new());
         let (ended, exit) = watch::channel(None);
         let (stop, stopped) = oneshot::channel();
+        let written = Written {
+            stdout,
+            lines: pipes.lines.clone(),
+            kept: output.clone(),
+            flood: flood.clone(),
+            limit: launch.limits.output_bytes,
+        };
         tokio::spawn(attend(
             child,
             dir.path().to_owned(),
-            launch.limits.output_bytes,
-            stdout,
-            pipes.lines.clone(),
-            (output.clone(), flood.clone()),
+            written,
             stopped,
             ended,
             self.running.subscribe(),
