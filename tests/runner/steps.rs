@@ -174,6 +174,12 @@ pub(crate) const STEPS: &[Step] = &[
         work: |context| context.pytest(PYTHON_SDK),
         ..TESTS
     },
+    // The module `arena` for Python, its wheel and its notebook.
+    Step {
+        name: "client",
+        work: |context| context.pytest("services/python"),
+        ..TESTS
+    },
     // Agents in all languages of `arena agent new`, by the line protocol alone.
     Step {
         name: "kits",

@@ -1,0 +1,292 @@
+"""How to reach a coordinator: its address, its token, TLS. The rules are those of the command."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import os
+import selectors
+import socket
+import stat
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Optional, Union
+
+import grpc
+
+from . import _command, errors
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+# As much as the command accepts.
+_OPTIONS: list[tuple[str, Any]] = [("grpc.max_receive_message_length", 64 << 20)]
+_START_SECONDS = 60.0
+_STOP_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """What a client shows to a coordinator."""
+
+    token: Optional[str] = None
+    token_file: Optional[str] = None
+    tls_ca: Optional[str] = None
+    tls_cert: Optional[str] = None
+    tls_key: Optional[str] = None
+
+
+class Access:
+    """A coordinator, and what it is shown."""
+
+    def __init__(self, url: Optional[str], data: Optional[PathLike], shown: Credentials) -> None:
+        if url is not None and data is not None:
+            raise errors.InvalidArgument("both a URL and a data folder are given: give one")
+        if url is None and data is None:
+            url = os.environ.get("ARENA_COORDINATOR") or None
+        if url is None and data is None:
+            data = os.environ.get("ARENA_DATA") or "arena-data"
+        self._shown = shown
+        self._process: Optional[subprocess.Popen[bytes]] = None
+        self._private: Optional[tempfile.TemporaryDirectory[str]] = None
+        self._data = None if data is None else Path(data).absolute()
+        if self._data is not None:
+            self.url = self._open(self._data)
+        else:
+            assert url is not None
+            self.url = url if "://" in url or url.startswith("unix:") else f"http://{url}"
+        if not self.url.startswith(("http://", "https://", "unix:")):
+            raise errors.InvalidArgument(
+                f'"{self.url}" is not a URL of a coordinator, such as http://127.0.0.1:7600'
+            )
+
+    def _open(self, data: Path) -> str:
+        """The coordinator that uses a data folder; without one, starts it."""
+        if not data.is_dir():
+            raise errors.NotFound(f"no data folder at {data}: run a tournament with arena.run")
+        known = _listening(data)
+        if known is not None:
+            return known
+        here = ["--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0"]
+        with tempfile.TemporaryFile() as stderr:
+            self._process = subprocess.Popen(
+                [_command.program(), "coordinator", "--data", str(data), *here],
+                env=_command.environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                start_new_session=True,
+            )
+            assert self._process.stdout is not None
+            with selectors.DefaultSelector() as ready:
+                ready.register(self._process.stdout, selectors.EVENT_READ)
+                line = self._process.stdout.readline() if ready.select(_START_SECONDS) else b""
+            if not line:
+                self._process.kill()
+                code = self._process.wait()
+                self._process = None
+                stderr.seek(0)
+                raise errors.of_exit(code, stderr.read().decode(errors="replace"))
+        return f"http://{json.loads(line)['listen']}"
+
+    def channel_credentials(self) -> Optional[grpc.ChannelCredentials]:
+        """The settings of TLS; None for a plain connection."""
+        if not self.url.startswith("https://"):
+            return None
+        if self._shown.tls_ca is None:
+            raise errors.InvalidArgument(
+                f"{self.url} needs the certificate of the authority that signed the "
+                "coordinator's: tls_ca"
+            )
+        read = [
+            None if path is None else Path(path).read_bytes()
+            for path in (self._shown.tls_ca, self._shown.tls_key, self._shown.tls_cert)
+        ]
+        return grpc.ssl_channel_credentials(*read)
+
+    def channel(self, kind: Any) -> Any:
+        """A channel of `grpc` or `grpc.aio`."""
+        plain = self.url.startswith("unix:")
+        target = self.url if plain else self.url.split("://", 1)[1].rstrip("/")
+        secret = self.channel_credentials()
+        if secret is not None:
+            return kind.secure_channel(target, secret, options=_OPTIONS)
+        # The server refuses the path of a socket as an authority.
+        authority = [("grpc.default_authority", "localhost")] if plain else []
+        return kind.insecure_channel(target, options=_OPTIONS + authority)
+
+    def metadata(self) -> list[tuple[str, str]]:
+        """The token of a call. Files are read again, because they may be replaced."""
+        token = self._token()
+        return [("authorization", f"Bearer {token}")] if token else []
+
+    def _token(self) -> Optional[str]:
+        if self._data is not None:
+            try:
+                return _read_token(self._data / "admin.token")
+            except OSError:
+                return local_token(self.url)
+        if self._shown.token is not None:
+            return self._shown.token
+        if self._shown.token_file is not None:
+            try:
+                return _read_token(Path(self._shown.token_file))
+            except OSError as error:
+                raise errors.InvalidArgument(f"token file: {error}") from error
+        return local_token(self.url)
+
+    def command(self) -> tuple[list[str], dict[str, str]]:
+        """Arguments and variables with which the command reaches the same coordinator."""
+        if self._data is not None:
+            return ["--data", str(self._data)], {}
+        shown = self._shown
+        token_file = shown.token_file
+        if shown.token is not None:
+            if self._private is None:
+                self._private = tempfile.TemporaryDirectory(prefix="arena-")
+            token_file = os.path.join(self._private.name, "token")
+            descriptor = os.open(token_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with open(descriptor, "w") as file:
+                file.write(shown.token + "\n")
+        variables = {
+            "ARENA_TOKEN_FILE": token_file,
+            "ARENA_TLS_CA": shown.tls_ca,
+            "ARENA_TLS_CERT": shown.tls_cert,
+            "ARENA_TLS_KEY": shown.tls_key,
+        }
+        given = {name: value for name, value in variables.items() if value is not None}
+        return ["--coordinator", self.url], given
+
+    def close(self) -> None:
+        """Stops the coordinator if this object started it."""
+        if self._private is not None:
+            self._private.cleanup()
+            self._private = None
+        process, self._process = self._process, None
+        if process is not None:
+            process.terminate()
+            try:
+                process.wait(_STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+            assert process.stdout is not None
+            process.stdout.close()
+
+
+def credentials(
+    token: Optional[str],
+    token_file: Optional[PathLike],
+    tls_ca: Optional[PathLike],
+    tls_cert: Optional[PathLike],
+    tls_key: Optional[PathLike],
+) -> Credentials:
+    """Credentials as given; without them, as the variables of the command name them."""
+
+    def named(value: Optional[PathLike], variable: str) -> Optional[str]:
+        return os.fspath(value) if value is not None else os.environ.get(variable) or None
+
+    return Credentials(
+        token.strip() if token is not None else None,
+        named(token_file, "ARENA_TOKEN_FILE"),
+        named(tls_ca, "ARENA_TLS_CA"),
+        named(tls_cert, "ARENA_TLS_CERT"),
+        named(tls_key, "ARENA_TLS_KEY"),
+    )
+
+
+def _read_token(path: Path) -> str:
+    with path.open() as file:
+        return file.read(256).strip()
+
+
+def _listening(data: Path) -> Optional[str]:
+    """The URL of the coordinator that uses a data folder, if there is one."""
+    try:
+        url = str(json.loads((data / "coordinator.json").read_text())["url"])
+    except (OSError, ValueError, KeyError):
+        return None
+    try:
+        if url.startswith("unix:"):
+            with socket.socket(socket.AF_UNIX) as probe:
+                probe.settimeout(5)
+                probe.connect(url.removeprefix("unix:"))
+        else:
+            host, port = url.split("://", 1)[1].rsplit(":", 1)
+            socket.create_connection((host.strip("[]"), int(port)), timeout=5).close()
+    except (OSError, ValueError):
+        return None
+    return url
+
+
+def local_token(url: str) -> Optional[str]:
+    """The token that a local coordinator keeps for its own user in the runtime folder.
+
+    None unless the program that listens there runs as this user or the system's administrator:
+    another user's must not get the token.
+    """
+    address = _loopback(url)
+    if address is None:
+        return None
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    if runtime and os.path.isdir(runtime):
+        folder = Path(runtime) / "arena"
+    else:
+        folder = Path(f"/tmp/arena-{os.geteuid()}")
+    try:
+        about = folder.lstat()
+        private = stat.S_ISDIR(about.st_mode) and not about.st_mode & 0o077
+        if not private or about.st_uid != os.geteuid():
+            return None
+        token = _read_token(folder / f"{address[1]}.token")
+    except OSError:
+        return None
+    return token if _is_own_listener(*address) else None
+
+
+def _loopback(url: str) -> Optional[tuple[str, int]]:
+    """The address of a URL that names the loopback interface."""
+    if url.startswith("unix:"):
+        return None
+    authority = url.split("://", 1)[-1].split("/", 1)[0]
+    host, _, port = authority.rpartition(":")
+    host = "127.0.0.1" if host == "localhost" else host.strip("[]")
+    try:
+        return (host, int(port)) if ipaddress.ip_address(host).is_loopback else None
+    except ValueError:
+        return None
+
+
+def _is_own_listener(host: str, port: int) -> bool:
+    """True unless the system shows that no program of this user or the administrator listens."""
+    known = False
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        try:
+            lines = Path(table).read_text().splitlines()[1:]
+        except OSError:
+            continue
+        known = True
+        for line in lines:
+            fields = line.split()
+            local, state, uid = fields[1], fields[3], int(fields[7])
+            ip, at = _proc_address(local)
+            listens = state == "0A" and at == port
+            fits = ip.is_unspecified or ip == ipaddress.ip_address(host)
+            if listens and fits and uid in (os.geteuid(), 0):
+                return True
+    return not known
+
+
+def _proc_address(
+    text: str,
+) -> tuple[Union[ipaddress.IPv4Address, ipaddress.IPv6Address], int]:
+    """An address of `/proc/net/tcp`: words of four bytes in the machine's order."""
+    ip, port = text.split(":")
+    words = [bytes.fromhex(ip[at : at + 8])[::-1] for at in range(0, len(ip), 8)]
+    return ipaddress.ip_address(b"".join(words)), int(port, 16)
+
+
+def delay(wanted: Optional[float], waited: float) -> Optional[float]:
+    """Seconds until the next attempt; None if there is none: clients wait at most 30 s in all."""
+    return wanted if wanted is not None and waited + wanted <= 30 else None

@@ -1,0 +1,178 @@
+"""Tournaments on this machine, without a coordinator that runs already."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import signal
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Mapping, Optional, Sequence
+
+from . import _command, _frames, errors, specs
+from ._access import PathLike
+from ._display import Line
+from .client import Client
+from .results import Report, Standings
+
+
+@dataclass(frozen=True)
+class Result:
+    """A finished tournament of a data folder."""
+
+    id: str
+    data: Path
+    standings: Standings
+    #: False if an expectation fails.
+    passed: bool
+
+    def client(self) -> Client:
+        """A client for the data folder; close it after use."""
+        return Client(data=self.data)
+
+    def games(self, *, frame: Optional[str] = None, timing: bool = False) -> Any:
+        """The games as a data frame; see `Client.games`."""
+        with self.client() as client:
+            return client.games(self.id, frame=frame, timing=timing)
+
+    def decisions(self, *, frame: Optional[str] = None, timing: bool = False) -> Any:
+        """The moves as a data frame; see `Client.decisions`."""
+        with self.client() as client:
+            return client.decisions(self.id, frame=frame, timing=timing)
+
+    def ratings(
+        self,
+        *,
+        model: Optional[str] = None,
+        anchor: Optional[str] = None,
+        frame: Optional[str] = None,
+    ) -> Any:
+        """The ratings as a data frame; see `Client.ratings`."""
+        with self.client() as client:
+            return client.ratings(self.id, model=model, anchor=anchor, frame=frame)
+
+    def report(self) -> Report:
+        """The report as a page; see `Client.report`."""
+        with self.client() as client:
+            return client.report(self.id)
+
+    def __repr__(self) -> str:
+        return str(self.standings)
+
+    def _repr_html_(self) -> str:
+        return self.standings._repr_html_()
+
+
+def run(
+    spec: specs.Spec,
+    *,
+    set: Optional[Mapping[str, Any]] = None,
+    data: PathLike = "arena-data",
+    workers: int = 1,
+    seed: Optional[str] = None,
+    again: bool = False,
+    expect: Sequence[str] = (),
+    show: Optional[bool] = None,
+) -> Result:
+    """Runs a tournament here and waits for its end: coordinator, workers and agents.
+
+    `spec` is a file, TOML text, or a mapping; `set` replaces keys, such as
+    `{"play.opening_plies": 4}`. The data folder must not be in use. If the tournament is
+    finished already, its results are returned, unless `again`. A notebook or a terminal shows
+    one line of progress, unless `show` is False.
+    """
+    words = ["--data", os.fspath(data), "--workers", str(workers), "--output", "json"]
+    if seed is not None:
+        words += ["--seed", seed]
+    if again:
+        words.append("--again")
+    for sentence in expect:
+        words += ["--expect", sentence]
+    with tempfile.TemporaryDirectory(prefix="arena-") as folder:
+        file = Path(folder) / "spec.toml"
+        file.write_text(specs.toml(spec, set), encoding="utf-8")
+        code, stdout, stderr = _play(["run", str(file), *words], Path(folder), Line(show))
+    if code not in (0, 3):
+        raise errors.of_exit(code, stderr)
+    standings = Standings.of_json(json.loads(stdout))
+    return Result(standings.id, Path(data).absolute(), standings, code == 0)
+
+
+def _play(words: Sequence[str], folder: Path, line: Line) -> tuple[int, str, str]:
+    """Runs the command, and shows its progress."""
+    seen = []
+    with (folder / "stdout").open("w+b") as stdout:
+        process = subprocess.Popen(
+            [_command.program(), *words],
+            env=_command.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            # An interrupt of a terminal reaches this process alone, which passes it on once.
+            start_new_session=True,
+        )
+        assert process.stderr is not None
+        try:
+            for text in process.stderr:
+                seen.append(text)
+                line.update(text.rstrip())
+            code = process.wait()
+        except BaseException:
+            process.send_signal(signal.SIGINT)
+            process.stderr.close()
+            process.wait()
+            raise
+        finally:
+            line.close()
+        process.stderr.close()
+        stdout.seek(0)
+        return code, stdout.read().decode(), "".join(seen)
+
+
+def sweep(
+    spec: specs.Spec,
+    grid: Mapping[str, Sequence[Any]],
+    *,
+    client: Optional[Client] = None,
+    data: PathLike = "arena-data",
+    workers: int = 1,
+    frame: Optional[str] = None,
+    show: Optional[bool] = None,
+) -> Any:
+    """Runs a spec with every combination of values of its keys.
+
+    It returns one data frame: a row for each variant and agent, with a column for each key, the
+    tournament's id, and the standings. With a client, its coordinator plays all variants at
+    once; without one, they are run here, one after the other.
+    """
+    kind = _frames.choose(frame)
+    names = list(grid)
+    variants = [dict(zip(names, values)) for values in itertools.product(*grid.values())]
+    if client is None:
+        found = [
+            run(spec, set=variant, data=data, workers=workers, show=show).standings
+            for variant in variants
+        ]
+    else:
+        started = [client.start(spec, set=variant) for variant in variants]
+        found = [client.wait(one, show=show) for one in started]
+    rows = [
+        {**_cells(variant), "tournament_id": standings.id, **row}
+        for variant, standings in zip(variants, found)
+        for row in standings.rows()
+    ]
+    return _frames.of_rows(rows, kind)
+
+
+def _cells(variant: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a variant; lists and tables as JSON."""
+    plain = (bool, int, float, str)
+    return {
+        key: value if isinstance(value, plain) else json.dumps(value)
+        for key, value in variant.items()
+    }
