@@ -15,6 +15,7 @@
 from .agent import Agent, Answer, Choice
 from .decision import Decision, UnknownRuleset
 from .options import Option
+from .policy import action_count, from_policy, observation
 from .rng import Rng
 from .server import Server, serve
 
@@ -27,5 +28,8 @@ __all__ = [
     "Rng",
     "Server",
     "UnknownRuleset",
+    "action_count",
+    "from_policy",
+    "observation",
     "serve",
 ]

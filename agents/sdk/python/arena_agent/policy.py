@@ -1,0 +1,111 @@
+"""Agents from functions of an observation and a mask, as learned policies have them."""
+
+from operator import index
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+
+from .agent import Agent
+from .decision import Decision, UnknownRuleset
+from .options import Value
+
+#: Chooses an action, given an observation and, for each action, whether it is legal.
+Policy = Callable[[Any, List[bool]], int]
+
+#: The fields of a position that its observation has, in order.
+OBSERVED: Dict[str, Tuple[str, ...]] = {
+    "chinese-ludo": ("to_move", "die", "planes", "rolls", "sixes"),
+    "cowry": (
+        "board",
+        "seats",
+        "to_move",
+        "pieces",
+        "hit_mask",
+        "may_pass",
+        "pool",
+        "pending_throws",
+        "throws",
+        "blocked_now",
+    ),
+    "kalah": ("board", "to_move", "plies"),
+    "oware-abapa": ("pits", "score", "to_move", "since_capture", "plies"),
+    "oware-anan-anan": ("pits", "score", "to_move", "since_capture", "plies", "passed"),
+}
+
+_ACTIONS: Dict[str, Callable[[Mapping[str, Value]], int]] = {
+    "chinese-ludo": lambda options: 5,
+    "cowry": lambda options: 10 * index(options["pieces"]) + 1,
+    "kalah": lambda options: index(options["pits"]),
+    "oware-abapa": lambda options: 6,
+    "oware-anan-anan": lambda options: 7,
+}
+
+
+def action_count(ruleset: str, options: Mapping[str, Value]) -> int:
+    """The number of action ids of a ruleset with these options: the length of a mask.
+
+    Raises `UnknownRuleset` for a ruleset newer than this package.
+    """
+    try:
+        count = _ACTIONS[ruleset]
+    except KeyError:
+        raise UnknownRuleset(
+            f"this arena_agent does not know the actions of the ruleset {ruleset!r}; install a newer one"
+        ) from None
+    return count(options)
+
+
+def observation(decision: Decision) -> List[int]:
+    """The position as a flat list of numbers; the page of the ruleset lists the fields.
+
+    Its length depends only on the options and the number of seats.
+    """
+    try:
+        fields = OBSERVED[decision.ruleset]
+    except KeyError:
+        raise UnknownRuleset(
+            f"this arena_agent does not know the observation of the ruleset {decision.ruleset!r}; "
+            "give from_policy a function `observe`"
+        ) from None
+    numbers: List[int] = []
+    for field in fields:
+        value = getattr(decision.position, field)
+        values = [value] if isinstance(value, (bool, int)) else value
+        if field == "may_pass" and not values:
+            # Cowry without doubles.
+            values = [0] * decision.seats
+        numbers.extend(map(int, values))
+    return numbers
+
+
+class _PolicyAgent(Agent):
+    def __init__(self, function: Policy, observe: Callable[[Decision], Any]) -> None:
+        self._function = function
+        self._observe = observe
+
+    def choose(self, decision: Decision) -> int:
+        mask = [False] * action_count(decision.ruleset, decision.options)
+        for move in decision.legal:
+            mask[move] = True
+        return index(self._function(self._observe(decision), mask))
+
+
+def from_policy(
+    function: Policy,
+    observe: Optional[Callable[[Decision], Any]] = None,
+    **attributes: Any,
+) -> Agent:
+    """An agent that plays `function(observation, mask)`, which returns a legal action id.
+
+    `observe` makes the observation of a decision; without it, an observation is the flat list of
+    numbers of `observation`. `mask` has a value for each action id of the ruleset, true if the
+    action is legal. `attributes` are those of an `Agent`, such as `name`, `rulesets` or
+    `deterministic`. Raises `TypeError` for an unknown attribute.
+    """
+    agent = _PolicyAgent(function, observe or observation)
+    agent.name = getattr(function, "__name__", "policy").strip("_<>").replace("_", "-").lower()
+    # An `observe` of the author may read the details of moves.
+    agent.move_details = observe is not None
+    for name, value in attributes.items():
+        if name.startswith("_") or name not in Agent.__dict__ or callable(getattr(Agent, name)):
+            raise TypeError(f"from_policy: an agent has no attribute {name!r}")
+        setattr(agent, name, value)
+    return agent

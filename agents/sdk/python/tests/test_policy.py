@@ -1,0 +1,133 @@
+"""`from_policy`: agents from functions of an observation and a mask."""
+
+import json
+import re
+
+import pytest
+from client import cowry_context, cowry_decision, kalah_context, kalah_decision, values
+from test_parts import REPOSITORY
+
+from arena_agent import UnknownRuleset, action_count, from_policy, observation
+from arena_agent.decision import Context, Decision, position_type
+from arena_agent.policy import OBSERVED
+from arena_agent.proto import agent_pb2 as pb
+
+
+def first(observation, mask):
+    return mask.index(True)
+
+
+def page(ruleset):
+    """The decision and the table of fields of a ruleset's page."""
+    text = (REPOSITORY / f"services/games/docs/{ruleset}.md").read_text()
+    shown = json.loads(re.search(r"^```json\n(.*?)^```$", text, re.M | re.S).group(1))
+    table = re.search(r"^\| Field of .*\n\|[-|]+\n((?:\|.*\n)+)", text, re.M).group(1)
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
+    return shown, {row[0].strip("`"): row[-1] for row in rows}
+
+
+def decision_of(ruleset, shown, seats=2):
+    """A decision with the position of a page."""
+    fields = {k: v for k, v in shown["position"].items() if k not in ("phase", "moves")}
+    if "pieces" in fields:
+        fields["pieces"] = bytes(fields["pieces"])
+    message = pb.Decision(
+        position=position_type(ruleset)(**fields).SerializeToString(),
+        legal_moves=shown["legal_moves"],
+    )
+    context = pb.GameContext(
+        ruleset=ruleset, seats=seats, options=values(pits="4", pieces="2")
+    )
+    return Decision(Context(context, ()), message)
+
+
+@pytest.mark.parametrize("ruleset", sorted(OBSERVED))
+def test_observation_has_the_fields_of_the_page(ruleset):
+    shown, table = page(ruleset)
+    observed = [name for name, numbers in table.items() if numbers != "none"]
+    assert observed == list(OBSERVED[ruleset])
+    expected = []
+    for name in observed:
+        value = shown["position"][name]
+        if name == "may_pass":
+            value = value or [0, 0]
+        expected += value if isinstance(value, list) else [int(value)]
+    found = observation(decision_of(ruleset, shown))
+    assert found == expected
+    assert all(type(number) is int for number in found)
+
+
+@pytest.mark.parametrize("ruleset", sorted(OBSERVED))
+def test_mask_is_true_for_legal_actions(ruleset):
+    shown, _ = page(ruleset)
+    asked = []
+
+    def policy(observation, mask):
+        asked.append((observation, mask))
+        return shown["legal_moves"][-1]
+
+    decision = decision_of(ruleset, shown)
+    assert from_policy(policy).choose(decision) == shown["legal_moves"][-1]
+    [(numbers, mask)] = asked
+    assert numbers == observation(decision)
+    assert len(mask) == action_count(ruleset, {"pits": 4, "pieces": 2})
+    assert [action for action, legal in enumerate(mask) if legal] == shown["legal_moves"]
+    assert set(map(type, mask)) == {bool}
+
+
+def test_own_observations_replace_numbers():
+    def greedy(moves, mask):
+        return max(moves, key=lambda move: move.banked).id
+
+    agent = from_policy(greedy, observe=lambda decision: decision.moves)
+    assert agent.move_details
+    assert agent.choose(Decision(Context(kalah_context(), ()), kalah_decision())) == 2
+
+
+def test_attributes_describe_the_agent():
+    agent = from_policy(first, name="net-7", rulesets=("kalah",), deterministic=True)
+    assert (agent.name, agent.rulesets, agent.deterministic) == ("net-7", ("kalah",), True)
+    assert not agent.move_details
+    assert from_policy(first).describe().name == "first"
+    assert from_policy(lambda observation, mask: 0).describe().name == "lambda"
+    for name in ("naem", "choose", "_function"):
+        with pytest.raises(TypeError, match=f"no attribute '{name}'"):
+            from_policy(first, **{name: 1})
+
+
+def test_numbers_of_other_types_are_ids():
+    class Scalar:
+        def __index__(self):
+            return 4
+
+    context = Context(cowry_context(), ())
+    context.message.options.extend(values(pieces="4"))
+    decision = Decision(context, cowry_decision())
+    assert from_policy(lambda observation, mask: Scalar()).choose(decision) == 4
+    with pytest.raises(TypeError):
+        from_policy(lambda observation, mask: 4.5).choose(decision)
+
+
+def test_unknown_ruleset_needs_its_own_functions():
+    context = kalah_context()
+    context.ruleset = "hex-on-mars"
+    decision = Decision(Context(context, ()), kalah_decision())
+    with pytest.raises(UnknownRuleset, match="observe"):
+        observation(decision)
+    with pytest.raises(UnknownRuleset, match="actions"):
+        action_count("hex-on-mars", {})
+
+
+def test_policy_is_served(start):
+    process = start(
+        """
+        def last(observation, mask):
+            return max(action for action, legal in enumerate(mask) if legal)
+
+        serve(from_policy(last, rulesets=("kalah",), deterministic=True, uses_seed=False))
+        """
+    )
+    [bot] = process.client.describe().bots
+    assert (bot.name, bot.deterministic) == ("last", True)
+    answers = process.client.choose_all([kalah_context()], [kalah_decision()])
+    assert answers[0].move_id == 5
