@@ -94,6 +94,12 @@ fn tournament_waits_for_a_worker_with_its_level() {
     let show = ["tournament", "show", &waiting, "--output", "json"];
     let shown = world.arena(&[&show[..], &["--coordinator", &url]].concat());
     assert_eq!(shown.ok().json()["games"], 0);
+    let standings = ["standings", &waiting, "--coordinator", &url];
+    let note = "no connected worker confines agents at the level kernel";
+    assert!(
+        world.arena(&standings).ok().stdout.contains(note),
+        "the reason is shown"
+    );
     let confined = world.worker(&coordinator, &["--sandbox", "strict"]);
     world.finish_tournament(&waiting, &url);
     open.stop();

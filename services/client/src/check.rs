@@ -7,6 +7,7 @@ mod rulesets;
 mod samples;
 mod steps;
 mod target;
+mod variants;
 
 pub use describe::describe;
 pub use plays::Checked;

@@ -11,6 +11,7 @@ mod differences;
 pub(crate) mod disputes;
 mod entry;
 mod holds;
+mod levels;
 mod reports;
 mod retry;
 pub(crate) mod sealed;

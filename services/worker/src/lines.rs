@@ -4,6 +4,7 @@
 //! The rest of the worker asks every agent with encoded gRPC messages. [`Lines`] translates them
 //! to lines, and the answers back.
 
+mod hello;
 mod messages;
 pub(crate) mod pipes;
 mod position;
@@ -20,7 +21,10 @@ use prost::{Message, bytes::Bytes};
 use tokio::sync::{mpsc, oneshot};
 use tonic::Status;
 
-use self::messages::{Answer, AskedDecision, Line, PROTOCOL, Request, Response};
+use self::{
+    hello::PROTOCOL,
+    messages::{Answer, AskedDecision, Line, Request, Response},
+};
 use crate::lock;
 
 /// A connection to a process that speaks lines.
@@ -340,7 +344,7 @@ impl Sink {
 }
 
 /// The first line to a process.
-fn hello() -> Vec<u8> {
+fn first_line() -> Vec<u8> {
     let hello = Request::Hello {
         protocol: PROTOCOL,
         arena: env!("CARGO_PKG_VERSION"),

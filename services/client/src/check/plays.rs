@@ -3,7 +3,6 @@
 use arena_report::units;
 use std::collections::{BTreeMap, BTreeSet};
 
-use arena_engine::options::{Options, Value};
 use arena_games::RulesetInfo;
 use arena_model::GameRecord;
 use arena_wire::{convert, v1};
@@ -12,7 +11,10 @@ use arena_worker::{
     supervise::{Limits, Outputs},
 };
 
-use super::{Found, Report, Step};
+use super::{
+    Found, Report, Step,
+    variants::{Variant, variants},
+};
 use crate::{
     failure::{Failure, Outcome},
     output::note,
@@ -46,13 +48,6 @@ struct Problems {
     printed: (u64, u64),
 }
 
-/// One variant of a ruleset.
-struct Variant {
-    name: String,
-    options: Options,
-    seats: usize,
-}
-
 /// The games of each variant, in this order.
 #[derive(Clone, Copy)]
 enum Game {
@@ -62,35 +57,6 @@ enum Game {
     Others,
     /// The first game again, in the same process.
     Again,
-}
-
-/// Each preset of a ruleset with each number of seats; each set of options once.
-fn variants(info: &RulesetInfo) -> Vec<Variant> {
-    let mut all: Vec<Variant> = Vec::new();
-    let presets = info.presets.iter().map(|preset| preset.name.as_str());
-    for preset in std::iter::once(None).chain(presets.map(Some)) {
-        let mut given = Options::new();
-        if let Some(preset) = preset {
-            given.insert("preset".to_owned(), Value::Text(preset.to_owned()));
-        }
-        let shown = preset.map_or_else(String::new, |name| format!(", preset {name}"));
-        for seats in info.seats.0..=info.seats.1 {
-            // A preset may support only one number of seats.
-            let Ok((options, seats)) = arena_games::resolve(info.name, &given, Some(seats)) else {
-                continue;
-            };
-            let same = |known: &Variant| known.seats == seats && known.options == options;
-            if !all.iter().any(same) {
-                let name = format!("{}{shown}, {seats} seats", info.name);
-                all.push(Variant {
-                    name,
-                    options,
-                    seats,
-                });
-            }
-        }
-    }
-    all
 }
 
 /// Fails an agent that prints so much that it would reach the limit in play.
@@ -478,26 +444,4 @@ fn difference(first: &Games, second: &Games, twice: &str) -> Option<String> {
             actions.count()
         ))
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn variants_are_all_presets_and_seat_counts_once() {
-        for info in arena_games::rulesets() {
-            let variants = variants(info);
-            for seats in info.seats.0..=info.seats.1 {
-                assert!(variants.iter().any(|it| it.seats == seats), "{}", info.name);
-            }
-            for preset in &info.presets {
-                let given = [("preset".to_owned(), Value::Text(preset.name.clone()))];
-                let (options, seats) =
-                    arena_games::resolve(info.name, &given.into(), preset.seats).expect("a preset");
-                let same = |it: &&Variant| it.options == options && it.seats == seats;
-                assert_eq!(variants.iter().filter(same).count(), 1, "{}", preset.name);
-            }
-        }
-    }
 }

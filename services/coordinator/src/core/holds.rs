@@ -6,6 +6,7 @@ use arena_wire::v1::{self, TournamentState};
 use super::{Core, entry::TournamentEntry};
 use crate::{
     error::Error,
+    ledger::TournamentNo,
     results::{Results, last_words},
 };
 
@@ -126,6 +127,33 @@ fn unaccepted(document: &v1::Tournament, results: &Results) -> (u64, u64) {
 }
 
 impl Core {
+    /// Logs which agents are charged without being asked, and which no longer are.
+    pub(super) fn log_given_up(&mut self, number: TournamentNo) {
+        let given_up = self.ledger.given_up(number);
+        let id = self.numbers.get(&number);
+        let Some(entry) = id.and_then(|id| self.tournaments.get_mut(id)) else {
+            return;
+        };
+        let before = std::mem::replace(&mut entry.given_up, given_up.clone());
+        let name = |agent: u16| entry.info.agents.get(usize::from(agent));
+        for &agent in given_up.iter().filter(|it| !before.contains(it)) {
+            let why = entry.unready.get(&agent).map(|it| &*it.agent.message);
+            tracing::warn!(
+                tournament = %entry.info.id,
+                agent = name(agent),
+                why,
+                "starts on no worker that tried it; its games are charged to it"
+            );
+        }
+        for &agent in before.iter().filter(|it| !given_up.contains(it)) {
+            tracing::info!(
+                tournament = %entry.info.id,
+                agent = name(agent),
+                "may start again; asking it"
+            );
+        }
+    }
+
     /// Pauses tournaments with an agent that starts nowhere.
     pub(super) async fn hold_unstartable(&mut self) {
         let now = self.now();

@@ -1,13 +1,13 @@
 //! The workers: joining, leases, heartbeats, leaving.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 use arena_model::{RECORD_VERSION, SandboxLevel, UnknownLevel};
 use arena_wire::v1::{self, join_response::Notice};
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 
-use super::Core;
+use super::{Core, levels};
 use crate::{
     error::Error,
     ledger::{Ask, Ended, Grant, LeaseId, Suspicion, TournamentNo, WorkerId, WorkerProcess},
@@ -36,23 +36,11 @@ fn release(version: &str) -> Option<(&str, &str)> {
     Some((major, rest.split_once('.').map_or(rest, |(minor, _)| minor)))
 }
 
-/// True if a worker that names these rulesets plays this one.
-fn plays(rulesets: &BTreeMap<String, u32>, ruleset: &str, version: u32) -> bool {
-    rulesets.get(ruleset) == Some(&version)
-        || rulesets.get(&format!("{ruleset}@{version}")) == Some(&version)
-}
-
-/// A level of the sandbox in a message; none if the text is empty.
-fn level(text: &str) -> Option<SandboxLevel> {
-    // A newer level than this program knows was not stored by it.
-    text.parse().ok()
-}
-
 /// A connected worker.
 pub(super) struct Present {
     pub(super) request: v1::JoinRequest,
     /// The level of its sandbox.
-    sandbox: SandboxLevel,
+    pub(super) sandbox: SandboxLevel,
     /// SHA-256 of its session.
     session: [u8; 32],
     notices: mpsc::Sender<v1::JoinResponse>,
@@ -303,10 +291,10 @@ impl Core {
                 .is_some_and(|(entry, present)| {
                     let tournament = &entry.info.tournament;
                     let rulesets = &present.request.rulesets;
-                    let least = level(&entry.document.sandbox).unwrap_or(default_level);
-                    let confines = present.sandbox >= least || !entry.info.starts_binaries();
+                    let confines = present.sandbox >= levels::least(entry, default_level);
                     let knows =
-                        plays(rulesets, &tournament.ruleset, tournament.rules_version) && confines;
+                        levels::plays(rulesets, &tournament.ruleset, tournament.rules_version)
+                            && confines;
                     // A finished tournament has only audits left. An endpoint that was registered
                     // again would answer them as another agent.
                     let over = entry.document.state() == v1::TournamentState::Finished;
@@ -317,7 +305,7 @@ impl Core {
         let Some(grant) = grant else {
             return Some(parked);
         };
-        self.tell_given_up(grant.tournament);
+        self.log_given_up(grant.tournament);
         let lease = self.lease_message(parked.ask.worker, &grant, &parked.known);
         self.metrics.lease_granted(now.saturating_sub(parked.since));
         if parked.reply.send(Ok(v1::LeaseResponse { lease })).is_err() {
@@ -328,33 +316,6 @@ impl Core {
             );
         }
         None
-    }
-
-    /// Logs which agents are charged without being asked, and which no longer are.
-    fn tell_given_up(&mut self, number: TournamentNo) {
-        let given_up = self.ledger.given_up(number);
-        let id = self.numbers.get(&number);
-        let Some(entry) = id.and_then(|id| self.tournaments.get_mut(id)) else {
-            return;
-        };
-        let before = std::mem::replace(&mut entry.given_up, given_up.clone());
-        let name = |agent: u16| entry.info.agents.get(usize::from(agent));
-        for &agent in given_up.iter().filter(|it| !before.contains(it)) {
-            let why = entry.unready.get(&agent).map(|it| &*it.agent.message);
-            tracing::warn!(
-                tournament = %entry.info.id,
-                agent = name(agent),
-                why,
-                "starts on no worker that tried it; its games are charged to it"
-            );
-        }
-        for &agent in before.iter().filter(|it| !given_up.contains(it)) {
-            tracing::info!(
-                tournament = %entry.info.id,
-                agent = name(agent),
-                "may start again; asking it"
-            );
-        }
     }
 
     fn lease_message(

@@ -6,10 +6,7 @@ use arena_wire::v1;
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::{Value, json};
 
-use super::position::Position;
-
-/// The version that this worker speaks.
-pub(super) const PROTOCOL: u32 = 1;
+use super::{hello, position::Position};
 
 /// A message to an agent.
 #[derive(Debug, Serialize)]
@@ -228,139 +225,6 @@ impl From<Info> for v1::SearchInfo {
     }
 }
 
-#[derive(Debug, Deserialize)]
-struct Hello {
-    protocol: u32,
-    #[serde(default)]
-    name: String,
-    #[serde(default)]
-    version: String,
-    #[serde(default)]
-    author: String,
-    #[serde(default)]
-    bots: Vec<Bot>,
-    #[serde(default)]
-    batch_size: u32,
-    #[serde(default)]
-    omit_move_details: bool,
-    #[serde(default)]
-    sticky: bool,
-    #[serde(default)]
-    concurrent: bool,
-}
-
-#[derive(Debug, Deserialize)]
-struct Bot {
-    name: String,
-    #[serde(default)]
-    summary: String,
-    #[serde(default)]
-    rulesets: Vec<String>,
-    #[serde(default)]
-    deterministic: bool,
-    uses_seed: Option<UsesSeed>,
-    #[serde(default)]
-    options: Vec<BotOption>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum UsesSeed {
-    Yes,
-    No,
-}
-
-#[derive(Debug, Deserialize)]
-struct BotOption {
-    name: String,
-    #[serde(default)]
-    summary: String,
-    #[serde(rename = "type")]
-    kind: OptionType,
-    default_value: String,
-    #[serde(default)]
-    min: String,
-    #[serde(default)]
-    max: String,
-    #[serde(default)]
-    choices: Vec<String>,
-    #[serde(default)]
-    length: u32,
-    #[serde(default)]
-    rulesets: Vec<String>,
-    #[serde(default)]
-    uses_seed: bool,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum OptionType {
-    Bool,
-    Integer,
-    Real,
-    Choice,
-    Text,
-    Numbers,
-}
-
-impl From<Hello> for v1::DescribeResponse {
-    fn from(hello: Hello) -> Self {
-        Self {
-            name: hello.name,
-            version: hello.version,
-            author: hello.author,
-            bots: hello.bots.into_iter().map(Into::into).collect(),
-            batch_size: hello.batch_size,
-            omit_move_details: hello.omit_move_details,
-            sticky: hello.sticky,
-            concurrent: hello.concurrent,
-        }
-    }
-}
-
-impl From<Bot> for v1::Bot {
-    fn from(bot: Bot) -> Self {
-        let uses_seed = match bot.uses_seed {
-            None => v1::SeedUse::Unspecified,
-            Some(UsesSeed::Yes) => v1::SeedUse::Yes,
-            Some(UsesSeed::No) => v1::SeedUse::No,
-        };
-        Self {
-            name: bot.name,
-            summary: bot.summary,
-            rulesets: bot.rulesets,
-            options: bot.options.into_iter().map(Into::into).collect(),
-            deterministic: bot.deterministic,
-            uses_seed: uses_seed.into(),
-        }
-    }
-}
-
-impl From<BotOption> for v1::BotOption {
-    fn from(option: BotOption) -> Self {
-        let kind = match option.kind {
-            OptionType::Bool => v1::OptionType::Bool,
-            OptionType::Integer => v1::OptionType::Integer,
-            OptionType::Real => v1::OptionType::Real,
-            OptionType::Choice => v1::OptionType::Choice,
-            OptionType::Text => v1::OptionType::Text,
-            OptionType::Numbers => v1::OptionType::Numbers,
-        };
-        Self {
-            name: option.name,
-            summary: option.summary,
-            r#type: kind.into(),
-            default_value: option.default_value,
-            min: option.min,
-            max: option.max,
-            choices: option.choices,
-            length: option.length,
-            rulesets: option.rulesets,
-            uses_seed: option.uses_seed,
-        }
-    }
-}
-
 #[derive(Deserialize)]
 struct Head<'a> {
     #[serde(borrow, rename = "type")]
@@ -392,7 +256,7 @@ impl Line {
             Err(_) => return Self::Log,
         };
         let read = match &*kind {
-            "hello" => hello(line),
+            "hello" => hello::read(line).map(|hello| Response::Hello(Box::new(hello))),
             "answer" => serde_json::from_slice(line).map(Response::Answer),
             "error" => serde_json::from_slice(line).map(|error: AgentError| Response::Error {
                 batch: error.batch,
@@ -409,17 +273,6 @@ impl Line {
             }
         }
     }
-}
-
-fn hello(line: &[u8]) -> serde_json::Result<Response> {
-    let hello: Hello = serde_json::from_slice(line)?;
-    if !(1..=PROTOCOL).contains(&hello.protocol) {
-        let version = hello.protocol;
-        return Err(serde_json::Error::custom(format!(
-            "protocol {version} is unknown, this Arena speaks {PROTOCOL}"
-        )));
-    }
-    Ok(Response::Hello(Box::new(hello.into())))
 }
 
 /// True if the line begins as a message that an agent can send.

@@ -16,7 +16,7 @@ use tokio::{
     sync::{mpsc, oneshot},
 };
 
-use super::{Lines, hello};
+use super::{Lines, first_line};
 use crate::supervise::{Exit, Output};
 
 /// Maximum bytes of a line: answers to the largest batch, with details of the search.
@@ -45,7 +45,7 @@ impl Pipes {
         let mut input = File::options().read(true).write(true).open(&path)?;
         let output = pipe::OpenOptions::new().open_receiver(&output)?;
         // A new pipe has room for it.
-        input.write_all(&hello())?;
+        input.write_all(&first_line())?;
         let (lines, said) = Lines::starting();
         let stdout = Stdout {
             output,

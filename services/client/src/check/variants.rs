@@ -1,0 +1,62 @@
+//! The variants of a ruleset that a check plays.
+
+use arena_engine::options::{Options, Value};
+use arena_games::RulesetInfo;
+
+/// One variant of a ruleset.
+pub(super) struct Variant {
+    pub(super) name: String,
+    pub(super) options: Options,
+    pub(super) seats: usize,
+}
+
+/// Each preset of a ruleset with each number of seats; each set of options once.
+pub(super) fn variants(info: &RulesetInfo) -> Vec<Variant> {
+    let mut all: Vec<Variant> = Vec::new();
+    let presets = info.presets.iter().map(|preset| preset.name.as_str());
+    for preset in std::iter::once(None).chain(presets.map(Some)) {
+        let mut given = Options::new();
+        if let Some(preset) = preset {
+            given.insert("preset".to_owned(), Value::Text(preset.to_owned()));
+        }
+        let shown = preset.map_or_else(String::new, |name| format!(", preset {name}"));
+        for seats in info.seats.0..=info.seats.1 {
+            // A preset may support only one number of seats.
+            let Ok((options, seats)) = arena_games::resolve(info.name, &given, Some(seats)) else {
+                continue;
+            };
+            let same = |known: &Variant| known.seats == seats && known.options == options;
+            if !all.iter().any(same) {
+                let name = format!("{}{shown}, {seats} seats", info.name);
+                all.push(Variant {
+                    name,
+                    options,
+                    seats,
+                });
+            }
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variants_are_all_presets_and_seat_counts_once() {
+        for info in arena_games::rulesets() {
+            let variants = variants(info);
+            for seats in info.seats.0..=info.seats.1 {
+                assert!(variants.iter().any(|it| it.seats == seats), "{}", info.name);
+            }
+            for preset in &info.presets {
+                let given = [("preset".to_owned(), Value::Text(preset.name.clone()))];
+                let (options, seats) =
+                    arena_games::resolve(info.name, &given.into(), preset.seats).expect("a preset");
+                let same = |it: &&Variant| it.options == options && it.seats == seats;
+                assert_eq!(variants.iter().filter(same).count(), 1, "{}", preset.name);
+            }
+        }
+    }
+}
