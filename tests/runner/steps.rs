@@ -186,6 +186,13 @@ pub(crate) const STEPS: &[Step] = &[
         work: |context| context.pytest("tests/kits"),
         ..TESTS
     },
+    // The rules for other languages: a workspace with a target folder of its own.
+    Step {
+        name: "rules",
+        can_filter: false,
+        work: rules,
+        ..TESTS
+    },
     // Promises about rates.
     Step {
         name: "rates",
@@ -422,6 +429,17 @@ fn doc(context: &Context) -> Work {
         .args(["--workspace", "--exclude", "arena-cli", "--locked"])
         .env("RUSTDOCFLAGS", "-D warnings");
     Work::Run(vec![tests, pages])
+}
+
+fn rules(context: &Context) -> Work {
+    if context.arguments.quick {
+        return Work::Skip("--quick");
+    }
+    let mut tests = command(&["agents/rules/run"]);
+    if context.arguments.long {
+        tests.arg("--long");
+    }
+    Work::Run(vec![tests])
 }
 
 fn stress(context: &Context, part: &str) -> Work {

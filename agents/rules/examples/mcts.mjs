@@ -7,7 +7,8 @@ import { createInterface } from 'node:readline';
 import { Game, POINT } from 'arena-rules';
 
 const EXPLORATION = 0.1 * POINT; // leaves have estimated values, which vary less than results
-const OPTION = { name: 'iterations', type: 'integer', default_value: '1000', min: '1', max: '1000000' };
+const OPTION = { name: 'iterations', type: 'integer', default_value: '1000' };
+Object.assign(OPTION, { min: '1', max: '1000000', summary: 'positions evaluated for each move' });
 const BOT = { name: 'mcts', deterministic: true, uses_seed: 'yes', options: [OPTION] };
 const HELLO = { type: 'hello', protocol: 1, name: 'mcts', bots: [BOT], omit_move_details: true };
 

@@ -12,7 +12,8 @@ import sys
 from arena_rules import POINT, Game
 
 EXPLORATION = 0.1 * POINT  # leaves have estimated values, which vary less than results
-OPTION = {"name": "iterations", "type": "integer", "default_value": "1000", "min": "1"}
+OPTION = {"name": "iterations", "type": "integer", "default_value": "1000"}
+OPTION |= {"min": "1", "max": "1000000", "summary": "positions evaluated for each move"}
 BOT = {"name": "mcts", "deterministic": True, "uses_seed": "yes", "options": [OPTION]}
 HELLO = {"type": "hello", "protocol": 1, "name": "mcts", "bots": [BOT], "omit_move_details": True}
 

@@ -252,11 +252,14 @@ fn object(fields: &[Field], bytes: &[u8]) -> Result<Value, FieldError> {
     let named = fields.iter().zip(values);
     // The details of moves are left out if there are none.
     let has_value = |(field, value): &(&Field, Value)| {
-        !matches!(field.kind, Kind::Message(_)) || value.as_array().is_none_or(|all| !all.is_empty())
+        !matches!(field.kind, Kind::Message(_))
+            || value.as_array().is_none_or(|all| !all.is_empty())
     };
     let named = named.filter(has_value);
     Ok(Value::Object(
-        named.map(|(field, value)| (field.name.clone(), value)).collect(),
+        named
+            .map(|(field, value)| (field.name.clone(), value))
+            .collect(),
     ))
 }
 
