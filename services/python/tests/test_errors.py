@@ -11,7 +11,7 @@ import arena
 @pytest.mark.parametrize(
     ("call", "kind", "reason", "text"),
     [
-        (lambda c: c.standings("nothing"), arena.NotFound, "UNKNOWN_TOURNAMENT", "arena tournament list"),
+        (lambda c: c.standings("nothing"), arena.NotFound, "UNKNOWN_TOURNAMENT", "list` shows"),
         (lambda c: c.games("nothing"), arena.NotFound, "UNKNOWN_TOURNAMENT", "nothing"),
         (lambda c: c.report("nothing"), arena.NotFound, "UNKNOWN_TOURNAMENT", "nothing"),
         (lambda c: list(c.watch("nothing")), arena.NotFound, "UNKNOWN_TOURNAMENT", "nothing"),
@@ -108,7 +108,9 @@ def test_token_decides_what_is_allowed(coordinator, played, viewer, stranger, tm
         arena.Client(coordinator.url, token_file=tmp_path / "nothing").tournaments()
 
 
-def test_variables_are_those_of_the_command(coordinator, played, viewer, stranger, monkeypatch, tmp_path):
+def test_variables_are_those_of_the_command(
+    coordinator, played, viewer, stranger, monkeypatch, tmp_path
+):
     file = tmp_path / "viewer.token"
     file.write_text(viewer)
     file.chmod(0o600)
@@ -126,10 +128,26 @@ def test_token_is_not_shown_to_another_users_program(coordinator, monkeypatch):
     assert _access.local_token("http://10.0.0.1:7600") is None
     port = coordinator.url.rsplit(":", 1)[1]
     assert _access.local_token(f"localhost:{port}")
-    user = os.geteuid()
-    # Only listeners of this user and the administrator get the token.
+    # The listener's user is neither this one nor the administrator.
+    assert _access._is_own_listener("127.0.0.1", int(port))
     monkeypatch.setattr(_access, "_is_own_listener", lambda host, port: False)
-    assert os.geteuid() == user and _access.local_token(coordinator.url) is None
+    assert _access.local_token(coordinator.url) is None
+
+
+def test_listeners_of_other_users_are_refused(monkeypatch):
+    from arena import _access
+
+    line = "0: 0100007F:{port} 00000000:0000 {state} 00000000:00000000 00:00000000 00000000 {user}"
+
+    def table(**fields):
+        text = "header\n " + line.format(**{"port": "1DB0", "state": "0A", **fields}) + " 0 1\n"
+        monkeypatch.setattr(_access.Path, "read_text", lambda self: text)
+        return _access._is_own_listener("127.0.0.1", 7600)
+
+    assert table(user=os.geteuid()) and table(user=0)
+    assert not table(user=os.geteuid() + 12345)
+    assert not table(user=0, state="01"), "a connection"
+    assert not table(user=0, port="1DB1"), "another port"
 
 
 def test_client_finds_coordinator_of_folder(coordinator, played, stranger):
