@@ -48,7 +48,8 @@ def test_many_pages_are_listed(idle):
         names = [f"page-{number}" for number in range(205)]
         for name in names:
             client.start(SPEC, set={"name": name, "blocks": 1})
-        assert [one.name for one in client.tournaments()][:205] == names
+        listed = [one.name for one in client.tournaments()]
+        assert [name for name in listed if name.startswith("page-")] == names
 
 
 def test_standings_have_agents_in_order(client, played):

@@ -1,9 +1,11 @@
 """Tournaments without a running coordinator."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from conftest import GAMES, SPEC, Coordinator
@@ -82,7 +84,7 @@ def test_interrupt_keeps_finished_games(tmp_path):
         [sys.executable, str(script)], stderr=subprocess.PIPE, text=True
     )
     for line in child.stderr:
-        if "1 worker" in line:
+        if re.match(r"[1-9].* games", line):
             break
     child.send_signal(signal.SIGINT)
     child.stderr.read()
@@ -101,15 +103,39 @@ def test_client_of_folder_stops_its_coordinator(result):
     assert arena.run(SPEC, data=result.data, show=False).id == result.id
 
 
+def test_coordinator_of_killed_client_ends(result):
+    script = (
+        "import arena, os, signal, sys\n"
+        "client = arena.Client(data=sys.argv[1])\n"
+        "client.tournaments()\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(result.data)])
+    assert done.returncode == -signal.SIGKILL
+    for _ in range(3000):
+        if not (result.data / "coordinator.json").exists():
+            break
+        time.sleep(0.02)
+    assert arena.run(SPEC, data=result.data, show=False).id == result.id
+
+
+def test_folder_that_cannot_be_opened_is_an_error(tmp_path):
+    (tmp_path / "lock").mkdir()
+    with pytest.raises(arena.ArenaError):
+        arena.Client(data=tmp_path)
+
+
 def test_sweep_is_one_frame(tmp_path):
     grid = {"blocks": [1, 2], "play.opening_plies": [0, 2]}
     spec = {"name": "sweep", "ruleset": "kalah", "seed": "0x1", "agents": ["random", "greedy"]}
     frame = arena.sweep(spec, grid, data=tmp_path / "data", show=False)
     assert frame.height == 2 * 2 * 2
     assert frame["tournament_id"].n_unique() == 4
-    games = frame.group_by("blocks", maintain_order=True).agg(games=frame["games"].max())
-    assert games["blocks"].to_list() == [1, 2]
-    assert set(zip(frame["blocks"], frame["games"])) == {(1, 2), (2, 4)}
+    assert set(frame.select("blocks", "blocks_played", "games").iter_rows()) == {
+        (1, 1, 2),
+        (2, 2, 4),
+    }
+    assert set(frame["play.opening_plies"]) == {0, 2}
 
 
 def test_sweep_of_a_coordinator(client, tmp_path):

@@ -6,6 +6,7 @@ import ipaddress
 import json
 import os
 import selectors
+import signal
 import socket
 import stat
 import subprocess
@@ -24,6 +25,8 @@ PathLike = Union[str, "os.PathLike[str]"]
 _OPTIONS: list[tuple[str, Any]] = [("grpc.max_receive_message_length", 64 << 20)]
 _START_SECONDS = 60.0
 _STOP_SECONDS = 30.0
+# Ends the coordinator when this process closes the pipe, or ends in any way.
+_GUARD = '"$@" & exec >&-; read -r _; kill $! 2>&-; wait $!'
 
 
 @dataclass(frozen=True)
@@ -71,11 +74,13 @@ class Access:
         here = ["--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0"]
         with tempfile.TemporaryFile() as stderr:
             self._process = subprocess.Popen(
-                [_command.program(), "coordinator", "--data", str(data), *here],
+                ["/bin/sh", "-c", _GUARD, "sh", _command.program(), "coordinator", *here]
+                + ["--data", str(data)],
                 env=_command.environment(),
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=stderr,
+                # An interrupt of a terminal must not end it.
                 start_new_session=True,
             )
             assert self._process.stdout is not None
@@ -83,9 +88,7 @@ class Access:
                 ready.register(self._process.stdout, selectors.EVENT_READ)
                 line = self._process.stdout.readline() if ready.select(_START_SECONDS) else b""
             if not line:
-                self._process.kill()
-                code = self._process.wait()
-                self._process = None
+                code = self._stop()
                 stderr.seek(0)
                 raise errors.of_exit(code, stderr.read().decode(errors="replace"))
         return f"http://{json.loads(line)['listen']}"
@@ -163,16 +166,22 @@ class Access:
         if self._private is not None:
             self._private.cleanup()
             self._private = None
+        self._stop()
+
+    def _stop(self) -> int:
+        """Stops the coordinator that this object started, and returns its exit code."""
         process, self._process = self._process, None
-        if process is not None:
-            process.terminate()
-            try:
-                process.wait(_STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-            assert process.stdout is not None
-            process.stdout.close()
+        if process is None:
+            return 0
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.close()
+        try:
+            process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        process.stdout.close()
+        return process.returncode
 
 
 def credentials(

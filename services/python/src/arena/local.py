@@ -147,7 +147,8 @@ def sweep(
     """Runs a spec with every combination of values of its keys.
 
     It returns one data frame: a row for each variant and agent, with a column for each key, the
-    tournament's id, and the standings. With a client, its coordinator plays all variants at
+    tournament's id, and the standings. If a key is also a column of the standings, that column
+    ends with `_played`, such as `blocks_played`. With a client, its coordinator plays all variants at
     once; without one, they are run here, one after the other.
     """
     kind = _frames.choose(frame)
@@ -162,11 +163,16 @@ def sweep(
         started = [client.start(spec, set=variant) for variant in variants]
         found = [client.wait(one, show=show) for one in started]
     rows = [
-        {**_cells(variant), "tournament_id": standings.id, **row}
+        {**_cells(variant), "tournament_id": standings.id, **_beside(variant, row)}
         for variant, standings in zip(variants, found)
         for row in standings.rows()
     ]
     return _frames.of_rows(rows, kind)
+
+
+def _beside(variant: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of standings beside the keys of a variant: both have a column `blocks`."""
+    return {f"{name}_played" if name in variant else name: value for name, value in row.items()}
 
 
 def _cells(variant: Mapping[str, Any]) -> dict[str, Any]:
