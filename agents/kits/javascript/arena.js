@@ -106,6 +106,15 @@ class Decision {
 
   // Random numbers that follow from the seed.
   get rng() { return (this._rng ??= new Rng(BigInt(this._decision.seed))); }
+
+  // The position as a state of the package arena-rules, to search ahead.
+  state() {
+    if (!this._game.rules) {
+      const { Game } = require("arena-rules");
+      this._game.rules = new Game(this.ruleset, this.options, this.seats);
+    }
+    return this._game.rules.state(this.position);
+  }
 }
 
 const KINDS = { boolean: "bool", number: "integer", string: "text", object: "numbers" };

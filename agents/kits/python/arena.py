@@ -84,6 +84,15 @@ class Decision:
             self._rng = Rng(int(self._decision["seed"]))
         return self._rng
 
+    def state(self):
+        """The position as a state of the package arena-rules, to search ahead."""
+        rules = self._game.get("rules")
+        if rules is None:
+            from arena_rules import Game
+
+            rules = self._game["rules"] = Game(self.ruleset, self.options, self.seats)
+        return rules.state(self.position)
+
 
 def option(name, default, summary="", **more):
     """An option of the agent: its type is that of `default`. `more` has `min` and `max` of a number,

@@ -26,6 +26,7 @@ interface GameMessage {
   bot: string;
   bot_options: Options;
   nodes: string;
+  rules?: any; // made when it is needed
 }
 
 interface DecisionMessage {
@@ -185,6 +186,15 @@ export class Decision {
 
   // Random numbers that follow from the seed.
   get rng(): Rng { return (this.cached ??= new Rng(BigInt(this.decision.seed))); }
+
+  // The position as a `State` of the package arena-rules, to search ahead.
+  state(): any {
+    if (!this.context.rules) {
+      const { Game } = require("arena-rules");
+      this.context.rules = new Game(this.ruleset, this.options, this.seats);
+    }
+    return this.context.rules.state(this.position);
+  }
 }
 
 type Value = boolean | number | string | number[];

@@ -31,7 +31,7 @@ def position_type(ruleset: str) -> Any:
 class Context:
     """What the decisions of one game have in common, decoded when used."""
 
-    __slots__ = ("_declared", "_message", "_options", "_bot_options", "_position")
+    __slots__ = ("_declared", "_message", "_options", "_bot_options", "_position", "_rules")
 
     def __init__(self, message: pb.GameContext, declared: Sequence[Option]) -> None:
         self._message = message
@@ -39,6 +39,7 @@ class Context:
         self._options: Optional[Dict[str, Value]] = None
         self._bot_options: Optional[Dict[str, Value]] = None
         self._position: Any = None
+        self._rules: Any = None
 
     @property
     def message(self) -> pb.GameContext:
@@ -61,6 +62,15 @@ class Context:
         if self._position is None:
             self._position = position_type(self._message.ruleset)
         return self._position
+
+    @property
+    def rules(self) -> Any:
+        if self._rules is None:
+            from arena_rules import Game
+
+            options = {option.name: option.value for option in self._message.options}
+            self._rules = Game(self._message.ruleset, options, self._message.seats)
+        return self._rules
 
 
 class Decision:
@@ -105,6 +115,14 @@ class Decision:
             except DecodeError as error:
                 raise ValueError(f"the position is no {kind.DESCRIPTOR.full_name}: {error}") from error
         return self._position
+
+    def state(self) -> Any:
+        """The position as a state of the package `arena-rules`, to search ahead with the rules
+        that Arena plays (agents/rules).
+
+        Raises `ImportError` if the package is not installed.
+        """
+        return self._context.rules.decode(self._message.position)
 
     @property
     def moves(self) -> Sequence[Any]:

@@ -1,0 +1,92 @@
+"""`decision.state()` of the kits and the SDK is the position of the decision."""
+
+import importlib.util
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena_rules import Game, rulesets
+
+AGENTS = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def node_package():
+    package = os.environ.get("ARENA_RULES_NODE", "")
+    if not Path(package, "arena_rules.node").exists() or not shutil.which("node"):
+        pytest.skip("the Node module is not built")
+    return package
+
+
+def decisions(ruleset, count=20):
+    """Some decisions of a random game, as `game` and `ask` have them."""
+    game, rng = Game(ruleset), random.Random(ruleset)
+    options = {name: json.dumps(value).strip('"') for name, value in game.options.items()}
+    context = {"ruleset": ruleset, "rules_version": game.version, "seats": game.seats}
+    context |= {"options": options, "bot_options": {}, "bot": "", "nodes": "0"}
+    state = game.initial()
+    while count and not state.is_over():
+        if state.is_chance():
+            outcomes, weights = zip(*state.chance())
+            state.apply_outcome(rng.choices(outcomes, weights)[0])
+            continue
+        decision = {"slot": 0, "seat": state.to_move, "number": 0, "seed": "1"}
+        decision |= {"legal_moves": state.legal(), "position": json.loads(state.to_json())}
+        yield context, decision, state
+        count -= 1
+        state.apply(rng.choice(state.legal()))
+
+
+def kit(language, file):
+    return AGENTS / "kits" / language / file
+
+
+@pytest.mark.parametrize("ruleset", rulesets())
+def test_state_of_the_python_kit_is_the_position(ruleset):
+    source = importlib.util.spec_from_file_location("kit", kit("python", "arena.py"))
+    module = importlib.util.module_from_spec(source)
+    source.loader.exec_module(module)
+    for context, decision, state in decisions(ruleset):
+        found = module.Decision(context, decision, 0).state()
+        assert (found.legal(), found.hash()) == (decision["legal_moves"], state.hash())
+
+
+@pytest.mark.parametrize("ruleset", rulesets())
+def test_state_of_the_python_sdk_is_the_position(ruleset):
+    sys.path.insert(0, str(AGENTS / "sdk/python"))
+    pb = pytest.importorskip("arena_agent.proto.agent_pb2", reason="the SDK needs grpcio")
+    from arena_agent.decision import Context, Decision
+
+    for context, decision, state in decisions(ruleset):
+        options = [pb.OptionValue(name=name, value=text) for name, text in context["options"].items()]
+        message = pb.GameContext(ruleset=ruleset, seats=context["seats"], options=options)
+        asked = pb.Decision(legal_moves=decision["legal_moves"], position=state.encode())
+        found = Decision(Context(message, ()), asked).state()
+        assert (found.legal(), found.hash()) == (decision["legal_moves"], state.hash())
+
+
+@pytest.mark.parametrize("ruleset", rulesets())
+def test_state_of_the_javascript_kit_is_the_position(ruleset, tmp_path, node_package):
+    shutil.copy(kit("javascript", "arena.js"), tmp_path)
+    shutil.copytree(node_package, tmp_path / "node_modules" / "arena-rules")
+    (tmp_path / "agent.js").write_text(
+        "const { serve } = require('./arena.js');\n"
+        "const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);\n"
+        "serve((d) => same(d.state().legal(), d.legalMoves) ? d.legalMoves[0] : -1, { name: 'x' });\n"
+    )
+    played = list(decisions(ruleset))
+    lines = [{"type": "hello", "protocol": 1}, {"type": "game", "context": 0} | played[0][0]]
+    asked = [decision | {"context": 0} for _, decision, _ in played]
+    lines.append({"type": "ask", "batch": 1, "time_budget_us": 0, "decisions": asked})
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    answered = subprocess.run(
+        ["node", "agent.js"], cwd=tmp_path, input=text, capture_output=True, text=True, timeout=60
+    )
+    moves = json.loads(answered.stdout.splitlines()[-1])["moves"]
+    assert moves == [decision["legal_moves"][0] for decision in asked], answered.stderr
