@@ -38,13 +38,14 @@ Examples:
   arena evolve evolve.toml --champion champion.toml
   arena agent register --fragment champion.toml")]
     Register(register::RegisterArgs),
-    /// Play test games with an agent as a worker would, and report faults and wrong
-    /// claims
+    /// Check an agent in steps: play test games as a worker would, and report faults and
+    /// wrong claims
     #[command(after_help = "\
 The agent runs as on a worker: only its registered content, in an empty folder. The
 agent plays every ruleset that it offers, with every preset and number of seats, in
-two processes. The exit code is 3 if the agent makes a fault, offers an unknown
-ruleset, or wrongly claims to be deterministic or not to use its seed.
+two processes. Then it answers single questions and batches with other options,
+unknown fields and many decisions, and is ended. agents/PROTOCOL.md lists the steps.
+The exit code is 3 if a step fails.
 
 Examples:
   arena agent check ./my-agent
