@@ -1,7 +1,6 @@
 """Tournaments without a running coordinator."""
 
 import json
-import re
 import signal
 import subprocess
 import sys
@@ -77,19 +76,18 @@ def test_folder_in_use_is_an_error(tmp_path):
 def test_interrupt_keeps_finished_games(tmp_path):
     script = tmp_path / "script.py"
     spec = {**SPEC, "blocks": 100_000}
-    script.write_text(
-        f"import arena\narena.run({spec!r}, data={str(tmp_path / 'data')!r}, show=True)\n"
-    )
-    child = subprocess.Popen(
-        [sys.executable, str(script)], stderr=subprocess.PIPE, text=True
-    )
-    for line in child.stderr:
-        if re.match(r"[1-9].* games", line):
-            break
-    child.send_signal(signal.SIGINT)
-    child.stderr.read()
-    assert child.wait() != 0
-    with arena.Client(data=tmp_path / "data") as client:
+    data = tmp_path / "data"
+    script.write_text(f"import arena\narena.run({spec!r}, data={str(data)!r}, show=True)\n")
+    child = subprocess.Popen([sys.executable, str(script)], stderr=subprocess.PIPE, text=True)
+    # Its first line comes when the tournament is started.
+    child.stderr.readline()
+    with arena.Client(data=data) as client:
+        (started,) = client.tournaments()
+        next(one for one in client.watch(started) if one.games_done > 0)
+        child.send_signal(signal.SIGINT)
+        child.stderr.read()
+        assert child.wait() != 0
+    with arena.Client(data=data) as client:
         (kept,) = client.tournaments()
         assert 0 < kept.games_done < kept.games_total
 

@@ -59,7 +59,7 @@ def test_specs_are_toml():
 
 @pytest.fixture(scope="module")
 def packed(tmp_path_factory):
-    return wheel.pack(pathlib.Path(PROGRAM), tmp_path_factory.mktemp("wheels"), level=1)
+    return wheel.pack(pathlib.Path(PROGRAM), tmp_path_factory.mktemp("wheels"), level=0)
 
 
 def test_wheel_runs_a_tournament(packed, tmp_path):
