@@ -309,7 +309,7 @@ impl Ledger {
             {
                 entry.pace.add(now.saturating_sub(lease.since));
                 if let Some(worker) = self.workers.get_mut(&lease.worker) {
-                    worker.has_reported = true;
+                    worker.reported += 1;
                 }
             }
             self.remove_from_lease(now, tournament, holder, index);

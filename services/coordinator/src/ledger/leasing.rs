@@ -20,6 +20,8 @@ const QUICK: Duration = Duration::from_secs(2);
 /// Maximum games of a quick tournament that a worker holds for each game that it plays at once. A
 /// worker plays one lease, fetches the next, and has up to 16 results that wait for the disk.
 const QUICK_GAMES: usize = 32;
+/// Games of a tournament that any worker may hold. A worker that holds more has reported as many.
+const UNPROVEN_GAMES: usize = 4096;
 /// The newest game has one part in this many of the weight in the average.
 const PACE_SHARE: u32 = 8;
 /// Maximum finished tournaments that one request searches for audits.
@@ -33,8 +35,8 @@ pub(super) struct Worker {
     pub(super) process: WorkerProcess,
     /// Number of games that the worker plays at once.
     capacity: usize,
-    /// True once a game of its leases has a result.
-    pub(super) has_reported: bool,
+    /// Number of games of its leases that have a result.
+    pub(super) reported: u64,
     pub(super) leases: BTreeSet<LeaseId>,
 }
 
@@ -76,7 +78,7 @@ impl Ledger {
         let worker = Worker {
             process,
             capacity: capacity.max(1),
-            has_reported: false,
+            reported: 0,
             leases: BTreeSet::new(),
         };
         self.workers.insert(self.workers_ever, worker);
@@ -338,13 +340,16 @@ impl Ledger {
             let held = leases
                 .filter(|lease| lease.tournament == tournament)
                 .map(|lease| lease.games.len());
-            let most = match worker.has_reported && entry.pace.is_quick() {
+            let most = match worker.reported > 0 && entry.pace.is_quick() {
                 true => worker
                     .capacity
                     .max(LEASE_GAMES_MIN)
                     .saturating_mul(QUICK_GAMES),
                 false => worker.capacity,
             };
+            // A worker may state any capacity.
+            let proven = usize::try_from(worker.reported).unwrap_or(usize::MAX);
+            let most = most.min(UNPROVEN_GAMES.max(proven));
             most.saturating_sub(held.sum()).min(LEASE_GAMES_MAX)
         })
     }

@@ -52,6 +52,27 @@ fn silent_worker_holds_its_capacity_only() {
 }
 
 #[test]
+fn worker_holds_no_more_games_than_it_has_reported() {
+    let mut ledger = ledger();
+    running(&mut ledger, 100_000);
+    let worker = ledger.join(usize::MAX);
+    let mut leases = Vec::new();
+    while let Some(lease) = ledger.grant(START, ask(worker, usize::MAX), |_, _| true) {
+        leases.push(lease);
+    }
+    assert_eq!(ledger.load(worker).expect("it is here").games, 4096);
+    for lease in &leases {
+        report_after(&mut ledger, lease, SECOND);
+    }
+    // It has reported 4096 games, and may hold as many again.
+    while ledger
+        .grant(START, ask(worker, usize::MAX), |_, _| true)
+        .is_some()
+    {}
+    assert_eq!(ledger.load(worker).expect("it is here").games, 4096);
+}
+
+#[test]
 fn worker_gets_suitable_games_only() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
