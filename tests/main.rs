@@ -43,6 +43,8 @@ mod lying_worker;
 mod one_result;
 /// The output of agents is kept, and the line of an error is shown.
 mod outputs;
+/// The pages for authors of agents work as written, and `arena` prints the pages of rulesets.
+mod pages;
 /// A person plays on the terminal.
 mod person;
 /// Metrics, dashboards, rules, and all of `deploy/`.

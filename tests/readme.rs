@@ -149,6 +149,9 @@ fn arena_serves_other_people() {
 fn readmes() -> Vec<String> {
     let files = [
         "README.md",
+        "agents/README.md",
+        "agents/docs/existing-bot.md",
+        "agents/docs/first-agent.md",
         "agents/sdk/python/README.md",
         "deploy/OTHERS.md",
         "deploy/README.md",

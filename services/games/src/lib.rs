@@ -20,7 +20,7 @@ pub use kalah::Kalah;
 pub use ludo::ChineseLudo;
 pub use oware::{Abapa, AnanAnan};
 pub use registry::{
-    EachRuleset, GamesError, Visitor, build, build_version, each_ruleset, resolve, resolve_version,
-    ruleset, ruleset_version, rulesets, unlisted_rulesets, visit, visit_version,
+    EachRuleset, GamesError, Visitor, build, build_version, each_ruleset, page, resolve,
+    resolve_version, ruleset, ruleset_version, rulesets, unlisted_rulesets, visit, visit_version,
 };
 pub use ruleset::{Ruleset, RulesetInfo};

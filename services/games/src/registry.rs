@@ -77,15 +77,27 @@ pub trait EachRuleset {
     fn ruleset<G: Ruleset>(&mut self);
 }
 
-/// Makes the list: one line per ruleset, in ascending order of names. After the semicolon are
-/// rulesets that are available and not listed: older versions, each after its newer one.
+/// Makes the list: one line per ruleset with its page, in ascending order of names. After the
+/// semicolon are rulesets that are available and not listed: older versions, each after its newer
+/// one.
 macro_rules! rulesets {
-    ($($game:ty,)* ; $($(#[$condition:meta])* $unlisted:ty,)*) => {
+    ($($game:ty => $page:literal,)* ; $($(#[$condition:meta])* $unlisted:ty,)*) => {
         static RULESETS: LazyLock<Vec<RulesetInfo>> =
             LazyLock::new(|| vec![$(<$game as Ruleset>::info(),)*]);
 
         static UNLISTED: LazyLock<Vec<RulesetInfo>> =
             LazyLock::new(|| Vec::from([$($(#[$condition])* <$unlisted as Ruleset>::info(),)*]));
+
+        /// The page of a listed ruleset, in Markdown: rules, options, messages and an example game.
+        #[must_use]
+        pub fn page(name: &str) -> Option<&'static str> {
+            $(
+                if name == <$game as Game>::NAME {
+                    return Some(include_str!($page));
+                }
+            )*
+            None
+        }
 
         /// Calls the visitor with each ruleset's type, in ascending order of names, then with those
         /// that are not listed.
@@ -124,11 +136,11 @@ macro_rules! rulesets {
 }
 
 rulesets! {
-    ChineseLudo,
-    Cowry,
-    Kalah,
-    Abapa,
-    AnanAnan,
+    ChineseLudo => "../docs/chinese-ludo.md",
+    Cowry => "../docs/cowry.md",
+    Kalah => "../docs/kalah.md",
+    Abapa => "../docs/oware-abapa.md",
+    AnanAnan => "../docs/oware-anan-anan.md",
     ;
     #[cfg(feature = "trial")]
     crate::testing::Trial<2>,

@@ -1,8 +1,10 @@
 //! `arena rulesets`
 
+mod page;
+
 use arena_engine::options::{Kind, Preset, Spec};
 use arena_games::RulesetInfo;
-use clap::Args;
+use clap::{Args, Subcommand};
 use itertools::Itertools;
 use serde_json::json;
 
@@ -13,12 +15,19 @@ use crate::{
 
 /// List the rulesets with their options
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
 Examples:
   arena rulesets                 list all rulesets
   arena rulesets cowry           show the options and presets of one ruleset
-  arena rulesets --output json   print everything as JSON")]
+  arena rulesets show cowry      print the page of one ruleset: its rules and an example game
+  arena rulesets --output json   print everything as JSON"
+)]
 pub(crate) struct RulesetsArgs {
+    #[command(subcommand)]
+    command: Option<RulesetsCommand>,
+
     /// Ruleset whose options and presets to show
     ruleset: Option<String>,
 
@@ -27,8 +36,26 @@ pub(crate) struct RulesetsArgs {
     output: Format,
 }
 
+#[derive(Debug, Subcommand)]
+enum RulesetsCommand {
+    /// Print the page of a ruleset: rules, options, messages and an example game
+    #[command(after_help = "\
+Example:
+  arena rulesets show kalah | less")]
+    Show {
+        /// Name of the ruleset
+        ruleset: String,
+    },
+}
+
 impl RulesetsArgs {
     pub(crate) fn run(self) -> Outcome {
+        if let Some(RulesetsCommand::Show { ruleset }) = &self.command {
+            let name = arena_games::ruleset(ruleset).map_err(Failure::usage)?.name;
+            let page = arena_games::page(name)
+                .ok_or_else(|| Failure::usage(format!("the ruleset {name} has no page")))?;
+            return output::write(&page::text(page));
+        }
         let Some(name) = &self.ruleset else {
             return list().print(self.output);
         };

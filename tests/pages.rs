@@ -1,0 +1,114 @@
+use std::{fmt::Write, fs, os::unix::fs::symlink};
+
+use arena_tests::{World, arena, repository};
+
+/// A fenced block of a page, after `<!-- test -->`, `<!-- file: PATH -->` or `<!-- output -->`.
+struct Block {
+    role: String,
+    text: String,
+}
+
+/// All blocks of a page.
+fn blocks(page: &str) -> Vec<Block> {
+    let mut found = Vec::new();
+    let mut before = "";
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        if line.starts_with("```") {
+            let role = before
+                .strip_prefix("<!-- ")
+                .and_then(|role| role.strip_suffix(" -->"));
+            let text: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+            let text = text.join("\n");
+            let role = role.unwrap_or_else(|| panic!("no role above the block:\n{text}"));
+            found.push(Block {
+                role: role.to_owned(),
+                text,
+            });
+        }
+        before = line;
+    }
+    found
+}
+
+/// Writes all files of a page and runs all its commands, in order, in one shell. The lines of
+/// its outputs must occur in what the commands print.
+fn follow(page: &str) {
+    let page = fs::read_to_string(repository().join(page)).expect(page);
+    let mut script = String::from("set -euo pipefail\n");
+    let (mut expected, mut commands) = (Vec::new(), 0);
+    for Block { role, text } in &blocks(&page) {
+        match role.as_str() {
+            "test" => {
+                script += &format!("{text}\n");
+                commands += 1;
+            }
+            "output" => expected.extend(text.lines()),
+            role => {
+                let file = role.strip_prefix("file: ").expect("test, output or file");
+                write!(
+                    script,
+                    "mkdir -p \"$(dirname {file})\"\ncat > {file} <<'END_OF_FILE'\n{text}\nEND_OF_FILE\n"
+                )
+                .expect("room");
+            }
+        }
+    }
+    assert!(commands > 1 && !expected.is_empty(), "{script}");
+    let world = World::new();
+    let bin = world.folder().join("bin");
+    fs::create_dir(&bin).expect("a folder");
+    symlink(arena(), bin.join("arena")).expect("a link");
+    let script = world.write("page.sh", script);
+    let mut command = world.command("bash");
+    let path = std::env::var("PATH").unwrap_or_default();
+    command
+        .arg(&script)
+        .env("PATH", format!("{}:{path}", bin.display()));
+    let run = world.run(command).ok();
+    for line in expected {
+        let is_printed = run.stdout.lines().any(|printed| printed == line);
+        assert!(is_printed, "not printed: {line}\n{}", run.transcript());
+    }
+    world.nothing_runs();
+}
+
+#[test]
+fn first_agent_is_written_as_the_page_says() {
+    follow("agents/docs/first-agent.md");
+}
+
+#[test]
+fn existing_bot_is_wrapped_as_the_page_says() {
+    follow("agents/docs/existing-bot.md");
+}
+
+#[test]
+fn rulesets_show_prints_the_page() {
+    let world = World::new();
+    for info in arena_games::rulesets() {
+        let shown = world.arena(&["rulesets", "show", info.name]).ok().stdout;
+        let file = format!("services/games/docs/{}.md", info.name);
+        let page = fs::read_to_string(repository().join(&file)).expect(&file);
+        for heading in page.lines().filter(|line| line.starts_with('#')) {
+            assert!(shown.contains(&format!("{heading}\n")), "{heading}");
+        }
+        assert!(page.contains(".svg)") && !shown.contains(".svg"), "{file}");
+        assert!(!shown.contains(".md)"), "{shown}");
+        // Without `show`, the options in a table.
+        let listed = world.arena(&["rulesets", info.name]).ok().stdout;
+        assert!(listed.starts_with(&format!("{} (", info.name)), "{listed}");
+    }
+}
+
+#[test]
+fn rulesets_show_suggests_the_nearest_name() {
+    let world = World::new();
+    for arguments in [&["rulesets", "show", "kahla"][..], &["rulesets", "kahla"]] {
+        let error = "unknown ruleset \"kahla\", did you mean \"kalah\"?";
+        let _ = world.arena(arguments).fails(2, &[error]);
+    }
+    // An option of the list does not go with a page.
+    let arguments = ["rulesets", "--output", "json", "show", "kalah"];
+    let _ = world.arena(&arguments).fails(2, &["cannot be used"]);
+}
