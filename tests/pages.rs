@@ -37,7 +37,8 @@ fn follow(page: &str) {
     let page = fs::read_to_string(repository().join(page)).expect(page);
     let mut script = String::from("set -euo pipefail\n");
     let (mut expected, mut commands) = (Vec::new(), 0);
-    for Block { role, text } in &blocks(&page) {
+    let blocks = blocks(&page);
+    for Block { role, text } in &blocks {
         match role.as_str() {
             "test" => {
                 script += &format!("{text}\n");
