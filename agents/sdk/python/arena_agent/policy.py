@@ -58,20 +58,25 @@ def observation(decision: Decision) -> List[int]:
 
     Its length depends only on the options and the number of seats.
     """
+    return flat(decision.ruleset, lambda field: getattr(decision.position, field), decision.seats)
+
+
+def flat(ruleset: str, field: Callable[[str], Any], seats: int) -> List[int]:
+    """The numbers of a position, given the value of each of its fields."""
     try:
-        fields = OBSERVED[decision.ruleset]
+        fields = OBSERVED[ruleset]
     except KeyError:
         raise UnknownRuleset(
-            f"this arena_agent does not know the observation of the ruleset {decision.ruleset!r}; "
+            f"this arena_agent does not know the observation of the ruleset {ruleset!r}; "
             "give from_policy a function `observe`"
         ) from None
     numbers: List[int] = []
-    for field in fields:
-        value = getattr(decision.position, field)
+    for name in fields:
+        value = field(name)
         values = [value] if isinstance(value, (bool, int)) else value
-        if field == "may_pass" and not values:
+        if name == "may_pass" and not values:
             # Cowry without doubles.
-            values = [0] * decision.seats
+            values = [0] * seats
         numbers.extend(map(int, values))
     return numbers
 
