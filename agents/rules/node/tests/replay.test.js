@@ -99,10 +99,16 @@ class Replay {
   }
 }
 
-function lines(games, seed) {
+async function* lines(games, seed) {
   const program = process.env.ARENA_RULES_REFERENCE;
   const child = spawn(program, [games, seed].map(String), { stdio: ['ignore', 'pipe', 'inherit'] });
-  return createInterface({ input: child.stdout });
+  try {
+    yield* createInterface({ input: child.stdout });
+  } finally {
+    // After a difference, it would wait for a reader.
+    child.kill();
+    child.stdout.destroy();
+  }
 }
 
 test('random games are those of the engine', async () => {
