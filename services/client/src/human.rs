@@ -24,10 +24,10 @@ use tokio::sync::watch;
 use crate::failure::{Failure, Outcome};
 
 /// The name of a seat of a person.
-pub const NAME: &str = "human";
+pub use arena_model::PERSON as NAME;
 
 /// What a person can type besides moves.
-const HELP: &str = "a move by its notation, its start, or its number; ? for hints, quit to stop";
+const HELP: &str = "the number or the notation of a move; ? for hints, q to stop";
 
 /// A person who is asked on this terminal.
 #[derive(Clone)]
@@ -118,14 +118,14 @@ impl Agent for Human {
         let _ = writeln!(err, "{}", list(question.notations()));
         terminal.set_helper(Some(Moves(question.notations().to_vec())));
         loop {
-            let line = match terminal.readline("move (? for hints)> ") {
+            let line = match terminal.readline("move (? for hints, q to stop)> ") {
                 Ok(line) => line,
                 Err(ReadlineError::Eof | ReadlineError::Interrupted) => return table.stop(),
                 Err(error) => return Err(Refusal::new(error.to_string())),
             };
             match line.trim() {
                 "" => {}
-                "quit" => return table.stop(),
+                "q" | "quit" => return table.stop(),
                 "?" => {
                     for (score, notation) in &shown.hints {
                         let _ = writeln!(err, "  {notation:<12} {score:5.1} %");
@@ -161,34 +161,45 @@ impl Table {
     }
 }
 
-/// The moves with their numbers, unless a notation is itself a number.
+/// True if the moves are shown with numbers: none of their notations is a number itself.
+fn is_numbered(notations: &[String]) -> bool {
+    !{ notations.iter() }.any(|notation| notation.parse::<usize>().is_ok())
+}
+
+/// The moves, with their numbers.
 fn list(notations: &[String]) -> String {
-    let has_numbers = { notations.iter() }.any(|notation| notation.parse::<usize>().is_ok());
     let numbered = notations.iter().enumerate();
     numbered
-        .map(|(place, notation)| match has_numbers {
-            true => notation.clone(),
-            false => format!("{}) {notation}", place + 1),
+        .map(|(place, notation)| match is_numbered(notations) {
+            true => format!("{}) {notation}", place + 1),
+            false => notation.clone(),
         })
         .join("   ")
 }
 
-/// The place of a move: by its number, its notation, or a start that no other move has.
+/// The place of a move: by its notation, the number that is shown, or a start that no other move has.
 fn find(notations: &[String], typed: &str) -> Result<usize, String> {
     let is_same = |notation: &String| notation.eq_ignore_ascii_case(typed);
     if let Some(place) = notations.iter().position(is_same) {
         return Ok(place);
+    }
+    if let Ok(number) = typed.parse::<usize>()
+        && is_numbered(notations)
+    {
+        return match (1..=notations.len()).contains(&number) {
+            true => Ok(number - 1),
+            false => Err(format!("there are {} moves: type {HELP}", notations.len())),
+        };
     }
     let starts = |notation: &String| {
         let start = notation.get(..typed.len());
         start.is_some_and(|start| start.eq_ignore_ascii_case(typed))
     };
     let meant: Vec<usize> = notations.iter().positions(starts).collect();
-    match (meant.as_slice(), typed.parse::<usize>()) {
-        ([one], _) => Ok(*one),
-        ([], Ok(number)) if (1..=notations.len()).contains(&number) => Ok(number - 1),
-        ([], _) => Err(format!("\"{typed}\" is not a legal move: type {HELP}")),
-        (several, _) => {
+    match meant.as_slice() {
+        [one] => Ok(*one),
+        [] => Err(format!("\"{typed}\" is not a legal move: type {HELP}")),
+        several => {
             let several = several.iter().map(|&place| &notations[place]);
             Err(format!("\"{typed}\" can be {}", several.format(", ")))
         }
@@ -260,19 +271,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moves_are_found_by_notation_start_and_number() {
-        let moves = ["1a", "1b", "2", "pass"].map(str::to_owned);
-        assert_eq!(find(&moves, "1B"), Ok(1));
+    fn moves_are_found_by_number_notation_and_start() {
+        let moves = ["3:p0", "4:p0", "8:p1", "pass"].map(str::to_owned);
+        assert_eq!(list(&moves), "1) 3:p0   2) 4:p0   3) 8:p1   4) pass");
+        assert_eq!(find(&moves, "3"), Ok(2), "the number that is shown");
+        assert_eq!(find(&moves, "4:P0"), Ok(1));
         assert_eq!(find(&moves, "p"), Ok(3));
-        assert_eq!(find(&moves, "2"), Ok(2), "a notation comes before a number");
-        assert_eq!(find(&moves, "4"), Ok(3));
-        assert!(find(&moves, "1").expect_err("two moves").contains("1a, 1b"));
-        for wrong in ["5", "0", "é", "passes"] {
-            assert!(
-                find(&moves, wrong)
-                    .expect_err(wrong)
-                    .contains("not a legal move")
-            );
+        assert!(
+            find(&moves, "8")
+                .expect_err("four moves")
+                .contains("there are 4 moves")
+        );
+        for wrong in ["é", "passes", "x"] {
+            let problem = find(&moves, wrong).expect_err(wrong);
+            assert!(problem.contains("not a legal move"), "{problem}");
         }
+    }
+
+    #[test]
+    fn notations_that_are_numbers_are_not_numbered() {
+        let moves = ["0", "2", "21"].map(str::to_owned);
+        assert_eq!(list(&moves), "0   2   21");
+        assert_eq!((find(&moves, "2"), find(&moves, "21")), (Ok(1), Ok(2)));
+        assert!(
+            find(&moves, "1")
+                .expect_err("no move")
+                .contains("not a legal move")
+        );
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use arena_model::{
-    AgentName, AgentRef, Tournament,
+    AgentName, AgentRef, PERSON, Tournament,
     engine::options::{self, nearest},
     is_hidden,
 };
@@ -223,6 +223,11 @@ impl Agents {
                 "agent \"{name}\" is a built-in bot: choose another name"
             )));
         }
+        if name.as_str() == PERSON {
+            return Err(Error::AgentConflict(format!(
+                "\"{name}\" is the seat of a person in `arena play`: choose another name"
+            )));
+        }
         check_source(&agent, uploaded)?;
         if let Some(Source::Endpoint(endpoint)) = &agent.source {
             let refused = |reason| {
@@ -425,8 +430,13 @@ pub(crate) fn option_specs(bot: &v1::Bot) -> Result<Vec<options::Spec>, ConvertE
 /// which they are stored.
 fn check_bot(agent: &v1::Agent) -> Result<Vec<v1::OptionValue>, Error> {
     let bots = bots(agent);
-    for bot in bots {
-        bot.name.parse::<AgentName>()?;
+    for (place, bot) in bots.iter().enumerate() {
+        let named = bot.name.parse::<AgentName>();
+        named.map_err(|error| {
+            Error::Request(format!(
+                "the description of the agent, bots[{place}].name: {error}"
+            ))
+        })?;
         option_specs(bot)?;
     }
     match chosen(agent) {

@@ -8,7 +8,7 @@ use arena_client::{
 };
 use arena_engine::{Opening, Setup};
 use arena_model::{
-    BlockSeed, seat,
+    AgentName, BlockSeed, seat,
     spec::{Clock, Play},
 };
 use arena_report::records::TournamentRecords;
@@ -29,7 +29,7 @@ use crate::{
 #[command(after_help = "\
 A seat is the name of a registered or built-in agent, or a variant:
 NAME=BOT(KEY=VALUE,…). The seat \"human\" is asked on this terminal, with Tab to complete a
-move, and without a time limit unless one is given. An agent's random draws depend on its name: to reproduce a game
+move, and without a time limit unless one is given; the board is shown on stderr. An agent's random draws depend on its name: to reproduce a game
 of a tournament, use the names of the tournament. The moves are then the same. The
 hash differs, because a record contains the id of its tournament.
 
@@ -214,6 +214,12 @@ impl PlayArgs {
                 _ => seat,
             };
             let (name, variant) = seat::parse(&seat).map_err(Failure::usage)?;
+            if let Err(error) = name.parse::<AgentName>() {
+                return Err(Failure::usage(format!(
+                    "--seats: {error}; a program has to be registered first, with `arena agent \
+                     register NAME --binary PATH`"
+                )));
+            }
             if names.contains(&name) {
                 return Err(Failure::usage(format!(
                     "--seats names \"{name}\" twice: give the second one another name, such as \

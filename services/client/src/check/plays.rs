@@ -113,6 +113,10 @@ impl Checked<'_> {
             rulesets.join(", ")
         );
         report.judge(Step::Games, judge(faults, played, "fault"));
+        if faults > 0 {
+            // The steps that compare games have no result.
+            return Ok(faults + not_deterministic + wrong_seed_use);
+        }
         let same = match self.bot.deterministic {
             true => "the same games",
             false => "it does not claim to be",

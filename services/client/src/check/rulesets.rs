@@ -1,11 +1,27 @@
 //! The rulesets that an agent declares.
 
 use arena_engine::options::nearest;
+use arena_model::AgentName;
 use arena_wire::v1;
 use itertools::Itertools;
 
-/// The names in a description that are not rulesets, each as an error message.
-pub fn unknown_rulesets(description: &v1::DescribeResponse) -> Vec<String> {
+/// The names in a description that are no names of bots or rulesets, each as an error message.
+pub fn wrong_names(description: &v1::DescribeResponse) -> Vec<String> {
+    let wrong = |(place, bot): (usize, &v1::Bot)| {
+        let error = bot.name.parse::<AgentName>().err()?;
+        Some(format!("bots[{place}].name: {error}"))
+    };
+    let mut problems: Vec<String> = description
+        .bots
+        .iter()
+        .enumerate()
+        .filter_map(wrong)
+        .collect();
+    problems.extend(unknown_rulesets(description));
+    problems
+}
+
+fn unknown_rulesets(description: &v1::DescribeResponse) -> Vec<String> {
     let known = || arena_games::rulesets().iter().map(|info| info.name);
     let of_bot = |bot: &v1::Bot| {
         let of_options = bot.options.iter().flat_map(|option| &option.rulesets);

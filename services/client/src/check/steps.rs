@@ -39,7 +39,9 @@ impl Step {
     pub fn promise(self) -> &'static str {
         match self {
             Self::Start => "it starts, and is ready within the start timeout",
-            Self::Hello => "it describes itself, and names only rulesets that exist",
+            Self::Hello => {
+                "it describes itself, with names that can be registered, and rulesets that exist"
+            }
             Self::Games => {
                 "it plays each ruleset, preset and number of seats that it claims, without a fault"
             }
@@ -65,8 +67,11 @@ impl Step {
                 "answer hello on standard output and flush it, or listen on ARENA_LISTEN and answer \
                  health checks"
             }
-            Self::Hello => "compare the description with the lists in agents/PROTOCOL.md",
-            Self::Games => "play the game again with `arena play`, and read the agent's output",
+            Self::Hello => {
+                "correct the description: `arena rulesets` lists the rulesets, agents/PROTOCOL.md the \
+                 fields"
+            }
+            Self::Games => "read what the agent printed: check it with --show-output",
             Self::Determinism => {
                 "draw all random numbers from the seed of the decision, keep nothing between \
                  decisions, or say deterministic = false"

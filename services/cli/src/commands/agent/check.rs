@@ -12,7 +12,7 @@ use crate::{
     failure::{Failure, Outcome},
     output::{self, Format, note},
 };
-use arena_client::check::{Checked, Found, Report, Step, Target, describe, unknown_rulesets};
+use arena_client::check::{Checked, Found, Report, Step, Target, describe, wrong_names};
 
 /// Environment variables through which runtimes find files outside the agent.
 const SEARCH_PATHS: [&str; 4] = ["PYTHONPATH", "PYTHONHOME", "NODE_PATH", "CLASSPATH"];
@@ -90,7 +90,7 @@ impl CheckArgs {
             show_output: self.show_output,
         };
         checked.start(&mut report).await?;
-        if let Some(problem) = unknown_rulesets(&description).first() {
+        if let Some(problem) = wrong_names(&description).first() {
             report.judge(Step::Hello, Err(problem.clone()));
             return self.stop(report, Some(&agent), Failure::differs(problem));
         }

@@ -180,7 +180,7 @@ impl RegisterArgs {
     async fn ask(&self, name: &str, found: &Found) -> Outcome<Option<v1::DescribeResponse>> {
         match check::describe(found).await {
             Ok(description) => {
-                for problem in check::unknown_rulesets(&description) {
+                for problem in check::wrong_names(&description) {
                     note(format!("warning: {problem}"));
                 }
                 Ok(Some(description))
