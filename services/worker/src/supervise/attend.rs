@@ -70,16 +70,18 @@ pub(super) async fn attend(
         };
         let errors = drain(stderr, limit, &kept, &flood);
         tokio::pin!(errors);
+        // What was written first is read first, as far as two pipes show.
         tokio::select! {
+            biased;
+            () = &mut written => {
+                if flood.get().is_none() {
+                    errors.await;
+                }
+            }
             () = &mut errors => {
                 // Nothing runs any more. The output has no end if the agent never opened it.
                 if flood.get().is_none() {
                     let _ = time::timeout(REST, written).await;
-                }
-            }
-            () = &mut written => {
-                if flood.get().is_none() {
-                    errors.await;
                 }
             }
         }
