@@ -31,8 +31,8 @@ const MEASURED: usize = 10;
 const GROWTH_BYTES: u64 = 16 << 20;
 /// Maximum time for an answer, so that one that takes longer than the time for a move is seen.
 const ALONE_TIME: Duration = Duration::from_secs(10);
-/// Time to end by itself.
-const END_TIME: Duration = Duration::from_secs(2);
+/// Time to end by itself, also on a busy machine.
+const END_TIME: Duration = Duration::from_secs(5);
 /// Maximum number of choices of an option that are tried.
 const CHOICES: usize = 8;
 
