@@ -1,4 +1,8 @@
-use std::{env, fs, os::unix::fs::symlink, path::PathBuf};
+use std::{
+    env, fs,
+    os::unix::fs::{PermissionsExt, symlink},
+    path::PathBuf,
+};
 
 use arena_tests::{World, arena, repository, spec};
 
@@ -159,6 +163,39 @@ fn agent_written_from_the_protocol_page_plays() {
         assert_eq!(agent["faults"], 0, "{agent}");
     }
     world.nothing_runs();
+}
+
+#[test]
+fn lines_and_grpc_play_the_same_games() {
+    // The same policy with the kit and with the SDK.
+    let kit = "from arena import serve\nserve(lambda d: d.rng.choice(d.legal_moves), name='mine', \
+               deterministic=True)\n";
+    let sdk = "#!/usr/bin/env python3\nfrom arena_agent import Agent, serve\n\
+               class Mine(Agent):\n    name = 'mine'\n    deterministic = True\n    \
+               def choose(self, decision): return decision.rng.choice(decision.legal)\n\
+               serve(Mine())\n";
+    let world = World::with_python();
+    let _ = world
+        .arena(&["agent", "new", "--lang", "python", "lines"])
+        .ok();
+    let _ = world.write("lines/agent.py", kit);
+    let grpc = world.write("grpc.py", sdk);
+    fs::set_permissions(&grpc, fs::Permissions::from_mode(0o755)).expect("a file");
+    let games = ["lines", grpc.as_str()].map(|path| {
+        let data = if path == "lines" { "a" } else { "b" };
+        let register = [
+            "agent", "register", "mine", "--binary", path, "--data", data,
+        ];
+        let _ = world.arena(&register).ok();
+        let spec = spec("same", "cowry", 30, &["mine", "random"], "");
+        let (_, _, games) = world.tournament(&spec, data, &[]);
+        let games = games.games.iter();
+        games
+            .map(|game| (game["seed"].clone(), game["events"].clone()))
+            .collect::<Vec<_>>()
+    });
+    assert_eq!(games[0].len(), 60);
+    assert_eq!(games[0], games[1]);
 }
 
 #[test]
