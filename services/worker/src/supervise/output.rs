@@ -14,7 +14,7 @@ pub const KEPT_BYTES: usize = 64 << 10;
 /// Bytes of output that are reported with a fault.
 const TAIL_BYTES: usize = 8 << 10;
 
-/// The end of a process's output, stdout and stderr in the order of arrival.
+/// The end of a process's output, stdout and stderr in the order in which they are read.
 #[derive(Debug, Default)]
 pub struct Output(Mutex<Kept>);
 
