@@ -21,7 +21,7 @@ use std::{
 };
 
 use arena_model::SandboxLevel;
-use arena_sandbox::{Layer, PACKAGE, Plan, RUN, TreeLimits, WORK, cgroup};
+use arena_sandbox::{Layer, PACKAGE, Plan, RUN, SCRATCH, TreeLimits, cgroup};
 use arena_tests::{arena, repository};
 use arena_worker::guard::Report;
 use nix::unistd::{Uid, gethostname};
@@ -128,13 +128,13 @@ impl World {
             fs::create_dir(path.join(name)).expect("a folder");
         }
         for folder in ["own", "opponent"] {
-            for name in [RUN, WORK, PACKAGE] {
+            for name in [RUN, SCRATCH, PACKAGE] {
                 fs::create_dir(path.join(folder).join(name)).expect("a folder");
             }
         }
         for file in [
-            "opponent/work/secret",
-            "opponent/work/victim",
+            "opponent/scratch/secret",
+            "opponent/scratch/victim",
             "worker/secret",
             "cached",
             "spare",
@@ -188,7 +188,9 @@ impl World {
             Who::Other => Uid::effective().as_raw(),
         };
         let host = gethostname().expect("a name");
-        let device = fs::metadata(self.path("own/work")).expect("a folder").dev();
+        let device = fs::metadata(self.path("own/scratch"))
+            .expect("a folder")
+            .dev();
         let mut arguments = vec![
             format!("own={}", self.path("own")),
             format!("opponent={}", self.path("opponent")),
@@ -240,8 +242,8 @@ impl World {
             .arg(name)
             .args(self.arguments())
             .env("CANARY", "canary")
-            .env("PWD", path("own/work"))
-            .current_dir(path("own/work"))
+            .env("PWD", path("own/scratch"))
+            .current_dir(path("own/scratch"))
             .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -12,6 +12,9 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 PROTO = HERE.parents[1] / "proto"
 TARGET = HERE / "src/arena/v1"
+#: The service that the client calls, and the files with its messages.
+SERVICE = "coordinator"
+MESSAGES = ("access", "agent", "coordinator", "record", "worker")
 
 
 def generated():
@@ -19,7 +22,7 @@ def generated():
     import grpc_tools
     from grpc_tools import protoc
 
-    sources = sorted((PROTO / "arena/v1").glob("*.proto"))
+    sources = [PROTO / f"arena/v1/{name}.proto" for name in MESSAGES]
     standard = Path(grpc_tools.__file__).parent / "_proto"
     with tempfile.TemporaryDirectory() as folder:
         out = [f"--{kind}_out={folder}" for kind in ("python", "pyi", "grpc_python")]
@@ -29,13 +32,8 @@ def generated():
         if code != 0:
             raise SystemExit(f"protoc failed with {code} on {PROTO}")
         files = sorted((Path(folder) / "arena/v1").iterdir())
-        services = {source.stem for source in sources if "\nservice " in source.read_text()}
-        return {
-            file.name: file.read_text()
-            for file in files
-            # Without a service, the file with stubs is empty.
-            if "_grpc" not in file.name or file.name.removesuffix("_pb2_grpc.py") in services
-        }
+        unused = {f"{name}_pb2_grpc.py" for name in MESSAGES if name != SERVICE}
+        return {file.name: file.read_text() for file in files if file.name not in unused}
 
 
 def main():

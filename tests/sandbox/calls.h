@@ -51,12 +51,12 @@ E(enter_namespace) {
     int fd = open("/proc/self/ns/uts", O_RDONLY);
     return call_ok(setns(fd, CLONE_NEWUTS)) || errno == EPERM;
 }
-E(mount_folder) { return call_ok(mount("none", below("own", "work"), "tmpfs", 0, "")); }
+E(mount_folder) { return call_ok(mount("none", below("own", "scratch"), "tmpfs", 0, "")); }
 E(unmount_folder) { return call_ok(umount2("/nowhere", 0)) || errno == ENOENT; }
 E(open_mount_tree) { return call_ok(syscall(SYS_open_tree, AT_FDCWD, "/usr", 0)); }
-E(change_root) { return call_ok(chroot(below("own", "work"))); }
-E(make_device) { return call_ok(mknod(below("own", "work/device"), S_IFCHR | 0600, 259)); }
-E(make_fifo) { return call_ok(mknod(below("own", "work/fifo"), S_IFIFO | 0600, 0)); }
+E(change_root) { return call_ok(chroot(below("own", "scratch"))); }
+E(make_device) { return call_ok(mknod(below("own", "scratch/device"), S_IFCHR | 0600, 259)); }
+E(make_fifo) { return call_ok(mknod(below("own", "scratch/fifo"), S_IFIFO | 0600, 0)); }
 E(change_personality) { return call_ok(syscall(SYS_personality, 0x0040000)); }
 E(anonymous_file) { return call_ok(syscall(SYS_memfd_create, "x", 0)); }
 E(shared_segment) { return call_ok(syscall(SYS_shmget, 0, 4096, 0600)); }
@@ -81,14 +81,14 @@ E(set_host_name) {
 E(kernel_messages) { return call_ok(syscall(SYS_syslog, 10, NULL, 0)); }
 E(watch_files) { return call_ok(syscall(SYS_inotify_init1, 0)); }
 E(watch_filesystem) { return call_ok(syscall(SYS_fanotify_init, 0x200, 0)); }
-E(unprotect_opponent_file) { return call_ok(chmod(below("opponent", "work/secret"), 0666)); }
+E(unprotect_opponent_file) { return call_ok(chmod(below("opponent", "scratch/secret"), 0666)); }
 E(unprotect_own_program) { return call_ok(chmod(arg("cached"), 0777)); }
-E(protect_opponent_folder) { return call_ok(fchmodat(AT_FDCWD, below("opponent", "work"), 0700, 0)); }
-E(touch_opponent_file) { return call_ok(utimensat(AT_FDCWD, below("opponent", "work/secret"), NULL, 0)); }
+E(protect_opponent_folder) { return call_ok(fchmodat(AT_FDCWD, below("opponent", "scratch"), 0700, 0)); }
+E(touch_opponent_file) { return call_ok(utimensat(AT_FDCWD, below("opponent", "scratch/secret"), NULL, 0)); }
 E(mark_opponent_file) {
-    return call_ok(setxattr(below("opponent", "work/secret"), "user.arena", "x", 1, 0));
+    return call_ok(setxattr(below("opponent", "scratch/secret"), "user.arena", "x", 1, 0));
 }
-E(give_file_away) { return call_ok(chown(below("own", "work"), getuid(), getgid())); }
+E(give_file_away) { return call_ok(chown(below("own", "scratch"), getuid(), getgid())); }
 E(empty_own_program) { return call_ok(truncate(arg("spare"), 0)); }
 E(limit_worker) {
     struct rlimit limit;

@@ -20,7 +20,7 @@ E(reserve_message_queues) {
     return getrlimit(RLIMIT_MSGQUEUE, &limit) == 0 && limit.rlim_max > 0;
 }
 E(huge_file) {
-    int fd = open(below("own", "work/huge"), O_RDWR | O_CREAT, 0600);
+    int fd = open(below("own", "scratch/huge"), O_RDWR | O_CREAT, 0600);
     signal(SIGXFSZ, SIG_IGN);
     return call_ok(ftruncate(fd, 1L << 40)) || errno == ENOSPC;
 }
@@ -110,7 +110,7 @@ static int fills_disk(void) {
     memset(block, 1, sizeof block);
     for (int count = 0; count < 64; count++) {
         char name[64];
-        snprintf(name, sizeof name, "work/block-%d", count);
+        snprintf(name, sizeof name, "scratch/block-%d", count);
         int fd = open(below("own", name), O_WRONLY | O_CREAT, 0600);
         if (fd < 0 || write(fd, block, sizeof block) != sizeof block) return 0;
         close(fd);
@@ -121,7 +121,7 @@ static int fills_disk(void) {
 E(disk_bomb) { return fills_disk(); }
 E(write_to_disk) {
     struct stat found;
-    return stat(below("own", "work"), &found) == 0 && found.st_dev == strtoull(arg("device"), NULL, 10);
+    return stat(below("own", "scratch"), &found) == 0 && found.st_dev == strtoull(arg("device"), NULL, 10);
 }
 E(burn_processor) {
     struct timespec used;

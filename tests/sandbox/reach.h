@@ -1,36 +1,36 @@
 /* Escapes to the files, processes and sockets of others. */
 /* Files. */
-E(read_opponent_file) { return reads(below("opponent", "work/secret")); }
+E(read_opponent_file) { return reads(below("opponent", "scratch/secret")); }
 E(read_worker_file) { return reads(arg("secret")); }
-E(list_opponent_folder) { return lists(below("opponent", "work")); }
+E(list_opponent_folder) { return lists(below("opponent", "scratch")); }
 E(list_worker_folder) { return lists(arg("worker_folder")); }
-E(overwrite_opponent_file) { return opens(below("opponent", "work/secret"), O_WRONLY); }
-E(append_opponent_output) { return opens(below("opponent", "work/secret"), O_WRONLY | O_APPEND); }
-E(create_in_opponent_folder) { return opens(below("opponent", "work/new"), O_WRONLY | O_CREAT); }
-E(folder_in_opponent_folder) { return call_ok(mkdir(below("opponent", "work/folder"), 0700)); }
-E(link_in_opponent_folder) { return call_ok(symlink("/", below("opponent", "work/link"))); }
-E(delete_opponent_file) { return call_ok(unlink(below("opponent", "work/victim"))); }
+E(overwrite_opponent_file) { return opens(below("opponent", "scratch/secret"), O_WRONLY); }
+E(append_opponent_output) { return opens(below("opponent", "scratch/secret"), O_WRONLY | O_APPEND); }
+E(create_in_opponent_folder) { return opens(below("opponent", "scratch/new"), O_WRONLY | O_CREAT); }
+E(folder_in_opponent_folder) { return call_ok(mkdir(below("opponent", "scratch/folder"), 0700)); }
+E(link_in_opponent_folder) { return call_ok(symlink("/", below("opponent", "scratch/link"))); }
+E(delete_opponent_file) { return call_ok(unlink(below("opponent", "scratch/victim"))); }
 E(rename_opponent_file) {
-    return call_ok(rename(below("opponent", "work/secret"), below("opponent", "work/moved")));
+    return call_ok(rename(below("opponent", "scratch/secret"), below("opponent", "scratch/moved")));
 }
 E(steal_opponent_file) {
-    return call_ok(rename(below("opponent", "work/secret"), below("own", "work/stolen")));
+    return call_ok(rename(below("opponent", "scratch/secret"), below("own", "scratch/stolen")));
 }
 E(hard_link_opponent_file) {
-    return call_ok(link(below("opponent", "work/secret"), below("own", "work/hard")));
+    return call_ok(link(below("opponent", "scratch/secret"), below("own", "scratch/hard")));
 }
 E(read_through_link) {
-    symlink(below("opponent", "work/secret"), below("own", "work/soft"));
-    return reads(below("own", "work/soft"));
+    symlink(below("opponent", "scratch/secret"), below("own", "scratch/soft"));
+    return reads(below("own", "scratch/soft"));
 }
-E(read_through_dots) { return reads(below("own", "work/../../opponent/work/secret")); }
+E(read_through_dots) { return reads(below("own", "scratch/../../opponent/scratch/secret")); }
 E(read_through_process_root) {
     char path[4096];
     snprintf(path, sizeof path, "/proc/self/root%s", arg("secret"));
     return reads(path);
 }
 E(write_own_program) { return opens(arg("cached"), O_WRONLY); }
-E(replace_own_program) { return call_ok(rename(below("own", "work"), arg("cached"))) || call_ok(unlink(arg("cached"))); }
+E(replace_own_program) { return call_ok(rename(below("own", "scratch"), arg("cached"))) || call_ok(unlink(arg("cached"))); }
 E(write_own_package) { return opens(below("own", "package/new"), O_WRONLY | O_CREAT); }
 E(socket_in_opponent_folder) {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
@@ -53,7 +53,7 @@ E(write_shared_memory) {
     int made = opens("/dev/shm/arena-escape", O_RDWR | O_CREAT);
     char real[4096] = "";
     /* A strict sandbox leads this name to the scratch folder. */
-    int is_own = realpath("/dev/shm", real) && !strcmp(real, below("own", "work"));
+    int is_own = realpath("/dev/shm", real) && !strcmp(real, below("own", "scratch"));
     if (made) unlink("/dev/shm/arena-escape");
     return made && !is_own;
 }
@@ -123,7 +123,7 @@ E(connect_coordinator_over_ipv6) { return socket_of(AF_INET6, SOCK_STREAM, 0); }
 E(connect_opponent) { return connects_unix(below("opponent", "run/agent.sock")); }
 E(connect_own_listener) {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
-    snprintf(at.sun_path, sizeof at.sun_path, "%s", below("own", "work/s"));
+    snprintf(at.sun_path, sizeof at.sun_path, "%s", below("own", "scratch/s"));
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     if (bind(fd, (struct sockaddr *)&at, sizeof at) || listen(fd, 1)) return 0;
     return connects_unix(at.sun_path);

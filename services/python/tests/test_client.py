@@ -66,7 +66,7 @@ def test_standings_have_agents_in_order(client, played):
     assert standings.frame("arrow").num_rows == 3
     assert standings.pairs().height == 3
     with pytest.raises(KeyError):
-        standings["nobody"]
+        standings["missing"]
 
 
 def test_standings_are_shown_as_table(client, played):

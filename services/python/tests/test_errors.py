@@ -17,10 +17,10 @@ import arena
         (lambda c: list(c.watch("nothing")), arena.NotFound, "UNKNOWN_TOURNAMENT", "nothing"),
         (lambda c: c.start({"name": "x"}), arena.InvalidArgument, "SPEC_INVALID", "ruleset"),
         (
-            lambda c: c.start(SPEC, set={"agents": ["random", "nobody"]}),
+            lambda c: c.start(SPEC, set={"agents": ["random", "missing"]}),
             arena.InvalidArgument,
             "UNKNOWN_AGENT",
-            "nobody",
+            "missing",
         ),
         (lambda c: c.command("game", "show", "x"), arena.InvalidArgument, "", "x"),
     ],

@@ -59,8 +59,8 @@ def test_failed_expectation_is_no_error(tmp_path):
 
 
 def test_wrong_spec_has_the_reason(tmp_path):
-    with pytest.raises(arena.InvalidArgument, match="nobody"):
-        arena.run(SPEC, set={"agents": ["random", "nobody"]}, data=tmp_path / "data")
+    with pytest.raises(arena.InvalidArgument, match="missing"):
+        arena.run(SPEC, set={"agents": ["random", "missing"]}, data=tmp_path / "data")
     assert not (tmp_path / "data").exists()
 
 

@@ -46,10 +46,10 @@ pub fn environment(
     let passed = from.into_iter();
     let passed = passed.filter(|(name, _)| name.to_str().is_some_and(is_passed));
     let mut passed: Vec<_> = passed.collect();
-    let work = plan.work();
+    let scratch = plan.scratch();
     for name in ["HOME", "TMPDIR"] {
         if !plan.variables.iter().any(|variable| variable == name) {
-            passed.push((name.into(), work.clone().into()));
+            passed.push((name.into(), scratch.clone().into()));
         }
     }
     passed

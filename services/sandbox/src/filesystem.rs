@@ -10,7 +10,7 @@ use landlock::{
     PathFd, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, Scope,
 };
 
-use crate::{Layer, Missing, PACKAGE, Plan, RUN, WORK, paths};
+use crate::{Layer, Missing, PACKAGE, Plan, RUN, SCRATCH, paths};
 
 /// Versions of Landlock, newest first.
 const VERSIONS: &[ABI] = &[ABI::V6, ABI::V5, ABI::V4, ABI::V3, ABI::V2, ABI::V1];
@@ -141,7 +141,7 @@ fn ruleset(
     let kinds = AccessFs::MakeChar | AccessFs::MakeBlock;
     let mut work = AccessFs::from_all(abi);
     work.remove(kinds);
-    rules.push((plan.folder.join(WORK), work));
+    rules.push((plan.folder.join(SCRATCH), work));
     for (path, access) in rules {
         let Ok(opened) = PathFd::new(&path) else {
             // What does not exist needs no rule.

@@ -25,5 +25,5 @@ pub use calls::ALLOWED;
 pub use confine::{confine, environment};
 pub use layer::Layer;
 pub use namespaces::{before_start, enter_namespaces};
-pub use plan::{Missing, PACKAGE, Plan, RUN, STDIN, STDOUT, TreeLimit, TreeLimits, WORK};
+pub use plan::{Missing, PACKAGE, Plan, RUN, SCRATCH, STDIN, STDOUT, TreeLimit, TreeLimits};
 pub use privileges::drop_capabilities;

@@ -9,7 +9,7 @@ use nix::{
     unistd::{Gid, Uid, chown, sethostname},
 };
 
-use crate::{Layer, Missing, Plan, RUN, WORK, privileges, root};
+use crate::{Layer, Missing, Plan, RUN, SCRATCH, privileges, root};
 
 /// Host name in the sandbox.
 const HOST: &str = "arena";
@@ -34,7 +34,7 @@ pub fn before_start(plan: &mut Plan) -> Result<(), Missing> {
         plan.user = Some(FIRST_USER + std::process::id());
     }
     if let Some(user) = plan.user {
-        let folders = [RUN, WORK].map(|name| plan.folder.join(name));
+        let folders = [RUN, SCRATCH].map(|name| plan.folder.join(name));
         let pipes = plan.pipes().into_iter().filter(|pipe| pipe.exists());
         for path in folders.into_iter().chain(pipes) {
             let owner = (Some(Uid::from_raw(user)), Some(Gid::from_raw(user)));

@@ -14,7 +14,7 @@ pub const STDIN: &str = "stdin";
 /// The pipe from its standard output.
 pub const STDOUT: &str = "stdout";
 /// The scratch folder.
-pub const WORK: &str = "work";
+pub const SCRATCH: &str = "scratch";
 /// The unpacked package.
 pub const PACKAGE: &str = "package";
 
@@ -24,7 +24,7 @@ pub const PACKAGE: &str = "package";
 pub struct Plan {
     /// Its layers; none: no sandbox.
     pub layers: Vec<Layer>,
-    /// The folder of the agent, with the folders [`RUN`], [`WORK`] and perhaps [`PACKAGE`].
+    /// The folder of the agent, with the folders [`RUN`], [`SCRATCH`] and perhaps [`PACKAGE`].
     pub folder: PathBuf,
     /// Files and folders that the agent may read and execute, besides those of the system.
     pub readable: Vec<PathBuf>,
@@ -92,8 +92,8 @@ impl Plan {
 
     /// The scratch folder.
     #[must_use]
-    pub fn work(&self) -> PathBuf {
-        self.folder.join(WORK)
+    pub fn scratch(&self) -> PathBuf {
+        self.folder.join(SCRATCH)
     }
 }
 

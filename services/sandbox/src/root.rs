@@ -13,7 +13,7 @@ use nix::{
     unistd::{Gid, Uid, chdir, chown, pivot_root},
 };
 
-use crate::{Layer, Missing, PACKAGE, Plan, RUN, WORK, paths};
+use crate::{Layer, Missing, PACKAGE, Plan, RUN, SCRATCH, paths};
 
 /// Where the next stage finds the program of this one.
 pub(crate) const PROGRAM: &str = "/.arena";
@@ -167,7 +167,7 @@ fn bind(from: &Path, to: &Path, flags: MsFlags) -> io::Result<()> {
 
 /// The scratch folder, in memory.
 fn scratch(plan: &Plan, root: &Path) -> io::Result<()> {
-    let work = plan.folder.join(WORK);
+    let work = plan.folder.join(SCRATCH);
     let to = root.join(work.strip_prefix("/").unwrap_or(&work));
     fs::create_dir_all(&to)?;
     symlink(&work, root.join("dev/shm"))?;

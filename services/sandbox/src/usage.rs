@@ -104,7 +104,7 @@ impl Meter {
         if self.plan.limits.disk_bytes == 0 || Instant::now() < self.next_walk {
             return None;
         }
-        let work = self.plan.work();
+        let work = self.plan.scratch();
         if self.plan.has(Layer::Scratch) {
             let inside = PathBuf::from(format!("/proc/{first}/root{}", work.display()));
             let size = statvfs(&inside).ok()?;
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn each_limit_is_measured() {
         let temp = tempfile::tempdir().expect("a folder");
-        let work = temp.path().join(crate::WORK);
+        let work = temp.path().join(crate::SCRATCH);
         fs::create_dir(&work).expect("a folder");
         fs::write(work.join("file"), vec![1; 100_000]).expect("a file");
         let none = TreeLimits::default();

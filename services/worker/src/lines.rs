@@ -52,8 +52,8 @@ struct Conversation {
     input: mpsc::UnboundedSender<Vec<u8>>,
     /// The encoded contexts that the process knows, by number.
     contexts: Vec<(Bytes, String)>,
-    open: BTreeMap<u32, Asked>,
-    batches: u32,
+    open: BTreeMap<u64, Asked>,
+    batches: u64,
     has_unknown_fields: bool,
 }
 
@@ -172,7 +172,7 @@ impl Lines {
             let asked = AskedDecision::new(place, context, ruleset, decision);
             decisions.push(asked.map_err(Status::internal)?);
         }
-        conversation.batches = conversation.batches.wrapping_add(1);
+        conversation.batches += 1;
         let batch = conversation.batches;
         let request = Request::Ask {
             batch,
@@ -224,7 +224,7 @@ impl Lines {
 }
 
 impl Conversation {
-    /// If nobody writes any more, the process has ended, or `close` follows.
+    /// If the writing task is gone, the process has ended, or `close` follows.
     fn say(&self, request: &Request<'_>) {
         let line = match self.has_unknown_fields {
             true => request.to_line_with_unknown_fields(),
@@ -252,6 +252,12 @@ impl Conversation {
             Line::Log => return false,
             Line::Message(Response::Hello(_)) => {
                 self.fail_all(&garbled("a second hello"));
+            }
+            // It was answered or has failed, and is not asked again under this number.
+            Line::Message(
+                Response::Answer(Answer { batch, .. }) | Response::Error { batch, .. },
+            ) if self.is_over(batch) => {
+                return false;
             }
             Line::Message(Response::Answer(answer)) => {
                 let batch = answer.batch;
@@ -318,8 +324,13 @@ impl Conversation {
         Ok(())
     }
 
+    /// True if a batch was asked and is not open any more.
+    fn is_over(&self, batch: u64) -> bool {
+        (1..=self.batches).contains(&batch) && !self.open.contains_key(&batch)
+    }
+
     /// Fails a batch, or all batches if it is not known which one.
-    fn fail(&mut self, batch: Option<u32>, status: &Status) {
+    fn fail(&mut self, batch: Option<u64>, status: &Status) {
         match batch.and_then(|batch| self.open.remove(&batch)) {
             Some(asked) => asked.sink.finish(Err(status.clone())),
             None => self.fail_all(status),

@@ -29,7 +29,9 @@ use crate::{
 #[command(after_help = "\
 A seat is the name of a registered or built-in agent, or a variant:
 NAME=BOT(KEY=VALUE,…). The seat \"human\" is asked on this terminal, with Tab to complete a
-move, and without a time limit unless one is given; the board is shown on stderr. An agent's random draws depend on its name: to reproduce a game
+move, and without a time limit unless one is given; the board is shown on stderr. A
+fault of an agent ends or continues the game as --on-fault says; it is printed, and is
+not a failure of the command. An agent's random draws depend on its name: to reproduce a game
 of a tournament, use the names of the tournament. The moves are then the same. The
 hash differs, because a record contains the id of its tournament.
 
@@ -107,7 +109,7 @@ pub(crate) struct PlayArgs {
 /// Time of a person for a move.
 const PERSON_TIME: Duration = Duration::from_secs(24 * 3600);
 /// The bot in the place of a person while the spec is resolved.
-const PLACEHOLDER: &str = "random";
+const STAND_IN: &str = "random";
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum OnFault {
@@ -210,7 +212,7 @@ impl PlayArgs {
         for seat in split_seats(&self.seats)? {
             // A bot that plays every ruleset holds the place of a person.
             let seat = match seat.as_str() {
-                human::NAME => format!("{}={PLACEHOLDER}", human::NAME),
+                human::NAME => format!("{}={STAND_IN}", human::NAME),
                 _ => seat,
             };
             let (name, variant) = seat::parse(&seat).map_err(Failure::usage)?;

@@ -171,7 +171,7 @@ def sweep(
 
 
 def _beside(variant: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of standings beside the keys of a variant: both have a column `blocks`."""
+    """A row of standings with the keys of a variant: both have a column `blocks`."""
     return {f"{name}_played" if name in variant else name: value for name, value in row.items()}
 
 

@@ -27,7 +27,7 @@ pub(super) enum Request<'a> {
         nodes: String,
     },
     Ask {
-        batch: u32,
+        batch: u64,
         time_budget_us: u64,
         decisions: Vec<AskedDecision>,
     },
@@ -153,7 +153,7 @@ impl AskedDecision {
 pub(super) enum Response {
     Hello(Box<v1::DescribeResponse>),
     Answer(Answer),
-    Error { batch: u32, message: String },
+    Error { batch: u64, message: String },
 }
 
 /// What a line of an agent is.
@@ -161,7 +161,7 @@ pub(super) enum Response {
 pub(super) enum Line {
     Message(Response),
     /// It has the type of a message, but is none: the batch that it names, and the problem.
-    Garbled(Option<u32>, String),
+    Garbled(Option<u64>, String),
     /// Output for people.
     Log,
 }
@@ -169,7 +169,7 @@ pub(super) enum Line {
 /// An answer to decisions of a batch.
 #[derive(Debug, Deserialize)]
 pub(super) struct Answer {
-    pub(super) batch: u32,
+    pub(super) batch: u64,
     pub(super) moves: Vec<u32>,
     pub(super) slots: Option<Vec<u32>>,
     pub(super) thinking_us: Option<u64>,
@@ -233,12 +233,12 @@ struct Head<'a> {
 
 #[derive(Deserialize)]
 struct Named {
-    batch: u32,
+    batch: u64,
 }
 
 #[derive(Deserialize)]
 struct AgentError {
-    batch: u32,
+    batch: u64,
     #[serde(default)]
     message: String,
 }

@@ -120,6 +120,22 @@ fn wrong_answers_are_garbled() {
     }
 }
 
+#[test]
+fn second_answer_is_part_of_the_log() {
+    let (lines, _written) = speaking();
+    let (sender, mut answers) = mpsc::unbounded_channel();
+    let answer = br#"{"type":"answer","batch":1,"moves":[5]}"#;
+    lines.choose_moves(&batch(1, &[0]), &sender);
+    assert!(lines.heard(answer));
+    lines.choose_moves(&batch(2, &[0]), &sender);
+    assert!(!lines.heard(answer), "the batch is over");
+    assert!(!lines.heard(br#"{"type":"error","batch":1,"message":"late"}"#));
+    assert!(lines.heard(br#"{"type":"answer","batch":2,"moves":[2]}"#));
+    for expected in [(1, vec![(0, 5)]), (2, vec![(0, 2)])] {
+        assert_eq!(choices(&mut answers).expect("moves"), expected);
+    }
+}
+
 #[tokio::test]
 async fn answer_to_one_question_has_its_details() {
     let (lines, mut written) = speaking();

@@ -9,7 +9,7 @@ use std::{
 };
 
 use arena_model::SandboxLevel;
-use arena_sandbox::{Missing, PACKAGE, Plan, RUN, WORK, paths};
+use arena_sandbox::{Missing, PACKAGE, Plan, RUN, SCRATCH, paths};
 
 use super::{GuardCommand, Launch, Listen};
 use crate::guard::Report;
@@ -84,7 +84,7 @@ impl Sandbox {
             return Ok(());
         }
         let folder = tempfile::tempdir_in(temp)?;
-        for name in [RUN, WORK] {
+        for name in [RUN, SCRATCH] {
             fs::create_dir(folder.path().join(name))?;
         }
         let mut plan = self.plan(folder.path());
@@ -164,7 +164,7 @@ impl Folders {
         }
         let folders = Self {
             run: folder.join(RUN),
-            work: folder.join(WORK),
+            work: folder.join(SCRATCH),
             package: folder.join(PACKAGE),
         };
         for folder in [&folders.run, &folders.work] {

@@ -60,12 +60,24 @@ impl NewArgs {
             // A path such as `.` has no name.
             None => name_of(self.folder.canonicalize()?.file_name()),
         };
+        if name == arena_model::PERSON || arena_agents::bot_info(&name).is_ok() {
+            return Err(unusable(&format!(
+                "the name \"{name}\" is taken by Arena; choose another one with --name"
+            )));
+        }
         for file in kit.files {
             let path = self.folder.join(file.path);
             let text = file.text.replace(TEMPLATE_NAME, &name);
             write(&path, file.is_executable, &text).map_err(|error| {
                 Failure::failed(format!("cannot write {}: {error}", path.display()))
             })?;
+        }
+        let given = self.folder.file_name().unwrap_or_default();
+        if self.name.is_none() && !given.is_empty() && given != OsStr::new(&name) {
+            output::note(format!(
+                "the agent is called {name}, because names have lower-case letters, digits and dashes; \
+                 --name chooses another name"
+            ));
         }
         let folder = quoted(&shown.to_string());
         let check = match &*folder {
@@ -126,9 +138,14 @@ fn write(path: &Path, is_executable: bool, text: &str) -> io::Result<()> {
 
 /// A path as a word of a shell.
 fn quoted(path: &str) -> String {
+    // A word that begins with a dash would be an option.
+    let path = match path.starts_with('-') {
+        true => format!("./{path}"),
+        false => path.to_owned(),
+    };
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-".contains(letter);
-    match !path.is_empty() && !path.starts_with('-') && path.chars().all(is_plain) {
-        true => path.to_owned(),
+    match !path.is_empty() && path.chars().all(is_plain) {
+        true => path,
         false => format!("'{}'", path.replace('\'', r"'\''")),
     }
 }
@@ -154,7 +171,12 @@ mod tests {
 
     #[test]
     fn paths_become_words() {
-        for (path, word) in [("a/b", "a/b"), ("a b", "'a b'"), ("a'b", r"'a'\''b'")] {
+        for (path, word) in [
+            ("a/b", "a/b"),
+            ("a b", "'a b'"),
+            ("a'b", r"'a'\''b'"),
+            ("--x", "./--x"),
+        ] {
             assert_eq!(quoted(path), word);
         }
     }
