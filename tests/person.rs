@@ -71,6 +71,39 @@ fn typed_moves_are_those_of_the_record() {
 }
 
 #[test]
+fn name_of_the_person_is_no_agent() {
+    let world = World::new();
+    let kit = |name: &str, folder: &str| {
+        let new = ["agent", "new", "--lang", "bash", "--name", name, folder];
+        world.arena(&new)
+    };
+    for name in ["human", "random"] {
+        let made = kit(name, name);
+        assert_eq!(made.code, Some(2), "{}", made.transcript());
+        assert!(made.stderr.contains("is taken by Arena"), "{}", made.stderr);
+    }
+    let _ = kit("mine", "mine").ok();
+    let register = [
+        "agent", "register", "human", "--binary", "mine", "--data", "data",
+    ];
+    let registered = world.arena(&register);
+    assert_eq!(registered.code, Some(2), "{}", registered.transcript());
+    assert!(
+        registered.stderr.contains("the seat of a person"),
+        "{}",
+        registered.stderr
+    );
+    let seats = "./mine,random";
+    let played = play(&world, seats, "", &[]);
+    assert_eq!(played.status.code(), Some(2));
+    assert!(
+        text(&played.stderr).contains("registered first"),
+        "{}",
+        text(&played.stderr)
+    );
+}
+
+#[test]
 fn board_moves_and_hints_are_shown() {
     let world = World::new();
     let played = play(&world, "greedy,human", "?\n9\nquit\n", &[]);
