@@ -2,7 +2,7 @@
 
 use std::{env, error::Error, fs, path::PathBuf};
 
-use prost_types::{FileDescriptorSet, field_descriptor_proto::Type};
+use prost_types::{DescriptorProto, FileDescriptorSet, field_descriptor_proto::Type};
 use tonic_prost_build::Builder;
 
 /// A new file in one of these is compiled without being named anywhere.
@@ -41,6 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .btree_map(".");
     if env::var_os("CARGO_FEATURE_JSON").is_some() {
         builder = with_json(builder, &files);
+        fs::write(out.join("positions.rs"), positions(&files))?;
     }
     builder.compile_fds(files)?;
     Ok(())
@@ -60,9 +61,7 @@ fn with_json(mut builder: Builder, files: &FileDescriptorSet) -> Builder {
     if has_schema {
         builder = builder.type_attribute(POSITIONS, "#[derive(schemars::JsonSchema)]");
     }
-    let files = files.file.iter();
-    let files = files.filter(|file| format!(".{}", file.package()) == POSITIONS);
-    for message in files.flat_map(|file| &file.message_type) {
+    for message in messages(files) {
         for field in &message.field {
             let path = format!("{POSITIONS}.{}.{}", message.name(), field.name());
             if field.r#type() == Type::Enum {
@@ -79,4 +78,30 @@ fn with_json(mut builder: Builder, files: &FileDescriptorSet) -> Builder {
         }
     }
     builder
+}
+
+/// The messages of positions and their moves.
+fn messages(files: &FileDescriptorSet) -> impl Iterator<Item = &DescriptorProto> {
+    let files = files.file.iter();
+    let files = files.filter(|file| format!(".{}", file.package()) == POSITIONS);
+    files.flat_map(|file| &file.message_type)
+}
+
+/// The call of a macro with each ruleset and its type: `"chinese-ludo" => ChineseLudoPosition`.
+fn positions(files: &FileDescriptorSet) -> String {
+    let mut call = "positions! {\n".to_owned();
+    for message in messages(files) {
+        let name = message.name();
+        if let Some(words) = name.strip_suffix("Position") {
+            let mut ruleset = String::new();
+            for letter in words.chars() {
+                if letter.is_ascii_uppercase() && !ruleset.is_empty() {
+                    ruleset.push('-');
+                }
+                ruleset.push(letter.to_ascii_lowercase());
+            }
+            call += &format!("    \"{ruleset}\" => {words}({name}),\n");
+        }
+    }
+    call + "}\n"
 }

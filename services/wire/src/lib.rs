@@ -4,7 +4,7 @@ pub mod batch;
 pub mod convert;
 pub mod fields;
 #[cfg(feature = "json")]
-mod json;
+pub mod json;
 pub mod limits;
 #[cfg(feature = "networks")]
 pub mod networks;

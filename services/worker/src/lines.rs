@@ -7,7 +7,6 @@
 mod hello;
 mod messages;
 pub(crate) mod pipes;
-mod position;
 #[cfg(test)]
 mod tests;
 

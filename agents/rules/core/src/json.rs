@@ -1,13 +1,10 @@
-//! Positions and options as JSON. The fields of positions come from the descriptors of their
-//! messages, so that a new ruleset needs no code here.
+//! Positions and options as JSON. Positions are read by the descriptors of their messages, so that a
+//! new ruleset needs no code here, and errors name the field.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
 use arena_engine::options::{Options, Value as OptionValue};
-use arena_wire::{
-    DESCRIPTORS,
-    fields::{FieldError, Fields, Value as WireValue},
-};
+use arena_wire::{DESCRIPTORS, json::Position};
 use prost::{
     Message as _,
     encoding::{WireType, encode_key, encode_varint},
@@ -43,8 +40,8 @@ enum Kind {
     Bytes,
     /// A word for each number.
     Words(Vec<(u64, String)>),
-    /// The name of a message.
-    Message(String),
+    /// Details of moves, which rules do not read.
+    Message,
 }
 
 fn messages() -> BTreeMap<String, Vec<Field>> {
@@ -80,7 +77,7 @@ impl Field {
             Type::Sint32 | Type::Sint64 => Kind::ZigZag,
             Type::Bytes => Kind::Bytes,
             Type::Enum => Kind::Words(words(&enums[type_name])),
-            Type::Message => Kind::Message(type_name.to_owned()),
+            Type::Message => Kind::Message,
             other => unreachable!("{}: positions have no {other:?}", field.name()),
         };
         Self {
@@ -133,8 +130,7 @@ impl Field {
     fn write(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
         let name = &self.name;
         match (&self.kind, value) {
-            // Rules do not read the details of moves.
-            (Kind::Message(_), _) => Ok(()),
+            (Kind::Message, _) => Ok(()),
             (Kind::Bytes, Value::Array(items)) => {
                 let byte = |item: &Value| item.as_u64().and_then(|byte| u8::try_from(byte).ok());
                 let bytes: Option<Vec<u8>> = items.iter().map(byte).collect();
@@ -180,7 +176,7 @@ impl Field {
                 let found = words.iter().find(|(_, word)| value == word.as_str());
                 found.map(|(number, _)| *number)
             }
-            Kind::Bytes | Kind::Message(_) => None,
+            Kind::Bytes | Kind::Message => None,
         };
         number.ok_or_else(|| {
             let expected = match &self.kind {
@@ -191,7 +187,7 @@ impl Field {
                     let words: Vec<&str> = words[1..].iter().map(|(_, word)| &**word).collect();
                     format!("one of {}", words.join(", "))
                 }
-                Kind::Bytes | Kind::Message(_) => "a number".to_owned(),
+                Kind::Bytes | Kind::Message => "a number".to_owned(),
             };
             let mut shown = value.to_string();
             if shown.len() > 40 {
@@ -200,75 +196,13 @@ impl Field {
             format!("{}: {shown} is not {expected}", self.name)
         })
     }
-
-    /// A number of the message as a value.
-    fn value(&self, number: u64) -> Value {
-        match &self.kind {
-            Kind::Bool => Value::Bool(number != 0),
-            Kind::ZigZag => Value::from((number >> 1) as i64 ^ -((number & 1) as i64)),
-            Kind::Words(words) => {
-                let found = words.iter().find(|(known, _)| *known == number);
-                found.map_or(Value::Null, |(_, word)| Value::from(&**word))
-            }
-            Kind::Unsigned | Kind::Bytes | Kind::Message(_) => Value::from(number),
-        }
-    }
-
-    /// The value of a field that the message does not have.
-    fn default(&self) -> Value {
-        match self.kind {
-            Kind::Bytes | Kind::Message(_) => Value::Array(Vec::new()),
-            _ if self.repeated => Value::Array(Vec::new()),
-            _ => self.value(0),
-        }
-    }
-
-    /// Adds what the message has for this field to its value.
-    fn read(&self, wire: WireValue<'_>, value: &mut Value) -> Result<(), FieldError> {
-        match (&self.kind, value) {
-            (Kind::Message(name), Value::Array(items)) => {
-                let fields = fields_of(name).map_err(|_| FieldError::Type)?;
-                items.push(object(fields, wire.bytes()?)?);
-            }
-            (Kind::Bytes, Value::Array(items)) => {
-                items.extend(wire.bytes()?.iter().map(|&byte| Value::from(byte)));
-            }
-            (_, Value::Array(items)) => wire.numbers(|number| items.push(self.value(number)))?,
-            (_, value) => *value = self.value(wire.number()?),
-        }
-        Ok(())
-    }
 }
 
-/// A message as an object with all values.
-fn object(fields: &[Field], bytes: &[u8]) -> Result<Value, FieldError> {
-    let mut values: Vec<Value> = fields.iter().map(Field::default).collect();
-    for field in Fields::of(bytes) {
-        let (tag, wire) = field?;
-        if let Some(index) = fields.iter().position(|field| field.tag == tag) {
-            fields[index].read(wire, &mut values[index])?;
-        }
-    }
-    let named = fields.iter().zip(values);
-    // The details of moves are left out if there are none.
-    let has_value = |(field, value): &(&Field, Value)| {
-        !matches!(field.kind, Kind::Message(_))
-            || value.as_array().is_none_or(|all| !all.is_empty())
-    };
-    let named = named.filter(has_value);
-    Ok(Value::Object(
-        named
-            .map(|(field, value)| (field.name.clone(), value))
-            .collect(),
-    ))
-}
-
-/// The message of a position, which the rules wrote, as JSON.
+/// The message of a position, which the rules wrote, as JSON: as a worker sends it to agents.
 pub(crate) fn of_message(ruleset: &str, bytes: &[u8]) -> String {
-    let fields = fields_of(&message_of(ruleset)).expect("every ruleset has a message");
-    object(fields, bytes)
-        .expect("the rules write valid messages")
-        .to_string()
+    let position = Position::decode(ruleset, bytes).expect("every ruleset has a message");
+    let position = position.expect("the rules write valid messages");
+    serde_json::to_string(&position).expect("positions are plain data")
 }
 
 /// Options from a JSON object of texts, numbers and booleans.

@@ -111,13 +111,13 @@ fn json_has_the_form_of_the_line_protocol() {
     state.apply(2).expect("legal");
     assert_eq!(
         state.to_json(false),
-        r#"{"board":[4,4,0,5,5,5,1,4,4,4,4,4,4,0],"pits":6,"plies":1,"to_move":0}"#
+        r#"{"pits":6,"board":[4,4,0,5,5,5,1,4,4,4,4,4,4,0],"to_move":0,"plies":1}"#
     );
     let mut state = ludo().initial();
     state.apply_outcome(5).expect("a six");
     assert_eq!(
         state.to_json(true),
-        r#"{"die":6,"moves":[{"from":-1,"hits":0,"id":0,"lost":0,"plane":0,"to":0}],"phase":"move","planes":[-1,-1,-1,-1,-1,-1,-1,-1],"rolls":1,"sixes":0,"to_move":0}"#
+        r#"{"to_move":0,"die":6,"planes":[-1,-1,-1,-1,-1,-1,-1,-1],"rolls":1,"sixes":0,"phase":"move","moves":[{"id":0,"plane":0,"from":-1,"to":0,"hits":0,"lost":0}]}"#
     );
     let cowry = Game::new("cowry", &Options::new(), None).expect("a ruleset");
     let json = cowry.initial().to_json(false);

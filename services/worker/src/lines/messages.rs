@@ -2,11 +2,11 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use arena_wire::v1;
+use arena_wire::{json::Position, v1};
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::{Value, json};
 
-use super::{hello, position::Position};
+use super::hello;
 
 /// A message to an agent.
 #[derive(Debug, Serialize)]
@@ -125,6 +125,9 @@ impl AskedDecision {
         ruleset: &str,
         decision: v1::Decision,
     ) -> Result<Self, String> {
+        let position = Position::decode(ruleset, &decision.position)
+            .ok_or_else(|| format!("positions of {ruleset} cannot be written as JSON"))?
+            .map_err(|error| format!("a position of {ruleset}: {error}"))?;
         let is_sticky = !decision.game.is_empty();
         let moves = decision.moves.iter().map(|it| [it.seat, it.move_id]);
         Ok(Self {
@@ -133,7 +136,7 @@ impl AskedDecision {
             seat: decision.seat,
             number: decision.number,
             seed: decision.seed.to_string(),
-            position: Position::decode(ruleset, &decision.position)?,
+            position,
             moves: is_sticky.then(|| moves.collect()),
             game: is_sticky.then(|| hex::encode(&decision.game)),
             legal_moves: decision.legal_moves,

@@ -1,5 +1,7 @@
 //! What is said to a process, and what its answers become.
 
+mod positions;
+
 use serde_json::{Value, json};
 
 use super::*;
