@@ -8,9 +8,9 @@ use std::{
 use arena_model::{printable, printable_json};
 use tracing::field::Field;
 use tracing_subscriber::{
-    EnvFilter, Layer, Registry,
+    Layer, Registry,
     field::MakeExt,
-    filter::ParseError,
+    filter::{ParseError, Targets},
     fmt::{MakeWriter, format::Writer, format::debug_fn, layer},
     layer::SubscriberExt,
     util::{SubscriberInitExt, TryInitError},
@@ -116,7 +116,7 @@ impl<W: Write> Write for JsonLines<W> {
     }
 }
 
-fn parse(filter: &str) -> Result<EnvFilter, LogError> {
+fn parse(filter: &str) -> Result<Targets, LogError> {
     let wanted = filter.trim();
     let directives = match wanted.parse::<tracing::level_filters::LevelFilter>() {
         Ok(level) if level > tracing::level_filters::LevelFilter::WARN => {
@@ -124,12 +124,10 @@ fn parse(filter: &str) -> Result<EnvFilter, LogError> {
         }
         _ => wanted.to_owned(),
     };
-    EnvFilter::builder()
-        .parse(directives)
-        .map_err(|source| LogError::Filter {
-            filter: wanted.to_owned(),
-            source,
-        })
+    directives.parse().map_err(|source| LogError::Filter {
+        filter: wanted.to_owned(),
+        source,
+    })
 }
 
 fn colour() -> bool {
