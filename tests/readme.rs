@@ -153,6 +153,7 @@ fn readmes() -> Vec<String> {
         "agents/docs/existing-bot.md",
         "agents/docs/first-agent.md",
         "agents/sdk/python/README.md",
+        "agents/sdk/typescript/README.md",
         "deploy/OTHERS.md",
         "deploy/README.md",
         "services/games/README.md",
