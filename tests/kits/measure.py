@@ -2,6 +2,7 @@
 
     python tests/kits/measure.py python
     python tests/kits/measure.py python --random    a random policy without details of moves
+    python tests/kits/measure.py javascript --grpc  the same policy with the TypeScript SDK
 
 Without --random, it is the example policy, which needs the effects of moves.
 """
@@ -55,54 +56,95 @@ def decision(draw, slot, has_details):
     }
 
 
-def status(agent, field):
-    lines = pathlib.Path(f"/proc/{agent.process.pid}/status").read_text().splitlines()
+def status(process, field):
+    lines = pathlib.Path(f"/proc/{process.pid}/status").read_text().splitlines()
     return next(line.split()[1] for line in lines if line.startswith(field))
 
 
-def cpu_seconds(agent):
-    fields = pathlib.Path(f"/proc/{agent.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+def cpu_seconds(process):
+    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / 100
 
 
-def measure(folder, has_details):
+def batches_of(has_details):
     draw = random.Random(1)
+    return [[decision(draw, slot, has_details) for slot in range(BATCH)] for _ in range(BATCHES)]
+
+
+def measure(folder, has_details):
     batches = []
-    for batch in range(BATCHES):
-        decisions = [decision(draw, slot, has_details) for slot in range(BATCH)]
+    for batch, decisions in enumerate(batches_of(has_details)):
         ask = {"type": "ask", "batch": batch, "time_budget_us": 0, "decisions": decisions}
         batches.append((json.dumps(ask, separators=(",", ":")) + "\n").encode())
     started = time.perf_counter()
     agent = Agent(folder)
     agent.ask({"type": "hello", "protocol": 1, "arena": "0.1.0"})
     milliseconds = 1000 * (time.perf_counter() - started)
-    print(f"hello after {milliseconds:.0f} ms, {status(agent, 'VmHWM')} kB")
+    print(f"hello after {milliseconds:.0f} ms, {status(agent.process, 'VmHWM')} kB")
     game = {"type": "game", "context": 0, "ruleset": "kalah", "rules_version": 1, "seats": 2}
     agent.send({**game, "options": {}, "bot": "", "bot_options": {"again": "1"}, "nodes": "0"})
-    for _ in range(3):
-        before, started = cpu_seconds(agent), time.perf_counter()
+
+    def exchange():
         write = lambda: [agent.process.stdin.write(line) for line in batches * ROUNDS]
         writer = threading.Thread(target=lambda: (write(), agent.process.stdin.flush()))
         writer.start()
         for _ in range(BATCHES * ROUNDS):
             assert agent.process.stdout.readline().startswith(b'{"type":"answer"')
-        seconds, cpu = time.perf_counter() - started, cpu_seconds(agent) - before
         writer.join()
-        count = BATCH * BATCHES * ROUNDS
-        print(f"{count / seconds:,.0f} decisions/s, {count / cpu:,.0f} per second of CPU time")
-    print(f"{status(agent, 'VmHWM')} kB, {len(batches[0]) // BATCH} bytes a decision")
+
+    report(agent.process, exchange, len(batches[0]) // BATCH)
     agent.end()
 
 
-def main(lang, is_random):
+def report(process, exchange, size):
+    for _ in range(3):
+        before, started = cpu_seconds(process), time.perf_counter()
+        exchange()
+        seconds, cpu = time.perf_counter() - started, cpu_seconds(process) - before
+        count = BATCH * BATCHES * ROUNDS
+        print(f"{count / seconds:,.0f} decisions/s, {count / cpu:,.0f} per second of CPU time")
+    print(f"{status(process, 'VmHWM')} kB, {size} bytes a decision")
+
+
+def measure_grpc(folder, policy, has_details):
+    from typescript_sdk import Process, Sdk, kalah_pb2, pb
+
+    sdk = Sdk(folder)
+    (sdk.folder / "policy.js").write_text(policy.replace("./arena.js", "arena-agent"))
+    program = sdk.package(folder / "bundle", "policy.js") / "dist/agent.js"
+    process = Process(["node", str(program)], folder, sdk.environment)
+    process.client.health()
+    options = [pb.OptionValue(name="again", value="1")]
+    context = pb.GameContext(ruleset="kalah", rules_version=1, seats=2, bot_options=options)
+    requests = []
+    for decisions in batches_of(has_details):
+        for one in decisions:
+            position = kalah_pb2.KalahPosition(**one["position"])
+            one |= {"seed": int(one["seed"]), "position": position.SerializeToString()}
+        decisions = [pb.Decision(**one) for one in decisions]
+        requests.append(pb.ChooseMovesRequest(contexts=[context], decisions=decisions))
+
+    def exchange():
+        answers = list(process.client.stream(requests * ROUNDS))
+        assert all(len(answer.choices) == BATCH for answer in answers)
+
+    report(process.child, exchange, len(requests[0].SerializeToString()) // BATCH)
+    process.close()
+
+
+def main(lang, is_random, is_grpc):
     def edit(folder):
         name, text = RANDOM[lang]
         (folder / name).write_text(text)
 
     with tempfile.TemporaryDirectory() as folder:
-        agent = build(lang, pathlib.Path(folder) / "agent", edit if is_random else None)
-        measure(agent, not is_random)
+        folder = pathlib.Path(folder)
+        agent = build(lang, folder / "kit", edit if is_random else None)
+        if is_grpc:
+            measure_grpc(folder, (agent / "agent.js").read_text(), not is_random)
+        else:
+            measure(agent, not is_random)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], "--random" in sys.argv[2:])
+    main(sys.argv[1], "--random" in sys.argv[2:], "--grpc" in sys.argv[2:])

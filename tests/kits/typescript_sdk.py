@@ -12,7 +12,7 @@ import pytest
 from conftest import KITS, ROOT, compiler_modules
 
 sys.path.insert(0, str(ROOT / "agents/sdk/python/tests"))
-from client import Client  # the client that tests of the Python SDK use
+from client import Client, kalah_pb2, pb  # the client that tests of the Python SDK use
 
 SDK = ROOT / "agents/sdk/typescript"
 ARENA = os.environ.get("ARENA_BIN", str(ROOT / "target/debug/arena"))

@@ -90,3 +90,29 @@ def test_state_of_the_javascript_kit_is_the_position(ruleset, tmp_path, node_pac
     )
     moves = json.loads(answered.stdout.splitlines()[-1])["moves"]
     assert moves == [decision["legal_moves"][0] for decision in asked], answered.stderr
+
+
+def test_state_of_the_typescript_sdk_is_the_position(tmp_path, node_package):
+    pytest.importorskip("grpc", reason="the client needs grpcio")
+    sys.path[:0] = [str(AGENTS / "sdk/python"), str(AGENTS.parent / "tests/kits")]
+    from typescript_sdk import Process, Sdk, pb
+
+    sdk = Sdk(tmp_path)
+    (sdk.folder / "states.js").write_text(
+        "import { serve } from 'arena-agent';\n"
+        "const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);\n"
+        "serve((d) => same(d.state().legal(), d.legalMoves) ? d.legalMoves[0] : -1, { name: 'x' });\n"
+    )
+    folder = sdk.package(tmp_path / "states", "states.js")
+    shutil.copytree(node_package, folder / "dist/node_modules/arena-rules")
+    process = Process(["node", str(folder / "dist/agent.js")], folder, sdk.environment)
+    try:
+        process.client.health()
+        for ruleset in rulesets():
+            for context, decision, state in decisions(ruleset):
+                options = [pb.OptionValue(name=name, value=text) for name, text in context["options"].items()]
+                message = pb.GameContext(ruleset=ruleset, seats=context["seats"], options=options)
+                asked = pb.Decision(legal_moves=decision["legal_moves"], position=state.encode())
+                assert process.client.choose(message, asked).move_id == decision["legal_moves"][0]
+    finally:
+        process.close()
