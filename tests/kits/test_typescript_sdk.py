@@ -18,9 +18,10 @@ from grpc_health.v1 import health_pb2
 
 RULESETS = ["chinese-ludo", "cowry", "kalah", "oware-abapa", "oware-anan-anan"]
 FIRST = "(decision) => decision.legalMoves[0]"
+# What an agent of the line protocol answers.
+NOISE = """'{"type":"answer","batch":1,"moves":[99]}'"""
 PICKY = """
 serve((decision) => {
-  console.log('{"type":"answer","batch":1,"moves":[99]}');
   if (decision.number === 13) throw new Error("unlucky");
   if (decision.number === 14) return undefined;
   return decision.legalMoves.at(-1);
@@ -68,10 +69,14 @@ def test_example_passes_every_step_of_the_check(sdk, tmp_path):
 
 
 def test_lines_and_grpc_play_the_same_games(sdk, tmp_path):
-    """The policy of the kit plays by lines, and by gRPC with another import."""
+    """The policy of the kit plays by lines, and by gRPC with another import and with prints."""
     shutil.copytree(KITS / "javascript", tmp_path / "lines")
     text = (KITS / "javascript/agent.js").read_text()
-    (sdk.folder / "kit.js").write_text(text.replace('"./arena.js"', '"arena-agent"'))
+    text = text.replace('"./arena.js"', '"arena-agent"')
+    anchor = "function choose(decision) {"
+    assert anchor in text
+    text = text.replace(anchor, f"console.log({NOISE});{anchor}console.log({NOISE});")
+    (sdk.folder / "kit.js").write_text(text)
     sdk.package(tmp_path / "grpc", "kit.js")
     for ruleset in RULESETS:
         spec = f'name = "same"\nruleset = "{ruleset}"\nseed = "7"\nblocks = 5\nagents = ["mine", "random"]\n'
@@ -242,6 +247,24 @@ def test_error_of_the_policy_fails_only_its_decision(serve):
         assert failure.value.code() == grpc.StatusCode.INTERNAL
         assert text in failure.value.details()
     assert process.client.choose(kalah_context(), kalah_decision()).move_id == 5
+
+
+def test_wrong_requests_and_long_errors_leave_the_agent_ready(serve):
+    client = serve("serve((decision) => { throw 'long'.repeat(decision.seats * 50_000); }, { name: 'first' });").client
+    raw = {"request_serializer": bytes, "response_deserializer": bytes}
+    choose = client.channel.unary_unary("/arena.v1.AgentService/ChooseMove", **raw)
+    batch = client.channel.stream_stream("/arena.v1.AgentService/ChooseMoves", **raw)
+    for request in (b"", b"\xff\xff", b"\x12\x02\x08"):
+        with pytest.raises(grpc.RpcError) as failure:
+            choose(request, timeout=30)
+        assert failure.value.code() == grpc.StatusCode.INTERNAL
+    with pytest.raises(grpc.RpcError):
+        list(batch(iter([b"\xff\xff"]), timeout=30))
+    with pytest.raises(grpc.RpcError) as failure:
+        client.choose(kalah_context(), kalah_decision())
+    assert failure.value.code() == grpc.StatusCode.INTERNAL
+    assert failure.value.details().startswith("longlong")
+    assert moves(client, [kalah_context()], [kalah_decision(context=7)]) == {}
 
 
 def test_arena_records_the_error_of_a_policy(sdk, tmp_path):

@@ -4,9 +4,10 @@ import { type Agent, type Answer, describe } from "./agent.js";
 import { type ContextMessage, type DecisionMessage, type Long, messageType, number } from "./codec.js";
 import { Context, Decision } from "./decision.js";
 
+// Messages within messages are null if they are absent.
 interface MoveRequest {
-  context: ContextMessage;
-  decision: DecisionMessage;
+  context: ContextMessage | null;
+  decision: DecisionMessage | null;
   time_budget_us: Long;
 }
 
@@ -24,6 +25,9 @@ interface Chosen {
 }
 
 type Stream = grpc.ServerDuplexStream<MovesRequest, object>;
+
+/** Characters of an error's text: a client refuses headers of more than 16 KiB. */
+const DETAILS_MAX = 1500;
 
 export const NAME = "arena.v1.AgentService";
 
@@ -171,9 +175,10 @@ export class Service {
 
   private chooseMove(request: MoveRequest, reply: grpc.sendUnaryData<object>): void {
     const failures = new Failures();
-    const bot = this.find(request.context.bot, failures);
-    const budget = number(request.time_budget_us);
-    const decision = new Decision(new Context(request.context), request.decision, budget);
+    const context = request.context ?? (messageType("GameContext").create() as unknown as ContextMessage);
+    const message = request.decision ?? (messageType("Decision").create() as unknown as DecisionMessage);
+    const bot = this.find(context.bot, failures);
+    const decision = new Decision(new Context(context), message, number(request.time_budget_us));
     const started = performance.now();
     after(bot ? this.decide(bot, [decision], failures, chooseEach) : [], ([chosen]) => {
       failures.print();
@@ -181,7 +186,7 @@ export class Service {
         reply(null, { move_id: chosen.move_id, info: { ...chosen.info, thinking_us: microseconds(started) } });
       } else {
         const code = bot ? grpc.status.INTERNAL : grpc.status.INVALID_ARGUMENT;
-        reply({ code, details: String(failures.first) });
+        reply({ code, details: String(failures.first).slice(0, DETAILS_MAX) });
       }
     });
   }
