@@ -16,6 +16,7 @@ from typescript_sdk import SDK, block, sdk, serve  # noqa: F401
 from client import cowry_context, cowry_decision, kalah_context, kalah_decision, values
 from grpc_health.v1 import health_pb2
 
+COMPILER = "--strict --noEmit --module node16 --target es2022 --types node"
 RULESETS = ["chinese-ludo", "cowry", "kalah", "oware-abapa", "oware-anan-anan"]
 FIRST = "(decision) => decision.legalMoves[0]"
 # What an agent of the line protocol answers.
@@ -50,12 +51,28 @@ def test_readme_agent_is_checked_and_registered(sdk, tmp_path):
     (folder / "agent.ts").write_text(block("ts"))
     (folder / "arena-agent.toml").write_text(block("toml"))
     (folder / ".arenaignore").write_text(block("text") + "served.mjs\n")
-    compiler = "--strict --noEmit --module node16 --target es2022 --skipLibCheck"
-    sdk.run(f"npm pkg set type=module && tsc {compiler} agent.ts && npm pkg delete type", folder)
+    sdk.run(f"npm pkg set type=module && tsc {COMPILER} agent.ts && npm pkg delete type", folder)
     sdk.run(sdk.bundle, folder)
     check, register = sdk.commands
     assert "no fault" in sdk.run(check, folder)
     assert "my-greedy" in sdk.run(f"{register} --data {tmp_path}", folder)
+
+
+def test_types_describe_decisions_and_answers(sdk):
+    (sdk.folder / "types.mts").write_text("""
+      import { type Agent, type CowryPosition, type Decision, type KalahPosition, option, serve } from "arena-agent";
+      const first: Agent<KalahPosition> = { name: "a", choose: ({ position }) => position.moves[0].pit };
+      const options = [option("x", 1.5, "", { type: "real" })];
+      const second: Agent<CowryPosition> = { name: "b", options, choose: async () => ({ move: 1, score: 0.5 }) };
+      serve(first, second);
+      serve(({ legalMoves, rng }) => rng.choice(legalMoves), { name: "c" });
+      serve((decision) => decision.position.any_field, { name: "d" });
+      // @ts-expect-error: an answer is not a text
+      serve(() => "x", { name: "e" });
+      // @ts-expect-error: Kalah has no die
+      serve((decision: Decision<KalahPosition>) => decision.position.die, { name: "f" });
+    """)
+    sdk.run(f"tsc {COMPILER} types.mts", sdk.folder)
 
 
 def test_example_passes_every_step_of_the_check(sdk, tmp_path):

@@ -12,7 +12,7 @@ export type Position = { moves: Move[]; [field: string]: any };
 /** Values of options by name, all as texts. */
 export type Options = { readonly [name: string]: string };
 
-/** What the decisions of a game share. Everything is decoded when it is first used. */
+/** What the decisions of a game share. Everything is decoded when it is first used. @internal */
 export class Context {
   private readOptions: Options | undefined;
   private readBotOptions: Options | undefined;

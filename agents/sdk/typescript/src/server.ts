@@ -45,7 +45,7 @@ function healthMethod(name: string, responseStream: boolean): grpc.MethodDefinit
  * cannot be served.
  */
 export function serve<P = Position>(choose: Policy<P>, about: About<P>): void;
-export function serve<P = Position>(...agents: Agent<P>[]): void;
+export function serve(...agents: Agent<any>[]): void;
 export function serve(...given: any[]): void {
   const agents: Agent[] = typeof given[0] === "function" ? [{ ...given[1], choose: given[0] }] : given;
   let service: Service;
