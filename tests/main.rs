@@ -43,6 +43,8 @@ mod lying_worker;
 mod one_result;
 /// The output of agents is kept, and the line of an error is shown.
 mod outputs;
+/// A program with a ruleset of its own.
+mod own_ruleset;
 /// The pages for authors of agents work as written, and `arena` prints the pages of rulesets.
 mod pages;
 /// A person plays on the terminal.

@@ -1,4 +1,4 @@
-use std::{fmt::Write, fs, os::unix::fs::symlink};
+use std::{fmt::Write, fs, os::unix::fs::symlink, path::Path};
 
 use arena_tests::{World, arena, repository};
 
@@ -34,6 +34,11 @@ fn blocks(page: &str) -> Vec<Block> {
 /// Writes all files of a page and runs all its commands, in order, in one shell. The lines of
 /// its outputs must occur in what the commands print.
 fn follow(page: &str) {
+    follow_with(page, "arena", &arena());
+}
+
+/// The same, with another program in the search path. Commands that build it are not run.
+fn follow_with(page: &str, name: &str, program: &Path) {
     let page = fs::read_to_string(repository().join(page)).expect(page);
     let mut script = String::from("set -euo pipefail\n");
     let (mut expected, mut commands) = (Vec::new(), 0);
@@ -45,6 +50,7 @@ fn follow(page: &str) {
                 commands += 1;
             }
             "output" => expected.extend(text.lines()),
+            "build" => {}
             role => {
                 let file = role.strip_prefix("file: ").expect("test, output or file");
                 write!(
@@ -59,7 +65,7 @@ fn follow(page: &str) {
     let world = World::new();
     let bin = world.folder().join("bin");
     fs::create_dir(&bin).expect("a folder");
-    symlink(arena(), bin.join("arena")).expect("a link");
+    symlink(program, bin.join(name)).expect("a link");
     let script = world.write("page.sh", script);
     let mut command = world.command("bash");
     let path = std::env::var("PATH").unwrap_or_default();
@@ -72,6 +78,24 @@ fn follow(page: &str) {
         assert!(is_printed, "not printed: {line}\n{}", run.transcript());
     }
     world.nothing_runs();
+}
+
+#[test]
+fn own_ruleset_is_written_as_the_page_says() {
+    let page = "services/games/docs/own-ruleset.md";
+    let text = fs::read_to_string(repository().join(page)).expect(page);
+    let source = blocks(&text)
+        .into_iter()
+        .find(|block| block.role == "file: src/main.rs");
+    let built = fs::read_to_string(repository().join("services/cli/examples/pig.rs"));
+    let (_, built) = built
+        .as_deref()
+        .expect("the example")
+        .split_once("\n\n")
+        .expect("a comment first");
+    assert_eq!(source.expect("a source").text.trim_end(), built.trim_end());
+    let program = arena().with_file_name("examples").join("pig");
+    follow_with(page, "pig", &program);
 }
 
 #[test]

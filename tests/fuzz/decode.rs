@@ -17,14 +17,14 @@ pub(crate) fn read<G: Game>(game: &G, case: &Case, bytes: &[u8]) {
     let state = match game.decode(bytes) {
         Ok(state) => state,
         Err(error) => {
-            assert_eq!(error.ruleset, G::NAME, "{label}");
+            assert_eq!(error.ruleset, game.name(), "{label}");
             assert!(!error.reason.is_empty(), "{label}: no reason");
             return;
         }
     };
     positions::check(game, &state, label);
     // Moves are not read, so errors in them need not be noticed.
-    if let Ok((rewritten, _)) = positions::canonical(G::NAME, bytes) {
+    if let Ok((rewritten, _)) = positions::canonical(game.name(), bytes) {
         let by_prost = game.decode(&rewritten);
         assert_eq!(by_prost, Ok(state.clone()), "{label}: prost reads other");
     }

@@ -210,7 +210,15 @@ const WORKSPACE: [&str; 4] = ["--workspace", "--locked", "--features", "arena-cl
 const PYTHON_SDK: &str = "agents/sdk/python";
 
 /// What tests need. `cargo clippy` checks the other targets, examples and benchmarks.
-const TARGETS: [&str; 5] = ["--lib", "--bins", "--tests", "--example", "fixture"];
+const TARGETS: [&str; 7] = [
+    "--lib",
+    "--bins",
+    "--tests",
+    "--example",
+    "fixture",
+    "--example",
+    "pig",
+];
 
 /// What steps need to know.
 #[derive(Clone)]

@@ -173,7 +173,7 @@ impl Visitor for Play {
         loop {
             let mut bytes = Vec::new();
             game.encode(&state, false, &mut bytes);
-            played.boards.push(board(G::NAME, &bytes));
+            played.boards.push(board(game.name(), &bytes));
             let Node::Decision(seat) = game.node(&state) else {
                 break;
             };

@@ -107,7 +107,7 @@ fn in_process<G: Ruleset>(name: &str) {
         }
     }
     let each = started.elapsed().as_nanos() / u128::from(decisions);
-    println!("  {:<42} {each:>14}", format!("{name}, {}", G::NAME));
+    println!("  {:<42} {each:>14}", format!("{name}, {}", game.name()));
 }
 
 /// A served process that is ended with the benchmark.

@@ -11,7 +11,7 @@ use arena_engine::{
     options::{self, OptionError, Options, Spec},
 };
 use arena_games::{
-    EachRuleset, GamesError, Ruleset, Visitor,
+    EachGame, GamesError, Ruleset, Visitor,
     oware::{Abapa, AnanAnan},
 };
 
@@ -166,13 +166,13 @@ impl BotInfo {
 
     fn plays_all<B: UniversalBot>(mut self) -> Self {
         struct Add<'a, B>(&'a mut BotInfo, PhantomData<B>);
-        impl<B: UniversalBot> EachRuleset for Add<'_, B> {
-            fn ruleset<G: Ruleset>(&mut self) {
+        impl<B: UniversalBot> EachGame for Add<'_, B> {
+            fn game<G: Game>(&mut self) {
                 let make: MakeBot<G> = B::make::<G>;
                 self.0.makers.push(Arc::new(make));
             }
         }
-        arena_games::each_ruleset(&mut Add::<B>(&mut self, PhantomData));
+        arena_games::each_game(&mut Add::<B>(&mut self, PhantomData));
         self
     }
 
@@ -212,11 +212,11 @@ pub fn bot<G: Game>(name: &str, options: &Options, game: &G) -> Result<Box<dyn B
         bot: info.name,
         error,
     };
-    let specs = options::of_ruleset(&info.options, G::NAME);
+    let specs = options::of_ruleset(&info.options, game.name());
     let options = options::resolve(&specs, &[], options).map_err(fail)?;
     let make = info.maker::<G>().ok_or_else(|| BotError::Ruleset {
         bot: info.name,
-        ruleset: G::NAME.to_owned(),
+        ruleset: game.name().to_owned(),
         plays: info.rulesets.clone(),
     })?;
     make(&options, game).map_err(fail)

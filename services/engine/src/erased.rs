@@ -79,7 +79,7 @@ pub trait AnyMatch: Send {
 
 impl<G: Game> AnyGame for G {
     fn version(&self) -> u32 {
-        G::VERSION
+        Game::version(self)
     }
 
     fn seats(&self) -> usize {

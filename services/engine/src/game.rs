@@ -59,9 +59,9 @@ pub struct PositionError {
 
 impl PositionError {
     /// The error of this game's rules.
-    pub fn of<G: Game>(reason: impl Into<String>) -> Self {
+    pub fn of<G: Game>(game: &G, reason: impl Into<String>) -> Self {
         Self {
-            ruleset: G::NAME,
+            ruleset: game.name(),
             reason: reason.into(),
         }
     }
@@ -77,9 +77,10 @@ pub trait Game: Clone + Send + Sync + 'static {
     type State: Clone + Eq + Hash + Debug + Send + Sync + 'static;
 
     /// Name of the ruleset, such as `cowry`.
-    const NAME: &'static str;
+    fn name(&self) -> &'static str;
+
     /// Version of the rules. It grows when the meaning of a position, an id or an option changes.
-    const VERSION: u32;
+    fn version(&self) -> u32;
 
     /// Number of players, 2 to [`MAX_SEATS`].
     fn seats(&self) -> usize;
@@ -146,7 +147,7 @@ pub trait Game: Clone + Send + Sync + 'static {
     /// The values are better if they consider what an outcome can be used for; the value of the
     /// position alone may be the same for all outcomes. They are computed at every chance node of
     /// every game, so they should cost no more than a move. Numbers are part of records: they
-    /// change only with [`Game::VERSION`].
+    /// change only with [`Game::version`].
     fn chance_values(&self, state: &Self::State, out: &mut Vec<PerSeat<i64>>) {
         for outcome in 0..self.weights(state).len() as OutcomeId {
             let mut after = state.clone();

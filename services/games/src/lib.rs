@@ -2,6 +2,7 @@
 
 #![deny(clippy::float_arithmetic)]
 
+mod added;
 pub mod cowry;
 pub mod kalah;
 pub mod ludo;
@@ -15,12 +16,14 @@ mod ruleset;
 #[path = "tests/trial.rs"]
 pub mod testing;
 
+pub use added::{AddError, AddedGame, AddedRuleset, add_rulesets};
 pub use cowry::Cowry;
 pub use kalah::Kalah;
 pub use ludo::ChineseLudo;
 pub use oware::{Abapa, AnanAnan};
+pub use read::Reader;
 pub use registry::{
-    EachRuleset, GamesError, Visitor, build, build_version, each_ruleset, page, resolve,
-    resolve_version, ruleset, ruleset_version, rulesets, unlisted_rulesets, visit, visit_version,
+    EachGame, GamesError, Visitor, build, build_version, each_game, page, resolve, resolve_version,
+    ruleset, ruleset_version, rulesets, unlisted_rulesets, visit, visit_version,
 };
 pub use ruleset::{Ruleset, RulesetInfo};

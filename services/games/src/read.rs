@@ -40,24 +40,36 @@ pub(crate) fn starter() -> Spec {
 }
 
 /// Reads options that exist and have the right type, as resolving leaves them.
-pub(crate) struct Reader<'a>(pub(crate) &'a Options);
+pub struct Reader<'a>(pub &'a Options);
 
 impl<'a> Reader<'a> {
-    pub(crate) fn int(&self, name: &str) -> Result<i64, OptionError> {
+    /// A whole number.
+    ///
+    /// # Errors
+    /// [`OptionError`] if the option does not exist or has another type.
+    pub fn int(&self, name: &str) -> Result<i64, OptionError> {
         match self.0.get(name) {
             Some(Value::Int(value)) => Ok(*value),
             other => Err(unresolved(name, other, "a whole number")),
         }
     }
 
-    pub(crate) fn flag(&self, name: &str) -> Result<bool, OptionError> {
+    /// A switch.
+    ///
+    /// # Errors
+    /// As [`Reader::int`].
+    pub fn flag(&self, name: &str) -> Result<bool, OptionError> {
         match self.0.get(name) {
             Some(Value::Bool(value)) => Ok(*value),
             other => Err(unresolved(name, other, "true or false")),
         }
     }
 
-    pub(crate) fn word(&self, name: &str) -> Result<&'a str, OptionError> {
+    /// A text, or one of several words.
+    ///
+    /// # Errors
+    /// As [`Reader::int`].
+    pub fn word(&self, name: &str) -> Result<&'a str, OptionError> {
         match self.0.get(name) {
             Some(Value::Text(value)) => Ok(value),
             other => Err(unresolved(name, other, "a word")),

@@ -11,6 +11,7 @@ use arena_engine::{
 };
 
 use crate::{
+    added::{AddedGame, added},
     cowry::Cowry,
     kalah::Kalah,
     ludo::ChineseLudo,
@@ -71,10 +72,10 @@ pub trait Visitor {
     fn visit<G: Game>(self, game: G) -> Self::Out;
 }
 
-/// A function of every ruleset's type, without a game.
-pub trait EachRuleset {
+/// A function of every type of game, without a game.
+pub trait EachGame {
     /// Calls it for one.
-    fn ruleset<G: Ruleset>(&mut self);
+    fn game<G: Game>(&mut self);
 }
 
 /// Makes the list: one line per ruleset with its page, in ascending order of names. After the
@@ -82,28 +83,39 @@ pub trait EachRuleset {
 /// one.
 macro_rules! rulesets {
     ($($game:ty => $page:literal,)* ; $($(#[$condition:meta])* $unlisted:ty,)*) => {
-        static RULESETS: LazyLock<Vec<RulesetInfo>> =
-            LazyLock::new(|| vec![$(<$game as Ruleset>::info(),)*]);
+        static RULESETS: LazyLock<Vec<RulesetInfo>> = LazyLock::new(|| {
+            let mut all = vec![$(<$game as Ruleset>::info(),)*];
+            all.extend(added().iter().map(|added| added.info.clone()));
+            all.sort_by_key(|info| info.name);
+            all
+        });
 
         static UNLISTED: LazyLock<Vec<RulesetInfo>> =
             LazyLock::new(|| Vec::from([$($(#[$condition])* <$unlisted as Ruleset>::info(),)*]));
 
-        /// The page of a listed ruleset, in Markdown: rules, options, messages and an example game.
+        /// The names of all rulesets that are not added by the program.
+        pub(crate) fn built_in() -> impl Iterator<Item = &'static str> {
+            let listed = [$(<$game as Ruleset>::NAME,)*];
+            listed.into_iter().chain(UNLISTED.iter().map(|info| info.name))
+        }
+
+        /// The page of a built-in ruleset, in Markdown: rules, options, messages and an example game.
         #[must_use]
         pub fn page(name: &str) -> Option<&'static str> {
             $(
-                if name == <$game as Game>::NAME {
+                if name == <$game as Ruleset>::NAME {
                     return Some(include_str!($page));
                 }
             )*
             None
         }
 
-        /// Calls the visitor with each ruleset's type, in ascending order of names, then with those
-        /// that are not listed.
-        pub fn each_ruleset(visitor: &mut impl EachRuleset) {
-            $(visitor.ruleset::<$game>();)*
-            $($(#[$condition])* visitor.ruleset::<$unlisted>();)*
+        /// Calls the visitor with the type of each ruleset's games. Those of added rulesets have one
+        /// type.
+        pub fn each_game(visitor: &mut impl EachGame) {
+            $(visitor.game::<$game>();)*
+            $($(#[$condition])* visitor.game::<$unlisted>();)*
+            visitor.game::<AddedGame>();
         }
 
         /// Calls the visitor with the game of this name and version of its rules.
@@ -130,7 +142,13 @@ macro_rules! rulesets {
                     return Ok(visitor.visit(with_options::<$unlisted>(options, seats)?));
                 }
             )*
-            unreachable!("every ruleset of the list is in the list")
+            let added = added().iter().find(|added| added.info.name == name);
+            let added = added.expect("every ruleset that has a description");
+            let game = (added.make)(options, seats).map_err(|error| GamesError::Options {
+                ruleset: added.info.name,
+                error,
+            })?;
+            Ok(visitor.visit(game))
         }
     };
 }

@@ -9,6 +9,11 @@ use arena_engine::{
 
 /// A game that can be made from a name and options.
 pub trait Ruleset: Game {
+    /// See [`Game::name`].
+    const NAME: &'static str;
+    /// See [`Game::version`].
+    const VERSION: u32;
+
     /// Describes the ruleset.
     fn info() -> RulesetInfo;
 

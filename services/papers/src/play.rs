@@ -109,7 +109,7 @@ impl<G: Game> MatchupPlayer<G> {
         let tournament = Tournament {
             name: spec.name.clone(),
             ruleset: spec.ruleset.clone(),
-            rules_version: G::VERSION,
+            rules_version: game.version(),
             options: play.options.clone(),
             seed: spec
                 .seed

@@ -31,8 +31,13 @@ pub(super) fn luck<G: Game>(game: &G, values: Values, events: &[Event]) -> Vec<i
 impl<G: Game> Game for Other<G> {
     type State = G::State;
 
-    const NAME: &'static str = G::NAME;
-    const VERSION: u32 = G::VERSION;
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn version(&self) -> u32 {
+        self.0.version()
+    }
 
     fn seats(&self) -> usize {
         self.0.seats()

@@ -126,16 +126,16 @@ fn bots_refuse_unclaimed_rulesets() {
 
         fn visit<G: Game>(self, game: G) {
             let made = bot(self.0.name, &Options::new(), &game);
-            let claims = self.0.rulesets.is_empty() || self.0.rulesets.contains(&G::NAME);
+            let claims = self.0.rulesets.is_empty() || self.0.rulesets.contains(&game.name());
             match made {
-                Ok(_) => assert!(claims, "{} plays {}", self.0.name, G::NAME),
+                Ok(_) => assert!(claims, "{} plays {}", self.0.name, game.name()),
                 Err(error) => {
                     assert!(!claims, "{error}");
                     let plays = self.0.rulesets.join(", ");
                     let expected = format!(
                         "bot {} does not play {}; it plays {plays}",
                         self.0.name,
-                        G::NAME
+                        game.name()
                     );
                     assert_eq!(error.to_string(), expected);
                 }

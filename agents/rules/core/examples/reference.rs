@@ -68,7 +68,7 @@ fn write_case(case: &Case, count: u64, seed: u64, out: &mut impl Write) -> io::R
                 .iter()
                 .map(|(name, value)| format!("\"{name}\":\"{value}\""))
                 .collect();
-            let (ruleset, version, seats) = (G::NAME, G::VERSION, case.seats);
+            let (ruleset, version, seats) = (game.name(), game.version(), case.seats);
             let (options, label) = (options.join(","), &case.label);
             writeln!(
                 out,

@@ -38,7 +38,7 @@ impl Visitor for Make {
 
     fn visit<G: Rules>(self, game: G) -> Game {
         let info = Info {
-            ruleset: G::NAME,
+            ruleset: game.name(),
             has_chance: game.has_chance(),
             pass: game.pass(),
             ..self.0

@@ -52,8 +52,11 @@ impl RulesetsArgs {
     pub(crate) fn run(self) -> Outcome {
         if let Some(RulesetsCommand::Show { ruleset }) = &self.command {
             let name = arena_games::ruleset(ruleset).map_err(Failure::usage)?.name;
-            let page = arena_games::page(name)
-                .ok_or_else(|| Failure::usage(format!("the ruleset {name} has no page")))?;
+            let page = arena_games::page(name).ok_or_else(|| {
+                Failure::usage(format!(
+                    "the ruleset {name} has no page: `arena rulesets {name}` shows its options"
+                ))
+            })?;
             return output::write(&page::text(page));
         }
         let Some(name) = &self.ruleset else {

@@ -23,16 +23,39 @@ pub(super) fn least(entry: &TournamentEntry, default: SandboxLevel) -> SandboxLe
 }
 
 impl Core {
-    /// Says that no connected worker confines the agents of a running tournament as it asks.
-    pub(super) fn sandbox_note(&self, entry: &TournamentEntry) -> Option<String> {
-        let least = least(entry, self.sandbox);
+    /// Says why no connected worker can play a running tournament.
+    pub(super) fn waiting_note(&self, entry: &TournamentEntry) -> Option<String> {
         let is_running = entry.document.state() == v1::TournamentState::Running;
-        let suits = self.workers.values().any(|worker| worker.sandbox >= least);
-        (is_running && !suits && !self.workers.is_empty()).then(|| {
+        if !is_running || self.workers.is_empty() {
+            return None;
+        }
+        let tournament = &entry.info.tournament;
+        let (ruleset, version) = (&tournament.ruleset, tournament.rules_version);
+        let workers = self.workers.values();
+        let mut able = workers
+            .filter(|worker| plays(&worker.request.rulesets, ruleset, version))
+            .peekable();
+        if able.peek().is_none() {
+            return Some(format!(
+                "its games wait: no connected worker plays {ruleset} (rules version {version}); \
+                 start one with the program that started this tournament"
+            ));
+        }
+        let least = least(entry, self.sandbox);
+        let suits = able.any(|worker| worker.sandbox >= least);
+        (!suits).then(|| {
             format!(
                 "its games wait: no connected worker confines agents at the level {least}; start \
                  one with `arena worker --sandbox {least}`, or ask for less with `sandbox` in [play]"
             )
         })
+    }
+
+    /// The rulesets that this program has and a worker does not play.
+    pub(super) fn missing_rulesets(rulesets: &BTreeMap<String, u32>) -> Vec<String> {
+        let ours = arena_games::rulesets().iter();
+        ours.filter(|info| !plays(rulesets, info.name, info.version))
+            .map(|info| format!("{} (rules version {})", info.name, info.version))
+            .collect()
     }
 }

@@ -151,7 +151,7 @@ impl Core {
         let mut standings = results.standings(&entry.info, state, flagged);
         standings.audits = self.audits(entry);
         standings.notes.extend(self.dispute_notes(id));
-        standings.notes.extend(self.sandbox_note(entry));
+        standings.notes.extend(self.waiting_note(entry));
         let deviations = results.deviations(&entry.second_plays);
         standings.workers_deviating = deviations.len() as u32;
         standings

@@ -175,6 +175,7 @@ impl Core {
             boot_epoch: self.boot_epoch,
             lease_deadline_ms: self.lease_deadline.as_millis() as u32,
             session: session.to_vec(),
+            missing_rulesets: Self::missing_rulesets(&present.request.rulesets),
         }));
         tracing::info!(worker, name = present.request.name, "worker joined");
         self.workers.insert(worker, present);

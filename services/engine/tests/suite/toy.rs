@@ -40,8 +40,13 @@ impl Toy {
 impl Game for Toy {
     type State = State;
 
-    const NAME: &'static str = "toy";
-    const VERSION: u32 = 1;
+    fn name(&self) -> &'static str {
+        "toy"
+    }
+
+    fn version(&self) -> u32 {
+        1
+    }
 
     fn seats(&self) -> usize {
         self.seats
@@ -139,7 +144,7 @@ impl Game for Toy {
 
     fn decode(&self, _: &[u8]) -> Result<State, PositionError> {
         Err(PositionError {
-            ruleset: Self::NAME,
+            ruleset: self.name(),
             reason: "it keeps no positions".to_owned(),
         })
     }

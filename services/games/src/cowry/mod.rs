@@ -162,8 +162,13 @@ impl Cowry {
 impl Game for Cowry {
     type State = State;
 
-    const NAME: &'static str = "cowry";
-    const VERSION: u32 = 1;
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn version(&self) -> u32 {
+        Self::VERSION
+    }
 
     fn seats(&self) -> usize {
         self.seats
@@ -261,7 +266,8 @@ impl Game for Cowry {
     }
 
     fn decode(&self, bytes: &[u8]) -> Result<State, PositionError> {
-        self.read_position(bytes).map_err(PositionError::of::<Self>)
+        self.read_position(bytes)
+            .map_err(|reason| PositionError::of(self, reason))
     }
 
     fn draw(&self, state: &State, out: &mut dyn Write) {
@@ -271,6 +277,9 @@ impl Game for Cowry {
 }
 
 impl Ruleset for Cowry {
+    const NAME: &'static str = "cowry";
+    const VERSION: u32 = 1;
+
     fn info() -> RulesetInfo {
         RulesetInfo {
             name: Self::NAME,

@@ -190,8 +190,13 @@ fn sow_singly(board: &mut [u8; CELLS_MAX], from: usize, cells: usize, their_stor
 impl Game for Kalah {
     type State = State;
 
-    const NAME: &'static str = "kalah";
-    const VERSION: u32 = 1;
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn version(&self) -> u32 {
+        Self::VERSION
+    }
 
     fn seats(&self) -> usize {
         2
@@ -281,7 +286,8 @@ impl Game for Kalah {
     }
 
     fn decode(&self, bytes: &[u8]) -> Result<State, PositionError> {
-        self.read_position(bytes).map_err(PositionError::of::<Self>)
+        self.read_position(bytes)
+            .map_err(|reason| PositionError::of(self, reason))
     }
 
     fn draw(&self, state: &State, out: &mut dyn Write) {
@@ -291,6 +297,9 @@ impl Game for Kalah {
 }
 
 impl Ruleset for Kalah {
+    const NAME: &'static str = "kalah";
+    const VERSION: u32 = 1;
+
     fn info() -> RulesetInfo {
         RulesetInfo {
             name: Self::NAME,

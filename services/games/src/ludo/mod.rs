@@ -176,8 +176,13 @@ fn end(state: &mut State, phase: Phase) {
 impl Game for ChineseLudo {
     type State = State;
 
-    const NAME: &'static str = "chinese-ludo";
-    const VERSION: u32 = 1;
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn version(&self) -> u32 {
+        Self::VERSION
+    }
 
     fn seats(&self) -> usize {
         2
@@ -286,7 +291,8 @@ impl Game for ChineseLudo {
     }
 
     fn decode(&self, bytes: &[u8]) -> Result<State, PositionError> {
-        self.read_position(bytes).map_err(PositionError::of::<Self>)
+        self.read_position(bytes)
+            .map_err(|reason| PositionError::of(self, reason))
     }
 
     fn draw(&self, state: &State, out: &mut dyn Write) {
@@ -296,6 +302,9 @@ impl Game for ChineseLudo {
 }
 
 impl Ruleset for ChineseLudo {
+    const NAME: &'static str = "chinese-ludo";
+    const VERSION: u32 = 1;
+
     fn info() -> RulesetInfo {
         RulesetInfo {
             name: Self::NAME,

@@ -15,7 +15,9 @@ mod text;
 mod value;
 mod wire;
 
-use arena_engine::{ActionId, Game, OutcomeId};
+use arena_engine::{ActionId, OutcomeId};
+
+use crate::ruleset::Ruleset;
 
 pub use self::{
     abapa::Abapa,
@@ -25,8 +27,8 @@ pub use self::{
 
 /// Either form, for searches: no method uses the history, so they work on a copy of the [`Core`].
 ///
-/// As with [`Game`], nothing is checked.
-pub trait Oware: Game {
+/// As with [`arena_engine::Game`], nothing is checked.
+pub trait Oware: Ruleset {
     /// The part of a position without its history.
     fn core<'a>(&self, state: &'a Self::State) -> &'a Core;
 
@@ -89,7 +91,8 @@ macro_rules! game_of_core {
         }
 
         fn decode(&self, bytes: &[u8]) -> Result<Self::State, PositionError> {
-            self.read_position(bytes).map_err(PositionError::of::<Self>)
+            self.read_position(bytes)
+                .map_err(|reason| PositionError::of(self, reason))
         }
 
         fn draw(&self, state: &Self::State, out: &mut dyn Write) {

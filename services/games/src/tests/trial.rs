@@ -40,8 +40,13 @@ impl<const V: u32> Trial<V> {
 impl<const V: u32> Game for Trial<V> {
     type State = Race;
 
-    const NAME: &'static str = "trial";
-    const VERSION: u32 = V;
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn version(&self) -> u32 {
+        Self::VERSION
+    }
 
     fn seats(&self) -> usize {
         2
@@ -116,10 +121,10 @@ impl<const V: u32> Game for Trial<V> {
 
     fn decode(&self, bytes: &[u8]) -> Result<Race, PositionError> {
         let &[first, second, thrown, turns] = bytes else {
-            return Err(PositionError::of::<Self>("it has not four bytes"));
+            return Err(PositionError::of(self, "it has not four bytes"));
         };
         if usize::from(thrown) > self.weights(&self.initial()).len() || turns > self.turns {
-            return Err(PositionError::of::<Self>("no game comes there"));
+            return Err(PositionError::of(self, "no game comes there"));
         }
         Ok(Race {
             totals: [first, second],
@@ -134,6 +139,9 @@ impl<const V: u32> Game for Trial<V> {
 }
 
 impl<const V: u32> Ruleset for Trial<V> {
+    const NAME: &'static str = "trial";
+    const VERSION: u32 = V;
+
     fn info() -> RulesetInfo {
         let range = Kind::Int { min: 2, max: 20 };
         let mut options = vec![Spec::new("turns", range, 8, "turns of both together")];

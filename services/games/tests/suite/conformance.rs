@@ -223,7 +223,7 @@ impl Visitor for Damage<'_> {
                     }
                     Err(error) => {
                         refused += 1;
-                        assert_eq!(error.ruleset, G::NAME);
+                        assert_eq!(error.ruleset, game.name());
                         assert!(!error.reason.is_empty());
                     }
                 }

@@ -290,7 +290,7 @@ impl Visitor for ReadNoise {
                     game.encode(&state, false, &mut again);
                     assert_eq!(game.decode(&again), Ok(state));
                 }
-                Err(error) => assert_eq!(error.ruleset, G::NAME),
+                Err(error) => assert_eq!(error.ruleset, game.name()),
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Tests of the rules, in one binary.
 
+mod added;
 mod cases;
 mod conformance;
 mod cowry;

@@ -31,7 +31,7 @@ fn positions<G: Game>(game: &G, book: &OpeningBook) -> Vec<Vec<u8>> {
 fn check<G: Game>(game: &G, length: OpeningLength, want: usize, expected: (u32, usize, bool)) {
     let book = book(game, length, want);
     let found = (book.plies, book.openings.len(), book.complete);
-    assert_eq!(found, expected, "{}", G::NAME);
+    assert_eq!(found, expected, "{}", game.name());
     let positions = positions(game, &book);
     let different: BTreeSet<_> = positions.iter().collect();
     assert_eq!(different.len(), positions.len(), "no position twice");

@@ -20,7 +20,7 @@ pub(crate) fn check<G: Game>(game: &G, state: &G::State, label: &str) {
         assert_eq!(bytes[0], 0xff, "{label}");
         let decoded = game.decode(&bytes[1..]);
         assert_eq!(decoded.as_ref(), Ok(state), "{label}");
-        let (canonical, ids) = canonical(G::NAME, &bytes[1..]).expect("a message");
+        let (canonical, ids) = canonical(game.name(), &bytes[1..]).expect("a message");
         assert_eq!(canonical, bytes[1..], "{label}: as prost writes it");
         let listed: &[ActionId] = if moves { &legal } else { &[] };
         let listed: Vec<u32> = listed.iter().map(|&id| id.into()).collect();

@@ -29,7 +29,7 @@ pub(crate) fn check_event<G: Game>(
         bytes
     };
     let (before, after) = (encode(state), encode(&after));
-    match G::NAME {
+    match game.name() {
         "chinese-ludo" => ludo(
             case,
             &ChineseLudoPosition::decode(&before[..]).expect("a message"),

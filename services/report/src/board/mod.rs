@@ -9,7 +9,7 @@ mod pits;
 
 use std::fmt::Write;
 
-use arena_engine::{AnyGame, Event, Game, Node, ReplayError, Seat, replay};
+use arena_engine::{AnyGame, Event, Node, ReplayError, Seat, replay};
 use arena_games::{Abapa, AnanAnan, ChineseLudo, Cowry, Kalah, Ruleset};
 use arena_model::RecordHeader;
 use serde::{Serialize, Serializer, ser::SerializeSeq};

@@ -106,7 +106,35 @@ pub(super) struct AskedDecision {
     game: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     moves: Option<Vec<[u32; 2]>>,
-    position: Position,
+    position: AskedPosition,
+}
+
+/// A position as JSON.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum AskedPosition {
+    BuiltIn(Position),
+    /// What an added ruleset writes is JSON.
+    Json(Value),
+    /// What an added ruleset writes is not.
+    Bytes {
+        hex: String,
+    },
+}
+
+impl AskedPosition {
+    fn decode(ruleset: &str, bytes: &[u8]) -> Result<Self, String> {
+        match Position::decode(ruleset, bytes) {
+            Some(Ok(position)) => Ok(Self::BuiltIn(position)),
+            Some(Err(error)) => Err(format!("a position of {ruleset}: {error}")),
+            None => Ok(match serde_json::from_slice(bytes) {
+                Ok(value) => Self::Json(value),
+                Err(_) => Self::Bytes {
+                    hex: hex::encode(bytes),
+                },
+            }),
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -125,9 +153,7 @@ impl AskedDecision {
         ruleset: &str,
         decision: v1::Decision,
     ) -> Result<Self, String> {
-        let position = Position::decode(ruleset, &decision.position)
-            .ok_or_else(|| format!("positions of {ruleset} cannot be written as JSON"))?
-            .map_err(|error| format!("a position of {ruleset}: {error}"))?;
+        let position = AskedPosition::decode(ruleset, &decision.position)?;
         let is_sticky = !decision.game.is_empty();
         let moves = decision.moves.iter().map(|it| [it.seat, it.move_id]);
         Ok(Self {

@@ -340,6 +340,13 @@ impl Fleet {
             Notice::Welcome(welcome) => {
                 tracing::info!(worker = welcome.worker_id, "joined");
                 self.warned.clear();
+                for ruleset in &welcome.missing_rulesets {
+                    tracing::warn!(
+                        "this worker gets no games of {}, which the coordinator has: it is another \
+                         program",
+                        arena_model::printable(ruleset)
+                    );
+                }
                 let deadline = Duration::from_millis(welcome.lease_deadline_ms.into());
                 let (worker, epoch) = (welcome.worker_id, welcome.boot_epoch);
                 self.binaries.joined(&worker, epoch, &welcome.session);

@@ -172,6 +172,7 @@ impl WorkerService for Rpc {
             boot_epoch: state.epoch,
             lease_deadline_ms: 1000,
             session: b"secret".to_vec(),
+            missing_rulesets: Vec::new(),
         };
         let notice = Some(Notice::Welcome(welcome));
         let _ = sender.try_send(Ok(v1::JoinResponse { notice }));

@@ -38,8 +38,13 @@ impl Heap {
 impl Game for Heap {
     type State = State;
 
-    const NAME: &'static str = "heap";
-    const VERSION: u32 = 1;
+    fn name(&self) -> &'static str {
+        "heap"
+    }
+
+    fn version(&self) -> u32 {
+        1
+    }
 
     fn seats(&self) -> usize {
         self.seats
@@ -124,7 +129,7 @@ impl Game for Heap {
 
     fn decode(&self, _: &[u8]) -> Result<State, PositionError> {
         Err(PositionError {
-            ruleset: Self::NAME,
+            ruleset: self.name(),
             reason: "it keeps no positions".to_owned(),
         })
     }

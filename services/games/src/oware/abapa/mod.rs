@@ -152,8 +152,13 @@ impl Oware for Abapa {
 impl Game for Abapa {
     type State = State;
 
-    const NAME: &'static str = "oware-abapa";
-    const VERSION: u32 = 1;
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn version(&self) -> u32 {
+        Self::VERSION
+    }
 
     super::game_of_core!();
 
@@ -196,6 +201,9 @@ impl Game for Abapa {
 }
 
 impl Ruleset for Abapa {
+    const NAME: &'static str = "oware-abapa";
+    const VERSION: u32 = 1;
+
     fn info() -> RulesetInfo {
         RulesetInfo {
             name: Self::NAME,

@@ -144,8 +144,13 @@ impl Oware for AnanAnan {
 impl Game for AnanAnan {
     type State = Core;
 
-    const NAME: &'static str = "oware-anan-anan";
-    const VERSION: u32 = 1;
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn version(&self) -> u32 {
+        Self::VERSION
+    }
 
     super::game_of_core!();
 
@@ -187,6 +192,9 @@ impl Game for AnanAnan {
 }
 
 impl Ruleset for AnanAnan {
+    const NAME: &'static str = "oware-anan-anan";
+    const VERSION: u32 = 1;
+
     fn info() -> RulesetInfo {
         RulesetInfo {
             name: Self::NAME,

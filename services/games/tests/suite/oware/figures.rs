@@ -1,6 +1,6 @@
 //! Random play, compared with figures of other implementations.
 
-use arena_engine::{Ending, Finished, Game, replay};
+use arena_engine::{Ending, Finished, replay};
 use arena_games::{
     Ruleset,
     oware::{Abapa, AnanAnan, Oware},

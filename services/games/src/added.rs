@@ -1,0 +1,284 @@
+//! Rulesets that the program adds to the built-in ones, and their games without types.
+
+use std::{
+    any::Any,
+    fmt::{Debug, Write},
+    hash::{Hash, Hasher},
+    sync::{Arc, OnceLock},
+};
+
+use arena_engine::{
+    ActionId, Game, Node, OutcomeId, PerSeat, PositionError,
+    options::{OptionError, Options},
+};
+
+use crate::ruleset::{Ruleset, RulesetInfo};
+
+static ADDED: OnceLock<Vec<AddedRuleset>> = OnceLock::new();
+
+/// A ruleset of the program's own.
+#[derive(Debug)]
+pub struct AddedRuleset {
+    pub(crate) info: RulesetInfo,
+    pub(crate) make: fn(&Options, usize) -> Result<AddedGame, OptionError>,
+}
+
+/// Why rulesets cannot be added.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AddError {
+    /// Names are part of records, URLs and commands.
+    #[error(
+        "\"{0}\" cannot be the name of a ruleset: use 1 to 40 lower-case letters, digits and dashes, \
+         and begin with a letter"
+    )]
+    Name(&'static str),
+    /// Each name stands for one ruleset.
+    #[error("there are two rulesets named \"{0}\": rename the added one")]
+    Taken(&'static str),
+    /// The list of rulesets never changes.
+    #[error("rulesets have to be added once, before any other use of this program")]
+    Late,
+}
+
+impl AddedRuleset {
+    /// The ruleset of a type.
+    #[must_use]
+    pub fn of<G: Ruleset>() -> Self {
+        Self {
+            info: G::info(),
+            make: |options, seats| Ok(AddedGame::of(G::with_options(options, seats)?)),
+        }
+    }
+}
+
+/// Adds rulesets. Call it first of all: the list of rulesets is fixed at its first use.
+///
+/// # Errors
+/// [`AddError`].
+pub fn add_rulesets(rulesets: Vec<AddedRuleset>) -> Result<(), AddError> {
+    check_names(rulesets.iter().map(|added| added.info.name))?;
+    ADDED.set(rulesets).map_err(|_| AddError::Late)
+}
+
+fn check_names(names: impl Iterator<Item = &'static str>) -> Result<(), AddError> {
+    let mut taken: Vec<&str> = crate::registry::built_in().collect();
+    for name in names {
+        if !is_valid(name) {
+            return Err(AddError::Name(name));
+        }
+        if taken.contains(&name) {
+            return Err(AddError::Taken(name));
+        }
+        taken.push(name);
+    }
+    Ok(())
+}
+
+/// All added rulesets, which cannot change from now on.
+pub(crate) fn added() -> &'static [AddedRuleset] {
+    ADDED.get_or_init(Vec::new)
+}
+
+fn is_valid(name: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    name.len() <= 40
+        && name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.bytes().all(is_part)
+}
+
+/// A game of an added ruleset.
+#[derive(Clone)]
+pub struct AddedGame(Arc<dyn Rules>);
+
+impl AddedGame {
+    /// This game without its type.
+    #[must_use]
+    pub fn of<G: Game>(game: G) -> Self {
+        Self(Arc::new(game))
+    }
+}
+
+/// A position of an added ruleset.
+#[derive(Debug)]
+pub struct AddedState(Box<dyn State>);
+
+/// What the states of games have in common.
+trait State: Any + Debug + Send + Sync {
+    fn duplicate(&self) -> Box<dyn State>;
+    fn equals(&self, other: &dyn State) -> bool;
+    fn feed(&self, hasher: &mut dyn Hasher);
+}
+
+impl<S: Clone + Eq + Hash + Debug + Send + Sync + 'static> State for S {
+    fn duplicate(&self) -> Box<dyn State> {
+        Box::new(self.clone())
+    }
+
+    fn equals(&self, other: &dyn State) -> bool {
+        (other as &dyn Any).downcast_ref() == Some(self)
+    }
+
+    fn feed(&self, mut hasher: &mut dyn Hasher) {
+        self.hash(&mut hasher);
+    }
+}
+
+impl Clone for AddedState {
+    fn clone(&self) -> Self {
+        Self(self.0.duplicate())
+    }
+}
+
+impl PartialEq for AddedState {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.equals(&*other.0)
+    }
+}
+
+impl Eq for AddedState {}
+
+impl Hash for AddedState {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.0.feed(hasher);
+    }
+}
+
+impl AddedState {
+    fn get<S: 'static>(&self) -> &S {
+        let state: &dyn Any = &*self.0;
+        state.downcast_ref().expect("a state of this game")
+    }
+
+    fn get_mut<S: 'static>(&mut self) -> &mut S {
+        let state: &mut dyn Any = &mut *self.0;
+        state.downcast_mut().expect("a state of this game")
+    }
+}
+
+/// Declares [`Rules`], which is [`Game`] without types, and implements each for the other.
+macro_rules! rules {
+    (
+        $(fn $plain:ident() -> $plain_out:ty;)*
+        $(state fn $of:ident($($arg:ident: $kind:ty),*) $(-> $out:ty)?;)*
+        $(change fn $change:ident($event:ident: $id:ty);)*
+    ) => {
+        trait Rules: Send + Sync {
+            $(fn $plain(&self) -> $plain_out;)*
+            fn initial(&self) -> AddedState;
+            $(fn $of(&self, state: &AddedState $(, $arg: $kind)*) $(-> $out)?;)*
+            $(fn $change(&self, state: &mut AddedState, $event: $id);)*
+            fn weights(&self, state: &AddedState) -> &[u32];
+            fn decode(&self, bytes: &[u8]) -> Result<AddedState, PositionError>;
+        }
+
+        impl<G: Game> Rules for G {
+            $(
+                fn $plain(&self) -> $plain_out {
+                    Game::$plain(self)
+                }
+            )*
+
+            fn initial(&self) -> AddedState {
+                AddedState(Box::new(Game::initial(self)))
+            }
+
+            $(
+                fn $of(&self, state: &AddedState $(, $arg: $kind)*) $(-> $out)? {
+                    Game::$of(self, state.get() $(, $arg)*)
+                }
+            )*
+
+            $(
+                fn $change(&self, state: &mut AddedState, $event: $id) {
+                    Game::$change(self, state.get_mut(), $event);
+                }
+            )*
+
+            fn weights(&self, state: &AddedState) -> &[u32] {
+                Game::weights(self, state.get())
+            }
+
+            fn decode(&self, bytes: &[u8]) -> Result<AddedState, PositionError> {
+                Ok(AddedState(Box::new(Game::decode(self, bytes)?)))
+            }
+        }
+
+        impl Game for AddedGame {
+            type State = AddedState;
+
+            $(
+                fn $plain(&self) -> $plain_out {
+                    self.0.$plain()
+                }
+            )*
+
+            fn initial(&self) -> AddedState {
+                self.0.initial()
+            }
+
+            $(
+                fn $of(&self, state: &AddedState $(, $arg: $kind)*) $(-> $out)? {
+                    self.0.$of(state $(, $arg)*)
+                }
+            )*
+
+            $(
+                fn $change(&self, state: &mut AddedState, $event: $id) {
+                    self.0.$change(state, $event);
+                }
+            )*
+
+            fn weights(&self, state: &AddedState) -> &[u32] {
+                self.0.weights(state)
+            }
+
+            fn decode(&self, bytes: &[u8]) -> Result<AddedState, PositionError> {
+                self.0.decode(bytes)
+            }
+        }
+    };
+}
+
+rules! {
+    fn name() -> &'static str;
+    fn version() -> u32;
+    fn seats() -> usize;
+    fn has_chance() -> bool;
+    fn draws_only_starter() -> bool;
+    fn pass() -> Option<ActionId>;
+    state fn node() -> Node;
+    state fn legal(out: &mut Vec<ActionId>);
+    state fn placement() -> PerSeat<u8>;
+    state fn scores() -> PerSeat<i64>;
+    state fn values() -> PerSeat<i64>;
+    state fn chance_values(out: &mut Vec<PerSeat<i64>>);
+    state fn write_action(action: ActionId, out: &mut dyn Write);
+    state fn write_outcome(outcome: OutcomeId, out: &mut dyn Write);
+    state fn encode(moves: bool, out: &mut Vec<u8>);
+    state fn draw(out: &mut dyn Write);
+    change fn apply(action: ActionId);
+    change fn apply_outcome(outcome: OutcomeId);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_rulesets_are_checked() {
+        let check = |names: &[&'static str]| check_names(names.iter().copied());
+        assert_eq!(check(&["pig", "pig-2", "hex"]), Ok(()));
+        assert_eq!(check(&["pig", "pig"]), Err(AddError::Taken("pig")));
+        assert_eq!(check(&["kalah"]), Err(AddError::Taken("kalah")));
+        let long = "a-name-that-is-longer-than-forty-characters";
+        for name in ["", "Pig", "2pig", "pig/3", "pig@3", "-pig", long] {
+            assert_eq!(check(&[name]), Err(AddError::Name(name)));
+        }
+    }
+
+    #[test]
+    fn rulesets_are_added_before_their_first_use() {
+        assert!(!crate::rulesets().is_empty());
+        assert_eq!(add_rulesets(Vec::new()), Err(AddError::Late));
+    }
+}
