@@ -16,7 +16,6 @@ from typescript_sdk import SDK, block, sdk, serve  # noqa: F401
 from client import cowry_context, cowry_decision, kalah_context, kalah_decision, values
 from grpc_health.v1 import health_pb2
 
-COMPILER = "--strict --noEmit --module node16 --target es2022 --types node"
 RULESETS = ["chinese-ludo", "cowry", "kalah", "oware-abapa", "oware-anan-anan"]
 FIRST = "(decision) => decision.legalMoves[0]"
 # What an agent of the line protocol answers.
@@ -50,8 +49,7 @@ def test_readme_agent_is_checked_and_registered(sdk, tmp_path):
     folder = sdk.folder
     (folder / "agent.ts").write_text(block("ts"))
     (folder / "arena-agent.toml").write_text(block("toml"))
-    (folder / ".arenaignore").write_text(block("text") + "served.mjs\n")
-    sdk.run(f"npm pkg set type=module && tsc {COMPILER} agent.ts && npm pkg delete type", folder)
+    (folder / ".arenaignore").write_text(block("text"))
     sdk.run(sdk.bundle, folder)
     check, register = sdk.commands
     assert "no fault" in sdk.run(check, folder)
@@ -72,7 +70,9 @@ def test_types_describe_decisions_and_answers(sdk):
       // @ts-expect-error: Kalah has no die
       serve((decision: Decision<KalahPosition>) => decision.position.die, { name: "f" });
     """)
-    sdk.run(f"tsc {COMPILER} types.mts", sdk.folder)
+    (sdk.folder / "readme.mts").write_text(block("ts"))
+    compiler = "tsc --strict --noEmit --module node16 --target es2022 --types node"
+    sdk.run(f"{compiler} types.mts readme.mts", sdk.folder)
 
 
 def test_example_passes_every_step_of_the_check(sdk, tmp_path):
