@@ -41,7 +41,7 @@ fn own_ruleset_is_played_like_a_built_in_one() {
     let _ = world.arena(&new).ok();
     fs::write(world.folder().join("holder/agent.py"), HOLDER).expect("written");
     let agents = ["holder", "random", "greedy"];
-    let spec = world.write("pig.toml", &spec("pig", "pig", 40, &agents, "seats = 3"));
+    let spec = world.write("pig.toml", spec("pig", "pig", 40, &agents, "seats = 3"));
     let mut hashes = Vec::new();
     for (data, workers) in [("one", "1"), ("two", "2")] {
         let register = [

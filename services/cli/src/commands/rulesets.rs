@@ -2,8 +2,10 @@
 
 mod page;
 
+use arena_client::ruleset_check;
 use arena_engine::options::{Kind, Preset, Spec};
 use arena_games::RulesetInfo;
+use arena_report::units;
 use clap::{Args, Subcommand};
 use itertools::Itertools;
 use serde_json::json;
@@ -22,6 +24,7 @@ Examples:
   arena rulesets                 list all rulesets
   arena rulesets cowry           show the options and presets of one ruleset
   arena rulesets show cowry      print the page of one ruleset: its rules and an example game
+  arena rulesets check cowry     play random games and check what the rules promise
   arena rulesets --output json   print everything as JSON"
 )]
 pub(crate) struct RulesetsArgs {
@@ -46,10 +49,40 @@ Example:
         /// Name of the ruleset
         ruleset: String,
     },
+    /// Play random games of a ruleset and check everything that its rules promise
+    ///
+    /// The games are played with the defaults, with each preset, and with each option at its bounds,
+    /// for each number of seats.
+    #[command(after_help = "\
+Examples:
+  arena rulesets check kalah
+  arena rulesets check kalah --games 100000 --output json
+
+Exit codes: 0 if all steps passed, 3 if one failed.")]
+    Check {
+        /// Name of the ruleset
+        ruleset: String,
+
+        /// Minimum number of random games
+        #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
+        games: u64,
+
+        /// Output format
+        #[arg(long, value_enum, default_value_t)]
+        output: Format,
+    },
 }
 
 impl RulesetsArgs {
     pub(crate) fn run(self) -> Outcome {
+        if let Some(RulesetsCommand::Check {
+            ruleset,
+            games,
+            output,
+        }) = &self.command
+        {
+            return check(ruleset, *games, *output);
+        }
         if let Some(RulesetsCommand::Show { ruleset }) = &self.command {
             let name = arena_games::ruleset(ruleset).map_err(Failure::usage)?.name;
             let page = arena_games::page(name).ok_or_else(|| {
@@ -90,6 +123,30 @@ impl RulesetsArgs {
                 }
                 Ok(())
             }
+        }
+    }
+}
+
+fn check(ruleset: &str, games: u64, format: Format) -> Outcome {
+    let info = arena_games::ruleset(ruleset).map_err(Failure::usage)?;
+    let report = ruleset_check::check(info, games)?;
+    match format {
+        Format::Table => output::write(&report.to_text())?,
+        Format::Json => output::json(&json!({ "ruleset": info.name, "steps": report.steps }))?,
+        Format::Jsonl => {
+            output::json_line(&json!({ "ruleset": info.name, "steps": report.steps }))?;
+        }
+        Format::Csv => {
+            return Err(Failure::usage(
+                "a check has no csv: use --output table or json",
+            ));
+        }
+    }
+    match report.failed() {
+        0 => Ok(()),
+        failed => {
+            let steps = units::plural(failed as u64, "step");
+            Err(Failure::differs(format!("{steps} of the check failed")))
         }
     }
 }

@@ -25,18 +25,28 @@ pub enum Step {
     Sandbox,
 }
 
-impl Step {
-    pub fn name(self) -> &'static str {
+/// A step of a check of an agent or of a ruleset.
+pub trait CheckStep: Copy {
+    /// Its name.
+    fn name(self) -> &'static str;
+    /// Its number, from 1.
+    fn number(self) -> usize;
+    /// What has to hold.
+    fn promise(self) -> &'static str;
+    /// What to do if it does not.
+    fn remedy(self) -> &'static str;
+}
+
+impl CheckStep for Step {
+    fn name(self) -> &'static str {
         self.into()
     }
 
-    /// Its number, from 1.
-    pub fn number(self) -> usize {
+    fn number(self) -> usize {
         self as usize + 1
     }
 
-    /// What an agent has to do.
-    pub fn promise(self) -> &'static str {
+    fn promise(self) -> &'static str {
         match self {
             Self::Start => "it starts, and is ready within the start timeout",
             Self::Hello => {
@@ -60,8 +70,7 @@ impl Step {
         }
     }
 
-    /// What to do if it does not.
-    pub fn remedy(self) -> &'static str {
+    fn remedy(self) -> &'static str {
         match self {
             Self::Start => {
                 "answer hello on standard output and flush it, or listen on ARENA_LISTEN and answer \
@@ -121,7 +130,7 @@ pub struct Report {
 }
 
 impl Report {
-    pub fn add(&mut self, step: Step, result: Verdict, detail: impl Into<String>) {
+    pub fn add(&mut self, step: impl CheckStep, result: Verdict, detail: impl Into<String>) {
         self.steps.push(StepResult {
             number: step.number(),
             name: step.name(),
@@ -133,7 +142,7 @@ impl Report {
     }
 
     /// Adds a step that passes unless there is a problem.
-    pub fn judge(&mut self, step: Step, detail: Result<String, String>) {
+    pub fn judge(&mut self, step: impl CheckStep, detail: Result<String, String>) {
         match detail {
             Ok(detail) => self.add(step, Verdict::Passed, detail),
             Err(problem) => self.add(step, Verdict::Failed, problem),

@@ -1,0 +1,171 @@
+//! What holds at every position.
+
+use std::collections::BTreeSet;
+
+use arena_engine::{Game, Node, PerSeat, values};
+
+use super::{Found, RulesetStep};
+
+/// Maximum length of a drawn board in bytes.
+const BOARD_BYTES_MAX: usize = 64 << 10;
+/// Maximum length of a notation in bytes.
+const NOTATION_BYTES_MAX: usize = 32;
+/// Ids of actions and outcomes are below this.
+const IDS: u16 = 1 << 15;
+
+/// Checks a position. Returns true if the game is over.
+pub(super) fn check<G: Game>(game: &G, state: &G::State, label: &str, found: &mut Found) -> bool {
+    let node = game.node(state);
+    found.expect(RulesetStep::Purity, node == game.node(state), label, || {
+        format!("node differs between two calls in {state:?}")
+    });
+    match node {
+        Node::Decision(_) => check_decision(game, state, label, found),
+        Node::Chance(_) => check_chance(game, state, label, found),
+        Node::Over(_) => check_ranks(game, state, label, found),
+    }
+    let seat = match node {
+        Node::Decision(seat) | Node::Chance(Some(seat)) => seat,
+        Node::Chance(None) | Node::Over(_) => 0,
+    };
+    found.expect(
+        RulesetStep::Decisions,
+        usize::from(seat) < game.seats(),
+        label,
+        || format!("seat {seat} does not exist: {state:?}"),
+    );
+    let reported = game.values(state);
+    found.expect(
+        RulesetStep::Values,
+        are_values(game.seats(), &reported),
+        label,
+        || format!("{reported:?} in {state:?}"),
+    );
+    check_position(game, state, label, found);
+    let mut board = String::new();
+    game.draw(state, &mut board);
+    let is_text = board
+        .bytes()
+        .all(|byte| byte == b'\n' || (b' '..=b'~').contains(&byte));
+    let fits = !board.is_empty() && board.len() <= BOARD_BYTES_MAX;
+    found.expect(RulesetStep::Board, is_text && fits, label, || {
+        format!("{board:?}")
+    });
+    matches!(node, Node::Over(_))
+}
+
+fn check_decision<G: Game>(game: &G, state: &G::State, label: &str, found: &mut Found) {
+    let (mut legal, mut again) = (vec![IDS], Vec::new());
+    game.legal(state, &mut legal);
+    game.legal(state, &mut again);
+    found.expect(RulesetStep::Purity, legal == again, label, || {
+        format!("legal actions {legal:?}, then {again:?} in {state:?}")
+    });
+    let passes = game.pass().is_some_and(|pass| legal.contains(&pass));
+    let are_ids = !legal.is_empty()
+        && legal.is_sorted_by(|one, other| one < other)
+        && legal.iter().all(|&id| id < IDS)
+        && (!passes || legal.len() == 1);
+    found.expect(RulesetStep::Decisions, are_ids, label, || {
+        format!("legal actions {legal:?} in {state:?}")
+    });
+    let name = |&action: &u16| {
+        let mut name = String::new();
+        game.write_action(state, action, &mut name);
+        name
+    };
+    let names: Vec<String> = legal.iter().map(name).collect();
+    found.expect(RulesetStep::Decisions, are_notations(&names), label, || {
+        format!("notations {names:?} in {state:?}")
+    });
+}
+
+fn check_chance<G: Game>(game: &G, state: &G::State, label: &str, found: &mut Found) {
+    let weights = game.weights(state);
+    let sum: u64 = weights.iter().map(|&weight| u64::from(weight)).sum();
+    let are_weights =
+        game.has_chance() && sum > 0 && u32::try_from(sum).is_ok() && weights.len() < IDS.into();
+    found.expect(RulesetStep::Chance, are_weights, label, || {
+        let says = game.has_chance();
+        format!("weights {weights:?}, has_chance {says} in {state:?}")
+    });
+    let name = |outcome| {
+        let mut name = String::new();
+        game.write_outcome(state, outcome, &mut name);
+        name
+    };
+    let names: Vec<String> = (0..weights.len() as u16).map(name).collect();
+    found.expect(RulesetStep::Chance, are_notations(&names), label, || {
+        format!("notations {names:?} in {state:?}")
+    });
+    let mut reported = Vec::new();
+    game.chance_values(state, &mut reported);
+    let are_whole = reported.len() == weights.len()
+        && reported
+            .iter()
+            .all(|values| are_values(game.seats(), values));
+    found.expect(RulesetStep::Chance, are_whole, label, || {
+        format!("values {reported:?} in {state:?}")
+    });
+}
+
+fn check_ranks<G: Game>(game: &G, state: &G::State, label: &str, found: &mut Found) {
+    let placement = game.placement(state);
+    let ranks = &placement[..game.seats()];
+    let ahead = |rank: u8| ranks.iter().filter(|&&other| other < rank).count();
+    let are_ranks = ranks
+        .iter()
+        .all(|&rank| usize::from(rank) == ahead(rank) + 1);
+    found.expect(RulesetStep::Ranks, are_ranks, label, || {
+        format!("ranks {ranks:?} in {state:?}")
+    });
+    let (reported, due) = (
+        game.values(state),
+        values::of_placement(game.seats(), &placement),
+    );
+    let are_due = reported[..game.seats()] == due[..game.seats()];
+    found.expect(RulesetStep::Ranks, are_due || !are_ranks, label, || {
+        format!("values {reported:?} for ranks {ranks:?} in {state:?}")
+    });
+}
+
+fn check_position<G: Game>(game: &G, state: &G::State, label: &str, found: &mut Found) {
+    let (mut bytes, mut again) = (Vec::new(), Vec::new());
+    game.encode(state, false, &mut bytes);
+    game.encode(state, false, &mut again);
+    found.expect(RulesetStep::Purity, bytes == again, label, || {
+        format!("encode differs between two calls for {state:?}")
+    });
+    let decoded = game.decode(&bytes);
+    found.expect(
+        RulesetStep::Positions,
+        decoded.as_ref() == Ok(state),
+        label,
+        || match &decoded {
+            Ok(decoded) => format!("{state:?} comes back as {decoded:?}"),
+            Err(error) => format!("{state:?} is refused: {error}"),
+        },
+    );
+    found.bytes_most = found.bytes_most.max(bytes.len());
+}
+
+/// True if these are values of a position.
+fn are_values(seats: usize, reported: &PerSeat<i64>) -> bool {
+    let reported = &reported[..seats];
+    let off = (reported.iter().sum::<i64>() - values::POINT * seats as i64 / 2).abs();
+    // Values of more than two seats are rounded.
+    off <= i64::from(seats > 2)
+        && reported
+            .iter()
+            .all(|value| (0..=values::POINT).contains(value))
+}
+
+/// True if all are different, and can stand in records and commands.
+fn are_notations(names: &[String]) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"\"'\\".contains(&byte);
+    let is_name = |name: &String| {
+        (1..=NOTATION_BYTES_MAX).contains(&name.len()) && name.bytes().all(is_plain)
+    };
+    let different: BTreeSet<&String> = names.iter().collect();
+    different.len() == names.len() && names.iter().all(is_name)
+}
