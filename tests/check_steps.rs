@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
-use arena_tests::{World, repository};
+use arena_tests::{World, repository, spec};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -51,6 +51,45 @@ fn good_agent_passes_every_step() {
         .filter(|(_, result)| result == "passed")
         .count();
     assert_eq!(passed, 13, "{seen}");
+}
+
+/// It needs all moves of a game, and plays Oware only until a position repeats.
+const PARTICULAR: &str = "
+bot['rulesets'] = ['oware-abapa']
+bot['required_options'] = {'oware-abapa': {'repetition': 'first', 'no_capture_limit': '0'}}
+plain = say
+def say(message):
+    plain({**message, 'sticky': True} if message['type'] == 'hello' else message)
+before = choose
+def choose(decision):
+    if games[decision['context']]['options']['repetition'] != 'first':
+        sys.exit('positions repeat')
+    if len(decision['moves']) != decision['position']['plies']:
+        sys.exit('moves are missing')
+    return before(decision)
+";
+
+#[test]
+fn agent_plays_only_with_the_options_that_it_requires() {
+    let world = World::with_python();
+    let (_, code, seen) = check(&world, PARTICULAR);
+    assert_eq!(code, Some(0), "{seen}");
+    assert!(seen.contains("required_options"), "{seen}");
+    let register = [
+        "agent", "register", "mine", "--binary", "agent.py", "--data", "data",
+    ];
+    let _ = world.arena(&register).ok();
+    let spec = |options: &str| spec("cup", "oware-abapa", 1, &["mine", "random"], options);
+    let _ = world.tournament(&spec(""), "data", &[]);
+    let path = world.write("other.toml", spec("[options]\nrepetition = \"off\""));
+    let _ = world.arena(&["run", &path, "--data", "data"]).fails(
+        2,
+        &[
+            "agent \"mine\": it plays oware-abapa only with no_capture_limit = 0, repetition = first; the \
+             tournament has no_capture_limit = 100, repetition = off",
+        ],
+    );
+    world.nothing_runs();
 }
 
 /// Checks every agent of the table with this step.

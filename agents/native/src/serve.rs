@@ -57,6 +57,7 @@ fn describe_bot(info: &BotInfo) -> v1::Bot {
             v1::SeedUse::No
         }
         .into(),
+        required_options: Vec::new(),
     }
 }
 

@@ -11,7 +11,7 @@ use arena_model::{
 };
 use arena_tournament::{Stages, Tally, format::Games};
 use arena_wire::{
-    convert::{options_from_wire, options_to_wire},
+    convert::{options_from_wire, options_to_wire, required_options},
     v1::{self, agent::Source, agent_setup},
 };
 use tonic::Status;
@@ -76,7 +76,7 @@ impl Plan {
         let (refs, setups): (Vec<_>, Vec<_>) = spec
             .agents
             .iter()
-            .map(|name| resolve_agent(name, &spec, &variants, agents))
+            .map(|name| resolve_agent(name, &spec, &options, &variants, agents))
             .collect::<Result<Vec<_>, _>>()?
             .into_iter()
             .unzip();
@@ -266,6 +266,7 @@ fn play_settings(tournament: &Tournament) -> v1::PlaySettings {
 fn resolve_agent(
     name: &AgentName,
     spec: &Spec,
+    ruleset_options: &Options,
     variants: &Variants<'_>,
     agents: &Agents,
 ) -> Result<(AgentRef, v1::AgentSetup), Error> {
@@ -290,7 +291,7 @@ fn resolve_agent(
             .into_iter()
             .flat_map(|variant| variant.options.clone()),
     );
-    let bot = find_bot(name, &process, chosen, &spec.ruleset)?;
+    let bot = find_bot(name, &process, chosen, &spec.ruleset, ruleset_options)?;
     let (options, uses_seed) = match bot {
         Some(bot) => bot_options(name, bot, &spec.ruleset, &options)?,
         None if options.is_empty() => (options, None),
@@ -429,6 +430,7 @@ fn find_bot<'a>(
     process: &'a v1::Agent,
     name: &str,
     ruleset: &str,
+    options: &Options,
 ) -> Result<Option<&'a v1::Bot>, Error> {
     let bots = agents::bots(process);
     if bots.is_empty() {
@@ -451,6 +453,21 @@ fn find_bot<'a>(
             agent: agent.to_string(),
             ruleset: ruleset.to_owned(),
             plays: bot.rulesets.clone(),
+        });
+    }
+    let required = required_options(bot, ruleset);
+    let unmet = arena_games::unmet(ruleset, &required, options)?;
+    if !unmet.is_empty() {
+        let list = |values: &Options| {
+            let values = unmet
+                .keys()
+                .map(|name| format!("{name} = {}", values[name]));
+            values.collect::<Vec<_>>().join(", ")
+        };
+        let (needed, given) = (list(&unmet), list(options));
+        return Err(Error::BotRefuses {
+            agent: agent.to_string(),
+            reason: format!("it plays {ruleset} only with {needed}; the tournament has {given}"),
         });
     }
     Ok(Some(bot))

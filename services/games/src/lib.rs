@@ -24,6 +24,6 @@ pub use oware::{Abapa, AnanAnan};
 pub use read::Reader;
 pub use registry::{
     EachGame, GamesError, Visitor, build, build_version, each_game, page, resolve, resolve_version,
-    ruleset, ruleset_version, rulesets, unlisted_rulesets, visit, visit_version,
+    ruleset, ruleset_version, rulesets, unlisted_rulesets, unmet, visit, visit_version,
 };
 pub use ruleset::{Ruleset, RulesetInfo};

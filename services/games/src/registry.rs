@@ -287,6 +287,18 @@ pub fn resolve_version(
     Ok((resolved, seats))
 }
 
+/// The required options that have other values in a ruleset's resolved options.
+///
+/// # Errors
+/// As [`resolve`].
+pub fn unmet(name: &str, required: &Options, options: &Options) -> Result<Options, GamesError> {
+    let (mut resolved, _) = resolve(name, required, None)?;
+    resolved.retain(|option, value| {
+        required.contains_key(option) && options.get(option) != Some(&*value)
+    });
+    Ok(resolved)
+}
+
 /// Calls the visitor with the game of this name, in the newest version of its rules.
 ///
 /// # Errors

@@ -52,6 +52,15 @@ pub fn options_from_wire(options: &[v1::OptionValue]) -> Options {
     options.iter().map(text).collect()
 }
 
+/// The options of a ruleset that a bot requires, with their values as text.
+#[must_use]
+pub fn required_options(bot: &v1::Bot, ruleset: &str) -> Options {
+    let of_ruleset = { bot.required_options.iter() }.filter(|option| option.ruleset == ruleset);
+    of_ruleset
+        .map(|option| (option.name.clone(), Value::Text(option.value.clone())))
+        .collect()
+}
+
 /// The identity of a registered binary: the digest of its file, arguments and limits.
 #[must_use]
 pub fn content(binary: &v1::BinarySource) -> String {

@@ -1,10 +1,10 @@
 """The class an agent is made from."""
 
 import re
-from typing import Iterable, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Iterable, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from .decision import Decision
-from .options import Option
+from .options import Option, Value, write
 from .proto import agent_pb2 as pb
 
 _SEED_USE = {
@@ -52,6 +52,9 @@ class Agent:
     summary: str = ""
     #: Names of the rulesets it plays; empty: any.
     rulesets: Sequence[str] = ()
+    #: By ruleset, values of its options without which the agent does not play it: a tournament
+    #: with other values is refused. Empty: any values.
+    required_options: Mapping[str, Mapping[str, Value]] = {}
     options: Sequence[Option] = ()
     #: True where the same decision (seed included) always gets the same answer:
     #: draw from `decision.rng` alone and remember nothing.
@@ -101,4 +104,9 @@ class Agent:
             options=[option.describe() for option in self.options],
             deterministic=self.deterministic,
             uses_seed=_SEED_USE[self.uses_seed],
+            required_options=[
+                pb.RequiredOption(ruleset=ruleset, name=name, value=write(value))
+                for ruleset, values in self.required_options.items()
+                for name, value in values.items()
+            ],
         )

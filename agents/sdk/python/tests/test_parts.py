@@ -9,7 +9,7 @@ from conftest import SDK
 from google.protobuf import descriptor_pb2
 
 import arena_agent.proto as generated
-from arena_agent import Option, Rng, UnknownRuleset
+from arena_agent import Agent, Option, Rng, UnknownRuleset
 from arena_agent.decision import Context, Decision
 from arena_agent.options import bot_options, guess
 from arena_agent.proto import agent_pb2 as pb
@@ -161,3 +161,12 @@ def test_generated_messages_match_the_protocol(tmp_path):
                 # Python's modules leave it out, where it says nothing new.
                 field.ClearField("json_name")
         assert committed == file, f"{name} is out of date: run generate.py of the SDK"
+
+
+def test_required_options_are_described_as_text():
+    class Standard(Agent):
+        name = "standard"
+        required_options = {"kalah": {"pits": 6, "early_stop": False}}
+
+    described = [(it.ruleset, it.name, it.value) for it in Standard().describe().required_options]
+    assert described == [("kalah", "pits", "6"), ("kalah", "early_stop", "false")]

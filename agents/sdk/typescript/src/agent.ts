@@ -45,6 +45,8 @@ export interface About<P = Position> {
   summary?: string;
   /** The rulesets that the agent plays; none: all of them. */
   rulesets?: string[];
+  /** By ruleset, values of its options without which the agent does not play it; none: any values. */
+  required_options?: Record<string, Record<string, string | number | boolean>>;
   options?: Option[];
   /** True if the same decision, with the same seed, always gets the same answer. */
   deterministic?: boolean;
@@ -106,10 +108,13 @@ export function describe(agents: Agent<any>[]): object {
     version,
     author,
     batch_size,
-    bots: agents.map(({ name, summary, rulesets, options, deterministic, usesSeed }) => ({
+    bots: agents.map(({ name, summary, rulesets, required_options, options, deterministic, usesSeed }) => ({
       name,
       summary,
       rulesets,
+      required_options: Object.entries(required_options ?? {}).flatMap(([ruleset, values]) =>
+        Object.entries(values).map(([name, value]) => ({ ruleset, name, value: String(value) })),
+      ),
       options,
       deterministic,
       uses_seed: usesSeed === undefined ? "unspecified" : usesSeed ? "yes" : "no",

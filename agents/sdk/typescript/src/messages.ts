@@ -514,7 +514,8 @@ export const READERS: { [ruleset: string]: (reader: Reader, end: number) => obje
 export const MESSAGES = {
   DescribeRequest: {"fields":{}},
   DescribeResponse: {"fields":{"name":{"type":"string","id":1},"version":{"type":"string","id":2},"author":{"type":"string","id":3},"bots":{"rule":"repeated","type":"Bot","id":4},"batch_size":{"type":"uint32","id":5},"omit_move_details":{"type":"bool","id":6},"sticky":{"type":"bool","id":7},"concurrent":{"type":"bool","id":8}}},
-  Bot: {"fields":{"name":{"type":"string","id":1},"summary":{"type":"string","id":2},"rulesets":{"rule":"repeated","type":"string","id":3},"options":{"rule":"repeated","type":"BotOption","id":4},"deterministic":{"type":"bool","id":5},"uses_seed":{"type":"SeedUse","id":6}}},
+  Bot: {"fields":{"name":{"type":"string","id":1},"summary":{"type":"string","id":2},"rulesets":{"rule":"repeated","type":"string","id":3},"options":{"rule":"repeated","type":"BotOption","id":4},"deterministic":{"type":"bool","id":5},"uses_seed":{"type":"SeedUse","id":6},"required_options":{"rule":"repeated","type":"RequiredOption","id":7}}},
+  RequiredOption: {"fields":{"ruleset":{"type":"string","id":1},"name":{"type":"string","id":2},"value":{"type":"string","id":3}}},
   SeedUse: {"values":{"unspecified":0,"no":1,"yes":2}},
   BotOption: {"fields":{"name":{"type":"string","id":1},"summary":{"type":"string","id":2},"type":{"type":"OptionType","id":3},"default_value":{"type":"string","id":4},"min":{"type":"string","id":5},"max":{"type":"string","id":6},"choices":{"rule":"repeated","type":"string","id":7},"length":{"type":"uint32","id":8},"rulesets":{"rule":"repeated","type":"string","id":9},"uses_seed":{"type":"bool","id":10}}},
   OptionType: {"values":{"unspecified":0,"bool":1,"integer":2,"real":3,"choice":4,"text":5,"numbers":6}},

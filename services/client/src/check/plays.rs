@@ -83,8 +83,9 @@ impl Checked<'_> {
         let mut problems = Problems::default();
         for ruleset in rulesets {
             let info = arena_games::ruleset(ruleset).map_err(Failure::usage)?;
+            let required = convert::required_options(self.bot, ruleset);
             let mut seen = BTreeSet::new();
-            for (place, variant) in variants(info).iter().enumerate() {
+            for (place, variant) in variants(info, &required).iter().enumerate() {
                 let is_right = self
                     .play_variant(info, variant, &mut seen, &mut problems)
                     .await?;
@@ -273,6 +274,8 @@ impl Checked<'_> {
             batch_size: self.description.batch_size,
             omit_move_details: self.description.omit_move_details,
             deterministic: self.bot.deterministic,
+            sticky: self.description.sticky,
+            concurrent: self.description.concurrent,
             source: Some(self.found.setup_source()),
             ..v1::AgentSetup::default()
         };

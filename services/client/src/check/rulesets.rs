@@ -2,10 +2,11 @@
 
 use arena_engine::options::nearest;
 use arena_model::AgentName;
-use arena_wire::v1;
+use arena_wire::{convert::required_options, v1};
 use itertools::Itertools;
 
-/// The names in a description that are no names of bots or rulesets, each as an error message.
+/// The names in a description that are no names of bots, rulesets or their options, each as an error
+/// message.
 pub fn wrong_names(description: &v1::DescribeResponse) -> Vec<String> {
     let wrong = |(place, bot): (usize, &v1::Bot)| {
         let error = bot.name.parse::<AgentName>().err()?;
@@ -18,6 +19,7 @@ pub fn wrong_names(description: &v1::DescribeResponse) -> Vec<String> {
         .filter_map(wrong)
         .collect();
     problems.extend(unknown_rulesets(description));
+    problems.extend(wrong_options(description));
     problems
 }
 
@@ -44,6 +46,23 @@ fn unknown_rulesets(description: &v1::DescribeResponse) -> Vec<String> {
     description.bots.iter().flat_map(of_bot).unique().collect()
 }
 
+/// Required options that do not exist or have no such value.
+fn wrong_options(description: &v1::DescribeResponse) -> Vec<String> {
+    let of_bot = |bot: &v1::Bot| {
+        let rulesets = bot.required_options.iter().map(|option| &option.ruleset);
+        let wrong = |ruleset: &String| {
+            let required = required_options(bot, ruleset);
+            let error = arena_games::resolve(ruleset, &required, None).err()?;
+            Some(format!(
+                "bot \"{}\" has required_options: {error}",
+                bot.name
+            ))
+        };
+        rulesets.unique().filter_map(wrong).collect_vec()
+    };
+    description.bots.iter().flat_map(of_bot).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,5 +87,25 @@ mod tests {
             assert!(problems[0].contains(word), "{}", problems[0]);
         }
         assert!(!problems[1].contains("mean"), "{}", problems[1]);
+    }
+
+    #[test]
+    fn wrong_required_options_are_named() {
+        let mut description = plays(&["kalah"]);
+        let mut require = |name: &str, value: &str| {
+            description.bots[0].required_options = vec![v1::RequiredOption {
+                ruleset: "kalah".into(),
+                name: name.into(),
+                value: value.into(),
+            }];
+            wrong_names(&description).join("\n")
+        };
+        assert_eq!(require("pits", "4"), "");
+        for (name, value) in [("pits", "9"), ("pots", "4")] {
+            let problem = require(name, value);
+            for word in ["bot \"mine\"", "required_options", "kalah", name] {
+                assert!(problem.contains(word), "{problem}");
+            }
+        }
     }
 }

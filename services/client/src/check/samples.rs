@@ -7,7 +7,8 @@ use arena_wire::{convert, v1};
 
 use crate::failure::{Failure, Outcome};
 
-/// Decisions of a ruleset with its default options, and their context.
+/// Decisions of a ruleset with the options that the bot requires, else the default ones, and their
+/// context.
 pub(super) struct Samples {
     pub(super) context: v1::GameContext,
     pub(super) decisions: Vec<v1::Decision>,
@@ -22,8 +23,9 @@ impl Samples {
         seed: u64,
         count: usize,
     ) -> Outcome<Self> {
+        let required = convert::required_options(bot, info.name);
         let (options, seats) =
-            arena_games::resolve(info.name, &Default::default(), None).map_err(Failure::usage)?;
+            arena_games::resolve(info.name, &required, None).map_err(Failure::usage)?;
         let game = arena_games::build(info.name, &options, seats).map_err(Failure::usage)?;
         let of_ruleset = |option: &&v1::BotOption| {
             option.rulesets.is_empty() || option.rulesets.iter().any(|known| known == info.name)

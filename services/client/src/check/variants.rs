@@ -1,6 +1,6 @@
 //! The variants of a ruleset that a check plays.
 
-use arena_engine::options::{Options, Value};
+use arena_engine::options::Options;
 use arena_games::RulesetInfo;
 
 /// One variant of a ruleset.
@@ -10,21 +10,26 @@ pub(super) struct Variant {
     pub(super) seats: usize,
 }
 
-/// Each preset of a ruleset with each number of seats; each set of options once.
-pub(super) fn variants(info: &RulesetInfo) -> Vec<Variant> {
+/// Each preset of a ruleset with each number of seats, unless it has other values of the required
+/// options; each set of options once.
+pub(super) fn variants(info: &RulesetInfo, required: &Options) -> Vec<Variant> {
     let mut all: Vec<Variant> = Vec::new();
     let presets = info.presets.iter().map(|preset| preset.name.as_str());
     for preset in std::iter::once(None).chain(presets.map(Some)) {
-        let mut given = Options::new();
-        if let Some(preset) = preset {
-            given.insert("preset".to_owned(), Value::Text(preset.to_owned()));
-        }
+        let given = match preset {
+            None => required.clone(),
+            Some(preset) => [("preset".to_owned(), preset.into())].into(),
+        };
         let shown = preset.map_or_else(String::new, |name| format!(", preset {name}"));
         for seats in info.seats.0..=info.seats.1 {
             // A preset may support only one number of seats.
             let Ok((options, seats)) = arena_games::resolve(info.name, &given, Some(seats)) else {
                 continue;
             };
+            let unmet = arena_games::unmet(info.name, required, &options);
+            if !unmet.is_ok_and(|unmet| unmet.is_empty()) {
+                continue;
+            }
             let same = |known: &Variant| known.seats == seats && known.options == options;
             if !all.iter().any(same) {
                 let name = format!("{}{shown}, {seats} seats", info.name);
@@ -41,12 +46,14 @@ pub(super) fn variants(info: &RulesetInfo) -> Vec<Variant> {
 
 #[cfg(test)]
 mod tests {
+    use arena_engine::options::Value;
+
     use super::*;
 
     #[test]
     fn variants_are_all_presets_and_seat_counts_once() {
         for info in arena_games::rulesets() {
-            let variants = variants(info);
+            let variants = variants(info, &Options::new());
             for seats in info.seats.0..=info.seats.1 {
                 assert!(variants.iter().any(|it| it.seats == seats), "{}", info.name);
             }
@@ -58,5 +65,23 @@ mod tests {
                 assert_eq!(variants.iter().filter(same).count(), 1, "{}", preset.name);
             }
         }
+    }
+
+    #[test]
+    fn variants_have_the_required_options() {
+        let names = |ruleset: &str, option: (&str, Value)| {
+            let info = arena_games::ruleset(ruleset).expect("a ruleset");
+            let required = [(option.0.to_owned(), option.1)].into();
+            let variants = variants(info, &required).into_iter();
+            variants.map(|variant| variant.name).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            names("oware-abapa", ("repetition", "first".into())),
+            [
+                "oware-abapa, 2 seats",
+                "oware-abapa, preset paper002, 2 seats"
+            ]
+        );
+        assert_eq!(names("kalah", ("pits", "4".into())), ["kalah, 2 seats"]);
     }
 }

@@ -37,6 +37,7 @@ pub(crate) fn native() -> v1::DescribeResponse {
         options,
         deterministic: true,
         uses_seed: v1::SeedUse::Yes.into(),
+        ..v1::Bot::default()
     };
     let depth = v1::BotOption {
         name: "depth".to_owned(),

@@ -1,5 +1,7 @@
 //! The description of an agent that speaks lines.
 
+use std::collections::BTreeMap;
+
 use arena_wire::v1;
 use serde::{Deserialize, de::Error};
 
@@ -51,6 +53,9 @@ struct Bot {
     uses_seed: Option<UsesSeed>,
     #[serde(default)]
     options: Vec<BotOption>,
+    /// Values by ruleset and option.
+    #[serde(default)]
+    required_options: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -115,6 +120,15 @@ impl From<Bot> for v1::Bot {
             Some(UsesSeed::Yes) => v1::SeedUse::Yes,
             Some(UsesSeed::No) => v1::SeedUse::No,
         };
+        let required = { bot.required_options.into_iter() }.flat_map(|(ruleset, values)| {
+            values
+                .into_iter()
+                .map(move |(name, value)| v1::RequiredOption {
+                    ruleset: ruleset.clone(),
+                    name,
+                    value,
+                })
+        });
         Self {
             name: bot.name,
             summary: bot.summary,
@@ -122,6 +136,7 @@ impl From<Bot> for v1::Bot {
             options: bot.options.into_iter().map(Into::into).collect(),
             deterministic: bot.deterministic,
             uses_seed: uses_seed.into(),
+            required_options: required.collect(),
         }
     }
 }

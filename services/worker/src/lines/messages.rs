@@ -395,7 +395,8 @@ mod tests {
     #[test]
     fn hello_describes_bots_and_options() {
         let line = r#"{"type":"hello","protocol":1,"name":"mine","bots":[{"name":"a","uses_seed":"no",
-            "options":[{"name":"depth","type":"integer","default_value":"3","max":"9"}]}]}"#;
+            "options":[{"name":"depth","type":"integer","default_value":"3","max":"9"}],
+            "required_options":{"kalah":{"pits":"4"}}}]}"#;
         let Line::Message(Response::Hello(found)) = Line::parse(line.as_bytes()) else {
             panic!("{line} should be a hello");
         };
@@ -404,5 +405,11 @@ mod tests {
         assert_eq!(bot.uses_seed(), v1::SeedUse::No);
         assert_eq!(bot.options[0].r#type(), v1::OptionType::Integer);
         assert_eq!(bot.options[0].max, "9");
+        let required = v1::RequiredOption {
+            ruleset: "kalah".to_owned(),
+            name: "pits".to_owned(),
+            value: "4".to_owned(),
+        };
+        assert_eq!(bot.required_options, [required]);
     }
 }

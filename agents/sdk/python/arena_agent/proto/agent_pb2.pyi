@@ -58,20 +58,32 @@ class DescribeResponse(_message.Message):
     def __init__(self, name: _Optional[str] = ..., version: _Optional[str] = ..., author: _Optional[str] = ..., bots: _Optional[_Iterable[_Union[Bot, _Mapping]]] = ..., batch_size: _Optional[int] = ..., omit_move_details: bool = ..., sticky: bool = ..., concurrent: bool = ...) -> None: ...
 
 class Bot(_message.Message):
-    __slots__ = ("name", "summary", "rulesets", "options", "deterministic", "uses_seed")
+    __slots__ = ("name", "summary", "rulesets", "options", "deterministic", "uses_seed", "required_options")
     NAME_FIELD_NUMBER: _ClassVar[int]
     SUMMARY_FIELD_NUMBER: _ClassVar[int]
     RULESETS_FIELD_NUMBER: _ClassVar[int]
     OPTIONS_FIELD_NUMBER: _ClassVar[int]
     DETERMINISTIC_FIELD_NUMBER: _ClassVar[int]
     USES_SEED_FIELD_NUMBER: _ClassVar[int]
+    REQUIRED_OPTIONS_FIELD_NUMBER: _ClassVar[int]
     name: str
     summary: str
     rulesets: _containers.RepeatedScalarFieldContainer[str]
     options: _containers.RepeatedCompositeFieldContainer[BotOption]
     deterministic: bool
     uses_seed: SeedUse
-    def __init__(self, name: _Optional[str] = ..., summary: _Optional[str] = ..., rulesets: _Optional[_Iterable[str]] = ..., options: _Optional[_Iterable[_Union[BotOption, _Mapping]]] = ..., deterministic: bool = ..., uses_seed: _Optional[_Union[SeedUse, str]] = ...) -> None: ...
+    required_options: _containers.RepeatedCompositeFieldContainer[RequiredOption]
+    def __init__(self, name: _Optional[str] = ..., summary: _Optional[str] = ..., rulesets: _Optional[_Iterable[str]] = ..., options: _Optional[_Iterable[_Union[BotOption, _Mapping]]] = ..., deterministic: bool = ..., uses_seed: _Optional[_Union[SeedUse, str]] = ..., required_options: _Optional[_Iterable[_Union[RequiredOption, _Mapping]]] = ...) -> None: ...
+
+class RequiredOption(_message.Message):
+    __slots__ = ("ruleset", "name", "value")
+    RULESET_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    ruleset: str
+    name: str
+    value: str
+    def __init__(self, ruleset: _Optional[str] = ..., name: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
 
 class BotOption(_message.Message):
     __slots__ = ("name", "summary", "type", "default_value", "min", "max", "choices", "length", "rulesets", "uses_seed")

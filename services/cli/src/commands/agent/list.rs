@@ -216,11 +216,16 @@ fn describe_bot(bot: &v1::Bot) -> serde_json::Value {
             "rulesets": option.rulesets,
         })
     };
+    let required = { bot.required_options.iter() }.map(
+        |option| json!({"ruleset": option.ruleset, "name": option.name, "value": option.value}),
+    );
+    let required = required.collect_vec();
     json!({
         "bot": bot.name,
         "summary": bot.summary,
         "rulesets": bot.rulesets,
         "deterministic": bot.deterministic,
+        "required_options": required,
         "options": bot.options.iter().map(describe).collect_vec(),
     })
 }
@@ -339,6 +344,17 @@ pub(super) fn print(agent: &v1::Agent, format: Format) -> Outcome {
         let colon = if summary.is_empty() { "" } else { ": " };
         let _ = writeln!(text, "\nbot {name}{colon}{summary}");
         let _ = writeln!(text, "  plays {rulesets}{random}");
+        for options in bot.required_options.chunk_by(|a, b| a.ruleset == b.ruleset) {
+            let values = options
+                .iter()
+                .map(|it| format!("{} = {}", it.name, it.value));
+            let _ = writeln!(
+                text,
+                "  on {}, needs {}",
+                options[0].ruleset,
+                values.format(", ")
+            );
+        }
         for option in &bot.options {
             let only = match option.rulesets.as_slice() {
                 [] => String::new(),
