@@ -1,6 +1,6 @@
-use std::{fmt::Write, fs, os::unix::fs::symlink, path::Path};
+use std::{fmt::Write, fs, os::unix::fs::symlink, path::Path, process::Command};
 
-use arena_tests::{World, arena, repository};
+use arena_tests::{World, arena, python, repository};
 
 /// A fenced block of a page, after `<!-- test -->`, `<!-- file: PATH -->` or `<!-- output -->`.
 struct Block {
@@ -31,18 +31,23 @@ fn blocks(page: &str) -> Vec<Block> {
     found
 }
 
+/// The sections of a page, from one heading of the second level to the next.
+fn sections(page: &str) -> Vec<String> {
+    let page = fs::read_to_string(repository().join(page)).expect(page);
+    page.split("\n## ").map(str::to_owned).collect()
+}
+
 /// Writes all files of a page and runs all its commands, in order, in one shell. The lines of
 /// its outputs must occur in what the commands print.
-fn follow(page: &str) {
-    follow_with(page, "arena", &arena());
+fn follow(world: &World, page: &str) {
+    follow_with(world, page, "arena", &arena());
 }
 
 /// The same, with another program in the search path. Commands that build it are not run.
-fn follow_with(page: &str, name: &str, program: &Path) {
-    let page = fs::read_to_string(repository().join(page)).expect(page);
+fn follow_with(world: &World, page: &str, name: &str, program: &Path) {
     let mut script = String::from("set -euo pipefail\n");
     let (mut expected, mut commands) = (Vec::new(), 0);
-    let blocks = blocks(&page);
+    let blocks = blocks(page);
     for Block { role, text } in &blocks {
         match role.as_str() {
             "test" => {
@@ -62,13 +67,12 @@ fn follow_with(page: &str, name: &str, program: &Path) {
         }
     }
     assert!(commands > 1 && !expected.is_empty(), "{script}");
-    let world = World::new();
     let bin = world.folder().join("bin");
     fs::create_dir(&bin).expect("a folder");
     symlink(program, bin.join(name)).expect("a link");
     let script = world.write("page.sh", script);
     let mut command = world.command("bash");
-    let path = std::env::var("PATH").unwrap_or_default();
+    let path = world.path();
     command
         .arg(&script)
         .env("PATH", format!("{}:{path}", bin.display()));
@@ -95,17 +99,40 @@ fn own_ruleset_is_written_as_the_page_says() {
         .expect("a comment first");
     assert_eq!(source.expect("a source").text.trim_end(), built.trim_end());
     let program = arena().with_file_name("examples").join("pig");
-    follow_with(page, "pig", &program);
+    follow_with(&World::new(), &text, "pig", &program);
 }
 
 #[test]
 fn first_agent_is_written_as_the_page_says() {
-    follow("agents/docs/first-agent.md");
+    follow(
+        &World::new(),
+        &sections("agents/docs/first-agent.md").concat(),
+    );
 }
 
 #[test]
 fn existing_bot_is_wrapped_as_the_page_says() {
-    follow("agents/docs/existing-bot.md");
+    let mut sections = sections("agents/docs/existing-bot.md");
+    sections.retain(|section| !section.starts_with(OPENSPIEL));
+    follow(&World::new(), &sections.concat());
+}
+
+/// The section whose commands need OpenSpiel.
+const OPENSPIEL: &str = "An OpenSpiel bot\n";
+
+#[test]
+#[expect(clippy::print_stderr, reason = "the output names what is skipped")]
+fn openspiel_bot_plays_as_the_page_says() {
+    let sections = sections("agents/docs/existing-bot.md");
+    let section = { sections.iter() }.find(|section| section.starts_with(OPENSPIEL));
+    let section = section.expect("a section");
+    let mut probe = Command::new(python().expect("Python"));
+    probe.args(["-c", "import arena_openspiel"]);
+    if !probe.output().is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: OpenSpiel is not installed: tests/setup installs it where pip can");
+        return;
+    }
+    follow(&World::with_python(), section);
 }
 
 #[test]

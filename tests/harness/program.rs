@@ -63,14 +63,17 @@ pub fn python() -> Result<PathBuf, String> {
     ))
 }
 
-/// The folder from which [`python`] imports the SDK.
-pub(crate) fn python_sdk() -> PathBuf {
+/// The folders from which [`python`] imports the packages for agents of this repository.
+pub(crate) fn python_packages() -> Vec<PathBuf> {
     let python = python().unwrap_or_else(|reported| panic!("{reported}"));
-    let code =
-        "import arena_agent, os; print(os.path.dirname(os.path.dirname(arena_agent.__file__)))";
+    let code = "import importlib.util as util, os\n\
+                for name in 'arena_agent', 'arena_openspiel':\n    \
+                    found = util.find_spec(name)\n    \
+                    if found: print(os.path.dirname(os.path.dirname(found.origin)))";
     let output = Command::new(python).args(["-c", code]).output();
     let output = output.expect("Python can be started").stdout;
-    String::from_utf8_lossy(&output).trim().into()
+    let folders = String::from_utf8_lossy(&output);
+    folders.lines().map(PathBuf::from).collect()
 }
 
 /// PATH with [`python`] in front.

@@ -30,8 +30,8 @@ pub struct World {
     folder: TempDir,
     files: AtomicU32,
     path: String,
-    /// The folder of the SDK, if Python is in the search path.
-    sdk: PathBuf,
+    /// The folders of packages for agents, if Python is in the search path.
+    packages: Vec<PathBuf>,
 }
 
 impl Default for World {
@@ -54,7 +54,7 @@ impl World {
                 .expect("a temporary folder"),
             files: AtomicU32::new(0),
             path: env::var("PATH").unwrap_or_default(),
-            sdk: PathBuf::new(),
+            packages: Vec::new(),
         }
     }
 
@@ -63,7 +63,7 @@ impl World {
     pub fn with_python() -> Self {
         let mut world = Self::new();
         world.path = program::python_path();
-        world.sdk = program::python_sdk();
+        world.packages = program::python_packages();
         world
     }
 
@@ -71,6 +71,12 @@ impl World {
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// The search path of commands.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
     }
 
     /// Writes a file into the folder and returns its path.
@@ -105,9 +111,10 @@ impl World {
             .env("ARENA_WORKER_AGENT_ENV", AGENT_ENV)
             .stdin(Stdio::null());
         let arena = program::arena().parent().map(Path::to_owned);
-        let sdk = Some(self.sdk.clone()).filter(|sdk| !sdk.as_os_str().is_empty());
         let shared = Some(self.folder().join("shared")).filter(|folder| folder.is_dir());
-        if let Ok(paths) = env::join_paths(arena.into_iter().chain(sdk).chain(shared)) {
+        if let Ok(paths) =
+            env::join_paths(arena.into_iter().chain(self.packages.clone()).chain(shared))
+        {
             command.env("ARENA_AGENT_PATH", paths);
         }
         command

@@ -174,6 +174,12 @@ pub(crate) const STEPS: &[Step] = &[
         work: |context| context.pytest(PYTHON_SDK),
         ..TESTS
     },
+    // Bots of OpenSpiel as agents; skipped if OpenSpiel cannot be installed.
+    Step {
+        name: "openspiel",
+        work: |context| context.pytest("agents/openspiel"),
+        ..TESTS
+    },
     // The module `arena` for Python, its wheel and its notebook.
     Step {
         name: "client",

@@ -128,6 +128,7 @@ fn only_precedes_filter() {
             "recompute",
             "reports",
             "python",
+            "openspiel",
             "client",
             "kits"
         ]

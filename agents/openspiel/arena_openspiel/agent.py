@@ -1,0 +1,68 @@
+"""Agents that play bots of OpenSpiel."""
+
+from functools import lru_cache
+from importlib.metadata import version
+from typing import Any
+
+import pyspiel
+from arena_agent import Agent, Decision
+
+from .rulesets import RULESETS
+
+_load_game = lru_cache(pyspiel.load_game)
+
+
+class BotAgent(Agent):
+    """An agent with a bot of OpenSpiel: give it a `name`, and write `bot`."""
+
+    version = f"open_spiel {version('open_spiel')}"
+    rulesets = tuple(RULESETS)
+    required_options = {ruleset: shared.options for ruleset, shared in RULESETS.items()}
+    # OpenSpiel makes states from moves only: a position of Oware has earlier ones.
+    sticky = True
+    move_details = False
+
+    def bot(self, game: pyspiel.Game, player: int, seed: int, **options: Any) -> pyspiel.Bot:
+        """A bot for one decision. Take all its random numbers from `seed`, which has 31 bits.
+        `options` has the values of the agent's own options."""
+        raise NotImplementedError(f"{type(self).__name__} needs a method bot(self, game, player, seed)")
+
+    def choose(self, decision: Decision) -> int:
+        shared, player = RULESETS[decision.ruleset], decision.seat
+        for name, value in shared.options.items():
+            if decision.options[name] != value:
+                raise ValueError(
+                    f"OpenSpiel has no {decision.ruleset} with {name} = {decision.options[name]!r}; "
+                    f"set {name} = {value!r}"
+                )
+        game = _load_game(shared.game)
+        bot = self.bot(game, player, decision.seed % (2**31 - 1), **decision.bot_options)
+        state = game.new_initial_state()
+        for mover, move in decision.past_moves:
+            action = shared.first[mover] + move
+            if action not in state.legal_actions(mover):
+                raise _differs(decision, f"action {action} of player {mover} is illegal in {state}")
+            if mover != player:
+                bot.inform_action(state, mover, action)
+            elif bot.provides_force_action():
+                bot.force_action(state, action)
+            state.apply_action(action)
+        legal = [shared.first[player] + move for move in decision.legal]
+        if state.legal_actions(player) != legal:
+            there = state.legal_actions(player)
+            raise _differs(decision, f"legal actions are {there} in OpenSpiel, {legal} in Arena")
+        there, here = shared.board(state), shared.position(decision.position)
+        if there != here:
+            raise _differs(decision, f"the board is {there} in OpenSpiel, {here} in Arena")
+        action = bot.step(state)
+        if action not in legal:
+            raise ValueError(
+                f"bot {self.name} ({type(bot).__name__}) returned the illegal action {action} as player "
+                f"{player} of {shared.game}; legal actions: {legal}"
+            )
+        return action - shared.first[player]
+
+
+def _differs(decision: Decision, how: str) -> ValueError:
+    moves = decision.past_moves
+    return ValueError(f"{decision.ruleset} differs in OpenSpiel after the moves {moves}: {how}")
