@@ -174,10 +174,15 @@ pub(crate) const STEPS: &[Step] = &[
         work: |context| context.pytest(PYTHON_SDK),
         ..TESTS
     },
-    // Bots of OpenSpiel as agents; skipped if OpenSpiel cannot be installed.
+    // Bots of OpenSpiel as agents.
     Step {
         name: "openspiel",
-        work: |context| context.pytest("agents/openspiel"),
+        work: |context| match context.imports("arena_openspiel") {
+            true => context.pytest("agents/openspiel"),
+            false => {
+                Work::Skip("OpenSpiel is not installed: tests/setup installs it where pip can")
+            }
+        },
         ..TESTS
     },
     // The module `arena` for Python, its wheel and its notebook.
@@ -287,6 +292,15 @@ impl Context {
 
     fn finds(&self, program: &str) -> bool {
         env::split_paths(&self.path).any(|folder| folder.join(program).is_file())
+    }
+
+    /// Whether Python has a module. False without Python.
+    fn imports(&self, module: &str) -> bool {
+        let output = self.python.as_ref().map(|python| {
+            let mut import = Command::new(python);
+            import.args(["-c", &format!("import {module}")]).output()
+        });
+        output.is_some_and(|output| output.is_ok_and(|output| output.status.success()))
     }
 
     fn setup(&self) -> Work {

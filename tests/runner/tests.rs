@@ -2,7 +2,7 @@ use crate::{
     Answer, Arguments,
     log::{Counts, failures},
     schedule::next,
-    steps::{STEPS, Step},
+    steps::{Context, STEPS, Step, Work},
 };
 
 fn counts(passed: u64, failed: u64, skipped: u64) -> Counts {
@@ -135,6 +135,15 @@ fn only_precedes_filter() {
     );
     assert_eq!(wanted(&["--only", "buf", "word"]), ["setup", "buf"]);
     assert_eq!(wanted(&[]).len(), STEPS.len());
+}
+
+#[test]
+fn openspiel_is_skipped_without_its_package() {
+    let arguments = parse(&[]).expect("arguments");
+    let mut context = Context::new(arguments, "target".into(), "logs".into());
+    context.python = Some("false".into());
+    let step = steps(&["openspiel"])[0];
+    assert!(matches!((step.work)(&context), Work::Skip(reason) if reason.contains("OpenSpiel")));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-"""Skips all tests without OpenSpiel, and runs `arena` with agents of this package."""
+"""Runs `arena` with agents of this package."""
 
 import json
 import os
@@ -11,8 +11,6 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1]
 PROGRAM = os.environ.get("ARENA_BIN") or str(PACKAGE.parents[1] / "target/debug/arena")
-
-pytest.importorskip("pyspiel", reason="open_spiel is not installed: tests/setup installs it where pip can")
 
 
 class Folder:
