@@ -8,11 +8,14 @@ use std::{
 };
 
 use arena_engine::{
-    ActionId, Game, Node, OutcomeId, PerSeat, PositionError,
+    ActionId, AnyGame, Game, Node, OutcomeId, PerSeat, PositionError,
     options::{OptionError, Options},
 };
 
-use crate::ruleset::{Ruleset, RulesetInfo};
+use crate::{
+    registry::GamesError,
+    ruleset::{Ruleset, RulesetInfo},
+};
 
 static ADDED: OnceLock<Vec<AddedRuleset>> = OnceLock::new();
 
@@ -21,6 +24,9 @@ static ADDED: OnceLock<Vec<AddedRuleset>> = OnceLock::new();
 pub struct AddedRuleset {
     pub(crate) info: RulesetInfo,
     pub(crate) make: fn(&Options, usize) -> Result<AddedGame, OptionError>,
+    /// The same with the static type inside: whole matches and replays are as fast as those of a
+    /// built-in game.
+    pub(crate) build: fn(&Options, usize) -> Result<Arc<dyn AnyGame>, OptionError>,
 }
 
 /// Why rulesets cannot be added.
@@ -47,6 +53,17 @@ impl AddedRuleset {
         Self {
             info: G::info(),
             make: |options, seats| Ok(AddedGame::of(G::with_options(options, seats)?)),
+            build: |options, seats| Ok(Arc::new(G::with_options(options, seats)?)),
+        }
+    }
+}
+
+impl AddedRuleset {
+    /// The error of options that contradict each other.
+    pub(crate) fn fails(&self, error: OptionError) -> GamesError {
+        GamesError::Options {
+            ruleset: self.info.name,
+            error,
         }
     }
 }

@@ -11,7 +11,7 @@ use arena_engine::{
 };
 
 use crate::{
-    added::{AddedGame, added},
+    added::{AddedGame, AddedRuleset, added},
     cowry::Cowry,
     kalah::Kalah,
     ludo::ChineseLudo,
@@ -142,12 +142,8 @@ macro_rules! rulesets {
                     return Ok(visitor.visit(with_options::<$unlisted>(options, seats)?));
                 }
             )*
-            let added = added().iter().find(|added| added.info.name == name);
-            let added = added.expect("every ruleset that has a description");
-            let game = (added.make)(options, seats).map_err(|error| GamesError::Options {
-                ruleset: added.info.name,
-                error,
-            })?;
+            let added = find_added(name).expect("every ruleset that has a description");
+            let game = (added.make)(options, seats).map_err(|error| added.fails(error))?;
             Ok(visitor.visit(game))
         }
     };
@@ -164,6 +160,10 @@ rulesets! {
     crate::testing::Trial<2>,
     #[cfg(feature = "trial")]
     crate::testing::Trial<1>,
+}
+
+fn find_added(name: &str) -> Option<&'static AddedRuleset> {
+    added().iter().find(|added| added.info.name == name)
 }
 
 fn is<G: Ruleset>(name: &str, version: u32) -> bool {
@@ -330,6 +330,10 @@ pub fn build_version(
     options: &Options,
     seats: usize,
 ) -> Result<Arc<dyn AnyGame>, GamesError> {
+    if let Some(added) = find_added(name) {
+        ruleset_version(name, version)?;
+        return (added.build)(options, seats).map_err(|error| added.fails(error));
+    }
     struct Erase;
     impl Visitor for Erase {
         type Out = Arc<dyn AnyGame>;

@@ -110,9 +110,12 @@ impl Command {
 /// Runs a command on one thread: on small machines a second runtime thread costs more than
 /// it gains.
 fn block_on<T>(work: impl Future<Output = Outcome<T>>) -> Outcome<T> {
-    tokio::runtime::Builder::new_current_thread()
+    let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::failed(format!("cannot start the runtime: {error}")))?
-        .block_on(work)
+        .map_err(|error| Failure::failed(format!("cannot start the runtime: {error}")))?;
+    let outcome = runtime.block_on(work);
+    // A thread that waits for standard input would keep a failed command from ending.
+    runtime.shutdown_background();
+    outcome
 }

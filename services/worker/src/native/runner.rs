@@ -187,6 +187,6 @@ impl NativeRunner {
         };
         plies
             .during(|| catch_unwind(AssertUnwindSafe(work)))
-            .unwrap_or_else(|_| Err("a built-in bot panicked".to_owned()))
+            .unwrap_or_else(|_| Err("a built-in bot or the rules panicked".to_owned()))
     }
 }
