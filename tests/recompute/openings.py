@@ -28,8 +28,16 @@ def packed(tag, values):
     return bytes([tag << 3 | 2]) + varint(len(body)) + body if body else b""
 
 
+def text(tag, value):
+    return bytes([tag << 3 | 2]) + varint(len(value)) + value.encode()
+
+
 def encoded(game):
     """The position's message (proto/arena/games/v1), without moves."""
+    if type(game).__name__ == "Chess":
+        fields = text(1, game.fen()) + number(2, int(not game.board.turn)) + number(3, game.plies)
+        fields += number(4, 1) + text(5, game.base)
+        return fields + b"".join(text(6, uci) for uci in game.played)
     if type(game).__name__ == "Kalah":
         fields = number(1, game.p) + packed(2, game.cells)
         return fields + number(3, game.mover) + number(4, game.plies)

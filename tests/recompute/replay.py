@@ -58,12 +58,13 @@ def check_dice(record):
     seats = len(record["seats"])
     streams = GameStreams(record["seed"], record["seats"])
     known = throws(record["ruleset"], record["options"])
+    table = getattr(RULESETS[record["ruleset"]], "TABLE", [(f"seat{s}", 1) for s in range(seats)])
     count = 0
     for number, event in enumerate(record["events"]):
         if "chance" not in event:
             continue
         seat = event["seat"]
-        outcomes = [(f"seat{s}", 1) for s in range(seats)] if seat is None else known
+        outcomes = table if seat is None else known
         drawn = streams.chance(seat, [weight for _, weight in outcomes])
         expected = outcomes[drawn][0]
         assert event["chance"] == expected, (

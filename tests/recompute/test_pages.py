@@ -71,6 +71,8 @@ def test_page_lists_options_and_presets(arena, ruleset):
 
 def position(ruleset, game):
     """A position as the column "After the move" has it."""
+    if ruleset == "chess":
+        return f"`{game.fen()}`"
     if ruleset == "cowry":
         sides = [(pieces, None) for pieces in game.pieces]
     elif ruleset == "chinese-ludo":

@@ -36,6 +36,8 @@ def actions_of(ruleset, options):
 @pytest.mark.parametrize(
     ("ruleset", "seats", "options", "length"),
     [
+        ("chess", 2, {"max_plies": 60}, 73),
+        ("chess", 2, {"variant": "chess960", "max_plies": 60}, 73),
         ("chinese-ludo", 2, {}, 12),
         ("cowry", 2, {"pieces": 2}, 18),
         ("cowry", 4, {"preset": "basic"}, 32),

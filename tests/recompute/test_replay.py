@@ -115,6 +115,7 @@ def test_rule_page_covers_all_options(arena, ruleset):
         ("oware-anan-anan", "literal", 2),
         ("oware-anan-anan", "framework", 2),
         ("kalah", None, 2),
+        ("chess", None, 2),
     ],
 )
 def test_rule_page_covers_presets(arena, ruleset, preset, seats):

@@ -13,6 +13,7 @@ mod agents;
 mod audit;
 mod baselines;
 mod calibration;
+mod chess;
 mod clocks;
 mod comparisons;
 mod damage;
@@ -193,6 +194,8 @@ stress_tests! {
     Audit(audit::Audit),
     /// Compare random games with OpenSpiel, step by step.
     Openspiel(openspiel::OpenSpiel),
+    /// Compare random games of chess with the Python package `chess`, step by step.
+    Chess(chess::Chess),
     /// Simulate millions of schedules with all kinds of failures.
     Simulate(simulate::Simulate),
     /// Compare luck-adjusted scores of thousands of tournaments.

@@ -9,8 +9,8 @@ import protobuf from "protobufjs";
 const TARGET = fileURLToPath(new URL("src/messages.ts", import.meta.url));
 const PROTO = process.env.ARENA_PROTO ?? fileURLToPath(new URL("../../../proto", import.meta.url));
 const GAMES = join(PROTO, "arena/games/v1");
-const TYPES = { uint32: "number", sint32: "number", uint64: "number", bool: "boolean", bytes: "number[]" };
-const DEFAULTS = { uint32: "0", sint32: "0", bool: "false", bytes: "[]" };
+const TYPES = { uint32: "number", sint32: "number", uint64: "number", bool: "boolean", bytes: "number[]", string: "string" };
+const DEFAULTS = { uint32: "0", sint32: "0", bool: "false", bytes: "[]", string: '""' };
 
 const root = new protobuf.Root();
 for (const file of [join(PROTO, "arena/v1/agent.proto"), ...protosOfGames()]) {
@@ -69,7 +69,7 @@ function reader(type) {
   const cases = type.fieldsArray.map((field) => {
     const { id, name, repeated, resolvedType } = field;
     if (!repeated) return `      case ${id}: message.${name} = ${value(field)}; break;\n`;
-    if (resolvedType) return `      case ${id}: message.${name}.push(${value(field)}); break;\n`;
+    if (resolvedType || field.type === "string") return `      case ${id}: message.${name}.push(${value(field)}); break;\n`;
     return `      case ${id}: readNumbers(reader, tag, message.${name}, reader.${field.type}); break;\n`;
   });
   return `function read${type.name}(reader: Reader, end: number): ${type.name} {

@@ -3,6 +3,7 @@
 #![deny(clippy::float_arithmetic)]
 
 mod added;
+pub mod chess;
 pub mod cowry;
 pub mod kalah;
 pub mod ludo;
@@ -17,6 +18,7 @@ mod ruleset;
 pub mod testing;
 
 pub use added::{AddError, AddedGame, AddedRuleset, add_rulesets};
+pub use chess::Chess;
 pub use cowry::Cowry;
 pub use kalah::Kalah;
 pub use ludo::ChineseLudo;

@@ -12,6 +12,7 @@ use arena_engine::{
 
 use crate::{
     added::{AddedGame, AddedRuleset, added},
+    chess::Chess,
     cowry::Cowry,
     kalah::Kalah,
     ludo::ChineseLudo,
@@ -150,6 +151,7 @@ macro_rules! rulesets {
 }
 
 rulesets! {
+    Chess => "../docs/chess.md",
     ChineseLudo => "../docs/chinese-ludo.md",
     Cowry => "../docs/cowry.md",
     Kalah => "../docs/kalah.md",

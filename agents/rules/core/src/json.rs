@@ -38,6 +38,7 @@ enum Kind {
     /// Signed numbers, with the sign in the last bit.
     ZigZag,
     Bytes,
+    Text,
     /// A word for each number.
     Words(Vec<(u64, String)>),
     /// Details of moves, which rules do not read.
@@ -76,6 +77,7 @@ impl Field {
             Type::Uint32 | Type::Uint64 => Kind::Unsigned,
             Type::Sint32 | Type::Sint64 => Kind::ZigZag,
             Type::Bytes => Kind::Bytes,
+            Type::String => Kind::Text,
             Type::Enum => Kind::Words(words(&enums[type_name])),
             Type::Message => Kind::Message,
             other => unreachable!("{}: positions have no {other:?}", field.name()),
@@ -139,6 +141,19 @@ impl Field {
                 Ok(())
             }
             (Kind::Bytes, _) => Err(format!("{name}: not a list of bytes")),
+            (Kind::Text, Value::Array(items)) if self.repeated => {
+                let texts: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+                let texts = texts.ok_or_else(|| format!("{name}: not a list of texts"))?;
+                for text in texts {
+                    self.write_bytes(text.as_bytes(), out);
+                }
+                Ok(())
+            }
+            (Kind::Text, Value::String(text)) if !self.repeated => {
+                self.write_bytes(text.as_bytes(), out);
+                Ok(())
+            }
+            (Kind::Text, _) if !self.repeated => Err(format!("{name}: not a text")),
             (_, Value::Array(items)) if self.repeated => {
                 let mut packed = Vec::with_capacity(items.len());
                 for item in items {
@@ -176,7 +191,7 @@ impl Field {
                 let found = words.iter().find(|(_, word)| value == word.as_str());
                 found.map(|(number, _)| *number)
             }
-            Kind::Bytes | Kind::Message => None,
+            Kind::Bytes | Kind::Text | Kind::Message => None,
         };
         number.ok_or_else(|| {
             let expected = match &self.kind {
@@ -187,7 +202,7 @@ impl Field {
                     let words: Vec<&str> = words[1..].iter().map(|(_, word)| &**word).collect();
                     format!("one of {}", words.join(", "))
                 }
-                Kind::Bytes | Kind::Message => "a number".to_owned(),
+                Kind::Bytes | Kind::Text | Kind::Message => "a number".to_owned(),
             };
             let mut shown = value.to_string();
             if shown.len() > 40 {

@@ -22,7 +22,7 @@ function refuses(call, code, message) {
 
 test('wrong games', () => {
   for (const [values, code, message] of [
-    [['chess'], 'InvalidGame', /^unknown ruleset "chess"; there are chinese-ludo/],
+    [['snap'], 'InvalidGame', /^unknown ruleset "snap"; there are chess, chinese-ludo/],
     [['kallah'], 'InvalidGame', /did you mean "kalah"/],
     [['kalah', { pitts: 6 }], 'InvalidGame', /unknown option "pitts", did you mean "pits"/],
     [['kalah', { pits: 99 }], 'InvalidGame', /99 is not a whole number from 1 to 8/],

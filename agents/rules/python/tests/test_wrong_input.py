@@ -14,7 +14,7 @@ from arena_rules import Game, IllegalMove, InvalidGame, InvalidPosition, RulesEr
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("chess",), 'unknown ruleset "chess"; there are chinese-ludo, cowry, kalah'),
+        (("snap",), 'unknown ruleset "snap"; there are chess, chinese-ludo, cowry, kalah'),
         (("kallah",), 'unknown ruleset "kallah", did you mean "kalah"'),
         (("kalah", {"pitts": 6}), 'unknown option "pitts", did you mean "pits"'),
         (("kalah", {"pits": 99}), 'option "pits": 99 is not a whole number from 1 to 8'),

@@ -12,6 +12,7 @@ Policy = Callable[[Any, List[bool]], int]
 
 #: The fields of a position that its observation has, in order.
 OBSERVED: Dict[str, Tuple[str, ...]] = {
+    "chess": ("fen", "plies"),
     "chinese-ludo": ("to_move", "die", "planes", "rolls", "sixes"),
     "cowry": (
         "board",
@@ -31,6 +32,7 @@ OBSERVED: Dict[str, Tuple[str, ...]] = {
 }
 
 _ACTIONS: Dict[str, Callable[[Mapping[str, Value]], int]] = {
+    "chess": lambda options: 5 * 64 * 64,
     "chinese-ludo": lambda options: 5,
     "cowry": lambda options: 10 * index(options["pieces"]) + 1,
     "kalah": lambda options: index(options["pits"]),
@@ -74,11 +76,41 @@ def flat(ruleset: str, field: Callable[[str], Any], seats: int) -> List[int]:
     for name in fields:
         value = field(name)
         values = [value] if isinstance(value, (bool, int)) else value
+        if name == "fen":
+            values = _fen_numbers(value)
         if name == "may_pass" and not values:
             # Cowry without doubles.
             values = [0] * seats
         numbers.extend(map(int, values))
     return numbers
+
+
+def _fen_numbers(fen: str) -> List[int]:
+    """A position of chess as 72 numbers.
+
+    They are the squares from a1, b1 to h8 (0 if empty, 1 to 6 for White's pawn, knight, bishop, rook,
+    queen and king, 7 to 12 for Black's), 1 if Black moves, 1 for each castling right of KQkq, the
+    square of en passant from 0 (-1 if there is none), and both clocks.
+    """
+    ranks, mover, rights, target, quiet, number = fen.split(" ")
+    squares: List[int] = []
+    kings: Dict[bool, int] = {}
+    for rank in reversed(ranks.split("/")):
+        for sign in rank:
+            if sign.isdigit():
+                squares.extend([0] * int(sign))
+                continue
+            if sign in "Kk":
+                kings[sign == "K"] = len(squares) % 8
+            squares.append("PNBRQKpnbrqk".index(sign) + 1)
+    castling = [0] * 4
+    for right in rights.strip("-"):
+        # K and Q, or the file of the rook.
+        file = {"K": 7, "Q": 0}.get(right.upper(), ord(right.upper()) - ord("A"))
+        white = right.isupper()
+        castling[2 * (not white) + (file < kings[white])] = 1
+    there = -1 if target == "-" else "abcdefgh".index(target[0]) + 8 * (int(target[1]) - 1)
+    return [*squares, int(mover == "b"), *castling, there, int(quiet), int(number)]
 
 
 class _PolicyAgent(Agent):

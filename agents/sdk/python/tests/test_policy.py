@@ -3,13 +3,14 @@
 import json
 import re
 
+import chess
 import pytest
 from client import cowry_context, cowry_decision, kalah_context, kalah_decision, values
 from test_parts import REPOSITORY
 
 from arena_agent import UnknownRuleset, action_count, from_policy, observation
 from arena_agent.decision import Context, Decision, position_type
-from arena_agent.policy import OBSERVED
+from arena_agent.policy import OBSERVED, flat
 from arena_agent.proto import agent_pb2 as pb
 
 
@@ -41,6 +42,33 @@ def decision_of(ruleset, shown, seats=2):
     return Decision(Context(context, ()), message)
 
 
+def chess_numbers(fen):
+    """A position of chess as numbers, read by another program."""
+    board = chess.Board(fen)
+    pieces = map(board.piece_at, chess.SQUARES)
+    rights = (chess.BB_H1, chess.BB_A1, chess.BB_H8, chess.BB_A8)
+    return [
+        *(piece.piece_type + 6 * (not piece.color) if piece else 0 for piece in pieces),
+        int(not board.turn),
+        *(int(bool(board.castling_rights & rook)) for rook in rights),
+        -1 if board.ep_square is None else board.ep_square,
+        board.halfmove_clock,
+        board.fullmove_number,
+    ]
+
+
+def test_position_of_chess_is_72_numbers():
+    for fen in [
+        "r3k2r/1P6/8/3pP3/8/8/8/R3K2R w KQkq d6 0 9",
+        "r3k2r/8/8/8/3pP3/8/8/RN2K2R b Qk e3 0 31",
+        "4k3/8/8/8/8/8/8/QB2K1N1 b - - 57 90",
+    ]:
+        assert flat("chess", {"fen": fen, "plies": 5}.__getitem__, 2) == [*chess_numbers(fen), 5]
+    shredder = "1r3kr1/8/8/8/8/8/8/1R3KR1 w GBb - 0 1"
+    numbers = flat("chess", {"fen": shredder, "plies": 0}.__getitem__, 2)
+    assert numbers[65:69] == [1, 1, 0, 1]
+
+
 @pytest.mark.parametrize("ruleset", sorted(OBSERVED))
 def test_observation_has_the_fields_of_the_page(ruleset):
     shown, table = page(ruleset)
@@ -51,6 +79,8 @@ def test_observation_has_the_fields_of_the_page(ruleset):
         value = shown["position"][name]
         if name == "may_pass":
             value = value or [0, 0]
+        if name == "fen":
+            value = chess_numbers(value)
         expected += value if isinstance(value, list) else [int(value)]
     found = observation(decision_of(ruleset, shown))
     assert found == expected

@@ -18,6 +18,68 @@ export type Clock = {
 };
 
 /**
+ * A position of chess. An agent is asked only if the phase is CHESS_PHASE_MOVE. White is seat 0.
+ *
+ * A UCI engine gets the position with all that repetition needs by
+ * `position fen <base_fen> moves <played>`.
+ */
+export type ChessPosition = {
+  /**
+   * The position in Forsyth-Edwards Notation. It names a square for en passant only if a capture
+   * there is legal. With `variant = chess960`, castling rights are the files of rooks (Shredder-FEN).
+   * Empty in the phase CHESS_PHASE_START.
+   */
+  fen: string;
+  /** The seat to move. */
+  to_move: number;
+  /** Plies so far. */
+  plies: number;
+  /** What has to happen. */
+  phase: ChessPhase;
+  /**
+   * The position after the last capture or move of a pawn, else the first one of the game: no earlier
+   * position can occur again. In the same notation; empty in the phase CHESS_PHASE_START.
+   */
+  base_fen: string;
+  /** The moves from `base_fen` to `fen`, as UCI writes them. */
+  played: string[];
+  /**
+   * The legal moves, in the order of the decision's ids. Empty if the agent set
+   * `omit_move_details`.
+   */
+  moves: ChessMove[];
+};
+
+/** What has to happen in a position. */
+export type ChessPhase =
+  | "unspecified"
+  | "move"
+  | "start"
+  | "checkmate"
+  | "stalemate"
+  | "insufficient_material"
+  | "repetition"
+  | "fifty_moves"
+  | "cap";
+
+/**
+ * One legal move: `id = from + 64 * to + 4096 * promotion`, with squares from 0 (a1), 1 (b1) to 63
+ * (h8), and promotion 0 (none), 1 (knight), 2 (bishop), 3 (rook) or 4 (queen). `from` and `to` are
+ * those of `uci`.
+ */
+export type ChessMove = {
+  /** The move's id. */
+  id: number;
+  /**
+   * The move as UCI writes it: `e2e4`, `e7e8q`. Castling is the king's move, `e1g1`; with `variant =
+   * chess960`, the king takes its own rook, `e1h1`.
+   */
+  uci: string;
+  /** The move in Standard Algebraic Notation: `e4`, `e8=Q+`, `O-O`. */
+  san: string;
+};
+
+/**
  * A position of Chinese Ludo (Aeroplane chess) for two players. An agent is asked only if the
  * phase is CHINESE_LUDO_PHASE_MOVE.
  *
@@ -307,6 +369,7 @@ export type OwareAnanAnanMove = {
   endless: boolean;
 };
 
+const ChessPhases: { [value: number]: ChessPhase } = { 0: "unspecified", 1: "move", 2: "start", 3: "checkmate", 4: "stalemate", 5: "insufficient_material", 6: "repetition", 7: "fifty_moves", 8: "cap" };
 const ChineseLudoPhases: { [value: number]: ChineseLudoPhase } = { 0: "unspecified", 1: "move", 2: "roll", 3: "start", 4: "finished", 5: "cap" };
 const CowryPhases: { [value: number]: CowryPhase } = { 0: "unspecified", 1: "move", 2: "throw", 3: "start", 4: "finished", 5: "deadlock", 6: "cap" };
 const OwareAbapaPhases: { [value: number]: OwareAbapaPhase } = { 0: "unspecified", 1: "move", 2: "start", 3: "finished", 4: "repetition", 5: "cap" };
@@ -316,6 +379,38 @@ const OwareAnanAnanPhases: { [value: number]: OwareAnanAnanPhase } = { 0: "unspe
 function readNumbers(reader: Reader, tag: number, numbers: number[], read: () => number): void {
   if ((tag & 7) !== 2) numbers.push(read.call(reader));
   else for (const end = reader.uint32() + reader.pos; reader.pos < end; ) numbers.push(read.call(reader));
+}
+
+function readChessPosition(reader: Reader, end: number): ChessPosition {
+  const message: ChessPosition = { fen: "", to_move: 0, plies: 0, phase: "unspecified", base_fen: "", played: [], moves: [] };
+  while (reader.pos < end) {
+    const tag = reader.uint32();
+    switch (tag >>> 3) {
+      case 1: message.fen = reader.string(); break;
+      case 2: message.to_move = reader.uint32(); break;
+      case 3: message.plies = reader.uint32(); break;
+      case 4: message.phase = ChessPhases[reader.int32()] ?? "unspecified"; break;
+      case 5: message.base_fen = reader.string(); break;
+      case 6: message.played.push(reader.string()); break;
+      case 15: message.moves.push(readChessMove(reader, reader.uint32() + reader.pos)); break;
+      default: reader.skipType(tag & 7);
+    }
+  }
+  return message;
+}
+
+function readChessMove(reader: Reader, end: number): ChessMove {
+  const message: ChessMove = { id: 0, uci: "", san: "" };
+  while (reader.pos < end) {
+    const tag = reader.uint32();
+    switch (tag >>> 3) {
+      case 1: message.id = reader.uint32(); break;
+      case 2: message.uci = reader.string(); break;
+      case 3: message.san = reader.string(); break;
+      default: reader.skipType(tag & 7);
+    }
+  }
+  return message;
 }
 
 function readChineseLudoPosition(reader: Reader, end: number): ChineseLudoPosition {
@@ -503,6 +598,7 @@ function readOwareAnanAnanMove(reader: Reader, end: number): OwareAnanAnanMove {
 
 /** Reads the positions of each ruleset. @internal */
 export const READERS: { [ruleset: string]: (reader: Reader, end: number) => object } = {
+  "chess": readChessPosition,
   "chinese-ludo": readChineseLudoPosition,
   "cowry": readCowryPosition,
   "kalah": readKalahPosition,

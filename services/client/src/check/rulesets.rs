@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn unknown_names_list_known_ones() {
         assert_eq!(unknown_rulesets(&plays(&["kalah", "cowry"])), [""; 0]);
-        let problems = unknown_rulesets(&plays(&["kahla", "kalah", "kahla", "chess"]));
+        let problems = unknown_rulesets(&plays(&["kahla", "kalah", "kahla", "snap"]));
         assert_eq!(problems.len(), 2);
         for word in ["\"kahla\"", "did you mean \"kalah\"?", "oware-abapa"] {
             assert!(problems[0].contains(word), "{}", problems[0]);

@@ -2,6 +2,7 @@
 
 mod added;
 mod cases;
+mod chess;
 mod conformance;
 mod cowry;
 mod figures;

@@ -2,7 +2,8 @@
 
 use arena_engine::{ActionId, Game, Node};
 use arena_wire::games::{
-    ChineseLudoPosition, CowryPosition, KalahPosition, OwareAbapaPosition, OwareAnanAnanPosition,
+    ChessPosition, ChineseLudoPosition, CowryPosition, KalahPosition, OwareAbapaPosition,
+    OwareAnanAnanPosition,
 };
 use prost::Message;
 
@@ -35,6 +36,11 @@ pub(crate) fn canonical(
     bytes: &[u8],
 ) -> Result<(Vec<u8>, Vec<u32>), prost::DecodeError> {
     Ok(match ruleset {
+        "chess" => {
+            let message = ChessPosition::decode(bytes)?;
+            let ids = message.moves.iter().map(|step| step.id).collect();
+            (message.encode_to_vec(), ids)
+        }
         "chinese-ludo" => {
             let message = ChineseLudoPosition::decode(bytes)?;
             let ids = message.moves.iter().map(|step| step.id).collect();

@@ -3,8 +3,8 @@
 
 use arena_engine::{Described, Game, options::Value};
 use arena_wire::games::{
-    ChineseLudoPhase, ChineseLudoPosition, CowryPosition, KalahPosition, OwareAbapaPosition,
-    OwareAnanAnanPosition,
+    ChessPhase, ChessPosition, ChineseLudoPhase, ChineseLudoPosition, CowryPosition, KalahPosition,
+    OwareAbapaPosition, OwareAnanAnanPosition,
 };
 use prost::Message;
 
@@ -30,6 +30,12 @@ pub(crate) fn check_event<G: Game>(
     };
     let (before, after) = (encode(state), encode(&after));
     match game.name() {
+        "chess" => chess(
+            case,
+            &ChessPosition::decode(&before[..]).expect("a message"),
+            &ChessPosition::decode(&after[..]).expect("a message"),
+            described,
+        ),
         "chinese-ludo" => ludo(
             case,
             &ChineseLudoPosition::decode(&before[..]).expect("a message"),
@@ -61,6 +67,75 @@ pub(crate) fn check_event<G: Game>(
         ),
         other => panic!("add here what an event of {other} may change"),
     }
+}
+
+/// The squares of a position in FEN, from a1, with spaces for empty ones.
+fn squares(fen: &str) -> Vec<char> {
+    let ranks = fen.split(' ').next().unwrap_or_default().rsplit('/');
+    let pieces = ranks.flat_map(str::chars);
+    let square = |sign: char| match sign.to_digit(10) {
+        Some(empty) => vec![' '; empty as usize],
+        None => vec![sign],
+    };
+    pieces.flat_map(square).collect()
+}
+
+fn chess(case: &Case, before: &ChessPosition, after: &ChessPosition, event: Described<'_>) {
+    let label = &case.label;
+    let squares_after = squares(&after.fen);
+    assert_eq!(squares_after.len(), 64, "{label}: {}", after.fen);
+    if !event.event.is_action() {
+        assert_eq!((before.phase(), after.plies), (ChessPhase::Start, 0));
+        assert_eq!(after.base_fen, after.fen, "{label}");
+        return;
+    }
+    let id = u32::from(event.event.id());
+    let played = before.moves.iter().find(|step| step.id == id);
+    let played = played.unwrap_or_else(|| panic!("{label}: {id} is listed"));
+    assert_eq!(played.san, event.name, "{label}");
+    assert_eq!(before.plies + 1, after.plies, "{label}");
+    assert_eq!(before.to_move, 1 - after.to_move, "{label}");
+    let squares_before = squares(&before.fen);
+    let (from, to) = ((id % 64) as usize, (id / 64 % 64) as usize);
+    let castles = played.san.starts_with('O');
+    let captures = played.san.contains('x');
+    let count = |squares: &[char]| squares.iter().filter(|&&piece| piece != ' ').count();
+    let lost = count(&squares_before) - count(&squares_after);
+    assert_eq!(lost, usize::from(captures), "{label}: {played:?}");
+    let changed = (0..64).filter(|&at| squares_before[at] != squares_after[at]);
+    if !castles {
+        let piece = squares_before[from];
+        let white = piece.is_ascii_uppercase();
+        let becomes = match played.uci.chars().nth(4) {
+            Some(promoted) if white => promoted.to_ascii_uppercase(),
+            Some(promoted) => promoted,
+            None => piece,
+        };
+        assert_eq!(white, before.to_move == 0, "{label}: the mover's piece");
+        assert_eq!(squares_after[from], ' ', "{label}: {played:?}");
+        assert_eq!(squares_after[to], becomes, "{label}: {played:?}");
+        // A pawn captured en passant stood on a third square.
+        let en_passant = captures && squares_before[to] == ' ';
+        assert_eq!(changed.count(), 2 + usize::from(en_passant), "{label}");
+    } else {
+        let rank = from / 8;
+        assert!(changed.into_iter().all(|at| at / 8 == rank), "{label}");
+    }
+    let pawn = squares_before[from].eq_ignore_ascii_case(&'p');
+    if captures || pawn {
+        assert_eq!((&after.base_fen, after.played.len()), (&after.fen, 0));
+    } else {
+        assert_eq!(after.base_fen, before.base_fen, "{label}");
+        let history = [&before.played[..], &[played.uci.clone()]].concat();
+        assert_eq!(after.played, history, "{label}");
+    }
+    let mates = played.san.ends_with('#');
+    assert_eq!(mates, after.phase() == ChessPhase::Checkmate, "{label}");
+    assert_eq!(
+        after.moves.is_empty(),
+        after.phase() != ChessPhase::Move,
+        "{label}"
+    );
 }
 
 fn cowry(case: &Case, before: &CowryPosition, after: &CowryPosition, event: Described<'_>) {

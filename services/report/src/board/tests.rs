@@ -2,6 +2,9 @@ use arena_engine::{GameKeys, Setup, StreamOf, options::Options};
 
 use super::*;
 
+/// Rulesets that are shown as text.
+const UNDRAWN: &[&str] = &["chess"];
+
 /// Plays a game with random moves and returns its events.
 fn random_game(game: &dyn AnyGame) -> Vec<Event> {
     let keys = GameKeys::new(|of| match of {
@@ -104,7 +107,11 @@ fn every_position_is_on_its_board() {
                 assert_eq!(first.len(), pits.len());
                 assert_eq!(first.iter().sum::<i64>(), last.iter().sum::<i64>());
             }
-            Board::Text => panic!("{} has no drawing", header.ruleset),
+            Board::Text => assert!(
+                UNDRAWN.contains(&header.ruleset.as_str()),
+                "{} has no drawing",
+                header.ruleset
+            ),
         }
     });
 }
