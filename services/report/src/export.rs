@@ -2,5 +2,6 @@
 
 #[cfg(feature = "parquet")]
 pub mod parquet;
+pub mod pgn;
 pub mod sink;
 pub mod table;

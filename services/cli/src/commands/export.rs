@@ -3,6 +3,7 @@
 use arena_report::{
     ReportError,
     export::{
+        pgn,
         sink::{self, Csv, Jsonl, Out, Sink},
         table::{self, Cell, ExportColumn},
     },
@@ -44,7 +45,8 @@ Examples:
   arena export --all --table standings --format csv > standings.csv
   arena export demo-3f9a0c1b22 --format csv > games.csv
   arena export demo-3f9a0c1b22 --table decisions --format parquet --out moves.parquet
-  arena export demo-3f9a0c1b22 --records hash | sha256sum")]
+  arena export demo-3f9a0c1b22 --records hash | sha256sum
+  arena export @last --format pgn > games.pgn")]
 pub(crate) struct ExportArgs {
     /// Id of the tournament, or an unambiguous prefix; @last is the newest tournament
     #[arg(required_unless_present = "all", conflicts_with = "all")]
@@ -63,7 +65,7 @@ pub(crate) struct ExportArgs {
     table: ExportTable,
 
     /// jsonl: one JSON document per line (for games, whole records); csv and parquet: a
-    /// fixed set of columns
+    /// fixed set of columns; pgn: games of chess, for chess programs
     #[arg(long, value_enum, default_value_t)]
     format: ExportFormat,
 
@@ -103,6 +105,7 @@ enum ExportFormat {
     Jsonl,
     Csv,
     Parquet,
+    Pgn,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -156,6 +159,19 @@ impl ExportArgs {
             for source in &sources {
                 each_game(client, self.request(source), |game, record| {
                     out.text(&self.line(&source.rules, game, &record)?)
+                })
+                .await?;
+            }
+            return Ok(out.finish()?);
+        }
+        if self.format == ExportFormat::Pgn {
+            if self.table != ExportTable::Games {
+                return Err(Failure::usage("--format pgn exports --table games only"));
+            }
+            for source in &sources {
+                let chess = pgn::rules(&source.rules)?;
+                each_game(client, self.request(source), |_, record| {
+                    out.text(&pgn::game(&chess, &source.rules, &record)?)
                 })
                 .await?;
             }
@@ -247,9 +263,10 @@ impl ExportArgs {
     /// True if the export needs events, which a hash-only tournament does not have.
     fn wants_events(&self) -> bool {
         match self.table {
-            ExportTable::Games => {
-                self.format == ExportFormat::Jsonl && self.records == ExportRecords::Full
-            }
+            ExportTable::Games => match self.format {
+                ExportFormat::Jsonl => self.records == ExportRecords::Full,
+                format => format == ExportFormat::Pgn,
+            },
             ExportTable::Decisions => true,
             ExportTable::Standings => false,
         }
@@ -263,6 +280,7 @@ impl ExportArgs {
             ExportFormat::Parquet => Ok(Box::new(arena_report::export::parquet::Parquet::new(
                 out, columns,
             )?)),
+            ExportFormat::Pgn => unreachable!("PGN has no columns"),
             #[cfg(not(feature = "parquet"))]
             ExportFormat::Parquet => Err(Failure::usage("this arena was built without Parquet")),
         }

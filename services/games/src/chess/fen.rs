@@ -103,6 +103,38 @@ pub(super) fn write(board: &Board, chess960: bool, out: &mut Vec<u8>) {
     written.expect("a vector takes all bytes");
 }
 
+/// A position as text for other programs: in Chess960, the outermost rooks are K and Q.
+pub(super) fn text_for_others(board: &Board, chess960: bool) -> String {
+    let text = text(board, chess960);
+    if !chess960 {
+        return text;
+    }
+    let mut fields: Vec<&str> = text.split(' ').collect();
+    let right = |letter: char| {
+        let color = match letter.is_ascii_uppercase() {
+            true => Color::White,
+            false => Color::Black,
+        };
+        let Ok(file) = File::try_from(letter.to_ascii_lowercase()) else {
+            return letter;
+        };
+        let rank = Rank::First.relative_to(color).bitboard();
+        let rooks = board.colored_pieces(color, Piece::Rook) & rank;
+        let short = file > board.king(color).file();
+        let is_farther = |rook: Square| (rook.file() > file) == short && rook.file() != file;
+        match (rooks.into_iter().any(is_farther), short, color) {
+            (true, _, _) => letter,
+            (_, true, Color::White) => 'K',
+            (_, false, Color::White) => 'Q',
+            (_, true, Color::Black) => 'k',
+            (_, false, Color::Black) => 'q',
+        }
+    };
+    let rights: String = fields[2].chars().map(right).collect();
+    fields[2] = &rights;
+    fields.join(" ")
+}
+
 /// A position as text.
 pub(super) fn text(board: &Board, chess960: bool) -> String {
     match chess960 {

@@ -85,6 +85,19 @@ fn seat_of(color: Color) -> u8 {
 }
 
 impl Chess {
+    /// True if the rules are those of Chess960.
+    #[must_use]
+    pub fn is_chess960(&self) -> bool {
+        self.chess960
+    }
+
+    /// The position in FEN for other programs; none if it is the standard start position.
+    #[must_use]
+    pub fn setup(&self, state: &State) -> Option<String> {
+        let is_standard = state.board == Board::startpos();
+        (!is_standard).then(|| fen::text_for_others(&state.board, self.chess960))
+    }
+
     /// Plays a move without checking whether it ends the game.
     #[inline]
     fn play(&self, state: &mut State, action: ActionId) {

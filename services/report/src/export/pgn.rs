@@ -1,0 +1,146 @@
+//! Games of chess in Portable Game Notation, for other chess programs.
+
+use std::fmt::Write;
+
+use arena_engine::{FaultKind, Game, Node, Termination, replay};
+use arena_games::{Chess, Ruleset};
+use arena_model::GameRecord;
+
+use crate::{
+    error::{ReportError, Result},
+    records::TournamentRecords,
+};
+
+/// Maximum length of a line of moves.
+const WIDTH: usize = 79;
+
+/// Reads the rules of a tournament that can be exported.
+///
+/// # Errors
+/// [`ReportError::Usage`] for any other ruleset than chess.
+pub fn rules(rules: &TournamentRecords) -> Result<Chess> {
+    let header = &rules.header;
+    if (header.ruleset.as_str(), header.rules_version) != (Chess::NAME, Chess::VERSION) {
+        return Err(ReportError::usage(format!(
+            "{} plays {}: PGN is a format for chess; use --format jsonl or csv",
+            header.tournament_id, header.ruleset
+        )));
+    }
+    Chess::with_options(&header.options, 2).map_err(|error| ReportError::failed(error.to_string()))
+}
+
+/// A game with its tags, and an empty line after it.
+///
+/// # Errors
+/// [`ReportError::Differs`] if the record cannot be replayed.
+pub fn game(chess: &Chess, rules: &TournamentRecords, record: &GameRecord) -> Result<String> {
+    let header = &rules.header;
+    let name = |seat: usize| {
+        let agent = record.seats.get(seat).map(|&agent| usize::from(agent));
+        let agent = agent.and_then(|agent| header.agents.get(agent));
+        agent.map_or("?", String::as_str)
+    };
+    let mut start = chess.initial();
+    if let (Node::Chance(_), Some(first)) = (chess.node(&start), record.events.first()) {
+        chess.apply_outcome(&mut start, first.id());
+    }
+    let result = result(record);
+    let mut out = String::with_capacity(2048);
+    let mut tag = |name: &str, value: &str| {
+        let value = value.replace('\\', "\\\\").replace('"', "\\\"");
+        let _ = writeln!(out, "[{name} \"{value}\"]");
+    };
+    tag("Event", &header.tournament_id);
+    tag("Site", "?");
+    tag("Date", "????.??.??");
+    tag("Round", &(record.block + 1).to_string());
+    tag("White", name(0));
+    tag("Black", name(1));
+    tag("Result", result);
+    if chess.is_chess960() {
+        tag("Variant", "Chess960");
+    }
+    if let Some(fen) = chess.setup(&start) {
+        tag("SetUp", "1");
+        tag("FEN", &fen);
+    }
+    tag("PlyCount", &record.plies.to_string());
+    tag("Termination", termination(record));
+    tag(
+        "GameId",
+        &format!("{}/{}", header.tournament_id, record.index),
+    );
+    out.push('\n');
+
+    let mut lines = Lines::new(&mut out);
+    let mut first = true;
+    let replayed = replay(chess, &record.events, |state, described| {
+        if !described.event.is_action() {
+            return;
+        }
+        let number = state.board.fullmove_number();
+        match described.seat {
+            Some(0) => lines.add(&format!("{number}.")),
+            _ if first => lines.add(&format!("{number}...")),
+            _ => {}
+        }
+        first = false;
+        lines.add(described.name);
+    });
+    replayed.map_err(|error| {
+        ReportError::differs(format!(
+            "game {}/{} cannot be replayed: {error}",
+            header.tournament_id, record.index
+        ))
+    })?;
+    lines.add(result);
+    out.push_str("\n\n");
+    Ok(out)
+}
+
+/// The result for White and Black; `*` for a game that could not be played.
+fn result(record: &GameRecord) -> &'static str {
+    match record.placement[..] {
+        [white, black] if white < black => "1-0",
+        [white, black] if white > black => "0-1",
+        [_, _] => "1/2-1/2",
+        _ => "*",
+    }
+}
+
+/// The word of the standard for how the game ended.
+fn termination(record: &GameRecord) -> &'static str {
+    let last = record.faults.last().map(|fault| fault.kind);
+    match (record.termination, last) {
+        (Termination::Void, _) => "unterminated",
+        (Termination::Cap, _) => "adjudication",
+        (Termination::Forfeit, Some(FaultKind::Timeout)) => "time forfeit",
+        (Termination::Forfeit, Some(FaultKind::IllegalMove)) => "rules infraction",
+        (Termination::Forfeit, _) => "abandoned",
+        _ => "normal",
+    }
+}
+
+/// Words in lines of limited length.
+struct Lines<'a> {
+    out: &'a mut String,
+    length: usize,
+}
+
+impl<'a> Lines<'a> {
+    fn new(out: &'a mut String) -> Self {
+        Self { out, length: 0 }
+    }
+
+    fn add(&mut self, word: &str) {
+        if self.length + 1 + word.len() > WIDTH {
+            self.out.push('\n');
+            self.length = 0;
+        } else if self.length > 0 {
+            self.out.push(' ');
+            self.length += 1;
+        }
+        self.out.push_str(word);
+        self.length += word.len();
+    }
+}
