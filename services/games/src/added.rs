@@ -19,6 +19,9 @@ use crate::{
 
 static ADDED: OnceLock<Vec<AddedRuleset>> = OnceLock::new();
 
+/// Makes a game of any type from options and a number of seats.
+type Build = fn(&Options, usize) -> Result<Arc<dyn AnyGame>, OptionError>;
+
 /// A ruleset of the program's own.
 #[derive(Debug)]
 pub struct AddedRuleset {
@@ -26,7 +29,7 @@ pub struct AddedRuleset {
     pub(crate) make: fn(&Options, usize) -> Result<AddedGame, OptionError>,
     /// The same with the static type inside: whole matches and replays are as fast as those of a
     /// built-in game.
-    pub(crate) build: fn(&Options, usize) -> Result<Arc<dyn AnyGame>, OptionError>,
+    pub(crate) build: Build,
 }
 
 /// Why rulesets cannot be added.

@@ -126,7 +126,7 @@ fn chess(case: &Case, before: &ChessPosition, after: &ChessPosition, event: Desc
         assert_eq!((&after.base_fen, after.played.len()), (&after.fen, 0));
     } else {
         assert_eq!(after.base_fen, before.base_fen, "{label}");
-        let history = [&before.played[..], &[played.uci.clone()]].concat();
+        let history = [&before.played[..], std::slice::from_ref(&played.uci)].concat();
         assert_eq!(after.played, history, "{label}");
     }
     let mates = played.san.ends_with('#');
