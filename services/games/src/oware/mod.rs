@@ -41,7 +41,7 @@ pub trait Oware: Ruleset {
     fn sow(&self, core: &mut Core, offset: usize) -> Sown;
 
     /// Plays a legal action completely: turn, counters and the end of the game, except for a
-    /// repeated position, which only [`Game::apply`] detects.
+    /// repeated position, which only [`apply`](arena_engine::Game::apply) detects.
     fn play(&self, core: &mut Core, action: ActionId) -> Sown;
 }
 
