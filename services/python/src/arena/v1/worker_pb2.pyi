@@ -64,16 +64,18 @@ class JoinResponse(_message.Message):
     def __init__(self, welcome: _Optional[_Union[Welcome, _Mapping]] = ..., leases_ended: _Optional[_Union[LeasesEnded, _Mapping]] = ..., drain: _Optional[_Union[Drain, _Mapping]] = ...) -> None: ...
 
 class Welcome(_message.Message):
-    __slots__ = ("worker_id", "boot_epoch", "lease_deadline_ms", "session")
+    __slots__ = ("worker_id", "boot_epoch", "lease_deadline_ms", "session", "missing_rulesets")
     WORKER_ID_FIELD_NUMBER: _ClassVar[int]
     BOOT_EPOCH_FIELD_NUMBER: _ClassVar[int]
     LEASE_DEADLINE_MS_FIELD_NUMBER: _ClassVar[int]
     SESSION_FIELD_NUMBER: _ClassVar[int]
+    MISSING_RULESETS_FIELD_NUMBER: _ClassVar[int]
     worker_id: str
     boot_epoch: int
     lease_deadline_ms: int
     session: bytes
-    def __init__(self, worker_id: _Optional[str] = ..., boot_epoch: _Optional[int] = ..., lease_deadline_ms: _Optional[int] = ..., session: _Optional[bytes] = ...) -> None: ...
+    missing_rulesets: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, worker_id: _Optional[str] = ..., boot_epoch: _Optional[int] = ..., lease_deadline_ms: _Optional[int] = ..., session: _Optional[bytes] = ..., missing_rulesets: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class LeasesEnded(_message.Message):
     __slots__ = ("lease_ids",)
