@@ -72,7 +72,7 @@ mod tests {
         assert_eq!(labels.agent("random"), "random");
         assert_eq!(labels.agent("stranger"), OTHER);
         assert_eq!(labels.ruleset("cowry"), "cowry");
-        assert_eq!(labels.ruleset("chess"), OTHER);
+        assert_eq!(labels.ruleset("go"), OTHER);
     }
 
     #[test]

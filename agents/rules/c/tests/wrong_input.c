@@ -23,8 +23,8 @@ static void expect_at(int line, bool holds, const char *what) {
 // A game that is no game.
 static void check_games(void) {
     ArenaGame *game = (ArenaGame *)&error;
-    REFUSED(arena_game_new("chess", NULL, 0, 0, &game, &error), ARENA_STATUS_INVALID_GAME,
-            "unknown ruleset \"chess\"; there are chinese-ludo, cowry");
+    REFUSED(arena_game_new("snap", NULL, 0, 0, &game, &error), ARENA_STATUS_INVALID_GAME,
+            "unknown ruleset \"snap\"; there are chess, chinese-ludo, cowry");
     EXPECT(game == NULL);
     REFUSED(arena_game_new("kalah", "{\"pits\":9}", 0, 0, &game, &error), ARENA_STATUS_INVALID_GAME,
             "ruleset kalah: option \"pits\": 9 is not a whole number from 1 to 8");
@@ -41,7 +41,7 @@ static void check_games(void) {
     REFUSED(arena_game_new(NULL, "", 0, 0, &game, &error), ARENA_STATUS_NULL_ARGUMENT,
             "a pointer is NULL");
     REFUSED(arena_game_new("kalah", "", 0, 0, NULL, &error), ARENA_STATUS_NULL_ARGUMENT, "");
-    EXPECT(arena_game_new("chess", NULL, 0, 0, &game, NULL) == ARENA_STATUS_INVALID_GAME);
+    EXPECT(arena_game_new("snap", NULL, 0, 0, &game, NULL) == ARENA_STATUS_INVALID_GAME);
 
     // A long message is cut to fit.
     char name[2000];
