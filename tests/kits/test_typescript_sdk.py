@@ -250,8 +250,8 @@ def test_positions_are_read_exactly(serve):
 def test_position_of_an_unknown_ruleset_is_a_clear_error(serve):
     client = serve("serve((decision) => decision.position.x, { name: 'first' });").client
     with pytest.raises(grpc.RpcError) as failure:
-        client.choose(pb.GameContext(ruleset="chess"), kalah_decision())
-    assert "cannot read positions of chess: install a newer one" in failure.value.details()
+        client.choose(pb.GameContext(ruleset="snap"), kalah_decision())
+    assert "cannot read positions of snap: install a newer one" in failure.value.details()
 
 
 def test_error_of_the_policy_fails_only_its_decision(serve):
