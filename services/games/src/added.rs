@@ -8,7 +8,7 @@ use std::{
 };
 
 use arena_engine::{
-    ActionId, AnyGame, Game, Node, OutcomeId, PerSeat, PositionError,
+    ActionId, AnyGame, Game, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError,
     options::{OptionError, Options},
 };
 
@@ -44,6 +44,9 @@ pub enum AddError {
     /// Each name stands for one ruleset.
     #[error("there are two rulesets named \"{0}\": rename the added one")]
     Taken(&'static str),
+    /// Other numbers cannot be played.
+    #[error("ruleset {0}: seats are {1} to {2}, but have to be within 2 to {MAX_SEATS}")]
+    Seats(&'static str, usize, usize),
     /// The list of rulesets never changes.
     #[error("rulesets have to be added once, before any other use of this program")]
     Late,
@@ -54,14 +57,16 @@ impl AddedRuleset {
     #[must_use]
     pub fn of<G: Ruleset>() -> Self {
         Self {
-            info: G::info(),
+            info: RulesetInfo {
+                name: G::NAME,
+                version: G::VERSION,
+                ..G::info()
+            },
             make: |options, seats| Ok(AddedGame::of(G::with_options(options, seats)?)),
             build: |options, seats| Ok(Arc::new(G::with_options(options, seats)?)),
         }
     }
-}
 
-impl AddedRuleset {
     /// The error of options that contradict each other.
     pub(crate) fn fails(&self, error: OptionError) -> GamesError {
         GamesError::Options {
@@ -77,7 +82,19 @@ impl AddedRuleset {
 /// [`AddError`].
 pub fn add_rulesets(rulesets: Vec<AddedRuleset>) -> Result<(), AddError> {
     check_names(rulesets.iter().map(|added| added.info.name))?;
+    for AddedRuleset { info, .. } in &rulesets {
+        check_seats(info)?;
+    }
     ADDED.set(rulesets).map_err(|_| AddError::Late)
+}
+
+/// Places in [`PerSeat`] are limited, and a game needs an opponent.
+fn check_seats(info: &RulesetInfo) -> Result<(), AddError> {
+    let (least, most) = info.seats;
+    match 2 <= least && least <= most && most <= MAX_SEATS {
+        true => Ok(()),
+        false => Err(AddError::Seats(info.name, least, most)),
+    }
 }
 
 fn check_names(names: impl Iterator<Item = &'static str>) -> Result<(), AddError> {
@@ -293,6 +310,20 @@ mod tests {
         let long = "a-name-that-is-longer-than-forty-characters";
         for name in ["", "Pig", "2pig", "pig/3", "pig@3", "-pig", long] {
             assert_eq!(check(&[name]), Err(AddError::Name(name)));
+        }
+    }
+
+    #[test]
+    fn numbers_of_seats_are_checked() {
+        let mut info = crate::ruleset("kalah").expect("a ruleset").clone();
+        for (seats, is_valid) in [
+            ((2, 4), true),
+            ((2, 5), false),
+            ((1, 2), false),
+            ((4, 3), false),
+        ] {
+            info.seats = seats;
+            assert_eq!(check_seats(&info).is_ok(), is_valid, "{seats:?}");
         }
     }
 

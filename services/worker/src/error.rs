@@ -47,8 +47,8 @@ pub enum WorkerError {
     /// The sandbox cannot be set up on this machine.
     #[error("{0}")]
     Sandbox(#[from] SandboxError),
-    /// A thread or runtime cannot be started.
-    #[error("cannot start threads: {0}")]
+    /// A thread or runtime cannot be started, or panicked.
+    #[error("a thread of this worker failed: {0}")]
     Threads(#[from] io::Error),
     /// The coordinator did not answer for too long.
     #[error(

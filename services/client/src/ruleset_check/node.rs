@@ -13,17 +13,31 @@ const NOTATION_BYTES_MAX: usize = 32;
 /// Ids of actions and outcomes are below this.
 const IDS: u16 = 1 << 15;
 
-/// Checks a position. Returns true if the game is over.
-pub(super) fn check<G: Game>(game: &G, state: &G::State, label: &str, found: &mut Found) -> bool {
+/// How a game goes on after a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// By an action or an outcome.
+    Event,
+    /// Not at all: the rules offer nothing that can be drawn.
+    None,
+    /// It is over.
+    End,
+}
+
+/// Checks a position.
+pub(super) fn check<G: Game>(game: &G, state: &G::State, label: &str, found: &mut Found) -> Next {
     let node = game.node(state);
     found.expect(RulesetStep::Purity, node == game.node(state), label, || {
         format!("node differs between two calls in {state:?}")
     });
-    match node {
+    let next = match node {
         Node::Decision(_) => check_decision(game, state, label, found),
         Node::Chance(_) => check_chance(game, state, label, found),
-        Node::Over(_) => check_ranks(game, state, label, found),
-    }
+        Node::Over(_) => {
+            check_ranks(game, state, label, found);
+            Next::End
+        }
+    };
     let seat = match node {
         Node::Decision(seat) | Node::Chance(Some(seat)) => seat,
         Node::Chance(None) | Node::Over(_) => 0,
@@ -51,10 +65,10 @@ pub(super) fn check<G: Game>(game: &G, state: &G::State, label: &str, found: &mu
     found.expect(RulesetStep::Board, is_text && fits, label, || {
         format!("{board:?}")
     });
-    matches!(node, Node::Over(_))
+    next
 }
 
-fn check_decision<G: Game>(game: &G, state: &G::State, label: &str, found: &mut Found) {
+fn check_decision<G: Game>(game: &G, state: &G::State, label: &str, found: &mut Found) -> Next {
     let (mut legal, mut again) = (vec![IDS], Vec::new());
     game.legal(state, &mut legal);
     game.legal(state, &mut again);
@@ -78,9 +92,13 @@ fn check_decision<G: Game>(game: &G, state: &G::State, label: &str, found: &mut 
     found.expect(RulesetStep::Decisions, are_notations(&names), label, || {
         format!("notations {names:?} in {state:?}")
     });
+    match are_ids {
+        true => Next::Event,
+        false => Next::None,
+    }
 }
 
-fn check_chance<G: Game>(game: &G, state: &G::State, label: &str, found: &mut Found) {
+fn check_chance<G: Game>(game: &G, state: &G::State, label: &str, found: &mut Found) -> Next {
     let weights = game.weights(state);
     let sum: u64 = weights.iter().map(|&weight| u64::from(weight)).sum();
     let are_weights =
@@ -107,6 +125,10 @@ fn check_chance<G: Game>(game: &G, state: &G::State, label: &str, found: &mut Fo
     found.expect(RulesetStep::Chance, are_whole, label, || {
         format!("values {reported:?} in {state:?}")
     });
+    match are_weights {
+        true => Next::Event,
+        false => Next::None,
+    }
 }
 
 fn check_ranks<G: Game>(game: &G, state: &G::State, label: &str, found: &mut Found) {

@@ -167,6 +167,17 @@ fn defects_are_named_by_their_step() {
 }
 
 #[test]
+fn steps_that_were_not_tried_are_skipped() {
+    let info = arena_games::ruleset("kalah").expect("a ruleset");
+    let found = Found::default();
+    let report = report(info, found).expect("a report").to_text();
+    assert!(
+        report.contains("ranks          skipped  no game came to its end"),
+        "{report}"
+    );
+}
+
+#[test]
 fn built_in_rulesets_pass_their_check() {
     for info in arena_games::rulesets() {
         let report = check(info, 1).expect("measured");
