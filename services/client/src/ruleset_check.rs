@@ -200,6 +200,25 @@ fn report(info: &'static RulesetInfo, mut found: Found) -> Outcome<Report> {
     let is_sound = found.problems.is_empty();
     for &step in RulesetStep::VARIANTS {
         let detail = match step {
+            // What was not tried has not passed.
+            _ if (RulesetStep::Decisions..RulesetStep::Speed).contains(&step)
+                && found.games_ended == 0
+                && !found.problems.contains_key(&step) =>
+            {
+                report.add(step, Verdict::Skipped, "no game came to its end");
+                continue;
+            }
+            RulesetStep::Speed if !is_sound => {
+                report.add(step, Verdict::Skipped, "an earlier step failed");
+                continue;
+            }
+            RulesetStep::Speed => {
+                let measured = measure(info.name, info.seats.0, Way::Bare, SPEED_SECONDS)?;
+                format!(
+                    "{} decisions/s on one core",
+                    units::rate(measured.decisions_per_second)
+                )
+            }
             RulesetStep::Options => units::plural(found.sets, "combination"),
             RulesetStep::Panics => played.clone(),
             RulesetStep::Positions => {
@@ -209,25 +228,6 @@ fn report(info: &'static RulesetInfo, mut found: Found) -> Outcome<Report> {
                 format!(
                     "after at most {}",
                     units::plural(found.events_most.into(), "event")
-                )
-            }
-            RulesetStep::Speed if !is_sound => {
-                report.add(step, Verdict::Skipped, "an earlier step failed");
-                continue;
-            }
-            // What was not tried has not passed.
-            _ if step >= RulesetStep::Decisions
-                && found.games_ended == 0
-                && !found.problems.contains_key(&step) =>
-            {
-                report.add(step, Verdict::Skipped, "no game came to its end");
-                continue;
-            }
-            RulesetStep::Speed => {
-                let measured = measure(info.name, info.seats.0, Way::Bare, SPEED_SECONDS)?;
-                format!(
-                    "{} decisions/s on one core",
-                    units::rate(measured.decisions_per_second)
                 )
             }
             _ => step.promise().to_owned(),

@@ -2,7 +2,7 @@
 
 use std::{
     any::Any,
-    fmt::{Debug, Write},
+    fmt::{self, Debug, Write},
     hash::{Hash, Hasher},
     sync::{Arc, OnceLock},
 };
@@ -136,7 +136,6 @@ impl AddedGame {
 }
 
 /// A position of an added ruleset.
-#[derive(Debug)]
 pub struct AddedState(Box<dyn State>);
 
 /// What the states of games have in common.
@@ -163,6 +162,12 @@ impl<S: Clone + Eq + Hash + Debug + Send + Sync + 'static> State for S {
 impl Clone for AddedState {
     fn clone(&self) -> Self {
         Self(self.0.duplicate())
+    }
+}
+
+impl Debug for AddedState {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(out)
     }
 }
 
