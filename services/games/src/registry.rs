@@ -79,13 +79,21 @@ pub trait EachGame {
     fn game<G: Game>(&mut self);
 }
 
-/// Makes the list: one line per ruleset with its page, in ascending order of names. After the
-/// semicolon are rulesets that are available and not listed: older versions, each after its newer
-/// one.
+/// Makes the list: one line per ruleset with its page. The games of the first part have a type each,
+/// those of the second have the type of added games: code with a type parameter is not compiled for
+/// them. In the third part are rulesets that are available and not listed: older versions, each after
+/// its newer one.
 macro_rules! rulesets {
-    ($($game:ty => $page:literal,)* ; $($(#[$condition:meta])* $unlisted:ty,)*) => {
+    (
+        $($game:ty => $page:literal,)* ;
+        $($untyped:ty => $untyped_page:literal,)* ;
+        $($(#[$condition:meta])* $unlisted:ty,)*
+    ) => {
         static RULESETS: LazyLock<Vec<RulesetInfo>> = LazyLock::new(|| {
-            let mut all = vec![$(<$game as Ruleset>::info(),)*];
+            let mut all = vec![
+                $(<$game as Ruleset>::info(),)*
+                $(<$untyped as Ruleset>::info(),)*
+            ];
             all.extend(added().iter().map(|added| added.info.clone()));
             all.sort_by_key(|info| info.name);
             all
@@ -94,9 +102,12 @@ macro_rules! rulesets {
         static UNLISTED: LazyLock<Vec<RulesetInfo>> =
             LazyLock::new(|| Vec::from([$($(#[$condition])* <$unlisted as Ruleset>::info(),)*]));
 
+        static UNTYPED: LazyLock<Vec<AddedRuleset>> =
+            LazyLock::new(|| vec![$(AddedRuleset::of::<$untyped>(),)*]);
+
         /// The names of all rulesets that are not added by the program.
         pub(crate) fn built_in() -> impl Iterator<Item = &'static str> {
-            let listed = [$(<$game as Ruleset>::NAME,)*];
+            let listed = [$(<$game as Ruleset>::NAME,)* $(<$untyped as Ruleset>::NAME,)*];
             listed.into_iter().chain(UNLISTED.iter().map(|info| info.name))
         }
 
@@ -108,11 +119,15 @@ macro_rules! rulesets {
                     return Some(include_str!($page));
                 }
             )*
+            $(
+                if name == <$untyped as Ruleset>::NAME {
+                    return Some(include_str!($untyped_page));
+                }
+            )*
             None
         }
 
-        /// Calls the visitor with the type of each ruleset's games. Those of added rulesets have one
-        /// type.
+        /// Calls the visitor with each type of games. Chess and added rulesets share one.
         pub fn each_game(visitor: &mut impl EachGame) {
             $(visitor.game::<$game>();)*
             $($(#[$condition])* visitor.game::<$unlisted>();)*
@@ -143,20 +158,21 @@ macro_rules! rulesets {
                     return Ok(visitor.visit(with_options::<$unlisted>(options, seats)?));
                 }
             )*
-            let added = find_added(name).expect("every ruleset that has a description");
-            let game = (added.make)(options, seats).map_err(|error| added.fails(error))?;
+            let untyped = find_untyped(name).expect("every ruleset that has a description");
+            let game = (untyped.make)(options, seats).map_err(|error| untyped.fails(error))?;
             Ok(visitor.visit(game))
         }
     };
 }
 
 rulesets! {
-    Chess => "../docs/chess.md",
     ChineseLudo => "../docs/chinese-ludo.md",
     Cowry => "../docs/cowry.md",
     Kalah => "../docs/kalah.md",
     Abapa => "../docs/oware-abapa.md",
     AnanAnan => "../docs/oware-anan-anan.md",
+    ;
+    Chess => "../docs/chess.md",
     ;
     #[cfg(feature = "trial")]
     crate::testing::Trial<2>,
@@ -164,8 +180,9 @@ rulesets! {
     crate::testing::Trial<1>,
 }
 
-fn find_added(name: &str) -> Option<&'static AddedRuleset> {
-    added().iter().find(|added| added.info.name == name)
+fn find_untyped(name: &str) -> Option<&'static AddedRuleset> {
+    let mut all = UNTYPED.iter().chain(added());
+    all.find(|untyped| untyped.info.name == name)
 }
 
 fn is<G: Ruleset>(name: &str, version: u32) -> bool {
@@ -332,9 +349,9 @@ pub fn build_version(
     options: &Options,
     seats: usize,
 ) -> Result<Arc<dyn AnyGame>, GamesError> {
-    if let Some(added) = find_added(name) {
+    if let Some(untyped) = find_untyped(name) {
         ruleset_version(name, version)?;
-        return (added.build)(options, seats).map_err(|error| added.fails(error));
+        return (untyped.build)(options, seats).map_err(|error| untyped.fails(error));
     }
     struct Erase;
     impl Visitor for Erase {
