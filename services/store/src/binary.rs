@@ -119,6 +119,7 @@ impl Binaries {
             expected: sha256,
             file: Hashed::new(file),
             target: self.folder.join(hex::encode(sha256)),
+            keep: None,
         })
     }
 
@@ -130,14 +131,30 @@ impl Binaries {
 
 /// An upload of a binary. Write its bytes, then call [`BinaryUpload::commit`]; dropping it leaves
 /// nothing behind.
-#[derive(Debug)]
 pub struct BinaryUpload {
     expected: Sha256Digest,
     file: Hashed<NamedTempFile>,
     target: PathBuf,
+    keep: Option<Keep>,
 }
 
+/// Stores the file of a complete upload elsewhere.
+type Keep = Box<dyn FnOnce(&Path) -> Result<(), StoreError> + Send>;
+
 impl BinaryUpload {
+    /// Calls a function with the complete and checked file before it gets its name. If the function
+    /// fails, so does the upload.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn keep_first(
+        self,
+        keep: impl FnOnce(&Path) -> Result<(), StoreError> + Send + 'static,
+    ) -> Self {
+        Self {
+            keep: Some(Box::new(keep)),
+            ..self
+        }
+    }
+
     /// Checks the content and makes it durable under its name; the owner can execute the file.
     ///
     /// # Errors
@@ -154,6 +171,9 @@ impl BinaryUpload {
         let file = self.file.inner;
         runnable(file.as_file()).at("make runnable", file.path())?;
         file.as_file().sync_all().at("sync", file.path())?;
+        if let Some(keep) = self.keep {
+            keep(file.path())?;
+        }
         file.persist(&self.target)
             .map_err(|unkept| unkept.error)
             .at("write", &self.target)?;

@@ -119,6 +119,25 @@ pub enum StoreError {
         /// What was expected there.
         expected: String,
     },
+    /// The database does not fit, or the way to it.
+    #[error("the store in {place} cannot be used: {problem}; {remedy}")]
+    Unsuitable {
+        /// The URL of the database, without secrets.
+        place: String,
+        /// What is wrong with it.
+        problem: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// Another coordinator owns the store now. Nothing more can be written.
+    #[error(
+        "another coordinator has taken over {place}, because this one did not renew its lease in \
+         time: start it again, and it stands by"
+    )]
+    TakenOver {
+        /// The URL of the database, without secrets.
+        place: String,
+    },
     /// The store was closed.
     #[error("the store is closed")]
     Closed,

@@ -18,14 +18,27 @@
 //! # Ok::<(), arena_store::StoreError>(())
 //! ```
 
+mod backend;
 mod binary;
+mod copy;
+mod core;
 mod documents;
 mod error;
 mod files;
 mod limits;
+mod location;
 mod memory;
 mod packing;
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(not(feature = "postgres"))]
+#[path = "postgres_absent.rs"]
+mod postgres;
 mod repair;
+#[cfg(any(test, feature = "fault-injection"))]
+#[doc(hidden)]
+#[path = "tests/server.rs"]
+pub mod server;
 mod sled;
 mod store;
 #[cfg(test)]
@@ -35,15 +48,19 @@ mod suite;
 #[doc(hidden)]
 #[path = "tests/faults.rs"]
 pub mod testing;
+mod writer;
 
 pub use self::sled::{
     backup::{BackupReport, backup, keep_backup, restore},
     store::{Options, SledStore},
 };
 pub use binary::{BinaryUpload, UploadSpace};
+pub use copy::copy;
 pub use error::StoreError;
 pub use files::create_private;
+pub use location::{Holder, Location, Ownership, PostgresOptions, ServerReport};
 pub use memory::{Documents, MemoryStore};
+pub use postgres::{Standby, describe_postgres, verify_postgres};
 pub use repair::{
     rebuild::repair,
     report::{RepairReport, VerifyReport},

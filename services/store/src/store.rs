@@ -230,8 +230,14 @@ pub trait Store: Send + Sync {
     /// An error of the disk.
     fn begin_binary(&self, sha256: Sha256Digest) -> Result<BinaryUpload, StoreError>;
 
-    /// Path of a complete binary, if the store has it.
+    /// Path of a complete binary, if the store has it. The first call may have to fetch it.
     fn binary_path(&self, sha256: &Sha256Digest) -> Option<PathBuf>;
+
+    /// Size of a complete binary in bytes, if the store has it.
+    fn binary_size(&self, sha256: &Sha256Digest) -> Option<u64> {
+        let path = self.binary_path(sha256)?;
+        Some(std::fs::metadata(path).ok()?.len())
+    }
 
     /// Passes games to the writer. `Ok` means accepted: `done` is called once, after they are
     /// durable. After an error, nothing was accepted and `done` is not called. Of two games with

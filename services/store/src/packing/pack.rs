@@ -248,6 +248,12 @@ pub(crate) fn intact(bytes: &[u8]) -> bool {
         .is_some_and(|(content, link)| <[u8; 32]>::from(Sha256::digest(content)) == *link)
 }
 
+/// The link at the end of a pack.
+#[cfg(feature = "postgres")]
+pub(crate) fn link(bytes: &[u8]) -> &[u8] {
+    &bytes[bytes.len().saturating_sub(LINK_BYTES)..]
+}
+
 /// Parses the header of a pack that is [`intact`]. `None` if it is invalid.
 pub(crate) fn decode(bytes: &[u8]) -> Option<Pack> {
     let (content, link) = bytes.split_last_chunk::<LINK_BYTES>()?;

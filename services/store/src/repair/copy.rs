@@ -1,7 +1,7 @@
 //! Copies a store.
 
 use super::walk::Item;
-use crate::{Change, StoreError, StoredGame, documents, sled::core::Core};
+use crate::{Change, StoreError, StoredGame, backend::Backend, core::Core, documents};
 
 /// Games copied at once.
 const COPY_GAMES: usize = 1_024;
@@ -10,8 +10,8 @@ const COPY_DOCUMENTS: usize = 256;
 const COPY_BYTES: usize = 4 << 20;
 
 /// Copies packs and documents into another store, in large commits.
-pub(crate) struct StoreCopy<'a> {
-    core: &'a Core,
+pub(crate) struct StoreCopy<'a, B: Backend> {
+    core: &'a Core<B>,
     games: Vec<StoredGame>,
     changes: Vec<Change>,
     bytes: usize,
@@ -19,8 +19,8 @@ pub(crate) struct StoreCopy<'a> {
     result: Result<(), StoreError>,
 }
 
-impl<'a> StoreCopy<'a> {
-    pub(crate) fn new(core: &'a Core) -> Self {
+impl<'a, B: Backend> StoreCopy<'a, B> {
+    pub(crate) fn new(core: &'a Core<B>) -> Self {
         Self {
             core,
             games: Vec::new(),

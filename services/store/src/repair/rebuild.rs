@@ -14,7 +14,7 @@ use crate::{
     binary::Binaries,
     error::At,
     files::{digest, existing},
-    sled::{commit_marker::CommitMarker, core::Core, folder::Folder, scratch::Scratch},
+    sled::{backend::SledBackend, commit_marker::CommitMarker, folder::Folder, scratch::Scratch},
 };
 
 /// Builds a new database from everything that can be read of a damaged one, and switches to it
@@ -70,7 +70,7 @@ fn build(
     repaired: &mut RepairReport,
 ) -> Result<(), StoreError> {
     let scratch = Scratch::of(folder)?;
-    let core = Core::open(target, &folder.path, &Options::default(), true)?;
+    let core = SledBackend::open(target, &folder.path, &Options::default(), true)?;
     let mut copy = StoreCopy::new(&core);
     let mut salvage = Salvage::new(carved);
     match read(folder, &scratch.database, |item| {

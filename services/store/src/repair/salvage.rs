@@ -8,13 +8,13 @@ use std::{
 
 use crate::{
     Sha256Digest, StoreError,
+    backend::{Backend, Found},
     documents::{self, Summary},
     packing::pack,
     packing::parity,
     repair::carve::{Carved, FoundPack, Place},
     repair::walk::{Item, Walk},
     repair::{copy::StoreCopy, report::RepairReport},
-    sled::commit_marker::Found,
 };
 
 /// Maximum names of documents that are listed.
@@ -87,7 +87,7 @@ impl<'a> Salvage<'a> {
     pub(crate) fn bring(
         &mut self,
         commit_marker: Found,
-        copy: &mut StoreCopy<'_>,
+        copy: &mut StoreCopy<'_, impl Backend>,
     ) -> Result<(), StoreError> {
         let known = commit_marker.acknowledged();
         let acknowledged = known.unwrap_or_default();
@@ -127,7 +127,10 @@ impl<'a> Salvage<'a> {
         packs.into_iter().map(|(_, pack)| pack).collect()
     }
 
-    fn bring_documents(&mut self, copy: &mut StoreCopy<'_>) -> Result<(), StoreError> {
+    fn bring_documents(
+        &mut self,
+        copy: &mut StoreCopy<'_, impl Backend>,
+    ) -> Result<(), StoreError> {
         let carved = self.carved;
         // Documents whose keys the database does not have may have been removed.
         let mut doubtful = Vec::new();

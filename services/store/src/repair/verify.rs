@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     Collection, Options, StoreError, StoredGame,
+    backend::Entries,
     binary::Binaries,
     documents,
     error::{At, remedy},
@@ -53,7 +54,7 @@ pub fn verify_with(
 
 pub(super) fn check(
     folder: &Folder,
-    mut examine: Option<&mut dyn Examine>,
+    examine: Option<&mut dyn Examine>,
 ) -> Result<VerifyReport, StoreError> {
     let scratch = Scratch::of(folder)?;
     let mut report = VerifyReport {
@@ -61,8 +62,42 @@ pub(super) fn check(
         in_place: !scratch.is_copy,
         ..VerifyReport::default()
     };
+    let mut is_empty = false;
+    check_entries(&mut report, examine, &mut |item| {
+        let read = read(folder, &scratch.database, item);
+        is_empty = read.as_ref().is_ok_and(|(walk, _)| walk.is_empty());
+        read
+    })?;
+    let is_new = folder.label == LabelState::Missing && is_empty;
+    if let Some(damage) = folder.label.damage().filter(|_| !is_new) {
+        report.damage_report.insert(0, damage.to_owned());
+    }
+    let mut damage_report = DamageReport::default();
+    for (name, path) in Binaries::list(&folder.binaries())? {
+        if hex::encode(digest(&path)?) == name {
+            report.binaries += 1;
+        } else {
+            damage_report.add(format!(
+                "binary {name} has changed since it was written: register it again"
+            ));
+        }
+    }
+    report.damage_report.extend(damage_report.lines());
+    report.remedy = (!report.is_sound()).then(|| remedy(&folder.path));
+    Ok(report)
+}
+
+/// Reads everything in a database. Returns the findings, and its size on disk.
+type Read<'a> = &'a mut dyn FnMut(&mut dyn FnMut(Item<'_>)) -> Result<(Walk, u64), StoreError>;
+
+/// Checks the packs and documents of a database, and passes them on.
+pub(crate) fn check_entries(
+    report: &mut VerifyReport,
+    mut examine: Option<&mut dyn Examine>,
+    read: Read<'_>,
+) -> Result<(), StoreError> {
     let mut locked = DamageReport::default();
-    match read(folder, &scratch.database, |item| match item {
+    match read(&mut |item| match item {
         Item::Pack { pack, .. } => {
             report.packs += 1;
             if item.games().is_none() {
@@ -79,9 +114,6 @@ pub(super) fn check(
         }
     }) {
         Ok((walk, bytes)) => {
-            let is_new = folder.label == LabelState::Missing && walk.is_empty();
-            let damage = folder.label.damage().filter(|_| !is_new);
-            report.damage_report.extend(damage.map(str::to_owned));
             report.games = walk.index.games();
             report.bytes_on_disk = bytes;
             report.damage_report.extend(walk.damage_report.lines());
@@ -91,7 +123,7 @@ pub(super) fn check(
     }
     if let Some(examine) = examine {
         // Games can be interpreted only with the documents, which come last.
-        let walked = read(folder, &scratch.database, |item| {
+        let walked = read(&mut |item| {
             let games = item.games().unwrap_or_default();
             games.iter().for_each(|game| examine.game(game));
         });
@@ -102,19 +134,7 @@ pub(super) fn check(
         }
     }
     report.damage_report.extend(locked.lines());
-    let mut damage_report = DamageReport::default();
-    for (name, path) in Binaries::list(&folder.binaries())? {
-        if hex::encode(digest(&path)?) == name {
-            report.binaries += 1;
-        } else {
-            damage_report.add(format!(
-                "binary {name} has changed since it was written: register it again"
-            ));
-        }
-    }
-    report.damage_report.extend(damage_report.lines());
-    report.remedy = (!report.is_sound()).then(|| remedy(&folder.path));
-    Ok(report)
+    Ok(())
 }
 
 /// Checks a database before it is opened in place, when sled would cut off everything after the

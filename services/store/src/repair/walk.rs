@@ -6,16 +6,13 @@ use std::path::Path;
 
 use crate::{
     StoreError, StoredGame,
+    backend::{Acknowledged, Entries, Found, Tree},
     documents::{self, Sealed, Summary},
     packing::{
         index::Index,
         pack::{self, Pack, Tip},
     },
     repair::damage_report::{DamageReport, Fault},
-    sled::{
-        commit_marker::{Acknowledged, Found},
-        database::{Database, Tree},
-    },
 };
 
 /// Failed reads in a row after which the rest is given up.
@@ -53,7 +50,7 @@ impl Item<'_> {
 ///
 /// A `new` store may lack a commit marker if it is empty.
 pub(crate) fn walk(
-    db: &Database,
+    db: &impl Entries,
     commit_marker: Found,
     new: bool,
     mut each: impl FnMut(Item<'_>),
@@ -68,7 +65,7 @@ pub(crate) fn walk(
 impl Walk {
     fn packs(
         &mut self,
-        db: &Database,
+        db: &impl Entries,
         acknowledged: Option<&Acknowledged>,
         each: &mut impl FnMut(Item<'_>),
     ) {
@@ -78,7 +75,7 @@ impl Walk {
         loop {
             let read = db.visit(Tree::Packs, &pack::key(next), |key, bytes| {
                 failures = 0;
-                let Some(sequence) = key.as_ref().try_into().ok().map(u64::from_be_bytes) else {
+                let Some(sequence) = (*key).try_into().ok().map(u64::from_be_bytes) else {
                     self.damage_report
                         .add("an entry that is not a results pack");
                     return true;
@@ -136,7 +133,7 @@ impl Walk {
     }
 
     /// Returns the stored summary.
-    fn documents(&mut self, db: &Database, each: &mut impl FnMut(Item<'_>)) -> Option<Summary> {
+    fn documents(&mut self, db: &impl Entries, each: &mut impl FnMut(Item<'_>)) -> Option<Summary> {
         let mut stored = None;
         let mut from = Vec::new();
         loop {
@@ -251,7 +248,7 @@ mod tests {
     use crate::{
         Collection, Options, Store,
         packing::compress::PackCompressor,
-        sled::store::SledStore,
+        sled::{database::Database, store::SledStore},
         suite::contract::{game, games},
     };
 

@@ -20,6 +20,7 @@ use sha2::Digest;
 
 use crate::{
     Options, Sha256Digest, StoreError,
+    backend::{Entries, Tree},
     binary::Binaries,
     error::At,
     files::{self, Hashed, existing},
@@ -30,11 +31,10 @@ use crate::{
         walk::Item,
     },
     sled::{
-        core::Core,
-        database::{Database, Tree},
+        backend::SledBackend,
         folder::{Folder, is_occupied},
-        writer::Snapshot,
     },
+    writer::Snapshot,
 };
 
 const MAGIC: &[u8; 8] = b"ARENABKP";
@@ -136,7 +136,7 @@ pub fn keep_backup(unfinished: impl AsRef<Path>, to: impl AsRef<Path>) -> Result
 
 /// Writes a snapshot of an open store, whose chain only grows meanwhile.
 pub(crate) fn write_snapshot(
-    db: &Database,
+    db: &impl Entries,
     data: &Path,
     binaries: &Path,
     snapshot: &Snapshot,
@@ -303,7 +303,7 @@ fn fill(from: &Path, folder: &Folder, bytes: u64) -> Result<BackupReport, StoreE
     let to = &*folder.path;
     let binaries = Binaries::open(folder.binaries())?;
     let database = folder.database(folder.generation);
-    let core = Core::open(&database, to, &Options::default(), true)?;
+    let core = SledBackend::open(&database, to, &Options::default(), true)?;
     let mut report = BackupReport {
         path: to.to_owned(),
         bytes,

@@ -18,6 +18,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     Sha256Digest, StoreError,
+    backend::{Acknowledged, Found},
     documents::Summary,
     error::At,
     files::{self, existing},
@@ -30,13 +31,6 @@ const SLOT_BYTES: u64 = 4096;
 /// Maximum age of the commit marker after a power cut.
 const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 const FILE_BYTES: usize = 2 * SLOT_BYTES as usize;
-
-/// How far the store has acknowledged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Acknowledged {
-    pub(crate) tip: Tip,
-    pub(crate) documents: Summary,
-}
 
 /// The open commit marker.
 #[derive(Debug)]
@@ -122,24 +116,6 @@ impl CommitMarker {
         self.synced = Instant::now();
         self.written = false;
         Ok(())
-    }
-}
-
-/// Contents of a commit marker's file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Found {
-    Missing,
-    Damaged,
-    Whole(Acknowledged),
-}
-
-impl Found {
-    /// What was acknowledged, if it is known.
-    pub(crate) fn acknowledged(self) -> Option<Acknowledged> {
-        match self {
-            Self::Whole(acknowledged) => Some(acknowledged),
-            Self::Missing | Self::Damaged => None,
-        }
     }
 }
 

@@ -11,6 +11,7 @@ use std::{
 
 use crate::{
     StoreError,
+    backend::{Entries, Tree},
     error::At,
     files::{self, existing, sync_parent},
 };
@@ -27,9 +28,6 @@ const TOUCHES: usize = 8;
 /// Maximum time for an earlier database of this process to release its file.
 const RELEASE_WAIT: Duration = Duration::from_secs(10);
 
-/// A key or value of the database.
-pub(crate) type Bytes = sled::IVec;
-
 /// The two trees of a database, and the handle that makes it durable.
 pub(crate) struct Database {
     db: sled::Db,
@@ -43,13 +41,6 @@ pub(crate) struct Database {
     /// Name (a log position) of the newest synced blob.
     blobs_synced: AtomicI64,
     data: PathBuf,
-}
-
-/// The tree.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Tree {
-    Packs,
-    Documents,
 }
 
 impl Database {
@@ -97,33 +88,6 @@ impl Database {
             Tree::Packs => &self.packs,
             Tree::Documents => &self.documents,
         }
-    }
-
-    pub(crate) fn get(&self, tree: Tree, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        guarded(&self.data, "read", || {
-            self.touch(tree, key)?;
-            self.tree(tree).get(key)
-        })
-    }
-
-    /// Visits entries from `from` on, in the order of keys, until one cannot be read or `visit`
-    /// returns false.
-    pub(crate) fn visit(
-        &self,
-        tree: Tree,
-        from: &[u8],
-        mut visit: impl FnMut(Bytes, Bytes) -> bool,
-    ) -> Result<(), StoreError> {
-        guarded(&self.data, "read", || {
-            for entry in self.tree(tree).range(from..) {
-                let (key, value) = entry?;
-                self.touch(tree, &key)?;
-                if !visit(key, value) {
-                    break;
-                }
-            }
-            Ok(())
-        })
     }
 
     fn touch(&self, tree: Tree, key: &[u8]) -> sled::Result<()> {
@@ -194,9 +158,37 @@ impl Database {
         }
         Ok(())
     }
+}
 
-    /// Bytes on disk; zero if unknown.
-    pub(crate) fn size(&self) -> u64 {
+impl Entries for Database {
+    type Bytes = sled::IVec;
+
+    fn get(&self, tree: Tree, key: &[u8]) -> Result<Option<sled::IVec>, StoreError> {
+        guarded(&self.data, "read", || {
+            self.touch(tree, key)?;
+            self.tree(tree).get(key)
+        })
+    }
+
+    fn visit(
+        &self,
+        tree: Tree,
+        from: &[u8],
+        mut visit: impl FnMut(sled::IVec, sled::IVec) -> bool,
+    ) -> Result<(), StoreError> {
+        guarded(&self.data, "read", || {
+            for entry in self.tree(tree).range(from..) {
+                let (key, value) = entry?;
+                self.touch(tree, &key)?;
+                if !visit(key, value) {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn size(&self) -> u64 {
         guarded(&self.data, "read", || self.db.size_on_disk()).unwrap_or(0)
     }
 }

@@ -3,7 +3,6 @@
 use std::{
     io::Write,
     path::{Path, PathBuf},
-    sync::atomic::Ordering,
     time::Duration,
 };
 
@@ -11,13 +10,12 @@ use crate::{
     BackupReport, BinaryUpload, Change, Collection, Done, Position, Positions, RESERVE_BYTES,
     Sha256Digest, Stats, Store, StoreError, StoredGame, UploadSpace, Watcher,
     binary::Binaries,
-    documents,
+    core::Core,
     packing::index::visit_indices,
     repair::verify::beware,
     sled::{
+        backend::SledBackend,
         backup::write_snapshot,
-        core::Core,
-        database::Tree,
         folder::{Folder, LabelState},
     },
 };
@@ -54,7 +52,7 @@ impl Default for Options {
 
 /// A store in a data folder. One process at a time; dropping it closes it.
 pub struct SledStore {
-    core: Core,
+    core: Core<SledBackend>,
     binaries: Binaries,
     // Dropped last: the folder is locked until the database is closed.
     folder: Folder,
@@ -75,7 +73,7 @@ impl SledStore {
         }
         beware(&folder)?;
         let database = folder.database(folder.generation);
-        let core = Core::open(&database, &folder.path, options, new)?;
+        let core = SledBackend::open(&database, &folder.path, options, new)?;
         if new && core.empty {
             folder.write_label(folder.generation)?;
         } else {
@@ -110,7 +108,7 @@ impl SledStore {
 impl Drop for SledStore {
     fn drop(&mut self) {
         // Callers that need the error call `close`.
-        if self.core.close().is_err() || !self.core.shared.db.is_synced() {
+        if self.core.close().is_err() || !self.core.shared.db.db.is_synced() {
             self.folder.refused();
         }
     }
@@ -122,34 +120,16 @@ impl Store for SledStore {
     }
 
     fn get(&self, collection: Collection, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        let key = documents::key(collection, key);
-        let value = self.core.shared.db.get(Tree::Documents, &key)?;
-        value
-            .map(|value| self.core.document(&key, &value))
-            .transpose()
+        self.core.get(collection, key)
     }
 
     fn list(&self, collection: Collection) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
-        let mut entries = Vec::new();
-        self.core
-            .shared
-            .db
-            .visit(Tree::Documents, &[collection as u8], |key, value| {
-                let of = documents::parse_key(&key).filter(|(of, _)| *of == collection);
-                if let Some((_, name)) = of {
-                    entries.push((name.to_owned(), self.core.document(&key, &value)));
-                }
-                of.is_some()
-            })?;
-        entries
-            .into_iter()
-            .map(|(name, content)| Ok((name, content?)))
-            .collect()
+        self.core.list(collection)
     }
 
     fn reserve_upload(&self, bytes: u64) -> Result<UploadSpace, StoreError> {
         // Commits fail below the reserve, so uploads keep some distance.
-        let keep = self.core.shared.reserve_bytes.saturating_mul(2);
+        let keep = self.core.shared.db.reserve_bytes.saturating_mul(2);
         self.binaries.reserve(bytes, keep)
     }
 
@@ -196,11 +176,7 @@ impl Store for SledStore {
         position: &Position,
         visit: &mut dyn FnMut(StoredGame),
     ) -> Result<bool, StoreError> {
-        if !self.core.has(position)? {
-            return Ok(false);
-        }
-        self.core.scan(tournament, position.packs, visit)?;
-        Ok(true)
+        self.core.scan_from(tournament, position, visit)
     }
 
     fn indices(&self, tournament: &str, visit: &mut dyn FnMut(u64)) -> Result<(), StoreError> {
@@ -220,18 +196,11 @@ impl Store for SledStore {
     }
 
     fn stats(&self) -> Stats {
-        let shared = &self.core.shared;
-        Stats {
-            games: self.core.index().games(),
-            bytes_on_disk: shared.db.size(),
-            syncs: shared.syncs.load(Ordering::Relaxed),
-            queued: shared.queued_games.load(Ordering::Relaxed),
-        }
+        self.core.stats()
     }
 
     fn watch(&self, watcher: Watcher) {
-        // The first one is kept.
-        let _ = self.core.shared.watcher.set(watcher);
+        self.core.watch(watcher);
     }
 
     fn flush(&self) -> Result<(), StoreError> {

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     Options, StoreError,
+    backend::{Entries, Tree},
     packing::pack,
     repair::carve::{Carved, Place},
     repair::verify::LOCK_WAIT,
-    sled::database::{Database, Tree},
+    sled::database::Database,
     sled::folder::Folder,
 };
 

@@ -48,8 +48,8 @@ fn indices(games: &[StoredGame]) -> Vec<u64> {
     games.iter().map(|game| game.index).collect()
 }
 
-struct Opened {
-    store: Arc<dyn Store>,
+pub(crate) struct Opened {
+    pub(crate) store: Arc<dyn Store>,
     _folder: Option<TempDir>,
 }
 
@@ -69,12 +69,56 @@ fn sled() -> Opened {
     }
 }
 
-/// Runs each test with each store.
+/// A store in a new database of a server.
+#[cfg(feature = "postgres")]
+pub(crate) fn postgres(url: &str) -> Opened {
+    use crate::{Holder, Ownership, PostgresOptions, Standby};
+    let folder = tempfile::tempdir().unwrap();
+    let options = PostgresOptions {
+        data: folder.path().join("data"),
+        holder: Holder {
+            name: "a test".to_owned(),
+            address: None,
+        },
+        queue_games: Options::default().queue_games,
+        queue_bytes: Options::default().queue_bytes,
+    };
+    match Standby::connect(url, options).unwrap().own().unwrap() {
+        Ownership::Ours(store) => Opened {
+            store,
+            _folder: Some(folder),
+        },
+        Ownership::Theirs(_, holder) => panic!("{holder:?} owns a new database"),
+    }
+}
+
+/// A test of one promise.
+#[cfg(feature = "postgres")]
+type Promise = fn(&Arc<dyn Store>);
+
+/// Runs each test with each store. All databases are on one server, so those are one test.
 macro_rules! suite {
     ($($promise:ident)*) => {
         mod memory_store { $(#[test] fn $promise() { super::$promise(&super::memory().store); })* }
         mod sled_store { $(#[test] fn $promise() { super::$promise(&super::sled().store); })* }
+        #[cfg(feature = "postgres")]
+        const PROMISES: &[(&str, Promise)] = &[$((stringify!($promise), $promise),)*];
     };
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+#[expect(clippy::print_stdout, reason = "tests are reported there")]
+fn postgres_store_keeps_every_promise() {
+    let server = match crate::server::PostgresServer::start(&[]) {
+        Ok(server) => server,
+        Err(reason) => return println!("skipped: {reason}"),
+    };
+    for (number, (name, promise)) in PROMISES.iter().enumerate() {
+        println!("{name}");
+        let url = server.create(&format!("promise_{number}"));
+        promise(&postgres(&url).store);
+    }
 }
 
 suite! {
@@ -95,6 +139,7 @@ suite! {
     a_binary_broken_off_leaves_nothing
     a_closed_store_writes_nothing_more_but_reads
     figures_count_the_games
+    a_place_of_the_chain_is_found_again
 }
 
 fn a_document_reads_as_it_was_written(store: &Arc<dyn Store>) {
@@ -427,4 +472,30 @@ fn figures_count_the_games(store: &Arc<dyn Store>) {
     store.append_and_wait(games("cup", 0..10)).unwrap();
     store.append_and_wait(games("bowl", 0..5)).unwrap();
     assert_eq!((store.stats().games, store.stats().queued), (15, 0));
+}
+
+fn a_place_of_the_chain_is_found_again(store: &Arc<dyn Store>) {
+    // A store without places has nothing to find.
+    let Some(positions) = store.positions() else {
+        return;
+    };
+    let seen_from = |place| {
+        let mut seen = Vec::new();
+        let known = store.scan_from("cup", &place, &mut |game| seen.push(game.index));
+        seen.sort_unstable();
+        known.unwrap().then_some(seen)
+    };
+    let start = positions.now();
+    store.append_and_wait(games("cup", 0..300)).unwrap();
+    let middle = positions.now();
+    store.append_and_wait(games("bowl", 0..10)).unwrap();
+    store.append_and_wait(games("cup", 300..310)).unwrap();
+    assert_eq!(seen_from(start), Some((0..310).collect()));
+    assert_eq!(seen_from(middle), Some((300..310).collect()));
+    assert_eq!(seen_from(positions.now()), Some(Vec::new()));
+    let unknown = crate::Position {
+        link: [7; 32],
+        ..middle
+    };
+    assert_eq!(seen_from(unknown), None);
 }

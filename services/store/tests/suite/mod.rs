@@ -3,4 +3,6 @@
 pub(crate) mod contract;
 pub(crate) mod crash;
 pub(crate) mod damage;
+#[cfg(feature = "postgres")]
+pub(crate) mod postgres;
 pub(crate) mod repair;

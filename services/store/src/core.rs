@@ -1,7 +1,7 @@
-//! The database of one generation: its writer, and reading from it.
+//! A database with its writer, and reading from it. All durable stores share this code.
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
     path::Path,
     sync::{
         Arc,
@@ -15,7 +15,9 @@ use std::{
 use parking_lot::{Mutex, RwLockReadGuard};
 
 use crate::{
-    Change, Done, Options, Position, StoreError, StoredGame, documents,
+    Change, Collection, Done, Position, Stats, StoreError, StoredGame, Watcher,
+    backend::{Acknowledged, Backend, Tree},
+    documents,
     error::At,
     limits,
     packing::{
@@ -23,20 +25,16 @@ use crate::{
         pack::{self, Pack, Tip},
         packer::Packer,
     },
-    repair::walk::{Walk, walk},
-    sled::{
-        commit_marker::{CommitMarker, Found},
-        database::{Bytes, Database, Tree},
-        writer::{Job, Shared, Snapshot, Writer},
-    },
+    repair::walk::Walk,
+    writer::{Job, Shared, Snapshot, Writer},
 };
 
 /// Jobs that may wait for the writer; games are also limited by [`Options`].
 const QUEUE_JOBS: usize = 4_096;
 
-/// The database of one generation with its writer.
-pub(crate) struct Core {
-    pub(crate) shared: Arc<Shared>,
+/// A database with its writer.
+pub(crate) struct Core<B: Backend> {
+    pub(crate) shared: Arc<Shared<B>>,
     /// The writer's queue and thread; none once it is closed.
     writer: Mutex<Option<(SyncSender<Job>, JoinHandle<()>)>>,
     queue_games: usize,
@@ -45,18 +43,14 @@ pub(crate) struct Core {
     pub(crate) empty: bool,
 }
 
-impl Core {
-    pub(crate) fn open(
-        folder: &Path,
-        data: &Path,
-        options: &Options,
-        new: bool,
+impl<B: Backend> Core<B> {
+    /// Starts the writer of a database that was walked.
+    pub(crate) fn start(
+        db: B,
+        place: &Path,
+        walk: Walk,
+        [queue_games, queue_bytes]: [usize; 2],
     ) -> Result<Self, StoreError> {
-        let db = Database::open(&folder.join("sled"), data, options.cache_bytes)?;
-        let commit_marker = folder.join("acknowledged");
-        let found = CommitMarker::read(&commit_marker)?;
-        let walk = walk(&db, found, new, |_| {});
-        walk.check(data)?;
         let empty = walk.is_empty();
         let Walk {
             tip,
@@ -64,39 +58,27 @@ impl Core {
             documents,
             ..
         } = walk;
-        let commit_marker = match found {
-            Found::Missing => CommitMarker::create(&commit_marker)?,
-            Found::Whole(_) | Found::Damaged => CommitMarker::open(&commit_marker)?,
-        };
-        let shared = Arc::new(Shared::new(
-            db,
-            data.to_owned(),
-            options.reserve_bytes,
-            index,
-            tip,
-        ));
+        let shared = Arc::new(Shared::new(db, index, tip));
         // It can still be read.
-        if let Err(error) = shared.check_space() {
+        if let Err(error) = shared.db.check_writable() {
             tracing::warn!("cannot write: {error}");
         }
-        let packer = Packer::new().at("make a packer for", data)?;
+        let packer = Packer::new().at("make a packer for", place)?;
         let writer = Writer {
             shared: Arc::clone(&shared),
-            commit_marker,
-            tip,
+            state: Acknowledged { tip, documents },
             packer,
-            documents,
         };
         let (sender, receiver) = mpsc::sync_channel(QUEUE_JOBS);
         let thread = thread::Builder::new()
             .name("arena-store".to_owned())
             .spawn(move || writer.run(&receiver))
-            .at("start the writer of", data)?;
+            .at("start the writer of", place)?;
         Ok(Self {
             shared,
             writer: Mutex::new(Some((sender, thread))),
-            queue_games: options.queue_games,
-            queue_bytes: options.queue_bytes,
+            queue_games,
+            queue_bytes,
             empty,
         })
     }
@@ -135,7 +117,38 @@ impl Core {
         self.ask(|reply| Job::Documents { changes, reply })
     }
 
-    pub(crate) fn document(&self, key: &[u8], value: &[u8]) -> Result<Vec<u8>, StoreError> {
+    /// As [`Store::get`](crate::Store::get).
+    pub(crate) fn get(
+        &self,
+        collection: Collection,
+        key: &str,
+    ) -> Result<Option<Vec<u8>>, StoreError> {
+        let key = documents::key(collection, key);
+        let value = self.shared.db.get(Tree::Documents, &key)?;
+        value.map(|value| self.document(&key, &value)).transpose()
+    }
+
+    /// As [`Store::list`](crate::Store::list).
+    pub(crate) fn list(
+        &self,
+        collection: Collection,
+    ) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+        let mut entries = Vec::new();
+        let from = [collection as u8];
+        self.shared.db.visit(Tree::Documents, &from, |key, value| {
+            let of = documents::parse_key(&key).filter(|(of, _)| *of == collection);
+            if let Some((_, name)) = of {
+                entries.push((name.to_owned(), self.document(&key, &value)));
+            }
+            of.is_some()
+        })?;
+        let entries = entries.into_iter();
+        entries
+            .map(|(name, content)| Ok((name, content?)))
+            .collect()
+    }
+
+    fn document(&self, key: &[u8], value: &[u8]) -> Result<Vec<u8>, StoreError> {
         documents::open(key, value)
             .map(|sealed| sealed.content.to_vec())
             .ok_or_else(|| {
@@ -200,14 +213,6 @@ impl Core {
         })
     }
 
-    fn pack(&self, place: u32) -> Result<(Bytes, Pack), StoreError> {
-        let damaged = || self.damaged(place);
-        let key = pack::key(u64::from(place));
-        let bytes = self.shared.db.get(Tree::Packs, &key)?.ok_or_else(damaged)?;
-        let pack = pack::open(&bytes).ok_or_else(damaged)?;
-        Ok((bytes, pack))
-    }
-
     fn damaged(&self, place: u32) -> StoreError {
         self.corrupt(format!(
             "results pack {place} has changed since it was written"
@@ -215,7 +220,7 @@ impl Core {
     }
 
     fn corrupt(&self, damage: String) -> StoreError {
-        StoreError::corrupt(&self.shared.data, damage)
+        self.shared.db.corrupt(damage)
     }
 
     pub(crate) fn games_from(
@@ -225,28 +230,28 @@ impl Core {
         limit: usize,
     ) -> Result<Vec<StoredGame>, StoreError> {
         let wanted = self.index().range(tournament, from, limit);
-        // One pack at a time is in memory, however the games are spread over packs.
-        let mut by_pack: HashMap<u32, Vec<usize>> = HashMap::new();
+        let mut by_pack: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (slot, &(_, place)) in wanted.iter().enumerate() {
             by_pack.entry(place).or_default().push(slot);
         }
+        let places: Vec<u32> = by_pack.keys().copied().collect();
         let mut found: Vec<Option<StoredGame>> = vec![None; wanted.len()];
-        for (place, slots) in by_pack {
-            let (bytes, pack) = self.pack(place)?;
-            let bodies = pack.bodies(&bytes).ok_or_else(|| self.damaged(place))?;
+        self.visit_packs(&places, |place, pack, bodies| {
+            let slots = by_pack.get(&place).map_or(&[][..], Vec::as_slice);
             for entry in pack.of(tournament) {
                 // Slots are in ascending order, and so are their indices.
                 if let Ok(at) = slots.binary_search_by_key(&entry.index, |&slot| wanted[slot].0) {
-                    found[slots[at]] = entry.game(&bodies);
+                    found[slots[at]] = entry.game(bodies);
                 }
             }
-        }
+            Ok(())
+        })?;
         let found: Option<Vec<_>> = found.into_iter().collect();
         found.ok_or_else(|| self.corrupt(format!("a game of {tournament} is not at its place")))
     }
 
     /// True if the chain has this place.
-    pub(crate) fn has(&self, position: &Position) -> Result<bool, StoreError> {
+    fn has(&self, position: &Position) -> Result<bool, StoreError> {
         let now = self.shared.positions.now();
         if position.packs == 0 || position.packs >= now.packs {
             return Ok(*position == now || *position == Tip::default().position());
@@ -254,7 +259,12 @@ impl Core {
         let Ok(last) = u32::try_from(position.packs - 1) else {
             return Ok(false);
         };
-        Ok(self.pack(last)?.1.link == position.link)
+        let mut has = false;
+        self.visit_packs(&[last], |_, pack, _| {
+            has = pack.link == position.link;
+            Ok(())
+        })?;
+        Ok(has)
     }
 
     /// Visits the games of a tournament in this pack or a later one.
@@ -266,14 +276,57 @@ impl Core {
     ) -> Result<(), StoreError> {
         let mut places = self.index().places(tournament);
         places.retain(|&place| u64::from(place) >= from);
-        for place in places {
-            let (bytes, pack) = self.pack(place)?;
-            let bodies = pack.bodies(&bytes).ok_or_else(|| self.damaged(place))?;
+        self.visit_packs(&places, |place, pack, bodies| {
             for entry in pack.of(tournament) {
-                visit(entry.game(&bodies).ok_or_else(|| self.damaged(place))?);
+                visit(entry.game(bodies).ok_or_else(|| self.damaged(place))?);
             }
+            Ok(())
+        })
+    }
+
+    /// Visits intact packs with their records, one at a time.
+    fn visit_packs(
+        &self,
+        places: &[u32],
+        mut visit: impl FnMut(u32, &Pack, &[u8]) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.shared.db.visit_packs(places, |place, bytes| {
+            let damaged = || self.damaged(place);
+            let bytes = bytes.ok_or_else(damaged)?;
+            let pack = pack::open(&bytes).ok_or_else(damaged)?;
+            let bodies = pack.bodies(&bytes).ok_or_else(damaged)?;
+            visit(place, &pack, &bodies)
+        })
+    }
+
+    /// As [`Store::scan_from`](crate::Store::scan_from).
+    pub(crate) fn scan_from(
+        &self,
+        tournament: &str,
+        position: &Position,
+        visit: &mut dyn FnMut(StoredGame),
+    ) -> Result<bool, StoreError> {
+        if !self.has(position)? {
+            return Ok(false);
         }
-        Ok(())
+        self.scan(tournament, position.packs, visit)?;
+        Ok(true)
+    }
+
+    /// As [`Store::watch`](crate::Store::watch).
+    pub(crate) fn watch(&self, watcher: Watcher) {
+        // The first one is kept.
+        let _ = self.shared.watcher.set(watcher);
+    }
+
+    /// As [`Store::stats`](crate::Store::stats).
+    pub(crate) fn stats(&self) -> Stats {
+        Stats {
+            games: self.index().games(),
+            bytes_on_disk: self.shared.db.size(),
+            syncs: self.shared.syncs.load(Ordering::Relaxed),
+            queued: self.shared.queued_games.load(Ordering::Relaxed),
+        }
     }
 
     pub(crate) fn close(&self) -> Result<(), StoreError> {
@@ -288,7 +341,7 @@ impl Core {
     }
 }
 
-impl Drop for Core {
+impl<B: Backend> Drop for Core<B> {
     fn drop(&mut self) {
         // Callers that need the error call `close`.
         let _ = self.close();

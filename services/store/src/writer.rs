@@ -2,7 +2,6 @@
 //! everything durable, and only then acknowledges.
 
 use std::{
-    path::PathBuf,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicU64, AtomicUsize, Ordering},
@@ -14,17 +13,13 @@ use std::{
 use parking_lot::{Mutex, RwLock};
 
 use crate::{
-    Change, Commit, Done, Positions, RESERVE_BYTES, StoreError, StoredGame, Watcher,
+    Change, Commit, Done, Positions, StoreError, StoredGame, Watcher,
+    backend::{Acknowledged, Backend, Batch, NewPack, Tree},
     documents::{self, Summary},
-    error::At,
     packing::{
         index::Index,
         pack::{self, Tip},
         packer::Packer,
-    },
-    sled::{
-        commit_marker::{Acknowledged, CommitMarker},
-        database::{Database, Tree},
     },
 };
 
@@ -62,10 +57,8 @@ pub(crate) struct Snapshot {
 }
 
 /// State shared with readers and senders.
-pub(crate) struct Shared {
-    pub(crate) db: Database,
-    pub(crate) data: PathBuf,
-    pub(crate) reserve_bytes: u64,
+pub(crate) struct Shared<B> {
+    pub(crate) db: B,
     /// Durable games only: other games cannot be read.
     pub(crate) index: RwLock<Index>,
     /// The end of the chain of durable packs.
@@ -79,18 +72,10 @@ pub(crate) struct Shared {
     pub(crate) watcher: OnceLock<Watcher>,
 }
 
-impl Shared {
-    pub(crate) fn new(
-        db: Database,
-        data: PathBuf,
-        reserve_bytes: u64,
-        index: Index,
-        tip: Tip,
-    ) -> Self {
+impl<B> Shared<B> {
+    pub(crate) fn new(db: B, index: Index, tip: Tip) -> Self {
         Self {
             db,
-            data,
-            reserve_bytes,
             index: RwLock::new(index),
             positions: Positions::new(tip.position()),
             stopped: Mutex::new(None),
@@ -111,27 +96,13 @@ impl Shared {
         let mut stopped = self.stopped.lock();
         stopped.get_or_insert_with(|| error.clone());
     }
-
-    /// Writing starts only with room to spare: sled must not meet a full disk.
-    pub(crate) fn check_space(&self) -> Result<(), StoreError> {
-        let free = fs4::available_space(&self.data).at("ask for the free space of", &self.data)?;
-        if free < self.reserve_bytes {
-            return Err(StoreError::Full {
-                path: self.data.clone(),
-                needed: RESERVE_BYTES,
-            });
-        }
-        Ok(())
-    }
 }
 
-/// The writer's own state: the end of the chain, and how far it has acknowledged.
-pub(crate) struct Writer {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) commit_marker: CommitMarker,
-    pub(crate) tip: Tip,
+/// The writer's own state: how far it has acknowledged.
+pub(crate) struct Writer<B> {
+    pub(crate) shared: Arc<Shared<B>>,
+    pub(crate) state: Acknowledged,
     pub(crate) packer: Packer,
-    pub(crate) documents: Summary,
 }
 
 /// One commit, and its waiting callers.
@@ -178,7 +149,7 @@ impl Group {
     }
 }
 
-impl Writer {
+impl<B: Backend> Writer<B> {
     /// Runs until every sender is gone and all jobs are written.
     pub(crate) fn run(mut self, jobs: &Receiver<Job>) {
         while let Ok(job) = jobs.recv() {
@@ -195,7 +166,7 @@ impl Writer {
             group.took.gathered = began.elapsed();
             self.finish(group);
         }
-        if let Err(error) = self.commit_marker.sync() {
+        if let Err(error) = self.shared.db.finish() {
             self.shared.stop(&error);
         }
     }
@@ -238,10 +209,10 @@ impl Writer {
         })?;
         if !whole {
             let damage = "a document has changed since it was written";
-            return Err(StoreError::corrupt(&self.shared.data, damage));
+            return Err(self.shared.db.corrupt(damage.to_owned()));
         }
         Ok(Snapshot {
-            packs: self.tip.packs,
+            packs: self.state.tip.packs,
             documents,
         })
     }
@@ -253,35 +224,27 @@ impl Writer {
         mut took: Commit,
     ) -> Result<(), StoreError> {
         self.shared.check()?;
-        let mut step = Step(Instant::now());
+        let mut step = Step::begin();
         self.only_new(&mut games);
         if games.is_empty() && changes.is_empty() {
             return Ok(());
         }
-        self.shared.db.check_in_place()?;
-        self.shared.check_space()?;
+        self.shared.db.check_writable()?;
         let (packs, places, tip) = self.pack(&games)?;
-        let (values, documents) = self.seal(changes)?;
-
+        let (changed, documents) = self.seal(changes)?;
         (took.games, took.packed) = (games.len(), step.next());
-        let db = &self.shared.db;
-        if !packs.is_empty() {
-            db.apply(Tree::Packs, packs)?;
-        }
-        if !values.is_empty() {
-            db.apply(Tree::Documents, values)?;
-        }
-        took.applied = step.next();
-        [took.written, took.synced] = db.sync()?;
-        step.next();
-        self.commit_marker.write(&Acknowledged { tip, documents })?;
-        // What was written to deleted files must not be acknowledged.
-        db.check_in_place()?;
-        self.commit_marker.check_in_place()?;
-        took.commit_marker = step.next();
+
+        let after = Acknowledged { tip, documents };
+        let batch = Batch {
+            packs,
+            documents: changed,
+            before: self.state,
+            after,
+        };
+        self.shared.db.commit(batch, &mut took)?;
         self.record_commit(&took);
 
-        (self.tip, self.documents) = (tip, documents);
+        self.state = after;
         self.shared.positions.set(tip.position());
         let mut index = self.shared.index.write();
         for (game, place) in games.iter().zip(places) {
@@ -310,8 +273,11 @@ impl Writer {
     }
 
     /// The packs of these games, the place of each game, and the end of the chain after them.
-    fn pack(&mut self, mut games: &[StoredGame]) -> Result<(Entries, Vec<u32>, Tip), StoreError> {
-        let mut tip = self.tip;
+    fn pack(
+        &mut self,
+        mut games: &[StoredGame],
+    ) -> Result<(Vec<NewPack>, Vec<u32>, Tip), StoreError> {
+        let mut tip = self.state.tip;
         let (mut packs, mut places) = (Vec::new(), Vec::with_capacity(games.len()));
         while !games.is_empty() {
             let place = pack::place(tip.packs).ok_or_else(|| StoreError::TooLarge {
@@ -320,7 +286,10 @@ impl Writer {
                 limit: u32::MAX as usize,
             })?;
             let (count, encoded) = self.packer.pack(games, &tip);
-            packs.push((pack::key(tip.packs).to_vec(), Some(encoded.bytes)));
+            packs.push(NewPack {
+                sequence: tip.packs,
+                bytes: encoded.bytes,
+            });
             places.resize(places.len() + count, place);
             tip = encoded.tip;
             games = &games[count..];
@@ -329,18 +298,20 @@ impl Writer {
     }
 
     /// Values of changed documents, and the summary after them.
-    fn seal(&self, changes: Vec<Change>) -> Result<(Entries, Summary), StoreError> {
-        let mut summary = self.documents;
+    fn seal(&self, changes: Vec<Change>) -> Result<(Changed, Summary), StoreError> {
+        let mut summary = self.state.documents;
         if changes.is_empty() {
-            return Ok((Entries::new(), summary));
+            return Ok((Changed::new(), summary));
         }
         summary.version += 1;
         let mut values = documents::fold(changes);
-        for (key, value) in &mut values {
-            if let Some(old) = self.shared.db.get(Tree::Documents, key)? {
+        let keys: Vec<&[u8]> = values.keys().map(Vec::as_slice).collect();
+        let before = self.shared.db.get_documents(&keys)?;
+        for ((key, value), before) in values.iter_mut().zip(before) {
+            if let Some(old) = before {
                 let old = documents::open(key, &old).ok_or_else(|| {
                     let damage = "a document to be replaced has changed since it was written";
-                    StoreError::corrupt(&self.shared.data, damage)
+                    self.shared.db.corrupt(damage.to_owned())
                 })?;
                 summary.remove(&old.checksum);
             }
@@ -350,21 +321,25 @@ impl Writer {
                 *value = Some(sealed);
             }
         }
-        let mut values: Entries = values.into_iter().collect();
+        let mut values: Changed = values.into_iter().collect();
         values.push((documents::SUMMARY_KEY.to_vec(), Some(summary.seal())));
         Ok((values, summary))
     }
 }
 
 /// Keys and values as the database takes them; `None` removes the key.
-type Entries = Vec<(Vec<u8>, Option<Vec<u8>>)>;
+type Changed = Vec<(Vec<u8>, Option<Vec<u8>>)>;
 
 /// Where one part of the work ends, the next one starts.
-struct Step(Instant);
+pub(crate) struct Step(Instant);
 
 impl Step {
+    pub(crate) fn begin() -> Self {
+        Self(Instant::now())
+    }
+
     /// Duration of the part that ends now.
-    fn next(&mut self) -> Duration {
+    pub(crate) fn next(&mut self) -> Duration {
         let now = Instant::now();
         now - std::mem::replace(&mut self.0, now)
     }

@@ -1,0 +1,180 @@
+//! Who owns a database: a lease on the database's clock, and an epoch that each new owner raises.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use parking_lot::Mutex;
+use tokio_postgres::types::Type;
+
+use super::database::{Database, Failure, Reconnect};
+use crate::{StoreError, location::Holder};
+
+/// Time after which another coordinator may take over from one that does not renew its lease.
+const LEASE: Duration = Duration::from_secs(3);
+/// Time between two renewals.
+const RENEWAL: Duration = Duration::from_secs(1);
+
+/// The lease of this process. It is renewed until it is released or lost.
+pub(crate) struct Lease {
+    database: Arc<Database>,
+    pub(crate) epoch: i64,
+    lost: Arc<Lost>,
+    released: AtomicBool,
+}
+
+/// Notes that another process has taken over.
+#[derive(Default)]
+struct Lost {
+    error: Mutex<Option<StoreError>>,
+}
+
+impl Lease {
+    /// Takes the lease if it is free; otherwise returns its holder.
+    pub(crate) fn take(
+        database: &Arc<Database>,
+        holder: &Holder,
+    ) -> Result<Result<Self, Holder>, StoreError> {
+        let wanted = holder.clone();
+        let taken = database.call("take the lease of", move |client| {
+            let wanted = wanted.clone();
+            async move {
+                let taken = client
+                    .query_typed(
+                        "UPDATE arena.owner SET epoch = epoch + 1, holder = $1, address = $2, \
+                         expires = clock_timestamp() + make_interval(secs => $3) \
+                         WHERE shard = 0 AND (holder IS NULL OR expires < clock_timestamp()) \
+                         RETURNING epoch",
+                        &[
+                            (&wanted.name, Type::TEXT),
+                            (&wanted.address, Type::TEXT),
+                            (&LEASE.as_secs_f64(), Type::FLOAT8),
+                        ],
+                    )
+                    .await?;
+                Ok(taken.first().map(|row| row.get::<_, i64>(0)))
+            }
+        })?;
+        let Some(epoch) = taken else {
+            return Ok(Err(Self::holder(database)?.unwrap_or(Holder {
+                name: "another coordinator".to_owned(),
+                address: None,
+            })));
+        };
+        let lost = Arc::<Lost>::default();
+        drop(database.spawn(renew(Arc::downgrade(database), epoch, Arc::clone(&lost))));
+        Ok(Ok(Self {
+            database: Arc::clone(database),
+            epoch,
+            lost,
+            released: AtomicBool::new(false),
+        }))
+    }
+
+    /// The current holder of the lease.
+    pub(crate) fn holder(database: &Arc<Database>) -> Result<Option<Holder>, StoreError> {
+        database.call("read the lease of", |client| async move {
+            let found = client
+                .query_typed(
+                    "SELECT holder, address FROM arena.owner WHERE shard = 0 \
+                     AND holder IS NOT NULL AND expires >= clock_timestamp()",
+                    &[],
+                )
+                .await?;
+            Ok(found.first().map(|row| Holder {
+                name: row.get(0),
+                address: row.get(1),
+            }))
+        })
+    }
+
+    /// Fails if another process has taken over.
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
+        self.lost.error.lock().clone().map_or(Ok(()), Err)
+    }
+
+    /// Ends the lease, so that the next owner need not wait.
+    pub(crate) fn release(&self) {
+        if self.released.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let epoch = self.epoch;
+        self.lost.error.lock().get_or_insert(StoreError::Closed);
+        let database = Arc::clone(&self.database);
+        // If it fails, the lease expires by itself.
+        let _ = self.database.wait(async move {
+            let released = async {
+                let client = database.connect().await?;
+                let release = "UPDATE arena.owner SET holder = NULL, address = NULL, \
+                               expires = clock_timestamp() WHERE shard = 0 AND epoch = $1";
+                client
+                    .execute_typed(release, &[(&epoch, Type::INT8)])
+                    .await?;
+                Ok::<_, Failure>(())
+            };
+            let released = released.await;
+            released.map_err(|failure| failure.at("release the lease of", &database.place))
+        });
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+/// Renews a lease until its store is gone or another process has taken over.
+async fn renew(database: std::sync::Weak<Database>, epoch: i64, lost: Arc<Lost>) {
+    let mut session = None;
+    let mut reconnect = Reconnect::begin();
+    loop {
+        tokio::time::sleep(RENEWAL).await;
+        if lost.error.lock().is_some() {
+            return;
+        }
+        let Some(database) = database.upgrade() else {
+            return;
+        };
+        let renewal = async {
+            let client = match session.take() {
+                Some(client) => client,
+                None => database.connect().await?,
+            };
+            let renewed = client
+                .query_typed(
+                    "UPDATE arena.owner SET expires = clock_timestamp() + \
+                     make_interval(secs => $2) WHERE shard = 0 AND epoch = $1 RETURNING epoch",
+                    &[(&epoch, Type::INT8), (&LEASE.as_secs_f64(), Type::FLOAT8)],
+                )
+                .await?;
+            session = Some(client);
+            Ok(!renewed.is_empty())
+        };
+        match renewal.await {
+            Ok(true) => reconnect = Reconnect::begin(),
+            Ok(false) => {
+                let error = StoreError::TakenOver {
+                    place: database.place.clone(),
+                };
+                tracing::error!(%error);
+                lost.error.lock().get_or_insert(error);
+                return;
+            }
+            // Commits report what does not pass; the epoch keeps them safe.
+            Err(failure) => {
+                if let Err(error) = reconnect
+                    .wait(failure, "renew the lease of", &database.place)
+                    .await
+                {
+                    tracing::warn!(%error);
+                    reconnect = Reconnect::begin();
+                }
+            }
+        }
+    }
+}
