@@ -49,6 +49,8 @@ mod own_ruleset;
 mod pages;
 /// A person plays on the terminal.
 mod person;
+/// PostgreSQL as a store: the same results, kills, copies, and a standby.
+mod postgres;
 /// Metrics, dashboards, rules, and all of `deploy/`.
 mod prometheus;
 /// A Python agent in a game of four.

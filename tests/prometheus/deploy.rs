@@ -346,7 +346,7 @@ fn image_uses_pinned_toolchain() {
     for image in images {
         assert!(image.contains("@sha256:"), "{image}: no digest");
     }
-    assert!(dockerfile.contains("--locked --package arena-cli --bin arena --features parquet"));
+    assert!(dockerfile.contains("--locked --package arena-cli --bin arena --features release"));
     assert!(dockerfile.contains("\nUSER 10001:10001\n"));
     assert!(dockerfile.contains("strip -o /usr/local/bin/arena"));
     // Workers use the image stage with interpreters, which has to exist.

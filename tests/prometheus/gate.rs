@@ -113,7 +113,7 @@ fn gate_judges_edited_candidate() {
 
 #[test]
 fn gate_builds_a_release() {
-    let built = "--locked --package arena-cli --bin arena --features parquet";
+    let built = "--locked --package arena-cli --bin arena --features release";
     assert!(script("Build Arena").contains(&format!("--release {built}")));
     assert!(read(&deploy("Dockerfile")).contains(&format!("--profile dist {built}")));
     assert!(read(&deploy("notebook/tournament.py")).contains("--format parquet"));

@@ -216,7 +216,7 @@ pub(crate) const STEPS: &[Step] = &[
 
 /// The workspace with the features of releases. Every step uses them, so that no crate is
 /// compiled twice.
-const WORKSPACE: [&str; 4] = ["--workspace", "--locked", "--features", "arena-cli/parquet"];
+const WORKSPACE: [&str; 4] = ["--workspace", "--locked", "--features", "arena-cli/release"];
 
 const PYTHON_SDK: &str = "agents/sdk/python";
 

@@ -51,13 +51,9 @@ impl Uploads {
             let Some((sha256, owner)) = parse(key) else {
                 continue;
             };
-            let path = store.binary_path(&sha256);
-            let found = path.and_then(|path| std::fs::metadata(path).ok());
-            if let Some(found) = found {
+            if let Some(size) = store.binary_size(&sha256) {
                 let mut all = uploads.lock();
-                all.entry(owner.to_owned())
-                    .or_default()
-                    .add(sha256, found.len());
+                all.entry(owner.to_owned()).or_default().add(sha256, size);
             }
         }
         uploads
@@ -152,7 +148,7 @@ pub(crate) fn may_use(store: &dyn Store, sha256: &[u8; 32], by: &Principal) -> b
         let found = store.get(Collection::Meta, &key(sha256, by));
         found.is_ok_and(|found| found.is_some())
     };
-    store.binary_path(sha256).is_some() && (by.role == Role::Admin || has_uploaded())
+    store.binary_size(sha256).is_some() && (by.role == Role::Admin || has_uploaded())
 }
 
 /// Removes binaries that are not needed, and returns their names.

@@ -401,7 +401,9 @@ impl Error {
             }
             Self::Store(StoreError::NoRoom { .. }) => (ResourceExhausted, reasons::STORE_FAILED),
             Self::Store(StoreError::TooLarge { .. }) => (InvalidArgument, reasons::REQUEST_INVALID),
-            Self::Store(StoreError::Closed) => (Unavailable, reasons::STORE_FAILED),
+            Self::Store(StoreError::Closed | StoreError::TakenOver { .. }) => {
+                (Unavailable, reasons::STORE_FAILED)
+            }
             Self::Defect | Self::Random(_) => (Internal, reasons::INTERNAL),
             Self::Damaged { .. } | Self::Store(_) => (Internal, reasons::STORE_FAILED),
         }

@@ -1,18 +1,18 @@
 //! `arena coordinator`, and the embedded coordinators of other commands.
 
+mod store;
+
 use std::{
     fmt,
     net::SocketAddr,
     path::{Path, PathBuf},
     str::FromStr,
-    sync::Arc,
     time::Duration,
 };
 
 use arena_access::{ADMIN_TOKEN_FILE, LocalToken, TlsFiles, keep_data_token};
 use arena_coordinator::{Access, RoleLimits};
 use arena_model::SandboxLevel;
-use arena_store::{SledStore, Store};
 use arena_wire::networks::AgentNetworks;
 use clap::Args;
 use serde_json::json;
@@ -37,12 +37,22 @@ certificate, or --insecure.
 Examples:
   arena coordinator
   arena coordinator --data /var/lib/arena --listen 127.0.0.1:0 --metrics 127.0.0.1:0
+  arena coordinator --data /var/lib/arena --store postgres://arena@localhost/arena
   arena tls init tls --host arena.example
   arena coordinator --listen 0.0.0.0:7600 --tls-cert tls/server.pem --tls-key tls/server.key")]
 pub(crate) struct CoordinatorArgs {
     /// Folder for agents and results
     #[arg(long, env = "ARENA_DATA", value_name = "DIR", default_value = DEFAULT_DATA)]
     data: PathBuf,
+
+    /// PostgreSQL database for agents and results, instead of the data folder
+    ///
+    /// The data folder then has only tokens, the audit trail and a cache of binaries. A
+    /// database on another machine needs TLS: ?sslrootcert=FILE. If another coordinator owns
+    /// the database, this one waits until that one ends or fails. PGPASSWORD may have the
+    /// password.
+    #[arg(long, env = "ARENA_STORE", hide_env_values = true, value_name = "URL")]
+    store: Option<String>,
 
     /// Address to listen on for workers and clients; unix:PATH for a socket of this user
     #[arg(
@@ -299,16 +309,9 @@ impl CoordinatorArgs {
             )));
         }
         let mut interrupt = Interrupt::listen()?;
-        let defaults = arena_store::Options::default();
-        let queue = arena_store::Options {
-            // Excess reports are rejected before they are read, not by the store.
-            queue_games: 2 * self.report_queue as usize,
-            queue_bytes: 2 * defaults.queue_bytes,
-            reserve_bytes: self.reserve,
-            ..defaults
+        let Some(store) = self.open_store(&mut interrupt).await? else {
+            return Ok(());
         };
-        let store = SledStore::open(&self.data, &queue).map_err(Failure::failed)?;
-        let store: Arc<dyn Store> = Arc::new(store);
         let mut options = embedded::options(store.clone(), ([127, 0, 0, 1], 0).into());
         options.listen = match self.listen {
             Listen::Tcp(address) => Some(address),

@@ -17,7 +17,7 @@ const ANSWER: Duration = Duration::from_secs(3);
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Checks the levels of the sandbox, cores, clock, limits, disk, coordinator, Python and
-Node. Each problem has a remedy. The exit code is 0 also if there are problems.
+Node, and the database of a coordinator with --store. Each problem has a remedy. The exit code is 0 also if there are problems.
 
 Examples:
   arena doctor
@@ -35,6 +35,10 @@ pub(crate) struct DoctorArgs {
 
     #[command(flatten)]
     credentials: CredentialFlags,
+
+    /// URL of a PostgreSQL database that is to be a store, as for `arena coordinator --store`
+    #[arg(long, env = "ARENA_STORE", hide_env_values = true, value_name = "URL")]
+    store: Option<String>,
 
     /// Folder of the disk to measure, such as the data folder
     #[arg(long, value_name = "DIR", default_value = ".")]
@@ -93,10 +97,58 @@ impl Check {
     }
 }
 
+/// Asks a database whether it keeps what it acknowledges.
+fn database(url: &str) -> Check {
+    let name = "database";
+    let report = match arena_store::describe_postgres(url) {
+        Ok(report) => report,
+        Err(error) => {
+            let remedy = "name the database as postgres://USER@HOST/DATABASE, and see \
+                          deploy/README.md";
+            return Check::bad(name, State::Missing, error.to_string(), remedy);
+        }
+    };
+    let version = format!("PostgreSQL {}", report.version);
+    let named = |state: &str| {
+        let standbys = report.standbys.iter().filter(|(_, of)| of == state);
+        let names: Vec<&str> = standbys.map(|(name, _)| name.as_str()).collect();
+        names.join(", ")
+    };
+    let (asynchronous, unknown) = (named("async"), named("unknown"));
+    if !asynchronous.is_empty() {
+        return Check::bad(
+            name,
+            State::Poor,
+            format!(
+                "{version}; the standby {asynchronous} is asynchronous: if it is promoted, it may \
+                 lack acknowledged results"
+            ),
+            "name it in synchronous_standby_names, or never promote it",
+        );
+    }
+    if !unknown.is_empty() {
+        return Check::bad(
+            name,
+            State::Poor,
+            format!("{version}; whether the standby {unknown} is synchronous is not shown"),
+            "grant pg_monitor to the user of the URL",
+        );
+    }
+    let standbys = match report.standbys.len() {
+        0 => "no standbys".to_owned(),
+        count => format!("{count} synchronous standbys"),
+    };
+    Check::good(name, format!("{version}; {standbys}"))
+}
+
 impl DoctorArgs {
     pub(crate) async fn run(self) -> Outcome {
         let mut all = checks::of_machine(&self.disk)?;
         all.push(self.reach().await);
+        if let Some(url) = self.store {
+            let check = tokio::task::spawn_blocking(move || database(&url)).await;
+            all.extend(check.ok());
+        }
         if self.json {
             return output::json(&all);
         }

@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use arena_store::{BackupReport, StoreError, VerifyReport};
+use arena_store::{BackupReport, Location, StoreError, VerifyReport};
 use arena_wire::v1::{self, backup_store_response::Part};
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -22,10 +22,10 @@ use crate::{
     output::{self, Format, note},
 };
 
-/// Verify, back up and restore a data folder
+/// Verify, copy, back up and restore a store
 #[derive(Debug, Subcommand)]
 pub(crate) enum StoreCommand {
-    /// Check every record of an idle data folder
+    /// Check every record of an idle data folder, or of a database
     #[command(after_help = "\
 Checks the checksums of the store, and each record: its hash, its events against the
 rules, its dice against its seed, its luck and its result.
@@ -35,7 +35,8 @@ if every acknowledged game is restored, and 3 if games are lost.
 
 Examples:
   arena store verify --data ./arena-data
-  arena store verify --repair --data ./arena-data")]
+  arena store verify --repair --data ./arena-data
+  arena store verify --store postgres://arena@localhost/arena")]
     Verify(VerifyArgs),
     /// Back up a data folder into one file, also while a coordinator is using it
     #[command(after_help = "\
@@ -46,6 +47,16 @@ Examples:
   arena store backup --data ./arena-data /backups/monday.arena
   arena store backup --coordinator http://127.0.0.1:7600 /backups/monday.arena")]
     Backup(BackupArgs),
+    /// Copy a whole store from a data folder into a PostgreSQL database, or back
+    #[command(after_help = "\
+All games, documents and binaries are copied; exports have the same bytes afterwards. The
+target must be new or empty. An interrupted copy starts again. No coordinator may be using
+the target, or a data folder that is the source.
+
+Examples:
+  arena store copy --from ./arena-data --to postgres://arena@localhost/arena
+  arena store copy --from postgres://arena@localhost/arena --to ./copy")]
+    Copy(CopyArgs),
     /// Restore a backup into a new data folder
     #[command(after_help = "\
 Examples:
@@ -64,6 +75,16 @@ pub(crate) struct DataArgs {
 pub(crate) struct VerifyArgs {
     #[command(flatten)]
     data: DataArgs,
+
+    /// PostgreSQL database to check instead of the data folder; a coordinator may be using it
+    #[arg(
+        long,
+        env = "ARENA_STORE",
+        hide_env_values = true,
+        value_name = "URL",
+        conflicts_with = "repair"
+    )]
+    store: Option<String>,
 
     /// Rebuild the database from everything that can be read. Arena lists lost games and
     /// plays them again
@@ -85,6 +106,22 @@ pub(crate) struct BackupArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct CopyArgs {
+    /// Data folder or postgres://… to copy
+    #[arg(long, value_name = "PATH|URL", value_parser = location)]
+    from: Location,
+
+    /// New data folder, or postgres://… of an empty database
+    #[arg(long, value_name = "PATH|URL", value_parser = location)]
+    to: Location,
+}
+
+/// Reads a place of a store; every text is one.
+fn location(text: &str) -> Result<Location, std::convert::Infallible> {
+    Ok(Location::from(text))
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct RestoreArgs {
     #[command(flatten)]
     data: DataArgs,
@@ -98,6 +135,10 @@ impl StoreCommand {
         match self {
             Self::Verify(args) if args.repair => repair(&args),
             Self::Verify(args) => verify(&args),
+            Self::Copy(args) => {
+                let report = arena_store::copy(&args.from, &args.to).map_err(failure)?;
+                tell("copied to", &report)
+            }
             Self::Backup(args) => tell("backed up to", &args.backup()?),
             Self::Restore(args) => {
                 let report = arena_store::restore(&args.from, &args.data.data).map_err(failure)?;
@@ -165,7 +206,9 @@ impl BackupArgs {
 /// An invalid path is a usage error; other errors come from the disk.
 fn failure(error: StoreError) -> Failure {
     match error {
-        StoreError::NotFound { .. } | StoreError::NotEmpty { .. } => Failure::usage(error),
+        StoreError::NotFound { .. }
+        | StoreError::NotEmpty { .. }
+        | StoreError::Unsuitable { .. } => Failure::usage(error),
         StoreError::Corrupt { .. } => Failure::differs(error),
         _ => Failure::failed(error),
     }
@@ -173,7 +216,11 @@ fn failure(error: StoreError) -> Failure {
 
 fn verify(args: &VerifyArgs) -> Outcome {
     let mut records = Records::default();
-    let report = arena_store::verify_with(&args.data.data, &mut records).map_err(failure)?;
+    let report = match &args.store {
+        Some(url) => arena_store::verify_postgres(url, &mut records),
+        None => arena_store::verify_with(&args.data.data, &mut records),
+    };
+    let report = report.map_err(failure)?;
     let records = records.checked;
     let whole = Verified {
         report: &report,

@@ -157,8 +157,8 @@ pub(super) async fn fetch(
             what: format!("binary {sha256}"),
         });
     }
-    let path = handle.store.binary_path(&binary);
-    let path = path.ok_or(Error::UnknownBinary { sha256 })?;
+    let path = handle.with_store(move |store| Ok(store.binary_path(&binary)));
+    let path = path.await?.ok_or(Error::UnknownBinary { sha256 })?;
     let (mut out, receiver) = Chunks::new(handle.transfer()?, |chunk| v1::FetchBinaryResponse {
         chunk,
     });

@@ -1,0 +1,99 @@
+//! Opens the store of a coordinator, and waits for one that another coordinator owns.
+
+use std::{sync::Arc, time::Duration};
+
+use arena_store::{
+    Holder, Location, Options, Ownership, PostgresOptions, SledStore, Standby, Store, StoreError,
+};
+use nix::sys::utsname::uname;
+
+use super::CoordinatorArgs;
+use crate::{
+    failure::{Failure, Outcome},
+    output::note,
+    signals::Interrupt,
+};
+
+/// Time between two attempts to own a database.
+const RETRY: Duration = Duration::from_millis(250);
+
+impl CoordinatorArgs {
+    /// Opens the store. None if a stop was requested while another coordinator owned it.
+    pub(super) async fn open_store(
+        &self,
+        interrupt: &mut Interrupt,
+    ) -> Outcome<Option<Arc<dyn Store>>> {
+        let defaults = Options::default();
+        let options = Options {
+            // Excess reports are rejected before they are read, not by the store.
+            queue_games: 2 * self.report_queue as usize,
+            queue_bytes: 2 * defaults.queue_bytes,
+            reserve_bytes: self.reserve,
+            ..defaults
+        };
+        let Some(url) = self.store.clone() else {
+            let store = SledStore::open(&self.data, &options).map_err(Failure::failed)?;
+            return Ok(Some(Arc::new(store)));
+        };
+        if !matches!(Location::from(&*url), Location::Database(_)) {
+            return Err(Failure::usage(
+                "--store must be postgres://USER@HOST/DATABASE; without it, results are in the \
+                 folder of --data",
+            ));
+        }
+        let options = PostgresOptions {
+            data: self.data.clone(),
+            holder: Holder {
+                name: name(),
+                address: Some(self.listen.to_string()),
+            },
+            queue_games: options.queue_games,
+            queue_bytes: options.queue_bytes,
+        };
+        let connect = move || Standby::connect(&url, options);
+        let mut standby = blocking(connect).await?;
+        let mut known = None;
+        loop {
+            match blocking(move || standby.own()).await? {
+                Ownership::Ours(store) => {
+                    if known.is_some() {
+                        note("took over the store");
+                    }
+                    return Ok(Some(store));
+                }
+                Ownership::Theirs(ours, holder) => {
+                    if known.as_ref() != Some(&holder) {
+                        note(format!("standing by: {} owns the store", holder.name));
+                        known = Some(holder);
+                    }
+                    standby = *ours;
+                }
+            }
+            tokio::select! {
+                () = tokio::time::sleep(RETRY) => {}
+                () = interrupt.asked() => {
+                    note("stopped; another coordinator owns the store");
+                    return Ok(None);
+                }
+            }
+        }
+    }
+}
+
+/// Runs calls of a store that wait for a disk or a database.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Outcome<T> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(Failure::failed)?.map_err(|error| match error {
+        StoreError::Unsuitable { .. } => Failure::usage(error),
+        error => Failure::failed(error),
+    })
+}
+
+/// This process, for other coordinators.
+fn name() -> String {
+    let host = uname().map(|names| names.nodename().to_string_lossy().into_owned());
+    let host = host.unwrap_or_else(|_| "this machine".to_owned());
+    format!("process {} on {host}", std::process::id())
+}

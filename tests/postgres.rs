@@ -1,0 +1,265 @@
+use std::process::Command;
+
+use arena_store::server::PostgresServer;
+use arena_tests::{Games, PAPER_000, Server, World, sha256, spec, until};
+
+/// Runs a test with a server and a database, or reports it as skipped.
+#[expect(clippy::print_stdout, reason = "tests are reported there")]
+fn on_server(test: impl FnOnce(&mut PostgresServer, &str)) {
+    match PostgresServer::start(&[]) {
+        Ok(mut server) => {
+            let url = server.create("arena");
+            test(&mut server, &url);
+        }
+        Err(reason) => println!("skipped: {reason}"),
+    }
+}
+
+fn paper_spec(blocks: u64) -> String {
+    spec("fleet", "cowry", blocks, &PAPER_000, "")
+}
+
+/// Fails if a tournament has other records than in an undisturbed run.
+#[track_caller]
+fn same(expected: &Games, found: &Games) {
+    if let Some(difference) = expected.difference(found) {
+        panic!("{difference}");
+    }
+}
+
+fn durable(coordinator: &Server) -> f64 {
+    coordinator.metric("arena_games_total", &[])
+}
+
+/// Waits until this number of games is durable since the coordinator's start.
+fn wait_durable(coordinator: &Server, games: f64) {
+    until("games to be durable", || {
+        (durable(coordinator) >= games).then_some(())
+    });
+}
+
+#[test]
+fn database_keeps_same_results_as_folder() {
+    on_server(|server, url| {
+        let world = World::with_python();
+        let agent = world.misbehave();
+        let spec = spec("fleet", "cowry", 10, &["random", "aggressive", "mine"], "");
+        let results = |world: &World, coordinator: &Server| {
+            let address = coordinator.url();
+            let access = ["--coordinator", &*address];
+            let register = ["agent", "register", "mine", "--binary", &agent];
+            let register = [&register[..], &access, &["--", "good"]].concat();
+            let _ = world.arena(&register).ok();
+            let worker = world.worker(coordinator, &[]);
+            let id = world.start_tournament("fleet", &spec, &address);
+            world.finish_tournament(&id, &address);
+            worker.stop();
+            (world.export(&id, access), world.standings(&id, access), id)
+        };
+        let folder = world.coordinator("folder", &[]);
+        let (expected, standings, id) = results(&world, &folder);
+        folder.stop();
+        let database = world.coordinator("local", &["--store", url]);
+        let (found, found_standings, found_id) = results(&world, &database);
+        assert_eq!((&found_id, &found_standings), (&id, &standings));
+        same(&expected, &found);
+        // Also while the coordinator is using it.
+        let verified = world.arena(&["store", "verify", "--store", url]).ok();
+        assert!(
+            verified.stdout.contains(" 1 binaries, "),
+            "{}",
+            verified.stdout
+        );
+        database.stop();
+
+        // Into a folder, and from there into another database.
+        let second = server.create("second");
+        for (from, to) in [(url, "copy"), ("copy", &*second)] {
+            let _ = world
+                .arena(&["store", "copy", "--from", from, "--to", to])
+                .ok();
+        }
+        let _ = world
+            .arena(&["store", "copy", "--from", "copy", "--to", &second])
+            .fails(2, &["exists and is not empty"]);
+        let _ = world.arena(&["store", "verify", "--data", "copy"]).ok();
+        let digest = |access: [&str; 2]| {
+            let export = world.arena(&["export", &id, access[0], access[1]]);
+            sha256(&export.ok().stdout)
+        };
+        let copied = digest(["--data", "copy"]);
+        let again = world.coordinator("other", &["--store", &second]);
+        assert_eq!(digest(["--coordinator", &again.url()]), copied);
+        assert_eq!(digest(["--data", "folder"]), copied);
+        // The binary came along.
+        let rerun = [
+            "game",
+            "rerun",
+            &format!("{id}/3"),
+            "--coordinator",
+            &again.url(),
+        ];
+        let _ = world.arena(&rerun).ok();
+        again.stop();
+        world.nothing_runs();
+    });
+}
+
+#[test]
+fn killed_coordinator_and_database_change_no_record() {
+    on_server(|server, url| {
+        let spec = paper_spec(60);
+        let expected = World::new().tournament(&spec, "one", &[]).2;
+        let world = World::new();
+        let mut coordinator = world.coordinator("data", &["--store", url]);
+        let listen = coordinator.listen().to_owned();
+        let address = coordinator.url();
+        let id = world.start_tournament("fleet", &spec, &address);
+        let worker = world.worker(&coordinator, &["--builtin", "process"]);
+        for kill in 0..5 {
+            let before = durable(&coordinator);
+            wait_durable(&coordinator, before + 60.0);
+            match kill {
+                0 => server.stop_immediately(),
+                1 => {
+                    // All sessions, those in a commit included.
+                    let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+                               WHERE datname = 'arena' AND pid <> pg_backend_pid()";
+                    server.sql("postgres", end);
+                }
+                2 => server.kill(),
+                _ => {}
+            }
+            if kill < 2 {
+                if kill == 0 {
+                    server.start_again();
+                }
+                continue;
+            }
+            coordinator.kill();
+            if kill == 2 {
+                server.start_again();
+            }
+            coordinator = world.coordinator("data", &["--store", url, "--listen", &listen]);
+        }
+        world.finish_tournament(&id, &address);
+        same(&expected, &world.export(&id, ["--coordinator", &address]));
+        let _ = world.arena(&["store", "verify", "--store", url]).ok();
+        worker.stop();
+        coordinator.stop();
+        world.nothing_runs();
+    });
+}
+
+#[test]
+fn standby_takes_over_from_killed_owner() {
+    on_server(|_, url| {
+        let world = World::new();
+        let owner = world.coordinator("one", &["--store", url]);
+        let listen = owner.listen().to_owned();
+        let spec = paper_spec(1);
+        let id = world.start_tournament("fleet", &spec, &owner.url());
+        let standby = world.start(&[
+            "coordinator",
+            "--data",
+            "two",
+            "--store",
+            url,
+            "--listen",
+            &listen,
+            "--metrics",
+            "127.0.0.1:0",
+        ]);
+        until("a standby", || {
+            standby.stderr().contains("standing by").then_some(())
+        });
+        assert!(standby.stdout().is_empty(), "{}", standby.stdout());
+        let reported = format!("process {} on ", owner.id());
+        assert!(standby.stderr().contains(&reported), "{}", standby.stderr());
+        owner.kill();
+        until("the standby to listen", || {
+            standby.stdout().contains("listen").then_some(())
+        });
+        // Its clients have the same address.
+        let address = format!("http://{listen}");
+        let list = world
+            .arena(&[
+                "tournament",
+                "list",
+                "--coordinator",
+                &address,
+                "--token-file",
+                "two/admin.token",
+            ])
+            .ok();
+        assert!(list.stdout.contains(&id), "{}", list.stdout);
+        standby.signal(nix::sys::signal::Signal::SIGTERM);
+        assert_eq!(standby.output().code, Some(0));
+        world.nothing_runs();
+    });
+}
+
+#[test]
+fn doctor_warns_of_asynchronous_standbys() {
+    on_server(|server, url| {
+        let world = World::new();
+        let doctor = || {
+            let report = world
+                .arena(&["doctor", "--json", "--store", url])
+                .ok()
+                .json();
+            let checks = report.as_array().expect("checks").iter();
+            let check = checks.clone().find(|check| check["name"] == "database");
+            check.expect("the check of the database").clone()
+        };
+        let alone = doctor();
+        assert_eq!(alone["state"], "good", "{alone}");
+        // It replicates as a standby does.
+        let receiver = Command::new("pg_receivewal")
+            .args(["--username=arena", "--directory"])
+            .arg(world.folder())
+            .arg("--host")
+            .arg(server.folder().join("socket"))
+            .spawn();
+        let mut receiver = receiver.expect("pg_receivewal, which is in the packages of PostgreSQL");
+        let sessions = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'async'";
+        until("replication", || {
+            (server.sql("postgres", sessions) == "1").then_some(())
+        });
+        let followed = doctor();
+        assert_eq!(followed["state"], "poor", "{followed}");
+        let found = followed["found"].as_str().unwrap_or_default();
+        assert!(found.contains("may lack acknowledged results"), "{found}");
+        receiver.kill().expect("it runs");
+        receiver.wait().expect("a child");
+    });
+}
+
+#[test]
+fn unusable_database_is_reported() {
+    let world = World::new();
+    for (store, words) in [
+        ("mysql://db/arena", &["must be postgres://"][..]),
+        (
+            "postgres://arena:secret@db.example/arena",
+            &["no certificate authority", "sslrootcert"],
+        ),
+        ("postgres:///arena?password=secret", &["names no host"]),
+    ] {
+        let output = world.arena(&["coordinator", "--data", "data", "--store", store]);
+        let output = output.fails(2, words);
+        assert!(!output.stderr.contains("secret"), "{}", output.stderr);
+    }
+    let nobody = "postgres://arena:secret@127.0.0.1:1/arena";
+    for arguments in [
+        &["coordinator", "--data", "data", "--store", nobody][..],
+        &["store", "verify", "--store", nobody],
+        &["store", "copy", "--from", nobody, "--to", "copy"],
+    ] {
+        let output = world.arena(arguments).fails(
+            1,
+            &["could not connect to postgres://arena@127.0.0.1:1/arena"],
+        );
+        assert!(!output.stderr.contains("secret"), "{}", output.stderr);
+    }
+}
