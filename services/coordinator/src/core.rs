@@ -10,6 +10,7 @@ mod checkpoints;
 mod differences;
 pub(crate) mod disputes;
 mod entry;
+mod heartbeats;
 mod holds;
 mod levels;
 mod reports;

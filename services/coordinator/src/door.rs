@@ -33,6 +33,10 @@ use methods::{Method, Methods};
 
 /// Owner of what the coordinator's own user makes.
 const LOCAL: &str = "local";
+/// Name of the token in the data folder in the audit trail. Its owner is the coordinator's user.
+const ADMIN_TOKEN: &str = "admin.token";
+/// Name of callers in the audit trail if everyone may do everything.
+const INSECURE: &str = "insecure";
 
 /// Prefix of owners with a certificate, which no token's id has.
 const CERTIFICATE: &str = "certificate:";
@@ -67,6 +71,8 @@ pub(crate) struct Principal {
     pub(crate) role: Role,
     /// Name of the owner of what this one makes; empty if it was made before there were owners.
     pub(crate) owner: Arc<str>,
+    /// Name in the audit trail.
+    pub(crate) actor: Arc<str>,
     /// When the permission ends.
     end: Option<End>,
     /// What the request is about, for the audit trail.
@@ -79,6 +85,19 @@ pub(crate) struct Principal {
 struct End {
     revoked: watch::Receiver<bool>,
     expires: Option<SystemTime>,
+}
+
+/// A request that may not pass.
+pub(crate) struct Refusal {
+    pub(crate) error: Error,
+    /// Who made it, with the role; none if nothing valid was shown.
+    pub(crate) by: Option<(Arc<str>, Role)>,
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self { error, by: None }
+    }
 }
 
 /// A request that may pass.
@@ -135,10 +154,14 @@ impl Door {
         &self,
         request: &http::Request<B>,
         peer: Option<&Peer>,
-    ) -> Result<Admission, Error> {
+    ) -> Result<Admission, Refusal> {
         let method = self.methods.find(request.uri().path());
         let Some(tokens) = &self.tokens else {
-            return Ok(Admission::of(Principal::local(), method));
+            let anyone = Principal {
+                actor: INSECURE.into(),
+                ..Principal::local()
+            };
+            return Ok(Admission::of(anyone, method));
         };
         if method.open {
             return Ok(Admission::of(Principal::anonymous(), method));
@@ -149,30 +172,35 @@ impl Door {
             (Some(header), _) => tokens.check_header(header, address)?,
             (None, _) if peer.is_some_and(|peer| peer.is_own) => (Principal::local(), None),
             (None, Some(name)) => (self.certified(name)?, None),
-            (None, None) => return Err(Error::TokenMissing),
+            (None, None) => return Err(Error::TokenMissing.into()),
         };
         if !method.admits(principal.role) {
-            return Err(Error::Role {
+            return Err(principal.refused(Error::Role {
                 role: role_name(principal.role),
-            });
+            }));
         }
         let quota = principal.quota.as_ref().filter(|_| method.is_stream());
+        let place = quota.map(Quota::stream).transpose();
         Ok(Admission {
             counted: counted.filter(|_| principal.role != Role::Worker),
-            place: quota.map(Quota::stream).transpose()?,
+            place: place.map_err(|error| principal.refused(error))?,
             ..Admission::of(principal, method)
         })
     }
 
     /// The holder of a certificate. It has no end but that of the connection.
-    fn certified(&self, name: &CertificateName) -> Result<Principal, Error> {
-        let role = ROLES.into_iter().find(|role| role_name(*role) == name.role);
-        let role = role.ok_or(Error::CertificateRole)?;
+    fn certified(&self, name: &CertificateName) -> Result<Principal, Refusal> {
         let owner: Arc<str> = format!("{CERTIFICATE}{}", name.name).into();
+        let role = ROLES.into_iter().find(|role| role_name(*role) == name.role);
+        let role = role.ok_or_else(|| Refusal {
+            error: Error::CertificateRole,
+            by: Some((Arc::clone(&owner), Role::Unspecified)),
+        })?;
         let limits = self.limits.of(role, None);
         let quota = limits.map(|limits| self.certified.of(role, &owner, limits));
         let principal = Principal {
             role,
+            actor: Arc::clone(&owner),
             owner,
             end: None,
             target: Arc::default(),
@@ -201,6 +229,7 @@ impl Principal {
         Self {
             role: Role::Admin,
             owner: LOCAL.into(),
+            actor: LOCAL.into(),
             end: None,
             target: Arc::default(),
             quota: None,
@@ -212,6 +241,7 @@ impl Principal {
         Self {
             role: Role::Unspecified,
             owner: "".into(),
+            actor: "".into(),
             end: None,
             target: Arc::default(),
             quota: None,
@@ -256,9 +286,18 @@ impl Principal {
     }
 
     /// Counts a request.
-    fn request(&self) -> Result<(), Error> {
+    fn request(&self) -> Result<(), Refusal> {
         let quota = self.quota.as_ref();
-        quota.map_or(Ok(()), |quota| quota.request())
+        let counted = quota.map_or(Ok(()), |quota| quota.request());
+        counted.map_err(|error| self.refused(error))
+    }
+
+    /// The refusal of a request of this one.
+    fn refused(&self, error: Error) -> Refusal {
+        Refusal {
+            error,
+            by: Some((Arc::clone(&self.actor), self.role)),
+        }
     }
 
     /// Completes when the permission ends; never, if it has no end.

@@ -48,7 +48,7 @@ pub use leasing::{LEASE_GAMES_MAX, LEASE_GAMES_MIN};
 use leasing::{Pace, Worker};
 pub use reports::{ReportId, ReportedGames, Reports, Sorted, Taken, Written};
 pub use terms::{
-    AfterGame, Ask, Assigned, Continuation, Ended, Failed, Grant, LeaseId, LedgerSettings,
+    AfterGame, Ask, Assigned, Continuation, Ended, Failed, Grant, LeaseId, LedgerSettings, Owner,
     Progress, ProgressTimeouts, RecordStatus, State, TournamentNo, WorkerId, WorkerLoad,
     WorkerProcess,
 };

@@ -22,6 +22,7 @@ impl Default for RoleLimits {
             agents: Some(100),
             tournaments: Some(10),
             games: Some(10_000_000),
+            stored_tournaments: Some(1_000),
             upload_bytes: Some(4 << 30),
             // Half of the places for transfers stay free for others.
             streams: Some(16),

@@ -30,6 +30,8 @@ pub(crate) struct ReportedGame {
     pub(crate) side: v1::GameReport,
     /// If a seat forfeited: the seats whose agents answered.
     pub(crate) answered: Vec<u32>,
+    /// Decisions of all seats.
+    pub(crate) decisions: u64,
 }
 
 /// How a call names the worker that makes it.
@@ -135,6 +137,7 @@ pub(crate) struct AuditStatus {
     pub(crate) sampled: u64,
     pub(crate) disputed: u64,
     pub(crate) refuted: u64,
+    pub(crate) own: u64,
     /// Games that differ and are not listed.
     pub(crate) unlisted: u64,
     /// Non-deterministic agents, by number.

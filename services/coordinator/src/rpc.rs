@@ -12,6 +12,7 @@ pub(crate) mod estimates;
 mod figures;
 mod gate;
 mod pages;
+mod refusals;
 mod sealed;
 mod standings;
 mod worker;

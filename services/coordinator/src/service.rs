@@ -272,6 +272,7 @@ where
             tasks.spawn(async { served.await.map_err(RunError::from).and(STOPPED) })
         });
         let (handle, gate) = (self.handle, self.gate);
+        let recorder = Arc::clone(&gate);
         let served = serve(self.incoming, handle, self.counters, gate, server_ends);
         tasks.spawn(async { served.await.map_err(RunError::from).and(STOPPED) });
         let mut following = JoinSet::new();
@@ -299,6 +300,7 @@ where
         // Connections that are still open after this are closed.
         let closed = async { while tasks.join_next().await.is_some() {} };
         let _ = tokio::time::timeout(CLOSE_LIMIT, closed).await;
+        recorder.record_refusals();
         let summary = outcome?;
         let flushed = with_store(store, |store| store.flush()).await;
         flushed.ok_or(RunError::State)??;

@@ -50,6 +50,15 @@ pub static GAMES: Limit = Limit {
     field: |limits| &mut limits.games,
 };
 
+/// Tournaments in any state.
+pub static STORED_TOURNAMENTS: Limit = Limit {
+    name: "stored-tournaments",
+    counted: "tournaments, paused, finished and cancelled ones included",
+    remedy: "ask the operator for a higher limit: results of tournaments are never removed",
+    least: 0,
+    field: |limits| &mut limits.stored_tournaments,
+};
+
 /// Bytes of uploaded binaries.
 pub static UPLOAD_BYTES: Limit = Limit {
     name: "upload-bytes",
@@ -79,10 +88,11 @@ pub static REQUESTS: Limit = Limit {
 };
 
 /// All limits, in the order in which they are listed.
-pub static LIMITS: [&Limit; 6] = [
+pub static LIMITS: [&Limit; 7] = [
     &AGENTS,
     &TOURNAMENTS,
     &GAMES,
+    &STORED_TOURNAMENTS,
     &UPLOAD_BYTES,
     &STREAMS,
     &REQUESTS,
@@ -210,8 +220,8 @@ mod tests {
         found.set(&mut limits, Some(value));
         assert_eq!(
             limits.to_string(),
-            "agents=1 tournaments=2 games=unlimited upload-bytes=4 streams=5 \
-             requests-per-second=6"
+            "agents=1 tournaments=2 games=unlimited stored-tournaments=4 upload-bytes=5 streams=6 \
+             requests-per-second=7"
         );
         let (limit, value) = (&AGENTS, 7);
         let mut own = TokenLimits::default();
@@ -227,8 +237,8 @@ mod tests {
             ("", "expected NAME=VALUE"),
             (
                 "agent=1",
-                "unknown limit \"agent\": expected agents, tournaments, games, upload-bytes, \
-                 streams or requests-per-second",
+                "unknown limit \"agent\": expected agents, tournaments, games, \
+                 stored-tournaments, upload-bytes, streams or requests-per-second",
             ),
             ("agents=", "expected a number from 0, or unlimited"),
             ("agents=-1", "expected a number from 0, or unlimited"),

@@ -144,7 +144,14 @@ impl AgentNetworks {
         let Ok(url) = url.parse::<Uri>() else {
             return Ok(());
         };
-        let address = host_of(&url).parse().ok();
+        let host = host_of(&url);
+        if host.contains('%') {
+            return Err(format!(
+                "{host} has a zone, which has a meaning on one machine only: use an address without \
+                 a zone"
+            ));
+        }
+        let address = host.parse().ok();
         address.map_or(Ok(()), |address| self.check_address(address, port_of(&url)))
     }
 
@@ -269,7 +276,7 @@ pub fn causes(error: &dyn std::error::Error) -> String {
 mod tests {
     use super::*;
 
-    const REFUSED: [&str; 16] = [
+    const REFUSED: [&str; 19] = [
         "http://169.254.169.254:80",
         "http://user@169.254.169.254:80",
         "http://[::ffff:169.254.169.254]:80",
@@ -278,6 +285,9 @@ mod tests {
         "http://[fd00:ec2::254]:80",
         "http://[fd20:ce::254]:80",
         "http://[fe80::1]:80",
+        "http://[fe80::1%25lo]:80",
+        "http://[::1%25lo]:80",
+        "http://[fd00:ec2::254%25eth0]:80",
         "http://[ff02::1]:80",
         "http://[::]:80",
         "http://0.0.0.0:80",

@@ -69,7 +69,9 @@ pub(crate) struct CreateArgs {
 
     /// Maximum number of uses [default: no maximum]
     ///
-    /// A use is a call. For a worker's token, each worker process that joins is one use.
+    /// A use is a call. For a worker's token, a use is a worker process that joins. The process
+    /// may join again, for example after a restart of the coordinator; that ends its earlier
+    /// connection, so each use is one worker at a time.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     uses: Option<u32>,
 
@@ -80,8 +82,8 @@ pub(crate) struct CreateArgs {
     /// Limit of its own, such as agents=20; may be repeated [default: those of its role]
     ///
     /// The limits are agents, tournaments (running ones), games (of running tournaments),
-    /// upload-bytes, streams (open ones) and requests-per-second. A token of a viewer or
-    /// worker has only the last two; that of an administrator has none. The value
+    /// stored-tournaments (in any state), upload-bytes, streams (open ones) and
+    /// requests-per-second. A token of a viewer or worker has only the last two; that of an administrator has none. The value
     /// unlimited removes a limit.
     #[arg(long, value_name = "NAME=VALUE", value_parser = limits::parse)]
     limit: Vec<(&'static Limit, u64)>,

@@ -45,6 +45,7 @@ impl AuditStatus {
             sampled: audited.sampled,
             disputed: audited.disputed,
             refuted: audited.refuted,
+            own: audited.own,
             ..self
         }
     }
@@ -64,7 +65,7 @@ impl Core {
         };
         let games = entry.info.games();
         let durable = |index| self.ledger.verdict(number, index) == RecordStatus::Done;
-        let sets = [0, 1, 2, 3].map(|set| bits::set_where(before, set, games, durable));
+        let sets = [0, 1, 2, 3, 4].map(|set| bits::set_where(before, set, games, durable));
         let lost = bits::set(before, 0, games).count() - sets[0].count();
         let mut changes = Vec::new();
         if lost > 0 {
@@ -75,13 +76,14 @@ impl Core {
         }
         let share = entry.document.audit_share;
         let sample = AuditSample::new(&self.audit_key, id, share.map_or(self.audit_ppm, ppm));
-        let [audited, differing, sampled, refuted] = sets;
+        let [audited, differing, sampled, refuted, own] = sets;
         let restored = RestoredAudits {
             sample: entry.info.audit_sample(sample),
             audited,
             differing,
             sampled,
             refuted,
+            own,
             disputes: std::mem::take(&mut entry.disputes),
         };
         self.ledger.restore_audits(number, restored);
@@ -125,6 +127,7 @@ impl Core {
             sampled: entry.audit_status.sampled,
             disputed: entry.audit_status.disputed,
             refuted: entry.audit_status.refuted,
+            own: entry.audit_status.own,
             ..known
         };
         (known != Audited::default()).then(|| v1::Audits {
@@ -136,6 +139,7 @@ impl Core {
             disputed: status.disputed,
             refuted: status.refuted,
             sampled: status.sampled,
+            same_owner: status.own,
         })
     }
 

@@ -257,7 +257,7 @@ impl Core {
 
     /// Name of a worker process for people.
     fn process_name(&self, process: WorkerProcess) -> String {
-        let named = self.ledger.worker_of(process);
+        let named = self.ledger.workers_of(process).next();
         let present = named.and_then(|worker| self.workers.get(&worker));
         present.map_or_else(
             || "a worker that is not connected".to_owned(),
@@ -283,7 +283,9 @@ impl Core {
             return notes;
         };
         let stuck = self.ledger.disputes(number);
-        let stuck: Vec<_> = stuck.filter(|(_, it)| !self.ledger.has_third(it)).collect();
+        let stuck: Vec<_> = stuck
+            .filter(|(_, it)| !self.ledger.has_third(number, it))
+            .collect();
         if stuck.is_empty() {
             return notes;
         }
@@ -299,7 +301,8 @@ impl Core {
         let named: Vec<String> = named.collect();
         notes.push(format!(
             "disputed games: {}; two workers reported different records, and no third worker \
-             process is connected to settle who is wrong: {}",
+             process is connected that may settle who is wrong (of a third owner, if two owners \
+             disagree): {}",
             stuck.len(),
             named.join(", ")
         ));

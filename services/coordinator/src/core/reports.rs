@@ -84,6 +84,9 @@ impl Core {
             failed: &failed,
             agents: &agents,
         };
+        let own = report.games.iter();
+        let own = own.filter(|game| self.ledger.is_in_lease(lease, game.result.index));
+        let decisions: u64 = own.map(|game| game.decisions).sum();
         let sorted = self.reports.sort(&self.ledger, &accounted);
         let id = sorted.id;
         let mut batch = Batch {
@@ -124,6 +127,7 @@ impl Core {
             .and_then(|worker| self.workers.get_mut(&worker));
         if let Some(present) = worker {
             present.games_reported += games.len() as u64;
+            present.decisions.entry(tournament).or_default().reported += decisions;
         }
         self.metrics
             .reported(ReportOutcome::New, batch.games.len() as u64);
@@ -325,6 +329,7 @@ mod tests {
             },
             side: v1::GameReport::default(),
             answered: answered.to_vec(),
+            decisions: 0,
         }
     }
 

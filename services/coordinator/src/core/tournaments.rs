@@ -257,6 +257,9 @@ impl Core {
     ) -> Result<v1::StartTournamentResponse, Error> {
         let mut document = plan.message(attempt);
         self.check_running(by, document.games_total)?;
+        let documents = self.tournaments.values().map(|entry| &entry.document);
+        let own = documents.filter(|it| it.owner == *by.owner).count() as u64;
+        by.check_limit(&limits::STORED_TOURNAMENTS, own, 1)?;
         document.owner = by.owner.to_string();
         document.set_state(TournamentState::Running);
         document.created_unix_us = unix_us();

@@ -1,16 +1,16 @@
 //! The workers: joining, leases, heartbeats, leaving.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use arena_model::{RECORD_VERSION, SandboxLevel, UnknownLevel};
 use arena_wire::v1::{self, join_response::Notice};
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 
-use super::{Core, levels};
+use super::{Core, heartbeats::Decisions, levels};
 use crate::{
     error::Error,
-    ledger::{Ask, Ended, Grant, LeaseId, Suspicion, TournamentNo, WorkerId, WorkerProcess},
+    ledger::{Ask, Ended, Grant, Owner, Suspicion, TournamentNo, WorkerId, WorkerProcess},
     messages::{Caller, Presence, Reply, at_once},
     random,
 };
@@ -47,6 +47,8 @@ pub(super) struct Present {
     /// Its waiting request for games.
     parked: Option<u64>,
     pub(super) games_reported: u64,
+    /// Decisions by tournament.
+    pub(super) decisions: BTreeMap<TournamentNo, Decisions>,
 }
 
 impl Present {
@@ -95,7 +97,7 @@ impl Core {
         (self.workers.get(&worker)?.session == session).then_some(worker)
     }
 
-    fn known_worker(&self, caller: &Caller) -> Result<WorkerId, Error> {
+    pub(super) fn known_worker(&self, caller: &Caller) -> Result<WorkerId, Error> {
         let worker = self.find_worker(caller);
         worker.ok_or_else(|| Error::UnknownWorker(caller.worker_id.clone()))
     }
@@ -125,7 +127,11 @@ impl Core {
             .unwrap_or(caller.worker_id)
     }
 
-    pub(crate) fn join(&mut self, request: v1::JoinRequest) -> Result<Presence, Error> {
+    pub(crate) fn join(
+        &mut self,
+        request: v1::JoinRequest,
+        owner: Owner,
+    ) -> Result<Presence, Error> {
         if self.draining() {
             return Err(Error::Draining);
         }
@@ -160,7 +166,9 @@ impl Core {
             }
         };
         let session: [u8; 32] = random::bytes()?;
-        let worker = self.ledger.join_as(process, request.capacity as usize);
+        let earlier: Vec<WorkerId> = self.ledger.workers_of(process).collect();
+        let capacity = request.capacity as usize;
+        let worker = self.ledger.join_of(Some(owner.clone()), process, capacity);
         let (sender, notices) = mpsc::channel(NOTICES_MAX);
         let present = Present {
             request,
@@ -169,6 +177,7 @@ impl Core {
             notices: sender,
             parked: None,
             games_reported: 0,
+            decisions: BTreeMap::new(),
         };
         present.notify(Notice::Welcome(v1::Welcome {
             worker_id: worker_text(worker),
@@ -179,6 +188,10 @@ impl Core {
         }));
         tracing::info!(worker, name = present.request.name, "worker joined");
         self.workers.insert(worker, present);
+        // A process has one session. Its owner is that of its first one.
+        if process != WorkerProcess::Unknown && self.ledger.owner_of(worker) == Some(&owner) {
+            earlier.into_iter().for_each(|worker| self.left(worker));
+        }
         let signals = self.signals.clone();
         // Without a receiver the coordinator is gone as well.
         let left = move || drop(signals.send(at_once(move |core: &mut Self| core.left(worker))));
@@ -391,39 +404,6 @@ impl Core {
         }
     }
 
-    pub(crate) fn heartbeat(
-        &mut self,
-        request: &v1::HeartbeatRequest,
-    ) -> Result<Vec<LeaseId>, Error> {
-        let worker = self.known_worker(&Caller {
-            worker_id: request.worker_id.clone(),
-            boot_epoch: request.boot_epoch,
-            session: request.session.clone(),
-        })?;
-        let now = self.now();
-        let ledger = &mut self.ledger;
-        let leases = request.leases.iter();
-        let ended = leases.filter(|it| !ledger.advance(now, worker, it.lease_id, it.plies));
-        let ended = ended.map(|it| it.lease_id).collect();
-        for reported in &request.decisions {
-            if let Some(entry) = self.tournaments.get_mut(&reported.tournament_id) {
-                entry.decisions = entry.decisions.saturating_add(reported.decisions);
-                entry.touch();
-            }
-        }
-        let held: Vec<LeaseId> = request.leases.iter().map(|it| it.lease_id).collect();
-        let missing = self.ledger.holds(worker, request.settled_calls, &held);
-        if !missing.is_empty() {
-            tracing::info!(
-                worker,
-                leases = missing.len(),
-                "took back leases that a worker does not have"
-            );
-            self.unpark = true;
-        }
-        Ok(ended)
-    }
-
     /// A process sent a record that cannot have happened, or that a third play refuted.
     pub(crate) fn quarantine(
         &mut self,
@@ -479,6 +459,10 @@ impl Core {
                     games_reported: worker.games_reported,
                     quarantined: self.ledger.is_worker_quarantined(number),
                     sandbox: worker.sandbox.to_string(),
+                    owner: self
+                        .ledger
+                        .owner_of(number)
+                        .map_or_else(String::new, |it| it.to_string()),
                 }
             })
             .collect();

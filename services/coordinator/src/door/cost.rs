@@ -80,8 +80,8 @@ async fn admission_cost() {
     measure("  of it: hash the token", |number| {
         black_box(parsed[number % TOKENS].hash());
     });
-    let admission = door.admit(&requests[0], None).expect("admitted");
+    let admission = door.admit(&requests[0], None).ok().expect("admitted");
     measure("  of it: check the rate", |_| {
-        black_box(admission.principal.request()).expect("a high rate");
+        assert!(black_box(admission.principal.request()).is_ok());
     });
 }

@@ -16,7 +16,7 @@ use prost::Message;
 use tokio::sync::watch;
 use tonic::codegen::http::HeaderValue;
 
-use super::{End, LOCAL, Principal, quota::Quota};
+use super::{ADMIN_TOKEN, End, LOCAL, Principal, Refusal, quota::Quota};
 use crate::{
     blocking::with_store,
     error::{Error, StartError},
@@ -53,6 +53,8 @@ struct Known {
     processes: Vec<u64>,
     role: Role,
     owner: Arc<str>,
+    /// Its name in the audit trail.
+    actor: Arc<str>,
     from: Vec<IpNet>,
     expires: Option<SystemTime>,
     revoked: watch::Sender<bool>,
@@ -75,6 +77,7 @@ impl Known {
         Ok(Self {
             role: info.role(),
             owner: info.id.as_str().into(),
+            actor: info.id.as_str().into(),
             from: networks(&info.from)?,
             expires: (info.expires_unix_us > 0).then_some(expires),
             revoked: watch::Sender::new(info.revoked),
@@ -125,6 +128,7 @@ impl Tokens {
                 processes: Vec::new(),
                 role: Role::Admin,
                 owner: LOCAL.into(),
+                actor: ADMIN_TOKEN.into(),
                 from: Vec::new(),
                 expires: None,
                 revoked: watch::Sender::new(false),
@@ -144,7 +148,7 @@ impl Tokens {
         &self,
         header: &HeaderValue,
         peer: Option<IpAddr>,
-    ) -> Result<(Principal, Option<Counted>), Error> {
+    ) -> Result<(Principal, Option<Counted>), Refusal> {
         let token = Token::of_header(header).ok_or(Error::TokenInvalid)?;
         self.check(&token, peer)
     }
@@ -154,27 +158,32 @@ impl Tokens {
         &self,
         token: &Token,
         peer: Option<IpAddr>,
-    ) -> Result<(Principal, Option<Counted>), Error> {
+    ) -> Result<(Principal, Option<Counted>), Refusal> {
         let id = token.id();
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let found = known.get(&id).filter(|it| token.has_hash(&it.hash));
         let found = found.ok_or(Error::TokenInvalid)?;
+        let refused = |error| Refusal {
+            error,
+            by: Some((Arc::clone(&found.actor), found.role)),
+        };
         if *found.revoked.borrow() {
-            return Err(Error::TokenRevoked);
+            return Err(refused(Error::TokenRevoked));
         }
         if found.expires.is_some_and(|end| end <= SystemTime::now()) {
-            return Err(Error::TokenExpired);
+            return Err(refused(Error::TokenExpired));
         }
         if !found.from.is_empty() {
             let peer = peer.map(|address| address.to_canonical());
             let inside = |net: &IpNet| peer.is_some_and(|peer| net.contains(&peer));
             if !found.from.iter().any(inside) {
-                return Err(Error::TokenAddress);
+                return Err(refused(Error::TokenAddress));
             }
         }
         let principal = Principal {
             role: found.role,
             owner: Arc::clone(&found.owner),
+            actor: Arc::clone(&found.actor),
             end: Some(End {
                 revoked: found.revoked.subscribe(),
                 expires: found.expires,
@@ -185,7 +194,8 @@ impl Tokens {
         let is_limited = found.info.uses > 0 && found.role != Role::Worker;
         drop(known);
         principal.request()?;
-        let counted = is_limited.then(|| self.count(&id, None)).transpose()?;
+        let counted = is_limited.then(|| self.count(&id, None)).transpose();
+        let counted = counted.map_err(|error| principal.refused(error))?;
         Ok((principal, counted))
     }
 

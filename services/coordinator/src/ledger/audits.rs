@@ -3,9 +3,10 @@
 //! The sample follows from a secret (see [`AuditSample`]), so it is not stored. After a restart,
 //! [`Audits::restore`] gets the results of earlier audits.
 //!
-//! An audit never runs on the worker process that played the game (see [`WorkerProcess`]). The
-//! process of a game is not stored, so after a restart of the coordinator, any process may audit
-//! earlier games. If the records differ, a third process plays the game (see [`Disputes`]).
+//! An audit never runs on the worker process that played the game (see [`WorkerProcess`]), and on
+//! one of its owner only if no other owner is connected (see [`Auditor`]). The process of a game is
+//! not stored, so after a restart of the coordinator, any process may audit earlier games. If the
+//! records differ, a third process plays the game (see [`Disputes`]).
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ use super::{
     WorkerProcess,
     disputes::{Charge, Charged, Confirmed, Disputes},
     played_by::PlayedBy,
-    waiting_audits::{Players, Waiting},
+    waiting_audits::{Auditor, Players, Waiting},
 };
 
 /// Maximum games that one search looks at.
@@ -42,6 +43,8 @@ pub(super) struct Audits {
     sampled: Bitmap,
     /// Games whose durable record a third play refuted.
     refuted: Bitmap,
+    /// Games that were audited by another process of the owner whose process played them.
+    own: Bitmap,
     pub(super) disputes: Disputes,
     listed: Waiting,
     /// Disputed games that wait for their third play.
@@ -77,6 +80,8 @@ pub struct Audited {
     pub disputed: u64,
     /// Differing games whose durable record a third play refuted.
     pub refuted: u64,
+    /// Audited games whose audit ran on another process of the same owner.
+    pub own: u64,
 }
 
 impl Audited {
@@ -97,6 +102,7 @@ impl Audits {
             differing: none(),
             sampled: none(),
             refuted: none(),
+            own: none(),
             ..Self::default()
         }
     }
@@ -109,6 +115,7 @@ impl Audits {
             differing: before.differing,
             sampled: before.sampled,
             refuted: before.refuted,
+            own: before.own,
             ..Self::new(before.sample, games)
         };
         if self.sample.ppm > 0 {
@@ -126,7 +133,7 @@ impl Audits {
     /// Sets the number of known games.
     pub(super) fn extend(&mut self, games: u64) {
         let sets = [&mut self.doubted, &mut self.audited, &mut self.differing];
-        let more = [&mut self.sampled, &mut self.refuted];
+        let more = [&mut self.sampled, &mut self.refuted, &mut self.own];
         sets.into_iter().chain(more).for_each(|set| set.grow(games));
     }
 
@@ -145,6 +152,7 @@ impl Audits {
             given_up: self.given_up(),
             disputed: self.disputes.len() as u64,
             refuted: self.refuted.count(),
+            own: self.own.count(),
         }
     }
 
@@ -255,26 +263,26 @@ impl Audits {
         failed.filter(|&&failed| failed >= FAILED_MAX).count() as u64
     }
 
-    /// Number of listed games that other processes played.
-    pub(super) fn listed_for(&self, process: WorkerProcess) -> usize {
-        self.listed.count_for(process) + self.thirds.count_for(process)
+    /// Number of listed games that a process may replay.
+    pub(super) fn listed_for(&self, auditor: &Auditor<'_>) -> usize {
+        self.listed.count_for(auditor) + self.thirds.count_for(auditor)
     }
 
     /// True if a game can be leased alone to this process.
-    pub(super) fn has_alone_for(&self, process: WorkerProcess) -> bool {
-        self.alone.count_for(process) > 0
+    pub(super) fn has_alone_for(&self, auditor: &Auditor<'_>) -> bool {
+        self.alone.count_for(auditor) > 0
     }
 
-    /// Leases up to `count` games that other processes played.
-    pub(super) fn take(&mut self, count: usize, process: WorkerProcess) -> Vec<Assigned> {
-        let mut taken = self.thirds.take(count, process);
-        taken.extend(self.listed.take(count - taken.len(), process));
+    /// Leases up to `count` games that a process may replay.
+    pub(super) fn take(&mut self, count: usize, auditor: &Auditor<'_>) -> Vec<Assigned> {
+        let mut taken = self.thirds.take(count, auditor);
+        taken.extend(self.listed.take(count - taken.len(), auditor));
         self.assign(taken)
     }
 
     /// Leases one game that has to be leased alone.
-    pub(super) fn take_alone(&mut self, process: WorkerProcess) -> Vec<Assigned> {
-        let taken = self.alone.take(1, process);
+    pub(super) fn take_alone(&mut self, auditor: &Auditor<'_>) -> Vec<Assigned> {
+        let taken = self.alone.take(1, auditor);
         self.assign(taken)
     }
 
@@ -355,13 +363,15 @@ impl Audits {
         }
     }
 
-    /// Stores the result of comparing the record that a worker of process `of` sent.
+    /// Stores the result of comparing the record that a worker of process `of` sent. `is_own` is
+    /// true if that process and another one have the same owner.
     pub(super) fn settle(
         &mut self,
         index: u64,
         worker: WorkerId,
         of: WorkerProcess,
         record: AuditRecord,
+        is_own: impl Fn(WorkerProcess) -> bool,
     ) -> (Settled, WorkerProcess) {
         let Some(by) = self.take_compared(index, worker) else {
             return (Settled::Nothing, WorkerProcess::Unknown);
@@ -379,6 +389,9 @@ impl Audits {
             return (Settled::Third(dispute, confirmed, charged), by.first);
         }
         self.audited.insert(index);
+        if is_own(by.first) {
+            self.own.insert(index);
+        }
         let settled = match record {
             AuditRecord::Same => Settled::Agreed,
             AuditRecord::Sample => {
@@ -418,9 +431,11 @@ impl Audits {
         }
     }
 
-    /// The stored sets that contain a game: audited, differing, sampled and refuted ones.
-    pub(super) fn sets(&self, index: u64) -> [bool; 4] {
-        let sets = [&self.audited, &self.differing, &self.sampled, &self.refuted];
+    /// The stored sets that contain a game: audited, differing, sampled and refuted ones, and those
+    /// audited by the same owner.
+    pub(super) fn sets(&self, index: u64) -> [bool; 5] {
+        let [audited, differing] = [&self.audited, &self.differing];
+        let sets = [audited, differing, &self.sampled, &self.refuted, &self.own];
         sets.map(|set| set.contains(index))
     }
 

@@ -101,6 +101,8 @@ pub struct RestoredAudits {
     pub sampled: Bitmap,
     /// Those whose durable record a third play refuted.
     pub refuted: Bitmap,
+    /// Those whose audit ran on another process of the same owner.
+    pub own: Bitmap,
     /// Those that wait for a third play.
     pub disputes: Vec<(u64, Dispute)>,
 }

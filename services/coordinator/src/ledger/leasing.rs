@@ -4,10 +4,11 @@ use super::defects::{Defect, is_injected};
 use std::{collections::BTreeSet, time::Duration};
 
 use super::{
-    Ask, Ended, Grant, LeaseId, Ledger, LedgerEntry, State, TournamentNo, WorkerId, WorkerLoad,
-    WorkerProcess,
+    Ask, Ended, Grant, LeaseId, Ledger, LedgerEntry, Owner, State, TournamentNo, WorkerId,
+    WorkerLoad, WorkerProcess,
     game_queue::{GameQueue, LeaseRequester},
     leases::Lease,
+    waiting_audits::Auditor,
 };
 
 /// Minimum games of a lease, unless fewer are queued or the games are slow.
@@ -68,6 +69,16 @@ impl Ledger {
     /// Adds a worker of this process, which plays `capacity` games at once. Returns the number of
     /// the worker.
     pub fn join_as(&mut self, process: WorkerProcess, capacity: usize) -> WorkerId {
+        self.join_of(None, process, capacity)
+    }
+
+    /// As [`Ledger::join_as`], for a process of this owner.
+    pub fn join_of(
+        &mut self,
+        owner: Option<Owner>,
+        process: WorkerProcess,
+        capacity: usize,
+    ) -> WorkerId {
         self.workers_ever += 1;
         let process = match process {
             WorkerProcess::Process(_) => process,
@@ -82,6 +93,9 @@ impl Ledger {
             leases: BTreeSet::new(),
         };
         self.workers.insert(self.workers_ever, worker);
+        if let Some(owner) = owner {
+            self.processes.set_owner(process, owner);
+        }
         if !self.is_quarantined(process) {
             self.processes.mark_joined(process, self.now);
         }
@@ -176,6 +190,23 @@ impl Ledger {
         })
     }
 
+    /// Number of games of a tournament in a worker's leases.
+    #[must_use]
+    pub fn held(&self, worker: WorkerId, tournament: TournamentNo) -> u64 {
+        let leases = self.workers.get(&worker).map(|worker| &worker.leases);
+        let leases = leases.into_iter().flatten();
+        let leases = leases.filter_map(|id| self.leases.get(*id));
+        let own = leases.filter(|lease| lease.tournament == tournament);
+        own.map(|lease| lease.games.len() as u64).sum()
+    }
+
+    /// True if a lease has a game.
+    #[must_use]
+    pub fn is_in_lease(&self, lease: LeaseId, index: u64) -> bool {
+        let lease = self.leases.get(lease);
+        lease.is_some_and(|lease| lease.games.contains(&index))
+    }
+
     /// The tournaments of a worker's leases, perhaps repeated.
     pub fn tournaments_of(&self, worker: WorkerId) -> impl Iterator<Item = TournamentNo> {
         let leases = self.workers.get(&worker).map(|worker| &worker.leases);
@@ -236,9 +267,10 @@ impl Ledger {
                 let assigns = entry.state == State::Running
                     && (queue.has_ready(&requester)
                         || !alone_already && queue.suspect(&requester).is_some());
+                let auditor = Auditor::new(process, &self.processes, &queue.agents);
                 let audits = matches!(entry.state, State::Running | State::Finished)
-                    && (queue.audits.listed_for(process) > 0
-                        || queue.audits.has_alone_for(process) && !alone_already);
+                    && (queue.audits.listed_for(&auditor) > 0
+                        || queue.audits.has_alone_for(&auditor) && !alone_already);
                 (assigns || audits) && self.room(worker, number, entry) > 0 && suits(worker, number)
             })
             .min_by_key(|(number, entry)| {
@@ -259,13 +291,14 @@ impl Ledger {
         let running = entry.state == State::Running;
         let requester = LeaseRequester::new(now, process, queue, &self.processes);
         let idle = !running || !queue.has_ready(&requester);
-        let audits = queue.audits.listed_for(process);
+        let auditor = Auditor::new(process, &self.processes, &queue.agents);
+        let audits = queue.audits.listed_for(&auditor);
         let mut alone = false;
         let mut audit = false;
         // The size of a lease does not show that it is an audit.
         let games = if !in_doubt && audits >= count || idle && audits > 0 {
             audit = true;
-            queue.audits.take(count, process)
+            queue.audits.take(count, &auditor)
         } else if !idle {
             queue.take(count, lease, &requester)
         } else if running && !alone_already && queue.suspect(&requester).is_some() {
@@ -273,7 +306,7 @@ impl Ledger {
             queue.take_suspect(lease, &requester).into_iter().collect()
         } else {
             (audit, alone) = (true, true);
-            queue.audits.take_alone(process)
+            queue.audits.take_alone(&auditor)
         };
         let given_up = requester.charged;
         if games.is_empty() {

@@ -1,6 +1,6 @@
 //! Types of the ledger's calls.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 /// Number of a tournament, in the order of [`Ledger::add`](super::Ledger::add).
 pub type TournamentNo = u32;
@@ -18,6 +18,10 @@ pub enum WorkerProcess {
     /// A process that sends no such number. Each join counts as another process.
     Join(WorkerId),
 }
+
+/// Who runs a worker process: the id of its token, or another owner. Processes of one owner prove
+/// little about each other.
+pub type Owner = Arc<str>;
 
 /// Number of a lease, from 1.
 pub type LeaseId = u64;

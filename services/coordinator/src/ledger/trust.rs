@@ -5,8 +5,9 @@
 use std::collections::BTreeSet;
 
 use super::{
-    AuditRecord, Audited, Charge, Dispute, Ended, Ledger, RestoredAudits, Settled, TournamentNo,
-    WorkerId, WorkerProcess,
+    AuditRecord, Audited, Charge, Dispute, Ended, Ledger, Owner, RestoredAudits, Settled,
+    TournamentNo, WorkerId, WorkerProcess,
+    waiting_audits::{Auditor, Players},
 };
 
 /// Why a process is in quarantine.
@@ -38,11 +39,12 @@ impl Ledger {
         Some(entry.queue.audits.so_far())
     }
 
-    /// The sets of a tournament that contain a game: audited, differing, sampled and refuted games.
+    /// The sets of a tournament that contain a game: audited, differing, sampled and refuted games,
+    /// and those audited by the same owner.
     #[must_use]
-    pub fn audit_sets(&self, tournament: TournamentNo, index: u64) -> [bool; 4] {
+    pub fn audit_sets(&self, tournament: TournamentNo, index: u64) -> [bool; 5] {
         let entry = self.tournaments.get(&tournament);
-        entry.map_or([false; 4], |entry| entry.queue.audits.sets(index))
+        entry.map_or([false; 5], |entry| entry.queue.audits.sets(index))
     }
 
     /// The open disputes of a tournament, by game.
@@ -53,19 +55,33 @@ impl Ledger {
             .flat_map(|it| it.queue.audits.disputes.iter())
     }
 
-    /// True if a connected process played a disputed game neither time, so that it can settle it.
+    /// True if a connected process may settle a dispute of a tournament: one that played the game
+    /// neither time, of a third owner if two owners disagree.
     #[must_use]
-    pub fn has_third(&self, dispute: &Dispute) -> bool {
-        let mut workers = self.workers.values().map(|worker| worker.process);
-        workers.any(|it| ![dispute.first, dispute.second].contains(&it) && !self.is_quarantined(it))
+    pub fn has_third(&self, tournament: TournamentNo, dispute: &Dispute) -> bool {
+        let Some(entry) = self.tournaments.get(&tournament) else {
+            return false;
+        };
+        let players = Players {
+            first: dispute.first,
+            second: Some(dispute.second),
+        };
+        let workers = self.workers.values().map(|worker| worker.process);
+        let mut able = workers.filter(|it| !self.is_quarantined(*it));
+        able.any(|it| Auditor::new(it, &self.processes, &entry.queue.agents).may_replay(players))
     }
 
-    /// A connected worker of this process.
+    /// The owner of a connected worker; none if it is unknown.
     #[must_use]
-    pub fn worker_of(&self, process: WorkerProcess) -> Option<WorkerId> {
-        let mut workers = self.workers.iter();
-        workers
-            .find(|(_, it)| it.process == process)
+    pub fn owner_of(&self, worker: WorkerId) -> Option<&Owner> {
+        self.processes.owner(self.workers.get(&worker)?.process)
+    }
+
+    /// The connected workers of this process. There are several while one has lost its connection
+    /// and the coordinator does not know it yet.
+    pub fn workers_of(&self, process: WorkerProcess) -> impl Iterator<Item = WorkerId> {
+        let of = self.workers.iter();
+        of.filter(move |(_, it)| it.process == process)
             .map(|(&worker, _)| worker)
     }
 
@@ -105,12 +121,17 @@ impl Ledger {
             audits.repeat(index, worker);
             return Settled::Nothing;
         }
-        let (settled, first) = audits.settle(index, worker, of, record);
+        let processes = &mut self.processes;
+        let is_own = |first| processes.have_one_owner(first, of);
+        let (settled, first) = audits.settle(index, worker, of, record, is_own);
         match settled {
-            Settled::Agreed => self.processes.mark_audited(first, false),
+            Settled::Agreed => {
+                let own = processes.have_one_owner(first, of);
+                processes.mark_agreed(first, own);
+            }
             Settled::Differs | Settled::Disputed(_) => {
-                self.processes.mark_audited(first, true);
-                self.processes.mark_audited(of, true);
+                processes.mark_differing(first);
+                processes.mark_differing(of);
             }
             Settled::Nothing | Settled::Sampled | Settled::Third(..) => {}
         }

@@ -1,8 +1,24 @@
-//! Games that wait to be replayed, by the processes that played them already.
+//! Games that wait to be replayed, by the processes that played them already, and who may replay
+//! them.
+//!
+//! | Played by processes of | Replayed by a process of |
+//! |---|---|
+//! | one owner | another owner, if one is connected that can play the tournament; else another process of this owner |
+//! | two owners, with different records | a third owner: two processes of one owner could outvote an honest one |
+//!
+//! An unknown owner, of a game that was played before this start of the coordinator, is another
+//! owner.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cell::OnceCell,
+    collections::{BTreeMap, BTreeSet},
+};
 
-use super::WorkerProcess;
+use super::{
+    Owner, WorkerProcess,
+    agent_starts::AgentStarts,
+    worker_processes::{OwnersHere, WorkerProcesses},
+};
 
 /// The processes that played a game already, so none of them replays it: one for an audit, two
 /// for the third play of a disputed game.
@@ -26,6 +42,51 @@ impl Players {
     }
 }
 
+/// A process that may replay games.
+pub(super) struct Auditor<'a> {
+    process: WorkerProcess,
+    processes: &'a WorkerProcesses,
+    agents: &'a AgentStarts,
+    owners_here: OnceCell<OwnersHere<'a>>,
+}
+
+impl<'a> Auditor<'a> {
+    pub(super) fn new(
+        process: WorkerProcess,
+        processes: &'a WorkerProcesses,
+        agents: &'a AgentStarts,
+    ) -> Self {
+        Self {
+            process,
+            processes,
+            agents,
+            owners_here: OnceCell::new(),
+        }
+    }
+
+    /// True if it may replay a game that these processes played.
+    pub(super) fn may_replay(&self, by: Players) -> bool {
+        if by.include(self.process) {
+            return false;
+        }
+        let owner = |process| self.processes.owner(process);
+        let own = owner(self.process);
+        let owners = [Some(owner(by.first)), by.second.map(owner)];
+        let is_owner = |it: Option<&Owner>| it.is_some() && owners.contains(&Some(it));
+        if !is_owner(own) {
+            return true;
+        }
+        let differ = by.second.is_some() && owners[0] != owners[1];
+        if differ && owners.iter().flatten().all(Option::is_some) {
+            return false;
+        }
+        let here = self
+            .owners_here
+            .get_or_init(|| self.processes.owners_here(self.agents));
+        here.iter().flatten().all(|it| is_owner(*it))
+    }
+}
+
 /// Games that wait to be replayed.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
@@ -43,15 +104,19 @@ impl Waiting {
     }
 
     /// Number of games that a process may replay.
-    pub(super) fn count_for(&self, process: WorkerProcess) -> usize {
-        let own = self.by.iter().filter(|(by, _)| by.include(process));
-        self.count - own.map(|(_, games)| games.len()).sum::<usize>()
+    pub(super) fn count_for(&self, auditor: &Auditor<'_>) -> usize {
+        let may = self.by.iter().filter(|(by, _)| auditor.may_replay(**by));
+        may.map(|(_, games)| games.len()).sum()
     }
 
     /// Removes up to `count` games that a process may replay, with those that played them.
-    pub(super) fn take(&mut self, count: usize, process: WorkerProcess) -> Vec<(u64, Players)> {
+    pub(super) fn take(&mut self, count: usize, auditor: &Auditor<'_>) -> Vec<(u64, Players)> {
         let mut taken = Vec::new();
-        for (&by, games) in self.by.iter_mut().filter(|(by, _)| !by.include(process)) {
+        let may = self
+            .by
+            .iter_mut()
+            .filter(|(by, _)| auditor.may_replay(**by));
+        for (&by, games) in may {
             while taken.len() < count
                 && let Some(index) = games.pop_first()
             {

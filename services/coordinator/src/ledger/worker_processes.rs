@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::{WorkerProcess, agent_starts::AgentStarts, terms::Attempt};
+use super::{Owner, WorkerProcess, agent_starts::AgentStarts, terms::Attempt};
 
 /// First rest of a process after a failed lease. A resting process gets no games. Each further
 /// failure in a row doubles the rest.
@@ -18,6 +18,8 @@ const BROKEN: u32 = 3;
 const AGREED_MIN: u32 = 10;
 /// The longest rest.
 const REST_MAX: Duration = Duration::from_secs(30);
+/// Maximum number of processes whose owner is remembered.
+const OWNED_MAX: usize = 1 << 16;
 
 /// The state of a connected process.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,9 +34,12 @@ struct ProcessState {
     broken: u32,
     /// End of the rest.
     until: Duration,
-    /// Audits of its games in a row that agreed.
-    agreed: u32,
+    /// Audits of its games in a row that agreed: those of other owners, and those of its own.
+    agreed: [u32; 2],
 }
+
+/// Up to three owners, each of which may be unknown.
+pub(super) type OwnersHere<'a> = [Option<Option<&'a Owner>>; 3];
 
 /// All connected processes.
 #[derive(Debug, Default)]
@@ -44,6 +49,10 @@ pub(super) struct WorkerProcesses {
     all: BTreeMap<WorkerProcess, ProcessState>,
     /// Processes without failures.
     sound: BTreeSet<WorkerProcess>,
+    /// The owners of processes, also of some that left.
+    owners: BTreeMap<WorkerProcess, Owner>,
+    /// Number of connected processes of each owner. Processes of unknown owners have none.
+    here_of: BTreeMap<Option<Owner>, usize>,
 }
 
 impl WorkerProcesses {
@@ -54,10 +63,55 @@ impl WorkerProcesses {
         }
     }
 
+    /// Records the owner of a process that joins. The first one counts: a process that shows
+    /// another token is still run by the same owner.
+    pub(super) fn set_owner(&mut self, id: WorkerProcess, owner: Owner) {
+        self.owners.entry(id).or_insert(owner);
+        if self.owners.len() > OWNED_MAX {
+            let gone = self.owners.keys().find(|id| !self.all.contains_key(id));
+            if let Some(gone) = gone.copied() {
+                self.owners.remove(&gone);
+            }
+        }
+    }
+
+    /// The owner of a process; none if it is unknown.
+    pub(super) fn owner(&self, id: WorkerProcess) -> Option<&Owner> {
+        self.owners.get(&id)
+    }
+
+    /// True if both processes have the same owner, as far as it is known.
+    pub(super) fn have_one_owner(&self, one: WorkerProcess, other: WorkerProcess) -> bool {
+        let owner = self.owner(one);
+        one == other || owner.is_some() && owner == self.owner(other)
+    }
+
+    /// Owners of connected processes that can play the tournament: all of them, or three.
+    pub(super) fn owners_here(&self, agents: &AgentStarts) -> OwnersHere<'_> {
+        let mut found = OwnersHere::default();
+        // Usually, all processes have one owner.
+        let wanted = self.here_of.len().min(found.len());
+        let able = self.all.iter().filter(|(_, it)| it.broken < BROKEN);
+        let able = able.filter(|(id, _)| agents.suits(**id));
+        let mut next = 0;
+        for owner in able.map(|(&id, _)| self.owner(id)) {
+            if next == wanted {
+                break;
+            }
+            if !found[..next].contains(&Some(owner)) {
+                found[next] = Some(owner);
+                next += 1;
+            }
+        }
+        found
+    }
+
     /// Records a new connection of a process.
     pub(super) fn mark_joined(&mut self, id: WorkerProcess, now: Duration) {
+        let owner = self.owners.get(&id);
         let process = self.all.entry(id).or_insert_with(|| {
             self.sound.insert(id);
+            *self.here_of.entry(owner.cloned()).or_default() += 1;
             ProcessState {
                 since: now,
                 ..ProcessState::default()
@@ -81,8 +135,17 @@ impl WorkerProcesses {
 
     /// Forgets a process.
     pub(super) fn remove(&mut self, id: WorkerProcess) {
-        self.all.remove(&id);
+        if self.all.remove(&id).is_none() {
+            return;
+        }
         self.sound.remove(&id);
+        let owner = self.owners.get(&id).cloned();
+        if let Some(here) = self.here_of.get_mut(&owner) {
+            *here -= 1;
+            if *here == 0 {
+                self.here_of.remove(&owner);
+            }
+        }
     }
 
     /// Records that a lease of a process failed.
@@ -96,21 +159,32 @@ impl WorkerProcesses {
         }
     }
 
-    /// Records the result of an audit of a game that a process played.
-    pub(super) fn mark_audited(&mut self, id: WorkerProcess, differs: bool) {
+    /// Records that an audit of a game that a process played gave the same record. `own` is true if
+    /// the process that audited it has the same owner.
+    pub(super) fn mark_agreed(&mut self, id: WorkerProcess, own: bool) {
         if let Some(process) = self.all.get_mut(&id) {
-            process.agreed = match differs {
-                true => 0,
-                false => process.agreed.saturating_add(1),
-            };
+            let agreed = &mut process.agreed[usize::from(own)];
+            *agreed = agreed.saturating_add(1);
+        }
+    }
+
+    /// Records that an audit that a process took part in gave another record.
+    pub(super) fn mark_differing(&mut self, id: WorkerProcess) {
+        if let Some(process) = self.all.get_mut(&id) {
+            process.agreed = [0; 2];
         }
     }
 
     /// True if more games of a process are audited, because few audits or the newest ones show
-    /// that it plays as others do.
+    /// that it plays as others do. Audits by its own owner count only while every connected process
+    /// has that owner.
     pub(super) fn is_doubtful(&self, id: WorkerProcess) -> bool {
         let process = self.all.get(&id);
-        process.is_none_or(|process| process.agreed < AGREED_MIN)
+        process.is_none_or(|process| {
+            let [others, own] = process.agreed;
+            let own = if self.here_of.len() > 1 { 0 } else { own };
+            others.saturating_add(own) < AGREED_MIN
+        })
     }
 
     /// Records that a process tried to start an agent.

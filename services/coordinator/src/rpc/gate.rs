@@ -23,10 +23,11 @@ use tonic_types::StatusExt;
 use super::{
     answers::Answers,
     bodies::{Bounded, Permitted, READ_MAX},
+    refusals::Refusals,
 };
 use crate::{
     accept::Peer,
-    door::{Admission, Door, role_name},
+    door::{Admission, Door, Refusal, role_name},
     error::Error,
     handle::COMMANDS_MAX,
     trail::{Event, Trail},
@@ -62,8 +63,9 @@ pub(crate) struct Gate {
     games_max: u64,
     held: Mutex<Held>,
     answers: Arc<Answers>,
+    refusals: Refusals,
     /// Time of the last warning about refused requests, and their number since.
-    refusals: Mutex<(Option<Instant>, u64)>,
+    warned: Mutex<(Option<Instant>, u64)>,
     metrics: Arc<CoordinatorMetrics>,
 }
 
@@ -93,29 +95,47 @@ impl Gate {
             games_max,
             held: Mutex::default(),
             answers: Arc::default(),
-            refusals: Mutex::default(),
+            refusals: Refusals::default(),
+            warned: Mutex::default(),
             metrics,
         })
     }
 
-    /// Counts a refused request, and logs a warning from time to time.
-    fn refused(&self, error: &Error, path: &str, peer: Option<SocketAddr>) {
-        self.metrics.request_refused(error.reason());
+    /// Counts a refused request, and logs and records it from time to time.
+    fn refused(&self, refusal: &Refusal, path: &str, peer: Option<SocketAddr>) {
+        let reason = refusal.error.reason();
+        self.metrics.request_refused(reason);
         let now = Instant::now();
-        let mut last = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        let peer = peer.map_or_else(|| "unknown".to_owned(), |peer| peer.to_string());
+        let (actor, role) = match &refusal.by {
+            Some((actor, role)) => (&**actor, role_name(*role)),
+            None => ("", ""),
+        };
+        let mut last = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
         last.1 += 1;
         if last.0.is_none_or(|at| at + WARN_EVERY <= now) {
-            let (refused, reason) = (last.1, error.reason());
-            let peer = peer.map_or_else(|| "unknown".to_owned(), |peer| peer.to_string());
-            tracing::warn!(refused, reason, ?path, peer, "refusing requests");
-            self.trail.record(Event {
-                peer: Some(peer),
-                method: method_name(self.door.label(path)),
-                outcome: reason.to_owned(),
-                times: Some(refused),
-                ..Event::default()
-            });
+            let refused = last.1;
+            tracing::warn!(refused, reason, ?path, actor, peer, "refusing requests");
             *last = (Some(now), 0);
+        }
+        drop(last);
+        let event = Event {
+            actor: actor.to_owned(),
+            role: role.to_owned(),
+            peer: Some(peer),
+            method: method_name(self.door.label(path)),
+            outcome: reason.to_owned(),
+            ..Event::default()
+        };
+        if let Some(event) = self.refusals.add(event, now) {
+            self.trail.record(event);
+        }
+    }
+
+    /// Records the refusals that were only counted.
+    pub(crate) fn record_refusals(&self) {
+        for event in self.refusals.rest() {
+            self.trail.record(event);
         }
     }
 
@@ -254,10 +274,10 @@ where
             counted,
         } = match self.gate.door.admit(&request, peer.as_ref()) {
             Ok(admission) => admission,
-            Err(error) => {
+            Err(refusal) => {
                 self.gate
-                    .refused(&error, &path, peer.and_then(|peer| peer.address));
-                let refusal = Status::from(error);
+                    .refused(&refusal, &path, peer.and_then(|peer| peer.address));
+                let refusal = Status::from(refusal.error);
                 let path = self.gate.door.label(&path);
                 metrics.grpc_request(path, refusal.code() as i32);
                 return Box::pin(async { Ok(refusal.into_http()) });
@@ -330,7 +350,7 @@ where
                 metrics.grpc_request(&path, code as i32);
                 if let Some((by, peer)) = recorded {
                     gate.trail.record(Event {
-                        actor: by.owner.to_string(),
+                        actor: by.actor.to_string(),
                         role: role_name(by.role).to_owned(),
                         peer: peer.map(|peer| peer.to_string()),
                         method: method_name(&path),

@@ -54,10 +54,12 @@ impl WorkerService for WorkerRpc {
         let by = principal(&request);
         let request = request.into_inner();
         by.on(&*request.name);
+        let (owner, process) = (Arc::clone(&by.owner), request.process);
+        let presence = self.handle.ask(|core| core.join(request, owner)).await?;
+        // A join that fails is no use. Without a use, the worker leaves with its `presence`.
         if let (Some(tokens), Role::Worker) = (&self.tokens, by.role) {
-            tokens.joined(&by.owner, request.process).await?;
+            tokens.joined(&by.owner, process).await?;
         }
-        let presence = self.handle.ask(|core| core.join(request)).await?;
         Ok(Response::new(presence))
     }
 
@@ -297,6 +299,7 @@ fn reported(
     ReportedGame {
         answered,
         result,
+        decisions: record.decisions.iter().copied().map(u64::from).sum(),
         stored,
         side: report,
     }

@@ -368,12 +368,53 @@ async fn uses_are_counted() {
             process,
             ..Default::default()
         };
+        Ok::<_, Status>(client.join(request).await?.into_inner())
+    };
+    let mut earlier = join(1).await.expect("a use");
+    for process in [2, 1, 2, 1] {
+        drop(join(process).await.expect("a known process is no use"));
+    }
+    let third = join(3).await.map(drop);
+    refused(third, Code::Unauthenticated, reasons::TOKEN_USED);
+    // A process has one session: the use of a process is no use of several workers.
+    let welcome = earlier.message().await.expect("open");
+    assert!(welcome.is_some());
+    assert_eq!(earlier.message().await.expect("ended"), None);
+    let mut viewer = arena.user(&arena.admin);
+    let here = viewer.list_workers(v1::ListWorkersRequest {}).await;
+    let here = here.expect("an admin").into_inner().workers;
+    assert!(here.len() <= 2, "{here:?}");
+}
+
+#[tokio::test]
+async fn failed_join_is_no_use() {
+    let arena = Guarded::new().await;
+    let once = TokenInfo {
+        uses: 1,
+        ..of_role(Role::Worker)
+    };
+    let token = arena.try_create(once, 0).await.expect("created");
+    let join = async |version: &str| {
+        let mut client = WorkerServiceClient::new(arena.connection(&token));
+        let request = v1::JoinRequest {
+            capacity: 1,
+            version: version.to_owned(),
+            record_version: arena_model::RECORD_VERSION,
+            process: 7,
+            ..Default::default()
+        };
         client.join(request).await.map(drop)
     };
-    for process in [1, 2, 1, 2] {
-        join(process).await.expect("a known process is no use");
-    }
-    refused(join(3).await, Code::Unauthenticated, reasons::TOKEN_USED);
+    join("0.0.0").await.expect_err("of another release");
+    let mut admin = arena.admin();
+    let tokens = admin.list_tokens(v1::ListTokensRequest {}).await;
+    let tokens = tokens.expect("an admin").into_inner().tokens;
+    let used = tokens
+        .iter()
+        .find(|it| it.id == token.id())
+        .map(|it| it.used);
+    assert_eq!(used, Some(0));
+    join(env!("CARGO_PKG_VERSION")).await.expect("a use");
 }
 
 #[tokio::test]

@@ -106,7 +106,7 @@ async fn use_some(
 ) -> Result<Option<Streaming<v1::WatchTournamentResponse>>, Status> {
     match limit.name {
         "agents" => register(user, name).await.map(|()| None),
-        "tournaments" | "games" => start(user, name).await.map(|_| None),
+        "tournaments" | "games" | "stored-tournaments" => start(user, name).await.map(|_| None),
         "upload-bytes" => upload(user, name).await.map(|()| None),
         "streams" => watch(user, watched).await.map(Some),
         other => panic!("no use of {other}"),
@@ -148,11 +148,12 @@ fn limit_reached<T: std::fmt::Debug>(answer: Result<T, Status>, limit: &Limit, m
 }
 
 /// Limits with what one use takes of them.
-fn countable() -> [(&'static Limit, u64); 5] {
+fn countable() -> [(&'static Limit, u64); 6] {
     [
         (&limits::AGENTS, 1),
         (&limits::TOURNAMENTS, 1),
         (&limits::GAMES, GAMES),
+        (&limits::STORED_TOURNAMENTS, 1),
         (&limits::UPLOAD_BYTES, BYTES as u64),
         (&limits::STREAMS, 1),
     ]
@@ -287,7 +288,7 @@ async fn concurrent_calls_do_not_exceed_limits() {
 async fn limits_hold_across_restart() {
     let (store, admin) = (memory(), Token::draw().expect("random numbers"));
     let guarded = async || Guarded::with(options(store.clone()), admin.clone()).await;
-    let stored = &countable()[..4];
+    let stored = &countable()[..5];
     let arena = guarded().await;
     let mut tokens = Vec::new();
     for (limit, each) in stored {

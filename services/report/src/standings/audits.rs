@@ -14,6 +14,12 @@ pub fn format_audits(audits: &v1::Audits) -> String {
     if audits.sampled > 0 {
         text += &format!(", {} played again as second samples", audits.sampled);
     }
+    if audits.same_owner > 0 {
+        text += &format!(
+            ", {} of them by another worker of the same owner, which proves less",
+            audits.same_owner
+        );
+    }
     if audits.differing > 0 {
         text += " (see `arena audit list`)";
     }
@@ -51,6 +57,7 @@ mod tests {
             disputed: 4,
             refuted: 5,
             sampled: 0,
+            same_owner: 2,
         };
         let text = format_audits(&audits);
         let parts = [
@@ -60,6 +67,7 @@ mod tests {
             "1 given up",
             "4 waiting",
             "5 records",
+            "2 of them by another worker of the same owner",
         ];
         for part in parts {
             assert!(text.contains(part), "{text}");

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::*;
+use super::{
+    super::{agent_starts::AgentStarts, worker_processes::WorkerProcesses},
+    *,
+};
 
 const GAMES: u64 = 10_000;
 const ONE: WorkerProcess = WorkerProcess::Process(1);
@@ -10,6 +13,28 @@ const TWO: WorkerProcess = WorkerProcess::Process(2);
 
 fn audits(ppm: u32, games: u64) -> Audits {
     Audits::new(AuditSample::new(&[7; 32], "cup-1", ppm), games)
+}
+
+/// Calls `ask` for a process whose owner is unknown.
+fn of<T>(process: WorkerProcess, ask: impl FnOnce(&Auditor<'_>) -> T) -> T {
+    let (processes, agents) = (WorkerProcesses::default(), AgentStarts::default());
+    ask(&Auditor::new(process, &processes, &agents))
+}
+
+fn take(audits: &mut Audits, count: usize, process: WorkerProcess) -> Vec<Assigned> {
+    of(process, |auditor| audits.take(count, auditor))
+}
+
+fn take_alone(audits: &mut Audits, process: WorkerProcess) -> Vec<Assigned> {
+    of(process, |auditor| audits.take_alone(auditor))
+}
+
+fn listed_for(audits: &Audits, process: WorkerProcess) -> usize {
+    of(process, |auditor| audits.listed_for(auditor))
+}
+
+fn has_alone_for(audits: &Audits, process: WorkerProcess) -> bool {
+    of(process, |auditor| audits.has_alone_for(auditor))
 }
 
 const OTHER: AuditRecord = AuditRecord::Differs {
@@ -24,7 +49,7 @@ fn settle(
     worker: WorkerId,
     record: AuditRecord,
 ) -> Option<WorkerProcess> {
-    let (settled, first) = audits.settle(index, worker, TWO, record);
+    let (settled, first) = audits.settle(index, worker, TWO, record, |_| false);
     (settled != Settled::Nothing).then_some(first)
 }
 
@@ -33,8 +58,8 @@ fn all(audits: &mut Audits, process: WorkerProcess) -> BTreeSet<u64> {
     let mut taken = BTreeSet::new();
     loop {
         audits.find(|_| true);
-        let mut some = audits.take(100, process);
-        some.extend(audits.take_alone(process));
+        let mut some = take(audits, 100, process);
+        some.extend(take_alone(audits, process));
         if some.is_empty() {
             return taken;
         }
@@ -59,7 +84,7 @@ fn audit_sample_survives_restart() {
     assert!((2_800..3_200).contains(&share), "{share}");
     assert_eq!(whole.so_far().waiting(), 0);
     let mut first = BTreeSet::new();
-    for game in before.take(500, TWO) {
+    for game in take(&mut before, 500, TWO) {
         before.reported(game.index, 2);
         let record = match game.index % 2 {
             0 => OTHER,
@@ -83,6 +108,7 @@ fn audit_sample_survives_restart() {
         differing,
         sampled: Bitmap::new(GAMES),
         refuted: Bitmap::new(GAMES),
+        own: Bitmap::new(GAMES),
         disputes: disputes.map(|(index, dispute)| (index, *dispute)).collect(),
     };
     assert!(restored.disputes.len() > 200);
@@ -100,16 +126,19 @@ fn audit_sample_survives_restart() {
 fn process_does_not_audit_itself() {
     let mut audits = audits(1_000_000, 10);
     (0..10).for_each(|index| audits.durable(index, ONE));
-    assert_eq!((audits.listed_for(ONE), audits.listed_for(TWO)), (0, 10));
-    assert!(audits.take(10, ONE).is_empty());
-    let leased = audits.take(4, TWO);
-    assert_eq!((leased.len(), audits.listed_for(TWO)), (4, 6));
+    assert_eq!(
+        (listed_for(&audits, ONE), listed_for(&audits, TWO)),
+        (0, 10)
+    );
+    assert!(take(&mut audits, 10, ONE).is_empty());
+    let leased = take(&mut audits, 4, TWO);
+    assert_eq!((leased.len(), listed_for(&audits, TWO)), (4, 6));
     audits.give_back(leased[0].index);
     audits.reported(leased[1].index, 2);
     for left in (0..FAILED_MAX).rev() {
         audits.fail(leased[2].index);
-        assert!(!audits.has_alone_for(ONE));
-        assert_eq!(audits.take_alone(TWO).len(), usize::from(left > 0));
+        assert!(!has_alone_for(&audits, ONE));
+        assert_eq!(take_alone(&mut audits, TWO).len(), usize::from(left > 0));
     }
     let settled = leased[1].index;
     assert_eq!(
@@ -132,7 +161,7 @@ fn process_does_not_audit_itself() {
     assert_eq!((shown.agreed, shown.differing, shown.waiting()), (0, 1, 8));
     assert_eq!(shown.given_up, 1, "no longer waits");
     assert_eq!(
-        audits.listed_for(TWO),
+        listed_for(&audits, TWO),
         7,
         "all but the leased, settled and given-up games"
     );
@@ -142,11 +171,11 @@ fn process_does_not_audit_itself() {
 fn only_poisonous_audit_is_given_up() {
     let mut audits = audits(1_000_000, 8);
     (0..8).for_each(|index| audits.durable(index, ONE));
-    audits.take(8, TWO);
+    take(&mut audits, 8, TWO);
     (0..8).for_each(|index| audits.lose(index));
-    assert_eq!((audits.listed_for(TWO), audits.so_far().given_up), (0, 0));
+    assert_eq!((listed_for(&audits, TWO), audits.so_far().given_up), (0, 0));
     let poison = 5;
-    while let [game] = audits.take_alone(TWO)[..] {
+    while let [game] = take_alone(&mut audits, TWO)[..] {
         if game.index == poison {
             audits.fail(poison);
         } else {
@@ -154,7 +183,7 @@ fn only_poisonous_audit_is_given_up() {
             settle(&mut audits, game.index, 2, AuditRecord::Same);
         }
         audits.find(|_| true);
-        assert_eq!(audits.listed_for(TWO), 0, "none is listed twice");
+        assert_eq!(listed_for(&audits, TWO), 0, "none is listed twice");
     }
     let shown = audits.so_far();
     assert_eq!((shown.agreed, shown.given_up, shown.waiting()), (7, 1, 0));
@@ -164,14 +193,14 @@ fn only_poisonous_audit_is_given_up() {
 fn uncompared_audit_of_lost_worker_is_repeated() {
     let mut audits = audits(1_000_000, 4);
     (0..4).for_each(|index| audits.durable(index, ONE));
-    let leased = audits.take(2, TWO);
+    let leased = take(&mut audits, 2, TWO);
     audits.reported(leased[0].index, 2);
     audits.reported(leased[1].index, 2);
     assert!(settle(&mut audits, leased[0].index, 2, AuditRecord::Same).is_some());
     audits.left(3);
-    assert_eq!(audits.listed_for(TWO), 2, "worker 3 sent none of them");
+    assert_eq!(listed_for(&audits, TWO), 2, "worker 3 sent none of them");
     audits.left(2);
-    assert_eq!(audits.listed_for(TWO), 3);
+    assert_eq!(listed_for(&audits, TWO), 3);
     assert_eq!(
         settle(&mut audits, leased[1].index, 2, OTHER),
         None,
@@ -185,9 +214,9 @@ fn uncompared_audit_of_lost_worker_is_repeated() {
 fn disputed() -> Audits {
     let mut audits = audits(1_000_000, 1);
     audits.durable(0, ONE);
-    audits.take(1, TWO);
+    take(&mut audits, 1, TWO);
     audits.reported(0, 2);
-    let settled = audits.settle(0, 2, TWO, OTHER).0;
+    let settled = audits.settle(0, 2, TWO, OTHER, |_| false).0;
     assert!(matches!(settled, Settled::Disputed(_)), "{settled:?}");
     audits
 }
@@ -198,18 +227,18 @@ fn third_process_settles_a_dispute() {
     for (record, refuted) in [(OTHER, 1), (AuditRecord::Same, 0)] {
         let mut audits = disputed();
         assert!(audits.is_open());
-        assert_eq!((audits.listed_for(ONE), audits.listed_for(TWO)), (0, 0));
+        assert_eq!((listed_for(&audits, ONE), listed_for(&audits, TWO)), (0, 0));
         // Lost with others, and sent by a worker that left before it was compared.
-        audits.take(1, three);
+        take(&mut audits, 1, three);
         audits.lose(0);
-        assert_eq!(audits.take_alone(TWO), []);
-        assert_eq!(audits.take_alone(three).len(), 1);
+        assert_eq!(take_alone(&mut audits, TWO), []);
+        assert_eq!(take_alone(&mut audits, three).len(), 1);
         audits.reported(0, 3);
         audits.left(3);
         audits.find(|_| true);
-        assert_eq!(audits.take(8, three).len(), 1, "listed once");
+        assert_eq!(take(&mut audits, 8, three).len(), 1, "listed once");
         audits.reported(0, 4);
-        let settled = audits.settle(0, 4, three, record).0;
+        let settled = audits.settle(0, 4, three, record, |_| false).0;
         assert!(matches!(settled, Settled::Third(..)), "{settled:?}");
         let shown = audits.so_far();
         assert_eq!(
@@ -224,10 +253,10 @@ fn third_process_settles_a_dispute() {
 fn failing_third_play_is_given_up() {
     let three = WorkerProcess::Process(3);
     let mut audits = disputed();
-    audits.take(1, three);
+    take(&mut audits, 1, three);
     for _ in 0..FAILED_MAX {
         audits.fail(0);
-        audits.take_alone(three);
+        take_alone(&mut audits, three);
     }
     assert!(!audits.is_open());
     let shown = audits.so_far();
@@ -238,7 +267,7 @@ fn failing_third_play_is_given_up() {
 fn samples_do_not_count_as_agreed() {
     let mut audits = audits(1_000_000, 1);
     audits.durable(0, ONE);
-    audits.take(1, TWO);
+    take(&mut audits, 1, TWO);
     audits.reported(0, 2);
     assert_eq!(settle(&mut audits, 0, 2, AuditRecord::Sample), Some(ONE));
     let shown = audits.so_far();

@@ -225,3 +225,112 @@ fn lost_audits_are_leased_one_at_a_time() {
     assert_eq!(grant(&mut ledger, START, second), None, "one at a time");
     assert_eq!(ledger.audited(tournament).expect("added").given_up, 0);
 }
+
+/// Adds a worker of this owner.
+fn owned(ledger: &mut Ledger, owner: &str, number: u64) -> WorkerId {
+    let process = WorkerProcess::Process(number);
+    ledger.join_of(Some(owner.into()), process, usize::MAX)
+}
+
+/// Reports all audits that a worker is leased. Returns their number.
+fn audit_all(ledger: &mut Ledger, worker: WorkerId, record: AuditRecord) -> usize {
+    let mut audited = 0;
+    while let Some(lease) = grant(ledger, START, worker) {
+        assert!(lease.audit);
+        for index in indices(&lease) {
+            ledger.report(START, lease.tournament, lease.lease, index, [0; 32]);
+            let settled = ledger.settle_audit(lease.tournament, index, worker, record);
+            assert_ne!(settled, Settled::Nothing);
+            audited += 1;
+        }
+    }
+    audited
+}
+
+#[test]
+fn audit_runs_at_another_owner_if_one_is_connected() {
+    let mut ledger = Ledger::new(settings(1_000_000), 1);
+    let tournament = running(&mut ledger, 20);
+    owned(&mut ledger, "anna", 1);
+    let second = owned(&mut ledger, "anna", 2);
+    let other = owned(&mut ledger, "ben", 3);
+    audits_of(&mut ledger, tournament, 0..20, WorkerProcess::Process(1));
+    assert_eq!(grant(&mut ledger, START, second), None, "of the same owner");
+    let lease = ledger.grant(START, ask(other, 8), |_, _| true);
+    assert!(lease.expect("of another owner").audit);
+    assert_eq!(grant(&mut ledger, START, second), None);
+    ledger.leave(other);
+    assert_eq!(audit_all(&mut ledger, second, AuditRecord::Same), 20);
+    let shown = ledger.audited(tournament).expect("added");
+    assert_eq!((shown.agreed, shown.own), (20, 20));
+}
+
+#[test]
+fn processes_of_one_owner_do_not_outvote_another() {
+    let mut ledger = Ledger::new(settings(1_000_000), 1);
+    let tournament = running(&mut ledger, 20);
+    owned(&mut ledger, "anna", 1);
+    let second = owned(&mut ledger, "anna", 2);
+    let other = owned(&mut ledger, "ben", 3);
+    audits_of(&mut ledger, tournament, 0..20, WorkerProcess::Process(1));
+    let differs = AuditRecord::Differs {
+        hash: [1; 32],
+        agent: None,
+    };
+    assert_eq!(audit_all(&mut ledger, other, differs), 20);
+    assert_eq!(grant(&mut ledger, START, second), None, "anna, twice");
+    let again = owned(&mut ledger, "ben", 4);
+    assert_eq!(grant(&mut ledger, START, again), None, "ben, twice");
+    let settles = |ledger: &Ledger| {
+        let mut disputes = ledger.disputes(tournament);
+        disputes.all(|(_, dispute)| ledger.has_third(tournament, dispute))
+    };
+    assert!(!settles(&ledger));
+    let third = owned(&mut ledger, "carl", 5);
+    assert!(settles(&ledger));
+    assert_eq!(audit_all(&mut ledger, third, differs), 20);
+    let shown = ledger.audited(tournament).expect("added");
+    assert_eq!((shown.disputed, shown.refuted, shown.own), (0, 20, 0));
+}
+
+#[test]
+fn disagreeing_processes_of_one_owner_are_settled() {
+    let mut ledger = Ledger::new(settings(1_000_000), 1);
+    let tournament = running(&mut ledger, 20);
+    owned(&mut ledger, "anna", 1);
+    let second = owned(&mut ledger, "anna", 2);
+    audits_of(&mut ledger, tournament, 0..20, WorkerProcess::Process(1));
+    let differs = AuditRecord::Differs {
+        hash: [1; 32],
+        agent: None,
+    };
+    assert_eq!(audit_all(&mut ledger, second, differs), 20);
+    let third = owned(&mut ledger, "anna", 3);
+    let other = owned(&mut ledger, "ben", 4);
+    assert_eq!(grant(&mut ledger, START, third), None, "ben is connected");
+    ledger.leave(other);
+    assert_eq!(audit_all(&mut ledger, third, differs), 20);
+}
+
+#[test]
+fn audits_by_its_owner_end_no_doubt_while_another_owner_is_connected() {
+    let mut ledger = Ledger::new(settings(1_000), 1);
+    let tournament = running(&mut ledger, 30_000);
+    let new = WorkerProcess::Process(1);
+    owned(&mut ledger, "anna", 1);
+    let second = owned(&mut ledger, "anna", 2);
+    let mut audited = audits_of(&mut ledger, tournament, 0..10_000, new);
+    assert!((900..1_100).contains(&audited), "{audited}");
+    for _ in 0..10 {
+        let lease = ledger.grant(START, ask(second, 1), |_, _| true);
+        let lease = lease.expect("a lease");
+        let index = lease.games[0].index;
+        ledger.report(START, tournament, lease.lease, index, [0; 32]);
+        ledger.settle_audit(tournament, index, second, AuditRecord::Same);
+    }
+    audited = audits_of(&mut ledger, tournament, 10_000..20_000, new);
+    assert!(audited < 50, "{audited}");
+    owned(&mut ledger, "ben", 3);
+    audited = audits_of(&mut ledger, tournament, 20_000..30_000, new);
+    assert!((900..1_100).contains(&audited), "{audited}");
+}
