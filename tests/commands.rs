@@ -290,7 +290,25 @@ fn running_store_is_backed_up() {
             .ok();
         let again = world.export(&id, ["--data", &restored]);
         assert_eq!(games.difference(&again), None);
-        let _ = world.arena(&["store", "verify", "--data", &restored]).ok();
+        let verify = ["store", "verify", "--data", &restored];
+        let _ = world.arena(&verify).ok();
+        // The audit trail is whole, and the next coordinator continues it.
+        let trail = |folder: &str| {
+            let file = world.folder().join(folder).join("events.jsonl");
+            fs::read_to_string(file).expect("a trail")
+        };
+        assert!(trail("data").starts_with(&trail(&restored)));
+        assert!(trail(&restored).contains("StartTournament"));
+        let changed = trail(&restored).replace("StartTournament", "ListTournaments");
+        let path = world.folder().join(&restored).join("events.jsonl");
+        fs::write(path, changed).expect("a file");
+        let _ = world.arena(&verify).fails(3, &["audit trail", "changed"]);
+        let broken = format!("broken-{file}");
+        let backup = ["store", "backup", "--data", &restored, &broken];
+        let _ = world.arena(&backup).ok();
+        let again = format!("again-{file}");
+        let restore = ["store", "restore", &broken, "--data", &again];
+        let _ = world.arena(&restore).fails(3, &["audit trail", "changed"]);
     }
     worker.stop();
     coordinator.stop();

@@ -284,6 +284,10 @@ fn open_metrics_need_a_viewer() {
     let (status, page) = metrics(address, Some(&viewer));
     assert_eq!(status, "200");
     assert!(page.contains("arena_workers 0"), "{page}");
+    for reason in ["TOKEN_MISSING", "TOKEN_INVALID", "ROLE_INSUFFICIENT"] {
+        let refused = format!("arena_scrapes_refused_total{{reason=\"{reason}\"}} 1\n");
+        assert!(page.contains(&refused), "{page}");
+    }
     let _ = world
         .arena(&["health", &address.replace("0.0.0.0", "127.0.0.1")])
         .ok();
@@ -323,7 +327,13 @@ fn audit_trail_shows_who_did_what() {
         .arena(&[&cancel[..], &of].concat())
         .fails(1, &["belongs to another token"]);
     let read = ["agent", "list", "--coordinator", &url];
-    as_stranger(&world, &read).fails(1, &["asks for a token"]);
+    for _ in 0..3 {
+        as_stranger(&world, &read).fails(1, &["asks for a token"]);
+    }
+    let tokens = ["token", "list"];
+    world
+        .arena(&[&tokens[..], &of].concat())
+        .fails(1, &["role submitter does not allow"]);
     let list = ["events", "list", "--since", "1h", "--coordinator", &url];
     let events = until("all events", || {
         let listed = world.arena(&list).ok().stdout;
@@ -331,20 +341,22 @@ fn audit_trail_shows_who_did_what() {
             .lines()
             .map(|line| serde_json::from_str(line).expect("JSON"));
         let events: Vec<serde_json::Value> = lines.collect();
-        (events.len() >= 5).then_some(events)
+        (events.len() >= 6).then_some(events)
     });
     let seen: Vec<[&str; 4]> = events
         .iter()
         .map(|event| ["actor", "method", "target", "outcome"].map(|key| text_of(event, key)))
         .collect();
     assert_eq!(
-        seen[..5],
+        seen,
         [
-            ["local", "CreateToken", id, "Ok"],
+            ["admin.token", "CreateToken", id, "Ok"],
             [id, "RegisterAgent", "mine", "Ok"],
-            ["local", "StartTournament", "mine", "Ok"],
+            ["admin.token", "StartTournament", "mine", "Ok"],
             [id, "CancelTournament", &tournament, "PermissionDenied"],
+            // The others are counted.
             ["", "ListAgents", "", "TOKEN_MISSING"],
+            [id, "ListTokens", "", "ROLE_INSUFFICIENT"],
         ]
     );
     // A change of the file is noticed.

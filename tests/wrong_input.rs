@@ -370,3 +370,47 @@ fn name_in_use_needs_replace() {
     assert!(refused.stderr.contains(&after), "{}", refused.transcript());
     errors_read_as_reviewed("name_in_use_needs_replace", &world);
 }
+
+#[test]
+fn folder_without_a_store_is_refused_and_stays_as_it_is() {
+    let world = World::new();
+    fs::create_dir_all(world.folder().join("wrong")).expect("a folder");
+    let commands: [&[&str]; 10] = [
+        &["store", "verify"],
+        &["store", "backup", "file"],
+        &["game", "show", "cup-1/0"],
+        &["game", "list", "cup-1"],
+        &["export", "cup-1"],
+        &["standings", "@last"],
+        &["tournament", "list"],
+        &["agent", "list"],
+        &["audit", "list", "cup-1"],
+        &["events", "list"],
+    ];
+    for folder in ["wrong", "missing"] {
+        let path = world.folder().join(folder);
+        let shown = path.to_str().expect("text");
+        for command in commands {
+            let refused = world.arena(&[command, &["--data", folder]].concat());
+            let _ = refused.fails(2, &[shown, "contains no store", "--data"]);
+        }
+        let entries = fs::read_dir(&path).map_or(0, Iterator::count);
+        assert_eq!((entries, path.exists()), (0, folder == "wrong"));
+    }
+}
+
+#[test]
+fn coordinator_says_that_its_store_is_new() {
+    let world = World::new();
+    let refused = ["coordinator", "--require-store", "--data", "data"];
+    let path = world.folder().join("data");
+    let shown = path.to_str().expect("text");
+    let _ = world.arena(&refused).fails(2, &["--require-store", shown]);
+    assert!(!path.exists());
+    let said = format!("made a new, empty store in {shown}");
+    let coordinator = world.coordinator("data", &[]);
+    assert!(coordinator.log().contains(&said), "{}", coordinator.log());
+    coordinator.stop();
+    let again = world.coordinator("data", &["--require-store"]);
+    assert!(!again.log().contains("new, empty"), "{}", again.log());
+}

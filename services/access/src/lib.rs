@@ -14,5 +14,5 @@ pub use client_tls::ClientTls;
 pub use connection::{Connection, retry_delay};
 pub use credentials::{CredentialFiles, Credentials, DialError};
 pub use local::{ADMIN_TOKEN_FILE, LocalToken, data_token, keep_data_token, read_token};
-pub use server_tls::{CertificateName, ServerTls, TlsError, TlsFiles};
+pub use server_tls::{CertificateName, Expiry, ServerTls, TlsError, TlsFiles};
 pub use token::{Token, TokenError};

@@ -15,6 +15,7 @@ use tokio_rustls::{
         server::WebPkiClientVerifier,
     },
 };
+use x509_parser::prelude::{FromDer, X509Certificate};
 
 /// Interval at which files are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -53,7 +54,22 @@ impl TlsError {
 pub struct ServerTls {
     files: TlsFiles,
     protocol: &'static str,
-    config: RwLock<Arc<ServerConfig>>,
+    now: RwLock<Current>,
+}
+
+/// The settings in use.
+struct Current {
+    config: Arc<ServerConfig>,
+    expiries: Vec<Expiry>,
+}
+
+/// When the first certificate of a file expires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Expiry {
+    /// What the file is for: `server` or `client_ca`.
+    pub certificate: &'static str,
+    /// Unix time.
+    pub unix_seconds: i64,
 }
 
 /// Who a client's certificate says it is.
@@ -71,19 +87,26 @@ impl ServerTls {
     /// # Errors
     /// [`TlsError`] if a file cannot be used.
     pub fn load(files: TlsFiles, protocol: &'static str) -> Result<Arc<Self>, TlsError> {
-        let config = RwLock::new(Arc::new(read(&files, protocol)?));
+        let now = RwLock::new(read(&files, protocol)?);
         Ok(Arc::new(Self {
             files,
             protocol,
-            config,
+            now,
         }))
     }
 
     /// Accepts a connection with the newest certificate.
     #[must_use]
     pub fn acceptor(&self) -> TlsAcceptor {
-        let config = self.config.read().unwrap_or_else(PoisonError::into_inner);
-        TlsAcceptor::from(Arc::clone(&config))
+        let now = self.now.read().unwrap_or_else(PoisonError::into_inner);
+        TlsAcceptor::from(Arc::clone(&now.config))
+    }
+
+    /// When the certificates in use expire.
+    #[must_use]
+    pub fn expiries(&self) -> Vec<Expiry> {
+        let now = self.now.read().unwrap_or_else(PoisonError::into_inner);
+        now.expiries.clone()
     }
 
     /// Reads files again whenever they change. Files that cannot be used change nothing:
@@ -98,10 +121,8 @@ impl ServerTls {
             }
             known = stamps;
             match read(&self.files, self.protocol) {
-                Ok(config) => {
-                    let mut now = self.config.write().unwrap_or_else(PoisonError::into_inner);
-                    *now = Arc::new(config);
-                    drop(now);
+                Ok(read) => {
+                    *self.now.write().unwrap_or_else(PoisonError::into_inner) = read;
                     replaced();
                 }
                 Err(error) => failed(error),
@@ -122,8 +143,9 @@ impl TlsFiles {
     }
 }
 
-fn read(files: &TlsFiles, protocol: &str) -> Result<ServerConfig, TlsError> {
+fn read(files: &TlsFiles, protocol: &str) -> Result<Current, TlsError> {
     let chain = certificates(&files.certificate)?;
+    let mut expiries = vec![expiry("server", &files.certificate, &chain)?];
     let key = PrivateKeyDer::from_pem_file(&files.key);
     let key = key.map_err(|error| TlsError::new(&files.key, error))?;
     let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -132,6 +154,7 @@ fn read(files: &TlsFiles, protocol: &str) -> Result<ServerConfig, TlsError> {
     let builder = match &files.client_ca {
         None => builder.with_no_client_auth(),
         Some(path) => {
+            expiries.push(expiry("client_ca", path, &certificates(path)?)?);
             let verifier = WebPkiClientVerifier::builder_with_provider(
                 Arc::new(roots(path)?),
                 Arc::new(ring::default_provider()),
@@ -145,7 +168,28 @@ fn read(files: &TlsFiles, protocol: &str) -> Result<ServerConfig, TlsError> {
     let config = builder.with_single_cert(chain, key);
     let mut config = config.map_err(|error| TlsError::new(&files.certificate, error))?;
     config.alpn_protocols = vec![protocol.as_bytes().to_vec()];
-    Ok(config)
+    Ok(Current {
+        config: Arc::new(config),
+        expiries,
+    })
+}
+
+/// When the first one of these certificates of a file expires.
+fn expiry(
+    certificate: &'static str,
+    path: &Path,
+    chain: &[CertificateDer<'_>],
+) -> Result<Expiry, TlsError> {
+    let times = chain.iter().map(|der| {
+        let read = X509Certificate::from_der(der);
+        read.map(|(_, certificate)| certificate.validity().not_after.timestamp())
+    });
+    let times: Result<Vec<i64>, _> = times.collect();
+    let times = times.map_err(|error| TlsError::new(path, error))?;
+    Ok(Expiry {
+        certificate,
+        unix_seconds: times.into_iter().min().unwrap_or(i64::MAX),
+    })
 }
 
 /// The authorities of a file.
@@ -186,5 +230,39 @@ impl CertificateName {
                 name: name.to_owned(),
             })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rcgen::{CertificateParams, KeyPair, date_time_ymd};
+
+    use super::*;
+
+    #[test]
+    fn expiry_is_that_of_the_first_certificate_of_each_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let key = KeyPair::generate().expect("a key");
+        let certificate = |year| {
+            let names = vec!["localhost".to_owned()];
+            let mut params = CertificateParams::new(names).expect("a name");
+            params.not_after = date_time_ymd(year, 1, 2);
+            params.self_signed(&key).expect("a certificate").pem()
+        };
+        let write = |name: &str, content: String| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, content).expect("a file");
+            path
+        };
+        let files = TlsFiles {
+            certificate: write("server.pem", certificate(2090) + &certificate(2031)),
+            key: write("server.key", key.serialize_pem()),
+            client_ca: Some(write("ca.pem", certificate(2032))),
+        };
+        let tls = ServerTls::load(files, "h2").expect("usable files");
+        let expiries = tls.expiries();
+        let found = expiries.iter().map(|it| (it.certificate, it.unix_seconds));
+        let expected = [("server", 1_925_078_400), ("client_ca", 1_956_614_400)];
+        assert_eq!(found.collect::<Vec<_>>(), expected);
     }
 }

@@ -42,16 +42,31 @@ fn flag_variable_file_default_precedence() {
             &["--data", "flag"],
             &[COORDINATOR, DATA],
             FILE_DATA,
-            "folder at flag",
+            "/flag is not a data folder",
         ),
-        (&["--data", "flag"], &[], FILE_COORDINATOR, "folder at flag"),
+        (
+            &["--data", "flag"],
+            &[],
+            FILE_COORDINATOR,
+            "/flag is not a data folder",
+        ),
         (&["--coordinator", URL], &[DATA], FILE_DATA, "127.0.0.1:1"),
-        (&[], &[DATA], FILE_DATA, "folder at variable"),
-        (&[], &[DATA], FILE_COORDINATOR, "folder at variable"),
+        (&[], &[DATA], FILE_DATA, "/variable is not a data folder"),
+        (
+            &[],
+            &[DATA],
+            FILE_COORDINATOR,
+            "/variable is not a data folder",
+        ),
         (&[], &[COORDINATOR], FILE_COORDINATOR, "127.0.0.1:1"),
-        (&[], &[("ARENA_DATA", "")], FILE_DATA, "folder at file"),
+        (
+            &[],
+            &[("ARENA_DATA", "")],
+            FILE_DATA,
+            "/file is not a data folder",
+        ),
         (&[], &[], FILE_COORDINATOR, "127.0.0.1:2"),
-        (&[], &[], "", "folder at arena-data"),
+        (&[], &[], "", "/arena-data is not a data folder"),
     ];
     for (flags, variables, config, expected) in cases {
         let error = error(flags, variables, config);

@@ -7,6 +7,7 @@ use std::{
 };
 
 use arena_access::{Bearer, Connection, CredentialFiles, Credentials};
+use arena_store::has_store;
 use arena_wire::v1;
 use clap::{ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
 
@@ -171,14 +172,14 @@ impl AccessArgs {
         }
     }
 
-    /// True if a place is named, or a data folder with the default name exists.
+    /// True if a place is named, or the data folder with the default name contains a store.
     pub fn leads_somewhere(&self) -> bool {
-        !matches!(self, Self::Unsaid) || Path::new(DEFAULT_DATA).is_dir()
+        !matches!(self, Self::Unsaid) || has_store(Path::new(DEFAULT_DATA))
     }
 
-    /// True if [`AccessArgs::open_or_create`] would create a data folder.
+    /// True if [`AccessArgs::open_or_create`] would create a store.
     pub fn creates(&self) -> bool {
-        self.folder().is_some_and(|data| !data.exists())
+        self.folder().is_some_and(|data| !has_store(data))
     }
 
     /// The data folder; `None` if a coordinator is named.
@@ -196,10 +197,15 @@ impl AccessArgs {
             Self::Folder(data) => data,
             Self::Unsaid => Path::new(DEFAULT_DATA),
         };
-        if !create && !data.is_dir() {
+        // A coordinator with a database has no store in its folder.
+        if !create && !has_store(data) && !embedded::has_address(data) {
             return Err(Failure::usage(format!(
-                "no data folder at {}; use --data DIR or --coordinator URL",
-                data.display()
+                "{} is not a data folder of arena: it contains no store; name another folder with \
+                 --data, or a coordinator with --coordinator",
+                std::path::absolute(data)
+                    .as_deref()
+                    .unwrap_or(data)
+                    .display()
             )));
         }
         match embedded::hold(data, ([127, 0, 0, 1], 0).into()).await? {

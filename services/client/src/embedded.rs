@@ -11,7 +11,7 @@ use std::{
 
 use arena_access::{LocalToken, Token, keep_data_token};
 use arena_coordinator::{CheckNative, Options};
-use arena_store::{MemoryStore, SledStore, Store, StoreError};
+use arena_store::{EVENTS_FILE, MemoryStore, SledStore, Store, StoreError};
 use arena_wire::{networks::AgentNetworks, v1};
 use serde_json::json;
 use tokio::{sync::oneshot, task::JoinHandle};
@@ -91,6 +91,12 @@ pub enum Held {
     Other { url: String },
 }
 
+/// True if a coordinator uses a data folder, or was killed there.
+#[must_use]
+pub fn has_address(data: &Path) -> bool {
+    Address::path(data).is_file()
+}
+
 /// Starts a coordinator on a data folder, or finds the one that uses it.
 pub async fn hold(data: &Path, listen: SocketAddr) -> Outcome<Held> {
     let known = Address::read(data);
@@ -130,7 +136,7 @@ async fn embed(
     let admin = token.map_err(|error| Failure::failed(format!("admin token: {error}")))?;
     let options = Options {
         only_started: true,
-        events: data.map(|data| data.join("events.jsonl")),
+        events: data.map(|data| data.join(EVENTS_FILE)),
         access: arena_coordinator::Access::Tokens {
             admin: admin.clone(),
         },

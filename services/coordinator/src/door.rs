@@ -89,14 +89,17 @@ struct End {
 
 /// A request that may not pass.
 pub(crate) struct Refusal {
-    pub(crate) error: Error,
+    pub(crate) error: Box<Error>,
     /// Who made it, with the role; none if nothing valid was shown.
     pub(crate) by: Option<(Arc<str>, Role)>,
 }
 
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
-        Self { error, by: None }
+        Self {
+            error: Box::new(error),
+            by: None,
+        }
     }
 }
 
@@ -139,14 +142,27 @@ impl Door {
         }
     }
 
-    /// True if a request with these headers may read metrics.
-    pub(crate) fn admits_reader(&self, headers: &http::HeaderMap, peer: IpAddr) -> bool {
+    /// Decides on a request of metrics with these headers.
+    pub(crate) fn admit_reader(
+        &self,
+        headers: &http::HeaderMap,
+        peer: IpAddr,
+    ) -> Result<(), Refusal> {
         let Some(tokens) = &self.tokens else {
-            return true;
+            return Ok(());
         };
         let header = headers.get(http::header::AUTHORIZATION);
-        let checked = header.and_then(|header| tokens.check_header(header, Some(peer)).ok());
-        checked.is_some_and(|(by, counted)| by.role != Role::Worker && counted.is_none())
+        let header = header.ok_or(Error::TokenMissing)?;
+        let (by, counted) = tokens.check_header(header, Some(peer))?;
+        if by.role == Role::Worker {
+            let role = role_name(by.role);
+            return Err(by.refused(Error::Role { role }));
+        }
+        // Scrapes never end.
+        match counted {
+            Some(_) => Err(by.refused(Error::TokenUsed)),
+            None => Ok(()),
+        }
     }
 
     /// Decides on a request.
@@ -193,7 +209,7 @@ impl Door {
         let owner: Arc<str> = format!("{CERTIFICATE}{}", name.name).into();
         let role = ROLES.into_iter().find(|role| role_name(*role) == name.role);
         let role = role.ok_or_else(|| Refusal {
-            error: Error::CertificateRole,
+            error: Box::new(Error::CertificateRole),
             by: Some((Arc::clone(&owner), Role::Unspecified)),
         })?;
         let limits = self.limits.of(role, None);
@@ -295,7 +311,7 @@ impl Principal {
     /// The refusal of a request of this one.
     fn refused(&self, error: Error) -> Refusal {
         Refusal {
-            error,
+            error: Box::new(error),
             by: Some((Arc::clone(&self.actor), self.role)),
         }
     }

@@ -44,3 +44,4 @@ pub use messages::RunSummary;
 pub use options::{CONNECTIONS_MAX, Options};
 pub use plan::plan;
 pub use service::Service;
+pub use trail::verify_events;

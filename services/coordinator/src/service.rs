@@ -180,7 +180,7 @@ impl Options {
             match self.metrics_public {
                 true => server,
                 false => server.guarded(Arc::new(move |headers, peer| {
-                    door.door.admits_reader(headers, peer)
+                    door.admits_reader(headers, peer)
                 })),
             }
         });
@@ -272,12 +272,18 @@ where
             tasks.spawn(async { served.await.map_err(RunError::from).and(STOPPED) })
         });
         let (handle, gate) = (self.handle, self.gate);
+        let counters = Arc::clone(&self.counters);
         let recorder = Arc::clone(&gate);
         let served = serve(self.incoming, handle, self.counters, gate, server_ends);
         tasks.spawn(async { served.await.map_err(RunError::from).and(STOPPED) });
         let mut following = JoinSet::new();
         for tls in self.tls {
-            let replaced = || tracing::info!("the certificate was replaced");
+            show_expiry(&tls, &counters);
+            let (shown, counters) = (Arc::clone(&tls), Arc::clone(&counters));
+            let replaced = move || {
+                tracing::info!("the certificate was replaced");
+                show_expiry(&shown, &counters);
+            };
             let failed = |error| tracing::error!("the certificate stays as it is: {error}");
             following.spawn(tls.follow(replaced, failed));
         }
@@ -310,6 +316,13 @@ where
 
 /// The result of a task that ended by itself, which only the core does.
 const STOPPED: Result<RunSummary, RunError> = Err(RunError::State);
+
+/// Shows in metrics when the certificates in use expire.
+fn show_expiry(tls: &ServerTls, metrics: &CoordinatorMetrics) {
+    for expiry in tls.expiries() {
+        metrics.set_certificate_expiry(expiry.certificate, expiry.unix_seconds);
+    }
+}
 
 async fn serve_metrics(
     server: MetricsServer,

@@ -262,6 +262,20 @@ fn read(path: &Path, mut each: impl FnMut(Line)) -> Result<(), String> {
     })
 }
 
+/// Checks the chain of an audit trail. Returns the number of the last event and its hash, to be
+/// compared with an earlier log; `None` if there is no trail at the path.
+///
+/// # Errors
+/// The first line that was changed or follows one that was removed.
+pub fn verify_events(path: &Path) -> Result<Option<(u64, String)>, String> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let mut last = Last::default();
+    read(path, |line| last = Last::of(&line))?;
+    Ok(Some((last.number, last.hash)))
+}
+
 fn ends_with_newline(path: &Path) -> io::Result<bool> {
     use std::io::{Read, Seek, SeekFrom};
     let mut file = File::open(path)?;

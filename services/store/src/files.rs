@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File, Metadata, TryLockError},
-    io::{self, Write},
+    io::{self, Read, Seek, SeekFrom, Write},
     os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
     thread,
@@ -13,6 +13,10 @@ use sha2::{Digest, Sha256};
 
 use crate::{Sha256Digest, StoreError, error::At};
 
+/// Name of the audit trail in a data folder: a line for each event, only ever appended.
+pub const EVENTS_FILE: &str = "events.jsonl";
+/// Bytes that are read at a time to find the end of a line.
+const LINE_PIECE: u64 = 1 << 12;
 /// Time between two attempts to lock a file.
 const LOCK_RETRY: Duration = Duration::from_millis(5);
 
@@ -109,6 +113,51 @@ pub(crate) fn lock(file: &File, path: &Path, wait: Duration) -> Result<bool, Sto
             Err(TryLockError::WouldBlock) => thread::sleep(LOCK_RETRY.min(wait)),
             Err(TryLockError::Error(error)) => return Err(error).at("lock", path),
         }
+    }
+}
+
+/// Length of a file up to the end of its last line. Reading continues at its start.
+pub(crate) fn whole_lines(file: &mut (impl Read + Seek)) -> io::Result<u64> {
+    let mut end = file.seek(SeekFrom::End(0))?;
+    let mut piece = Vec::new();
+    while end > 0 {
+        let start = end.saturating_sub(LINE_PIECE);
+        file.seek(SeekFrom::Start(start))?;
+        piece.clear();
+        file.take(end - start).read_to_end(&mut piece)?;
+        if let Some(last) = piece.iter().rposition(|&byte| byte == b'\n') {
+            end = start + last as u64 + 1;
+            break;
+        }
+        end = start;
+    }
+    file.seek(SeekFrom::Start(0))?;
+    Ok(end)
+}
+
+/// Counts the ends of lines that pass through.
+#[derive(Debug)]
+pub(crate) struct Lines<W> {
+    pub(crate) inner: W,
+    pub(crate) count: u64,
+}
+
+impl<W> Lines<W> {
+    pub(crate) fn new(inner: W) -> Self {
+        Self { inner, count: 0 }
+    }
+}
+
+impl<W: Write> Write for Lines<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.inner.write(bytes)?;
+        let ends = bytes[..written].iter().filter(|&&byte| byte == b'\n');
+        self.count += ends.count() as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
     }
 }
 

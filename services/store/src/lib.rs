@@ -52,12 +52,13 @@ mod writer;
 
 pub use self::sled::{
     backup::{BackupReport, backup, keep_backup, restore},
+    folder::has_store,
     store::{Options, SledStore},
 };
 pub use binary::{BinaryUpload, UploadSpace};
 pub use copy::copy;
 pub use error::StoreError;
-pub use files::create_private;
+pub use files::{EVENTS_FILE, create_private};
 pub use location::{Holder, Location, Ownership, PostgresOptions, ServerReport};
 pub use memory::{Documents, MemoryStore};
 pub use postgres::{Standby, describe_postgres, verify_postgres};

@@ -171,6 +171,12 @@ metrics! {
         "Requests refused for lack of a permission or by a limit of their token, by reason: \
          TOKEN_MISSING, TOKEN_INVALID, TOKEN_EXPIRED, TOKEN_REVOKED, TOKEN_USED, TOKEN_ADDRESS, \
          ROLE_INSUFFICIENT, LIMIT_REACHED");
+    SCRAPES_REFUSED = counter("arena_scrapes_refused_total", &["reason"],
+        "Requests of metrics refused by the coordinator for lack of a permission, by reason, as in \
+         arena_requests_refused_total");
+    CERTIFICATE_EXPIRY = gauge("arena_tls_certificate_expiry_timestamp_seconds", &["certificate"],
+        "Time at which the first certificate of a file in use expires, in Unix time: server \
+         (--tls-cert), client_ca (--tls-client-ca); absent without TLS");
     INSECURE = gauge("arena_insecure", &[],
         "1 if everyone who reaches the coordinator may do everything (--insecure), else 0");
     STORE_COMMIT = histogram("arena_store_commit_seconds", &[], COMMIT_BUCKETS,

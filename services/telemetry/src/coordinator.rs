@@ -143,6 +143,8 @@ pub struct CoordinatorMetrics {
     /// Connections closed because of the limit.
     pub connections_refused: IntCounter,
     requests_refused: IntCounterVec,
+    scrapes_refused: IntCounterVec,
+    certificate_expiry: IntGaugeVec,
     /// 1 if everyone may do everything.
     pub insecure: IntGauge,
     /// Leases taken back.
@@ -194,6 +196,8 @@ impl CoordinatorMetrics {
             connections: catalogue::CONNECTIONS.gauge(registry)?,
             connections_refused: catalogue::CONNECTIONS_REFUSED.counter(registry)?,
             requests_refused: catalogue::REQUESTS_REFUSED.counters(registry)?,
+            scrapes_refused: catalogue::SCRAPES_REFUSED.counters(registry)?,
+            certificate_expiry: catalogue::CERTIFICATE_EXPIRY.gauges(registry)?,
             insecure: catalogue::INSECURE.gauge(registry)?,
             leases_expired: catalogue::LEASES_EXPIRED.counter(registry)?,
             store_bytes: catalogue::STORE_BYTES.gauge(registry)?,
@@ -210,6 +214,7 @@ impl CoordinatorMetrics {
         }
         for reason in REFUSALS {
             made.requests_refused.with_label_values(&[*reason]);
+            made.scrapes_refused.with_label_values(&[*reason]);
         }
         for outcome in ReportOutcome::VARIANTS {
             made.reports.with_label_values(&[*outcome]);
@@ -321,6 +326,18 @@ impl CoordinatorMetrics {
     /// Counts a request that was refused for lack of a permission, or by a limit.
     pub fn request_refused(&self, reason: &str) {
         self.requests_refused.with_label_values(&[reason]).inc();
+    }
+
+    /// Counts a request of metrics that was refused for lack of a permission.
+    pub fn scrape_refused(&self, reason: &str) {
+        self.scrapes_refused.with_label_values(&[reason]).inc();
+    }
+
+    /// Sets when certificates expire, in Unix time, by the file in use: `server` or `client_ca`.
+    pub fn set_certificate_expiry(&self, certificate: &str, unix_seconds: i64) {
+        self.certificate_expiry
+            .with_label_values(&[certificate])
+            .set(unix_seconds);
     }
 
     /// Counts a gRPC request by its path (`/package.Service/Method`) and its status code, 0 to 16.

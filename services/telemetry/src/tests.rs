@@ -31,6 +31,7 @@ fn exported_metrics_equal_catalogue() {
     coordinator.prepare("cowry", ["random"]);
     coordinator.grpc_request("/arena.v1.WorkerService/Lease", 0);
     coordinator.store_phase("sync", Duration::from_millis(1));
+    coordinator.set_certificate_expiry("server", 1);
     worker.add_agent_processes("random", 1);
     worker.games_played("cowry", 1);
     drop(worker.meter("random", "cowry"));
@@ -141,6 +142,7 @@ fn labels_are_bounded() {
         "target",
         "format",
         "percentile",
+        "certificate",
     ];
     for metric in ALL.iter().copied().flatten() {
         let of_tournaments = TOURNAMENT.contains(metric);

@@ -13,6 +13,7 @@ use std::{
 use arena_access::{ADMIN_TOKEN_FILE, LocalToken, TlsFiles, keep_data_token};
 use arena_coordinator::{Access, RoleLimits};
 use arena_model::SandboxLevel;
+use arena_store::EVENTS_FILE;
 use arena_wire::networks::AgentNetworks;
 use clap::Args;
 use serde_json::json;
@@ -53,6 +54,12 @@ pub(crate) struct CoordinatorArgs {
     /// password.
     #[arg(long, env = "ARENA_STORE", hide_env_values = true, value_name = "URL")]
     store: Option<String>,
+
+    /// Fail if the data folder contains no store, instead of making a new one
+    ///
+    /// So that a wrong path, or a disk that is not mounted, is noticed.
+    #[arg(long, env = "ARENA_COORDINATOR_REQUIRE_STORE")]
+    require_store: bool,
 
     /// Address to listen on for workers and clients; unix:PATH for a socket of this user
     #[arg(
@@ -329,7 +336,7 @@ impl CoordinatorArgs {
             client_ca: self.tls_client_ca.clone(),
         });
         options.metrics_public = self.metrics_public || self.metrics.ip().is_loopback();
-        options.events = Some(self.data.join("events.jsonl"));
+        options.events = Some(self.data.join(EVENTS_FILE));
         let is_tls = options.tls.is_some();
         let unwritten = |error| Failure::failed(format!("admin token: {error}"));
         let admin = keep_data_token(&self.data).map_err(unwritten)?;

@@ -28,7 +28,8 @@ pub(crate) enum StoreCommand {
     /// Check every record of an idle data folder, or of a database
     #[command(after_help = "\
 Checks the checksums of the store, and each record: its hash, its events against the
-rules, its dice against its seed, its luck and its result.
+rules, its dice against its seed, its luck and its result. Checks the chain of the audit
+trail, too.
 
 The exit code is 3 if anything is damaged; the damage is listed. With --repair, it is 0
 if every acknowledged game is restored, and 3 if games are lost.
@@ -41,7 +42,8 @@ Examples:
     /// Back up a data folder into one file, also while a coordinator is using it
     #[command(after_help = "\
 A backup of a running coordinator contains everything that was on disk at one moment;
-the coordinator keeps working meanwhile. The file is written atomically.
+the coordinator keeps working meanwhile. The file is written atomically. It contains the
+audit trail, and no token.
 
 Examples:
   arena store backup --data ./arena-data /backups/monday.arena
@@ -59,6 +61,8 @@ Examples:
     Copy(CopyArgs),
     /// Restore a backup into a new data folder
     #[command(after_help = "\
+Checks the chain of the audit trail; the exit code is 3 if it is broken.
+
 Examples:
   arena store restore /backups/monday.arena --data ./arena-data")]
     Restore(RestoreArgs),
@@ -142,7 +146,11 @@ impl StoreCommand {
             Self::Backup(args) => tell("backed up to", &args.backup()?),
             Self::Restore(args) => {
                 let report = arena_store::restore(&args.from, &args.data.data).map_err(failure)?;
-                tell("restored to", &report)
+                tell("restored to", &report)?;
+                match broken_trail(&args.data.data) {
+                    Some(problem) => Err(Failure::differs(problem)),
+                    None => Ok(()),
+                }
             }
         }
     }
@@ -198,6 +206,7 @@ impl BackupArgs {
             games: done.games,
             documents: done.documents,
             binaries: done.binaries,
+            events: done.events,
             bytes,
         })
     }
@@ -267,6 +276,7 @@ fn verify(args: &VerifyArgs) -> Outcome {
     let mut found = report.damage_report.clone();
     found.extend(report.remedy.clone());
     found.extend(unsound(&records));
+    found.extend(broken_trail(&args.data.data));
     if found.is_empty() {
         return Ok(());
     }
@@ -331,13 +341,32 @@ fn repair(args: &VerifyArgs) -> Outcome {
     )))
 }
 
+/// What is wrong with the audit trail of a data folder, if anything is. A whole one is noted.
+fn broken_trail(data: &Path) -> Option<String> {
+    let path = data.join(arena_store::EVENTS_FILE);
+    match arena_coordinator::verify_events(&path) {
+        Ok(None) => None,
+        Ok(Some((number, hash))) => {
+            note(format!(
+                "audit trail: whole, up to event {number} with hash {hash}"
+            ));
+            None
+        }
+        Err(problem) => Some(format!(
+            "the audit trail {} is not whole: {problem}; compare it with a backup",
+            path.display()
+        )),
+    }
+}
+
 fn tell(what: &str, report: &BackupReport) -> Outcome {
     output::write(&format!(
-        "{what} {}: {} games, {} documents, {} binaries, {} bytes\n",
+        "{what} {}: {} games, {} documents, {} binaries, {} events, {} bytes\n",
         report.path.display(),
         report.games,
         report.documents,
         report.binaries,
+        report.events,
         report.bytes
     ))
 }

@@ -164,7 +164,7 @@ impl Tokens {
         let found = known.get(&id).filter(|it| token.has_hash(&it.hash));
         let found = found.ok_or(Error::TokenInvalid)?;
         let refused = |error| Refusal {
-            error,
+            error: Box::new(error),
             by: Some((Arc::clone(&found.actor), found.role)),
         };
         if *found.revoked.borrow() {

@@ -22,6 +22,7 @@ pub(super) fn send(
                 games: report.games,
                 documents: report.documents,
                 binaries: report.binaries,
+                events: report.events,
                 bytes: report.bytes,
             }))),
             Ok(None) => Err(Error::State(

@@ -2,7 +2,7 @@
 //! so that a refusal costs almost nothing.
 
 use std::{
-    net::SocketAddr,
+    net::IpAddr,
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, ready},
@@ -33,6 +33,8 @@ use crate::{
     trail::{Event, Trail},
 };
 
+/// Path of metrics, and their name in the audit trail.
+const METRICS: &str = "metrics";
 /// The only method with results.
 const METHOD: &str = "/arena.v1.WorkerService/Report";
 /// The only method with a stream of requests. It limits its chunks itself.
@@ -101,12 +103,20 @@ impl Gate {
         })
     }
 
-    /// Counts a refused request, and logs and records it from time to time.
-    fn refused(&self, refusal: &Refusal, path: &str, peer: Option<SocketAddr>) {
+    /// True if a request of metrics with these headers may be answered. Counts a refused one.
+    pub(crate) fn admits_reader(&self, headers: &http::HeaderMap, peer: IpAddr) -> bool {
+        let Err(refusal) = self.door.admit_reader(headers, peer) else {
+            return true;
+        };
+        self.metrics.scrape_refused(refusal.error.reason());
+        self.refused(&refusal, METRICS, peer.to_string());
+        false
+    }
+
+    /// Logs and records a refused request from time to time.
+    fn refused(&self, refusal: &Refusal, path: &str, peer: String) {
         let reason = refusal.error.reason();
-        self.metrics.request_refused(reason);
         let now = Instant::now();
-        let peer = peer.map_or_else(|| "unknown".to_owned(), |peer| peer.to_string());
         let (actor, role) = match &refusal.by {
             Some((actor, role)) => (&**actor, role_name(*role)),
             None => ("", ""),
@@ -123,7 +133,10 @@ impl Gate {
             actor: actor.to_owned(),
             role: role.to_owned(),
             peer: Some(peer),
-            method: method_name(self.door.label(path)),
+            method: match path {
+                METRICS => METRICS.to_owned(),
+                path => method_name(self.door.label(path)),
+            },
             outcome: reason.to_owned(),
             ..Event::default()
         };
@@ -275,9 +288,11 @@ where
         } = match self.gate.door.admit(&request, peer.as_ref()) {
             Ok(admission) => admission,
             Err(refusal) => {
-                self.gate
-                    .refused(&refusal, &path, peer.and_then(|peer| peer.address));
-                let refusal = Status::from(refusal.error);
+                let peer = peer.and_then(|peer| peer.address);
+                let peer = peer.map_or_else(|| "unknown".to_owned(), |peer| peer.to_string());
+                metrics.request_refused(refusal.error.reason());
+                self.gate.refused(&refusal, &path, peer);
+                let refusal = Status::from(*refusal.error);
                 let path = self.gate.door.label(&path);
                 metrics.grpc_request(path, refusal.code() as i32);
                 return Box::pin(async { Ok(refusal.into_http()) });

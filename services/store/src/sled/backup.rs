@@ -4,6 +4,7 @@
 //! "ARENABKP"  u32 format
 //! entries: u8 kind, u32 key length, key, u64 content length, content
 //!     1 pack, as in the database   2 document   3 binary (key: its name)
+//!     4 audit trail (key: the name of its file)
 //! u8 0, then SHA-256 of everything before it
 //! ```
 //!
@@ -23,7 +24,7 @@ use crate::{
     backend::{Entries, Tree},
     binary::Binaries,
     error::At,
-    files::{self, Hashed, existing},
+    files::{self, EVENTS_FILE, Hashed, Lines, existing},
     packing::pack::{self, Pack},
     repair::{
         copy::StoreCopy,
@@ -38,12 +39,13 @@ use crate::{
 };
 
 const MAGIC: &[u8; 8] = b"ARENABKP";
-/// 2: packs may be compressed.
-const FORMAT: u32 = 2;
+/// 2: packs may be compressed. 3: it may contain an audit trail.
+const FORMAT: u32 = 3;
 const KIND_END: u8 = 0;
 const KIND_PACK: u8 = 1;
 const KIND_DOCUMENT: u8 = 2;
 const KIND_BINARY: u8 = 3;
+const KIND_EVENTS: u8 = 4;
 /// Keys and packs beyond this are damaged lengths, for which nothing is allocated.
 const KEY_MAX: u32 = 1 << 16;
 const CONTENT_MAX: u64 = 64 << 20;
@@ -59,6 +61,8 @@ pub struct BackupReport {
     pub documents: u64,
     /// Agents' binaries in it.
     pub binaries: u64,
+    /// Events of the audit trail in it.
+    pub events: u64,
     /// Its size in bytes.
     pub bytes: u64,
 }
@@ -110,6 +114,7 @@ fn write(folder: &Folder, unfinished: &Path, to: &Path) -> Result<BackupReport, 
     walk.check(&folder.path)?;
     written.at("write", unfinished)?;
     out.binaries(&folder.binaries(), unfinished)?;
+    out.events(&folder.path, unfinished)?;
     let (file, mut report) = out.finish().at("write", unfinished)?;
     report.path = to.to_owned();
     file.get_ref().sync_all().at("write", unfinished)?;
@@ -166,6 +171,7 @@ pub(crate) fn write_snapshot(
         out.document(key, content).at(action, data)?;
     }
     out.binaries(binaries, data)?;
+    out.events(data, data)?;
     let (_, mut report) = out.finish().at(action, data)?;
     report.path = data.to_owned();
     Ok(report)
@@ -211,6 +217,27 @@ impl<W: Write> Backup<W> {
                 .and_then(|()| io::copy(&mut binary.take(length), &mut self.out))
                 .at("write a binary to", to)?;
         }
+        Ok(())
+    }
+
+    /// Adds the audit trail of a data folder, if it has one; `to` names the backup in errors.
+    fn events(&mut self, data: &Path, to: &Path) -> Result<(), StoreError> {
+        let path = data.join(EVENTS_FILE);
+        let Some(mut events) = existing(File::open(&path)).at("read", &path)? else {
+            return Ok(());
+        };
+        // A coordinator may be appending.
+        let length = files::whole_lines(&mut events).at("read", &path)?;
+        let mut lines = Lines::new(&mut self.out);
+        head(
+            &mut lines.inner,
+            KIND_EVENTS,
+            EVENTS_FILE.as_bytes(),
+            length,
+        )
+        .and_then(|()| io::copy(&mut events.take(length), &mut lines))
+        .at("write the audit trail to", to)?;
+        self.report.events = lines.count;
         Ok(())
     }
 
@@ -334,6 +361,15 @@ fn fill(from: &Path, folder: &Folder, bytes: u64) -> Result<BackupReport, StoreE
             io::copy(&mut (&mut file).take(length), &mut upload).at("write a binary to", to)?;
             upload.commit()?;
             report.binaries += 1;
+            continue;
+        }
+        if kind == KIND_EVENTS {
+            let path = to.join(EVENTS_FILE);
+            let mut events = Lines::new(files::create_private(&path).at("write", &path)?);
+            io::copy(&mut (&mut file).take(length), &mut events)
+                .and_then(|_| events.inner.sync_all())
+                .at("write", &path)?;
+            report.events = events.count;
             continue;
         }
         if length > CONTENT_MAX {

@@ -107,13 +107,12 @@ impl Folder {
     pub(crate) fn open(path: &Path, wait: Duration, create: bool) -> Result<Self, StoreError> {
         if create {
             make_private(path).at("make the folder", path)?;
-        } else if !path.join(LABEL).is_file()
-            && !is_restoring(path)
-            && newest(path).unwrap_or(None).is_none()
-        {
+        } else if !has_store(path) {
             return Err(StoreError::NotFound {
-                path: path.to_owned(),
-                expected: "a data folder of arena: it contains no store".to_owned(),
+                path: absolute(path),
+                expected: "a data folder of arena: it contains no store; name another folder with \
+                           --data"
+                    .to_owned(),
             });
         }
         let (lock, was_closed) = lock(path, wait)?;
@@ -250,6 +249,16 @@ pub(crate) fn is_occupied(path: &Path) -> bool {
     let others =
         |entry: io::Result<fs::DirEntry>| entry.map_or(true, |entry| entry.file_name() != LOCK);
     !is_restoring(path) && fs::read_dir(path).is_ok_and(|mut entries| entries.any(others))
+}
+
+/// True if a folder contains a store, whole or damaged, or a part of one that is being restored.
+#[must_use]
+pub fn has_store(path: &Path) -> bool {
+    path.join(LABEL).is_file() || is_restoring(path) || newest(path).unwrap_or(None).is_some()
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// True if a restore into this folder has not ended.

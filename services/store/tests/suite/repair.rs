@@ -253,10 +253,17 @@ fn backup_restores_same_store() {
     upload.write_all(&content).unwrap();
     upload.commit().unwrap();
 
+    // A line that is being written is no part of it.
+    let events = format!("{}\n{{}}\n", "x".repeat(10_000));
+    fs::write(
+        data.join(crate::EVENTS_FILE),
+        format!("{events}{}", "y".repeat(9_000)),
+    )
+    .unwrap();
     let made = crate::backup(&data, &file).unwrap();
     assert_eq!(
-        (made.games, made.documents, made.binaries),
-        (GAMES, DOCUMENTS, 1)
+        (made.games, made.documents, made.binaries, made.events),
+        (GAMES, DOCUMENTS, 1, 2)
     );
     assert_eq!(made.bytes, fs::metadata(&file).unwrap().len());
     let again = crate::backup(&data, &file);
@@ -268,9 +275,16 @@ fn backup_restores_same_store() {
     let restored_to = folder.path().join("restored");
     let restored = restore(&file, &restored_to).unwrap();
     assert_eq!(
-        (restored.games, restored.documents, restored.binaries),
-        (GAMES, DOCUMENTS, 1)
+        (
+            restored.games,
+            restored.documents,
+            restored.binaries,
+            restored.events
+        ),
+        (GAMES, DOCUMENTS, 1, 2)
     );
+    let trail = restored_to.join(crate::EVENTS_FILE);
+    assert_eq!(fs::read_to_string(trail).unwrap(), events);
     let store = open(&restored_to).unwrap();
     assert!(all_is_there(&store));
     assert_eq!(

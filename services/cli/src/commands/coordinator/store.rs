@@ -32,7 +32,19 @@ impl CoordinatorArgs {
             ..defaults
         };
         let Some(url) = self.store.clone() else {
+            let folder = std::path::absolute(&self.data).unwrap_or_else(|_| self.data.clone());
+            let is_new = !arena_store::has_store(&self.data);
+            if is_new && self.require_store {
+                return Err(Failure::usage(format!(
+                    "--require-store: {} contains no store: name another folder with --data, or \
+                     restore a backup into it",
+                    folder.display()
+                )));
+            }
             let store = SledStore::open(&self.data, &options).map_err(Failure::failed)?;
+            if is_new {
+                note(format!("made a new, empty store in {}", folder.display()));
+            }
             return Ok(Some(Arc::new(store)));
         };
         if !matches!(Location::from(&*url), Location::Database(_)) {

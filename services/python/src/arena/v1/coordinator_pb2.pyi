@@ -48,16 +48,18 @@ class BackupStoreResponse(_message.Message):
     def __init__(self, chunk: _Optional[bytes] = ..., done: _Optional[_Union[BackupDone, _Mapping]] = ...) -> None: ...
 
 class BackupDone(_message.Message):
-    __slots__ = ("games", "documents", "binaries", "bytes")
+    __slots__ = ("games", "documents", "binaries", "bytes", "events")
     GAMES_FIELD_NUMBER: _ClassVar[int]
     DOCUMENTS_FIELD_NUMBER: _ClassVar[int]
     BINARIES_FIELD_NUMBER: _ClassVar[int]
     BYTES_FIELD_NUMBER: _ClassVar[int]
+    EVENTS_FIELD_NUMBER: _ClassVar[int]
     games: int
     documents: int
     binaries: int
     bytes: int
-    def __init__(self, games: _Optional[int] = ..., documents: _Optional[int] = ..., binaries: _Optional[int] = ..., bytes: _Optional[int] = ...) -> None: ...
+    events: int
+    def __init__(self, games: _Optional[int] = ..., documents: _Optional[int] = ..., binaries: _Optional[int] = ..., bytes: _Optional[int] = ..., events: _Optional[int] = ...) -> None: ...
 
 class UploadBinaryRequest(_message.Message):
     __slots__ = ("header", "chunk")
@@ -316,7 +318,7 @@ class Course(_message.Message):
     def __init__(self, round: _Optional[int] = ..., rounds: _Optional[int] = ..., llr: _Optional[float] = ..., llr_low: _Optional[float] = ..., llr_high: _Optional[float] = ..., text: _Optional[str] = ...) -> None: ...
 
 class Audits(_message.Message):
-    __slots__ = ("due", "agreed", "differing", "waiting", "given_up", "disputed", "refuted", "sampled")
+    __slots__ = ("due", "agreed", "differing", "waiting", "given_up", "disputed", "refuted", "sampled", "same_owner")
     DUE_FIELD_NUMBER: _ClassVar[int]
     AGREED_FIELD_NUMBER: _ClassVar[int]
     DIFFERING_FIELD_NUMBER: _ClassVar[int]
@@ -325,6 +327,7 @@ class Audits(_message.Message):
     DISPUTED_FIELD_NUMBER: _ClassVar[int]
     REFUTED_FIELD_NUMBER: _ClassVar[int]
     SAMPLED_FIELD_NUMBER: _ClassVar[int]
+    SAME_OWNER_FIELD_NUMBER: _ClassVar[int]
     due: int
     agreed: int
     differing: int
@@ -333,7 +336,8 @@ class Audits(_message.Message):
     disputed: int
     refuted: int
     sampled: int
-    def __init__(self, due: _Optional[int] = ..., agreed: _Optional[int] = ..., differing: _Optional[int] = ..., waiting: _Optional[int] = ..., given_up: _Optional[int] = ..., disputed: _Optional[int] = ..., refuted: _Optional[int] = ..., sampled: _Optional[int] = ...) -> None: ...
+    same_owner: int
+    def __init__(self, due: _Optional[int] = ..., agreed: _Optional[int] = ..., differing: _Optional[int] = ..., waiting: _Optional[int] = ..., given_up: _Optional[int] = ..., disputed: _Optional[int] = ..., refuted: _Optional[int] = ..., sampled: _Optional[int] = ..., same_owner: _Optional[int] = ...) -> None: ...
 
 class GetTournamentRequest(_message.Message):
     __slots__ = ("tournament_id",)
@@ -919,7 +923,7 @@ class ListWorkersResponse(_message.Message):
     def __init__(self, workers: _Optional[_Iterable[_Union[Worker, _Mapping]]] = ..., games_waiting: _Optional[int] = ...) -> None: ...
 
 class Worker(_message.Message):
-    __slots__ = ("worker_id", "name", "version", "capacity", "leases", "games_leased", "games_reported", "quarantined", "sandbox")
+    __slots__ = ("worker_id", "name", "version", "capacity", "leases", "games_leased", "games_reported", "quarantined", "sandbox", "owner")
     WORKER_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
@@ -929,6 +933,7 @@ class Worker(_message.Message):
     GAMES_REPORTED_FIELD_NUMBER: _ClassVar[int]
     QUARANTINED_FIELD_NUMBER: _ClassVar[int]
     SANDBOX_FIELD_NUMBER: _ClassVar[int]
+    OWNER_FIELD_NUMBER: _ClassVar[int]
     worker_id: str
     name: str
     version: str
@@ -938,4 +943,5 @@ class Worker(_message.Message):
     games_reported: int
     quarantined: bool
     sandbox: str
-    def __init__(self, worker_id: _Optional[str] = ..., name: _Optional[str] = ..., version: _Optional[str] = ..., capacity: _Optional[int] = ..., leases: _Optional[int] = ..., games_leased: _Optional[int] = ..., games_reported: _Optional[int] = ..., quarantined: bool = ..., sandbox: _Optional[str] = ...) -> None: ...
+    owner: str
+    def __init__(self, worker_id: _Optional[str] = ..., name: _Optional[str] = ..., version: _Optional[str] = ..., capacity: _Optional[int] = ..., leases: _Optional[int] = ..., games_leased: _Optional[int] = ..., games_reported: _Optional[int] = ..., quarantined: bool = ..., sandbox: _Optional[str] = ..., owner: _Optional[str] = ...) -> None: ...
