@@ -200,6 +200,23 @@ fn standby_takes_over_from_killed_owner() {
 }
 
 #[test]
+fn replaced_owner_ends_without_a_write() {
+    on_server(|server, url| {
+        let world = World::new();
+        let mut owner = world.coordinator("data", &["--store", url]);
+        server.sql(
+            "arena",
+            "UPDATE arena.owner SET epoch = epoch + 1, holder = 'another', \
+             expires = clock_timestamp() + interval '1 hour'",
+        );
+        let ended = owner.wait();
+        assert_eq!(ended.code(), Some(1), "{}", owner.log());
+        let words = "another coordinator has taken over";
+        assert!(owner.log().contains(words), "{}", owner.log());
+    });
+}
+
+#[test]
 fn doctor_warns_of_asynchronous_standbys() {
     on_server(|server, url| {
         let world = World::new();

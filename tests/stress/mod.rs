@@ -17,6 +17,7 @@ mod chess;
 mod clocks;
 mod comparisons;
 mod damage;
+mod databases;
 mod fleet;
 mod full;
 mod holder;
@@ -178,6 +179,8 @@ stress_tests! {
     Holder(holder::Holder),
     /// Kill, end and stop coordinator, workers, guards and agents at random.
     Kills(kills::Kills),
+    /// Kill and stop coordinators on one database, and its server.
+    Databases(databases::Databases),
     /// Cut the power of the store's disk at random.
     Power(power::Power),
     /// Fill the store's disk, and make it read-only.

@@ -1,18 +1,26 @@
 //! Measures how fast games become durable.
 //!
 //! ```text
-//! cargo run --release -p arena-store --example append -- [GAMES] [BATCH] [OUTSTANDING] [FOLDER]
+//! cargo run --release -p arena-store --example append -- [GAMES] [BATCH] [OUTSTANDING] [STORE] [RATE]
 //! ```
+//!
+//! STORE is a data folder, or postgres://… of an empty database (with --features postgres). With
+//! RATE, in games per second, each batch is due at a time of its own, and its latency counts from
+//! then.
 
 use std::{
     collections::BTreeSet,
     env,
-    path::PathBuf,
+    path::Path,
     sync::{Arc, mpsc},
+    thread,
     time::{Duration, Instant},
 };
 
-use arena_store::{Options, SledStore, Store, StoreError, StoredGame};
+use arena_store::{
+    Holder, Location, Options, Ownership, PostgresOptions, SledStore, Standby, Store, StoreError,
+    StoredGame,
+};
 
 /// Bytes of a packed record of an ordinary game, and of what stands beside it.
 const RECORD_BYTES: usize = 200;
@@ -28,11 +36,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let (games, batch, outstanding) = (number(0, 1_000_000)?, number(1, 100)?, number(2, 64)?);
     let temporary = tempfile::tempdir()?;
-    let folder = arguments
-        .get(3)
-        .map_or_else(|| temporary.path().join("data"), PathBuf::from);
+    let local = temporary.path().join("data");
+    let location = arguments.get(3).map(|text| Location::from(&**text));
+    let location = location.unwrap_or_else(|| Location::Folder(local.clone()));
+    let rate = number(4, 0)?;
+    let due = |start: u64| match rate {
+        0 => Duration::ZERO,
+        rate => Duration::from_secs_f64(start as f64 / rate as f64),
+    };
 
-    let store = SledStore::open(&folder, &Options::default())?;
+    let store = open(&location, &local)?;
     let tournament: Arc<str> = "cowry-strategies-3f9a0c1b22".into();
     let (sender, receiver) = mpsc::channel();
     let mut latencies: Vec<Duration> = Vec::new();
@@ -41,10 +54,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let started = Instant::now();
     let mut start = 0;
     while start < games || !waiting.is_empty() {
-        if start < games && (waiting.len() as u64) < outstanding {
+        let is_late = started.elapsed() >= due(start);
+        if start < games && (waiting.len() as u64) < outstanding && is_late {
             let end = games.min(start + batch);
             let made = (start..end).map(|index| game(&tournament, index)).collect();
-            let (sender, handed) = (sender.clone(), Instant::now());
+            let handed = match rate {
+                0 => Instant::now(),
+                _ => started + due(start),
+            };
+            let sender = sender.clone();
             let done = Box::new(move |result: Result<(), StoreError>| {
                 // The receiver outlives every batch.
                 let _ = sender.send((start, result.map(|()| handed.elapsed())));
@@ -59,15 +77,25 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 Err(error) => return Err(error.into()),
             }
         }
-        let (acknowledged, latency) = receiver.recv()?;
-        waiting.remove(&acknowledged);
-        latencies.push(latency?);
+        let until_due = due(start).saturating_sub(started.elapsed());
+        let answer = match start < games && !until_due.is_zero() {
+            true => receiver.recv_timeout(until_due).ok(),
+            false if waiting.is_empty() => None,
+            false => Some(receiver.recv()?),
+        };
+        if let Some((acknowledged, latency)) = answer {
+            waiting.remove(&acknowledged);
+            latencies.push(latency?);
+        } else if waiting.is_empty() {
+            thread::yield_now();
+        }
     }
     let seconds = started.elapsed().as_secs_f64();
     latencies.sort_unstable();
     let at = |share: f64| latencies[((latencies.len() - 1) as f64 * share) as usize];
     let stats = store.stats();
     let written = memory("VmRSS");
+    store.close()?;
     drop(store);
     println!(
         "durable         {:.0} games/s ({games} games, {batch} a batch)",
@@ -95,7 +123,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
 
     let started = Instant::now();
-    let store = SledStore::open(&folder, &Options::default())?;
+    let store = open(&location, &local)?;
     println!(
         "opened, checked {:?}, memory {}",
         started.elapsed(),
@@ -121,6 +149,28 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
     println!("memory          peak {} in all", memory("VmHWM"));
     Ok(())
+}
+
+/// Opens a store; `local` is the folder for the cache of one in a database.
+fn open(location: &Location, local: &Path) -> Result<Arc<dyn Store>, Box<dyn std::error::Error>> {
+    let options = Options::default();
+    let url = match location {
+        Location::Folder(folder) => return Ok(Arc::new(SledStore::open(folder, &options)?)),
+        Location::Database(url) => url,
+    };
+    let options = PostgresOptions {
+        data: local.to_owned(),
+        holder: Holder {
+            name: "append".to_owned(),
+            address: None,
+        },
+        queue_games: options.queue_games,
+        queue_bytes: options.queue_bytes,
+    };
+    match Standby::connect(url, options)?.own()? {
+        Ownership::Ours(store) => Ok(store),
+        Ownership::Theirs(_, holder) => Err(format!("{} owns the database", holder.name).into()),
+    }
 }
 
 /// Bytes that do not compress, as a packed record does not.

@@ -68,7 +68,8 @@ pub use repair::{
     verify::{Examine, verify, verify_with},
 };
 pub use store::{
-    Change, Collection, Commit, Done, Position, Positions, Stats, Store, StoredGame, Watcher,
+    Change, Collection, Commit, Done, OnLoss, Position, Positions, Stats, Store, StoredGame,
+    Watcher,
 };
 
 /// A SHA-256, raw.

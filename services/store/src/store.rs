@@ -142,6 +142,9 @@ impl Commit {
 /// Called after every commit, on the writer's thread: it must be short.
 pub type Watcher = Box<dyn Fn(&Commit) + Send + Sync>;
 
+/// Called once if a store can write no more although no write has failed.
+pub type OnLoss = Box<dyn FnOnce(StoreError) + Send + Sync>;
+
 /// Figures of a store, for metrics.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Stats {
@@ -342,6 +345,12 @@ pub trait Store: Send + Sync {
     /// Only the first one counts.
     fn watch(&self, watcher: Watcher) {
         drop(watcher);
+    }
+
+    /// Sets the function that is called if another process takes the store over. A store that no
+    /// other process can take never calls it. Only the first one counts.
+    fn on_loss(&self, call: OnLoss) {
+        drop(call);
     }
 
     /// Waits until everything that was passed before is durable.

@@ -33,7 +33,7 @@ use crate::{
     error::{Error, StartError},
     info::Info,
     ledger::{Bitmap, Ledger, LedgerSettings, Reports, Suspicion, WorkerProcess},
-    messages::AuditStatus,
+    messages::{AuditStatus, at_once},
     options::Options,
     random,
     results::Results,
@@ -76,6 +76,11 @@ pub(crate) async fn load(
     let boot_epoch = u64::from_le_bytes(epoch);
     let positions = store.positions();
     watch(&*store, &metrics);
+    let lost = signals.clone();
+    store.on_loss(Box::new(move |error| {
+        // Without a receiver, the coordinator is gone, too.
+        let _ = lost.send(at_once(move |core: &mut Core| core.store_failed(&error)));
+    }));
     let mut core = Core {
         writer: Writer::new(Arc::clone(&store), signals.clone()),
         store,

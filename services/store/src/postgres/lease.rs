@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use tokio_postgres::types::Type;
 
 use super::database::{Database, Failure, Reconnect};
-use crate::{StoreError, location::Holder};
+use crate::{OnLoss, StoreError, location::Holder};
 
 /// Time after which another coordinator may take over from one that does not renew its lease.
 const LEASE: Duration = Duration::from_secs(3);
@@ -31,6 +31,17 @@ pub(crate) struct Lease {
 #[derive(Default)]
 struct Lost {
     error: Mutex<Option<StoreError>>,
+    call: Mutex<Option<OnLoss>>,
+}
+
+impl Lost {
+    /// Calls the function that waits for this, once.
+    fn report(&self, error: StoreError) {
+        let call = self.call.lock().take();
+        if let Some(call) = call {
+            call(error);
+        }
+    }
 }
 
 impl Lease {
@@ -97,6 +108,14 @@ impl Lease {
         self.lost.error.lock().clone().map_or(Ok(()), Err)
     }
 
+    /// As [`Store::on_loss`](crate::Store::on_loss).
+    pub(crate) fn on_loss(&self, call: OnLoss) {
+        self.lost.call.lock().get_or_insert(call);
+        if let Err(error) = self.check() {
+            self.lost.report(error);
+        }
+    }
+
     /// Ends the lease, so that the next owner need not wait.
     pub(crate) fn release(&self) {
         if self.released.swap(true, Ordering::Relaxed) {
@@ -161,8 +180,8 @@ async fn renew(database: std::sync::Weak<Database>, epoch: i64, lost: Arc<Lost>)
                 let error = StoreError::TakenOver {
                     place: database.place.clone(),
                 };
-                tracing::error!(%error);
-                lost.error.lock().get_or_insert(error);
+                lost.error.lock().get_or_insert(error.clone());
+                lost.report(error);
                 return;
             }
             // Commits report what does not pass; the epoch keeps them safe.

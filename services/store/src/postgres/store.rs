@@ -19,7 +19,7 @@ use super::{
     schema,
 };
 use crate::{
-    BackupReport, BinaryUpload, Change, Collection, Done, Examine, Position, Positions,
+    BackupReport, BinaryUpload, Change, Collection, Done, Examine, OnLoss, Position, Positions,
     Sha256Digest, Stats, Store, StoreError, StoredGame, UploadSpace, VerifyReport, Watcher,
     core::Core,
     location::{Ownership, PostgresOptions},
@@ -345,6 +345,10 @@ impl Store for PostgresStore {
 
     fn watch(&self, watcher: Watcher) {
         self.core.watch(watcher);
+    }
+
+    fn on_loss(&self, call: OnLoss) {
+        self.core.shared.db.lease.on_loss(call);
     }
 
     fn flush(&self) -> Result<(), StoreError> {
