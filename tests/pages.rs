@@ -103,6 +103,14 @@ fn own_ruleset_is_written_as_the_page_says() {
 }
 
 #[test]
+fn own_game_in_python_is_written_as_the_page_says() {
+    follow(
+        &World::with_python(),
+        &sections("services/games/docs/own-python.md").concat(),
+    );
+}
+
+#[test]
 fn first_agent_is_written_as_the_page_says() {
     follow(
         &World::new(),

@@ -78,6 +78,7 @@ impl Book {
             tournament_id: id.clone(),
             ruleset: setup.ruleset.clone(),
             rules_version: setup.rules_version,
+            rules_digest: None,
             options,
             agents: setup
                 .agents

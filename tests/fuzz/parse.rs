@@ -214,6 +214,7 @@ fn line(info: &RulesetInfo, seats: usize, play: &Play) -> String {
         tournament_id: "fuzz-0123456789".to_owned(),
         ruleset: info.name.to_owned(),
         rules_version: info.version,
+        rules_digest: None,
         options,
         agents: names,
     };

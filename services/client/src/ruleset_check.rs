@@ -2,6 +2,7 @@
 //! the rules promise.
 
 mod node;
+mod subject;
 #[cfg(test)]
 mod tests;
 
@@ -13,15 +14,16 @@ use std::{
 
 use arena_engine::{
     AgentRng, Game,
-    options::{Kind, OptionError, Options, Spec, Value},
+    options::{Kind, Options, Spec, Value},
 };
-use arena_games::{GamesError, RulesetInfo, Visitor};
+use arena_games::Visitor;
 use arena_report::units;
 use strum::VariantArray;
 
-use self::node::Next;
+pub use self::subject::Subject;
+use self::{node::Next, subject::OptionsError};
 use crate::{
-    bench::rules::{Way, measure},
+    bench::rules::Way,
     check::{CheckStep, Report, Verdict},
     failure::Outcome,
 };
@@ -168,29 +170,30 @@ impl Found {
 ///
 /// # Errors
 /// If the speed cannot be measured.
-pub fn check(info: &'static RulesetInfo, games: u64) -> Outcome<Report> {
+pub fn check(subject: &Subject, games: u64) -> Outcome<Report> {
     let mut found = Found {
         events_max: EVENTS_MAX,
         ..Found::default()
     };
-    describe(info, &mut found);
-    let sets = sets_of_options(info, &mut found);
+    describe(subject, &mut found);
+    let sets = sets_of_options(subject, &mut found);
     let each = games.div_ceil((sets.len() as u64).max(1));
     found.sets = sets.len() as u64;
     for (label, options, seats) in &sets {
         for _ in 0..each {
-            let has_ended = found.play(label, |walk| {
-                arena_games::visit_version(info.name, info.version, options, *seats, walk)
-            });
+            let has_ended = found.play(label, |walk| subject.visit(options, *seats, walk));
             if !has_ended {
                 break;
             }
         }
     }
-    report(info, found)
+    if let Some((step, problem)) = subject.failure() {
+        found.expect(step, false, subject.name(), || problem);
+    }
+    report(subject, found)
 }
 
-fn report(info: &'static RulesetInfo, mut found: Found) -> Outcome<Report> {
+fn report(subject: &Subject, mut found: Found) -> Outcome<Report> {
     let mut report = Report::default();
     let played = format!(
         "{}, {}",
@@ -213,7 +216,7 @@ fn report(info: &'static RulesetInfo, mut found: Found) -> Outcome<Report> {
                 continue;
             }
             RulesetStep::Speed => {
-                let measured = measure(info.name, info.seats.0, Way::Bare, SPEED_SECONDS)?;
+                let measured = subject.measure(Way::Bare, SPEED_SECONDS)?;
                 format!(
                     "{} decisions/s on one core",
                     units::rate(measured.decisions_per_second)
@@ -232,24 +235,26 @@ fn report(info: &'static RulesetInfo, mut found: Found) -> Outcome<Report> {
             }
             _ => step.promise().to_owned(),
         };
-        report.judge(step, found.problems.remove(&step).map_or(Ok(detail), Err));
+        let problem = found.problems.remove(&step);
+        let remedy = subject.remedy(step);
+        report.judge_with(step, problem.map_or(Ok(detail), Err), remedy);
     }
     Ok(report)
 }
 
-fn describe(info: &RulesetInfo, found: &mut Found) {
+fn describe(subject: &Subject, found: &mut Found) {
     let step = RulesetStep::Description;
-    let (least, most) = info.seats;
-    found.expect(step, !info.summary.is_empty(), info.name, || {
+    let (least, most) = subject.seats();
+    found.expect(step, !subject.summary().is_empty(), subject.name(), || {
         "no summary".to_owned()
     });
     found.expect(
         step,
         2 <= least && least <= most && most <= arena_engine::MAX_SEATS,
-        info.name,
+        subject.name(),
         || format!("{least} to {most} seats"),
     );
-    for option in &info.options {
+    for option in subject.options() {
         found.expect(step, !option.summary.is_empty(), &option.name, || {
             "no summary".to_owned()
         });
@@ -257,15 +262,16 @@ fn describe(info: &RulesetInfo, found: &mut Found) {
 }
 
 /// The defaults, each preset, and each option at its bounds, for each number of seats.
-fn sets_of_options(info: &RulesetInfo, found: &mut Found) -> Vec<(String, Options, usize)> {
+fn sets_of_options(subject: &Subject, found: &mut Found) -> Vec<(String, Options, usize)> {
     let one = |name: &str, value: Value| Options::from([(name.to_owned(), value)]);
     let mut given = vec![Options::new()];
     given.extend(
-        info.presets
+        subject
+            .presets()
             .iter()
             .map(|it| one("preset", it.name.as_str().into())),
     );
-    for option in &info.options {
+    for option in subject.options() {
         given.extend(
             bounds(option)
                 .into_iter()
@@ -274,18 +280,15 @@ fn sets_of_options(info: &RulesetInfo, found: &mut Found) -> Vec<(String, Option
     }
     let mut sets = Vec::new();
     for given in given {
-        for seats in info.seats.0..=info.seats.1 {
+        for seats in subject.seats().0..=subject.seats().1 {
             let shown = given
                 .iter()
                 .map(|(name, value)| format!("{name}={value}, "));
             let label = shown.collect::<String>() + &units::plural(seats as u64, "seat");
-            match arena_games::resolve_version(info.name, info.version, &given, Some(seats)) {
+            match subject.resolve(&given, seats) {
                 Ok((options, seats)) => sets.push((label, options, seats)),
                 // The rules say what goes together.
-                Err(GamesError::Options {
-                    error: OptionError::Together(_) | OptionError::Seats { .. },
-                    ..
-                }) if !given.is_empty() => {}
+                Err(OptionsError::Excluded(_)) if !given.is_empty() => {}
                 Err(error) => {
                     found.expect(RulesetStep::Options, false, &label, || error.to_string());
                 }
@@ -319,6 +322,9 @@ impl Visitor for Walk<'_> {
         let mut rng = AgentRng::new(seed);
         let mut state = game.initial();
         let mut legal = Vec::new();
+        if game.failure(&state).is_some() {
+            return;
+        }
         for number in 0..found.events_max {
             let next = node::check(&game, &state, label, found);
             found.positions += 1;
@@ -345,6 +351,9 @@ impl Visitor for Walk<'_> {
                 game.apply_outcome(&mut state, outcome);
                 game.apply_outcome(&mut again, outcome);
                 shown = format!("outcome {outcome}");
+            }
+            if game.failure(&state).is_some() {
+                return;
             }
             found.expect(RulesetStep::Purity, state == again, label, || {
                 format!("{shown} leads from {before:?} to {state:?} and to {again:?}")

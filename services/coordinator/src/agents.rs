@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use arena_model::{
     AgentName, AgentRef, PERSON, Tournament,
     engine::options::{self, nearest},
-    is_hidden,
 };
 use arena_wire::{
     convert::{ConvertError, content, option_spec_from_wire, options_from_wire, options_to_wire},
@@ -14,7 +13,7 @@ use arena_wire::{
 };
 use prost::Message;
 
-use crate::error::Error;
+use crate::{binaries::check_binary, error::Error};
 
 /// Checks that a built-in bot plays a game, or returns the reason why it does not. Arguments:
 /// name and options of the bot, name and options of the ruleset, seats. The coordinator itself
@@ -328,61 +327,9 @@ fn conflict(known: &v1::Agent, agent: &v1::Agent) -> Error {
     ))
 }
 
-/// The digest that a name of 64 lower-case hexadecimal digits stands for.
-pub(crate) fn parse_sha256(text: &str) -> Result<[u8; 32], Error> {
-    let mut digest = [0; 32];
-    if text.bytes().any(|c| c.is_ascii_uppercase())
-        || hex::decode_to_slice(text, &mut digest).is_err()
-    {
-        return Err(Error::BinaryInvalid(format!(
-            "\"{text:.80}\" is not a SHA-256: expected 64 lower-case hexadecimal digits"
-        )));
-    }
-    Ok(digest)
-}
-
-/// Checks that the limits that a registration asks for are bounded themselves: a lease waits for
-/// an agent as long as it may take to start.
-fn check_limits(agent: &str, limits: v1::AgentLimits) -> Result<(), Error> {
-    let bounded = [
-        ("start timeout", limits.start_timeout_us, 600_000_000, "µs"),
-        ("memory", limits.memory_bytes, 1 << 40, "bytes"),
-        ("number of processes", limits.processes.into(), 4096, ""),
-        ("output", limits.output_bytes, 1 << 30, "bytes"),
-        ("scratch folder", limits.disk_bytes, 1 << 40, "bytes"),
-    ];
-    for (what, asked, most, unit) in bounded {
-        if asked > most {
-            let text = format!("agent \"{agent}\": the {what} is {asked} {unit}, at most {most}");
-            return Err(Error::Request(text));
-        }
-    }
-    Ok(())
-}
-
 fn check_source(agent: &v1::Agent, uploaded: impl Fn(&[u8; 32]) -> bool) -> Result<(), Error> {
     match &agent.source {
-        Some(Source::Binary(binary)) => {
-            if !uploaded(&parse_sha256(&binary.sha256)?) {
-                return Err(Error::BinaryInvalid(format!(
-                    "binary {} of agent \"{}\" has not been uploaded",
-                    binary.sha256, agent.name
-                )));
-            }
-            let plain = |text: &str| !text.contains(is_hidden);
-            if binary.file_name.is_empty()
-                || binary.file_name.contains('/')
-                || !plain(&binary.file_name)
-                || !binary.args.iter().all(|arg| plain(arg))
-            {
-                return Err(Error::BinaryInvalid(format!(
-                    "agent \"{}\": the binary needs a plain file name, and arguments without control \
-                     or invisible characters",
-                    agent.name
-                )));
-            }
-            check_limits(&agent.name, binary.limits.unwrap_or_default())
-        }
+        Some(Source::Binary(binary)) => check_binary("agent", &agent.name, binary, uploaded),
         Some(Source::Endpoint(endpoint)) => {
             let unix = endpoint.url.strip_prefix("unix:");
             let fits = match unix {

@@ -10,8 +10,12 @@ use std::{
     time::Duration,
 };
 
+use arena_model::is_hidden;
 use arena_store::{Change, Collection, Store, StoreError};
-use arena_wire::{limits, v1::Role};
+use arena_wire::{
+    limits,
+    v1::{self, Role},
+};
 
 use crate::{door::Principal, error::Error};
 
@@ -181,4 +185,64 @@ pub(crate) fn remove_unneeded(
         store.remove_binary(sha256)?;
     }
     Ok(unneeded)
+}
+
+/// The digest that a name of 64 lower-case hexadecimal digits stands for.
+pub(crate) fn parse_sha256(text: &str) -> Result<[u8; 32], Error> {
+    let mut digest = [0; 32];
+    if text.bytes().any(|c| c.is_ascii_uppercase())
+        || hex::decode_to_slice(text, &mut digest).is_err()
+    {
+        return Err(Error::BinaryInvalid(format!(
+            "\"{text:.80}\" is not a SHA-256: expected 64 lower-case hexadecimal digits"
+        )));
+    }
+    Ok(digest)
+}
+
+/// Checks that the limits that a registration asks for are bounded themselves: a lease waits for
+/// an agent as long as it may take to start.
+fn check_limits(what_of: &str, name: &str, limits: v1::AgentLimits) -> Result<(), Error> {
+    let bounded = [
+        ("start timeout", limits.start_timeout_us, 600_000_000, "µs"),
+        ("memory", limits.memory_bytes, 1 << 40, "bytes"),
+        ("number of processes", limits.processes.into(), 4096, ""),
+        ("output", limits.output_bytes, 1 << 30, "bytes"),
+        ("scratch folder", limits.disk_bytes, 1 << 40, "bytes"),
+    ];
+    for (what, asked, most, unit) in bounded {
+        if asked > most {
+            let text =
+                format!("{what_of} \"{name}\": the {what} is {asked} {unit}, at most {most}");
+            return Err(Error::Request(text));
+        }
+    }
+    Ok(())
+}
+
+/// Checks a program of an agent or a ruleset.
+pub(crate) fn check_binary(
+    what: &str,
+    name: &str,
+    binary: &v1::BinarySource,
+    uploaded: impl Fn(&[u8; 32]) -> bool,
+) -> Result<(), Error> {
+    if !uploaded(&parse_sha256(&binary.sha256)?) {
+        return Err(Error::BinaryInvalid(format!(
+            "binary {} of {what} \"{name}\" has not been uploaded",
+            binary.sha256
+        )));
+    }
+    let plain = |text: &str| !text.contains(is_hidden);
+    if binary.file_name.is_empty()
+        || binary.file_name.contains('/')
+        || !plain(&binary.file_name)
+        || !binary.args.iter().all(|arg| plain(arg))
+    {
+        return Err(Error::BinaryInvalid(format!(
+            "{what} \"{name}\": the binary needs a plain file name, and arguments without control or \
+             invisible characters"
+        )));
+    }
+    check_limits(what, name, binary.limits.unwrap_or_default())
 }

@@ -145,7 +145,14 @@ mod tests {
             Vec::new(),
         );
         let seed = "0x5eed".parse().expect("a seed");
-        let plan = crate::plan::Plan::new(spec, "", seed, &agents).expect("a plan");
+        let plan = crate::plan::Plan::new(
+            spec,
+            "",
+            seed,
+            &agents,
+            &crate::rulesets::Rulesets::default(),
+        )
+        .expect("a plan");
         let mut tally = Tally::new(&plan.tournament).expect("a tally");
         let stages = Stages::new(&plan.tournament).expect("stages");
         for game in stages.schedule().iter().take(60) {

@@ -15,6 +15,7 @@ mod holds;
 mod levels;
 mod reports;
 mod retry;
+mod rulesets;
 pub(crate) mod sealed;
 mod stages;
 mod standings;
@@ -47,6 +48,7 @@ use crate::{
     error::{Error, RunError},
     ledger::{Ledger, ReportId, Reports, TournamentNo, WorkerId},
     messages::{Reply, Request, RunSummary},
+    rulesets::Rulesets,
     tickets::Tickets,
 };
 use answers::Answers;
@@ -121,6 +123,7 @@ pub(crate) struct Core {
     turned: Instant,
 
     agents: Arc<Agents>,
+    rulesets: Arc<Rulesets>,
     answers: Answers,
     ledger: Ledger,
     tournaments: BTreeMap<String, TournamentEntry>,
@@ -129,6 +132,8 @@ pub(crate) struct Core {
 
     /// Tournaments with an agent that did not start somewhere.
     failing: BTreeSet<String>,
+    /// Tournaments whose package of rules failed, with the reason and the worker.
+    broken: BTreeMap<String, (String, String)>,
 
     workers: BTreeMap<WorkerId, Present>,
     /// Waiting requests for games, in the order of arrival; at most one for each worker.
@@ -202,6 +207,7 @@ impl Core {
             self.stand_still();
             // Before anything is leased.
             self.hold_unstartable().await;
+            self.hold_broken().await;
             match turn {
                 Turn::Drain => {
                     deadline = Some(self.now() + drain_limit);
@@ -215,6 +221,7 @@ impl Core {
                 .set((inbox.commands.len() + inbox.reports.len()) as i64);
             self.stand_still();
             self.hold_unstartable().await;
+            self.hold_broken().await;
             self.remove_binaries().await;
             self.look_after();
             if let Some(error) = self.failed.take() {

@@ -87,6 +87,10 @@ fn rules(info: &Info) -> Option<Arc<dyn AnyGame>> {
 
 /// The seat that made an event.
 fn seat_at(info: &Info, record: &GameRecord, event: usize) -> Option<usize> {
+    if let Some(transcript) = &record.transcript {
+        let (seat, _) = transcript.events.get(event)?;
+        return seat.map(usize::from);
+    }
     let game = rules(info)?;
     let mut seats = Vec::with_capacity(record.events.len());
     // An illegal event ends the list early.
@@ -160,6 +164,7 @@ mod tests {
                 decisions: Vec::new(),
                 termination: Termination::Normal,
                 faults: Vec::new(),
+                transcript: None,
             },
         );
         let fault = fault.map(|(ply, kind)| SeatFault { ply, seat: 0, kind });

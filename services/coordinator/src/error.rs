@@ -122,6 +122,19 @@ pub(crate) enum Error {
     Seed(#[from] SeedError),
     #[error(transparent)]
     Games(#[from] arena_games::GamesError),
+    /// Options of rules that are a package.
+    #[error(transparent)]
+    RulesOptions(arena_model::rules::RulesError),
+    #[error(
+        "no ruleset \"{name}\" is registered{}",
+        nearest.as_ref().map_or_else(String::new, |it| format!(", did you mean \"{it}\"?"))
+    )]
+    RulesetNotFound {
+        name: String,
+        nearest: Option<String>,
+    },
+    #[error("{0}")]
+    RulesetConflict(String),
     /// There are no openings of the length that the spec requires.
     #[error(transparent)]
     Book(#[from] crate::openings::BookError),
@@ -346,7 +359,10 @@ impl Error {
             Self::Games(arena_games::GamesError::Unknown { .. }) => {
                 (InvalidArgument, reasons::UNKNOWN_RULESET)
             }
+            Self::RulesetNotFound { .. } => (NotFound, reasons::UNKNOWN_RULESET),
+            Self::RulesetConflict(_) => (FailedPrecondition, reasons::RULESET_CONFLICT),
             Self::Book(_)
+            | Self::RulesOptions(_)
             | Self::Games(_)
             | Self::BotOption { .. }
             | Self::BotRefuses { .. }

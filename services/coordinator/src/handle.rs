@@ -149,15 +149,19 @@ impl Handle {
         spec_toml: &str,
         seed: &str,
     ) -> Result<(Plan, Arc<Agents>), Error> {
-        let agents = self.ask(|core| Ok(core.agents())).await?;
+        let asked = self.ask(|core| Ok((core.agents(), core.rulesets())));
+        let (agents, rulesets) = asked.await?;
         let (spec_toml, mut seed) = (spec_toml.to_owned(), seed.to_owned());
         if let Some(commitment) = seed.strip_prefix(SEALED).map(str::to_owned) {
             seed = self.ask(move |core| core.seed_of(&commitment)).await?;
         }
         let drawn = TournamentSeed::from_bytes(random::bytes()?);
         // A book of openings takes a while, and other requests must not wait for it.
-        self.compute(move || Ok((Plan::new(&spec_toml, &seed, drawn, &agents)?, agents)))
-            .await
+        self.compute(move || {
+            let plan = Plan::new(&spec_toml, &seed, drawn, &agents, &rulesets)?;
+            Ok((plan, agents))
+        })
+        .await
     }
 
     /// Computes something that takes long, when it has a place.

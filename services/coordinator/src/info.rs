@@ -62,13 +62,21 @@ impl Rules {
         let given = convert::options_from_wire(&setup.options);
         let (ruleset, version) = (&setup.ruleset, setup.rules_version);
         let seats = Some(setup.seats as usize);
-        let (options, seats) = arena_games::resolve_version(ruleset, version, &given, seats)?;
-        let game = arena_games::build_version(ruleset, version, &options, seats)?;
+        let (options, game) = match convert::described(setup)? {
+            Some(described) => described,
+            None => {
+                let resolved = arena_games::resolve_version(ruleset, version, &given, seats);
+                let (options, seats) = resolved?;
+                let game = arena_games::build_version(ruleset, version, &options, seats)?;
+                (options, game)
+            }
+        };
         let agents = setup.agents.iter().map(|agent| agent.name.clone());
         let header = RecordHeader {
             tournament_id: setup.tournament_id.clone(),
             ruleset: ruleset.clone(),
             rules_version: version,
+            rules_digest: setup.rules.as_ref().map(|rules| rules.digest.clone()),
             options,
             agents: agents.collect(),
             setup: convert::record_setup(setup),
@@ -233,27 +241,39 @@ impl Info {
         self.setup.agents.iter().any(|agent| {
             matches!(&agent.source, Some(v1::agent_setup::Source::Binary(binary))
                 if binary.sha256 == sha256)
-        })
+        }) || self
+            .package()
+            .is_some_and(|package| package.sha256 == sha256)
+    }
+
+    /// The package of its rules, if they are one.
+    pub(crate) fn package(&self) -> Option<&v1::BinarySource> {
+        self.setup.rules.as_ref()?.package.as_ref()
     }
 
     /// True if workers start a registered binary for it.
     pub(crate) fn starts_binaries(&self) -> bool {
         let mut sources = self.setup.agents.iter().map(|agent| &agent.source);
-        sources.any(|source| matches!(source, Some(v1::agent_setup::Source::Binary(_))))
+        self.package().is_some()
+            || sources.any(|source| matches!(source, Some(v1::agent_setup::Source::Binary(_))))
     }
 
     /// Extra time that its leases may go without progress.
     pub(crate) fn progress_timeouts(&self) -> ProgressTimeouts {
-        let starts = self.setup.agents.iter().filter_map(|agent| {
-            let Some(v1::agent_setup::Source::Binary(binary)) = &agent.source else {
-                return None;
-            };
+        let agents = self
+            .setup
+            .agents
+            .iter()
+            .filter_map(|agent| match &agent.source {
+                Some(v1::agent_setup::Source::Binary(binary)) => Some(binary),
+                _ => None,
+            });
+        let starts = agents.chain(self.package()).map(|binary| {
             let limit = binary.limits.unwrap_or_default().start_timeout_us;
-            Some(if limit == 0 {
-                START_TIMEOUT
-            } else {
-                Duration::from_micros(limit)
-            })
+            match limit {
+                0 => START_TIMEOUT,
+                limit => Duration::from_micros(limit),
+            }
         });
         let starting = starts.max().unwrap_or_default() * STARTS;
         let outside = self
@@ -311,8 +331,9 @@ impl Info {
         }
         let plies = self.setup.play.unwrap_or_default().opening_plies;
         let is_void = record.termination == Termination::Void;
-        if is_void || schedule.game(record.index).opening.is_some() {
-            // A void game has no moves. Openings of a book were checked with the schedule.
+        if is_void || !game.has_rules() || schedule.game(record.index).opening.is_some() {
+            // A void game has no moves. Openings of a book were checked with the schedule. A package
+            // of rules is not started here.
             return Ok(());
         }
         let drawn = match plies {

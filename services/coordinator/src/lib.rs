@@ -28,6 +28,7 @@ mod plan;
 mod random;
 mod results;
 mod rpc;
+mod rulesets;
 mod service;
 mod stored_game;
 #[cfg(test)]

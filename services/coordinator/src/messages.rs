@@ -59,6 +59,8 @@ pub(crate) struct FailedGame {
     pub(crate) reason: String,
     /// The agent that did not start, if that was the reason.
     pub(crate) unready: Option<v1::UnreadyAgent>,
+    /// True if the package of the rules is at fault.
+    pub(crate) rules_failed: bool,
 }
 
 /// Games compared with their durable records.

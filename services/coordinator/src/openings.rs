@@ -84,6 +84,19 @@ pub fn settle(tournament: &mut Tournament) -> Result<(), BookError> {
     Ok(())
 }
 
+/// Plies of the drawn opening of a game without chance whose rules are a package.
+const PACKAGE_PLIES: u32 = 2;
+
+/// Completes a tournament whose rules are a package. The coordinator does not start it, so there is
+/// no book: openings are drawn for each block.
+pub fn settle_package(tournament: &mut Tournament, has_chance: bool) {
+    let plies = if has_chance { 0 } else { PACKAGE_PLIES };
+    tournament.play.opening_plies.get_or_insert(plies);
+    for agent in &mut tournament.agents {
+        agent.uses_seed = None;
+    }
+}
+
 /// The openings of a tournament without chance, in the order of a group's blocks.
 ///
 /// # Errors

@@ -76,7 +76,9 @@ pub fn check<G: Game>(
         let stream = streams.get(StreamOf::of_chance(described.seat), keys);
         let drawn = stream.weighted(game.weights(state)) as u16;
         if drawn == described.event.id() {
-            luck.add(game, state, drawn);
+            if game.has_luck() {
+                luck.add(game, state, drawn);
+            }
             return;
         }
         let mut name = String::new();

@@ -8,6 +8,7 @@ use crate::{
     openings::{OpeningBook, OpeningError, OpeningLength, opening_book},
     random::{GameKeys, Key},
     replay::{Described, Outcome, ReplayError, Step, replay, resolve_steps},
+    transcript::Transcript,
 };
 
 /// A [`Game`] of any ruleset.
@@ -16,6 +17,14 @@ pub trait AnyGame: Send + Sync {
     fn version(&self) -> u32;
     /// Number of players.
     fn seats(&self) -> usize;
+    /// False if this program does not have the rules, see [`crate::StatedGame`].
+    fn has_rules(&self) -> bool {
+        true
+    }
+    /// The game of a record that describes itself; none if the rules are here.
+    fn stated(&self, _transcript: &Transcript, _scores: &[i64]) -> Option<Box<dyn AnyGame>> {
+        None
+    }
     /// See [`Match::open`].
     fn open(&self, setup: Setup) -> Result<Box<dyn AnyMatch>, IllegalAction>;
     /// See [`replay()`].
@@ -69,10 +78,14 @@ pub trait AnyMatch: Send {
     fn fault(&mut self, kind: FaultKind);
     /// See [`Match::void`].
     fn void(&mut self);
+    /// See [`Match::failure`].
+    fn failure(&self) -> Option<String>;
     /// See [`Match::finish`].
     fn finish(self: Box<Self>) -> Finished;
     /// Appends the encoded position, see [`Game::encode`].
     fn encode(&self, moves: bool, out: &mut Vec<u8>);
+    /// Appends the position for bots of this program, see [`Game::save`].
+    fn save(&self, out: &mut Vec<u8>);
     /// Appends the notation of a legal action.
     fn write_action(&self, action: ActionId, out: &mut String);
 }
@@ -178,12 +191,20 @@ impl<G: Game> AnyMatch for Match<G> {
         Self::void(self);
     }
 
+    fn failure(&self) -> Option<String> {
+        Self::failure(self)
+    }
+
     fn finish(self: Box<Self>) -> Finished {
         Self::finish(*self)
     }
 
     fn encode(&self, moves: bool, out: &mut Vec<u8>) {
         self.game().encode(self.state(), moves, out);
+    }
+
+    fn save(&self, out: &mut Vec<u8>) {
+        self.game().save(self.state(), out);
     }
 
     fn write_action(&self, action: ActionId, out: &mut String) {

@@ -5,7 +5,7 @@ use std::{
     hash::Hash,
 };
 
-use crate::values;
+use crate::{transcript::Transcript, values};
 
 /// A place at the board, from 0. Seat 0 moves first unless the ruleset draws the starter.
 pub type Seat = u8;
@@ -102,7 +102,7 @@ pub trait Game: Clone + Send + Sync + 'static {
     fn node(&self, state: &Self::State) -> Node;
 
     /// At a chance node: the weight of each outcome. The sum is above 0 and fits 32 bits.
-    fn weights(&self, state: &Self::State) -> &[u32];
+    fn weights<'a>(&'a self, state: &'a Self::State) -> &'a [u32];
 
     /// At a decision: replaces `out` by the legal actions in ascending order. There is always one:
     /// a seat that cannot move has a pass.
@@ -171,6 +171,35 @@ pub trait Game: Clone + Send + Sync + 'static {
     /// # Errors
     /// [`PositionError`] if the bytes are no position of this game with these options.
     fn decode(&self, bytes: &[u8]) -> Result<Self::State, PositionError>;
+
+    /// Appends what [`Game::load`] reads: the position, for bots of this program.
+    fn save(&self, state: &Self::State, out: &mut Vec<u8>) {
+        self.encode(state, false, out);
+    }
+
+    /// Reads the output of [`Game::save`].
+    ///
+    /// # Errors
+    /// [`PositionError`] if the bytes are no position of this game with these options.
+    fn load(&self, bytes: &[u8]) -> Result<Self::State, PositionError> {
+        self.decode(bytes)
+    }
+
+    /// True if records have the luck of each seat, see [`crate::luck()`].
+    fn has_luck(&self) -> bool {
+        true
+    }
+
+    /// Why a position is unknown, for rules that are not part of this program and can fail. Such a
+    /// position is [`Node::Over`], and its game has no result.
+    fn failure(&self, _state: &Self::State) -> Option<String> {
+        None
+    }
+
+    /// How a game reached this position, for rules that not every reader of records has.
+    fn transcript(&self, _state: &Self::State) -> Option<Transcript> {
+        None
+    }
 
     /// Draws the board as text of several lines.
     fn draw(&self, state: &Self::State, out: &mut dyn Write);

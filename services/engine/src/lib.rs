@@ -28,6 +28,7 @@ pub mod options;
 mod random;
 mod replay;
 mod testing;
+mod transcript;
 pub mod values;
 
 pub use check::{CheckError, Checked, DiceError, check};
@@ -42,3 +43,4 @@ pub use openings::{OpeningBook, OpeningError, OpeningLength, opening_book};
 pub use random::{AgentRng, GameKeys, Key, Stream, StreamOf};
 pub use replay::{Described, Outcome, ReplayError, ReplayProblem, Step, replay, resolve_steps};
 pub use testing::{luck, perft};
+pub use transcript::{StatedGame, Transcript};

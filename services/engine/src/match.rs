@@ -5,6 +5,7 @@ use crate::{
     game::{ActionId, Game, MAX_SEATS, Node, OutcomeId, PerSeat, Seat},
     luck::Luck,
     random::{GameKeys, StreamOf, Streams},
+    transcript::Transcript,
 };
 
 /// Settings of a game, in addition to its rules.
@@ -157,6 +158,8 @@ pub struct Finished {
     pub termination: Termination,
     /// Faults of agents, in order.
     pub faults: Vec<SeatFault>,
+    /// See [`Game::transcript`].
+    pub transcript: Option<Transcript>,
 }
 
 /// A game in progress.
@@ -252,6 +255,12 @@ impl<G: Game> Match<G> {
         &self.events
     }
 
+    /// Why the match ended without a result, if the rules failed.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        self.game.failure(&self.state)
+    }
+
     /// The faults so far.
     #[must_use]
     pub fn faults(&self) -> &[SeatFault] {
@@ -343,6 +352,7 @@ impl<G: Game> Match<G> {
             decisions: self.decisions[..seats].to_vec(),
             termination,
             faults: self.faults,
+            transcript: self.game.transcript(&self.state),
         }
     }
 
@@ -352,6 +362,9 @@ impl<G: Game> Match<G> {
             match self.game.node(&self.state) {
                 Node::Chance(owner) => self.draw(owner),
                 Node::Over(ending) => {
+                    if self.failure().is_some() {
+                        return self.void();
+                    }
                     self.legal.clear();
                     let forfeited = self.forfeited.contains(&true);
                     self.status = Status::Over(if forfeited {
@@ -376,7 +389,7 @@ impl<G: Game> Match<G> {
             .streams
             .get(StreamOf::of_chance(owner), &self.setup.keys);
         let outcome = stream.weighted(self.game.weights(&self.state)) as OutcomeId;
-        if self.setup.luck {
+        if self.setup.luck && self.game.has_luck() {
             self.luck.add(&self.game, &self.state, outcome);
         }
         self.game.apply_outcome(&mut self.state, outcome);

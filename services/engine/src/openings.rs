@@ -45,6 +45,9 @@ pub enum OpeningError {
     /// The opening does not determine the rest of the game.
     #[error("the game has chance")]
     Chance,
+    /// The rules are not part of this program.
+    #[error("this program does not have the rules")]
+    NoRules,
     /// Every game ends earlier.
     #[error("all games under these rules end within {plies} plies")]
     Over {

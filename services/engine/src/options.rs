@@ -1,8 +1,12 @@
 //! Options of rulesets and of bots: their descriptions, and chosen values.
 
+mod seats;
+
 use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
+
+pub use seats::resolve_seats;
 
 /// A chosen value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -61,6 +61,12 @@ pub enum ReplayProblem {
     /// There is no chance outcome of this name.
     #[error("there is no chance outcome \"{0}\" here")]
     Unnamed(String),
+    /// The rules failed.
+    #[error("{0}")]
+    Failed(String),
+    /// The record does not describe this event, and the rules are not here.
+    #[error("the record does not state this event's seat and notation")]
+    Unstated,
     /// The game was over before.
     #[error("the game has already ended")]
     AfterEnd,
@@ -87,7 +93,7 @@ pub fn resolve_steps<G: Game>(game: &G, steps: &[Step]) -> Result<Vec<Event>, Re
     for (index, step) in steps.iter().enumerate() {
         let fail = |problem| Err(ReplayError { index, problem });
         match (game.node(&state), step) {
-            (Node::Over(_), _) => return fail(ReplayProblem::AfterEnd),
+            (Node::Over(_), _) => return fail(over(game, &state)),
             (Node::Chance(_), Step::Chance(wanted)) => {
                 let found = (0..game.weights(&state).len() as u16).find(|&outcome| {
                     name.clear();
@@ -115,6 +121,12 @@ pub fn resolve_steps<G: Game>(game: &G, steps: &[Step]) -> Result<Vec<Event>, Re
     Ok(events)
 }
 
+/// Why nothing can follow this position.
+fn over<G: Game>(game: &G, state: &G::State) -> ReplayProblem {
+    let failure = game.failure(state);
+    failure.map_or(ReplayProblem::AfterEnd, ReplayProblem::Failed)
+}
+
 /// Applies the events from the initial position, checks each of them, and passes each to `visit`
 /// with the position before it.
 ///
@@ -135,7 +147,7 @@ pub fn replay<G: Game>(
         name.clear();
         let id = event.id();
         let seat = match (game.node(&state), event.is_action()) {
-            (Node::Over(_), _) => return fail(ReplayProblem::AfterEnd),
+            (Node::Over(_), _) => return fail(over(game, &state)),
             (Node::Chance(_), true) => return fail(ReplayProblem::NoOutcome),
             (Node::Decision(_), false) => return fail(ReplayProblem::NoAction),
             (Node::Chance(seat), false) => {
@@ -163,6 +175,10 @@ pub fn replay<G: Game>(
             true => game.apply(&mut state, id),
             false => game.apply_outcome(&mut state, id),
         }
+    }
+    if let Some(problem) = game.failure(&state) {
+        let (index, problem) = (events.len(), ReplayProblem::Failed(problem));
+        return Err(ReplayError { index, problem });
     }
     let (ending, to_move) = match game.node(&state) {
         Node::Over(ending) => (Some(ending), None),

@@ -8,7 +8,7 @@ use std::{
 };
 
 use arena_engine::{
-    ActionId, AnyGame, Game, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError,
+    ActionId, AnyGame, Game, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError, Transcript,
     options::{OptionError, Options},
 };
 
@@ -100,7 +100,7 @@ fn check_seats(info: &RulesetInfo) -> Result<(), AddError> {
 fn check_names(names: impl Iterator<Item = &'static str>) -> Result<(), AddError> {
     let mut taken: Vec<&str> = crate::registry::built_in().collect();
     for name in names {
-        if !is_valid(name) {
+        if !is_ruleset_name(name) {
             return Err(AddError::Name(name));
         }
         if taken.contains(&name) {
@@ -116,7 +116,9 @@ pub(crate) fn added() -> &'static [AddedRuleset] {
     ADDED.get_or_init(Vec::new)
 }
 
-fn is_valid(name: &str) -> bool {
+/// True for the name of a ruleset: 1 to 40 lower-case letters, digits and dashes, first a letter.
+#[must_use]
+pub fn is_ruleset_name(name: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     name.len() <= 40
         && name.starts_with(|first: char| first.is_ascii_lowercase())
@@ -209,8 +211,9 @@ macro_rules! rules {
             fn initial(&self) -> AddedState;
             $(fn $of(&self, state: &AddedState $(, $arg: $kind)*) $(-> $out)?;)*
             $(fn $change(&self, state: &mut AddedState, $event: $id);)*
-            fn weights(&self, state: &AddedState) -> &[u32];
+            fn weights<'a>(&'a self, state: &'a AddedState) -> &'a [u32];
             fn decode(&self, bytes: &[u8]) -> Result<AddedState, PositionError>;
+            fn load(&self, bytes: &[u8]) -> Result<AddedState, PositionError>;
         }
 
         impl<G: Game> Rules for G {
@@ -236,12 +239,16 @@ macro_rules! rules {
                 }
             )*
 
-            fn weights(&self, state: &AddedState) -> &[u32] {
+            fn weights<'a>(&'a self, state: &'a AddedState) -> &'a [u32] {
                 Game::weights(self, state.get())
             }
 
             fn decode(&self, bytes: &[u8]) -> Result<AddedState, PositionError> {
                 Ok(AddedState(Box::new(Game::decode(self, bytes)?)))
+            }
+
+            fn load(&self, bytes: &[u8]) -> Result<AddedState, PositionError> {
+                Ok(AddedState(Box::new(Game::load(self, bytes)?)))
             }
         }
 
@@ -270,12 +277,16 @@ macro_rules! rules {
                 }
             )*
 
-            fn weights(&self, state: &AddedState) -> &[u32] {
+            fn weights<'a>(&'a self, state: &'a AddedState) -> &'a [u32] {
                 self.0.weights(state)
             }
 
             fn decode(&self, bytes: &[u8]) -> Result<AddedState, PositionError> {
                 self.0.decode(bytes)
+            }
+
+            fn load(&self, bytes: &[u8]) -> Result<AddedState, PositionError> {
+                self.0.load(bytes)
             }
         }
     };
@@ -287,6 +298,7 @@ rules! {
     fn seats() -> usize;
     fn has_chance() -> bool;
     fn draws_only_starter() -> bool;
+    fn has_luck() -> bool;
     fn pass() -> Option<ActionId>;
     state fn node() -> Node;
     state fn legal(out: &mut Vec<ActionId>);
@@ -297,7 +309,10 @@ rules! {
     state fn write_action(action: ActionId, out: &mut dyn Write);
     state fn write_outcome(outcome: OutcomeId, out: &mut dyn Write);
     state fn encode(moves: bool, out: &mut Vec<u8>);
+    state fn save(out: &mut Vec<u8>);
     state fn draw(out: &mut dyn Write);
+    state fn failure() -> Option<String>;
+    state fn transcript() -> Option<Transcript>;
     change fn apply(action: ActionId);
     change fn apply_outcome(outcome: OutcomeId);
 }

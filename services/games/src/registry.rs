@@ -269,39 +269,13 @@ pub fn resolve_version(
     };
     let mut resolved = options::resolve(&info.options, &info.presets, given).map_err(fail)?;
     let mut chosen: BTreeSet<&str> = given.keys().map(String::as_str).collect();
-    let fixed = match given.get("preset") {
-        Some(Value::Text(preset)) if !info.presets.is_empty() => {
-            let preset = options::find_preset(&info.presets, preset).map_err(fail)?;
-            chosen.extend(preset.options.keys().map(String::as_str));
-            preset.seats
-        }
-        _ => None,
-    };
-    (info.settle)(&mut resolved, &chosen);
-    let (least, most) = info.seats;
-    let seats = seats.or(fixed).unwrap_or(least);
-    let (what, least, most) = match fixed {
-        Some(fixed) if fixed != seats => {
-            let preset = given.get("preset").map(ToString::to_string);
-            (
-                format!("preset {}", preset.unwrap_or_default()),
-                fixed,
-                fixed,
-            )
-        }
-        _ => (info.name.to_owned(), least, most),
-    };
-    if !(least..=most).contains(&seats) {
-        let allowed = match least == most {
-            true => least.to_string(),
-            false => format!("{least} to {most}"),
-        };
-        return Err(fail(OptionError::Seats {
-            what,
-            allowed,
-            seats,
-        }));
+    if let Some(Value::Text(preset)) = given.get("preset").filter(|_| !info.presets.is_empty()) {
+        let preset = options::find_preset(&info.presets, preset).map_err(fail)?;
+        chosen.extend(preset.options.keys().map(String::as_str));
     }
+    (info.settle)(&mut resolved, &chosen);
+    let seats = options::resolve_seats(info.name, info.seats, &info.presets, given, seats);
+    let seats = seats.map_err(fail)?;
     build_version(name, version, &resolved, seats)?;
     Ok((resolved, seats))
 }

@@ -13,6 +13,7 @@ mod name;
 mod printable;
 pub mod record;
 pub mod result;
+pub mod rules;
 mod sandbox;
 pub mod seat;
 pub mod seed;

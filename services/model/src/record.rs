@@ -6,7 +6,9 @@ mod read;
 mod verify;
 mod write;
 
-use arena_engine::{Event, Finished, SeatFault, Termination, options::Options};
+use arena_engine::{
+    AnyGame, Event, Finished, SeatFault, Termination, Transcript, options::Options,
+};
 
 use crate::{
     beginning::{BEGINNING_PLIES, Beginning},
@@ -56,6 +58,9 @@ pub struct GameRecord {
     /// The value of [`GameRecord::beginning`], if events are not stored and there was a fault; else
     /// empty.
     pub beginning: Beginning,
+    /// Seats and notations of the events, if the rules are a package, so that readers without it can
+    /// write the record's line.
+    pub transcript: Option<Box<Transcript>>,
 }
 
 impl GameRecord {
@@ -81,7 +86,14 @@ impl GameRecord {
             hash: [0; 32],
             course: 0,
             beginning: Beginning::default(),
+            transcript: game.transcript.filter(|_| !void).map(Box::new),
         }
+    }
+
+    /// The game as this record states it, if the rules are not part of this program.
+    #[must_use]
+    pub fn stated(&self, game: &dyn AnyGame) -> Option<Box<dyn AnyGame>> {
+        game.stated(self.transcript.as_deref()?, &self.scores)
     }
 
     /// A fingerprint of the events: the same for games with the same events, and almost always
@@ -192,6 +204,8 @@ pub struct RecordHeader {
     pub ruleset: String,
     /// Version of the rules.
     pub rules_version: u32,
+    /// The digest of the rules, if they are a package.
+    pub rules_digest: Option<String>,
     /// Resolved options of the ruleset.
     pub options: Options,
     /// Names of the tournament's agents, in the order of the spec.

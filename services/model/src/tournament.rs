@@ -46,6 +46,9 @@ pub struct Tournament {
     pub ruleset: String,
     /// Version of the rules.
     pub rules_version: u32,
+    /// The digest of the rules, if they are a package: [`Package::digest`](crate::Package::digest).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules_digest: Option<String>,
     /// Resolved options of the ruleset.
     pub options: Options,
     /// The source of all randomness.
@@ -147,6 +150,7 @@ mod tests {
             name: "cup".parse().expect("a name"),
             ruleset: "kalah".to_owned(),
             rules_version: 1,
+            rules_digest: None,
             options: Options::from([("pits".to_owned(), 6.into())]),
             seed: "0x5eed".parse().expect("a seed"),
             format: Format::RoundRobin,
@@ -180,9 +184,10 @@ mod tests {
     #[test]
     fn id_covers_everything_but_the_name() {
         let id = tournament().id(1);
-        let changes: [fn(&mut Tournament); 13] = [
+        let changes: [fn(&mut Tournament); 14] = [
             |t| t.ruleset.push('x'),
             |t| t.rules_version += 1,
+            |t| t.rules_digest = Some("aa".to_owned()),
             |t| t.options.clear(),
             |t| t.seed = TournamentSeed::from_bytes([1; 32]),
             |t| t.blocks += 1,

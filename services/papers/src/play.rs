@@ -110,6 +110,7 @@ impl<G: Game> MatchupPlayer<G> {
             name: spec.name.clone(),
             ruleset: spec.ruleset.clone(),
             rules_version: game.version(),
+            rules_digest: None,
             options: play.options.clone(),
             seed: spec
                 .seed

@@ -104,6 +104,7 @@ mod tests {
             name: "cup".parse().expect("a name"),
             ruleset: "kalah".to_owned(),
             rules_version: 1,
+            rules_digest: None,
             options: Options::new(),
             seed: "0x5eed".parse().expect("a seed"),
             format: Format::Swiss,
@@ -136,6 +137,7 @@ mod tests {
             hash: [0; 32],
             course: 0,
             beginning: arena_model::Beginning::default(),
+            transcript: None,
             seats: game.seats,
         }
     }

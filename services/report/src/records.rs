@@ -1,9 +1,8 @@
 //! Tournaments and their records from the coordinator.
 
-use std::{pin::Pin, sync::Arc};
+use std::{fmt::Display, pin::Pin, sync::Arc};
 
 use arena_engine::AnyGame;
-use arena_games::GamesError;
 use arena_model::{GameRecord, RecordHeader, record::LineWriter};
 use arena_wire::{convert, v1};
 use itertools::Itertools;
@@ -30,15 +29,22 @@ impl TournamentRecords {
         let seats = setup.seats as usize;
         let given = convert::options_from_wire(&setup.options);
         let (ruleset, version) = (&setup.ruleset, setup.rules_version);
-        let (options, seats) = arena_games::resolve_version(ruleset, version, &given, Some(seats))
-            .map_err(|error| unknown_rules(setup, error))?;
-        let game = arena_games::build_version(ruleset, version, &options, seats)
-            .map_err(|error| unknown_rules(setup, error))?;
+        let described = convert::described(setup).map_err(|error| unknown_rules(setup, &error))?;
+        let (options, game) = match described {
+            Some(described) => described,
+            None => {
+                let resolved = arena_games::resolve_version(ruleset, version, &given, Some(seats));
+                let (options, seats) = resolved.map_err(|error| unknown_rules(setup, &error))?;
+                let game = arena_games::build_version(ruleset, version, &options, seats);
+                (options, game.map_err(|error| unknown_rules(setup, &error))?)
+            }
+        };
         let agents = setup.agents.iter();
         let header = RecordHeader {
             tournament_id: setup.tournament_id.clone(),
             ruleset: setup.ruleset.clone(),
             rules_version: setup.rules_version,
+            rules_digest: setup.rules.as_ref().map(|rules| rules.digest.clone()),
             options,
             agents: agents.map(|agent| agent.name.clone()).collect(),
             setup: convert::record_setup(setup),
@@ -49,6 +55,13 @@ impl TournamentRecords {
             hash_only: setup.hash_only,
             header,
         })
+    }
+
+    /// The game that replays a record: if the rules are a package, what the record states.
+    #[must_use]
+    pub fn game_of(&self, record: &GameRecord) -> Arc<dyn AnyGame> {
+        let stated = record.stated(&*self.game);
+        stated.map_or_else(|| self.game.clone(), Arc::from)
     }
 
     /// Checks a record against the rules, the seed and the hash.
@@ -90,6 +103,7 @@ impl TournamentRecords {
     pub fn short_line(&self, record: &GameRecord) -> Result<String> {
         let short = GameRecord {
             events: Vec::new(),
+            transcript: None,
             ..record.clone()
         };
         let line = self.line(&short)?;
@@ -103,7 +117,7 @@ impl TournamentRecords {
 }
 
 /// Error for a tournament with an unknown ruleset.
-fn unknown_rules(setup: &v1::TournamentSetup, error: GamesError) -> ReportError {
+fn unknown_rules(setup: &v1::TournamentSetup, error: &dyn Display) -> ReportError {
     ReportError::failed(format!("tournament {}: {error}", setup.tournament_id))
 }
 

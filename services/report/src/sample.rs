@@ -172,6 +172,8 @@ impl Sampler {
             if record.plies as usize > steps_left {
                 continue;
             }
+            let stated = record.stated(game);
+            let game = stated.as_deref().unwrap_or(game);
             let (start, steps) = boards.steps(game, &record.events)?;
             steps_left -= steps.len();
             let seats = record.seats.iter();

@@ -138,7 +138,7 @@ metrics! {
     TOURNAMENTS = gauge("arena_tournaments", &["state"],
         "Tournaments by state: running, paused, finished, cancelled");
     TOURNAMENTS_PAUSED = gauge("arena_tournaments_paused", &["reason"],
-        "Paused tournaments by reason: user, agent_does_not_start, unplayed_games");
+        "Paused tournaments by reason: user, agent_does_not_start, unplayed_games, rules_failed");
     WORKERS = gauge("arena_workers", &[], "Connected workers");
     WORKERS_QUARANTINED = gauge("arena_workers_quarantined", &[],
         "Worker processes in quarantine, because they sent a record that cannot have happened or \

@@ -49,7 +49,12 @@ const CODES: [&str; 17] = [
     "UNAUTHENTICATED",
 ];
 const STATES: &[&str] = &["running", "paused", "finished", "cancelled"];
-const PAUSES: &[&str] = &["user", "agent_does_not_start", "unplayed_games"];
+const PAUSES: &[&str] = &[
+    "user",
+    "agent_does_not_start",
+    "unplayed_games",
+    "rules_failed",
+];
 
 /// Result of a game for an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantNames)]
@@ -293,8 +298,8 @@ impl CoordinatorMetrics {
         self.report_duration.observe(took.as_secs_f64());
     }
 
-    /// Sets the number of paused tournaments by reason: `user`, `agent_does_not_start` or
-    /// `unplayed_games`.
+    /// Sets the number of paused tournaments by reason: `user`, `agent_does_not_start`,
+    /// `unplayed_games` or `rules_failed`.
     pub fn set_paused<'a>(&self, reasons: impl Iterator<Item = &'a str>) {
         let reasons: Vec<&str> = reasons.map(|reason| one_of(reason, PAUSES)).collect();
         for known in PAUSES {

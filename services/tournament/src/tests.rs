@@ -20,6 +20,7 @@ pub(crate) fn tournament(agents: usize, seats: usize, blocks: u64) -> Tournament
         name: "test".parse().expect("a name"),
         ruleset: "none".to_owned(),
         rules_version: 1,
+        rules_digest: None,
         options: Default::default(),
         seed: "0x5eed".parse().expect("a seed"),
         format: Default::default(),

@@ -6,6 +6,7 @@ use arena_model::{
     Beginning, BlockSeed, GameRecord, Package,
     engine::{
         Event, FaultKind, FaultPolicy, GameKeys, Opening, SeatFault, Setup, Termination,
+        Transcript,
         options::{Kind, OptionError, Options, Spec, Value, coerce},
     },
     record::RecordSetup,
@@ -13,6 +14,8 @@ use arena_model::{
 };
 
 use crate::v1;
+
+pub use crate::rules::{DescribedGame, described};
 
 /// Default start timeout of a binary.
 const START_TIMEOUT_US: u64 = 10_000_000;
@@ -27,7 +30,10 @@ pub struct ConvertError {
     pub problem: String,
 }
 
-fn wrong<T>(message: &'static str, problem: impl Into<String>) -> Result<T, ConvertError> {
+pub(crate) fn wrong<T>(
+    message: &'static str,
+    problem: impl Into<String>,
+) -> Result<T, ConvertError> {
     Err(ConvertError {
         message,
         problem: problem.into(),
@@ -319,6 +325,7 @@ impl From<&GameRecord> for v1::GameRecord {
             },
             course: record.course,
             beginning: record.beginning.numbers().to_vec(),
+            transcript: record.transcript.as_deref().map(v1::Transcript::from),
         }
     }
 }
@@ -385,6 +392,10 @@ impl TryFrom<&v1::GameRecord> for GameRecord {
             hash,
             course: message.course,
             beginning: Beginning::new(message.beginning.iter().copied()),
+            transcript: match &message.transcript {
+                Some(transcript) => Some(Box::new(Transcript::try_from(transcript)?)),
+                None => None,
+            },
         })
     }
 }

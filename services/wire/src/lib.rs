@@ -11,6 +11,7 @@ pub mod networks;
 #[cfg(feature = "grpc")]
 pub mod raw;
 pub mod reasons;
+mod rules;
 
 /// The random numbers of agents, for authors of agents.
 pub use arena_model::engine::AgentRng;

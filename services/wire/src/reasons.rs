@@ -18,6 +18,8 @@ pub const UNKNOWN_BOT: &str = "UNKNOWN_BOT";
 pub const RULESET_UNSUPPORTED: &str = "RULESET_UNSUPPORTED";
 /// The name is taken, or the version is known with another binary.
 pub const AGENT_CONFLICT: &str = "AGENT_CONFLICT";
+/// A ruleset of this name is registered with another content, or is a ruleset of Arena.
+pub const RULESET_CONFLICT: &str = "RULESET_CONFLICT";
 /// The text is no name.
 pub const NAME_INVALID: &str = "NAME_INVALID";
 /// The binary was not uploaded, or its bytes do not hash to its name.

@@ -3,8 +3,11 @@
 use std::{collections::hash_map::RandomState, hash::BuildHasher, sync::Arc};
 
 use arena_engine::{ActionId, AnyGame, AnyMatch, IllegalAction, Opening, Setup, options::Options};
-use arena_games::{GamesError, Visitor};
-use arena_model::{BlockSeed, RecordHeader};
+use arena_games::{AddedGame, GamesError, Visitor};
+use arena_model::{
+    BlockSeed, RecordHeader,
+    rules::{RulesDescription, RulesError},
+};
 use arena_telemetry::WorkerMetrics;
 use arena_wire::{
     convert::{match_setup, options_from_wire, record_setup},
@@ -16,6 +19,7 @@ use crate::{
     environment::{AgentOptions, Builtin},
     machine::Need,
     meter::{Latencies, Meter},
+    rules::{PackageGame, RulesFailure, RulesService},
 };
 
 /// Why this program cannot play a tournament.
@@ -24,6 +28,17 @@ pub enum SetupError {
     /// Its ruleset or options are unknown.
     #[error(transparent)]
     Games(#[from] GamesError),
+    /// The description of its rules, or options, are invalid.
+    #[error(transparent)]
+    Rules(#[from] RulesError),
+    /// The package of its rules cannot be started here.
+    #[error("ruleset {ruleset}: {problem}")]
+    Package {
+        /// Name of the ruleset.
+        ruleset: String,
+        /// What happened.
+        problem: String,
+    },
     /// A game does not match the setup.
     #[error("game {index}: its seats are not agents of the tournament")]
     Seats {
@@ -46,6 +61,8 @@ pub(crate) struct TournamentContext {
     play: v1::PlaySettings,
     options: Options,
     game: Arc<dyn AnyGame>,
+    /// The rules, if they are a package.
+    package: Option<(PackageGame, Arc<dyn RulesService>)>,
     header: RecordHeader,
     latencies: Arc<Latencies>,
     time_control: TimeControl,
@@ -54,17 +71,42 @@ pub(crate) struct TournamentContext {
 }
 
 impl TournamentContext {
-    pub(crate) fn new(setup: v1::TournamentSetup) -> Result<Self, SetupError> {
+    /// `service` answers for the rules, if they are a package.
+    pub(crate) fn new(
+        setup: v1::TournamentSetup,
+        service: Option<Arc<dyn RulesService>>,
+    ) -> Result<Self, SetupError> {
         let given = options_from_wire(&setup.options);
         let (ruleset, version) = (&setup.ruleset, setup.rules_version);
         // Text becomes the type of each option.
         let seats = Some(setup.seats as usize);
-        let (options, seats) = arena_games::resolve_version(ruleset, version, &given, seats)?;
-        let game = arena_games::build_version(ruleset, version, &options, seats)?;
+        let mut package = None;
+        let (options, game): (_, Arc<dyn AnyGame>) = match (&setup.rules, service) {
+            (None, _) => {
+                let resolved = arena_games::resolve_version(ruleset, version, &given, seats);
+                let (options, seats) = resolved?;
+                let game = arena_games::build_version(ruleset, version, &options, seats)?;
+                (options, game)
+            }
+            (Some(rules), Some(service)) => {
+                let description = RulesDescription::parse(&rules.description)?;
+                let (options, seats) = description.resolve(ruleset, &given, seats)?;
+                let game = PackageGame::new(ruleset, description, &options, seats, service.clone());
+                package = Some((game.clone(), service));
+                (options, Arc::new(game))
+            }
+            (Some(_), None) => {
+                return Err(SetupError::Package {
+                    ruleset: ruleset.clone(),
+                    problem: "its package was not fetched".to_owned(),
+                });
+            }
+        };
         let header = RecordHeader {
             tournament_id: setup.tournament_id.clone(),
             ruleset: setup.ruleset.clone(),
             rules_version: setup.rules_version,
+            rules_digest: setup.rules.as_ref().map(|rules| rules.digest.clone()),
             options: options.clone(),
             agents: { setup.agents.iter() }.map(|it| it.name.clone()).collect(),
             setup: record_setup(&setup),
@@ -81,6 +123,7 @@ impl TournamentContext {
             setup,
             options,
             game,
+            package,
             header,
             game_tokens: RandomState::new(),
         })
@@ -114,7 +157,21 @@ impl TournamentContext {
     pub(crate) fn visit<V: Visitor>(&self, visitor: V) -> Result<V::Out, GamesError> {
         let (ruleset, version) = (&self.setup.ruleset, self.setup.rules_version);
         let seats = self.game.seats();
+        if let Some((game, _)) = &self.package {
+            return Ok(visitor.visit(AddedGame::of(game.clone())));
+        }
         arena_games::visit_version(ruleset, version, &self.options, seats, visitor)
+    }
+
+    /// The failure of the package of the rules, if it is at fault.
+    pub(crate) fn rules_failure(&self) -> Option<RulesFailure> {
+        let (_, service) = self.package.as_ref()?;
+        service.failure()
+    }
+
+    /// True if the rules are a package: bots of this program need its processes.
+    pub(crate) fn has_package(&self) -> bool {
+        self.package.is_some()
     }
 
     /// A meter for the moves of an agent.
@@ -191,7 +248,7 @@ impl TournamentContext {
     /// because the agent runs in the worker or elsewhere.
     pub(crate) fn replicas(&self, index: u16, options: &AgentOptions) -> Option<usize> {
         let has_process = |agent: &&v1::AgentSetup| match agent.source {
-            Some(Source::Native(_)) => options.builtin == Builtin::Process,
+            Some(Source::Native(_)) => options.builtin == Builtin::Process && !self.has_package(),
             Some(Source::Binary(_)) => true,
             None | Some(Source::Endpoint(_)) => false,
         };

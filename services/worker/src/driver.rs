@@ -358,6 +358,9 @@ impl Driver {
 
     fn end(&mut self, token: Token) {
         self.remove(token, |metrics, active| {
+            if let Some(why) = active.game.failure() {
+                return active.unplayed(why);
+            }
             metrics.games_played(&active.tournament.context().wire().ruleset, 1);
             active.report()
         });

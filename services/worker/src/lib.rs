@@ -25,6 +25,7 @@ mod player;
 pub mod probe;
 pub mod protocol;
 mod record;
+pub mod rules;
 mod runtime;
 mod service;
 pub mod supervise;
@@ -34,7 +35,9 @@ pub use context::SetupError;
 pub use environment::{AgentOptions, BinaryError, BinaryProvider, Builtin, Provided};
 pub use error::WorkerError;
 pub use native::Job;
-pub use player::{DescribeError, NoBinaries, PlayError, Played, describe, play_games, play_one};
+pub use player::{
+    DescribeError, NoBinaries, PlayError, Played, describe, play_games, play_one, verify_record,
+};
 pub use service::{Options, Service};
 
 /// Locks a mutex, also after a panic: the data in the worker's mutexes is always consistent.

@@ -21,6 +21,7 @@ use crate::{
     driver::{Drivers, GivenUp},
     environment::{AgentOptions, BinaryError, BinaryProvider, Environment, Provided},
     native::Pool,
+    rules::{RulesHost, RulesService, RulesSource},
     runtime::on_own_thread,
 };
 
@@ -53,7 +54,7 @@ pub enum PlayError {
     #[error(transparent)]
     Convert(#[from] ConvertError),
     /// This program played a game that its rules do not allow.
-    #[error("BUG: the game cannot be replayed: {0}; please report it")]
+    #[error("the game cannot be replayed: {0}")]
     Replay(#[from] VerifyError),
     /// Metrics could not be registered.
     #[error(transparent)]
@@ -75,13 +76,14 @@ pub fn play_one(
     options: AgentOptions,
 ) -> BoxFuture<Played, PlayError> {
     Box::pin(async move {
-        let context = TournamentContext::new(setup.clone())?;
         let options = AgentOptions {
             threads: 1,
             drivers: 1,
             ..options
         };
-        let reports = play_games(setup, vec![game], 1, binaries, options).await?;
+        let rules = rules_of(&setup, &*binaries, &options).await?;
+        let context = TournamentContext::new(setup.clone(), rules.clone())?;
+        let reports = play_all(setup, rules, vec![game], 1, binaries, options).await?;
         let report = reports.into_iter().next().unwrap_or_default();
         if !report.void_reason.is_empty() {
             return Err(PlayError::Void(report.void_reason));
@@ -109,7 +111,65 @@ pub fn play_games(
     options: AgentOptions,
 ) -> BoxFuture<Vec<v1::GameReport>, PlayError> {
     Box::pin(async move {
-        let context = TournamentContext::new(setup.clone())?;
+        let rules = rules_of(&setup, &*binaries, &options).await?;
+        play_all(setup, rules, games, at_once, binaries, options).await
+    })
+}
+
+/// Replays a record with the package of its rules: the rules allow its events, the seed draws its
+/// chance outcomes, and result and hash follow from them.
+///
+/// # Errors
+/// [`PlayError::Replay`] if they do not.
+pub async fn verify_record(
+    setup: v1::TournamentSetup,
+    record: &GameRecord,
+    binaries: &dyn BinaryProvider,
+    options: &AgentOptions,
+) -> Result<(), PlayError> {
+    let rules = rules_of(&setup, binaries, options).await?;
+    let context = TournamentContext::new(setup, rules)?;
+    let checked = context.header().verify(record, context.game());
+    match context.rules_failure() {
+        Some(failure) => Err(PlayError::Void(failure.message)),
+        None => checked.map_err(PlayError::Replay),
+    }
+}
+
+/// What answers for the rules of a setup, if they are a package.
+async fn rules_of(
+    setup: &v1::TournamentSetup,
+    binaries: &dyn BinaryProvider,
+    options: &AgentOptions,
+) -> Result<Option<Arc<dyn RulesService>>, SetupError> {
+    let Some(package) = setup
+        .rules
+        .as_ref()
+        .and_then(|rules| rules.package.as_ref())
+    else {
+        return Ok(None);
+    };
+    let failed = |problem: String| SetupError::Package {
+        ruleset: setup.ruleset.clone(),
+        problem,
+    };
+    let program = binaries.provide(package).await;
+    let program = program.map_err(|error| failed(error.to_string()))?;
+    let source = RulesSource::of_binary(program, package);
+    let host = RulesHost::new(&setup.ruleset, source, options);
+    Ok(Some(host.map_err(|error| failed(error.to_string()))?))
+}
+
+fn play_all(
+    setup: v1::TournamentSetup,
+    rules: Option<Arc<dyn RulesService>>,
+    games: Vec<v1::GameAssignment>,
+    at_once: usize,
+    binaries: Arc<dyn BinaryProvider>,
+    options: AgentOptions,
+) -> BoxFuture<Vec<v1::GameReport>, PlayError> {
+    Box::pin(async move {
+        let context = TournamentContext::new(setup.clone(), rules.clone())?;
         games.iter().try_for_each(|game| context.check(game))?;
         let metrics = WorkerMetrics::new(&Registry::new(), [setup.ruleset.as_str()])?;
         let pool = Pool::new(options.threads())?;
@@ -119,7 +179,7 @@ pub fn play_games(
             let mut drivers = Drivers::on_threads(environment, pool, at_once, count);
             drivers.set_alone();
             let tournament = setup.tournament_id.clone();
-            drivers.add_tournament(setup)?;
+            drivers.add_tournament(setup, rules)?;
             let mut reports = Vec::with_capacity(games.len());
             let wanted = games.len();
             drivers.add_lease(&tournament, 1, games, GivenUp::default());

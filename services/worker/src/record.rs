@@ -113,6 +113,7 @@ pub(crate) fn given_up(context: &TournamentContext, game: &v1::GameAssignment) -
         decisions: Vec::new(),
         termination: Termination::Void,
         faults: Vec::new(),
+        transcript: None,
     };
     v1::GameReport {
         record: Some(record(context, game, nothing)),
@@ -133,6 +134,16 @@ fn record(
         scores,
         decisions,
         ..(&record).into()
+    }
+}
+
+/// The report of a game of this tournament that could not be played. It says whether the package of
+/// the rules is at fault.
+pub(crate) fn unplayed(context: &TournamentContext, index: u64, why: String) -> v1::GameReport {
+    let failure = context.rules_failure();
+    v1::GameReport {
+        rules_failed: failure.is_some(),
+        ..void_report(index, failure.map_or(why, |failure| failure.message))
     }
 }
 

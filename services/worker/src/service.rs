@@ -3,6 +3,7 @@
 mod calls;
 mod fleet;
 mod folder;
+mod rulesets;
 
 use std::{
     collections::hash_map::RandomState,

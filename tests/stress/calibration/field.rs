@@ -118,6 +118,7 @@ impl World {
             name: "simulated".parse().expect("a name"),
             ruleset: "none".to_owned(),
             rules_version: 1,
+            rules_digest: None,
             options: Default::default(),
             seed: "0x5eed".parse().expect("a seed"),
             format: Default::default(),

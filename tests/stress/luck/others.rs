@@ -55,7 +55,7 @@ impl<G: Game> Game for Other<G> {
         self.0.node(state)
     }
 
-    fn weights(&self, state: &G::State) -> &[u32] {
+    fn weights<'a>(&'a self, state: &'a G::State) -> &'a [u32] {
         self.0.weights(state)
     }
 

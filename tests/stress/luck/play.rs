@@ -118,6 +118,7 @@ pub(super) fn course(
         name: "luck".parse().map_err(Broken::new)?,
         ruleset: of.ruleset.clone(),
         rules_version: ruleset(&of.ruleset).map_err(Broken::new)?.version,
+        rules_digest: None,
         options: options.clone(),
         seed: TournamentSeed::from_bytes([0; 32]),
         format: Default::default(),

@@ -2,8 +2,8 @@
 
 mod check;
 mod list;
-mod new;
-mod register;
+pub(crate) mod new;
+pub(crate) mod register;
 mod serve;
 
 use clap::Subcommand;

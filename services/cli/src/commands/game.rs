@@ -7,14 +7,18 @@ mod show;
 mod watch;
 
 use arena_report::records::{self, TournamentRecords};
-use std::path::{Path, PathBuf};
+use std::{
+    fmt::Display,
+    path::{Path, PathBuf},
+};
 
 use arena_model::{GameRecord, record::ParsedRecord};
 use arena_wire::v1;
+use arena_worker::{AgentOptions, PlayError, verify_record};
 use clap::{Args, Subcommand};
 
 use crate::{
-    access::{AccessArgs, Client},
+    access::{Access, AccessArgs, Client},
     failure::{Failure, Outcome},
     ids,
     output::{self, Format, note},
@@ -23,7 +27,7 @@ use crate::{
 pub(crate) use show::{print_details, print_record};
 pub(crate) use watch::WatchArgs;
 
-use arena_client::rerun::{Text, texts};
+use arena_client::rerun::{Programs, Text, texts};
 
 /// List, show, replay and rerun games of a tournament
 #[derive(Debug, Subcommand)]
@@ -113,7 +117,7 @@ impl GameCommand {
                 Some(file) => args.replay_file(file),
                 None => {
                     let mut access = args.access.open().await?;
-                    let outcome = args.replay_stored(&mut access.client).await;
+                    let outcome = args.replay_stored(&mut access).await;
                     outcome.and(access.close().await)
                 }
             },
@@ -156,18 +160,26 @@ impl ShowArgs {
 }
 
 impl ReplayArgs {
-    async fn replay_stored(&self, client: &mut Client) -> Outcome {
+    async fn replay_stored(&self, access: &mut Access) -> Outcome {
         let id = self.game.as_deref().unwrap_or_default();
-        let game = fetch(client, id).await?;
+        let game = fetch(&mut access.client, id).await?;
         let setup = game.setup.unwrap_or_default();
         if setup.hash_only {
             return Err(Failure::usage(records::not_kept(&setup.tournament_id, id)));
         }
         let rules = TournamentRecords::new(&setup)?;
         let record = records::record(game.record.as_ref())?;
-        rules
-            .verify(&record)
-            .map_err(|failure| Failure::differs(format!("game {id}: {failure}")))?;
+        let differs = |error: &dyn Display| Failure::differs(format!("game {id}: {error}"));
+        rules.verify(&record).map_err(|failure| differs(&failure))?;
+        if !rules.game.has_rules() {
+            let programs = Programs::new(&[], Some(access))?;
+            let options = AgentOptions::of_executable(std::env::current_exe()?).confined();
+            let verified = verify_record(setup.clone(), &record, &*programs, &options).await;
+            verified.map_err(|error| match error {
+                PlayError::Replay(error) => differs(&error),
+                other => Failure::failed(format!("game {id}: {other}")),
+            })?;
+        }
         let line = rules.line(&record)?;
         self.tell(id, &record, &line)
     }
@@ -190,6 +202,13 @@ impl ReplayArgs {
         }
         let seats = parsed.seats().len();
         let (ruleset, version) = (parsed.ruleset(), parsed.rules_version());
+        if let Some(digest) = parsed.rules_digest() {
+            return Err(Failure::usage(format!(
+                "{place}: the rules of {ruleset} are a package with the content {}: replay the game by \
+                 its id, with --data or --coordinator of a store that has it",
+                &digest[..12]
+            )));
+        }
         let given = parsed.options();
         let (options, seats) = arena_games::resolve_version(ruleset, version, given, Some(seats))
             .map_err(|error| differs(&error))?;

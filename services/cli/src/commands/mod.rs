@@ -92,7 +92,7 @@ impl Command {
             Self::Game(command) => block_on(command.run()),
             Self::Audit(command) => block_on(command.run()),
             Self::Play(args) => block_on(args.run()),
-            Self::Rulesets(args) => args.run(),
+            Self::Rulesets(args) => block_on(args.run()),
             Self::Formats(args) => args.run(),
             Self::Paper(command) => block_on(command.run()),
             Self::Export(args) => block_on(args.run()),

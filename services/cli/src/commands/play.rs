@@ -174,6 +174,10 @@ impl PlayArgs {
             ..Setup::new(self.seed.keys(&names), opening)
         };
         let hint = "`arena game show` lists the moves of a game";
+        if !rules.game.has_rules() {
+            // The game itself refuses a wrong opening.
+            return Ok(rules);
+        }
         match rules.game.open(setup) {
             Ok(_) => Ok(rules),
             Err(error) => Err(Failure::usage(format!("--opening: {error}; {hint}"))),

@@ -1,11 +1,12 @@
 //! `arena rulesets`
 
+mod check;
+mod new;
 mod page;
+mod register;
 
-use arena_client::ruleset_check;
 use arena_engine::options::{Kind, Preset, Spec};
 use arena_games::RulesetInfo;
-use arena_report::units;
 use clap::{Args, Subcommand};
 use itertools::Itertools;
 use serde_json::json;
@@ -25,6 +26,9 @@ Examples:
   arena rulesets cowry           show the options and presets of one ruleset
   arena rulesets show cowry      print the page of one ruleset: its rules and an example game
   arena rulesets check cowry     play random games and check what the rules promise
+  arena rulesets new --lang python my-game
+                                 make a folder with the rules of a game of your own
+  arena rulesets register my-game --package ./my-game
   arena rulesets --output json   print everything as JSON"
 )]
 pub(crate) struct RulesetsArgs {
@@ -49,49 +53,31 @@ Example:
         /// Name of the ruleset
         ruleset: String,
     },
-    /// Play random games of a ruleset and check everything that its rules promise
-    ///
-    /// The games are played with the defaults, with each preset, and with each option at its bounds,
-    /// for each number of seats.
+    Check(check::CheckArgs),
+    Register(register::RegisterArgs),
+    List(register::ListArgs),
+    Remove(register::RemoveArgs),
+    /// Make a folder with the rules of a game, ready to change
     #[command(after_help = "\
-Examples:
-  arena rulesets check kalah
-  arena rulesets check kalah --games 100000 --output json
-
-Exit codes: 0 if all steps passed, 3 if one failed.")]
-    Check {
-        /// Name of the ruleset
-        ruleset: String,
-
-        /// Minimum number of random games
-        #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
-        games: u64,
-
-        /// Output format
-        #[arg(long, value_enum, default_value_t)]
-        output: Format,
-    },
+Example:
+  arena rulesets new --lang python my-game && my-game/check")]
+    New(new::NewArgs),
 }
 
 impl RulesetsArgs {
-    pub(crate) fn run(self) -> Outcome {
-        if let Some(RulesetsCommand::Check {
-            ruleset,
-            games,
-            output,
-        }) = &self.command
-        {
-            return check(ruleset, *games, *output);
+    pub(crate) async fn run(self) -> Outcome {
+        match self.command {
+            Some(RulesetsCommand::Check(args)) => args.run(),
+            Some(RulesetsCommand::New(args)) => args.run(),
+            Some(RulesetsCommand::Register(args)) => args.run().await,
+            Some(RulesetsCommand::List(args)) => args.run().await,
+            Some(RulesetsCommand::Remove(args)) => args.run().await,
+            Some(RulesetsCommand::Show { ruleset }) => show(&ruleset),
+            None => self.list(),
         }
-        if let Some(RulesetsCommand::Show { ruleset }) = &self.command {
-            let name = arena_games::ruleset(ruleset).map_err(Failure::usage)?.name;
-            let page = arena_games::page(name).ok_or_else(|| {
-                Failure::usage(format!(
-                    "the ruleset {name} has no page: `arena rulesets {name}` shows its options"
-                ))
-            })?;
-            return output::write(&page::text(page));
-        }
+    }
+
+    fn list(&self) -> Outcome {
         let Some(name) = &self.ruleset else {
             return list().print(self.output);
         };
@@ -127,28 +113,14 @@ impl RulesetsArgs {
     }
 }
 
-fn check(ruleset: &str, games: u64, format: Format) -> Outcome {
-    let info = arena_games::ruleset(ruleset).map_err(Failure::usage)?;
-    let report = ruleset_check::check(info, games)?;
-    match format {
-        Format::Table => output::write(&report.to_text())?,
-        Format::Json => output::json(&json!({ "ruleset": info.name, "steps": report.steps }))?,
-        Format::Jsonl => {
-            output::json_line(&json!({ "ruleset": info.name, "steps": report.steps }))?;
-        }
-        Format::Csv => {
-            return Err(Failure::usage(
-                "a check has no csv: use --output table or json",
-            ));
-        }
-    }
-    match report.failed() {
-        0 => Ok(()),
-        failed => {
-            let steps = units::plural(failed as u64, "step");
-            Err(Failure::differs(format!("{steps} of the check failed")))
-        }
-    }
+fn show(ruleset: &str) -> Outcome {
+    let name = arena_games::ruleset(ruleset).map_err(Failure::usage)?.name;
+    let page = arena_games::page(name).ok_or_else(|| {
+        Failure::usage(format!(
+            "the ruleset {name} has no page: `arena rulesets {name}` shows its options"
+        ))
+    })?;
+    output::write(&page::text(page))
 }
 
 fn seats(info: &RulesetInfo) -> String {

@@ -39,10 +39,21 @@ pub fn measure(ruleset: &'static str, seats: usize, way: Way, seconds: f64) -> O
     let none = arena_engine::options::Options::new();
     let (options, seats) =
         arena_games::resolve(ruleset, &none, Some(seats)).map_err(Failure::failed)?;
+    let play = |games| arena_games::visit(ruleset, &options, seats, games).map_err(Failure::failed);
+    measure_game(ruleset, seats, way, seconds, |games| play(games)?)
+}
+
+/// Games of one ruleset, options and number of seats, which a visitor plays.
+pub(crate) fn measure_game(
+    ruleset: &'static str,
+    seats: usize,
+    way: Way,
+    seconds: f64,
+    play: impl FnOnce(Loop) -> Outcome<(u64, u64, f64)>,
+) -> Outcome<Measured> {
     let limit = Duration::from_secs_f64(seconds);
     let cpu = own_cpu_seconds()?;
-    let counted = arena_games::visit(ruleset, &options, seats, Loop { way, limit });
-    let (games, decisions, seconds) = counted.map_err(Failure::failed)??;
+    let (games, decisions, seconds) = play(Loop { way, limit })?;
     let cpu = own_cpu_seconds()? - cpu;
     let what = format!("{ruleset}, {seats} seats, {}", way.name());
     Ok(Measured {
@@ -53,7 +64,8 @@ pub fn measure(ruleset: &'static str, seats: usize, way: Way, seconds: f64) -> O
     })
 }
 
-struct Loop {
+/// Plays games until its time is over.
+pub(crate) struct Loop {
     way: Way,
     limit: Duration,
 }

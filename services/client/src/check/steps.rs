@@ -149,6 +149,20 @@ impl Report {
         }
     }
 
+    /// As [`Self::judge`], with another remedy.
+    pub fn judge_with(
+        &mut self,
+        step: impl CheckStep,
+        detail: Result<String, String>,
+        remedy: &'static str,
+    ) {
+        let is_failed = detail.is_err();
+        self.judge(step, detail);
+        if let Some(last) = self.steps.last_mut().filter(|_| is_failed) {
+            last.remedy = Some(remedy);
+        }
+    }
+
     /// Skips all steps that have no result.
     pub fn skip_rest(&mut self, reason: &str) {
         let done: Vec<usize> = self.steps.iter().map(|step| step.number).collect();

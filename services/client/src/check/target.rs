@@ -106,6 +106,21 @@ impl FileCopy {
 }
 
 impl Target {
+    /// A package with the default limits.
+    #[must_use]
+    pub fn of_package(path: PathBuf, args: Vec<String>) -> Self {
+        Self {
+            binary: Some(path),
+            endpoint: None,
+            start_timeout: 10,
+            memory: None,
+            processes: None,
+            scratch: None,
+            cpu_time: None,
+            args,
+        }
+    }
+
     /// Checks everything that can be checked without starting the agent.
     pub fn find(&self) -> Outcome<Found> {
         if let Some(url) = &self.endpoint {

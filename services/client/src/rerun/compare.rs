@@ -1,6 +1,5 @@
 //! Comparison of two games that should be equal.
 
-use arena_engine::Event;
 use arena_model::GameRecord;
 use arena_report::records::TournamentRecords;
 use arena_wire::v1;
@@ -46,8 +45,8 @@ pub fn explain(
     };
     let earlier = stored.events[..place].iter();
     let ply = earlier.filter(|event| event.is_action()).count();
-    let (expected_seat, expected) = describe(rules, &stored.events, place);
-    let (seat, came) = describe(rules, &again.events, place);
+    let (expected_seat, expected) = describe(rules, stored, place);
+    let (seat, came) = describe(rules, again, place);
     let mut text = format!("ply {ply} (event {place}) differs: expected {expected}, got {came}");
     let events = [&stored.events, &again.events].map(|events| events.get(place));
     let is_chance = events.into_iter().flatten().any(|event| !event.is_action());
@@ -106,19 +105,27 @@ pub fn explain_hashes(
 }
 
 /// The seat of one event of a game, and its description.
-fn describe(rules: &TournamentRecords, events: &[Event], place: usize) -> (Option<usize>, String) {
+fn describe(
+    rules: &TournamentRecords,
+    record: &GameRecord,
+    place: usize,
+) -> (Option<usize>, String) {
     let mut found = (None, "the end of the game".to_owned());
-    let Some(upto) = events.get(..=place) else {
-        return found;
-    };
+    let mut number = 0;
     // The events of a written record can be replayed.
-    let _ = rules.game.replay(upto, &mut |described| {
-        let what = match described.event.is_action() {
-            true => "move",
-            false => "chance",
-        };
-        let text = format!("{what} {} (id {})", described.name, described.event.id());
-        found = (described.seat.map(usize::from), text);
-    });
+    let _ = rules
+        .game_of(record)
+        .replay(&record.events, &mut |described| {
+            number += 1;
+            if number != place + 1 {
+                return;
+            }
+            let what = match described.event.is_action() {
+                true => "move",
+                false => "chance",
+            };
+            let text = format!("{what} {} (id {})", described.name, described.event.id());
+            found = (described.seat.map(usize::from), text);
+        });
     found
 }

@@ -153,12 +153,12 @@ fn check_ranks<G: Game>(game: &G, state: &G::State, label: &str, found: &mut Fou
 
 fn check_position<G: Game>(game: &G, state: &G::State, label: &str, found: &mut Found) {
     let (mut bytes, mut again) = (Vec::new(), Vec::new());
-    game.encode(state, false, &mut bytes);
-    game.encode(state, false, &mut again);
+    game.save(state, &mut bytes);
+    game.save(state, &mut again);
     found.expect(RulesetStep::Purity, bytes == again, label, || {
         format!("encode differs between two calls for {state:?}")
     });
-    let decoded = game.decode(&bytes);
+    let decoded = game.load(&bytes);
     found.expect(
         RulesetStep::Positions,
         decoded.as_ref() == Ok(state),

@@ -20,7 +20,9 @@ impl Core {
         }
         self.binaries_due = now + INTERVAL;
         let mut needed: HashSet<String> = self.agents.binaries().map(str::to_owned).collect();
+        needed.extend(self.rulesets.binaries().map(str::to_owned));
         for entry in self.tournaments.values() {
+            needed.extend(entry.info.package().map(|package| package.sha256.clone()));
             let sources = entry.info.setup.agents.iter().map(|agent| &agent.source);
             needed.extend(sources.filter_map(|source| match source {
                 Some(Source::Binary(binary)) => Some(binary.sha256.clone()),

@@ -15,6 +15,9 @@ pub(super) const DOES_NOT_START: &str = "agent_does_not_start";
 /// Kind of pause: too many games were lost by agents that never answered.
 pub(super) const UNPLAYED: &str = "unplayed_games";
 
+/// Kind of pause: the package of the rules fails.
+pub(super) const RULES_FAILED: &str = "rules_failed";
+
 /// Minimum number of games before their share counts.
 const GAMES_LEAST: u64 = 20;
 /// Advice for an agent with a defect.
@@ -172,6 +175,38 @@ impl Core {
             };
             let pause = entry.unstartable(agent);
             self.failing.remove(&id);
+            if let Err(error) = self.hold(&id, pause).await {
+                tracing::error!(tournament = id, %error, "cannot store the pause");
+                if let Error::Store(cause) = error {
+                    self.failed.get_or_insert(cause);
+                }
+            }
+        }
+    }
+
+    /// Pauses tournaments whose package of rules failed.
+    pub(super) async fn hold_broken(&mut self) {
+        for (id, (error, worker)) in std::mem::take(&mut self.broken) {
+            let Some(entry) = self.tournaments.get(&id) else {
+                continue;
+            };
+            if entry.document.state() != TournamentState::Running {
+                continue;
+            }
+            let ruleset = &entry.info.tournament.ruleset;
+            let pause = v1::Pause {
+                kind: RULES_FAILED.to_owned(),
+                reason: format!("the rules of {ruleset} failed on worker {worker}"),
+                advice: format!(
+                    "no agent is charged; find the cause with `arena rulesets check PATH`, register \
+                     the corrected package with `arena rulesets register --replace`, and run the spec \
+                     again, which starts a new tournament; if the worker's machine lacks something, \
+                     install it and continue with `arena tournament resume {id}`"
+                ),
+                error,
+                agent: String::new(),
+                workers: vec![worker],
+            };
             if let Err(error) = self.hold(&id, pause).await {
                 tracing::error!(tournament = id, %error, "cannot store the pause");
                 if let Error::Store(cause) = error {

@@ -2,13 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use arena_model::SandboxLevel;
+use arena_model::{SandboxLevel, Tournament, rules::RULES_PROTOCOL};
 use arena_wire::v1;
 
 use super::{Core, entry::TournamentEntry};
 
+/// True if a worker that names these rulesets plays the games of this tournament.
+pub(super) fn plays_tournament(rulesets: &BTreeMap<String, u32>, tournament: &Tournament) -> bool {
+    match tournament.rules_digest {
+        Some(_) => rulesets.get("@package") == Some(&RULES_PROTOCOL),
+        None => plays(rulesets, &tournament.ruleset, tournament.rules_version),
+    }
+}
+
 /// True if a worker that names these rulesets plays this one.
-pub(super) fn plays(rulesets: &BTreeMap<String, u32>, ruleset: &str, version: u32) -> bool {
+fn plays(rulesets: &BTreeMap<String, u32>, ruleset: &str, version: u32) -> bool {
     rulesets.get(ruleset) == Some(&version)
         || rulesets.get(&format!("{ruleset}@{version}")) == Some(&version)
 }
@@ -33,9 +41,15 @@ impl Core {
         let (ruleset, version) = (&tournament.ruleset, tournament.rules_version);
         let workers = self.workers.values();
         let mut able = workers
-            .filter(|worker| plays(&worker.request.rulesets, ruleset, version))
+            .filter(|worker| plays_tournament(&worker.request.rulesets, tournament))
             .peekable();
         if able.peek().is_none() {
+            if tournament.rules_digest.is_some() {
+                return Some(format!(
+                    "its games wait: no connected worker plays rulesets that are packages, such as \
+                     {ruleset}; start a newer one"
+                ));
+            }
             return Some(format!(
                 "its games wait: no connected worker plays {ruleset} (rules version {version}); \
                  start one with the program that started this tournament"

@@ -152,12 +152,17 @@ impl Core {
             let Some(&attempts) = attempts.get(&failed.index) else {
                 continue;
             };
+            let reason = failed.reason.clone();
             let (_, most, games) =
                 reported
                     .entry(failed.reason)
                     .or_insert((failed.index, attempts, 0));
             *most = attempts.max(*most);
             *games += 1;
+            if failed.rules_failed {
+                let broken = self.broken.entry(info.id.to_string());
+                broken.or_insert_with(|| (reason.clone(), worker.to_owned()));
+            }
             if let Some(unready) = failed.unready
                 && let Some(entry) = self.tournaments.get_mut(&*info.id.to_string())
             {

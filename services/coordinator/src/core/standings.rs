@@ -152,6 +152,7 @@ impl Core {
         standings.audits = self.audits(entry);
         standings.notes.extend(self.dispute_notes(id));
         standings.notes.extend(self.waiting_note(entry));
+        standings.notes.extend(self.unverified_note(entry));
         let deviations = results.deviations(&entry.second_plays);
         standings.workers_deviating = deviations.len() as u32;
         standings

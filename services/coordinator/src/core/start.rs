@@ -37,12 +37,14 @@ use crate::{
     options::Options,
     random,
     results::Results,
+    rulesets::{self, Rulesets},
     tickets::{self, Tickets},
 };
 
 /// Contents of the store.
 struct Found {
     agents: Vec<v1::Agent>,
+    rulesets: Vec<v1::Ruleset>,
     ticket_key: [u8; 32],
     audit_key: [u8; 32],
     answers: Answers,
@@ -105,11 +107,13 @@ pub(crate) async fn load(
             Agents::new(options.native.clone(), options.check_native, found.agents)
                 .within(options.agent_networks.clone()),
         ),
+        rulesets: Arc::new(Rulesets::new(found.rulesets)),
         answers: found.answers,
         ledger: Ledger::new(settings, boot_epoch),
         tournaments: BTreeMap::new(),
         numbers: BTreeMap::new(),
         failing: BTreeSet::new(),
+        broken: BTreeMap::new(),
         workers: BTreeMap::new(),
         parked: BTreeMap::new(),
         parked_ever: 0,
@@ -179,6 +183,11 @@ fn read(store: &dyn Store) -> Result<Found, StartError> {
         agents.push(decode("agent", &name, &bytes)?);
     }
     let meta = store.list(Collection::Meta)?;
+    let rulesets = meta
+        .iter()
+        .filter(|(key, _)| key.starts_with(rulesets::PREFIX));
+    let rulesets = rulesets.map(|(key, bytes)| decode("ruleset", key, bytes));
+    let rulesets = rulesets.collect::<Result<_, _>>()?;
     let unlisted = bits::read(&meta, differences::PREFIX);
     let mut differences: BTreeMap<String, Vec<(String, v1::Difference)>> = BTreeMap::new();
     for (key, bytes) in store.list(Collection::Differences)? {
@@ -239,6 +248,7 @@ fn read(store: &dyn Store) -> Result<Found, StartError> {
     };
     Ok(Found {
         agents,
+        rulesets,
         ticket_key: key(tickets::KEY)?,
         audit_key: key(audits::KEY)?,
         answers: Answers::new(store.list(Collection::Requests)?),

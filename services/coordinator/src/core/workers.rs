@@ -304,11 +304,9 @@ impl Core {
                 .zip(workers.get(&worker))
                 .is_some_and(|(entry, present)| {
                     let tournament = &entry.info.tournament;
-                    let rulesets = &present.request.rulesets;
                     let confines = present.sandbox >= levels::least(entry, default_level);
-                    let knows =
-                        levels::plays(rulesets, &tournament.ruleset, tournament.rules_version)
-                            && confines;
+                    let rulesets = &present.request.rulesets;
+                    let knows = levels::plays_tournament(rulesets, tournament) && confines;
                     // A finished tournament has only audits left. An endpoint that was registered
                     // again would answer them as another agent.
                     let over = entry.document.state() == v1::TournamentState::Finished;

@@ -13,7 +13,10 @@ use tonic::{Status, Streaming};
 
 use super::chunks::Chunks;
 use crate::{
-    agents::parse_sha256, binaries::may_use, door::Principal, error::Error, handle::Handle,
+    binaries::{may_use, parse_sha256},
+    door::Principal,
+    error::Error,
+    handle::Handle,
     messages::Caller,
 };
 

@@ -89,6 +89,50 @@ impl CoordinatorService for CoordinatorRpc {
         Ok(Response::new(v1::RemoveAgentResponse {}))
     }
 
+    async fn register_ruleset(
+        &self,
+        request: Request<v1::RegisterRulesetRequest>,
+    ) -> Answer<v1::RegisterRulesetResponse> {
+        let by = principal(&request);
+        let request = request.into_inner();
+        by.on(request.ruleset.as_ref().map_or("", |it| &it.name));
+        let ruleset = self
+            .handle
+            .change(|core| Box::pin(async move { core.register_ruleset(request, &by).await }))
+            .await?;
+        Ok(Response::new(v1::RegisterRulesetResponse {
+            ruleset: Some(ruleset),
+        }))
+    }
+
+    async fn list_rulesets(
+        &self,
+        request: Request<v1::ListRulesetsRequest>,
+    ) -> Answer<v1::ListRulesetsResponse> {
+        let request = request.into_inner();
+        let mut rulesets = self.handle.ask(|core| Ok(core.rulesets())).await?.list();
+        rulesets.retain(|ruleset| ruleset.name > request.page_token);
+        let more = pages::cut(&mut rulesets, request.page_size, v1::Ruleset::encoded_len);
+        let next = rulesets.last().filter(|_| more);
+        Ok(Response::new(v1::ListRulesetsResponse {
+            next_page_token: next.map_or_else(String::new, |ruleset| ruleset.name.clone()),
+            rulesets,
+        }))
+    }
+
+    async fn remove_ruleset(
+        &self,
+        request: Request<v1::RemoveRulesetRequest>,
+    ) -> Answer<v1::RemoveRulesetResponse> {
+        let by = principal(&request);
+        let request = request.into_inner();
+        by.on(&*request.name);
+        self.handle
+            .change(|core| Box::pin(async move { core.remove_ruleset(request, &by).await }))
+            .await?;
+        Ok(Response::new(v1::RemoveRulesetResponse {}))
+    }
+
     async fn plan_tournament(
         &self,
         request: Request<v1::PlanTournamentRequest>,

@@ -155,6 +155,7 @@ impl WorkerRpc {
             failed.push(FailedGame {
                 index: record.index,
                 reason: report.void_reason,
+                rules_failed: report.rules_failed && info.package().is_some(),
                 unready: report.unready.filter(|unready| unready.agent < agents),
             });
         }

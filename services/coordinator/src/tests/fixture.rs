@@ -438,6 +438,7 @@ fn record(game: &v1::GameAssignment, winner: usize) -> GameRecord {
         hash: [0; 32],
         course: 0,
         beginning: arena_model::Beginning::default(),
+        transcript: None,
     };
     record.hash = [winner as u8 + 1; 32];
     record

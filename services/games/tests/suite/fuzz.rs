@@ -72,6 +72,7 @@ fn line(info: &RulesetInfo, version: u32) -> (String, Arc<dyn AnyGame>) {
         tournament_id: "damaged-0123456789".to_owned(),
         ruleset: info.name.to_owned(),
         rules_version: info.version,
+        rules_digest: None,
         options,
         agents: (0..seats).map(|seat| format!("agent-{seat}")).collect(),
     };

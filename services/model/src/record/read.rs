@@ -37,6 +37,8 @@ struct Line {
     record: Option<u32>,
     ruleset: String,
     rules_version: u32,
+    #[serde(default, deserialize_with = "digest")]
+    rules_digest: Option<String>,
     options: Options,
     #[serde(deserialize_with = "seed")]
     seed: BlockSeed,
@@ -142,6 +144,17 @@ fn all_plain<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D
     Ok(names.into_iter().map(|Plain(name)| name).collect())
 }
 
+/// The digest of a package, in lower-case hexadecimal.
+fn digest<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(from)?;
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    if text.len() == 64 && text.bytes().all(is_digit) {
+        return Ok(Some(text));
+    }
+    let problem = format!("\"{text}\" is not a digest of rules");
+    Err(serde::de::Error::custom(problem))
+}
+
 /// SHA-256 of a line without `,"hash":"…"` and `,"timing":…`.
 fn text_hash(line: &str) -> Option<[u8; 32]> {
     const KEY: &str = ",\"hash\":\"";
@@ -206,6 +219,12 @@ impl ParsedRecord {
         self.line.rules_version
     }
 
+    /// The digest of the rules, if they are a package.
+    #[must_use]
+    pub fn rules_digest(&self) -> Option<&str> {
+        self.line.rules_digest.as_deref()
+    }
+
     /// Its agents in seat order and the settings of play; none in version 1.
     #[must_use]
     pub fn setup(&self) -> Option<(&[RecordAgent], &GamePlay)> {
@@ -245,6 +264,7 @@ impl ParsedRecord {
                 .to_owned(),
             ruleset: line.ruleset.clone(),
             rules_version: line.rules_version,
+            rules_digest: line.rules_digest.clone(),
             options: line.options.clone(),
             agents: line.seats.clone(),
             setup: self
@@ -342,6 +362,7 @@ impl ParsedRecord {
             hash,
             course: 0,
             beginning: Beginning::default(),
+            transcript: None,
         }
     }
 

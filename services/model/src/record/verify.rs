@@ -106,6 +106,8 @@ impl GameRecord {
         has_luck: bool,
         on_fault: Option<FaultPolicy>,
     ) -> Result<(), VerifyError> {
+        let stated = self.stated(game);
+        let game = stated.as_deref().unwrap_or(game);
         let keys = self.seed.chance_keys();
         let checked = game.check(&self.events, &keys, &mut |_| {})?;
         self.check_result(checked, game, has_luck, on_fault)
@@ -277,6 +279,8 @@ impl RecordVerifier {
         game: &dyn AnyGame,
         line: &mut String,
     ) -> Result<(), VerifyError> {
+        let stated = record.stated(game);
+        let game = stated.as_deref().unwrap_or(game);
         let checked = self.replay(record, game, line)?;
         write_tail(line, record, None);
         let hash: [u8; 32] = Sha256::digest(line.as_bytes()).into();
@@ -302,6 +306,8 @@ impl RecordVerifier {
         luck: bool,
         line: &mut String,
     ) -> Result<(), VerifyError> {
+        let stated = record.stated(game);
+        let game = stated.as_deref().unwrap_or(game);
         let mut checked = self.replay(record, game, line)?;
         record.luck = match luck && record.termination != Termination::Void {
             true => std::mem::take(&mut checked.luck),

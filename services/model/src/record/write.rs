@@ -45,6 +45,8 @@ impl LineWriter {
         hash: Option<&[u8; 32]>,
         out: &mut String,
     ) -> Result<(), ReplayError> {
+        let stated = record.stated(game);
+        let game = stated.as_deref().unwrap_or(game);
         let replay = |visit: &mut dyn FnMut(Described<'_>)| game.replay(&record.events, visit);
         self.write_to_events(record, out, replay)?;
         write_tail(out, record, hash);
@@ -104,10 +106,13 @@ impl RecordHeader {
             Some(_) => format!(",\"record\":{RECORD_VERSION}"),
             None => String::new(),
         };
+        let digest = self.rules_digest.as_ref();
+        let digest = digest.map(|digest| format!(",\"rules_digest\":\"{digest}\""));
         format!(
-            "{version},\"ruleset\":\"{}\",\"rules_version\":{},\"options\":{},\"seed\":\"",
+            "{version},\"ruleset\":\"{}\",\"rules_version\":{}{},\"options\":{},\"seed\":\"",
             self.ruleset,
             self.rules_version,
+            digest.unwrap_or_default(),
             canonical_json(&self.options)
         )
     }

@@ -25,6 +25,7 @@ fn header(ruleset: &str, options: Options) -> RecordHeader {
         tournament_id: "t-0123456789".to_owned(),
         ruleset: ruleset.to_owned(),
         rules_version: 1,
+        rules_digest: None,
         options,
         agents: Vec::new(),
     }

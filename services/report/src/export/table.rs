@@ -171,33 +171,35 @@ pub fn decisions(
     let mut drawn = String::new();
     let mut ply = 0;
     let mut outcome = Ok(());
-    let replayed = rules.game.replay(&record.events, &mut |described| {
-        if !described.event.is_action() {
-            if !drawn.is_empty() {
-                drawn.push(' ');
+    let replayed = rules
+        .game_of(record)
+        .replay(&record.events, &mut |described| {
+            if !described.event.is_action() {
+                if !drawn.is_empty() {
+                    drawn.push(' ');
+                }
+                drawn.push_str(described.name);
+                return;
             }
-            drawn.push_str(described.name);
-            return;
-        }
-        let seat = described.seat;
-        let agent = seat.and_then(|seat| record.seats.get(usize::from(seat)));
-        let cells = vec![
-            json!(id),
-            json!(record.index),
-            json!(ply),
-            json!(seat),
-            json!(agent.map(|&agent| name(rules, agent))),
-            json!(described.event.id()),
-            json!(described.name),
-            json!(drawn),
-            json!(ply < record.opening_plies),
-        ];
-        drawn.clear();
-        ply += 1;
-        if outcome.is_ok() {
-            outcome = row(cells);
-        }
-    });
+            let seat = described.seat;
+            let agent = seat.and_then(|seat| record.seats.get(usize::from(seat)));
+            let cells = vec![
+                json!(id),
+                json!(record.index),
+                json!(ply),
+                json!(seat),
+                json!(agent.map(|&agent| name(rules, agent))),
+                json!(described.event.id()),
+                json!(described.name),
+                json!(drawn),
+                json!(ply < record.opening_plies),
+            ];
+            drawn.clear();
+            ply += 1;
+            if outcome.is_ok() {
+                outcome = row(cells);
+            }
+        });
     replayed
         .map_err(|error| ReportError::differs(format!("game {id} cannot be replayed: {error}")))?;
     outcome

@@ -34,6 +34,7 @@ fn verdict((format, settings): (Format, Option<Settings>), agents: usize, seats:
         name: "cup".parse().expect("a name"),
         ruleset: "none".to_owned(),
         rules_version: 1,
+        rules_digest: None,
         options: Options::new(),
         seed: "0x5eed".parse().expect("a seed"),
         format,

@@ -26,6 +26,7 @@ fn record(index: u64, seats: [u16; 2], placement: [u8; 2]) -> GameRecord {
         hash: [0; 32],
         course: 0,
         beginning: arena_model::Beginning::default(),
+        transcript: None,
     }
 }
 

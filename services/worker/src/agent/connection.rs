@@ -215,7 +215,7 @@ impl AgentConnection {
 
     /// True if the process is known to have ended.
     pub(crate) fn is_dead(&self) -> bool {
-        self.process.as_ref().and_then(Process::exit).is_some()
+        self.process.as_ref().and_then(|it| it.exit()).is_some()
     }
 
     /// The fault that a failed call shows.
@@ -273,7 +273,7 @@ impl AgentConnection {
 
     /// Output of the agent's process, if this worker started the agent.
     pub(crate) fn output(&self) -> Option<&Arc<Output>> {
-        self.process.as_ref().map(Process::output)
+        self.process.as_ref().map(|it| it.output())
     }
 
     /// Stops the process, and waits for its end.

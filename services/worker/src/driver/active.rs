@@ -224,6 +224,11 @@ impl Active {
         }
     }
 
+    /// The report of a game that could not be played although no agent is at fault.
+    pub(super) fn unplayed(&self, why: String) -> v1::GameReport {
+        record::unplayed(self.tournament.context(), self.assignment.index, why)
+    }
+
     /// The report of a finished game.
     pub(super) fn report(mut self) -> v1::GameReport {
         let known = Known {

@@ -300,8 +300,13 @@ impl TournamentAgents {
         seats.all(|&agent| self.is_in_process(agent as u16))
     }
 
+    /// True if built-in bots run in this process, which alone can ask a package of rules.
+    fn runs_bots(&self) -> bool {
+        self.environment.agents.builtin == Builtin::InProcess || self.context().has_package()
+    }
+
     fn is_in_process(&self, agent: u16) -> bool {
-        self.environment.agents.builtin == Builtin::InProcess && self.context().is_native(agent)
+        self.runs_bots() && self.context().is_native(agent)
     }
 
     /// Asks an agent, in its next batch or while no other question is open. If the pool answers,
@@ -428,9 +433,7 @@ impl TournamentAgents {
         let native = context.is_native(index);
         let source = match &agent.source {
             None => return Reached::Nowhere,
-            Some(WireSource::Native(_))
-                if self.environment.agents.builtin == Builtin::InProcess =>
-            {
+            Some(WireSource::Native(_)) if self.runs_bots() => {
                 let client = NativeClient::new(index, self.shared.runner().clone());
                 return Reached::Native(RefCell::new(client));
             }

@@ -4,6 +4,7 @@ use std::{
     any::Any,
     collections::BTreeMap,
     future::Future,
+    io,
     panic::resume_unwind,
     sync::{Arc, atomic::Ordering},
     time::Duration,
@@ -25,6 +26,7 @@ use crate::{
     context::{SetupError, TournamentContext},
     environment::Environment,
     native::Pool,
+    rules::{RulesHost, RulesService, RulesSource},
     runtime::on_own_thread,
 };
 
@@ -171,6 +173,19 @@ impl Drivers {
         (this, setups)
     }
 
+    /// A host of rules whose processes end with the agents.
+    pub(crate) fn rules_host(&self, name: &str, source: RulesSource) -> io::Result<Arc<RulesHost>> {
+        let Environment {
+            agents, supervisor, ..
+        } = &self.environment;
+        RulesHost::within(
+            name,
+            source,
+            supervisor.clone(),
+            agents.machine.core_count(),
+        )
+    }
+
     /// Sets whether no games may start for now.
     pub(crate) fn hold(&self, hold: bool) {
         if self.shared.held.swap(hold, Ordering::Relaxed) && !hold {
@@ -190,10 +205,14 @@ impl Drivers {
     }
 
     /// Adds a tournament.
-    pub(crate) fn add_tournament(&mut self, setup: v1::TournamentSetup) -> Result<(), SetupError> {
+    pub(crate) fn add_tournament(
+        &mut self,
+        setup: v1::TournamentSetup,
+        rules: Option<Arc<dyn RulesService>>,
+    ) -> Result<(), SetupError> {
         if !self.tournaments.contains_key(&setup.tournament_id) {
             let id = setup.tournament_id.clone();
-            let context = TournamentContext::new(setup)?;
+            let context = TournamentContext::new(setup, rules)?;
             // Each tournament begins on another driver.
             let first = self.count as usize;
             let drivers = self.shared.drivers();

@@ -108,7 +108,7 @@ impl Driver {
                 return self.remove(token, |_, active| active.unready(fault_report));
             }
             DecisionResult::Void(why) => {
-                return self.remove(token, |_, active| void_report(active.assignment.index, why));
+                return self.remove(token, |_, active| active.unplayed(why));
             }
         }
         active.lease.count_ply(self.index);

@@ -74,7 +74,7 @@ impl Worker {
         let mut setups = setups.into_iter();
         let driver = setups.next().expect("one driver").make();
         drivers
-            .add_tournament(setup("cup", 1))
+            .add_tournament(setup("cup", 1), None)
             .expect("a tournament");
         Self {
             drivers,
@@ -233,7 +233,7 @@ async fn silent_agent_delays_no_other_tournament() {
     let local = LocalSet::new();
     let _local = local.enter();
     let mut worker = Worker::new();
-    let other = worker.drivers.add_tournament(setup("other", 1));
+    let other = worker.drivers.add_tournament(setup("other", 1), None);
     other.expect("a tournament");
     worker.lease("cup", 1, games([FAR, SEARCHES], 512));
     assert_eq!(worker.drivers.sated_tournaments(), ["cup"]);
@@ -246,7 +246,7 @@ async fn silent_agents_leave_half_of_the_places() {
     let local = LocalSet::new();
     let _local = local.enter();
     let mut worker = Worker::new();
-    let many = worker.drivers.add_tournament(setup("many", 60));
+    let many = worker.drivers.add_tournament(setup("many", 60), None);
     many.expect("a tournament");
     let all = (FAR..60).flat_map(|agent| games([agent, agent + 1], 2));
     worker.lease("many", 1, all.collect());

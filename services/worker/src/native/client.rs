@@ -86,7 +86,7 @@ impl NativeClient {
     ) -> Arc<PlyCounter> {
         let waiting = &mut self.waiting;
         waiting.since.get_or_insert_with(Instant::now);
-        game.encode(false, &mut waiting.positions);
+        game.save(&mut waiting.positions);
         waiting.legal.extend_from_slice(game.legal());
         waiting.asked.push(Asked {
             token,

@@ -23,7 +23,7 @@ use crate::{
     agent::{Answer, DecisionResult, Event},
     context::TournamentContext,
     lock,
-    record::void_report,
+    record::unplayed,
 };
 
 /// Games of a lease that one thread plays without a pause.
@@ -146,7 +146,7 @@ impl NativeRunner {
                 match bots.play(game, job) {
                     Ok(Some(played)) => reports.push(played),
                     Ok(None) => break,
-                    Err(why) => reports.push(void_report(game.index, why)),
+                    Err(why) => reports.push(unplayed(&self.context, game.index, why)),
                 }
             }
             bots.flush();
@@ -154,7 +154,7 @@ impl NativeRunner {
         });
         let left = &games[reported..];
         let void = |why: String| {
-            let void = |game: &v1::GameAssignment| void_report(game.index, why.clone());
+            let void = |game: &v1::GameAssignment| unplayed(&self.context, game.index, why.clone());
             left.iter().map(void).collect()
         };
         report(left.len(), played.unwrap_or_else(void));

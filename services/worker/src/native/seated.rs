@@ -189,6 +189,9 @@ impl<G: Game> BotPool for Seated<G> {
             }
             job.plies.count();
         }
+        if let Some(failure) = game.failure() {
+            return Err(failure);
+        }
         let known = Known {
             timed,
             latencies_us,
@@ -215,7 +218,7 @@ impl<G: Game> BotPool for Seated<G> {
             let bytes = &questions.positions[position..asked.position];
             let actions = &questions.legal[legal..asked.legal];
             (position, legal) = (asked.position, asked.legal);
-            let state = match self.game.decode(bytes) {
+            let state = match self.game.load(bytes) {
                 Ok(state) => state,
                 Err(error) => {
                     answers.push((asked.token, DecisionResult::Void(error.to_string())));

@@ -1,7 +1,7 @@
 //! The network calls of the protocol: each is a task of its own that informs the worker's loop
 //! of its result.
 
-use std::{future::Future, rc::Rc, time::Duration};
+use std::{future::Future, path::PathBuf, rc::Rc, sync::Arc, time::Duration};
 
 use arena_access::Connection;
 use arena_wire::networks::causes;
@@ -17,19 +17,27 @@ use tokio::{
 use tonic::{Code, Response, Status};
 use tonic_types::StatusExt;
 
-use crate::protocol::{CallNo, Refusal, ReportNo, StayNo};
+use crate::{
+    binaries::CoordinatorBinaries,
+    environment::BinaryProvider,
+    protocol::{CallNo, Refusal, ReportNo, StayNo},
+};
 
 /// An event from the network.
 pub(super) enum Heard {
     Notice(StayNo, Notice),
     /// A stay ended, or the attempt to join failed.
     Parted(StayNo, Status),
-    Lease(CallNo, Box<Result<v1::LeaseResponse, Status>>),
+    Lease(CallNo, Box<Result<Leased, Status>>),
     Reported(ReportNo, Result<v1::ReportResponse, Status>),
     Beaten(StayNo, Result<v1::HeartbeatResponse, Status>),
     /// The coordinator knows that the worker leaves, or does not.
     TookLeave,
 }
+
+/// The answer to a request for games, and the package of its rules with its SHA-256, if it was
+/// fetched.
+pub(super) type Leased = (v1::LeaseResponse, Option<(String, PathBuf)>);
 
 /// The coordinator, and where its messages go.
 pub(super) struct Calls {
@@ -65,10 +73,21 @@ impl Calls {
         call: CallNo,
         request: v1::LeaseRequest,
         timeout: Duration,
+        binaries: Arc<CoordinatorBinaries>,
     ) -> AbortHandle {
-        let mut client = self.client.clone();
-        let answer = async move { client.lease(request).await };
-        self.spawn(timeout, answer, move |it| Heard::Lease(call, Box::new(it)))
+        let (mut client, heard) = (self.client.clone(), self.heard.clone());
+        let call = async move {
+            let answer = in_time(timeout, client.lease(request)).await;
+            let answer = match answer.map(Response::into_inner) {
+                Ok(answer) => {
+                    let package = package_of(&answer, &binaries).await;
+                    Ok((answer, package))
+                }
+                Err(status) => Err(status),
+            };
+            let _ = heard.send(Heard::Lease(call, Box::new(answer))).await;
+        };
+        task::spawn_local(call).abort_handle()
     }
 
     pub(super) fn report(
@@ -107,6 +126,22 @@ impl Calls {
             let _ = heard.send(tell(answer)).await;
         };
         task::spawn_local(call).abort_handle()
+    }
+}
+
+/// Fetches the package of a lease's rules, if they are one. Threads that play cannot wait for it.
+async fn package_of(
+    answer: &v1::LeaseResponse,
+    binaries: &CoordinatorBinaries,
+) -> Option<(String, PathBuf)> {
+    let setup = answer.lease.as_ref()?.setup.as_ref()?;
+    let package = setup.rules.as_ref()?.package.as_ref()?;
+    match binaries.provide(package).await {
+        Ok(path) => Some((package.sha256.clone(), path)),
+        Err(error) => {
+            tracing::error!(ruleset = setup.ruleset, "{error}");
+            None
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    path::PathBuf,
     rc::Rc,
     sync::{
         Arc,
@@ -31,6 +32,7 @@ use tonic::Status;
 use super::{
     Options, WorkerError,
     calls::{Calls, Heard, problem, refusal},
+    rulesets::rulesets,
 };
 use crate::{
     agent::FaultReport,
@@ -53,7 +55,7 @@ const HEARD_MAX: usize = 64;
 pub(super) struct Fleet {
     options: Options,
     protocol: Protocol<v1::GameReport>,
-    drivers: Drivers,
+    pub(super) drivers: Drivers,
     calls: Calls,
     binaries: Arc<CoordinatorBinaries>,
     news: Receiver<Heard>,
@@ -66,6 +68,8 @@ pub(super) struct Fleet {
     /// Reports without an answer.
     reports: BTreeMap<ReportNo, Rc<v1::ReportRequest>>,
     setups: BTreeMap<String, v1::TournamentSetup>,
+    /// Fetched packages of rules, by SHA-256.
+    pub(super) packages: BTreeMap<String, PathBuf>,
     /// The last warning about joining or leasing.
     warned: String,
 }
@@ -102,6 +106,7 @@ impl Fleet {
             asking: None,
             reports: BTreeMap::new(),
             setups: BTreeMap::new(),
+            packages: BTreeMap::new(),
             warned: String::new(),
         }
     }
@@ -189,11 +194,7 @@ impl Fleet {
                     name: self.options.name.clone(),
                     capacity: self.options.capacity.try_into().unwrap_or(u32::MAX),
                     version: env!("CARGO_PKG_VERSION").to_owned(),
-                    rulesets: arena_games::rulesets()
-                        .iter()
-                        .map(|info| (info.name.to_owned(), info.version))
-                        .chain(older_rules())
-                        .collect(),
+                    rulesets: rulesets(),
                     process: self.options.seed,
                     record_version: arena_model::RECORD_VERSION,
                     sandbox: self.options.sandbox.level.to_string(),
@@ -225,7 +226,10 @@ impl Fleet {
                     session: stay.session.clone(),
                     sated_tournaments: self.drivers.sated_tournaments(),
                 };
-                self.asking = Some(self.calls.lease(call, request, timeout));
+                let lease = self
+                    .calls
+                    .lease(call, request, timeout, self.binaries.clone());
+                self.asking = Some(lease);
             }
             Action::TakeLeave { stay, timeout } => {
                 let request = v1::LeaveRequest {
@@ -310,7 +314,10 @@ impl Fleet {
                 self.protocol.parted(now, stay, refusal(&status), &problem);
             }
             Heard::Lease(call, answer) => match *answer {
-                Ok(answer) => self.take_lease(call, answer.lease),
+                Ok((answer, package)) => {
+                    self.packages.extend(package);
+                    self.take_lease(call, answer.lease);
+                }
                 Err(status) => {
                     self.warn_once(format!("cannot lease games: {}", problem(&status)));
                     self.protocol.not_leased(now, call, refusal(&status));
@@ -436,7 +443,12 @@ impl Fleet {
         else {
             return;
         };
-        if let Err(error) = self.drivers.add_tournament(setup.clone()) {
+        let rules = match self.drivers.knows(&id) {
+            true => Ok(None),
+            false => self.rules(setup),
+        };
+        let added = rules.and_then(|rules| self.drivers.add_tournament(setup.clone(), rules));
+        if let Err(error) = added {
             tracing::error!(tournament = id, "{error}");
             for game in &lease.games {
                 self.finished(now, number, void_report(game.index, error.to_string()));
@@ -479,17 +491,4 @@ fn split(request: Rc<v1::ReportRequest>, first: usize) -> [v1::ReportRequest; 2]
     other.games = games.split_off(first);
     one.games = games;
     [one, other]
-}
-
-/// Rulesets that are not listed, as a request to join names them: a version other than the newest
-/// has its number in the name.
-fn older_rules() -> impl Iterator<Item = (String, u32)> {
-    arena_games::unlisted_rulesets().iter().map(|info| {
-        let newest = arena_games::ruleset(info.name).is_ok_and(|it| it.version == info.version);
-        let name = match newest {
-            true => info.name.to_owned(),
-            false => format!("{}@{}", info.name, info.version),
-        };
-        (name, info.version)
-    })
 }

@@ -34,8 +34,8 @@ const END_INTERVAL: Duration = Duration::from_millis(4);
 
 /// What a guard's agent writes, and what is kept of it.
 pub(super) struct Written {
-    pub(super) stdout: Stdout,
-    pub(super) lines: Lines,
+    /// None for rules, whose standard output is read elsewhere.
+    pub(super) stdout: Option<(Stdout, Lines)>,
     pub(super) kept: Arc<Output>,
     pub(super) flood: Arc<OnceLock<Exit>>,
     /// Maximum number of bytes.
@@ -53,8 +53,7 @@ pub(super) async fn attend(
     running: watch::Receiver<()>,
 ) {
     let Written {
-        mut stdout,
-        lines,
+        stdout,
         kept,
         flood,
         limit,
@@ -62,7 +61,14 @@ pub(super) async fn attend(
     let group = child.id();
     let input = child.stdin.take();
     let (output, stderr) = (child.stdout.take(), child.stderr.take());
+    let (mut stdout, lines) = stdout.unzip();
     let written = async {
+        let Some(stdout) = &mut stdout else {
+            return match stderr {
+                Some(stderr) => drain(stderr, limit, &kept, &flood).await,
+                None => std::future::pending().await,
+            };
+        };
         let written = stdout.drain(limit, &kept, &flood);
         tokio::pin!(written);
         let Some(stderr) = stderr else {
@@ -104,7 +110,9 @@ pub(super) async fn attend(
         }
         how = &mut report => how,
     };
-    lines.close("the process has ended");
+    if let Some(lines) = lines {
+        lines.close("the process has ended");
+    }
     drop(input);
     // Without a report, the guard itself was ended, or is no guard: processes of the agent are
     // left, and hold the pipe open.

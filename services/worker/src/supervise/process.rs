@@ -6,6 +6,7 @@ use std::{
     fs::{self, File, Permissions},
     io,
     net::TcpListener,
+    ops::Deref,
     os::unix::fs::PermissionsExt,
     path::Path,
     process::Stdio,
@@ -32,9 +33,13 @@ use super::{
 use crate::{
     agent::{connect, link::Link},
     guard::tree,
-    lines::pipes::Pipes,
+    lines::{
+        Lines,
+        pipes::{Pipes, Stdout},
+    },
     machine::on_cores,
     package::{self, PackageError},
+    rules::RawPipes,
 };
 
 /// First and last pause between health checks; it doubles in between.
@@ -57,13 +62,27 @@ pub(crate) fn socket_path_bytes(temp: &Path) -> usize {
 #[derive(Debug)]
 pub struct Process {
     link: Link,
+    guarded: Guarded,
+}
+
+impl Deref for Process {
+    type Target = Guarded;
+
+    fn deref(&self) -> &Guarded {
+        &self.guarded
+    }
+}
+
+/// A running process under a guard. Dropping it ends it, with everything it started.
+#[derive(Debug)]
+pub struct Guarded {
     /// Process id of its guard.
     guard: Option<u32>,
     output: Arc<Output>,
     exit: watch::Receiver<Option<Exit>>,
     flood: Arc<OnceLock<Exit>>,
     stop: Option<oneshot::Sender<()>>,
-    _dir: Folder,
+    folder: Folder,
 }
 
 /// A folder that is removed with its process, in the background since it may have many files.
@@ -79,12 +98,64 @@ impl Drop for Folder {
     }
 }
 
+/// The worker's ends of the pipes to a process, and its standard output if the supervisor reads it.
+type Created<P> = (P, Option<(Stdout, Lines)>);
+
+/// A process that was started, and where it listens.
+struct Started<P> {
+    guarded: Guarded,
+    pipes: P,
+    listen: String,
+    url: String,
+}
+
 impl Supervisor {
     /// Starts an agent and waits until it is ready.
     ///
     /// # Errors
     /// [`StartError`], with the agent's last output. Nothing is left running in that case.
     pub async fn start(&self, launch: &Launch) -> Result<Process, (StartError, String)> {
+        let create = |folder: &Path| {
+            let (pipes, stdout) = Pipes::create(folder)?;
+            let lines = pipes.lines.clone();
+            Ok((pipes, Some((stdout, lines))))
+        };
+        let Started {
+            mut guarded,
+            pipes,
+            listen,
+            url,
+        } = self.spawn(launch, create).await?;
+        match ready(&url, launch, &listen, pipes, guarded.exit.clone()).await {
+            Ok(link) => Ok(Process { link, guarded }),
+            Err(error) => {
+                guarded.stop = None;
+                let _ = guarded.exit.wait_for(Option::is_some).await;
+                // At once: nothing else waits for it.
+                drop(guarded.folder.0.take());
+                Err((error, guarded.output.tail()))
+            }
+        }
+    }
+
+    /// Starts a process that answers for rules. It is not ready before its first answer.
+    ///
+    /// # Errors
+    /// As [`Self::start`].
+    pub(crate) async fn start_rules(
+        &self,
+        launch: &Launch,
+    ) -> Result<(Guarded, RawPipes), (StartError, String)> {
+        let create = |folder: &Path| Ok((RawPipes::create(folder)?, None));
+        let started = self.spawn(launch, create).await?;
+        Ok((started.guarded, started.pipes))
+    }
+
+    async fn spawn<P>(
+        &self,
+        launch: &Launch,
+        create: impl FnOnce(&Path) -> io::Result<Created<P>>,
+    ) -> Result<Started<P>, (StartError, String)> {
         let Self { guard, temp, .. } = self;
         let program = launch.program.display().to_string();
         let ours = |problem: String| {
@@ -108,7 +179,7 @@ impl Supervisor {
             true => folders.work.clone(),
             false => folders.package.clone(),
         };
-        let (pipes, stdout) = Pipes::create(&folders.run)
+        let (pipes, stdout) = create(&folders.run)
             .map_err(|error| ours(format!("cannot create pipes in {shown}: {error}")))?;
         let unpacked = unpacked(&launch.program, &package).await;
         let unpacked = unpacked.map_err(|error| match error {
@@ -173,7 +244,6 @@ impl Supervisor {
         let (stop, stopped) = oneshot::channel();
         let written = Written {
             stdout,
-            lines: pipes.lines.clone(),
             kept: output.clone(),
             flood: flood.clone(),
             limit: launch.limits.output_bytes,
@@ -186,24 +256,19 @@ impl Supervisor {
             ended,
             self.running.subscribe(),
         ));
-        let connected = ready(&url, launch, &listen, pipes, exit.clone()).await;
-        match connected {
-            Ok(link) => Ok(Process {
-                link,
+        Ok(Started {
+            guarded: Guarded {
                 guard: guard_id,
                 output,
                 exit,
                 flood,
                 stop: Some(stop),
-                _dir: Folder(Some(dir)),
-            }),
-            Err(error) => {
-                drop(stop);
-                let mut exit = exit;
-                let _ = exit.wait_for(Option::is_some).await;
-                Err((error, output.tail()))
-            }
-        }
+                folder: Folder(Some(dir)),
+            },
+            pipes,
+            listen,
+            url,
+        })
     }
 }
 
@@ -213,6 +278,14 @@ impl Process {
         &self.link
     }
 
+    /// Ends it, and waits until nothing of it is left.
+    pub async fn stop(mut self) {
+        self.guarded.stop = None;
+        let _ = self.guarded.exit.wait_for(Option::is_some).await;
+    }
+}
+
+impl Guarded {
     /// Ids of its processes, without the guard.
     pub(crate) fn processes(&self) -> Vec<i32> {
         let guard = self.guard.map(|id| Pid::from_raw(id as i32));
@@ -248,12 +321,6 @@ impl Process {
     #[must_use]
     pub fn output(&self) -> &Arc<Output> {
         &self.output
-    }
-
-    /// Ends it, and waits until nothing of it is left.
-    pub async fn stop(mut self) {
-        self.stop = None;
-        let _ = self.exit.wait_for(Option::is_some).await;
     }
 }
 

@@ -97,6 +97,7 @@ pub(crate) fn setup(ruleset: &str, agents: Vec<v1::AgentSetup>) -> v1::Tournamen
         hash_only: false,
         luck: true,
         play_json: String::new(),
+        rules: None,
     }
 }
 

@@ -19,7 +19,8 @@ use crate::{
     failure::{Failure, Outcome},
     output,
 };
-use kits::{KITS, Kit, TEMPLATE_NAME};
+use kits::{KITS, TEMPLATE_NAME};
+pub(crate) use kits::{Kit, KitFile};
 
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
@@ -39,39 +40,9 @@ pub(crate) struct NewArgs {
 impl NewArgs {
     pub(crate) async fn run(self) -> Outcome {
         let kit = kit(&self.lang)?;
-        let shown = self.folder.display();
-        let unusable =
-            |problem: &str| Failure::usage(format!("cannot make an agent in {shown}: {problem}"));
-        match fs::read_dir(&self.folder).map(|mut entries| entries.next().is_none()) {
-            Ok(true) => {}
-            Ok(false) => {
-                let what = "the folder is not empty; name a new folder, or empty this one";
-                return Err(unusable(what));
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-                return Err(unusable("it is not a folder; name a new folder"));
-            }
-            Err(error) => return Err(unusable(&error.to_string())),
-        }
-        fs::create_dir_all(&self.folder).map_err(|error| unusable(&error.to_string()))?;
-        let name = match &self.name {
-            Some(name) => name.to_string(),
-            // A path such as `.` has no name.
-            None => name_of(self.folder.canonicalize()?.file_name()),
-        };
-        if name == arena_model::PERSON || arena_agents::bot_info(&name).is_ok() {
-            return Err(unusable(&format!(
-                "the name \"{name}\" is taken by Arena; choose another one with --name"
-            )));
-        }
-        for file in kit.files {
-            let path = self.folder.join(file.path);
-            let text = file.text.replace(TEMPLATE_NAME, &name);
-            write(&path, file.is_executable, &text).map_err(|error| {
-                Failure::failed(format!("cannot write {}: {error}", path.display()))
-            })?;
-        }
+        let name = self.name.as_ref().map(ToString::to_string);
+        let made = make_folder(&self.folder, kit, TEMPLATE_NAME, name)?;
+        let (name, folder, shown) = (made.name, made.quoted, self.folder.display());
         let given = self.folder.file_name().unwrap_or_default();
         if self.name.is_none() && !given.is_empty() && given != OsStr::new(&name) {
             output::note(format!(
@@ -79,7 +50,6 @@ impl NewArgs {
                  --name chooses another name"
             ));
         }
-        let folder = quoted(&shown.to_string());
         let check = match &*folder {
             "." => "./check".to_owned(),
             folder => format!("(cd {folder} && ./check)"),
@@ -91,6 +61,59 @@ impl NewArgs {
             kit.policy,
         ))
     }
+}
+
+/// A folder that was made.
+pub(crate) struct Made {
+    pub(crate) name: String,
+    /// The path of the folder as a word of a shell.
+    pub(crate) quoted: String,
+}
+
+/// Makes a folder with the files of a kit, and puts the name of the folder, or the given one, in the
+/// place of `template`.
+pub(crate) fn make_folder(
+    folder: &Path,
+    kit: &Kit,
+    template: &str,
+    name: Option<String>,
+) -> Outcome<Made> {
+    let shown = folder.display();
+    let unusable =
+        |problem: &str| Failure::usage(format!("cannot make an agent in {shown}: {problem}"));
+    match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
+        Ok(true) => {}
+        Ok(false) => {
+            let what = "the folder is not empty; name a new folder, or empty this one";
+            return Err(unusable(what));
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            return Err(unusable("it is not a folder; name a new folder"));
+        }
+        Err(error) => return Err(unusable(&error.to_string())),
+    }
+    fs::create_dir_all(folder).map_err(|error| unusable(&error.to_string()))?;
+    let name = match name {
+        Some(name) => name,
+        // A path such as `.` has no name.
+        None => name_of(folder.canonicalize()?.file_name()),
+    };
+    let is_ruleset = arena_games::ruleset(&name).is_ok();
+    if name == arena_model::PERSON || arena_agents::bot_info(&name).is_ok() || is_ruleset {
+        return Err(unusable(&format!(
+            "the name \"{name}\" is taken by Arena; choose another one with --name"
+        )));
+    }
+    for file in kit.files {
+        let path = folder.join(file.path);
+        let text = file.text.replace(template, &name);
+        write(&path, file.is_executable, &text).map_err(|error| {
+            Failure::failed(format!("cannot write {}: {error}", path.display()))
+        })?;
+    }
+    let quoted = quoted(&shown.to_string());
+    Ok(Made { name, quoted })
 }
 
 /// The kit of a language.

@@ -243,7 +243,7 @@ fn read_fragment(path: &Path) -> Outcome<Variant> {
 }
 
 /// Uploads a binary; the coordinator does not store content twice.
-async fn upload(client: &mut Client, sha256: &str, bytes: &[u8]) -> Outcome {
+pub(crate) async fn upload(client: &mut Client, sha256: &str, bytes: &[u8]) -> Outcome {
     let header = v1::BinaryHeader {
         sha256: sha256.to_owned(),
         size_bytes: bytes.len() as u64,

@@ -90,7 +90,7 @@ fn frames(rules: &TournamentRecords, record: &GameRecord, names: &[&str]) -> Out
     // Chance outcomes go on the line of the move that follows them.
     let mut rolled: Vec<String> = Vec::new();
     let replayed = rules
-        .game
+        .game_of(record)
         .replay_drawn(&record.events, &mut |board, described| {
             let Some(described) = described else {
                 frames.push(Frame {

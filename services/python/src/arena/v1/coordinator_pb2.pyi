@@ -171,6 +171,62 @@ class RemoveAgentResponse(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
 
+class Ruleset(_message.Message):
+    __slots__ = ("name", "rules", "owner", "registered_unix_us")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    RULES_FIELD_NUMBER: _ClassVar[int]
+    OWNER_FIELD_NUMBER: _ClassVar[int]
+    REGISTERED_UNIX_US_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    rules: _worker_pb2.RulesPackage
+    owner: str
+    registered_unix_us: int
+    def __init__(self, name: _Optional[str] = ..., rules: _Optional[_Union[_worker_pb2.RulesPackage, _Mapping]] = ..., owner: _Optional[str] = ..., registered_unix_us: _Optional[int] = ...) -> None: ...
+
+class RegisterRulesetRequest(_message.Message):
+    __slots__ = ("request_id", "ruleset", "replace")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    RULESET_FIELD_NUMBER: _ClassVar[int]
+    REPLACE_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    ruleset: Ruleset
+    replace: bool
+    def __init__(self, request_id: _Optional[str] = ..., ruleset: _Optional[_Union[Ruleset, _Mapping]] = ..., replace: bool = ...) -> None: ...
+
+class RegisterRulesetResponse(_message.Message):
+    __slots__ = ("ruleset",)
+    RULESET_FIELD_NUMBER: _ClassVar[int]
+    ruleset: Ruleset
+    def __init__(self, ruleset: _Optional[_Union[Ruleset, _Mapping]] = ...) -> None: ...
+
+class ListRulesetsRequest(_message.Message):
+    __slots__ = ("page_size", "page_token")
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    page_size: int
+    page_token: str
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListRulesetsResponse(_message.Message):
+    __slots__ = ("rulesets", "next_page_token")
+    RULESETS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    rulesets: _containers.RepeatedCompositeFieldContainer[Ruleset]
+    next_page_token: str
+    def __init__(self, rulesets: _Optional[_Iterable[_Union[Ruleset, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class RemoveRulesetRequest(_message.Message):
+    __slots__ = ("request_id", "name")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    name: str
+    def __init__(self, request_id: _Optional[str] = ..., name: _Optional[str] = ...) -> None: ...
+
+class RemoveRulesetResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
 class PlanTournamentRequest(_message.Message):
     __slots__ = ("spec_toml", "seed")
     SPEC_TOML_FIELD_NUMBER: _ClassVar[int]

@@ -65,6 +65,21 @@ class CoordinatorServiceStub(object):
                 request_serializer=arena_dot_v1_dot_coordinator__pb2.RemoveAgentRequest.SerializeToString,
                 response_deserializer=arena_dot_v1_dot_coordinator__pb2.RemoveAgentResponse.FromString,
                 _registered_method=True)
+        self.RegisterRuleset = channel.unary_unary(
+                '/arena.v1.CoordinatorService/RegisterRuleset',
+                request_serializer=arena_dot_v1_dot_coordinator__pb2.RegisterRulesetRequest.SerializeToString,
+                response_deserializer=arena_dot_v1_dot_coordinator__pb2.RegisterRulesetResponse.FromString,
+                _registered_method=True)
+        self.ListRulesets = channel.unary_unary(
+                '/arena.v1.CoordinatorService/ListRulesets',
+                request_serializer=arena_dot_v1_dot_coordinator__pb2.ListRulesetsRequest.SerializeToString,
+                response_deserializer=arena_dot_v1_dot_coordinator__pb2.ListRulesetsResponse.FromString,
+                _registered_method=True)
+        self.RemoveRuleset = channel.unary_unary(
+                '/arena.v1.CoordinatorService/RemoveRuleset',
+                request_serializer=arena_dot_v1_dot_coordinator__pb2.RemoveRulesetRequest.SerializeToString,
+                response_deserializer=arena_dot_v1_dot_coordinator__pb2.RemoveRulesetResponse.FromString,
+                _registered_method=True)
         self.PlanTournament = channel.unary_unary(
                 '/arena.v1.CoordinatorService/PlanTournament',
                 request_serializer=arena_dot_v1_dot_coordinator__pb2.PlanTournamentRequest.SerializeToString,
@@ -181,6 +196,27 @@ class CoordinatorServiceServicer(object):
 
     def RemoveAgent(self, request, context):
         """Removes an agent's registration. Tournaments that it plays in keep what they need.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RegisterRuleset(self, request, context):
+        """Registers a ruleset that is a package, or replaces one.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListRulesets(self, request, context):
+        """The registered rulesets, by name.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RemoveRuleset(self, request, context):
+        """Removes a ruleset's registration. Tournaments of it keep what they need.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -322,6 +358,21 @@ def add_CoordinatorServiceServicer_to_server(servicer, server):
                     servicer.RemoveAgent,
                     request_deserializer=arena_dot_v1_dot_coordinator__pb2.RemoveAgentRequest.FromString,
                     response_serializer=arena_dot_v1_dot_coordinator__pb2.RemoveAgentResponse.SerializeToString,
+            ),
+            'RegisterRuleset': grpc.unary_unary_rpc_method_handler(
+                    servicer.RegisterRuleset,
+                    request_deserializer=arena_dot_v1_dot_coordinator__pb2.RegisterRulesetRequest.FromString,
+                    response_serializer=arena_dot_v1_dot_coordinator__pb2.RegisterRulesetResponse.SerializeToString,
+            ),
+            'ListRulesets': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListRulesets,
+                    request_deserializer=arena_dot_v1_dot_coordinator__pb2.ListRulesetsRequest.FromString,
+                    response_serializer=arena_dot_v1_dot_coordinator__pb2.ListRulesetsResponse.SerializeToString,
+            ),
+            'RemoveRuleset': grpc.unary_unary_rpc_method_handler(
+                    servicer.RemoveRuleset,
+                    request_deserializer=arena_dot_v1_dot_coordinator__pb2.RemoveRulesetRequest.FromString,
+                    response_serializer=arena_dot_v1_dot_coordinator__pb2.RemoveRulesetResponse.SerializeToString,
             ),
             'PlanTournament': grpc.unary_unary_rpc_method_handler(
                     servicer.PlanTournament,
@@ -540,6 +591,87 @@ class CoordinatorService(object):
             '/arena.v1.CoordinatorService/RemoveAgent',
             arena_dot_v1_dot_coordinator__pb2.RemoveAgentRequest.SerializeToString,
             arena_dot_v1_dot_coordinator__pb2.RemoveAgentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RegisterRuleset(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/arena.v1.CoordinatorService/RegisterRuleset',
+            arena_dot_v1_dot_coordinator__pb2.RegisterRulesetRequest.SerializeToString,
+            arena_dot_v1_dot_coordinator__pb2.RegisterRulesetResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListRulesets(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/arena.v1.CoordinatorService/ListRulesets',
+            arena_dot_v1_dot_coordinator__pb2.ListRulesetsRequest.SerializeToString,
+            arena_dot_v1_dot_coordinator__pb2.ListRulesetsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RemoveRuleset(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/arena.v1.CoordinatorService/RemoveRuleset',
+            arena_dot_v1_dot_coordinator__pb2.RemoveRulesetRequest.SerializeToString,
+            arena_dot_v1_dot_coordinator__pb2.RemoveRulesetResponse.FromString,
             options,
             channel_credentials,
             insecure,

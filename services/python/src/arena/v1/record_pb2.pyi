@@ -52,7 +52,7 @@ FAULT_KIND_DISK_LIMIT: FaultKind
 FAULT_KIND_CPU_LIMIT: FaultKind
 
 class GameRecord(_message.Message):
-    __slots__ = ("index", "block", "seed", "seats", "events", "opening_plies", "placement", "scores", "plies", "decisions", "termination", "faults", "hash", "luck", "course", "beginning")
+    __slots__ = ("index", "block", "seed", "seats", "events", "opening_plies", "placement", "scores", "plies", "decisions", "termination", "faults", "hash", "luck", "course", "beginning", "transcript")
     INDEX_FIELD_NUMBER: _ClassVar[int]
     BLOCK_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
@@ -69,6 +69,7 @@ class GameRecord(_message.Message):
     LUCK_FIELD_NUMBER: _ClassVar[int]
     COURSE_FIELD_NUMBER: _ClassVar[int]
     BEGINNING_FIELD_NUMBER: _ClassVar[int]
+    TRANSCRIPT_FIELD_NUMBER: _ClassVar[int]
     index: int
     block: int
     seed: int
@@ -85,7 +86,22 @@ class GameRecord(_message.Message):
     luck: _containers.RepeatedScalarFieldContainer[int]
     course: int
     beginning: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, index: _Optional[int] = ..., block: _Optional[int] = ..., seed: _Optional[int] = ..., seats: _Optional[_Iterable[int]] = ..., events: _Optional[_Iterable[int]] = ..., opening_plies: _Optional[int] = ..., placement: _Optional[_Iterable[int]] = ..., scores: _Optional[_Iterable[int]] = ..., plies: _Optional[int] = ..., decisions: _Optional[_Iterable[int]] = ..., termination: _Optional[_Union[Termination, str]] = ..., faults: _Optional[_Iterable[_Union[Fault, _Mapping]]] = ..., hash: _Optional[bytes] = ..., luck: _Optional[_Iterable[int]] = ..., course: _Optional[int] = ..., beginning: _Optional[_Iterable[int]] = ...) -> None: ...
+    transcript: Transcript
+    def __init__(self, index: _Optional[int] = ..., block: _Optional[int] = ..., seed: _Optional[int] = ..., seats: _Optional[_Iterable[int]] = ..., events: _Optional[_Iterable[int]] = ..., opening_plies: _Optional[int] = ..., placement: _Optional[_Iterable[int]] = ..., scores: _Optional[_Iterable[int]] = ..., plies: _Optional[int] = ..., decisions: _Optional[_Iterable[int]] = ..., termination: _Optional[_Union[Termination, str]] = ..., faults: _Optional[_Iterable[_Union[Fault, _Mapping]]] = ..., hash: _Optional[bytes] = ..., luck: _Optional[_Iterable[int]] = ..., course: _Optional[int] = ..., beginning: _Optional[_Iterable[int]] = ..., transcript: _Optional[_Union[Transcript, _Mapping]] = ...) -> None: ...
+
+class Transcript(_message.Message):
+    __slots__ = ("names", "events", "ending", "placement", "to_move")
+    NAMES_FIELD_NUMBER: _ClassVar[int]
+    EVENTS_FIELD_NUMBER: _ClassVar[int]
+    ENDING_FIELD_NUMBER: _ClassVar[int]
+    PLACEMENT_FIELD_NUMBER: _ClassVar[int]
+    TO_MOVE_FIELD_NUMBER: _ClassVar[int]
+    names: _containers.RepeatedScalarFieldContainer[str]
+    events: _containers.RepeatedScalarFieldContainer[int]
+    ending: Termination
+    placement: _containers.RepeatedScalarFieldContainer[int]
+    to_move: int
+    def __init__(self, names: _Optional[_Iterable[str]] = ..., events: _Optional[_Iterable[int]] = ..., ending: _Optional[_Union[Termination, str]] = ..., placement: _Optional[_Iterable[int]] = ..., to_move: _Optional[int] = ...) -> None: ...
 
 class Fault(_message.Message):
     __slots__ = ("ply", "seat", "kind")

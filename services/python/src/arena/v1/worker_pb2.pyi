@@ -158,7 +158,7 @@ class GameAssignment(_message.Message):
     def __init__(self, index: _Optional[int] = ..., block: _Optional[int] = ..., seed: _Optional[int] = ..., seats: _Optional[_Iterable[int]] = ..., attempts: _Optional[int] = ..., opening: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class TournamentSetup(_message.Message):
-    __slots__ = ("tournament_id", "ruleset", "rules_version", "options", "seats", "agents", "play", "hash_only", "luck", "play_json")
+    __slots__ = ("tournament_id", "ruleset", "rules_version", "options", "seats", "agents", "play", "hash_only", "luck", "play_json", "rules")
     TOURNAMENT_ID_FIELD_NUMBER: _ClassVar[int]
     RULESET_FIELD_NUMBER: _ClassVar[int]
     RULES_VERSION_FIELD_NUMBER: _ClassVar[int]
@@ -169,6 +169,7 @@ class TournamentSetup(_message.Message):
     HASH_ONLY_FIELD_NUMBER: _ClassVar[int]
     LUCK_FIELD_NUMBER: _ClassVar[int]
     PLAY_JSON_FIELD_NUMBER: _ClassVar[int]
+    RULES_FIELD_NUMBER: _ClassVar[int]
     tournament_id: str
     ruleset: str
     rules_version: int
@@ -179,7 +180,18 @@ class TournamentSetup(_message.Message):
     hash_only: bool
     luck: bool
     play_json: str
-    def __init__(self, tournament_id: _Optional[str] = ..., ruleset: _Optional[str] = ..., rules_version: _Optional[int] = ..., options: _Optional[_Iterable[_Union[_agent_pb2.OptionValue, _Mapping]]] = ..., seats: _Optional[int] = ..., agents: _Optional[_Iterable[_Union[AgentSetup, _Mapping]]] = ..., play: _Optional[_Union[PlaySettings, _Mapping]] = ..., hash_only: bool = ..., luck: bool = ..., play_json: _Optional[str] = ...) -> None: ...
+    rules: RulesPackage
+    def __init__(self, tournament_id: _Optional[str] = ..., ruleset: _Optional[str] = ..., rules_version: _Optional[int] = ..., options: _Optional[_Iterable[_Union[_agent_pb2.OptionValue, _Mapping]]] = ..., seats: _Optional[int] = ..., agents: _Optional[_Iterable[_Union[AgentSetup, _Mapping]]] = ..., play: _Optional[_Union[PlaySettings, _Mapping]] = ..., hash_only: bool = ..., luck: bool = ..., play_json: _Optional[str] = ..., rules: _Optional[_Union[RulesPackage, _Mapping]] = ...) -> None: ...
+
+class RulesPackage(_message.Message):
+    __slots__ = ("package", "digest", "description")
+    PACKAGE_FIELD_NUMBER: _ClassVar[int]
+    DIGEST_FIELD_NUMBER: _ClassVar[int]
+    DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    package: BinarySource
+    digest: str
+    description: str
+    def __init__(self, package: _Optional[_Union[BinarySource, _Mapping]] = ..., digest: _Optional[str] = ..., description: _Optional[str] = ...) -> None: ...
 
 class PlaySettings(_message.Message):
     __slots__ = ("opening_plies", "timing", "move_timeout_us", "on_fault", "ask_forced", "clock", "move_time_us", "nodes", "timing_margin_us", "scale_clocks", "replicas")
@@ -312,7 +324,7 @@ class ReportRequest(_message.Message):
     def __init__(self, worker_id: _Optional[str] = ..., boot_epoch: _Optional[int] = ..., tournament_id: _Optional[str] = ..., lease_id: _Optional[int] = ..., games: _Optional[_Iterable[_Union[GameReport, _Mapping]]] = ..., session: _Optional[bytes] = ..., ticket: _Optional[bytes] = ...) -> None: ...
 
 class GameReport(_message.Message):
-    __slots__ = ("record", "timing", "void_reason", "fault_details", "unready", "answered", "unplayed", "unasked", "generation", "outputs")
+    __slots__ = ("record", "timing", "void_reason", "fault_details", "unready", "answered", "unplayed", "unasked", "generation", "outputs", "rules_failed")
     RECORD_FIELD_NUMBER: _ClassVar[int]
     TIMING_FIELD_NUMBER: _ClassVar[int]
     VOID_REASON_FIELD_NUMBER: _ClassVar[int]
@@ -323,6 +335,7 @@ class GameReport(_message.Message):
     UNASKED_FIELD_NUMBER: _ClassVar[int]
     GENERATION_FIELD_NUMBER: _ClassVar[int]
     OUTPUTS_FIELD_NUMBER: _ClassVar[int]
+    RULES_FAILED_FIELD_NUMBER: _ClassVar[int]
     record: _record_pb2.GameRecord
     timing: _record_pb2.GameTiming
     void_reason: str
@@ -333,7 +346,8 @@ class GameReport(_message.Message):
     unasked: _containers.RepeatedScalarFieldContainer[int]
     generation: int
     outputs: _containers.RepeatedCompositeFieldContainer[AgentOutput]
-    def __init__(self, record: _Optional[_Union[_record_pb2.GameRecord, _Mapping]] = ..., timing: _Optional[_Union[_record_pb2.GameTiming, _Mapping]] = ..., void_reason: _Optional[str] = ..., fault_details: _Optional[_Iterable[_Union[FaultDetail, _Mapping]]] = ..., unready: _Optional[_Union[UnreadyAgent, _Mapping]] = ..., answered: _Optional[_Iterable[int]] = ..., unplayed: _Optional[_Iterable[int]] = ..., unasked: _Optional[_Iterable[int]] = ..., generation: _Optional[int] = ..., outputs: _Optional[_Iterable[_Union[AgentOutput, _Mapping]]] = ...) -> None: ...
+    rules_failed: bool
+    def __init__(self, record: _Optional[_Union[_record_pb2.GameRecord, _Mapping]] = ..., timing: _Optional[_Union[_record_pb2.GameTiming, _Mapping]] = ..., void_reason: _Optional[str] = ..., fault_details: _Optional[_Iterable[_Union[FaultDetail, _Mapping]]] = ..., unready: _Optional[_Union[UnreadyAgent, _Mapping]] = ..., answered: _Optional[_Iterable[int]] = ..., unplayed: _Optional[_Iterable[int]] = ..., unasked: _Optional[_Iterable[int]] = ..., generation: _Optional[int] = ..., outputs: _Optional[_Iterable[_Union[AgentOutput, _Mapping]]] = ..., rules_failed: bool = ...) -> None: ...
 
 class AgentOutput(_message.Message):
     __slots__ = ("seat", "text", "bytes")

@@ -4,19 +4,19 @@
 pub(super) const TEMPLATE_NAME: &str = "my-agent";
 
 /// A file of a kit.
-pub(super) struct KitFile {
-    pub(super) path: &'static str,
-    pub(super) is_executable: bool,
-    pub(super) text: &'static str,
+pub(crate) struct KitFile {
+    pub(crate) path: &'static str,
+    pub(crate) is_executable: bool,
+    pub(crate) text: &'static str,
 }
 
 /// The files of an agent in one language.
-pub(super) struct Kit {
-    pub(super) lang: &'static str,
-    pub(super) aliases: &'static [&'static str],
+pub(crate) struct Kit {
+    pub(crate) lang: &'static str,
+    pub(crate) aliases: &'static [&'static str],
     /// The file that users edit.
-    pub(super) policy: &'static str,
-    pub(super) files: &'static [KitFile],
+    pub(crate) policy: &'static str,
+    pub(crate) files: &'static [KitFile],
 }
 
 /// A kit with the common files, and those of its language.

@@ -41,6 +41,7 @@ fn sprt_is_planned_at_trial_score() {
         name: spec.name.clone(),
         ruleset: spec.ruleset.clone(),
         rules_version: 1,
+        rules_digest: None,
         options: Default::default(),
         seed: spec.seed.expect("a seed"),
         format,

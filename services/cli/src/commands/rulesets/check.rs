@@ -1,0 +1,113 @@
+//! `arena rulesets check`
+
+use std::path::{Path, PathBuf};
+
+use arena_client::{
+    check::Target,
+    ruleset_check::{self, Subject},
+};
+use arena_report::units;
+use arena_wire::v1::agent::Source;
+use arena_worker::{
+    AgentOptions,
+    rules::{RulesHost, RulesSource},
+};
+use clap::Args;
+use serde_json::json;
+
+use crate::{
+    failure::{Failure, Outcome},
+    output::{self, Format},
+};
+
+/// Play random games of a ruleset and check everything that its rules promise
+///
+/// The games are played with the defaults, with each preset, and with each option at its bounds,
+/// for each number of seats. The rules of a package run in the sandbox, and two processes answer
+/// each question.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  arena rulesets check kalah
+  arena rulesets check kalah --games 100000 --output json
+  arena rulesets check ./my-game --games 100
+
+Exit codes: 0 if all steps passed, 3 if one failed.")]
+pub(crate) struct CheckArgs {
+    /// Name of a ruleset of this program, or path of a package: an executable file, or a
+    /// folder or archive that contains an arena-agent.toml
+    #[arg(value_name = "NAME|PATH")]
+    ruleset: String,
+
+    /// Minimum number of random games [default: 10000, for a package 100]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    games: Option<u64>,
+
+    /// Output format
+    #[arg(long, value_enum, default_value_t)]
+    output: Format,
+
+    /// Arguments to start the package with
+    #[arg(last = true, value_name = "ARGS")]
+    args: Vec<String>,
+}
+
+impl CheckArgs {
+    pub(crate) fn run(self) -> Outcome {
+        if self.output == Format::Csv {
+            return Err(Failure::usage(
+                "a check has no csv: use --output table or json",
+            ));
+        }
+        let listed = arena_games::ruleset(&self.ruleset);
+        let path = Path::new(&self.ruleset);
+        if listed.is_err() && (self.ruleset.contains('/') || path.exists()) {
+            return self.check_package(path);
+        }
+        let info = listed.map_err(Failure::usage)?;
+        let report = ruleset_check::check(&Subject::Listed(info), self.games.unwrap_or(10_000))?;
+        self.print(info.name, &report)
+    }
+
+    fn check_package(&self, path: &Path) -> Outcome {
+        let target = Target::of_package(path.to_owned(), self.args.clone());
+        let found = target.find()?;
+        let (Source::Binary(binary), Some(file)) = (&found.source, &found.file) else {
+            return Err(Failure::usage("rules need a file or a folder"));
+        };
+        let program = std::env::current_exe()?;
+        let options = AgentOptions::of_executable(program).confined();
+        let source = RulesSource::of_binary(file.path(), binary);
+        let host = RulesHost::for_check(&name_of(path), source, &options)?;
+        let rules = host.describe().map_err(|failure| {
+            Failure::differs(format!("the rules do not describe themselves: {failure}"))
+        })?;
+        let subject = Subject::package(host, rules);
+        let report = ruleset_check::check(&subject, self.games.unwrap_or(100))?;
+        self.print(subject.name(), &report)
+    }
+
+    fn print(&self, name: &str, report: &arena_client::check::Report) -> Outcome {
+        match self.output {
+            Format::Table | Format::Csv => output::write(&report.to_text())?,
+            Format::Json => output::json(&json!({ "ruleset": name, "steps": report.steps }))?,
+            Format::Jsonl => {
+                output::json_line(&json!({ "ruleset": name, "steps": report.steps }))?;
+            }
+        }
+        match report.failed() {
+            0 => Ok(()),
+            failed => {
+                let steps = units::plural(failed as u64, "step");
+                Err(Failure::differs(format!("{steps} of the check failed")))
+            }
+        }
+    }
+}
+
+/// A name for messages.
+fn name_of(path: &Path) -> String {
+    let whole: PathBuf = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let name = whole.file_name().unwrap_or_default();
+    arena_model::printable(&name.to_string_lossy()).into_owned()
+}

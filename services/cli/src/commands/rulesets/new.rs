@@ -1,0 +1,73 @@
+//! `arena rulesets new`
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::{
+    commands::agent::new::{Kit, KitFile, make_folder},
+    failure::{Failure, Outcome},
+    output,
+};
+
+/// The name of the game in the files.
+const TEMPLATE_NAME: &str = "my-game";
+
+macro_rules! file {
+    ($path:literal) => {
+        KitFile {
+            path: $path,
+            is_executable: false,
+            text: include_str!(concat!("../../../../games/kits/python/", $path)),
+        }
+    };
+}
+
+static PYTHON: Kit = Kit {
+    lang: "python",
+    aliases: &["py"],
+    policy: "game.py",
+    files: &[
+        KitFile {
+            is_executable: true,
+            ..file!("check")
+        },
+        file!(".arenaignore"),
+        file!("README.md"),
+        file!("arena-agent.toml"),
+        file!("arena_game.py"),
+        file!("game.py"),
+    ],
+};
+
+#[derive(Debug, Args)]
+pub(crate) struct NewArgs {
+    /// Folder to make
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+
+    /// Language: python
+    #[arg(long)]
+    lang: String,
+}
+
+impl NewArgs {
+    pub(crate) fn run(self) -> Outcome {
+        let lang = self.lang.to_lowercase();
+        if lang != PYTHON.lang && !PYTHON.aliases.contains(&&*lang) {
+            return Err(Failure::usage(format!(
+                "unknown language \"{}\". Languages: python. Rules in Rust need no package: see \
+                 services/games/docs/own-ruleset.md",
+                self.lang
+            )));
+        }
+        let made = make_folder(&self.folder, &PYTHON, TEMPLATE_NAME, None)?;
+        let (shown, name) = (self.folder.display(), made.name);
+        let folder = made.quoted;
+        output::write(&format!(
+            "made the rules {name} in {shown}: the game is {}. Next:\n  (cd {folder} && ./check)\n  \
+             arena rulesets register {name} --package {folder}\n",
+            PYTHON.policy,
+        ))
+    }
+}

@@ -1,0 +1,194 @@
+//! `arena rulesets register|list|remove`
+
+use std::path::PathBuf;
+
+use arena_client::check::Target;
+use arena_model::rules::RulesDescription;
+use arena_wire::v1::{self, agent::Source};
+use arena_worker::{
+    AgentOptions,
+    rules::{RulesHost, RulesSource},
+};
+use clap::Args;
+use serde_json::json;
+
+use crate::{
+    access::{AccessArgs, request_id},
+    commands::agent::register::upload,
+    failure::{Failure, Outcome},
+    output::{self, Format, Listing},
+};
+
+/// Number of digits of a digest that are shown.
+const SHOWN: usize = 12;
+
+/// Register a ruleset that is a package, so that specs can name it
+///
+/// The package is started once, in the sandbox, and asked to describe itself. Workers fetch it from
+/// the coordinator, which never starts it. Tournaments keep the content with which they started.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  arena rulesets register my-game --package ./my-game
+  arena rulesets register my-game --package ./my-game --replace")]
+pub(crate) struct RegisterArgs {
+    /// Name of the ruleset: lower-case letters, digits and dashes
+    name: String,
+
+    /// Executable file, or a folder or archive (.tar, .tar.gz, .tar.zst, .zip) that
+    /// contains an arena-agent.toml
+    #[arg(long, value_name = "PATH")]
+    package: PathBuf,
+
+    /// Replace the ruleset of this name. Tournaments that have started keep the old content
+    #[arg(long)]
+    replace: bool,
+
+    #[command(flatten)]
+    access: AccessArgs,
+
+    /// Output format
+    #[arg(long, value_enum, default_value_t)]
+    output: Format,
+
+    /// Arguments to start the package with
+    #[arg(last = true, value_name = "ARGS")]
+    args: Vec<String>,
+}
+
+/// List the registered rulesets
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    #[command(flatten)]
+    access: AccessArgs,
+
+    /// Output format
+    #[arg(long, value_enum, default_value_t)]
+    output: Format,
+}
+
+/// Remove the registration of a ruleset. Tournaments that have started keep it
+#[derive(Debug, Args)]
+pub(crate) struct RemoveArgs {
+    /// Name of the ruleset
+    name: String,
+
+    #[command(flatten)]
+    access: AccessArgs,
+}
+
+impl RegisterArgs {
+    pub(crate) async fn run(self) -> Outcome {
+        let found = Target::of_package(self.package.clone(), self.args.clone()).find()?;
+        let (Source::Binary(binary), Some(file)) = (found.source, &found.file) else {
+            return Err(Failure::usage("rules need a file or a folder"));
+        };
+        let program = std::env::current_exe()?;
+        let options = AgentOptions::of_executable(program).confined();
+        let source = RulesSource::of_binary(file.path(), &binary);
+        let host = RulesHost::new(&self.name, source, &options)?;
+        let description = host.describe().map_err(|failure| {
+            Failure::usage(format!(
+                "{failure}; `arena rulesets check {}` shows more",
+                self.package.display()
+            ))
+        })?;
+        let mut access = self.access.open_or_create().await?;
+        let client = &mut access.client;
+        let registered = async {
+            upload(client, &binary.sha256, &file.bytes).await?;
+            let request = v1::RegisterRulesetRequest {
+                request_id: request_id(),
+                ruleset: Some(v1::Ruleset {
+                    name: self.name.clone(),
+                    rules: Some(v1::RulesPackage {
+                        package: Some(binary),
+                        digest: String::new(),
+                        description: description.to_json(),
+                    }),
+                    ..v1::Ruleset::default()
+                }),
+                replace: self.replace,
+            };
+            let answer = client.register_ruleset(request).await?.into_inner();
+            listing(vec![answer.ruleset.unwrap_or_default()])?.print(self.output)
+        };
+        let outcome = registered.await;
+        outcome.and(access.close().await)
+    }
+}
+
+impl ListArgs {
+    pub(crate) async fn run(self) -> Outcome {
+        let mut access = self.access.open().await?;
+        let mut all = Vec::new();
+        let mut request = v1::ListRulesetsRequest::default();
+        let listed: Outcome = async {
+            loop {
+                let page = access
+                    .client
+                    .list_rulesets(request.clone())
+                    .await?
+                    .into_inner();
+                all.extend(page.rulesets);
+                if page.next_page_token.is_empty() {
+                    return Ok(());
+                }
+                request.page_token = page.next_page_token;
+            }
+        }
+        .await;
+        let outcome = listed.and_then(|()| listing(all)?.print(self.output));
+        outcome.and(access.close().await)
+    }
+}
+
+impl RemoveArgs {
+    pub(crate) async fn run(self) -> Outcome {
+        let mut access = self.access.open().await?;
+        let request = v1::RemoveRulesetRequest {
+            request_id: request_id(),
+            name: self.name.clone(),
+        };
+        let removed = access.client.remove_ruleset(request).await;
+        let outcome = match removed {
+            Ok(_) => output::write(&format!("removed {}\n", self.name)),
+            Err(status) => Err(status.into()),
+        };
+        outcome.and(access.close().await)
+    }
+}
+
+/// Registered rulesets, for people and programs.
+fn listing(rulesets: Vec<v1::Ruleset>) -> Outcome<Listing<serde_json::Value>> {
+    let row = |ruleset: v1::Ruleset| {
+        let rules = ruleset.rules.unwrap_or_default();
+        let description = RulesDescription::parse(&rules.description).map_err(Failure::failed)?;
+        let (least, most) = description.seats;
+        let seats = match least == most {
+            true => least.to_string(),
+            false => format!("{least} to {most}"),
+        };
+        let document = json!({
+            "ruleset": ruleset.name,
+            "version": description.version,
+            "rules_digest": rules.digest,
+            "owner": ruleset.owner,
+            "registered_unix_us": ruleset.registered_unix_us,
+            "description": description,
+        });
+        let row = vec![
+            ruleset.name,
+            description.version.to_string(),
+            seats,
+            rules.digest.chars().take(SHOWN).collect(),
+            description.summary,
+        ];
+        Ok((row, document))
+    };
+    Ok(Listing {
+        header: vec!["ruleset", "version", "seats", "content", "what"],
+        rows: rulesets.into_iter().map(row).collect::<Outcome<_>>()?,
+        empty: "no ruleset is registered; see `arena rulesets` for those of Arena",
+    })
+}

@@ -1,0 +1,106 @@
+//! Registration and removal of rulesets.
+
+use std::sync::Arc;
+
+use arena_store::Collection;
+use arena_wire::{limits, v1};
+use prost::Message;
+
+use super::{Core, change, entry::TournamentEntry, unix_us};
+use crate::{
+    binaries,
+    door::Principal,
+    error::Error,
+    rulesets::{PREFIX, Rulesets},
+};
+
+/// Number of digits of a digest that are shown.
+const SHOWN: usize = 12;
+
+fn key(name: &str) -> String {
+    format!("{PREFIX}{name}")
+}
+
+impl Core {
+    /// The rulesets of now.
+    pub(crate) fn rulesets(&self) -> Arc<Rulesets> {
+        Arc::clone(&self.rulesets)
+    }
+
+    /// Says that the games of a package were not replayed here, and how many were elsewhere.
+    pub(super) fn unverified_note(&self, entry: &TournamentEntry) -> Option<String> {
+        let rules = entry.info.setup.rules.as_ref()?;
+        let ruleset = &entry.info.tournament.ruleset;
+        let content = rules.digest.get(..SHOWN).unwrap_or_default();
+        let agreed = self.audits(entry).map_or(0, |audits| audits.agreed);
+        Some(format!(
+            "unverified: the rules of {ruleset} are a package (content {content}), so the coordinator has \
+             not replayed these games; audits on other workers confirmed {agreed} of them"
+        ))
+    }
+
+    pub(crate) async fn register_ruleset(
+        &mut self,
+        request: v1::RegisterRulesetRequest,
+        by: &Principal,
+    ) -> Result<v1::Ruleset, Error> {
+        const METHOD: &str = "RegisterRuleset";
+        let id = &request.request_id;
+        if let Some(answer) = self.answers.recall(id, by, METHOD, &request)? {
+            return Ok(answer);
+        }
+        let mut ruleset = request
+            .ruleset
+            .clone()
+            .ok_or_else(|| Error::Request("the request has no ruleset".to_owned()))?;
+        let known = self.rulesets.get(&ruleset.name);
+        ruleset.owner = match known {
+            Some(known) => {
+                by.check_owner(&known.owner, &format!("ruleset \"{}\"", ruleset.name))?;
+                known.owner.clone()
+            }
+            None => {
+                let owned = self.agents.owned_by(&by.owner) + self.rulesets.owned_by(&by.owner);
+                by.check_limit(&limits::AGENTS, owned, 1)?;
+                by.owner.to_string()
+            }
+        };
+        let uploaded = |sha256: &[u8; 32]| binaries::may_use(&*self.store, sha256, by);
+        let stored = self
+            .rulesets
+            .check(ruleset, request.replace, unix_us(), uploaded)?;
+        let document = Some(stored.encode_to_vec());
+        let mut changes = vec![change(Collection::Meta, key(&stored.name), document)];
+        changes.extend(self.answers.remember(id, by, METHOD, &request, &stored));
+        self.persist(changes).await?;
+        let digest = stored.rules.as_ref().map(|rules| &*rules.digest);
+        tracing::info!(ruleset = stored.name, digest, "ruleset registered");
+        Arc::make_mut(&mut self.rulesets).insert(stored.clone());
+        Ok(stored)
+    }
+
+    pub(crate) async fn remove_ruleset(
+        &mut self,
+        request: v1::RemoveRulesetRequest,
+        by: &Principal,
+    ) -> Result<(), Error> {
+        const METHOD: &str = "RemoveRuleset";
+        let id = &request.request_id;
+        let answer: Option<v1::RemoveRulesetResponse> =
+            self.answers.recall(id, by, METHOD, &request)?;
+        if answer.is_some() {
+            return Ok(());
+        }
+        let name = &request.name;
+        let known = self.rulesets.get(name);
+        let known = known.ok_or_else(|| self.rulesets.not_found(name))?;
+        by.check_owner(&known.owner, &format!("ruleset \"{name}\""))?;
+        let mut changes = vec![change(Collection::Meta, key(name), None)];
+        let answer = v1::RemoveRulesetResponse {};
+        changes.extend(self.answers.remember(id, by, METHOD, &request, &answer));
+        self.persist(changes).await?;
+        Arc::make_mut(&mut self.rulesets).remove(name);
+        tracing::info!(ruleset = name, "ruleset removed");
+        Ok(())
+    }
+}

@@ -1,0 +1,385 @@
+//! Rules that are a package: what they say of themselves, and what is needed of them without
+//! starting them. `services/games/PROTOCOL.md` describes all fields.
+
+use arena_engine::{
+    MAX_SEATS, StatedGame,
+    options::{self, Kind, OptionError, Options, Preset, Spec, Value, coerce, resolve_seats},
+};
+use serde::{Deserialize, Serialize};
+
+/// The version of the protocol for rules.
+pub const RULES_PROTOCOL: u32 = 1;
+/// Maximum bytes of a state.
+pub const STATE_BYTES_MAX: usize = 64 << 10;
+/// Maximum number of events of a game.
+pub const EVENTS_MAX: u32 = 20_000;
+/// Maximum bytes of a notation.
+pub const NOTATION_BYTES_MAX: usize = 32;
+/// Maximum number of options, of presets, and of words of a choice.
+const LIST_MAX: usize = 256;
+/// Maximum bytes of a name or a summary.
+const TEXT_BYTES_MAX: usize = 400;
+
+/// Why rules are not accepted.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum RulesError {
+    /// The description is invalid.
+    #[error("the description of the rules: {0}")]
+    Description(String),
+    /// Options are invalid.
+    #[error("ruleset {ruleset}: {error}")]
+    Options {
+        /// The name of the ruleset.
+        ruleset: String,
+        /// The problem.
+        #[source]
+        error: OptionError,
+    },
+}
+
+/// What rules say of themselves.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RulesDescription {
+    /// Version of the protocol.
+    pub protocol: u32,
+    /// Its own name, for people.
+    pub name: String,
+    /// Version of the rules.
+    pub version: u32,
+    /// A description in one line.
+    #[serde(default)]
+    pub summary: String,
+    /// Minimum and maximum number of seats.
+    pub seats: (usize, usize),
+    /// Its options.
+    #[serde(default)]
+    pub options: Vec<RulesOption>,
+    /// Named sets of options.
+    #[serde(default)]
+    pub presets: Vec<RulesPreset>,
+    /// True if some position is a chance node.
+    #[serde(default)]
+    pub chance: bool,
+    /// True if every node has values.
+    #[serde(default)]
+    pub values: bool,
+    /// True if it draws states.
+    #[serde(default)]
+    pub draws: bool,
+    /// Maximum number of events of a game: chance outcomes and actions.
+    #[serde(default = "events_max")]
+    pub events_max: u32,
+    /// Maximum bytes of a state.
+    #[serde(default = "state_bytes_max")]
+    pub state_bytes_max: usize,
+}
+
+fn events_max() -> u32 {
+    EVENTS_MAX
+}
+
+fn state_bytes_max() -> usize {
+    STATE_BYTES_MAX
+}
+
+/// An option.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RulesOption {
+    /// Lower-case words joined by underscores.
+    pub name: String,
+    /// A description in one line.
+    #[serde(default)]
+    pub summary: String,
+    /// Its type.
+    #[serde(flatten)]
+    pub kind: RulesOptionKind,
+    /// Its default.
+    pub default: Value,
+}
+
+/// The type of an option.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub enum RulesOptionKind {
+    /// `true` or `false`.
+    Bool,
+    /// A whole number within inclusive bounds.
+    Integer {
+        /// Minimum.
+        min: i64,
+        /// Maximum.
+        max: i64,
+    },
+    /// One of some words.
+    Choice {
+        /// The words.
+        choices: Vec<String>,
+    },
+}
+
+/// A named set of options.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RulesPreset {
+    /// Lower-case words joined by underscores.
+    pub name: String,
+    /// A description in one line.
+    #[serde(default)]
+    pub summary: String,
+    /// The values that it sets.
+    #[serde(default)]
+    pub options: Options,
+    /// Its number of seats; none: any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seats: Option<usize>,
+}
+
+/// True for a notation of an action or a chance outcome: ASCII without spaces, quotes and
+/// backslashes, because records contain it as it is.
+#[must_use]
+pub fn is_notation(text: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_graphic() && !b"\"'\\".contains(&byte);
+    (1..=NOTATION_BYTES_MAX).contains(&text.len()) && text.bytes().all(fits)
+}
+
+fn is_name(text: &str) -> bool {
+    let fits =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
+    (1..=40).contains(&text.len()) && text.bytes().all(fits)
+}
+
+/// True for a text of one line.
+fn is_text(text: &str) -> bool {
+    text.len() <= TEXT_BYTES_MAX && !text.contains(crate::is_hidden)
+}
+
+impl RulesDescription {
+    /// Reads the answer to `describe`. Unknown fields are ignored.
+    ///
+    /// # Errors
+    /// [`RulesError::Description`].
+    pub fn parse(text: &str) -> Result<Self, RulesError> {
+        let parsed: Self = serde_json::from_str(text)
+            .map_err(|error| RulesError::Description(error.to_string()))?;
+        parsed.check().map_err(RulesError::Description)?;
+        Ok(parsed)
+    }
+
+    /// The description as JSON, without unknown fields.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        crate::canonical_json(self)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let (least, most) = self.seats;
+        let seats = format!("seats are {least} to {most}, but have to be within 2 to {MAX_SEATS}");
+        let events = self.events_max;
+        let bytes = self.state_bytes_max;
+        let lists = [self.options.len(), self.presets.len()];
+        let checks = [
+            (
+                self.protocol == RULES_PROTOCOL,
+                format!(
+                    "protocol {} is unknown, this Arena speaks {RULES_PROTOCOL}",
+                    self.protocol
+                ),
+            ),
+            (
+                is_name(&self.name),
+                format!("{:?} is no name: use a-z, 0-9, - and _", self.name),
+            ),
+            (
+                is_text(&self.summary),
+                "summary: not a short line".to_owned(),
+            ),
+            (2 <= least && least <= most && most <= MAX_SEATS, seats),
+            (
+                (1..=EVENTS_MAX).contains(&events),
+                format!("events_max is {events}, but has to be within 1 to {EVENTS_MAX}"),
+            ),
+            (
+                (1..=STATE_BYTES_MAX).contains(&bytes),
+                format!("state_bytes_max is {bytes}, but has to be within 1 to {STATE_BYTES_MAX}"),
+            ),
+            (
+                lists.iter().all(|&length| length <= LIST_MAX),
+                format!("more than {LIST_MAX} options or presets"),
+            ),
+        ];
+        if let Some((_, problem)) = checks.into_iter().find(|(holds, _)| !holds) {
+            return Err(problem);
+        }
+        let specs = self.options();
+        for (place, (option, spec)) in self.options.iter().zip(&specs).enumerate() {
+            let name = &option.name;
+            let is_taken = self.options[..place].iter().any(|it| it.name == *name);
+            let choices = match &option.kind {
+                RulesOptionKind::Choice { choices } => &choices[..],
+                RulesOptionKind::Bool | RulesOptionKind::Integer { .. } => &[],
+            };
+            let are_words = choices.len() <= LIST_MAX && choices.iter().all(|word| is_name(word));
+            if !is_name(name) || name == "preset" || is_taken || !are_words {
+                return Err(format!(
+                    "options[{place}]: names and words are different ones of a-z, 0-9, - and _"
+                ));
+            }
+            if !is_text(&option.summary) {
+                return Err(format!(
+                    "option \"{name}\": the summary is not a short line"
+                ));
+            }
+            coerce(spec, &option.default).map_err(|error| error.to_string())?;
+        }
+        for (place, preset) in self.presets.iter().enumerate() {
+            if !is_name(&preset.name) || !is_text(&preset.summary) {
+                return Err(format!("presets[{place}]: no name or no short line"));
+            }
+            options::resolve(&specs, &[], &preset.options)
+                .map_err(|error| format!("preset \"{}\": {error}", preset.name))?;
+        }
+        Ok(())
+    }
+
+    /// Its options.
+    #[must_use]
+    pub fn options(&self) -> Vec<Spec> {
+        let spec = |option: &RulesOption| {
+            let kind = match &option.kind {
+                RulesOptionKind::Bool => Kind::Bool,
+                &RulesOptionKind::Integer { min, max } => Kind::Int { min, max },
+                RulesOptionKind::Choice { choices } => Kind::Choice(choices.clone()),
+            };
+            Spec::new(&option.name, kind, option.default.clone(), &option.summary)
+        };
+        self.options.iter().map(spec).collect()
+    }
+
+    /// Its presets.
+    #[must_use]
+    pub fn presets(&self) -> Vec<Preset> {
+        let specs = self.options();
+        let preset = |preset: &RulesPreset| {
+            let all = options::resolve(&specs, &[], &preset.options).unwrap_or_default();
+            let mut options = all;
+            options.retain(|name, _| preset.options.contains_key(name));
+            Preset {
+                name: preset.name.clone(),
+                summary: preset.summary.clone(),
+                options,
+                seats: preset.seats,
+            }
+        };
+        self.presets.iter().map(preset).collect()
+    }
+
+    /// All options with their values, and the number of seats, for the ruleset of this name.
+    ///
+    /// # Errors
+    /// [`RulesError::Options`].
+    pub fn resolve(
+        &self,
+        ruleset: &str,
+        given: &Options,
+        seats: Option<usize>,
+    ) -> Result<(Options, usize), RulesError> {
+        let fail = |error| RulesError::Options {
+            ruleset: ruleset.to_owned(),
+            error,
+        };
+        let presets = self.presets();
+        let resolved = options::resolve(&self.options(), &presets, given).map_err(fail)?;
+        let seats = resolve_seats(ruleset, self.seats, &presets, given, seats).map_err(fail)?;
+        Ok((resolved, seats))
+    }
+
+    /// The game without its rules.
+    #[must_use]
+    pub fn stated_game(&self, seats: usize) -> StatedGame {
+        StatedGame::new(self.version, seats, self.chance)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn description() -> serde_json::Value {
+        serde_json::json!({
+            "type": "description", "protocol": 1, "name": "pig", "version": 1, "seats": [2, 4],
+            "options": [
+                {"name": "target", "type": "integer", "min": 10, "max": 1000, "default": 100},
+                {"name": "board", "type": "choice", "choices": ["small", "large"], "default": "small"},
+            ],
+            "presets": [{"name": "short", "options": {"target": 50}, "seats": 3}],
+            "chance": true, "later": {"field": 1},
+        })
+    }
+
+    fn parse(value: &serde_json::Value) -> Result<RulesDescription, String> {
+        RulesDescription::parse(&value.to_string()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn options_and_seats_are_resolved() {
+        let rules = parse(&description()).expect("a description");
+        let given = Options::from([("preset".to_owned(), "short".into())]);
+        let (options, seats) = rules.resolve("pig", &given, None).expect("resolved");
+        assert_eq!(seats, 3);
+        assert_eq!(options["target"], Value::Int(50));
+        assert_eq!(options["board"], "small".into());
+        let unknown = Options::from([("goal".to_owned(), Value::Int(1))]);
+        let error = rules.resolve("pig", &unknown, None).expect_err("unknown");
+        assert!(
+            error.to_string().contains("unknown option \"goal\""),
+            "{error}"
+        );
+        assert!(rules.resolve("pig", &Options::new(), Some(5)).is_err());
+    }
+
+    #[test]
+    fn written_description_reads_back() {
+        let rules = parse(&description()).expect("a description");
+        assert_eq!(RulesDescription::parse(&rules.to_json()), Ok(rules));
+    }
+
+    #[test]
+    fn wrong_descriptions_are_named() {
+        for (pointer, value, problem) in [
+            ("/protocol", 2.into(), "protocol 2 is unknown"),
+            ("/name", "Pig!".into(), "is no name"),
+            ("/seats", serde_json::json!([1, 2]), "seats are 1 to 2"),
+            ("/seats", serde_json::json!([2, 5]), "seats are 2 to 5"),
+            ("/version", "one".into(), "invalid type"),
+            ("/options/0/default", 5.into(), "from 10 to 1000"),
+            ("/options/0/name", "preset".into(), "options[0]"),
+            ("/options/1/name", "target".into(), "options[1]"),
+            ("/presets/0/options/target", 5.into(), "preset \"short\""),
+        ] {
+            let mut changed = description();
+            *changed.pointer_mut(pointer).expect("a field") = value;
+            let error = parse(&changed).expect_err(pointer);
+            assert!(error.contains(problem), "{pointer}: {error}");
+        }
+        for (field, value) in [("events_max", 20_001), ("state_bytes_max", 65_537)] {
+            let mut changed = description();
+            changed[field] = value.into();
+            let error = parse(&changed).expect_err(field);
+            assert!(error.contains(field), "{error}");
+        }
+    }
+
+    #[test]
+    fn notations_need_no_escape() {
+        for (text, fits) in [
+            ("a3xb4", true),
+            ("", false),
+            ("a b", false),
+            ("a\"b", false),
+            ("a\\b", false),
+            ("é", false),
+            (&"x".repeat(33), false),
+        ] {
+            assert_eq!(is_notation(text), fits, "{text}");
+        }
+    }
+}

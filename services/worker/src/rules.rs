@@ -1,0 +1,83 @@
+//! Rules that are a package: a process that answers the protocol of `services/games/PROTOCOL.md`.
+//!
+//! [`PackageGame`] is the game, for the engine and for bots. It asks a [`RulesService`], which is a
+//! [`RulesHost`] except in tests: sandboxed processes, any of which can answer for any state. Each
+//! call waits for its answer; a process that does not answer in time is ended. The first failure of
+//! the package is the answer to everything from then on, so that a tournament ends with one reason.
+
+mod cache;
+mod game;
+mod host;
+mod known;
+mod messages;
+mod process;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+pub use game::PackageGame;
+pub use host::{RulesHost, RulesSource};
+pub(crate) use process::RawPipes;
+
+use messages::{Answer, Ask};
+
+/// A game of a package with its options, as its processes know it.
+#[derive(Debug)]
+pub(crate) struct GameLine {
+    /// Its number among all of this program.
+    pub(crate) number: u32,
+    /// The message that opens it.
+    pub(crate) line: String,
+}
+
+/// What answers for the rules.
+pub(crate) trait RulesService: Send + Sync {
+    /// Waits for the answer.
+    fn ask(&self, game: &GameLine, ask: &Ask<'_>) -> Result<Answer, RulesFailure>;
+    /// The first failure of the package, if any.
+    fn failure(&self) -> Option<RulesFailure>;
+    /// An answer that the protocol does not allow. Returns the failure from now on.
+    fn refuse(&self, failure: RulesFailure) -> RulesFailure;
+}
+
+/// What rules fail at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RulesCause {
+    /// This machine could not start or reach them.
+    Host,
+    /// They did not start or describe themselves.
+    Start,
+    /// They ended, were late, or answered something else.
+    Answer,
+    /// An answer is outside the bounds of the protocol.
+    Bounds,
+    /// A game is longer than they declare.
+    Length,
+    /// The same question got two answers.
+    Purity,
+}
+
+/// Why rules do not answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RulesFailure {
+    /// What they failed at.
+    pub cause: RulesCause,
+    /// What happened.
+    pub message: String,
+}
+
+impl RulesFailure {
+    fn new(cause: RulesCause, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { cause, message }
+    }
+}
+
+impl fmt::Display for RulesFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for RulesFailure {}

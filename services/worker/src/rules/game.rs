@@ -1,0 +1,393 @@
+//! A game whose rules are a package.
+
+use std::{
+    collections::BTreeSet,
+    fmt::{self, Write},
+    hash::{Hash, Hasher},
+    sync::{
+        Arc, Mutex, OnceLock,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+use arena_engine::{
+    ActionId, Ending, Game, Node, OutcomeId, PerSeat, PositionError, Seat, Transcript,
+    options::Options, values,
+};
+use arena_model::rules::RulesDescription;
+use serde_json::json;
+
+use super::{
+    GameLine, RulesCause, RulesFailure, RulesService,
+    cache::{Cache, key},
+    known::Known,
+    messages::{Answer, Ask},
+};
+use crate::lock;
+
+/// A game whose rules are a package. Its clones share what is known of states.
+#[derive(Clone)]
+pub struct PackageGame(Arc<Inner>);
+
+struct Inner {
+    name: &'static str,
+    rules: RulesDescription,
+    seats: usize,
+    line: GameLine,
+    service: Arc<dyn RulesService>,
+    initial: OnceLock<Place>,
+    cache: Mutex<Cache>,
+}
+
+/// A node, or the reason why there is none.
+#[derive(Clone, Debug)]
+enum Place {
+    Known(Arc<Known>),
+    Failed(RulesFailure),
+}
+
+/// A position, and how the game reached it.
+#[derive(Clone, Debug)]
+pub struct PackageState {
+    place: Place,
+    trail: Option<Arc<Trail>>,
+    /// Number of events before it.
+    events: u32,
+}
+
+/// The last event before a position.
+#[derive(Debug)]
+struct Trail {
+    before: Option<Arc<Trail>>,
+    seat: Option<Seat>,
+    name: String,
+}
+
+impl Drop for Trail {
+    /// One after the other: a long game would need a deep stack.
+    fn drop(&mut self) {
+        let mut before = self.before.take();
+        while let Some(trail) = before {
+            before = match Arc::try_unwrap(trail) {
+                Ok(mut trail) => trail.before.take(),
+                Err(_) => None,
+            };
+        }
+    }
+}
+
+impl PackageState {
+    fn text(&self) -> &str {
+        match &self.place {
+            Place::Known(known) => &known.state,
+            Place::Failed(failure) => &failure.message,
+        }
+    }
+}
+
+impl PartialEq for PackageState {
+    fn eq(&self, other: &Self) -> bool {
+        self.text() == other.text()
+    }
+}
+
+impl Eq for PackageState {}
+
+impl Hash for PackageState {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.text().hash(hasher);
+    }
+}
+
+/// A name for ever; each is stored once.
+fn interned(name: &str) -> &'static str {
+    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut names = lock(&NAMES);
+    if let Some(known) = names.get(name) {
+        return known;
+    }
+    let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
+    names.insert(name);
+    name
+}
+
+impl fmt::Debug for PackageGame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PackageGame({})", self.0.name)
+    }
+}
+
+impl PackageGame {
+    /// The game of a ruleset with resolved options.
+    pub(crate) fn new(
+        ruleset: &str,
+        rules: RulesDescription,
+        options: &Options,
+        seats: usize,
+        service: Arc<dyn RulesService>,
+    ) -> Self {
+        static GAMES: AtomicU32 = AtomicU32::new(0);
+        let number = GAMES.fetch_add(1, Ordering::Relaxed);
+        let line = json!({"type": "game", "game": number, "seats": seats, "options": options});
+        Self(Arc::new(Inner {
+            name: interned(ruleset),
+            rules,
+            seats,
+            line: GameLine {
+                number,
+                line: format!("{line}\n"),
+            },
+            service,
+            initial: OnceLock::new(),
+            cache: Mutex::default(),
+        }))
+    }
+
+    /// The same without memory of states.
+    pub(super) fn without_cache(self) -> Self {
+        *lock(&self.0.cache) = Cache::new(0);
+        self
+    }
+
+    /// The node of an answer.
+    fn read(&self, answer: Result<Answer, RulesFailure>) -> Place {
+        let inner = &*self.0;
+        let problem = match answer {
+            Ok(Answer::Node(message)) => match Known::new(*message, &inner.rules, inner.seats) {
+                Ok(known) => return Place::Known(Arc::new(known)),
+                Err(problem) => problem,
+            },
+            Ok(Answer::Drawing(_)) => "a drawing instead of a node".to_owned(),
+            Err(failure) => return Place::Failed(failure),
+        };
+        let failure = RulesFailure::new(RulesCause::Bounds, problem);
+        Place::Failed(inner.service.refuse(failure))
+    }
+
+    /// The node of a state, or the node after an event.
+    fn find(&self, state: &str, event: Option<u16>) -> Place {
+        let key = key(state, event);
+        if let Some(known) = lock(&self.0.cache).get(&key) {
+            return Place::Known(known);
+        }
+        let ask = match event {
+            Some(event) => Ask::Apply { state, event },
+            None => Ask::Look { state },
+        };
+        let place = self.read(self.0.service.ask(&self.0.line, &ask));
+        if let Place::Known(known) = &place {
+            lock(&self.0.cache).add(key, known.clone());
+        }
+        place
+    }
+
+    /// Applies an event.
+    fn advance(&self, state: &mut PackageState, event: u16) {
+        let Place::Known(known) = &state.place else {
+            return;
+        };
+        let (seat, name) = match known.node {
+            Node::Decision(seat) => (Some(seat), known.name_of(event)),
+            Node::Chance(seat) => (seat, &*known.names[usize::from(event)]),
+            Node::Over(_) => return,
+        };
+        let trail = Arc::new(Trail {
+            before: state.trail.take(),
+            seat,
+            name: name.to_owned(),
+        });
+        let most = self.0.rules.events_max;
+        let place = match state.events >= most {
+            true => {
+                let problem = format!("a game has more than {most} events");
+                let failure = RulesFailure::new(RulesCause::Length, problem);
+                Place::Failed(self.0.service.refuse(failure))
+            }
+            false => self.find(&known.state, Some(event)),
+        };
+        *state = PackageState {
+            place,
+            trail: Some(trail),
+            events: state.events + 1,
+        };
+    }
+
+    fn known(state: &PackageState) -> Option<&Known> {
+        match &state.place {
+            Place::Known(known) => Some(known),
+            Place::Failed(_) => None,
+        }
+    }
+
+    fn start(place: Place) -> PackageState {
+        PackageState {
+            place,
+            trail: None,
+            events: 0,
+        }
+    }
+}
+
+impl Game for PackageGame {
+    type State = PackageState;
+
+    fn name(&self) -> &'static str {
+        self.0.name
+    }
+
+    fn version(&self) -> u32 {
+        self.0.rules.version
+    }
+
+    fn seats(&self) -> usize {
+        self.0.seats
+    }
+
+    fn has_chance(&self) -> bool {
+        self.0.rules.chance
+    }
+
+    fn initial(&self) -> PackageState {
+        let ask = || self.read(self.0.service.ask(&self.0.line, &Ask::Initial));
+        Self::start(self.0.initial.get_or_init(ask).clone())
+    }
+
+    fn node(&self, state: &PackageState) -> Node {
+        Self::known(state).map_or(Node::Over(Ending::Normal), |known| known.node)
+    }
+
+    fn weights<'a>(&'a self, state: &'a PackageState) -> &'a [u32] {
+        Self::known(state).map_or(&[], |known| &known.weights)
+    }
+
+    fn legal(&self, state: &PackageState, out: &mut Vec<ActionId>) {
+        out.clear();
+        out.extend(Self::known(state).iter().flat_map(|known| &known.legal));
+    }
+
+    fn apply(&self, state: &mut PackageState, action: ActionId) {
+        self.advance(state, action);
+    }
+
+    fn apply_outcome(&self, state: &mut PackageState, outcome: OutcomeId) {
+        self.advance(state, outcome);
+    }
+
+    fn placement(&self, state: &PackageState) -> PerSeat<u8> {
+        Self::known(state).map_or([1; _], |known| known.ranks)
+    }
+
+    fn scores(&self, state: &PackageState) -> PerSeat<i64> {
+        Self::known(state).map_or([0; _], |known| known.scores)
+    }
+
+    fn values(&self, state: &PackageState) -> PerSeat<i64> {
+        match (Self::known(state), self.node(state)) {
+            (_, Node::Over(_)) => values::of_placement(self.0.seats, &self.placement(state)),
+            (
+                Some(Known {
+                    values: Some(values),
+                    ..
+                }),
+                _,
+            ) => *values,
+            _ => values::of_scores(self.0.seats, &self.scores(state)),
+        }
+    }
+
+    fn has_luck(&self) -> bool {
+        false
+    }
+
+    fn write_action(&self, state: &PackageState, action: ActionId, out: &mut dyn Write) {
+        let name = Self::known(state).map_or("?", |known| known.name_of(action));
+        let _ = out.write_str(name);
+    }
+
+    fn write_outcome(&self, state: &PackageState, outcome: OutcomeId, out: &mut dyn Write) {
+        let names = Self::known(state).map(|known| &known.names);
+        let name = names.and_then(|names| names.get(usize::from(outcome)));
+        let _ = out.write_str(name.map_or("?", String::as_str));
+    }
+
+    fn encode(&self, state: &PackageState, _: bool, out: &mut Vec<u8>) {
+        let position = Self::known(state).map_or("{}", |known| &known.position);
+        out.extend_from_slice(position.as_bytes());
+    }
+
+    /// What agents see is not a state.
+    fn decode(&self, _: &[u8]) -> Result<PackageState, PositionError> {
+        let reason = "positions for agents cannot be read back";
+        Err(PositionError::of(self, reason))
+    }
+
+    fn save(&self, state: &PackageState, out: &mut Vec<u8>) {
+        out.extend_from_slice(state.text().as_bytes());
+    }
+
+    fn load(&self, bytes: &[u8]) -> Result<PackageState, PositionError> {
+        let state = std::str::from_utf8(bytes);
+        let state = state.map_err(|error| PositionError::of(self, error.to_string()))?;
+        match self.find(state, None) {
+            Place::Failed(failure) => Err(PositionError::of(self, failure.message)),
+            place => Ok(Self::start(place)),
+        }
+    }
+
+    fn failure(&self, state: &PackageState) -> Option<String> {
+        match &state.place {
+            Place::Known(_) => None,
+            Place::Failed(failure) => Some(failure.message.clone()),
+        }
+    }
+
+    fn transcript(&self, state: &PackageState) -> Option<Transcript> {
+        let mut names: Vec<String> = Vec::new();
+        let mut events = Vec::new();
+        let mut trail = state.trail.as_ref();
+        let mut reversed = Vec::new();
+        while let Some(event) = trail {
+            reversed.push(event);
+            trail = event.before.as_ref();
+        }
+        let mut places = std::collections::HashMap::new();
+        for event in reversed.into_iter().rev() {
+            let place = *places.entry(&*event.name).or_insert_with(|| {
+                names.push(event.name.clone());
+                names.len() - 1
+            });
+            events.push((event.seat, place as u32));
+        }
+        let node = self.node(state);
+        Some(Transcript {
+            names,
+            events,
+            ending: match node {
+                Node::Over(ending) => Some(ending),
+                _ => None,
+            },
+            placement: self.placement(state)[..self.0.seats].to_vec(),
+            to_move: match node {
+                Node::Decision(seat) => Some(seat),
+                _ => None,
+            },
+        })
+    }
+
+    fn draw(&self, state: &PackageState, out: &mut dyn Write) {
+        let Some(known) = Self::known(state) else {
+            return;
+        };
+        if !self.0.rules.draws {
+            let _ = writeln!(out, "{}", known.position);
+            return;
+        }
+        let state = &known.state;
+        if let Ok(Answer::Drawing(text)) = self.0.service.ask(&self.0.line, &Ask::Draw { state }) {
+            // A terminal shows it.
+            let is_shown = |&letter: &char| letter == '\n' || (' '..='~').contains(&letter);
+            let text: String = text.chars().filter(is_shown).collect();
+            let _ = out.write_str(&text);
+        }
+    }
+}

@@ -1,0 +1,425 @@
+//! The processes of a package, shared by all threads that play its games.
+
+use std::{
+    ffi::OsString,
+    io,
+    path::PathBuf,
+    sync::{
+        Arc, Condvar, Mutex, OnceLock,
+        atomic::{AtomicU64, Ordering},
+        mpsc::{self, RecvTimeoutError},
+    },
+    thread,
+    time::Duration,
+};
+
+use arena_engine::options::Options;
+use arena_model::rules::RulesDescription;
+use arena_wire::v1;
+use tokio::{runtime::Builder, sync::mpsc::UnboundedSender, task::LocalSet, time};
+
+use super::{
+    GameLine, PackageGame, RulesCause, RulesFailure, RulesService,
+    messages::{Answer, Ask},
+    process::{ProcessError, RulesProcess},
+};
+use crate::{
+    environment::AgentOptions,
+    lock,
+    supervise::{Launch, Limits, Listen, StartError, Supervisor},
+};
+
+/// One of so many calls is asked again of another process while games are played.
+const COMPARED: u64 = 100;
+/// Additional time for the start of a process to be reported.
+const START_SLACK: Duration = Duration::from_secs(5);
+/// Time for processes to end when their host does.
+const CLOSE: Duration = Duration::from_secs(8);
+
+/// A package to start.
+#[derive(Clone, Debug)]
+pub struct RulesSource {
+    /// The executable, or the package.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Limits of each process.
+    pub limits: Limits,
+}
+
+impl RulesSource {
+    /// A registered package, in the file that was fetched.
+    #[must_use]
+    pub fn of_binary(program: PathBuf, binary: &v1::BinarySource) -> Self {
+        Self {
+            program,
+            args: binary.args.clone(),
+            limits: Limits::from_wire(binary.limits.as_ref()),
+        }
+    }
+}
+
+type Started = Result<RulesProcess, RulesFailure>;
+
+/// The processes of one package.
+pub struct RulesHost {
+    /// Name of the ruleset, for messages.
+    name: String,
+    starts: UnboundedSender<mpsc::Sender<Started>>,
+    start_timeout: Duration,
+    /// As the first process gave it.
+    description: OnceLock<String>,
+    processes: Mutex<Processes>,
+    freed: Condvar,
+    calls: AtomicU64,
+    /// One of so many calls is asked again of another process.
+    compared: AtomicU64,
+    failure: Mutex<Option<RulesFailure>>,
+}
+
+#[derive(Default)]
+struct Processes {
+    idle: Vec<RulesProcess>,
+    count: usize,
+    most: usize,
+}
+
+impl RulesHost {
+    /// A host that starts processes as they are needed, one for each core.
+    ///
+    /// # Errors
+    /// If the system refuses a thread.
+    pub fn new(name: &str, source: RulesSource, options: &AgentOptions) -> io::Result<Arc<Self>> {
+        Self::of_options(name, source, options, COMPARED)
+    }
+
+    /// As [`Self::new`], for a check: every call is asked of two processes.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn for_check(
+        name: &str,
+        source: RulesSource,
+        options: &AgentOptions,
+    ) -> io::Result<Arc<Self>> {
+        Self::of_options(name, source, options, 1)
+    }
+
+    fn of_options(
+        name: &str,
+        source: RulesSource,
+        options: &AgentOptions,
+        compared: u64,
+    ) -> io::Result<Arc<Self>> {
+        let mut supervisor = Supervisor::new(options.guard.clone(), options.temp.clone());
+        supervisor.folder = options.output_folder.clone();
+        supervisor.sandbox = options.sandbox.clone();
+        Self::comparing(
+            name,
+            source,
+            supervisor,
+            options.machine.core_count(),
+            compared,
+        )
+    }
+
+    /// As [`Self::new`], with a supervisor whose end waits for the processes.
+    pub(crate) fn within(
+        name: &str,
+        source: RulesSource,
+        supervisor: Supervisor,
+        cores: usize,
+    ) -> io::Result<Arc<Self>> {
+        Self::comparing(name, source, supervisor, cores, COMPARED)
+    }
+
+    fn comparing(
+        name: &str,
+        source: RulesSource,
+        supervisor: Supervisor,
+        cores: usize,
+        compared: u64,
+    ) -> io::Result<Arc<Self>> {
+        let (starts, mut requests) =
+            tokio::sync::mpsc::unbounded_channel::<mpsc::Sender<Started>>();
+        let start_timeout = source.limits.start;
+        let launch = Launch {
+            name: format!("rules-{name}"),
+            program: source.program,
+            args: source.args.iter().map(OsString::from).collect(),
+            limits: source.limits,
+            listen: Listen::Unix,
+            cores: None,
+            is_trusted: false,
+        };
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        thread::Builder::new()
+            .name("rules".to_owned())
+            .spawn(move || {
+                LocalSet::new().block_on(&runtime, async {
+                    while let Some(reply) = requests.recv().await {
+                        let (supervisor, launch) = (supervisor.clone(), launch.clone());
+                        tokio::task::spawn_local(async move {
+                            let started = start(&supervisor, &launch).await;
+                            // Nobody may wait for it any more; then it ends.
+                            drop(reply.send(started));
+                        });
+                    }
+                    // The tasks that end the processes run here.
+                    let _ = time::timeout(CLOSE, supervisor.all_gone()).await;
+                });
+            })?;
+        Ok(Arc::new(Self {
+            name: name.to_owned(),
+            starts,
+            start_timeout,
+            description: OnceLock::new(),
+            processes: Mutex::new(Processes {
+                most: cores.max(1),
+                ..Processes::default()
+            }),
+            freed: Condvar::new(),
+            calls: AtomicU64::new(0),
+            compared: AtomicU64::new(compared),
+            failure: Mutex::default(),
+        }))
+    }
+
+    /// What the package says of itself.
+    ///
+    /// # Errors
+    /// [`RulesFailure`].
+    pub fn describe(&self) -> Result<RulesDescription, RulesFailure> {
+        if self.description.get().is_none() {
+            let process = self.take(false).map_err(|failure| self.fail(failure))?;
+            self.put_back(process);
+        }
+        let text = self.description.get().map_or("", String::as_str);
+        RulesDescription::parse(text)
+            .map_err(|error| self.fail(RulesFailure::new(RulesCause::Start, error.to_string())))
+    }
+
+    /// The game of a ruleset with resolved options.
+    #[must_use]
+    pub fn game(
+        self: &Arc<Self>,
+        rules: &RulesDescription,
+        options: &Options,
+        seats: usize,
+    ) -> PackageGame {
+        PackageGame::new(&self.name, rules.clone(), options, seats, self.clone())
+    }
+
+    /// As [`Self::game`], as it is played: each question goes to a process, and one of 100 to two.
+    #[must_use]
+    pub fn game_to_measure(
+        self: &Arc<Self>,
+        rules: &RulesDescription,
+        options: &Options,
+        seats: usize,
+    ) -> PackageGame {
+        self.compared.store(COMPARED, Ordering::Relaxed);
+        self.game(rules, options, seats).without_cache()
+    }
+
+    /// The first failure of the package, if any.
+    #[must_use]
+    pub fn failed(&self) -> Option<RulesFailure> {
+        self.failure()
+    }
+
+    /// Keeps the first failure of the package, and returns it.
+    fn fail(&self, failure: RulesFailure) -> RulesFailure {
+        if failure.cause == RulesCause::Host {
+            return failure;
+        }
+        let message = format!("ruleset {}: {}", self.name, failure.message);
+        let named = RulesFailure::new(failure.cause, message);
+        lock(&self.failure).get_or_insert(named).clone()
+    }
+
+    /// Takes an idle process, starts one, or waits for one. A caller that has another process, or is
+    /// to replace one, does not wait.
+    fn take(&self, is_extra: bool) -> Result<RulesProcess, RulesFailure> {
+        let mut processes = lock(&self.processes);
+        loop {
+            if let Some(process) = processes.idle.pop() {
+                return Ok(process);
+            }
+            if is_extra || processes.count < processes.most {
+                processes.count += 1;
+                break;
+            }
+            processes = self
+                .freed
+                .wait(processes)
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
+        }
+        drop(processes);
+        let started = self.start();
+        if started.is_err() {
+            lock(&self.processes).count -= 1;
+            self.freed.notify_one();
+        }
+        started
+    }
+
+    /// Starts a process and waits for its description, which is the same for each.
+    fn start(&self) -> Started {
+        let (sender, receiver) = mpsc::channel();
+        let ended =
+            || RulesFailure::new(RulesCause::Host, "the thread that starts rules has ended");
+        self.starts.send(sender).map_err(|_| ended())?;
+        let mut process = match receiver.recv_timeout(self.start_timeout + START_SLACK) {
+            Ok(started) => started?,
+            Err(RecvTimeoutError::Timeout) => {
+                return Err(RulesFailure::new(
+                    RulesCause::Host,
+                    "the rules were not started in time",
+                ));
+            }
+            Err(RecvTimeoutError::Disconnected) => return Err(ended()),
+        };
+        match process.describe(self.start_timeout) {
+            Ok(text) if *self.description.get_or_init(|| text.clone()) == text => Ok(process),
+            Ok(_) => Err(RulesFailure::new(
+                RulesCause::Purity,
+                "two processes describe themselves differently",
+            )),
+            Err(error) => {
+                let failure = self.failure_of(error, &process);
+                let message = format!("it did not describe itself: {failure}");
+                Err(RulesFailure::new(RulesCause::Start, message))
+            }
+        }
+    }
+
+    fn put_back(&self, process: RulesProcess) {
+        let mut processes = lock(&self.processes);
+        if processes.count > processes.most {
+            processes.count -= 1;
+            drop(processes);
+            drop(process);
+        } else {
+            processes.idle.push(process);
+        }
+        self.freed.notify_one();
+    }
+
+    /// Ends a process that failed.
+    fn end(&self, process: RulesProcess) {
+        drop(process);
+        lock(&self.processes).count -= 1;
+        self.freed.notify_one();
+    }
+
+    fn failure_of(&self, error: ProcessError, process: &RulesProcess) -> RulesFailure {
+        let mut message = match (&error, process.exit()) {
+            (ProcessError::Closed, Some(exit)) => exit.to_string(),
+            _ => error.to_string(),
+        };
+        let tail = process.tail();
+        if let Some(last) = tail.lines().rev().find(|line| !line.trim().is_empty()) {
+            message = format!("{message}; its last output: {}", last.trim());
+        }
+        RulesFailure::new(RulesCause::Answer, message)
+    }
+
+    /// Asks a process, and a fresh one if it ends or does not answer. Also returns the process.
+    fn ask_one(
+        &self,
+        mut process: RulesProcess,
+        game: &GameLine,
+        ask: &Ask<'_>,
+    ) -> Result<(Answer, RulesProcess), RulesFailure> {
+        let error = match process.ask(game, ask) {
+            Ok(answer) => return Ok((answer, process)),
+            Err(error) => error,
+        };
+        let failure = self.failure_of(error, &process);
+        self.end(process);
+        if self.failure().is_some() {
+            return Err(failure);
+        }
+        tracing::warn!(ruleset = self.name, "{failure}; asking another process");
+        let mut fresh = self.take(true)?;
+        match fresh.ask(game, ask) {
+            Ok(answer) => Ok((answer, fresh)),
+            Err(error) => {
+                let failure = self.failure_of(error, &fresh);
+                self.end(fresh);
+                Err(failure)
+            }
+        }
+    }
+
+    fn try_ask(&self, game: &GameLine, ask: &Ask<'_>) -> Result<Answer, RulesFailure> {
+        let call = self.calls.fetch_add(1, Ordering::Relaxed);
+        let is_compared = call.is_multiple_of(self.compared.load(Ordering::Relaxed))
+            && !matches!(ask, Ask::Draw { .. });
+        let (answer, process) = self.ask_one(self.take(false)?, game, ask)?;
+        if is_compared {
+            // The first process is not idle meanwhile, so this is another one.
+            let again = self
+                .take(true)
+                .and_then(|other| self.ask_one(other, game, ask));
+            self.put_back(process);
+            let (again, other) = again?;
+            self.put_back(other);
+            if again != answer {
+                return Err(RulesFailure::new(
+                    RulesCause::Purity,
+                    format!(
+                        "two processes answer the same question differently: {}",
+                        shown(ask)
+                    ),
+                ));
+            }
+        } else {
+            self.put_back(process);
+        }
+        Ok(answer)
+    }
+}
+
+/// A question, for people.
+fn shown(ask: &Ask<'_>) -> String {
+    let of = |state: &str| state.chars().take(200).collect::<String>();
+    match ask {
+        Ask::Initial => "the first node".to_owned(),
+        Ask::Apply { state, event } => format!("event {event} in state {:?}", of(state)),
+        Ask::Look { state } => format!("state {:?}", of(state)),
+        Ask::Draw { state } => format!("the drawing of state {:?}", of(state)),
+    }
+}
+
+async fn start(supervisor: &Supervisor, launch: &Launch) -> Started {
+    let started = supervisor.start_rules(launch).await;
+    started
+        .map(RulesProcess::new)
+        .map_err(|(error, tail)| match error {
+            StartError::Ours { .. } => RulesFailure::new(RulesCause::Host, error.to_string()),
+            _ => RulesFailure::new(
+                RulesCause::Start,
+                format!("{error}\n{tail}").trim().to_owned(),
+            ),
+        })
+}
+
+impl RulesService for RulesHost {
+    fn ask(&self, game: &GameLine, ask: &Ask<'_>) -> Result<Answer, RulesFailure> {
+        if let Some(failure) = self.failure() {
+            return Err(failure);
+        }
+        self.try_ask(game, ask)
+            .map_err(|failure| self.fail(failure))
+    }
+
+    fn failure(&self) -> Option<RulesFailure> {
+        lock(&self.failure).clone()
+    }
+
+    fn refuse(&self, failure: RulesFailure) -> RulesFailure {
+        self.fail(failure)
+    }
+}

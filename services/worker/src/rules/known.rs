@@ -1,0 +1,217 @@
+//! Nodes, checked against the bounds of the protocol.
+
+use arena_engine::{ActionId, Ending, Node, PerSeat, values::POINT};
+use arena_model::rules::{NOTATION_BYTES_MAX, RulesDescription, is_notation};
+
+use super::messages::{EndingName, Next, NodeMessage};
+
+/// Ids of actions and outcomes are below this number.
+const IDS: usize = 1 << 15;
+/// Maximum bytes of a position for agents.
+const POSITION_BYTES_MAX: usize = 256 << 10;
+
+/// A state and what the rules say of it.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(crate) state: String,
+    pub(crate) node: Node,
+    /// At a decision: the legal actions in ascending order.
+    pub(crate) legal: Vec<ActionId>,
+    /// At a chance node: the weight of each outcome.
+    pub(crate) weights: Vec<u32>,
+    /// The notation of each of them.
+    pub(crate) names: Vec<String>,
+    pub(crate) ranks: PerSeat<u8>,
+    pub(crate) scores: PerSeat<i64>,
+    pub(crate) values: Option<PerSeat<i64>>,
+    /// What agents see, as JSON.
+    pub(crate) position: String,
+}
+
+impl Known {
+    /// Checks a node.
+    ///
+    /// # Errors
+    /// What the protocol does not allow.
+    pub(super) fn new(
+        message: NodeMessage,
+        rules: &RulesDescription,
+        seats: usize,
+    ) -> Result<Self, String> {
+        let bytes = message.state.len();
+        if bytes > rules.state_bytes_max {
+            let most = rules.state_bytes_max;
+            return Err(format!("a state has {bytes} bytes, more than {most}"));
+        }
+        let position = match message.position {
+            serde_json::Value::Null => "{}".to_owned(),
+            position => position.to_string(),
+        };
+        if position.len() > POSITION_BYTES_MAX {
+            let bytes = position.len();
+            return Err(format!(
+                "a position has {bytes} bytes, more than {POSITION_BYTES_MAX}"
+            ));
+        }
+        let in_range = message.seat.is_none_or(|seat| usize::from(seat) < seats);
+        let node = match (message.next, message.seat) {
+            (_, Some(seat)) if !in_range => return Err(format!("there is no seat {seat}")),
+            (Next::Decision, None) => return Err("a decision has no seat".to_owned()),
+            (Next::Decision, Some(seat)) => Node::Decision(seat),
+            (Next::Chance, seat) => Node::Chance(seat),
+            (Next::Over, _) => Node::Over(match message.ending {
+                EndingName::Normal => Ending::Normal,
+                EndingName::Deadlock => Ending::Deadlock,
+                EndingName::Repetition => Ending::Repetition,
+                EndingName::Cap => Ending::Cap,
+            }),
+        };
+        let (legal, weights, names) = match node {
+            Node::Decision(_) => (message.legal, Vec::new(), message.moves),
+            Node::Chance(_) => (Vec::new(), message.weights, message.outcomes),
+            Node::Over(_) => Default::default(),
+        };
+        let count = legal.len() + weights.len();
+        if !matches!(node, Node::Over(_)) {
+            check_events(&node, count, &legal, &weights)?;
+            check_names(count, &names)?;
+        }
+        let ranks = match node {
+            Node::Over(_) => per_seat("ranks", &message.ranks, seats, 1..=seats as u8)?,
+            _ => [1; _],
+        };
+        let scores = match message.scores.is_empty() {
+            true => [0; _],
+            false => per_seat("scores", &message.scores, seats, i64::MIN..=i64::MAX)?,
+        };
+        if let Node::Over(_) = node {
+            check_ranks(&ranks[..seats])?;
+        }
+        let values = match (message.values.is_empty(), rules.values) {
+            (true, true) => return Err("a node has no values".to_owned()),
+            (true, false) => None,
+            (false, _) => Some(per_seat("values", &message.values, seats, 0..=POINT)?),
+        };
+        if let Some(values) = values {
+            check_values(&values[..seats])?;
+        }
+        Ok(Self {
+            state: message.state,
+            node,
+            legal,
+            weights,
+            names,
+            ranks,
+            scores,
+            values,
+            position,
+        })
+    }
+
+    /// Bytes in memory, about.
+    pub(super) fn bytes(&self) -> usize {
+        let names: usize = self.names.iter().map(|name| name.len() + 24).sum();
+        let lists = 2 * self.legal.len() + 4 * self.weights.len();
+        self.state.len() + self.position.len() + names + lists + 256
+    }
+
+    /// The notation of an action.
+    pub(super) fn name_of(&self, action: ActionId) -> &str {
+        let place = self.legal.binary_search(&action).ok();
+        place.map_or("?", |place| &self.names[place])
+    }
+}
+
+/// One value for each seat, within bounds.
+fn per_seat<T: Copy + PartialOrd + std::fmt::Display + Default>(
+    what: &str,
+    given: &[T],
+    seats: usize,
+    range: std::ops::RangeInclusive<T>,
+) -> Result<PerSeat<T>, String> {
+    if given.len() != seats {
+        let count = given.len();
+        return Err(format!("{count} {what} for {seats} seats"));
+    }
+    if let Some(wrong) = given.iter().find(|value| !range.contains(value)) {
+        let (least, most) = range.into_inner();
+        return Err(format!(
+            "{what} have {wrong}, which is not {least} to {most}"
+        ));
+    }
+    let mut all = PerSeat::default();
+    all[..seats].copy_from_slice(given);
+    Ok(all)
+}
+
+/// The rank of a seat is the number of seats before it, plus one.
+fn check_ranks(ranks: &[u8]) -> Result<(), String> {
+    let before = |rank: u8| ranks.iter().filter(|&&other| other < rank).count();
+    match ranks
+        .iter()
+        .all(|&rank| usize::from(rank) == before(rank) + 1)
+    {
+        true => Ok(()),
+        false => Err(format!("ranks {ranks:?} have gaps")),
+    }
+}
+
+/// Values of more than two seats are rounded.
+fn check_values(values: &[i64]) -> Result<(), String> {
+    let sum: i64 = values.iter().sum();
+    let due = POINT * values.len() as i64 / 2;
+    match (sum - due).abs() <= i64::from(values.len() > 2) {
+        true => Ok(()),
+        false => Err(format!("the sum of values {values:?} is not {due}")),
+    }
+}
+
+fn check_events(
+    node: &Node,
+    count: usize,
+    legal: &[ActionId],
+    weights: &[u32],
+) -> Result<(), String> {
+    let what = match node {
+        Node::Chance(_) => "outcomes",
+        _ => "legal actions",
+    };
+    if count == 0 || count > IDS {
+        return Err(format!("a node has {count} {what}, not 1 to {IDS}"));
+    }
+    if !legal.is_sorted_by(|one, next| one < next) {
+        return Err("the legal actions are not in ascending order".to_owned());
+    }
+    if let Some(last) = legal.last().filter(|&&last| usize::from(last) >= IDS) {
+        return Err(format!("action {last} is not below {IDS}"));
+    }
+    let sum: u64 = weights.iter().map(|&weight| u64::from(weight)).sum();
+    let is_chance = matches!(node, Node::Chance(_));
+    if is_chance && !(1..=u64::from(u32::MAX)).contains(&sum) {
+        return Err(format!(
+            "the sum of the weights is {sum}, not 1 to {}",
+            u32::MAX
+        ));
+    }
+    Ok(())
+}
+
+fn check_names(count: usize, names: &[String]) -> Result<(), String> {
+    if names.len() != count {
+        let given = names.len();
+        return Err(format!("{given} notations for {count} actions or outcomes"));
+    }
+    if let Some(wrong) = names.iter().find(|name| !is_notation(name)) {
+        let wrong: String = wrong.chars().take(NOTATION_BYTES_MAX).collect();
+        return Err(format!(
+            "{wrong:?} is no notation: 1 to {NOTATION_BYTES_MAX} ASCII letters without spaces, \
+             quotes and backslashes"
+        ));
+    }
+    let mut sorted: Vec<&String> = names.iter().collect();
+    sorted.sort_unstable();
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(format!("notation {:?} stands for two things", pair[0])),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,144 @@
+//! The messages of the protocol for rules. `services/games/PROTOCOL.md` describes all fields.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What is asked about a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ask<'a> {
+    /// The first node.
+    Initial,
+    /// The node after an event: the id of an action or of a chance outcome.
+    Apply { state: &'a str, event: u16 },
+    /// The node of a state.
+    Look { state: &'a str },
+    /// The board as text.
+    Draw { state: &'a str },
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Request<'a> {
+    Apply {
+        batch: u64,
+        game: u32,
+        states: [&'a str; 1],
+        events: [u16; 1],
+    },
+    Look {
+        batch: u64,
+        game: u32,
+        states: [&'a str; 1],
+    },
+    Draw {
+        batch: u64,
+        game: u32,
+        states: [&'a str; 1],
+    },
+}
+
+impl Ask<'_> {
+    /// The message as a line; none for the first node, which follows the message that opens the game.
+    pub(super) fn to_line(self, batch: u64, game: u32) -> Option<String> {
+        let request = match self {
+            Self::Initial => return None,
+            Self::Apply { state, event } => Request::Apply {
+                batch,
+                game,
+                states: [state],
+                events: [event],
+            },
+            Self::Look { state } => Request::Look {
+                batch,
+                game,
+                states: [state],
+            },
+            Self::Draw { state } => Request::Draw {
+                batch,
+                game,
+                states: [state],
+            },
+        };
+        let mut line = serde_json::to_string(&request).expect("messages are plain data");
+        line.push('\n');
+        Some(line)
+    }
+}
+
+/// A message of the process.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Response {
+    Initial {
+        game: u32,
+        node: Box<NodeMessage>,
+    },
+    Nodes {
+        batch: u64,
+        nodes: Vec<NodeMessage>,
+    },
+    Drawings {
+        batch: u64,
+        drawings: Vec<String>,
+    },
+    Error {
+        message: String,
+    },
+    /// A message of a later version.
+    #[serde(other)]
+    Other,
+}
+
+/// The answer to an [`Ask`].
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Answer {
+    Node(Box<NodeMessage>),
+    Drawing(String),
+}
+
+/// How a game goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Next {
+    Decision,
+    Chance,
+    Over,
+}
+
+/// How the rules end a game.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum EndingName {
+    #[default]
+    Normal,
+    Deadlock,
+    Repetition,
+    Cap,
+}
+
+/// A state with everything that Arena needs of it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub(crate) struct NodeMessage {
+    pub(crate) state: String,
+    pub(crate) next: Next,
+    #[serde(default)]
+    pub(crate) seat: Option<u8>,
+    #[serde(default)]
+    pub(crate) legal: Vec<u16>,
+    #[serde(default)]
+    pub(crate) moves: Vec<String>,
+    #[serde(default)]
+    pub(crate) weights: Vec<u32>,
+    #[serde(default)]
+    pub(crate) outcomes: Vec<String>,
+    #[serde(default)]
+    pub(crate) ending: EndingName,
+    #[serde(default)]
+    pub(crate) ranks: Vec<u8>,
+    #[serde(default)]
+    pub(crate) scores: Vec<i64>,
+    #[serde(default)]
+    pub(crate) values: Vec<i64>,
+    #[serde(default)]
+    pub(crate) position: Value,
+}

@@ -1,0 +1,251 @@
+//! The game of a package, with rules in this program instead of a process.
+
+use std::sync::{Arc, Mutex};
+
+use arena_engine::{Game, Match, Node, Opening, Setup, Status, Termination, options::Options};
+use arena_model::{BlockSeed, rules::RulesDescription};
+use serde_json::{Value, json};
+
+use super::{
+    GameLine, PackageGame, RulesFailure, RulesService,
+    known::Known,
+    messages::{Answer, Ask},
+};
+use crate::lock;
+
+fn rules(values: bool, events_max: u32) -> RulesDescription {
+    let description = json!({
+        "protocol": 1, "name": "count", "version": 1, "seats": [2, 2], "chance": true,
+        "values": values, "draws": true, "events_max": events_max, "state_bytes_max": 100,
+    });
+    RulesDescription::parse(&description.to_string()).expect("a description")
+}
+
+pub(super) fn over(state: &str) -> Arc<Known> {
+    let node = json!({"state": state, "next": "over", "ranks": [1, 2]});
+    let node = serde_json::from_value(node).expect("a node");
+    Arc::new(Known::new(node, &rules(false, 10), 2).expect("a known node"))
+}
+
+/// Answers with the node that a function makes from a state and an event.
+struct Fake {
+    node: fn(&str, Option<u16>) -> Value,
+    refused: Mutex<Option<RulesFailure>>,
+}
+
+impl RulesService for Fake {
+    fn ask(&self, _: &GameLine, ask: &Ask<'_>) -> Result<Answer, RulesFailure> {
+        let node = match *ask {
+            Ask::Initial => (self.node)("", None),
+            Ask::Apply { state, event } => (self.node)(state, Some(event)),
+            Ask::Look { state } => (self.node)(state, None),
+            Ask::Draw { state } => return Ok(Answer::Drawing(format!("\u{1b}[1m{state}\n"))),
+        };
+        let node = serde_json::from_value(node).expect("a node");
+        Ok(Answer::Node(Box::new(node)))
+    }
+
+    fn failure(&self) -> Option<RulesFailure> {
+        lock(&self.refused).clone()
+    }
+
+    fn refuse(&self, failure: RulesFailure) -> RulesFailure {
+        lock(&self.refused).get_or_insert(failure).clone()
+    }
+}
+
+fn game(values: bool, events_max: u32, node: fn(&str, Option<u16>) -> Value) -> PackageGame {
+    let fake = Fake {
+        node,
+        refused: Mutex::default(),
+    };
+    let rules = rules(values, events_max);
+    PackageGame::new("count", rules, &Options::new(), 2, Arc::new(fake))
+}
+
+/// Each state is the list of events. Odd lengths are decisions. Five events end the game.
+fn count(state: &str, event: Option<u16>) -> Value {
+    let state = event.map_or_else(|| state.to_owned(), |event| format!("{state}{event}"));
+    match state.len() {
+        5 => json!({"state": state, "next": "over", "ranks": [2, 1], "scores": [3, 4]}),
+        length if length % 2 == 1 => json!({
+            "state": state, "next": "decision", "seat": length / 2 % 2, "legal": [2, 7],
+            "moves": ["two", "seven"], "position": {"length": length},
+        }),
+        _ => json!({
+            "state": state, "next": "chance", "seat": null, "weights": [1, 0, 2],
+            "outcomes": ["a", "b", "c"],
+        }),
+    }
+}
+
+fn setup() -> Setup {
+    Setup::new(BlockSeed(7).keys(&["a", "b"]), Opening::NONE)
+}
+
+#[test]
+fn package_game_plays_and_states_its_transcript() {
+    let game = game(false, 10, count);
+    let mut play = Match::new(game.clone(), setup());
+    while let Status::Asks(_) = play.status() {
+        play.answer(7).expect("legal");
+    }
+    let finished = play.finish();
+    assert_eq!(finished.termination, Termination::Normal);
+    assert_eq!(
+        (&*finished.placement, &*finished.scores),
+        (&[2, 1][..], &[3, 4][..])
+    );
+    assert!(finished.luck.is_empty());
+    let transcript = finished.transcript.expect("a transcript");
+    let names = transcript.events.iter();
+    let names = names.map(|&(seat, name)| (seat, &*transcript.names[name as usize]));
+    let mut replayed = Vec::new();
+    arena_engine::replay(&game, &finished.events, |_, event| {
+        replayed.push((event.seat, event.name.to_owned()));
+    })
+    .expect("the same rules");
+    let replayed: Vec<_> = replayed
+        .iter()
+        .map(|(seat, name)| (*seat, &**name))
+        .collect();
+    assert_eq!(names.collect::<Vec<_>>(), replayed);
+}
+
+#[test]
+fn saved_state_loads_and_positions_are_what_agents_see() {
+    let game = game(false, 10, count);
+    let mut state = game.initial();
+    game.apply_outcome(&mut state, 2);
+    let (mut saved, mut position, mut board) = (Vec::new(), Vec::new(), String::new());
+    game.save(&state, &mut saved);
+    game.encode(&state, true, &mut position);
+    game.draw(&state, &mut board);
+    assert_eq!(game.load(&saved), Ok(state));
+    assert_eq!(position, br#"{"length":1}"#);
+    assert_eq!(board, "[1m2\n", "without the escape");
+}
+
+#[test]
+fn failing_rules_void_the_game() {
+    fn endless(state: &str, event: Option<u16>) -> Value {
+        let mut node = count("", None);
+        node["state"] = format!("{}{}", &state[state.len().min(1)..], event.unwrap_or(0)).into();
+        node
+    }
+    fn huge(state: &str, event: Option<u16>) -> Value {
+        let mut node = count(state, event);
+        if state.len() > 1 {
+            node["state"] = "x".repeat(101).into();
+        }
+        node
+    }
+    for (node, problem) in [
+        (
+            endless as fn(&str, Option<u16>) -> Value,
+            "a game has more than 10 events",
+        ),
+        (huge, "a state has 101 bytes, more than 100"),
+    ] {
+        let game = game(false, 10, node);
+        let mut play = Match::new(game, setup());
+        while let Status::Asks(_) = play.status() {
+            play.answer(2).expect("legal");
+        }
+        assert_eq!(play.failure().as_deref(), Some(problem));
+        assert_eq!(play.status(), Status::Over(Termination::Void));
+        assert!(play.finish().placement.is_empty());
+    }
+}
+
+#[test]
+fn nodes_outside_the_bounds_are_named() {
+    let decision = |changes: Value| {
+        let mut node = json!({
+            "state": "s", "next": "decision", "seat": 0, "legal": [1, 2], "moves": ["a", "b"],
+        });
+        let fields = node.as_object_mut().expect("an object");
+        fields.extend(changes.as_object().expect("an object").clone());
+        node
+    };
+    for (node, problem) in [
+        (decision(json!({"seat": 2})), "there is no seat 2"),
+        (decision(json!({"seat": null})), "a decision has no seat"),
+        (
+            decision(json!({"legal": [], "moves": []})),
+            "0 legal actions",
+        ),
+        (decision(json!({"legal": [2, 1]})), "not in ascending order"),
+        (decision(json!({"legal": [1, 1]})), "not in ascending order"),
+        (
+            decision(json!({"legal": [1, 40_000]})),
+            "action 40000 is not below 32768",
+        ),
+        (decision(json!({"moves": ["a"]})), "1 notations for 2"),
+        (
+            decision(json!({"moves": ["a", "b c"]})),
+            "\"b c\" is no notation",
+        ),
+        (
+            decision(json!({"moves": ["a", "a"]})),
+            "stands for two things",
+        ),
+        (decision(json!({"scores": [1]})), "1 scores for 2 seats"),
+        (
+            decision(json!({"values": [1, 2_000_000]})),
+            "values have 2000000",
+        ),
+        (
+            decision(json!({"position": "x".repeat(300_000)})),
+            "a position has 300002 bytes",
+        ),
+        (
+            json!({"state": "s", "next": "over", "ranks": [1]}),
+            "1 ranks for 2 seats",
+        ),
+        (
+            json!({"state": "s", "next": "over", "ranks": [0, 1]}),
+            "ranks have 0",
+        ),
+        (
+            json!({"state": "s", "next": "over", "ranks": [2, 2]}),
+            "ranks [2, 2] have gaps",
+        ),
+        (
+            decision(json!({"values": [1, 2]})),
+            "the sum of values [1, 2] is not 1000000",
+        ),
+        (
+            json!({"state": "s", "next": "chance", "weights": [0, 0], "outcomes": ["a", "b"]}),
+            "the sum of the weights is 0",
+        ),
+        (
+            json!({"state": "s", "next": "chance", "weights": [u32::MAX, 1], "outcomes": ["a", "b"]}),
+            "the sum of the weights is 4294967296",
+        ),
+    ] {
+        let message = serde_json::from_value(node.clone()).expect("a node");
+        let error = Known::new(message, &rules(false, 10), 2).expect_err(problem);
+        assert!(error.contains(problem), "{node}: {error}");
+    }
+    let message = serde_json::from_value(decision(json!({}))).expect("a node");
+    let error = Known::new(message, &rules(true, 10), 2).expect_err("no values");
+    assert_eq!(error, "a node has no values");
+}
+
+#[test]
+fn long_game_is_dropped_without_a_deep_stack() {
+    fn long(_: &str, event: Option<u16>) -> Value {
+        json!({
+            "state": event.map_or(String::new(), |event| event.to_string()), "next": "decision",
+            "seat": 0, "legal": [1, 2], "moves": ["a", "b"],
+        })
+    }
+    let game = game(false, 20_000, long);
+    let mut state = game.initial();
+    for _ in 0..20_000 {
+        game.apply(&mut state, 1);
+    }
+    assert_eq!(game.node(&state), Node::Decision(0));
+    drop(state);
+}

@@ -1,0 +1,56 @@
+//! The rulesets that a worker plays: those of this program, and packages.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use arena_model::rules::RULES_PROTOCOL;
+use arena_wire::v1;
+
+use super::fleet::Fleet;
+use crate::{
+    context::SetupError,
+    rules::{RulesService, RulesSource},
+};
+
+impl Fleet {
+    /// What answers for the rules of a tournament, if they are a package.
+    pub(super) fn rules(
+        &self,
+        setup: &v1::TournamentSetup,
+    ) -> Result<Option<Arc<dyn RulesService>>, SetupError> {
+        let Some(package) = setup.rules.as_ref().and_then(|it| it.package.as_ref()) else {
+            return Ok(None);
+        };
+        let failed = |problem: String| SetupError::Package {
+            ruleset: setup.ruleset.clone(),
+            problem,
+        };
+        let program = self.packages.get(&package.sha256).cloned();
+        let program = program.ok_or_else(|| failed("its package was not fetched".to_owned()))?;
+        let source = RulesSource::of_binary(program, package);
+        let host = self.drivers.rules_host(&setup.ruleset, source);
+        Ok(Some(host.map_err(|error| failed(error.to_string()))?))
+    }
+}
+
+/// The rulesets as a request to join names them.
+pub(super) fn rulesets() -> BTreeMap<String, u32> {
+    let listed = arena_games::rulesets().iter();
+    listed
+        .map(|info| (info.name.to_owned(), info.version))
+        .chain(older_rules())
+        .chain([("@package".to_owned(), RULES_PROTOCOL)])
+        .collect()
+}
+
+/// Rulesets that are not listed, as a request to join names them: a version other than the newest
+/// has its number in the name.
+fn older_rules() -> impl Iterator<Item = (String, u32)> {
+    arena_games::unlisted_rulesets().iter().map(|info| {
+        let newest = arena_games::ruleset(info.name).is_ok_and(|it| it.version == info.version);
+        let name = match newest {
+            true => info.name.to_owned(),
+            false => format!("{}@{}", info.name, info.version),
+        };
+        (name, info.version)
+    })
+}

@@ -1,0 +1,54 @@
+"""Rules that break one promise each. The first argument names it."""
+
+import random
+import sys
+import time
+
+from arena_game import decision, over, serve
+
+MODE = sys.argv[1] if len(sys.argv) > 1 else "none"
+
+
+class Hostile:
+    name = "hostile"
+    version = 1
+    summary = "rules that break a promise"
+    seats = (2, 2)
+    events_max = 50
+    state_bytes_max = 10000
+
+    def __init__(self, options, seats):
+        pass
+
+    def initial(self):
+        return {"moves": 0, "text": ""}
+
+    def next(self, state):
+        moves = state["moves"]
+        if moves == 20 and MODE != "endless":
+            return over([1, 3] if MODE == "ranks" else [1, 2])
+        action = 40000 if MODE == "action" and moves == 10 else 2
+        return decision(moves % 2, {1: "left", action: "right"})
+
+    def apply(self, state, event):
+        moves = state["moves"] = state["moves"] + 1
+        if moves == 10:
+            if MODE == "crash":
+                print("the rules give up", file=sys.stderr)
+                sys.exit(3)
+            if MODE == "hang":
+                time.sleep(3600)
+            if MODE == "error":
+                raise ValueError("a wrong turn")
+        if MODE == "changes":
+            state["text"] = str(random.random())
+        if MODE == "state":
+            state["text"] = "x" * (2000 * moves)
+        return state
+
+    def position(self, state):
+        return "y" * (8 << 20 if MODE == "position" and state["moves"] == 10 else 10)
+
+
+if __name__ == "__main__":
+    serve(Hostile)

@@ -1,0 +1,232 @@
+use std::fs;
+
+use arena_tests::{World, repository, sha256, spec};
+
+/// Writes the rules of the kit as a package, and registers it in a data folder.
+fn register(world: &World, data: &str) {
+    if !world.folder().join("pig").exists() {
+        let new = ["rulesets", "new", "--lang", "python", "pig"];
+        let _ = world.arena(&new).ok();
+    }
+    let register = ["rulesets", "register", "pig", "--package", "pig"];
+    let _ = world
+        .arena(&[&register[..], &["--data", data]].concat())
+        .ok();
+}
+
+#[test]
+fn package_plays_the_same_games_on_any_number_of_workers() {
+    let world = World::with_python();
+    let new = [
+        "agent", "new", "--lang", "python", "--name", "holder", "holder",
+    ];
+    let _ = world.arena(&new).ok();
+    let policy = "from arena import serve\n\nserve(lambda decision: \
+                  int(decision.position[\"points\"] < 20), name=\"holder\", version=\"1\")\n";
+    fs::write(world.folder().join("holder/agent.py"), policy).expect("written");
+    let more = "seats = 3\n[options]\ntarget = 30";
+    let spec = spec("pig", "pig", 10, &["holder", "random", "second"], more);
+    let spec = format!("{spec}\n[[agent]]\nname = \"second\"\nbot = \"random\"\n");
+    let mut hashes = Vec::new();
+    for (data, workers) in [("one", "1"), ("three", "3")] {
+        register(&world, data);
+        let register = [
+            "agent", "register", "holder", "--binary", "holder", "--data", data,
+        ];
+        let _ = world.arena(&register).ok();
+        let (id, standings, games) = world.tournament(&spec, data, &["--workers", workers]);
+        assert_eq!(standings["agents"][0]["agent"], "holder", "{standings}");
+        assert_eq!(standings["games_clean"], standings["games"], "no faults");
+        let digest = games.games[0]["rules_digest"].as_str().expect("a digest");
+        assert_eq!(digest.len(), 64);
+        let notes = standings["notes"].to_string();
+        assert!(notes.contains("not replayed these games"), "{notes}");
+        assert_eq!(games.games[0]["rules_version"], 1);
+        let exported = world.arena(&["export", &id, "--data", data]).ok().stdout;
+        hashes.push(sha256(&exported));
+        let game = format!("{id}/4");
+        for (command, words) in [("replay", "are correct"), ("rerun", "same hash")] {
+            let again = world.arena(&["game", command, &game, "--data", data]).ok();
+            assert!(again.stdout.contains(words), "{}", again.stdout);
+        }
+        let shown = world.arena(&["game", "show", &game, "--data", data]).ok();
+        assert!(shown.stdout.contains("throw"), "{}", shown.stdout);
+        let report = ["report", &id, "--data", data, "--html", "report.html"];
+        let _ = world.arena(&report).ok();
+        let _ = world.arena(&["store", "verify", "--data", data]).ok();
+    }
+    assert_eq!(hashes[0], hashes[1]);
+    world.nothing_runs();
+}
+
+#[test]
+fn kit_of_rules_passes_its_check() {
+    let world = World::with_python();
+    let new = ["rulesets", "new", "--lang", "python", "mine"];
+    let _ = world.arena(&new).ok();
+    let check = ["rulesets", "check", "mine", "--games", "9"];
+    let checked = world.arena(&check).ok().stdout;
+    assert!(!checked.contains("skipped"), "{checked}");
+}
+
+/// Makes a package of rules that break a promise.
+fn hostile(world: &World, mode: &str) {
+    let folder = world.folder().join(mode);
+    fs::create_dir(&folder).expect("a folder");
+    let copy = |from: &str, name: &str| {
+        fs::copy(repository().join(from), folder.join(name)).expect(from);
+    };
+    copy("tests/data/hostile_rules.py", "game.py");
+    copy("services/games/kits/python/arena_game.py", "arena_game.py");
+    let manifest = "command = [\"python3\", \"game.py\"]\n";
+    fs::write(folder.join("arena-agent.toml"), manifest).expect("written");
+}
+
+/// The rules pass their registration and fail in play: the tournament pauses with this reason, and
+/// no agent is charged.
+fn fails_in_play(mode: &str, reason: &str) {
+    let world = World::with_python();
+    hostile(&world, mode);
+    let register = [
+        "rulesets",
+        "register",
+        "hostile",
+        "--package",
+        mode,
+        "--data",
+        "data",
+    ];
+    let _ = world.arena(&[&register[..], &["--", mode]].concat()).ok();
+    let text = spec("hostile", "hostile", 30, &["random", "second"], "");
+    let text = format!("{text}\n[[agent]]\nname = \"second\"\nbot = \"random\"\n");
+    let path = world.write("hostile.toml", text);
+    let run = ["run", &path, "--data", "data", "--workers", "1"];
+    let run = world.arena(&run);
+    assert_ne!(run.code, Some(0), "{}", run.transcript());
+    let transcript = run.transcript();
+    assert!(
+        transcript.contains("the rules of hostile failed"),
+        "{transcript}"
+    );
+    assert!(transcript.contains(reason), "{transcript}");
+    let shown = ["standings", "@last", "--data", "data", "--output", "json"];
+    let standings = world.arena(&shown).ok().json();
+    assert_eq!(standings["state"], "paused", "{standings}");
+    for agent in standings["agents"].as_array().expect("agents") {
+        assert_eq!(
+            (&agent["faults"], &agent["voids"]),
+            (&0.into(), &0.into()),
+            "{agent}"
+        );
+    }
+    let check = ["rulesets", "check", mode, "--games", "4", "--", mode];
+    let _ = world.arena(&check).fails(3, &[]);
+    world.nothing_runs();
+}
+
+#[test]
+fn rules_that_change_their_answers_are_named() {
+    fails_in_play(
+        "changes",
+        "two processes answer the same question differently",
+    );
+}
+
+#[test]
+fn rules_with_an_action_outside_the_bounds_are_named() {
+    fails_in_play("action", "action 40000 is not below 32768");
+}
+
+#[test]
+fn rules_with_ranks_that_have_gaps_are_named() {
+    fails_in_play("ranks", "ranks have 3");
+}
+
+#[test]
+fn rules_with_a_huge_state_are_named() {
+    fails_in_play("state", "more than 10000");
+}
+
+#[test]
+fn rules_with_a_huge_position_are_named() {
+    fails_in_play("position", "a line exceeds 4194304 bytes");
+}
+
+#[test]
+fn rules_with_an_endless_game_are_named() {
+    fails_in_play("endless", "a game has more than 50 events");
+}
+
+#[test]
+fn rules_that_crash_are_named() {
+    fails_in_play("crash", "the rules give up");
+}
+
+#[test]
+fn rules_that_report_an_error_are_named() {
+    fails_in_play("error", "ValueError: a wrong turn");
+}
+
+#[test]
+fn rules_that_hang_are_named() {
+    fails_in_play("hang", "did not answer in time");
+}
+
+#[test]
+fn registration_is_refused_by_name() {
+    let world = World::with_python();
+    register(&world, "data");
+    let twice = [
+        "rulesets",
+        "register",
+        "pig",
+        "--package",
+        "pig",
+        "--data",
+        "data",
+    ];
+    let _ = world.arena(&twice).ok();
+    let other = [&twice[..], &["--", "other"]].concat();
+    let _ = world
+        .arena(&other)
+        .fails(2, &["already registered", "--replace"]);
+    let taken = [
+        "rulesets",
+        "register",
+        "kalah",
+        "--package",
+        "pig",
+        "--data",
+        "data",
+    ];
+    let _ = world.arena(&taken).fails(2, &["is a ruleset of Arena"]);
+    let wrong = [
+        "play",
+        "--ruleset",
+        "pgi",
+        "--seed",
+        "1",
+        "--seats",
+        "random,greedy",
+    ];
+    let wrong = [&wrong[..], &["--data", "data"]].concat();
+    let _ = world.arena(&wrong).fails(2, &["did you mean \"pig\"?"]);
+    let wrong = [
+        "play",
+        "--ruleset",
+        "pig",
+        "--seed",
+        "1",
+        "--seats",
+        "random,greedy",
+    ];
+    let wrong = [&wrong[..], &["--data", "data"]].concat();
+    let _ = world.arena(&wrong).fails(2, &["give no values"]);
+    let listed = world.arena(&["rulesets", "list", "--data", "data"]).ok();
+    assert!(listed.stdout.contains("pig"), "{}", listed.stdout);
+    let _ = world
+        .arena(&["rulesets", "remove", "pig", "--data", "data"])
+        .ok();
+    let again = world.arena(&["rulesets", "remove", "pig", "--data", "data"]);
+    let _ = again.fails(2, &["no ruleset \"pig\" is registered"]);
+}
