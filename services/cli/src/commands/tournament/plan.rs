@@ -105,7 +105,9 @@ pub(super) async fn plan(args: &PlanArgs) -> Outcome {
     let is_native = |agent: &v1::AgentSetup| matches!(agent.source, Some(Source::Native(_)));
     let setup = message.setup.as_ref();
     let all_native = setup.is_some_and(|setup| setup.agents.iter().all(is_native));
-    let sample = match args.measure > 0.0 && all_native {
+    // The rules of a package are not in this program.
+    let is_package = tournament.rules_digest.is_some();
+    let sample = match args.measure > 0.0 && all_native && !is_package {
         true => Some(sample::play(&tournament, args.measure)?),
         false => None,
     };
