@@ -11,7 +11,7 @@ use arena_wire::AgentRng;
 use nix::sys::signal::Signal;
 
 use super::{Broken, Figure, Outcome, StressTest};
-use crate::{Games, PAPER_000, Started, World, spec, until, within};
+use crate::{Games, Output, PAPER_000, Started, World, spec, until, within};
 
 /// Games between two disturbances.
 const GAP: u64 = 40;
@@ -79,7 +79,9 @@ impl StressTest for Databases {
             let name = format!("round-{rounds}");
             let text = spec(&name, "cowry", self.blocks, &PAPER_000, "");
             let expected = World::new().tournament(&text, "one", &[]).2;
-            let id = world.start_tournament(&name, &text, &address);
+            let path = world.write(&format!("{name}.toml"), text);
+            let start = ["tournament", "start", &path, "--output", "json"];
+            let id = call(&world, &address, &start)?.tournament_id();
             let all = before + expected.games.len() as u64;
             while sent < self.kills && games(&server) + 2 * GAP < all {
                 let reached = games(&server);
@@ -240,9 +242,19 @@ fn games(server: &PostgresServer) -> u64 {
     games.parse().expect("a number")
 }
 
+/// Runs a command with the token of both coordinators.
+fn call(world: &World, address: &str, arguments: &[&str]) -> Result<Output, Broken> {
+    let access = ["--coordinator", address, "--token-file", "one/admin.token"];
+    let output = world.arena(&[arguments, &access].concat());
+    match output.code {
+        Some(0) => Ok(output),
+        _ => Err(Broken::new(output.transcript())),
+    }
+}
+
 fn check(world: &World, id: &str, address: &str, expected: &Games) -> Result<(), Broken> {
-    world.finish_tournament(id, address);
-    let found = world.export(id, ["--coordinator", address]);
+    call(world, address, &["tournament", "watch", id])?;
+    let found = Games::of(&call(world, address, &["export", id, "--format", "jsonl"])?);
     match expected.difference(&found) {
         Some(difference) => Err(Broken::new(format_args!("{id}: {difference}"))),
         None => Ok(()),
