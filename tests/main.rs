@@ -79,6 +79,8 @@ mod slow;
 mod standings;
 /// Text of agents and workers cannot control a terminal, page or spreadsheet.
 mod strangers;
+/// Chess engines that speak UCI are agents.
+mod uci;
 /// A worker that lies about its games.
 mod untrusted_workers;
 /// Names and texts have no retired words.

@@ -125,6 +125,12 @@ fn existing_bot_is_wrapped_as_the_page_says() {
     follow(&World::new(), &sections.concat());
 }
 
+#[test]
+fn chess_engine_is_tested_as_the_page_says() {
+    let page = fs::read_to_string(repository().join("agents/docs/chess-engines.md"));
+    follow(&World::with_python(), &page.expect("the page"));
+}
+
 /// The section whose commands need OpenSpiel.
 const OPENSPIEL: &str = "An OpenSpiel bot\n";
 

@@ -6,7 +6,7 @@ mod config;
 #[cfg(test)]
 mod settings_tests;
 
-use std::process::ExitCode;
+use std::{ffi::OsString, process::ExitCode};
 
 use arena_client::{access, embedded, failure, ids, output, progress, signals, workers};
 use arena_telemetry::logs;
@@ -85,12 +85,14 @@ macro_rules! with_rulesets {
 /// Runs the command of this process with further rulesets. Returns its exit code.
 #[must_use]
 pub fn run(rulesets: Vec<AddedRuleset>) -> ExitCode {
-    // The guard of agent processes starts often and needs none of the rest.
+    // What a worker starts for each agent process starts often and needs none of the rest.
     let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().is_some_and(|word| word == "agent")
-        && arguments.next().is_some_and(|word| word == "guard")
-    {
-        return arena_worker::guard::main(arguments);
+    if arguments.next().is_some_and(|word| word == "agent") {
+        match arguments.next() {
+            Some(word) if word == "guard" => return arena_worker::guard::main(arguments),
+            Some(word) if word == "uci" => return serve_uci(arguments.skip(1)),
+            _ => {}
+        }
     }
     disable_core_files();
     let added = arena_games::add_rulesets(rulesets).map_err(Failure::usage);
@@ -105,6 +107,16 @@ pub fn run(rulesets: Vec<AddedRuleset>) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => output::report(&failure),
+    }
+}
+
+/// Runs `arena agent uci -- ENGINE [ARGS]…`: a UCI engine as an agent that speaks lines.
+fn serve_uci(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let program = arguments.next().unwrap_or_default();
+    let (input, output) = (std::io::stdin().lock(), std::io::stdout().lock());
+    match arena_uci::serve(program, arguments.collect(), input, output) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => output::report(&Failure::failed(error)),
     }
 }
 

@@ -8,7 +8,7 @@ use std::{
     path::Path,
 };
 
-use arena_worker::package::{BYTES_MAX, Contents, ENTRIES_MAX, PackageError};
+use arena_worker::package::{BYTES_MAX, Contents, ENTRIES_MAX, MANIFEST, PackageError};
 use flate2::read::MultiGzDecoder;
 use tar::EntryType;
 use zip::ZipArchive;
@@ -28,6 +28,27 @@ pub struct Content {
     pub file_name: String,
     /// True if it is executable.
     pub is_executable: bool,
+}
+
+impl Content {
+    /// A package that contains the engine of `--uci`.
+    pub fn into_uci(self) -> Outcome<Self> {
+        let Self {
+            bytes, file_name, ..
+        } = self;
+        let failed = |error: PackageError| Failure::usage(format!("engine {file_name}: {error}"));
+        let command = format!("[\"./{}\"]", file_name.escape_default());
+        let manifest = format!("command = {command}\nprotocol = \"uci\"\n");
+        let mut contents = Contents::default();
+        let added = contents
+            .add_file(MANIFEST, false, manifest.into_bytes())
+            .and_then(|()| contents.add_file(&file_name, true, bytes));
+        Ok(Self {
+            bytes: added.and_then(|()| contents.to_tar()).map_err(failed)?,
+            file_name: format!("{file_name}.tar"),
+            is_executable: true,
+        })
+    }
 }
 
 /// The kinds of archives, by file name extension.

@@ -23,7 +23,7 @@ use tar::{Archive, Builder, EntryType, Header};
 
 pub use layout::{BYTES_MAX, ENTRIES_MAX};
 use layout::{Layout, Node};
-pub use manifest::{MANIFEST, Manifest, Resources};
+pub use manifest::{MANIFEST, Manifest, Protocol, Resources};
 
 /// Why something is no valid package, and what to do.
 #[derive(Debug, thiserror::Error)]

@@ -31,6 +31,18 @@ pub struct GuardCommand {
     pub args: Vec<OsString>,
 }
 
+impl GuardCommand {
+    /// The command of the adapter for engines that speak UCI, before the engine's own command:
+    /// `arena agent uci --`.
+    fn uci(&self) -> Vec<OsString> {
+        let mut command = vec![self.program.clone().into_os_string()];
+        // The word `guard` is the last one.
+        command.extend(self.args.iter().rev().skip(1).rev().cloned());
+        command.extend(["uci", "--"].map(OsString::from));
+        command
+    }
+}
+
 /// Starts agent processes, and knows when all are gone.
 #[derive(Clone, Debug)]
 pub struct Supervisor {

@@ -34,6 +34,7 @@ Examples:
   arena agent register mine --binary ./my-agent
   arena agent register mine-d8 --binary ./my-agent --bot deep --option depth=8 -- --threads 1
   arena agent register far --endpoint http://10.0.0.7:5000
+  arena agent register fish --uci /usr/games/stockfish --option skill_level=5
   arena agent register oware-d5 --bot oware-minimax --option depth=5
   arena evolve evolve.toml --champion champion.toml
   arena agent register --fragment champion.toml")]
@@ -50,6 +51,7 @@ The exit code is 3 if a step fails.
 Examples:
   arena agent check ./my-agent
   arena agent check ./my-agent --ruleset cowry -- --threads 1
+  arena agent check --uci /usr/games/stockfish
   arena agent check --endpoint unix:/tmp/my.sock --ruleset kalah")]
     Check(check::CheckArgs),
     /// List all agents, registered and built-in

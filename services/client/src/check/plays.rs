@@ -34,6 +34,8 @@ pub struct Checked<'a> {
     pub description: &'a v1::DescribeResponse,
     pub bot: &'a v1::Bot,
     pub show_output: bool,
+    /// Positions that it may search for each move; 0: no limit.
+    pub nodes: u64,
 }
 
 /// Problems that games have shown.
@@ -292,7 +294,10 @@ impl Checked<'_> {
             options: convert::options_to_wire(&variant.options),
             seats: variant.seats as u32,
             agents: vec![agent, opponent],
-            play: Some((&arena_model::spec::Play::default()).into()),
+            play: Some(v1::PlaySettings {
+                nodes: self.nodes,
+                ..(&arena_model::spec::Play::default()).into()
+            }),
             luck: true,
             ..v1::TournamentSetup::default()
         }

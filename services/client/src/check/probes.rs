@@ -68,7 +68,8 @@ impl Checked<'_> {
         let samples = rulesets.iter().enumerate().map(|(place, ruleset)| {
             let info = arena_games::ruleset(ruleset).map_err(crate::failure::Failure::usage)?;
             let details = !self.description.omit_move_details;
-            Samples::new(info, self.bot, details, place as u64 + 1, SAMPLES)
+            let samples = Samples::new(info, self.bot, details, place as u64 + 1, SAMPLES);
+            samples.map(|samples| samples.with_nodes(self.nodes))
         });
         let samples: Vec<Samples> = samples.collect::<Outcome<_>>()?;
         let options = self.options()?;

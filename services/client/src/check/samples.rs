@@ -54,6 +54,12 @@ impl Samples {
         Ok(samples)
     }
 
+    /// The same with a number of positions that may be searched for each move.
+    pub(super) fn with_nodes(mut self, nodes: u64) -> Self {
+        self.context.nodes = nodes;
+        self
+    }
+
     fn add_game(
         &mut self,
         game: &dyn AnyGame,

@@ -32,6 +32,11 @@ pub struct Target {
     #[arg(long, value_name = "PATH", conflicts_with = "endpoint")]
     pub binary: Option<PathBuf>,
 
+    /// Chess engine that speaks UCI, an executable file. Engines of several files are folders or
+    /// archives with protocol = "uci" in their arena-agent.toml, for --binary
+    #[arg(long, value_name = "ENGINE", conflicts_with_all = ["binary", "endpoint"])]
+    pub uci: Option<PathBuf>,
+
     /// Address of a running agent: http://HOST:PORT or unix:PATH
     #[arg(long, value_name = "URL")]
     pub endpoint: Option<String>,
@@ -111,6 +116,7 @@ impl Target {
     pub fn of_package(path: PathBuf, args: Vec<String>) -> Self {
         Self {
             binary: Some(path),
+            uci: None,
             endpoint: None,
             start_timeout: 10,
             memory: None,
@@ -119,6 +125,11 @@ impl Target {
             cpu_time: None,
             args,
         }
+    }
+
+    /// True if there is an agent, of any kind.
+    pub fn is_given(&self) -> bool {
+        self.binary.is_some() || self.uci.is_some() || self.endpoint.is_some()
     }
 
     /// Checks everything that can be checked without starting the agent.
@@ -134,7 +145,8 @@ impl Target {
                 file: None,
             });
         }
-        let path = self.binary.as_deref().unwrap_or(Path::new(""));
+        let path = self.uci.as_deref().or(self.binary.as_deref());
+        let path = path.unwrap_or(Path::new(""));
         let shown = path.display();
         let content = package::read(path)?;
         let wrong = |problem: String| Err(Failure::usage(format!("binary {shown} {problem}")));
@@ -144,6 +156,10 @@ impl Target {
         if content.bytes.is_empty() {
             return wrong("is empty".to_owned());
         }
+        let content = match self.uci.is_some() {
+            true => content.into_uci()?,
+            false => content,
+        };
         let file_name = content.file_name;
         let file = FileCopy::new(content.bytes, &file_name)?;
         let failed = |error| Failure::usage(format!("binary {shown}: {error}"));

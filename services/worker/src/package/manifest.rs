@@ -23,10 +23,20 @@ pub struct Manifest {
     /// A program and its arguments. A relative program is searched in the package first and then,
     /// if it is a plain name, on `PATH`.
     command: Vec<String>,
+    /// What it speaks, if it is neither gRPC nor lines.
+    protocol: Option<Protocol>,
     /// As [`Resources`], unless the registration says otherwise.
     cpus: Option<u32>,
     memory_mib: Option<u64>,
     replicas: Option<u32>,
+}
+
+/// A protocol that has to be named, because the agent waits until it is spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// The Universal Chess Interface.
+    Uci,
 }
 
 /// What an agent needs of a machine.
@@ -86,6 +96,12 @@ impl Manifest {
             memory_mib: self.memory_mib,
             replicas: self.replicas,
         }
+    }
+
+    /// The protocol that it names.
+    #[must_use]
+    pub fn protocol(&self) -> Option<Protocol> {
+        self.protocol
     }
 
     /// The path of the program in the package, if it is searched there.

@@ -2,7 +2,6 @@
 
 use std::{
     env,
-    ffi::OsString,
     fs::{self, File, Permissions},
     io,
     net::TcpListener,
@@ -38,7 +37,7 @@ use crate::{
         pipes::{Pipes, Stdout},
     },
     machine::on_cores,
-    package::{self, PackageError},
+    package::{self, Manifest, PackageError, Protocol},
     rules::RawPipes,
 };
 
@@ -187,11 +186,20 @@ impl Supervisor {
             PackageError::Io(error) => ours(format!("cannot unpack it into {shown}: {error}")),
         })?;
         let (start, command) = match unpacked {
-            Some(command) => (package, command),
+            Some(manifest) => {
+                let mut command = Vec::new();
+                if let Some(Protocol::Uci) = manifest.protocol() {
+                    plan.readable.push(guard.program.clone());
+                    command = guard.uci();
+                }
+                let (program, args) = manifest.command(&package);
+                command.push(program);
+                command.extend(args);
+                (package, command)
+            }
             None => {
                 plan.readable.push(launch.program.clone());
-                let program = (launch.program.clone().into_os_string(), Vec::new());
-                (folders.work, program)
+                (folders.work, vec![launch.program.clone().into_os_string()])
             }
         };
         let variables = env::vars_os().filter(|(name, _)| name != "ARENA_TOKEN_FILE");
@@ -200,8 +208,7 @@ impl Supervisor {
             .args(&guard.args)
             .args(plan_args(&plan))
             .arg("--")
-            .arg(&command.0)
-            .args(&command.1)
+            .args(&command)
             .args(&launch.args)
             .current_dir(&start)
             .env_clear()
@@ -324,12 +331,9 @@ impl Guarded {
     }
 }
 
-/// The command of a package, unpacked for this process alone, so that no other one sees its
+/// The manifest of a package, unpacked for this process alone, so that no other one sees its
 /// changes to the folder. None for a program that is started as it is.
-async fn unpacked(
-    program: &Path,
-    folder: &Path,
-) -> Result<Option<(OsString, Vec<OsString>)>, PackageError> {
+async fn unpacked(program: &Path, folder: &Path) -> Result<Option<Manifest>, PackageError> {
     let (program, folder) = (program.to_owned(), folder.to_owned());
     let unpacking = tokio::task::spawn_blocking(move || {
         // A missing program is started, so that this is reported.
@@ -337,8 +341,7 @@ async fn unpacked(
             return Ok(None);
         }
         fs::create_dir_all(&folder)?;
-        let manifest = package::unpack(&program, &folder)?;
-        Ok(Some(manifest.command(&folder)))
+        package::unpack(&program, &folder).map(Some)
     });
     unpacking.await.map_err(io::Error::other)?
 }

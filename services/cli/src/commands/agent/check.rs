@@ -17,9 +17,12 @@ use arena_client::check::{Checked, Found, Report, Step, Target, describe, wrong_
 /// Environment variables through which runtimes find files outside the agent.
 const SEARCH_PATHS: [&str; 4] = ["PYTHONPATH", "PYTHONHOME", "NODE_PATH", "CLASSPATH"];
 
+/// Without a limit, an engine uses the whole time for each of thousands of moves.
+const UCI_NODES: u64 = 1_000;
+
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("where").required(true).args(["path", "binary", "endpoint"]))]
-#[command(group = clap::ArgGroup::new("program").args(["path", "binary"]))]
+#[command(group = clap::ArgGroup::new("where").required(true).args(["path", "binary", "uci", "endpoint"]))]
+#[command(group = clap::ArgGroup::new("program").args(["path", "binary", "uci"]))]
 pub(crate) struct CheckArgs {
     /// Agent to check, as for --binary
     path: Option<PathBuf>,
@@ -34,6 +37,10 @@ pub(crate) struct CheckArgs {
     /// Ruleset to play [default: every ruleset that the bot plays]
     #[arg(long)]
     ruleset: Option<String>,
+
+    /// Positions that the bot may search for each move [default: no limit; 1000 with --uci]
+    #[arg(long, value_name = "N")]
+    nodes: Option<u64>,
 
     /// Show what the agent printed: all output of one process, and the output of the
     /// other process by game
@@ -88,6 +95,10 @@ impl CheckArgs {
             description: &description,
             bot: &bot,
             show_output: self.show_output,
+            nodes: self.nodes.unwrap_or(match self.target.uci.is_some() {
+                true => UCI_NODES,
+                false => 0,
+            }),
         };
         checked.start(&mut report).await?;
         if let Some(problem) = wrong_names(&description).first() {

@@ -30,8 +30,8 @@ const UPLOAD_ATTEMPTS: u32 = 30;
 
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true)
-    .args(["binary", "endpoint", "bot", "fragment"]))]
-#[command(group = clap::ArgGroup::new("program").args(["binary"]))]
+    .args(["binary", "uci", "endpoint", "bot", "fragment"]))]
+#[command(group = clap::ArgGroup::new("program").args(["binary", "uci"]))]
 pub(crate) struct RegisterArgs {
     /// Name of the agent: lower-case letters, digits and dashes [default: the name in
     /// --fragment]
@@ -53,7 +53,7 @@ pub(crate) struct RegisterArgs {
     /// Read bot and options from a TOML file with one [[agent]] table, such as the
     /// champion that `arena evolve` writes
     #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "binary", "endpoint", "bot", "options", "start_timeout", "memory", "processes", "scratch", "cpu_time", "cpus", "replicas",
+        "binary", "uci", "endpoint", "bot", "options", "start_timeout", "memory", "processes", "scratch", "cpu_time", "cpus", "replicas",
         "args",
     ])]
     fragment: Option<PathBuf>,
@@ -129,7 +129,7 @@ impl RegisterArgs {
             };
             return Ok((wanted, process.unwrap_or(Process::Native)));
         }
-        let process = match self.target.binary.is_some() || self.target.endpoint.is_some() {
+        let process = match self.target.is_given() {
             true => Process::Found(Box::new(self.target.find()?)),
             false => Process::Native,
         };

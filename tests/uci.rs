@@ -1,0 +1,199 @@
+//! Chess engines that speak UCI, as agents: `agents/uci`.
+
+use std::{fs, path::Path, process::Command};
+
+use arena_tests::{World, python, repository, spec};
+use serde_json::json;
+
+/// A world with the engine of `tests/chess`, whose interpreter has the package `chess`.
+fn world() -> (World, String) {
+    let world = World::with_python();
+    let engine = repository().join("tests/chess/engine.py");
+    let engine = fs::read_to_string(engine).expect("the engine");
+    let engine = world.write("engine.py", engine);
+    let mut executable = Command::new("chmod");
+    executable.args(["+x", &engine]);
+    assert!(executable.status().expect("chmod").success());
+    (world, engine)
+}
+
+fn register(world: &World, name: &str, engine: &str, more: &[&str]) {
+    let register = ["agent", "register", name, "--uci", engine, "--data", "data"];
+    let _ = world.arena(&[&register, more].concat()).ok();
+}
+
+/// The commands that the engine's processes got in their first game, without positions.
+fn commands(output: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for file in fs::read_dir(output).expect("outputs") {
+        let text = fs::read_to_string(file.expect("a file").path()).expect("an output");
+        let got = text.lines().filter_map(|line| line.strip_prefix("got "));
+        found.extend(got.map(str::to_owned));
+    }
+    found
+}
+
+#[test]
+fn engine_gets_options_positions_and_clock() {
+    let (world, engine) = world();
+    register(&world, "engine", &engine, &["--option", "skill_level=3"]);
+    let more = "options = { variant = \"chess960\" }\n[play]\ntiming = \"strict\"\nclock = \"40/20s+0.1s\"";
+    let spec = world.write(
+        "match.toml",
+        spec("match", "chess", 1, &["engine", "random"], more),
+    );
+    let played = world.arena(&[
+        "run",
+        &spec,
+        "--data",
+        "data",
+        "--agent-output",
+        "output",
+        "--output",
+        "json",
+    ]);
+    let standings = played.ok().json();
+    assert_eq!(standings["games_clean"], standings["games"], "{standings}");
+    let got = commands(&world.folder().join("output"));
+    let first_of = |word: &str| {
+        let found = got.iter().find(|command| command.starts_with(word));
+        found
+            .unwrap_or_else(|| panic!("no {word} in {got:?}"))
+            .as_str()
+    };
+    assert_eq!(got[0], "uci");
+    let set: Vec<&String> = { got.iter() }
+        .filter(|it| it.starts_with("setoption"))
+        .collect();
+    assert_eq!(set[0], "setoption name UCI_Chess960 value true");
+    assert_eq!(set[1], "setoption name Skill Level value 3");
+    assert!(got.contains(&"ucinewgame".to_owned()) && got.contains(&"isready".to_owned()));
+    assert!(first_of("position").starts_with("position fen "));
+    let go: Vec<&str> = first_of("go").split(' ').collect();
+    let named = |name: &str| {
+        let place = go.iter().position(|word| *word == name).expect(name);
+        go[place + 1].parse::<u64>().expect("a number")
+    };
+    assert!((1..=20_000).contains(&named("wtime")) && (1..=20_000).contains(&named("btime")));
+    assert_eq!((named("winc"), named("binc")), (100, 100));
+    assert!((1..=40).contains(&named("movestogo")));
+    // The log has everything that is not part of the search.
+    let logs = fs::read_dir(world.folder().join("output")).expect("outputs");
+    let logs: String = logs
+        .map(|file| fs::read_to_string(file.expect("a file").path()).expect("an output"))
+        .collect();
+    assert!(logs.contains("Test engine, for tests alone") && logs.contains("info string thinking"));
+    assert!(!logs.contains("info depth"), "{logs}");
+    world.nothing_runs();
+}
+
+#[test]
+fn engine_without_clock_is_limited_by_nodes_depth_or_time() {
+    for (option, play, expected) in [
+        ("depth=0", "nodes = 500", "go nodes 500"),
+        ("depth=4", "nodes = 500", "go nodes 500 depth 4"),
+        ("depth=4", "", "go depth 4"),
+        ("depth=0", "move_timeout = \"3s\"", "go movetime 2850"),
+    ] {
+        let (world, engine) = world();
+        register(&world, "engine", &engine, &["--option", option]);
+        let more = format!("[play]\n{play}");
+        let spec = world.write(
+            "match.toml",
+            spec("match", "chess", 1, &["engine", "random"], &more),
+        );
+        let played = world.arena(&["run", &spec, "--data", "data", "--agent-output", "output"]);
+        let _ = played.ok();
+        let got = commands(&world.folder().join("output"));
+        let searches: Vec<_> = { got.iter() }.filter(|it| it.starts_with("go")).collect();
+        assert!(!searches.is_empty());
+        assert!(
+            searches.iter().all(|it| *it == expected),
+            "{expected}: {searches:?}"
+        );
+    }
+}
+
+#[test]
+fn faults_of_an_engine_are_named() {
+    for (mode, fault) in [
+        ("crash", "crash"),
+        ("resign", "illegal_move"),
+        ("hang", "timeout"),
+    ] {
+        let (world, engine) = world();
+        register(&world, mode, &engine, &["--", mode]);
+        let more = "[play]\nmove_timeout = \"1s\"";
+        let spec = world.write(
+            "match.toml",
+            spec(mode, "chess", 1, &[mode, "random"], more),
+        );
+        let played = world.arena(&["run", &spec, "--data", "data", "--output", "json"]);
+        let standings = played.fails(1, &["ended with a fault"]).json();
+        let agents = standings["agents"].as_array().expect("agents");
+        let engine = agents.iter().find(|agent| agent["agent"] == mode);
+        let engine = engine.unwrap_or_else(|| panic!("{mode} is not in {standings}"));
+        assert_eq!(engine["faults"], 2, "{standings}");
+        assert_eq!(engine["faults_by_kind"], json!({ fault: 2 }), "{standings}");
+        world.nothing_runs();
+    }
+}
+
+/// Reads games in PGN with the package `chess`, and prints how many there are.
+const READ: &str = "\
+import sys, chess.pgn
+games = list(iter(lambda: chess.pgn.read_game(sys.stdin), None))
+assert not any(game.errors for game in games), 'illegal moves'
+print(len(games))
+";
+
+#[test]
+#[expect(clippy::print_stderr, reason = "the output names what is skipped")]
+fn stockfish_wins_against_itself_at_its_lowest_level() {
+    let Some(engine) = ["/usr/games/stockfish", "/usr/bin/stockfish"]
+        .into_iter()
+        .find(|path| Path::new(path).exists())
+    else {
+        eprintln!("skipped: stockfish is not installed: tests/setup installs it on Debian");
+        return;
+    };
+    let world = World::with_python();
+    register(&world, "strong", engine, &[]);
+    register(
+        &world,
+        "weak",
+        engine,
+        &["--option", "skill_level=0", "--option", "depth=1"],
+    );
+    let more = "[play]\nnodes = 3000\nopening_plies = 4";
+    let text = spec("levels", "chess", 6, &["strong", "weak"], more);
+    let (id, standings, games) = world.tournament(&text, "data", &[]);
+    assert_eq!(games.games.len(), 12);
+    assert_eq!(standings["games_clean"], 12, "{standings}");
+    assert_eq!(standings["agents"][0]["agent"], "strong", "{standings}");
+    let export = [
+        "export",
+        &id,
+        "--format",
+        "pgn",
+        "--data",
+        "data",
+        "--out",
+        "games.pgn",
+    ];
+    let _ = world.arena(&export).ok();
+    let mut read = Command::new(python().expect("Python"));
+    let pgn = fs::File::open(world.folder().join("games.pgn")).expect("the games");
+    let read = read
+        .args(["-c", READ])
+        .stdin(pgn)
+        .output()
+        .expect("a result");
+    let printed = String::from_utf8_lossy(&read.stdout).into_owned();
+    assert_eq!(
+        printed.trim(),
+        "12",
+        "{}",
+        String::from_utf8_lossy(&read.stderr)
+    );
+}
