@@ -169,7 +169,7 @@ fn results_survive_a_killed_server() {
 
 #[test]
 fn commit_whose_answer_is_lost_counts_once() {
-    // Commits wait for a standby that does not exist, until they are cancelled.
+    // Commits wait for a standby that does not exist, until they are canceled.
     on_server(&[], |server| {
         let url = server.create("arena");
         let opened = postgres(&url);
@@ -186,13 +186,16 @@ fn commit_whose_answer_is_lost_counts_once() {
         while server.sql("postgres", waiting) == "0" {
             thread::yield_now();
         }
-        server.sql("postgres", "ALTER SYSTEM RESET synchronous_standby_names");
-        server.sql("postgres", "SELECT pg_reload_conf()");
-        // The transaction is durable, and the client does not know.
+        // The transaction is durable, and the client gets no answer.
         server.sql(
             "postgres",
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'COMMIT'",
         );
+        while server.sql("postgres", waiting) != "0" {
+            thread::yield_now();
+        }
+        server.sql("postgres", "ALTER SYSTEM RESET synchronous_standby_names");
+        server.sql("postgres", "SELECT pg_reload_conf()");
         writer.join().unwrap().unwrap();
         assert_eq!(
             opened.store.games("cup", 0, 99).unwrap(),
