@@ -1,6 +1,6 @@
 //! Rules that are a package: a process that answers the protocol of `services/games/PROTOCOL.md`.
 //!
-//! [`PackageGame`] is the game, for the engine and for bots. It asks a [`RulesService`], which is a
+//! [`PackageGame`] is the game, for the engine and for bots. It asks a `RulesService`, which is a
 //! [`RulesHost`] except in tests: sandboxed processes, any of which can answer for any state. Each
 //! call waits for its answer; a process that does not answer in time is ended. The first failure of
 //! the package is the answer to everything from then on, so that a tournament ends with one reason.
