@@ -31,6 +31,9 @@ use crate::{
 
 /// One of so many calls is asked again of another process while games are played.
 const COMPARED: u64 = 100;
+/// Maximum number of idle processes for each one that may answer: those that are only compared are kept,
+/// since a start takes as long as hundreds of answers.
+const KEPT: usize = 2;
 /// Additional time for the start of a process to be reported.
 const START_SLACK: Duration = Duration::from_secs(5);
 /// Time for processes to end when their host does.
@@ -296,7 +299,7 @@ impl RulesHost {
 
     fn put_back(&self, process: RulesProcess) {
         let mut processes = lock(&self.processes);
-        if processes.count > processes.most {
+        if processes.count > KEPT * processes.most {
             processes.count -= 1;
             drop(processes);
             drop(process);
