@@ -267,11 +267,11 @@ fn unusable_database_is_reported() {
         let output = output.fails(2, words);
         assert!(!output.stderr.contains("secret"), "{}", output.stderr);
     }
-    let nobody = "postgres://arena:secret@127.0.0.1:1/arena";
+    let absent = "postgres://arena:secret@127.0.0.1:1/arena";
     for arguments in [
-        &["coordinator", "--data", "data", "--store", nobody][..],
-        &["store", "verify", "--store", nobody],
-        &["store", "copy", "--from", nobody, "--to", "copy"],
+        &["coordinator", "--data", "data", "--store", absent][..],
+        &["store", "verify", "--store", absent],
+        &["store", "copy", "--from", absent, "--to", "copy"],
     ] {
         let output = world.arena(arguments).fails(
             1,

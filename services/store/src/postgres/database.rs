@@ -293,7 +293,7 @@ impl Drop for Database {
     }
 }
 
-/// Connects, and runs the connection beside the caller.
+/// Connects, and runs the connection in a task of its own.
 async fn begin<T>(config: &Config, tls: T) -> Result<Client, tokio_postgres::Error>
 where
     T: MakeTlsConnect<Socket>,

@@ -164,7 +164,7 @@ impl RulesHost {
                         let (supervisor, launch) = (supervisor.clone(), launch.clone());
                         tokio::task::spawn_local(async move {
                             let started = start(&supervisor, &launch).await;
-                            // Nobody may wait for it any more; then it ends.
+                            // The caller may have gone; then it ends.
                             drop(reply.send(started));
                         });
                     }
