@@ -134,6 +134,8 @@ pub(crate) struct Core {
     failing: BTreeSet<String>,
     /// Tournaments whose package of rules failed, with the reason and the worker.
     broken: BTreeMap<String, (String, String)>,
+    /// Tournaments with faults that another owner confirmed.
+    confirmed: BTreeSet<String>,
 
     workers: BTreeMap<WorkerId, Present>,
     /// Waiting requests for games, in the order of arrival; at most one for each worker.
@@ -222,6 +224,7 @@ impl Core {
             self.stand_still();
             self.hold_unstartable().await;
             self.hold_broken().await;
+            self.hold_confirmed().await;
             self.remove_binaries().await;
             self.look_after();
             if let Some(error) = self.failed.take() {

@@ -118,10 +118,26 @@ pub(crate) fn is_evidence(durable: &GameRecord, other: &GameRecord) -> bool {
     if kept && u64::from(fault.ply) > plies {
         return true;
     }
-    !matches!(
-        fault.kind,
+    !may_be_of_host(fault.kind)
+}
+
+/// True for faults that can happen on one host and not on another.
+pub(crate) fn may_be_of_host(kind: FaultKind) -> bool {
+    matches!(
+        kind,
         FaultKind::Timeout | FaultKind::Disconnected | FaultKind::NotReady | FaultKind::Crash
     )
+}
+
+/// True if a record has such a fault.
+pub(crate) fn has_host_faults(record: &GameRecord) -> bool {
+    record.faults.iter().any(|fault| may_be_of_host(fault.kind))
+}
+
+/// True if a seat has such a fault in the durable record, and no fault in the other one.
+pub(crate) fn lacks_host_fault(durable: &GameRecord, other: &GameRecord) -> bool {
+    let mut of_host = durable.faults.iter().filter(|it| may_be_of_host(it.kind));
+    of_host.any(|fault| other.faults.iter().all(|it| it.seat != fault.seat))
 }
 
 /// The first fault that only one of the records has.

@@ -12,6 +12,7 @@ mod agent_starts;
 mod audit_sample;
 mod audits;
 mod bitmap;
+mod claims;
 mod defects;
 mod disputes;
 mod failures;

@@ -79,6 +79,10 @@ pub(crate) struct Comparison {
     /// Games that cannot be compared: the durable record cannot be read, or the difference
     /// depends on time or host.
     pub(crate) unread: Vec<u64>,
+    /// Games whose new record lacks a fault of the durable one that may be that of a host.
+    pub(crate) contradicted: Vec<u64>,
+    /// Games of which both records have such a fault.
+    pub(crate) confirmed: Vec<u64>,
 }
 
 /// Work that is done already.

@@ -4,6 +4,7 @@
 mod agents;
 mod audits;
 mod checkpoints;
+mod claims;
 mod crowd;
 mod damage;
 mod door;

@@ -17,7 +17,7 @@ use crate::{
     error::Error,
     ledger::{
         AuditSample, Audited, Bitmap, Continuation, RecordStatus, RestoredAudits, Settled, State,
-        ppm,
+        Suspicion, TournamentNo, WorkerId, ppm,
     },
     messages::{AuditStatus, Comparison, Reply},
 };
@@ -187,6 +187,24 @@ impl Core {
         entry.touch();
     }
 
+    /// An audit lacks a fault that the durable record of a game has.
+    fn contradicted(&mut self, id: &str, number: TournamentNo, index: u64, worker: WorkerId) {
+        let before = self.ledger.contradicted(number);
+        let charged = self.ledger.contradict(number, index, worker);
+        if self.ledger.contradicted(number) == before {
+            return;
+        }
+        tracing::warn!(
+            game = %format_args!("{id}/{index}"),
+            "a fault that a worker reported did not happen on a worker of another owner"
+        );
+        if let Some(process) = charged {
+            let name = self.process_name(process);
+            let problem = "workers of other owners did not have the faults that it reported";
+            self.quarantine(process, Suspicion::Impossible, &name, problem);
+        }
+    }
+
     /// Settles the audits among compared games. Returns the changes to store, and the third plays.
     fn audited(&mut self, compared: &Comparison) -> Result<(Vec<Change>, BTreeSet<u64>), Error> {
         let id = &*compared.info.id;
@@ -195,6 +213,16 @@ impl Core {
         let (Some(number), Some(worker)) = (self.entry(id)?.number, worker) else {
             return Ok((Vec::new(), BTreeSet::new()));
         };
+        // Before the audits end: after the last one, the processes of the games are forgotten.
+        for &index in &compared.contradicted {
+            self.contradicted(id, number, index, worker);
+        }
+        for &index in &compared.confirmed {
+            if self.ledger.confirm(number, index, worker) {
+                // It counts towards a pause now.
+                self.confirmed.insert(id.to_owned());
+            }
+        }
         for &index in &compared.unread {
             self.ledger.abandon_audit(number, index, worker);
         }

@@ -256,7 +256,7 @@ impl Core {
     }
 
     /// Name of a worker process for people.
-    fn process_name(&self, process: WorkerProcess) -> String {
+    pub(super) fn process_name(&self, process: WorkerProcess) -> String {
         let named = self.ledger.workers_of(process).next();
         let present = named.and_then(|worker| self.workers.get(&worker));
         present.map_or_else(
@@ -282,6 +282,13 @@ impl Core {
         let Some(number) = entry.number else {
             return notes;
         };
+        let contradicted = self.ledger.contradicted(number);
+        if contradicted > 0 {
+            notes.push(format!(
+                "crashes, timeouts and failed starts that did not happen on a worker of another \
+                 owner: {contradicted} games; `arena export --with-timing` names their workers"
+            ));
+        }
         let stuck = self.ledger.disputes(number);
         let stuck: Vec<_> = stuck
             .filter(|(_, it)| !self.ledger.has_third(number, it))

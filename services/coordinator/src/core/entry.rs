@@ -46,6 +46,8 @@ pub(super) struct TournamentEntry {
     pub(super) unready: BTreeMap<u16, Unready>,
     /// Agents given up, in the newest lease.
     pub(super) given_up: Vec<u16>,
+    /// Games lost without an answer that another owner has not confirmed yet.
+    pub(super) unconfirmed: u64,
     pub(super) differing: Differing,
     /// Open disputes of an earlier start, until the ledger has them.
     pub(super) disputes: Vec<(u64, Dispute)>,
@@ -78,6 +80,7 @@ impl TournamentEntry {
             dormant: false,
             unready: BTreeMap::new(),
             given_up: Vec::new(),
+            unconfirmed: 0,
             version: watch::Sender::default(),
             shown: None,
             costly: None,

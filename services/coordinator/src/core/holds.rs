@@ -49,6 +49,7 @@ impl TournamentEntry {
         let (limit, document) = (self.unplayed_limit(), &self.document);
         self.results.as_ref().is_some_and(|results| {
             let (unplayed, games) = unaccepted(document, results);
+            let unplayed = unplayed.saturating_sub(self.unconfirmed);
             limit < 1.0 && games >= GAMES_LEAST && unplayed as f64 > limit * games as f64
         })
     }
@@ -216,8 +217,23 @@ impl Core {
         }
     }
 
+    /// Pauses tournaments whose faults other owners confirmed.
+    pub(super) async fn hold_confirmed(&mut self) {
+        for id in std::mem::take(&mut self.confirmed) {
+            if let Err(error) = self.hold_unplayed(&id).await {
+                tracing::error!(tournament = id, %error, "cannot store the pause");
+                if let Error::Store(cause) = error {
+                    self.failed.get_or_insert(cause);
+                }
+            }
+        }
+    }
+
     /// Pauses a tournament with too many games lost without an answer. Returns true if it did.
     pub(super) async fn hold_unplayed(&mut self, id: &str) -> Result<bool, Error> {
+        let number = self.entry(id)?.number;
+        let unconfirmed = number.map_or(0, |number| self.ledger.unconfirmed(number));
+        self.entry_mut(id)?.unconfirmed = unconfirmed;
         let entry = self.entry(id)?;
         let state = entry.document.state();
         let open = matches!(state, TournamentState::Running | TournamentState::Paused);

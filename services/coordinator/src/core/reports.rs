@@ -9,6 +9,7 @@ use arena_wire::v1;
 
 use super::Core;
 use crate::{
+    divergence::may_be_of_host,
     error::Error,
     info::Info,
     ledger::{self, ReportId},
@@ -204,10 +205,16 @@ impl Core {
         for (result, side) in &batch.games {
             self.games_written += 1;
             count(&self.metrics, &batch.info, result);
-            if let Some(entry) = self.tournaments.get_mut(&tournament)
-                && let Some(results) = &mut entry.results
-            {
+            let Some(entry) = self.tournaments.get_mut(&tournament) else {
+                continue;
+            };
+            if let Some(results) = &mut entry.results {
                 results.add(result, side, &batch.info);
+            }
+            let of_host = result.faults.iter().any(|it| may_be_of_host(it.kind));
+            if let Some(number) = entry.number.filter(|_| of_host) {
+                let unplayed = !side.unplayed.is_empty();
+                self.ledger.claim(number, result.index, unplayed);
             }
         }
         if let Some(entry) = self.tournaments.get(&tournament) {

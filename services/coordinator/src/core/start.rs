@@ -114,6 +114,7 @@ pub(crate) async fn load(
         numbers: BTreeMap::new(),
         failing: BTreeSet::new(),
         broken: BTreeMap::new(),
+        confirmed: BTreeSet::new(),
         workers: BTreeMap::new(),
         parked: BTreeMap::new(),
         parked_ever: 0,

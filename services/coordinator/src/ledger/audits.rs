@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use super::{
     Assigned, AuditRecord, AuditSample, Bitmap, Dispute, RestoredAudits, Settled, WorkerId,
     WorkerProcess,
+    claims::Claims,
     disputes::{Charge, Charged, Confirmed, Disputes},
     played_by::PlayedBy,
     waiting_audits::{Auditor, Players, Waiting},
@@ -46,6 +47,7 @@ pub(super) struct Audits {
     /// Games that were audited by another process of the owner whose process played them.
     own: Bitmap,
     pub(super) disputes: Disputes,
+    pub(super) claims: Claims,
     listed: Waiting,
     /// Disputed games that wait for their third play.
     thirds: Waiting,
@@ -173,6 +175,16 @@ impl Audits {
     /// True if a game is audited if its process is in doubt. A share of 0 means no audits at all.
     pub(super) fn is_in_doubtful_sample(&self, index: u64) -> bool {
         self.sample.ppm > 0 && self.sample.is_below(index, DOUBTFUL_PPM)
+    }
+
+    /// True if any games are audited.
+    pub(super) fn has_sample(&self) -> bool {
+        self.sample.ppm > 0
+    }
+
+    /// The process that played a game.
+    pub(super) fn process(&self, index: u64) -> WorkerProcess {
+        self.played_by.process(index)
     }
 
     /// Adds a durable game to the list that is not in the sample.
@@ -318,6 +330,8 @@ impl Audits {
             if *failed < FAILED_MAX {
                 self.alone.add(index, by);
             } else {
+                // It counts: where others cannot play the game either, nothing speaks against it.
+                self.claims.open.remove(&index);
                 self.give_up(index);
             }
         }
@@ -353,6 +367,12 @@ impl Audits {
         if self.take_compared(index, worker).is_some() {
             self.give_up(index);
         }
+    }
+
+    /// True if the record of a game that this worker sent is being compared.
+    pub(super) fn is_compared(&self, index: u64, worker: WorkerId) -> bool {
+        let compared = self.compared.get(&index);
+        compared.is_some_and(|(sender, _)| *sender == worker)
     }
 
     fn give_up(&mut self, index: u64) {

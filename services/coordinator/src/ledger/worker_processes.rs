@@ -16,6 +16,10 @@ const REST: Duration = Duration::from_millis(500);
 const BROKEN: u32 = 3;
 /// A process is in doubt until so many of its games were audited in a row without a difference.
 const AGREED_MIN: u32 = 10;
+/// Contradicted faults of a process in a row after which it goes into quarantine, and the number of
+/// owners that have to contradict it.
+const CONTRADICTED_MAX: u32 = 3;
+const CONTRADICTING_MIN: usize = 2;
 /// The longest rest.
 const REST_MAX: Duration = Duration::from_secs(30);
 /// Maximum number of processes whose owner is remembered.
@@ -53,6 +57,8 @@ pub(super) struct WorkerProcesses {
     owners: BTreeMap<WorkerProcess, Owner>,
     /// Number of connected processes of each owner. Processes of unknown owners have none.
     here_of: BTreeMap<Option<Owner>, usize>,
+    /// Faults of connected processes that audits did not have, and the owners of these audits.
+    contradicted: BTreeMap<WorkerProcess, (u32, BTreeSet<Owner>)>,
 }
 
 impl WorkerProcesses {
@@ -84,6 +90,37 @@ impl WorkerProcesses {
     pub(super) fn have_one_owner(&self, one: WorkerProcess, other: WorkerProcess) -> bool {
         let owner = self.owner(one);
         one == other || owner.is_some() && owner == self.owner(other)
+    }
+
+    /// True if processes of several owners are connected.
+    pub(super) fn has_two_owners(&self) -> bool {
+        self.here_of.len() > 1
+    }
+
+    /// True if a process of another owner than that of this one is connected.
+    pub(super) fn has_other_owner(&self, id: WorkerProcess) -> bool {
+        let owner = self.owners.get(&id);
+        owner.is_some() && self.here_of.keys().any(|it| it.as_ref() != owner)
+    }
+
+    /// Records that an audit by another process did not have a fault that a process reported.
+    /// Returns true if the process has to go into quarantine.
+    pub(super) fn mark_contradicted(&mut self, id: WorkerProcess, by: WorkerProcess) -> bool {
+        self.mark_differing(id);
+        if !self.all.contains_key(&id) {
+            return false;
+        }
+        let (count, owners) = self.contradicted.entry(id).or_default();
+        *count += 1;
+        if owners.len() < CONTRADICTING_MIN {
+            owners.extend(self.owners.get(&by).cloned());
+        }
+        *count >= CONTRADICTED_MAX && owners.len() >= CONTRADICTING_MIN
+    }
+
+    /// Records that an audit confirmed a fault that a process reported.
+    pub(super) fn mark_confirmed(&mut self, id: WorkerProcess) {
+        self.contradicted.remove(&id);
     }
 
     /// Owners of connected processes that can play the tournament: all of them, or three.
@@ -139,6 +176,7 @@ impl WorkerProcesses {
             return;
         }
         self.sound.remove(&id);
+        self.contradicted.remove(&id);
         let owner = self.owners.get(&id).cloned();
         if let Some(here) = self.here_of.get_mut(&owner) {
             *here -= 1;
@@ -182,7 +220,7 @@ impl WorkerProcesses {
         let process = self.all.get(&id);
         process.is_none_or(|process| {
             let [others, own] = process.agreed;
-            let own = if self.here_of.len() > 1 { 0 } else { own };
+            let own = if self.has_two_owners() { 0 } else { own };
             others.saturating_add(own) < AGREED_MIN
         })
     }

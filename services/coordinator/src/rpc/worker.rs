@@ -8,7 +8,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use arena_model::GameRecord;
+use arena_model::{GameRecord, engine::Termination};
 use arena_store::Store;
 use arena_telemetry::{CoordinatorMetrics, ReportOutcome};
 use arena_wire::v1::{self, Role, worker_service_server::WorkerService};
@@ -17,7 +17,7 @@ use tonic::{Request, Response, Status};
 
 use super::{Answer, binaries, gate::Admitted, principal};
 use crate::{
-    divergence::{Divergence, first_divergence, is_evidence},
+    divergence::{Divergence, first_divergence, has_host_faults, is_evidence, lacks_host_fault},
     door::Tokens,
     error::Error,
     handle::Handle,
@@ -193,6 +193,8 @@ impl WorkerRpc {
             samples: Vec::new(),
             worker: leased.worker,
             unread: Vec::new(),
+            contradicted: Vec::new(),
+            confirmed: Vec::new(),
         };
         let compared = self.compare(compared, records).await?;
         let differ = compared.games.iter();
@@ -255,8 +257,18 @@ impl WorkerRpc {
                     let hold = AssertUnwindSafe(|| held_against(info, worker, store, &record));
                     let held = catch_unwind(hold).unwrap_or(Err(Error::Defect));
                     match held {
-                        Ok(Held::Alike) => compared.games.push((index, AuditRecord::Same)),
-                        Ok(Held::Sample) => {
+                        Ok(Held::Alike) => {
+                            if has_host_faults(&record) {
+                                compared.confirmed.push(index);
+                            }
+                            compared.games.push((index, AuditRecord::Same));
+                        }
+                        Ok(Held::Sample { repeats_faults }) => {
+                            match repeats_faults {
+                                None => {}
+                                Some(true) => compared.confirmed.push(index),
+                                Some(false) => compared.contradicted.push(index),
+                            }
                             compared.games.push((index, AuditRecord::Sample));
                             compared.samples.push(record.result());
                         }
@@ -265,6 +277,10 @@ impl WorkerRpc {
                             let differs = AuditRecord::Differs { hash, agent };
                             compared.games.push((index, differs));
                             compared.differences.push((index, difference));
+                        }
+                        Ok(Held::LacksFault) => {
+                            compared.contradicted.push(index);
+                            compared.unread.push(index);
                         }
                         Ok(Held::TellsNothing) => compared.unread.push(index),
                         Err(error) => {
@@ -309,11 +325,16 @@ fn reported(
 /// Result of comparing a record with the durable one.
 enum Held {
     Alike,
-    /// The agents may answer differently each time.
-    Sample,
+    /// The agents may answer differently each time. If the durable record has a fault that may be
+    /// that of a host: whether the seat has one in the other record, too.
+    Sample {
+        repeats_faults: Option<bool>,
+    },
     /// With the agent whose move differs first, if it is known.
     Differs(v1::Difference, Option<u16>),
-    /// The difference is a void record, or a fault that depends on time or on the host.
+    /// The durable record has a fault that depends on time or on the host, the other one does not.
+    LacksFault,
+    /// The difference is a void record, or such a fault of the other record.
     TellsNothing,
 }
 
@@ -328,7 +349,11 @@ fn held_against(
         id: format!("{}/{}", info.id, record.index),
     })?;
     if !info.replay_proves(record.seats.iter().copied()) {
-        return Ok(Held::Sample);
+        let durable = stored_game::read_record(&game)?;
+        let is_whole = record.termination != Termination::Void;
+        let repeats_faults =
+            (has_host_faults(&durable) && is_whole).then(|| !lacks_host_fault(&durable, record));
+        return Ok(Held::Sample { repeats_faults });
     }
     if game.hash == record.hash {
         return Ok(Held::Alike);
@@ -347,7 +372,11 @@ fn held_against(
         worker,
         "a replayed game ended differently, for a reason that is not an agent's answer"
     );
-    Ok(Held::TellsNothing)
+    let is_whole = record.termination != Termination::Void;
+    Ok(match is_whole && lacks_host_fault(&durable, record) {
+        true => Held::LacksFault,
+        false => Held::TellsNothing,
+    })
 }
 
 fn difference(

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use arena_access::{Bearer, Connection};
 use arena_model::{
     BlockSeed, GameRecord,
     engine::{Event, FaultKind, SeatFault, Termination},
@@ -243,7 +244,7 @@ impl Fixture {
 
 /// A worker that makes records up.
 pub(super) struct FakeWorker {
-    pub(super) client: WorkerServiceClient<Channel>,
+    pub(super) client: WorkerServiceClient<Connection>,
     pub(super) notices: Streaming<v1::JoinResponse>,
     pub(super) id: String,
     pub(super) boot_epoch: u64,
@@ -252,9 +253,14 @@ pub(super) struct FakeWorker {
 
 impl FakeWorker {
     pub(super) async fn join(url: &str, name: &str, process: u64) -> Self {
-        let mut client = WorkerServiceClient::connect(url.to_owned())
-            .await
-            .expect("it listens");
+        let endpoint = Channel::from_shared(url.to_owned()).expect("an address");
+        let channel = endpoint.connect().await.expect("it listens");
+        Self::join_with(Connection::new(channel, Bearer::none()), name, process).await
+    }
+
+    /// Joins over a connection that may carry a token.
+    pub(super) async fn join_with(connection: Connection, name: &str, process: u64) -> Self {
+        let mut client = WorkerServiceClient::new(connection);
         let request = v1::JoinRequest {
             name: name.to_owned(),
             capacity: 64,
