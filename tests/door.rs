@@ -340,7 +340,10 @@ fn audit_trail_shows_who_did_what() {
         let lines = listed
             .lines()
             .map(|line| serde_json::from_str(line).expect("JSON"));
-        let events: Vec<serde_json::Value> = lines.collect();
+        // Reading the trail is recorded too.
+        let events: Vec<serde_json::Value> = lines
+            .filter(|event| text_of(event, "method") != "ListEvents")
+            .collect();
         (events.len() >= 6).then_some(events)
     });
     let seen: Vec<[&str; 4]> = events
