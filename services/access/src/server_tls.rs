@@ -15,7 +15,7 @@ use tokio_rustls::{
         server::WebPkiClientVerifier,
     },
 };
-use x509_parser::prelude::{FromDer, X509Certificate};
+use x509_cert::{Certificate, der::Decode};
 
 /// Interval at which files are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -181,10 +181,11 @@ fn expiry(
     chain: &[CertificateDer<'_>],
 ) -> Result<Expiry, TlsError> {
     let times = chain.iter().map(|der| {
-        let read = X509Certificate::from_der(der);
-        read.map(|(_, certificate)| certificate.validity().not_after.timestamp())
+        let certificate = Certificate::from_der(der)?;
+        let end = certificate.tbs_certificate.validity.not_after;
+        Ok(i64::try_from(end.to_unix_duration().as_secs()).unwrap_or(i64::MAX))
     });
-    let times: Result<Vec<i64>, _> = times.collect();
+    let times: Result<Vec<i64>, x509_cert::der::Error> = times.collect();
     let times = times.map_err(|error| TlsError::new(path, error))?;
     Ok(Expiry {
         certificate,
