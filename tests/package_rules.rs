@@ -1,6 +1,6 @@
 use std::fs;
 
-use arena_tests::{World, repository, sha256, spec};
+use arena_tests::{World, arena, repository, sha256, spec};
 
 /// Writes the rules of the kit as a package, and registers it in a data folder.
 fn register(world: &World, data: &str) {
@@ -170,6 +170,54 @@ fn rules_that_report_an_error_are_named() {
 #[test]
 fn rules_that_hang_are_named() {
     fails_in_play("hang", "did not answer in time");
+}
+
+/// Python is missing on the workers of one owner.
+#[test]
+fn rules_that_fail_for_one_owner_alone_pause_nothing() {
+    let world = World::with_python();
+    let coordinator = world.coordinator("data", &["--audit-share", "0"]);
+    let url = coordinator.url();
+    let of = ["--coordinator", &*url];
+    let _ = world
+        .arena(&["rulesets", "new", "--lang", "python", "pig"])
+        .ok();
+    let register = ["rulesets", "register", "pig", "--package", "pig"];
+    let _ = world.arena(&[&register[..], &of].concat()).ok();
+    let worker = |name: &str, path: Option<&str>| {
+        let token = format!("{name}.token");
+        let create = ["token", "create", "--role", "worker", "--write", &token];
+        let _ = world.arena(&[&create[..], &of].concat()).ok();
+        let mut command = world.command(arena());
+        if let Some(path) = path {
+            command.env("PATH", path);
+        }
+        command.args(["worker", "--name", name, "--token-file", &token]);
+        command.args(of);
+        world.serve(command)
+    };
+    let able = worker("able", None);
+    let lacking = worker("lacking", Some("/nowhere"));
+    let text = spec("pig", "pig", 300, &["random", "second"], "");
+    let text = format!("{text}\n[[agent]]\nname = \"second\"\nbot = \"random\"\n");
+    let id = world.start_tournament("pig", &text, &url);
+    world.finish_tournament(&id, &url);
+    let log = coordinator.log();
+    assert!(log.contains("the rules failed on one worker"), "{log}");
+    // Without another owner, there is nothing to wait for.
+    able.stop();
+    let id = world.start_tournament(
+        "again",
+        &text.replace("\"pig\"\nruleset", "\"again\"\nruleset"),
+        &url,
+    );
+    let watched = world.arena(&[&["tournament", "watch", &id][..], &of].concat());
+    assert!(
+        watched.transcript().contains("the rules of pig failed"),
+        "{}",
+        watched.transcript()
+    );
+    lacking.stop();
 }
 
 #[test]

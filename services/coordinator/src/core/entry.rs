@@ -1,7 +1,7 @@
 //! What the core knows of one tournament.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::Arc,
     time::Duration,
 };
@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use super::{change, differences::Differing, standings::Kept, unix_us};
 use crate::{
     info::Info,
-    ledger::{Dispute, TournamentNo},
+    ledger::{Dispute, Owner, TournamentNo},
     messages::{AuditStatus, Version},
     results::Results,
 };
@@ -44,6 +44,8 @@ pub(super) struct TournamentEntry {
     pub(super) dormant: bool,
     /// Agents that did not start on some worker.
     pub(super) unready: BTreeMap<u16, Unready>,
+    /// Owners of the workers on which the package of the rules failed, since the last pause.
+    pub(super) rules_failed_for: BTreeSet<Option<Owner>>,
     /// Agents given up, in the newest lease.
     pub(super) given_up: Vec<u16>,
     /// Games lost without an answer that another owner has not confirmed yet.
@@ -79,6 +81,7 @@ impl TournamentEntry {
             audit_status: AuditStatus::default(),
             dormant: false,
             unready: BTreeMap::new(),
+            rules_failed_for: BTreeSet::new(),
             given_up: Vec::new(),
             unconfirmed: 0,
             version: watch::Sender::default(),

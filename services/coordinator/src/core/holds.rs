@@ -185,13 +185,25 @@ impl Core {
         }
     }
 
-    /// Pauses tournaments whose package of rules failed.
+    /// Pauses tournaments whose package of rules failed on workers of two owners, or of the only one
+    /// that can play them.
     pub(super) async fn hold_broken(&mut self) {
         for (id, (error, worker)) in std::mem::take(&mut self.broken) {
             let Some(entry) = self.tournaments.get(&id) else {
                 continue;
             };
-            if entry.document.state() != TournamentState::Running {
+            let running = entry.document.state() == TournamentState::Running;
+            let Some(number) = entry.number.filter(|_| running) else {
+                continue;
+            };
+            let owners = &entry.rules_failed_for;
+            if owners.len() < 2 && self.ledger.has_further_owner(number, owners) {
+                tracing::warn!(
+                    tournament = id,
+                    worker,
+                    error,
+                    "the rules failed on one worker; others go on"
+                );
                 continue;
             }
             let ruleset = &entry.info.tournament.ruleset;
@@ -255,7 +267,9 @@ impl Core {
             "tournament paused: {}",
             pause.reason
         );
-        self.entry_mut(id)?.document.pause = Some(pause);
+        let entry = self.entry_mut(id)?;
+        entry.document.pause = Some(pause);
+        entry.rules_failed_for.clear();
         let state = TournamentState::Paused;
         self.set_state(id, state, Vec::new()).await.map(drop)
     }

@@ -12,7 +12,7 @@ use crate::{
     divergence::may_be_of_host,
     error::Error,
     info::Info,
-    ledger::{self, ReportId},
+    ledger::{self, Owner, ReportId},
     messages::{FailedGame, GamesReport, Reply, ReportedGame},
 };
 
@@ -121,7 +121,8 @@ impl Core {
         let taken = self.reports.take(&mut self.ledger, now, &accounted, sorted);
         if !report.failed.is_empty() {
             let worker = self.worker_name(report.by);
-            self.note_failed(&report.info, &worker, report.failed, &taken.failed);
+            let owner = accounted.by.and_then(|by| self.ledger.owner(by));
+            self.note_failed(&report.info, (&worker, owner), report.failed, &taken.failed);
         }
         let worker = accounted
             .by
@@ -142,7 +143,7 @@ impl Core {
     fn note_failed(
         &mut self,
         info: &Info,
-        worker: &str,
+        (worker, owner): (&str, Option<Owner>),
         failed: Vec<FailedGame>,
         taken: &[(u64, u32)],
     ) {
@@ -161,6 +162,9 @@ impl Core {
             *most = attempts.max(*most);
             *games += 1;
             if failed.rules_failed {
+                if let Some(entry) = self.tournaments.get_mut(&*info.id.to_string()) {
+                    entry.rules_failed_for.insert(owner.clone());
+                }
                 let broken = self.broken.entry(info.id.to_string());
                 broken.or_insert_with(|| (reason.clone(), worker.to_owned()));
             }

@@ -9,10 +9,13 @@
 //! | an audit by another owner has the same fault | it is confirmed |
 //! | an audit by another owner does not have it | it is contradicted: the process is in doubt again |
 //! | three games of a process in a row are contradicted, by at least two owners | the process goes into quarantine |
+//!
+//! The same holds for rules in a package: if they fail on the workers of one owner alone, those rest,
+//! and the tournament goes on with the others.
 
 use std::collections::BTreeSet;
 
-use super::{Ledger, TournamentNo, WorkerId, WorkerProcess};
+use super::{Ledger, Owner, TournamentNo, WorkerId, WorkerProcess};
 
 /// Maximum number of open claims of a tournament. Further ones count at once.
 const OPEN_MAX: usize = 4096;
@@ -64,6 +67,24 @@ impl Ledger {
     pub fn contradicted(&self, tournament: TournamentNo) -> u64 {
         let entry = self.tournaments.get(&tournament);
         entry.map_or(0, |entry| entry.queue.audits.claims.contradicted)
+    }
+
+    /// The owner of a worker; none if it is unknown.
+    #[must_use]
+    pub fn owner(&self, worker: WorkerId) -> Option<Owner> {
+        let process = self.workers.get(&worker)?.process;
+        self.processes.owner(process).cloned()
+    }
+
+    /// True if a connected process of an owner that is not among these can play the tournament.
+    #[must_use]
+    pub fn has_further_owner(
+        &self,
+        tournament: TournamentNo,
+        owners: &BTreeSet<Option<Owner>>,
+    ) -> bool {
+        let entry = self.tournaments.get(&tournament);
+        entry.is_some_and(|it| self.processes.has_further_owner(owners, &it.queue.agents))
     }
 
     /// Handles the audit of a worker whose record lacks the fault of the durable one. Returns the

@@ -123,6 +123,16 @@ impl WorkerProcesses {
         self.contradicted.remove(&id);
     }
 
+    /// True if a connected process of a further owner can play the tournament.
+    pub(super) fn has_further_owner(
+        &self,
+        owners: &BTreeSet<Option<Owner>>,
+        agents: &AgentStarts,
+    ) -> bool {
+        let mut able = self.all.iter().filter(|(_, it)| it.broken < BROKEN);
+        able.any(|(&id, _)| agents.suits(id) && !owners.contains(&self.owner(id).cloned()))
+    }
+
     /// Owners of connected processes that can play the tournament: all of them, or three.
     pub(super) fn owners_here(&self, agents: &AgentStarts) -> OwnersHere<'_> {
         let mut found = OwnersHere::default();
