@@ -193,6 +193,7 @@ fn rules_that_fail_for_one_owner_alone_pause_nothing() {
             command.env("PATH", path);
         }
         command.args(["worker", "--name", name, "--token-file", &token]);
+        command.args(["--metrics", "127.0.0.1:0"]);
         command.args(of);
         world.serve(command)
     };

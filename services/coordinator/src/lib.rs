@@ -31,6 +31,7 @@ mod rpc;
 mod rulesets;
 mod service;
 mod stored_game;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod tickets;

@@ -58,6 +58,8 @@ pub struct Options {
     /// Games of a tournament after which a checkpoint is written, at least 1. It does not change
     /// standings; a start takes longer with more.
     pub checkpoint_games: u64,
+    /// Write a row for each game, if the store has tables that people query.
+    pub sql_games: bool,
     /// Play only tournaments that are started or resumed by a request to this coordinator; those
     /// of earlier starts stay as they are.
     pub only_started: bool,
@@ -94,6 +96,7 @@ impl Options {
             connections_max: CONNECTIONS_MAX,
             report_queue_games: 65_536,
             checkpoint_games: CHECKPOINT_GAMES,
+            sql_games: false,
             only_started: false,
             #[cfg(test)]
             trusts_records: false,

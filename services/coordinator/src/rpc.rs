@@ -14,7 +14,7 @@ mod gate;
 mod pages;
 mod refusals;
 mod sealed;
-mod standings;
+pub(crate) mod standings;
 mod worker;
 
 use tonic::{Request, Response, Status};

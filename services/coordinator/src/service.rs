@@ -36,6 +36,7 @@ use crate::{
     messages::RunSummary,
     options::Options,
     rpc::{AdminRpc, CoordinatorRpc, Figures, Gate, Gated, WorkerRpc},
+    tables::Following,
     trail::Trail,
 };
 
@@ -71,6 +72,7 @@ pub struct Service<I = Incoming> {
     gate: Arc<Gate>,
     handle: Handle,
     drain_limit: Duration,
+    sql_games: bool,
     /// To be read again when the files change.
     tls: Vec<Arc<ServerTls>>,
 }
@@ -216,6 +218,7 @@ impl Options {
             },
             handle,
             drain_limit: self.drain_limit,
+            sql_games: self.sql_games,
             tls: metrics_tls.into_iter().collect(),
         })
     }
@@ -271,12 +274,14 @@ where
             let served = serve_metrics(server, self.registry, figures, stopping);
             tasks.spawn(async { served.await.map_err(RunError::from).and(STOPPED) })
         });
+        let tables = Following::new(self.handle.clone(), self.sql_games);
         let (handle, gate) = (self.handle, self.gate);
         let counters = Arc::clone(&self.counters);
         let recorder = Arc::clone(&gate);
         let served = serve(self.incoming, handle, self.counters, gate, server_ends);
         tasks.spawn(async { served.await.map_err(RunError::from).and(STOPPED) });
         let mut following = JoinSet::new();
+        following.spawn(tables.run());
         for tls in self.tls {
             show_expiry(&tls, &counters);
             let (shown, counters) = (Arc::clone(&tls), Arc::clone(&counters));

@@ -44,6 +44,7 @@ mod store;
 #[cfg(test)]
 #[path = "../tests/suite/mod.rs"]
 mod suite;
+mod tables;
 #[cfg(feature = "fault-injection")]
 #[doc(hidden)]
 #[path = "tests/faults.rs"]
@@ -71,6 +72,7 @@ pub use store::{
     Change, Collection, Commit, Done, OnLoss, Position, Positions, Stats, Store, StoredGame,
     Watcher,
 };
+pub use tables::{Replaced, Table, TableChange, TableState, Tables};
 
 /// A SHA-256, raw.
 pub type Sha256Digest = [u8; 32];

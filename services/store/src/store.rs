@@ -10,7 +10,7 @@ use std::{
 use parking_lot::Mutex;
 use strum::{Display, VariantArray};
 
-use crate::{BackupReport, BinaryUpload, Sha256Digest, StoreError, UploadSpace};
+use crate::{BackupReport, BinaryUpload, Sha256Digest, StoreError, Tables, UploadSpace};
 
 /// A kind of document. The numbers are stored: they never change, and a new kind gets the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Display, VariantArray)]
@@ -336,6 +336,11 @@ pub trait Store: Send + Sync {
     fn backup(&self, out: &mut dyn Write) -> Result<Option<BackupReport>, StoreError> {
         let _ = out;
         Ok(None)
+    }
+
+    /// Tables that people query; `None` for a store without SQL.
+    fn tables(&self) -> Option<&dyn Tables> {
+        None
     }
 
     /// Figures for metrics; cheap.

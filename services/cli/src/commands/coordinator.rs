@@ -55,6 +55,13 @@ pub(crate) struct CoordinatorArgs {
     #[arg(long, env = "ARENA_STORE", hide_env_values = true, value_name = "URL")]
     store: Option<String>,
 
+    /// Write a row for each game into the database, for SQL
+    ///
+    /// The tables arena.tournaments, arena.standings and arena.agents are always written, a few
+    /// seconds behind the results. A row for each game, in arena.games, needs space and time.
+    #[arg(long, env = "ARENA_COORDINATOR_SQL_GAMES", requires = "store")]
+    sql_games: bool,
+
     /// Fail if the data folder contains no store, instead of making a new one
     ///
     /// So that a wrong path, or a disk that is not mounted, is noticed.
@@ -336,6 +343,7 @@ impl CoordinatorArgs {
             client_ca: self.tls_client_ca.clone(),
         });
         options.metrics_public = self.metrics_public || self.metrics.ip().is_loopback();
+        options.sql_games = self.sql_games;
         options.events = Some(self.data.join(EVENTS_FILE));
         let is_tls = options.tls.is_some();
         let unwritten = |error| Failure::failed(format!("admin token: {error}"));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arena_model::{engine::options::nearest, spec::Records};
-use arena_store::Change as Stored;
+use arena_store::{Change as Stored, TableState};
 use arena_wire::{
     limits,
     v1::{self, TournamentState},
@@ -25,6 +25,7 @@ use crate::{
     messages::Reply,
     plan::Plan,
     results::Results,
+    tables::table_state,
 };
 
 /// Method of the stored answers to starts.
@@ -72,6 +73,16 @@ impl Core {
 
     pub(crate) fn tournament(&self, id: &str) -> Result<v1::Tournament, Error> {
         Ok(self.message(self.entry(id)?))
+    }
+
+    /// The state of each tournament for the tables, in the order of their ids.
+    pub(crate) fn table_states(&self) -> Vec<(String, TableState)> {
+        let state = |entry: &TournamentEntry| {
+            let (state, done) = (entry.document.state(), self.games_done(entry));
+            table_state(state, entry.info.generation, done)
+        };
+        let all = self.tournaments.iter();
+        all.map(|(id, entry)| (id.clone(), state(entry))).collect()
     }
 
     /// All tournaments without setups and specs, in order of creation.

@@ -34,7 +34,7 @@ const AGENTS_PAIRED: usize = 32;
 const AGENTS_PAIRED_MAX: usize = 200;
 
 /// The standings with all comparisons between agents.
-pub(super) async fn get(
+pub(crate) async fn get(
     handle: &Handle,
     request: v1::GetStandingsRequest,
 ) -> Result<v1::Standings, Error> {

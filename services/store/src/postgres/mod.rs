@@ -10,6 +10,7 @@ mod lease;
 mod reader;
 mod schema;
 mod store;
+mod tables;
 
 pub use doctor::describe_postgres;
 pub(crate) use store::PostgresSource;

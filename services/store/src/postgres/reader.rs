@@ -272,10 +272,10 @@ impl Entries for Reader {
     }
 }
 
-/// Bytes of all tables but those of binaries.
+/// Bytes of all tables but those of binaries and those for people.
 pub(super) async fn size(client: &Client) -> Result<u64, Failure> {
     let sizes = "SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint \
         FROM pg_class WHERE relnamespace = 'arena'::regnamespace AND relkind = 'r' \
-        AND relname <> 'binary_chunk'";
+        AND relname NOT IN ('binary_chunk', 'tournaments', 'standings', 'agents', 'games')";
     Ok(client.query_typed_one(sizes, &[]).await?.get::<_, i64>(0) as u64)
 }

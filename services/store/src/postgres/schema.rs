@@ -8,7 +8,10 @@ use super::database::Database;
 use crate::StoreError;
 
 /// All migrations of this release. A migration that was released never changes.
-const MIGRATIONS: [&str; 1] = [include_str!("migrations/1.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("migrations/1.sql"),
+    include_str!("migrations/2.sql"),
+];
 
 /// Locks migrations; any number that no other program uses.
 const LOCK: i64 = 0x0061_7265_6e61;

@@ -17,10 +17,11 @@ use super::{
     lease::Lease,
     reader::Reader,
     schema,
+    tables::PostgresTables,
 };
 use crate::{
     BackupReport, BinaryUpload, Change, Collection, Done, Examine, OnLoss, Position, Positions,
-    Sha256Digest, Stats, Store, StoreError, StoredGame, UploadSpace, VerifyReport, Watcher,
+    Sha256Digest, Stats, Store, StoreError, StoredGame, Tables, UploadSpace, VerifyReport, Watcher,
     core::Core,
     location::{Ownership, PostgresOptions},
     packing::index::visit_indices,
@@ -28,7 +29,10 @@ use crate::{
         verify::{LOCK_WAIT, check_entries},
         walk::{Item, Walk, walk},
     },
-    sled::{backup::write_snapshot, folder::Folder},
+    sled::{
+        backup::{SnapshotSource, write_snapshot},
+        folder::Folder,
+    },
 };
 
 /// A database that this process may own, once no other process does.
@@ -111,14 +115,16 @@ impl Standby {
         check(&walk, &database.place)?;
         let cache = folder.path.join("cache").join("binaries");
         let binaries = CachedBinaries::open(&database, cache, lease.epoch)?;
+        let tables = PostgresTables::new(Arc::clone(&database), lease.epoch);
         let backend = PostgresBackend::new(Arc::clone(&database), lease);
         let queue = [options.queue_games, options.queue_bytes];
         let core = Core::start(backend, &folder.path, walk, queue)?;
         Ok(PostgresStore {
             core,
             binaries,
+            tables,
             database,
-            _folder: folder,
+            folder,
         })
     }
 }
@@ -239,9 +245,10 @@ pub fn verify_postgres(url: &str, examine: &mut dyn Examine) -> Result<VerifyRep
 pub(crate) struct PostgresStore {
     pub(crate) core: Core<PostgresBackend>,
     binaries: CachedBinaries,
+    tables: PostgresTables,
     database: Arc<Database>,
     // Dropped last: the folder is locked until the database is closed.
-    _folder: Folder,
+    folder: Folder,
 }
 
 impl PostgresStore {
@@ -334,9 +341,16 @@ impl Store for PostgresStore {
 
     fn backup(&self, out: &mut dyn Write) -> Result<Option<BackupReport>, StoreError> {
         let snapshot = self.core.snapshot()?;
-        let binaries = self.binaries.fetch_all()?;
-        let place = PathBuf::from(&self.database.place);
-        write_snapshot(&self.core.shared.db, &place, binaries, &snapshot, out).map(Some)
+        let from = SnapshotSource {
+            place: Path::new(&self.database.place),
+            folder: &self.folder.path,
+            binaries: self.binaries.fetch_all()?,
+        };
+        write_snapshot(&self.core.shared.db, &from, &snapshot, out).map(Some)
+    }
+
+    fn tables(&self) -> Option<&dyn Tables> {
+        Some(&self.tables)
     }
 
     fn stats(&self) -> Stats {

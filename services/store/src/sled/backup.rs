@@ -139,14 +139,24 @@ pub fn keep_backup(unfinished: impl AsRef<Path>, to: impl AsRef<Path>) -> Result
     Ok(bytes)
 }
 
+/// What a snapshot is written from.
+pub(crate) struct SnapshotSource<'a> {
+    /// Names the store in errors.
+    pub(crate) place: &'a Path,
+    /// Folder of the audit trail.
+    pub(crate) folder: &'a Path,
+    /// Folder of the binaries.
+    pub(crate) binaries: &'a Path,
+}
+
 /// Writes a snapshot of an open store, whose chain only grows meanwhile.
 pub(crate) fn write_snapshot(
     db: &impl Entries,
-    data: &Path,
-    binaries: &Path,
+    from: &SnapshotSource<'_>,
     snapshot: &Snapshot,
     out: &mut dyn Write,
 ) -> Result<BackupReport, StoreError> {
+    let data = from.place;
     let action = "write a backup of";
     let mut out = Backup::begin(out).at(action, data)?;
     let (mut next, mut written, mut whole) = (0, Ok(()), true);
@@ -170,8 +180,8 @@ pub(crate) fn write_snapshot(
     for (key, content) in &snapshot.documents {
         out.document(key, content).at(action, data)?;
     }
-    out.binaries(binaries, data)?;
-    out.events(data, data)?;
+    out.binaries(from.binaries, data)?;
+    out.events(from.folder, data)?;
     let (_, mut report) = out.finish().at(action, data)?;
     report.path = data.to_owned();
     Ok(report)

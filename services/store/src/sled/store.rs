@@ -15,7 +15,7 @@ use crate::{
     repair::verify::beware,
     sled::{
         backend::SledBackend,
-        backup::write_snapshot,
+        backup::{SnapshotSource, write_snapshot},
         folder::{Folder, LabelState},
     },
 };
@@ -192,7 +192,13 @@ impl Store for SledStore {
         let snapshot = self.core.snapshot()?;
         let shared = &self.core.shared;
         let binaries = self.folder.binaries();
-        write_snapshot(&shared.db, &self.folder.path, &binaries, &snapshot, out).map(Some)
+        let folder = &*self.folder.path;
+        let from = SnapshotSource {
+            place: folder,
+            folder,
+            binaries: &binaries,
+        };
+        write_snapshot(&shared.db, &from, &snapshot, out).map(Some)
     }
 
     fn stats(&self) -> Stats {

@@ -17,8 +17,8 @@ use sha2::{Digest, Sha256};
 use super::contract::{game, games, postgres};
 use crate::{
     Collection, Examine, Holder, Location, MemoryStore, Options, Ownership, PostgresOptions,
-    SledStore, Standby, Store, StoreError, StoredGame, copy, server::PostgresServer,
-    verify_postgres,
+    Replaced, SledStore, Standby, Store, StoreError, StoredGame, Table, TableChange, copy,
+    server::PostgresServer, verify_postgres,
 };
 
 /// Runs a test on a server with these settings, or reports it as skipped.
@@ -243,6 +243,30 @@ fn owner_that_was_replaced_writes_nothing() {
         let mut upload = old.store.begin_binary(Sha256::digest(b"x").into()).unwrap();
         upload.write_all(b"x").unwrap();
         assert!(matches!(upload.commit(), Err(StoreError::TakenOver { .. })));
+        let row = r#"[{"agent": "a", "version": "", "kind": "", "bot": "", "content": "", "owner": "",
+                      "registered_us": 0}]"#;
+        let write = |store: &dyn Store| {
+            let change = TableChange {
+                table: Table::Agents,
+                replaced: Replaced::All,
+                rows: row.to_owned(),
+            };
+            store.tables().unwrap().write(vec![change])
+        };
+        let refused = write(old.store.as_ref());
+        assert!(
+            matches!(refused, Err(StoreError::TakenOver { .. })),
+            "{refused:?}"
+        );
+        assert_eq!(
+            server.sql("arena", "SELECT count(*) FROM arena.agents"),
+            "0"
+        );
+        write(new.as_ref()).unwrap();
+        assert_eq!(
+            server.sql("arena", "SELECT count(*) FROM arena.agents"),
+            "1"
+        );
         assert_eq!(new.games("cup", 0, 99).unwrap(), games("cup", 0..10));
         new.append_and_wait(games("cup", 10..30)).unwrap();
         new.close().unwrap();
