@@ -1,12 +1,15 @@
 use std::{
-    fs,
+    fs::{self, Permissions},
     io::{Read, Write},
-    net::TcpStream,
+    net::{TcpListener, TcpStream},
     os::unix::fs::PermissionsExt,
     path::Path,
+    sync::mpsc,
+    thread,
 };
 
 use arena_tests::{Output, Server, World, arena, spec, until};
+use nix::unistd::{Uid, setfsuid};
 
 /// Makes certificates in the folder `tls`.
 fn certificates(world: &World, more: &[&str]) {
@@ -372,4 +375,44 @@ fn audit_trail_shows_who_did_what() {
 
 fn text_of<'a>(event: &'a serde_json::Value, key: &str) -> &'a str {
     event[key].as_str().expect("text")
+}
+
+/// A program of another user listens at the port of an ended coordinator of this user.
+#[test]
+#[expect(clippy::print_stdout, reason = "tests are reported there")]
+fn listener_of_another_user_gets_no_token() {
+    if !Uid::effective().is_root() {
+        println!("skipped: only root can open sockets of another user");
+        return;
+    }
+    let world = World::new();
+    let coordinator = world.coordinator("data", &[]);
+    let (send, ports) = mpsc::channel();
+    let reader = thread::spawn(move || {
+        // Sockets of this thread belong to that user.
+        setfsuid(Uid::from_raw(65534));
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+        let address = listener.local_addr().expect("an address");
+        send.send(address.port()).expect("it waits");
+        let (mut connection, _) = listener.accept().expect("a connection");
+        let mut read = Vec::new();
+        let _ = connection.read_to_end(&mut read);
+        read
+    });
+    let port = ports.recv().expect("it listens");
+    let folder = world.folder().join("run/arena");
+    fs::create_dir_all(&folder).expect("a folder");
+    let token = folder.join(format!("{port}.token"));
+    fs::copy(world.folder().join("data/admin.token"), &token).expect("a token");
+    for (path, mode) in [(&folder, 0o700), (&token, 0o600)] {
+        fs::set_permissions(path, Permissions::from_mode(mode)).expect("it is ours");
+    }
+    let mut command = world.command(arena());
+    let url = format!("http://127.0.0.1:{port}");
+    command.args(["agent", "list", "--coordinator", &url]);
+    command.env("XDG_RUNTIME_DIR", world.folder().join("run"));
+    let words = ["another user's", &format!("{port}.token")];
+    let _ = world.run(command).fails(4, &words);
+    assert_eq!(reader.join().expect("it reads"), b"");
+    coordinator.stop();
 }

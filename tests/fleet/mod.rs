@@ -35,7 +35,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use arena_access::{Bearer, Connection};
+use arena_access::{Connection, Credentials};
 use arena_wire::v1::{self, coordinator_service_client::CoordinatorServiceClient};
 use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage, setrlimit};
 use tokio::{runtime, task::LocalSet, time};
@@ -246,17 +246,13 @@ impl Fleet {
     }
 
     async fn drive(self, until: &Until) -> Result<Measured, FleetError> {
-        let (endpoint, bearer) = (endpoint(&self.url)?, Bearer::of_url(&self.url));
+        let (endpoint, credentials) = (endpoint(&self.url)?, Credentials::of_url(&self.url));
         let tally = Rc::new(Tally::new(self.settings, self.books, &self.url)?);
         let joining = Instant::now();
         let workers: Vec<_> = (0..self.workers)
             .map(|number| {
-                let channel = endpoint.connect_lazy();
-                Worker::start(
-                    number,
-                    Connection::new(channel, bearer.clone()),
-                    tally.clone(),
-                )
+                let connection = credentials.dial_lazy(&endpoint);
+                Worker::start(number, connection, tally.clone())
             })
             .collect();
         tally.all_joined(self.workers).await?;
@@ -346,8 +342,7 @@ pub fn tournament(url: &str, id: &str) -> Result<v1::Tournament, FleetError> {
 
 /// A connection with the local coordinator's token.
 fn connection(url: &str) -> Result<Connection, FleetError> {
-    let channel = endpoint(url)?.connect_lazy();
-    Ok(Connection::new(channel, Bearer::of_url(url)))
+    Ok(Credentials::of_url(url).dial_lazy(&endpoint(url)?))
 }
 
 /// Connects like a real worker.

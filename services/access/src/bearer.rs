@@ -8,18 +8,21 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tonic::codegen::http::HeaderValue;
+use hyper_util::rt::TokioIo;
+use tonic::{
+    codegen::http::{HeaderValue, Uri},
+    transport::{Channel, Endpoint, Error},
+};
+use tower::service_fn;
 
 use crate::{
-    local::{LocalToken, read_token},
+    local::{LocalToken, connect_own, read_token},
     token::Token,
 };
 
 /// A token is read again after this time, because its file may be replaced; a missing one sooner.
 const FRESH: Duration = Duration::from_secs(5);
-/// The local coordinator's token goes only to a listener of this user. When the coordinator ends,
-/// another user may take its port, so the listener is looked up again before the earliest new
-/// connection, which a worker makes after half of its first pause of 50 ms.
+/// A coordinator that starts again at the same port with another data folder has another token.
 const FRESH_LOCAL: Duration = Duration::from_millis(20);
 const MISSING: Duration = Duration::from_millis(500);
 
@@ -84,9 +87,32 @@ impl Bearer {
     }
 
     /// The token that the coordinator at a URL has written for its own user, if it is a local one.
+    /// Only for connections of [`Bearer::channel`].
     #[must_use]
-    pub fn of_url(url: &str) -> Self {
+    pub(crate) fn of_url(url: &str) -> Self {
         Self::new(loopback(url).map_or(Source::None, Source::Local))
+    }
+
+    /// A channel to an endpoint, with a connection that is made at the first call, and again when it
+    /// was lost. If the token is that of this user's coordinator, a connection that a program of
+    /// another user accepts is given up.
+    pub(crate) fn channel(&self, endpoint: &Endpoint) -> Channel {
+        let Source::Local(address) = self.source else {
+            return endpoint.connect_lazy();
+        };
+        endpoint.connect_with_connector_lazy(service_fn(move |_: Uri| async move {
+            connect_own(address).await.map(TokioIo::new)
+        }))
+    }
+
+    /// As [`Bearer::channel`], and connects at once.
+    pub(crate) async fn connect(&self, endpoint: &Endpoint) -> Result<Channel, Error> {
+        let Source::Local(address) = self.source else {
+            return endpoint.connect().await;
+        };
+        let connector =
+            service_fn(move |_: Uri| async move { connect_own(address).await.map(TokioIo::new) });
+        endpoint.connect_with_connector(connector).await
     }
 
     /// The value of `authorization`.

@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use tonic::transport::{Certificate, ClientTlsConfig, Endpoint, Identity};
+use tonic::transport::{self, Certificate, ClientTlsConfig, Endpoint, Identity};
 
 use crate::{
     bearer::{Bearer, TokenFileError},
@@ -96,7 +96,22 @@ impl Credentials {
     /// # Errors
     /// [`DialError`] if the URL or the certificates are of no use.
     pub fn connect_lazy(&self, url: &str) -> Result<Connection, DialError> {
-        let channel = self.endpoint(url)?.connect_lazy();
+        Ok(self.dial_lazy(&self.endpoint(url)?))
+    }
+
+    /// A connection to [`Credentials::endpoint`] that is made at the first call, and again when it was
+    /// lost.
+    #[must_use]
+    pub fn dial_lazy(&self, endpoint: &Endpoint) -> Connection {
+        Connection::new(self.bearer.channel(endpoint), self.bearer.clone())
+    }
+
+    /// A connection to [`Credentials::endpoint`] that is made now, and again when it was lost.
+    ///
+    /// # Errors
+    /// That of the connection.
+    pub async fn dial(&self, endpoint: &Endpoint) -> Result<Connection, transport::Error> {
+        let channel = self.bearer.connect(endpoint).await?;
         Ok(Connection::new(channel, self.bearer.clone()))
     }
 

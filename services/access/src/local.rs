@@ -11,6 +11,8 @@ use std::{
 };
 
 use nix::unistd::Uid;
+use procfs::net::TcpState;
+use tokio::net::TcpStream;
 
 use crate::token::Token;
 
@@ -115,18 +117,38 @@ impl LocalToken {
         Ok(Self { path })
     }
 
-    /// The token of this user's coordinator at a loopback address. None unless the program that
-    /// listens there runs as this user or the system's administrator: another user's must not get
-    /// the token.
+    /// The token that a coordinator of this user at a loopback address has written. It may go only to
+    /// a connection of [`connect_own`].
     #[must_use]
-    pub fn find(address: SocketAddr) -> Option<Token> {
+    pub(crate) fn find(address: SocketAddr) -> Option<Token> {
         let folder = runtime_folder();
         if !address.ip().is_loopback() || !is_private(&folder) {
             return None;
         }
-        let token = read_token(&folder.join(file_name(address))).ok()?;
-        is_own_listener(address).then_some(token)
+        read_token(&folder.join(file_name(address))).ok()
     }
+}
+
+/// Connects to a coordinator that may have written a token for this user.
+///
+/// # Errors
+/// `PermissionDenied` if there is such a token, but a program of another user has accepted the
+/// connection; or the error of the connection.
+pub(crate) async fn connect_own(address: SocketAddr) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect(address).await?;
+    stream.set_nodelay(true)?;
+    if LocalToken::find(address).is_some() && !is_own(address, stream.local_addr()?) {
+        let file = runtime_folder().join(file_name(address));
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            format!(
+                "the program that listens there is another user's, and must not get the token of \
+                 this user's coordinator, which has ended: remove {}",
+                file.display()
+            ),
+        ));
+    }
+    Ok(stream)
 }
 
 impl Drop for LocalToken {
@@ -155,26 +177,37 @@ fn is_private(folder: &Path) -> bool {
     })
 }
 
-/// True unless the system shows that no program of this user or the system's administrator listens
-/// at a port of this machine.
-fn is_own_listener(address: SocketAddr) -> bool {
+/// True unless the system shows that neither a program of this user nor of the system's administrator
+/// listens at a port of this machine, or that another one has accepted the connection of `client`.
+/// While no program has accepted it, it can go only to the one that listens.
+fn is_own(address: SocketAddr, client: SocketAddr) -> bool {
     let tables = [procfs::net::tcp(), procfs::net::tcp6()];
     if tables.iter().all(Result::is_err) {
         return true;
     }
-    let mut entries = tables.into_iter().flatten().flatten();
-    entries.any(|entry| {
+    let own = [Uid::effective().as_raw(), 0];
+    let mut listens = false;
+    for entry in tables.into_iter().flatten().flatten() {
         let (ip, port) = (entry.local_address.ip(), entry.local_address.port());
-        entry.state == procfs::net::TcpState::Listen
-            && port == address.port()
-            && (ip == address.ip() || ip.is_unspecified())
-            && [Uid::effective().as_raw(), 0].contains(&entry.uid)
-    })
+        if port != address.port() {
+            continue;
+        }
+        if entry.state == TcpState::Listen {
+            let here = ip.to_canonical() == address.ip() || ip.is_unspecified();
+            listens |= here && own.contains(&entry.uid);
+        } else if entry.remote_address.port() == client.port() && !own.contains(&entry.uid) {
+            return false;
+        }
+    }
+    listens
 }
 
 #[cfg(test)]
 mod tests {
-    use std::{net::TcpListener, os::unix::fs::PermissionsExt};
+    use std::{
+        net::{TcpListener, TcpStream},
+        os::unix::fs::PermissionsExt,
+    };
 
     use super::*;
 
@@ -213,9 +246,13 @@ mod tests {
         let token = Token::draw().expect("random numbers");
         let local = LocalToken::write(address, &token).expect("it is written");
         assert_eq!(LocalToken::find(address), Some(token));
+        let client = TcpStream::connect(address).expect("it listens");
+        let client = client.local_addr().expect("an address");
+        assert!(is_own(address, client));
         drop(listener);
-        assert_eq!(LocalToken::find(address), None, "no program listens");
+        assert!(!is_own(address, client), "no program listens");
         drop(local);
+        assert_eq!(LocalToken::find(address), None);
         assert!(!runtime_folder().join(file_name(address)).exists());
     }
 }

@@ -295,7 +295,7 @@ pub async fn connect(url: &str, credentials: &Credentials) -> Outcome<Connection
     let endpoint = endpoint
         .connect_timeout(Duration::from_secs(5))
         .tcp_nodelay(true);
-    let channel = endpoint.connect().await.map_err(|error| {
+    let connection = credentials.dial(&endpoint).await.map_err(|error| {
         let cause = root_cause(&error);
         Failure::unreachable(match is_tls(&error) {
             true => format!(
@@ -307,7 +307,7 @@ pub async fn connect(url: &str, credentials: &Credentials) -> Outcome<Connection
             ),
         })
     })?;
-    Ok(Connection::new(channel, credentials.bearer.clone()).patient())
+    Ok(connection.patient())
 }
 
 /// True if the server answered, but TLS was not agreed.

@@ -49,8 +49,7 @@ impl CoordinatorBinaries {
         credentials: &Credentials,
         folder: &Path,
     ) -> Result<Self, WorkerError> {
-        let channel = endpoint(coordinator, credentials)?.connect_lazy();
-        let connection = Connection::new(channel, credentials.bearer.clone());
+        let connection = credentials.dial_lazy(&endpoint(coordinator, credentials)?);
         Ok(Self::on(connection, folder.to_owned()))
     }
 

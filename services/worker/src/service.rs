@@ -242,8 +242,8 @@ impl Service {
             let pool = Pool::new(self.agents.threads())?;
             let (drain_sender, drains) = oneshot::channel();
             let work = on_own_thread("worker", move || {
-                let channel = self.endpoint.connect_lazy();
-                self.play(channel, pool, Drivers::on_threads, drains)
+                let connection = self.options.credentials.dial_lazy(&self.endpoint);
+                self.play(connection, pool, Drivers::on_threads, drains)
             });
             until_drained(work, drain, drain_sender).await?
         })
@@ -261,22 +261,22 @@ impl Service {
         think: impl Fn(Job) + Send + 'static,
         drain: impl Future<Output = ()>,
     ) -> Result<(), WorkerError> {
-        let channel = connect(&self.endpoint);
+        let bearer = self.options.credentials.bearer.clone();
+        let connection = Connection::new(connect(&self.endpoint), bearer);
         let (drain_sender, drains) = oneshot::channel();
-        let work = self.play(channel, Pool::given(think), Drivers::here, drains);
+        let work = self.play(connection, Pool::given(think), Drivers::here, drains);
         until_drained(work, drain, drain_sender).await
     }
 
     async fn play(
         self,
-        channel: Channel,
+        connection: Connection,
         pool: Pool,
         drivers: fn(Environment, Pool, usize, usize) -> Drivers,
         drains: oneshot::Receiver<()>,
     ) -> Result<(), WorkerError> {
         let binaries = self.options.binaries.clone();
         let binaries = binaries.unwrap_or_else(|| self.temp.path().join("binaries"));
-        let connection = Connection::new(channel, self.options.credentials.bearer.clone());
         let binaries = Arc::new(CoordinatorBinaries::on(connection.clone(), binaries));
         let agents = self.agents;
         let count = agents.drivers();
