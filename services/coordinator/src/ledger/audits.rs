@@ -109,8 +109,14 @@ impl Audits {
         }
     }
 
-    /// Restores the results of an earlier start; `durable` returns true for games that are done.
-    pub(super) fn restore(&mut self, before: RestoredAudits, durable: impl Fn(u64) -> bool) {
+    /// Restores the results of an earlier start; `durable` returns true for those of the settled games
+    /// that are done.
+    pub(super) fn restore(
+        &mut self,
+        before: RestoredAudits,
+        settled: &Bitmap,
+        durable: impl Fn(u64) -> bool,
+    ) {
         let games = self.audited.bound();
         *self = Self {
             audited: before.audited,
@@ -121,12 +127,14 @@ impl Audits {
             ..Self::new(before.sample, games)
         };
         if self.sample.ppm > 0 {
-            self.due = (0..games)
+            let due = settled.iter();
+            self.due = due
                 .filter(|&index| durable(index) && self.counts(index))
                 .count() as u64;
         }
         for (index, dispute) in before.disputes {
-            if durable(index) && self.differing.contains(index) && !self.refuted.contains(index) {
+            let done = settled.contains(index) && durable(index);
+            if done && self.differing.contains(index) && !self.refuted.contains(index) {
                 self.dispute(index, dispute);
             }
         }

@@ -1,5 +1,7 @@
 //! A set of game indices, with one bit for each index.
 
+use std::iter::successors;
+
 /// A set of numbers below a bound. Its memory grows with its greatest number, not with the bound.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bitmap {
@@ -56,6 +58,16 @@ impl Bitmap {
         self.words
             .get((number / 64) as usize)
             .is_some_and(|word| word & (1 << (number % 64)) != 0)
+    }
+
+    /// The numbers, ascending. Takes time for the greatest number, not for the bound.
+    pub fn iter(&self) -> impl Iterator<Item = u64> {
+        let words = self.words.iter().zip((0..).step_by(64));
+        words.flat_map(|(&word, first)| {
+            let rest = |word: &u64| Some(word & (word - 1)).filter(|rest| *rest != 0);
+            let words = successors(Some(word).filter(|word| *word != 0), rest);
+            words.map(move |word| first + u64::from(word.trailing_zeros()))
+        })
     }
 
     /// Adds a number. Returns false if the set has the number already, or if it is not below the
@@ -123,6 +135,7 @@ mod tests {
             let mut set = Bitmap::new(bound);
             for number in 0..bound {
                 assert_eq!(set.next_absent(0), Some(number));
+                assert!(set.iter().eq(0..number));
                 assert!(set.insert(number));
                 assert!(!set.insert(number), "twice");
             }
@@ -142,6 +155,17 @@ mod tests {
             assert_eq!(grown, made);
             assert_eq!(grown.next_absent(0), (before < after).then_some(before));
         }
+    }
+
+    #[test]
+    fn numbers_are_listed_once() {
+        let numbers = [0, 1, 63, 64, 130, 191, 192, 1_000_000];
+        let mut set = Bitmap::new(1 << 40);
+        assert_eq!(set.iter().count(), 0);
+        for number in numbers {
+            set.insert(number);
+        }
+        assert!(set.iter().eq(numbers));
     }
 
     #[test]

@@ -315,9 +315,8 @@ impl GameQueue {
     /// Restores the audits of an earlier start.
     pub(super) fn restore_audits(&mut self, before: RestoredAudits) {
         let (settled, pending) = (&self.settled, &self.pending);
-        self.audits.restore(before, |index| {
-            settled.contains(index) && !pending.contains_key(&index)
-        });
+        self.audits
+            .restore(before, settled, |index| !pending.contains_key(&index));
     }
 
     /// Takes a game back from a lease; does nothing if the lease no longer has it.

@@ -97,8 +97,7 @@ impl Ledger {
         let mut unsound: BTreeSet<u64> = quarantined
             .flat_map(|&process| audits.unconfirmed(process))
             .collect();
-        let games = 0..entry.queue.games();
-        unsound.extend(games.filter(|&index| audits.refuted().contains(index)));
+        unsound.extend(audits.refuted().iter());
         unsound
     }
 

@@ -112,7 +112,7 @@ fn audit_sample_survives_restart() {
         disputes: disputes.map(|(index, dispute)| (index, *dispute)).collect(),
     };
     assert!(restored.disputes.len() > 200);
-    after.restore(restored, |_| true);
+    after.restore(restored, &Bitmap::full(GAMES), |_| true);
     assert_eq!(after.so_far(), before.so_far());
     let rest = all(&mut after, ONE);
     assert!(first.is_disjoint(&rest));
