@@ -85,5 +85,7 @@ mod uci;
 mod untrusted_workers;
 /// Names and texts have no retired words.
 mod vocabulary;
+/// Read-only web pages show what commands show, to those who may read.
+mod web;
 /// Wrong input is reported with the right exit code, and loses no data.
 mod wrong_input;

@@ -3,7 +3,7 @@ use std::{
     os::unix::fs::PermissionsExt,
 };
 
-use arena_tests::{Output, World, spec};
+use arena_tests::{Output, World, get, spec};
 
 /// An agent that puts control characters, changes of the writing direction and a formula into each
 /// text that it can send.
@@ -105,7 +105,7 @@ fn evil(world: &World) -> String {
 fn texts_of_strangers_are_shown_not_sent() {
     let world = World::with_python();
     let path = evil(&world);
-    let coordinator = world.coordinator("data", &[]);
+    let coordinator = world.coordinator("data", &["--web", "127.0.0.1:0"]);
     let url = coordinator.url();
     let formats = ["table", "json", "jsonl", "csv"];
     let mut shown = String::new();
@@ -190,6 +190,28 @@ fn texts_of_strangers_are_shown_not_sent() {
         "\\u202e",
     ] {
         assert!(shown.contains(text), "{text} is not shown:\n{shown}");
+    }
+    let of = game.split_once('/').expect("a tournament").0;
+    let mut pages = String::new();
+    for path in [
+        "/".to_owned(),
+        "/workers".to_owned(),
+        "/agents".to_owned(),
+        "/api/workers".to_owned(),
+        "/api/agents".to_owned(),
+        format!("/t/{of}"),
+        format!("/t/{of}/games"),
+        format!("/t/{}", game.replace('/', "/games/")),
+        format!("/t/{of}/report"),
+        format!("/t/{of}/badge.svg"),
+        format!("/api/tournaments/{of}"),
+    ] {
+        let page = get(coordinator.web_address(), &path).expect("a page");
+        harmless(&path, &page);
+        pages += &page;
+    }
+    for text in ["=1+1\\x1b[2J", "\\u{202e}", "\\u202e"] {
+        assert!(pages.contains(text), "{text} is not shown:\n{pages}");
     }
     for server in [&coordinator, &worker] {
         harmless("log", &server.log());

@@ -79,6 +79,15 @@ impl Server {
         self.addresses["metrics"].as_str().expect("metrics")
     }
 
+    /// `HOST:PORT` of the web pages.
+    ///
+    /// # Panics
+    /// If it has none.
+    #[must_use]
+    pub fn web_address(&self) -> &str {
+        self.addresses["web"].as_str().expect("web pages")
+    }
+
     /// The page of metrics.
     ///
     /// # Panics

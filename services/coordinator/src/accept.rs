@@ -23,8 +23,9 @@ use arena_access::{CertificateName, ServerTls};
 use arena_telemetry::{CoordinatorMetrics, Place, Places, Seat};
 use nix::unistd::Uid;
 use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
+    io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf},
     net::{TcpListener, TcpSocket, TcpStream, UnixListener},
+    sync::mpsc,
     time::{Instant, Sleep, sleep, timeout},
 };
 use tokio_rustls::{Accept, server::TlsStream};
@@ -50,6 +51,8 @@ pub(crate) enum Listener {
     Tcp(TcpListener),
     /// A Unix socket for this user only.
     Unix(UnixListener),
+    /// The web page in this process, which is a viewer.
+    Viewers(mpsc::Receiver<DuplexStream>),
 }
 
 impl Listener {
@@ -86,7 +89,7 @@ impl Listener {
         Ok(Self::Unix(listener))
     }
 
-    fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(Io, Peer)>> {
+    fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<io::Result<(Io, Peer)>> {
         Poll::Ready(match self {
             Self::Tcp(listener) => ready!(listener.poll_accept(context)).map(|(stream, peer)| {
                 // If it cannot be set, the connection is gone already.
@@ -99,6 +102,17 @@ impl Listener {
                 let is_own = user.is_ok_and(|user| [own, 0].contains(&user));
                 (Io::Unix(stream), Peer::new(None, is_own))
             }),
+            Self::Viewers(viewers) => match ready!(viewers.poll_recv(context)) {
+                Some(stream) => {
+                    let peer = Peer {
+                        is_viewer: true,
+                        ..Peer::new(None, false)
+                    };
+                    Ok((Io::Local(stream), peer))
+                }
+                // There is no page, and there will be none.
+                None => return Poll::Pending,
+            },
         })
     }
 }
@@ -235,6 +249,8 @@ pub struct Peer {
     pub(crate) address: Option<SocketAddr>,
     /// True if it is a program of the coordinator's user, on a Unix socket.
     pub(crate) is_own: bool,
+    /// True if it is the web page in this process.
+    pub(crate) is_viewer: bool,
     /// What a certificate says, once TLS is agreed.
     certificate: Arc<OnceLock<CertificateName>>,
     /// True once it has made a permitted request.
@@ -247,6 +263,7 @@ impl Peer {
         Self {
             address,
             is_own,
+            is_viewer: false,
             certificate: Arc::default(),
             is_served: Arc::default(),
             seat: None,
@@ -271,6 +288,7 @@ impl Peer {
 enum Io {
     Plain(TcpStream),
     Unix(tokio::net::UnixStream),
+    Local(DuplexStream),
     /// TLS is being agreed, by the task of this connection.
     Handshake(Box<Accept<TcpStream>>),
     Tls(Box<TlsStream<TcpStream>>),
@@ -339,6 +357,7 @@ impl Connection {
         Poll::Ready(match &mut self.io {
             Io::Plain(stream) => Ok(Pin::new(stream)),
             Io::Unix(stream) => Ok(Pin::new(stream)),
+            Io::Local(stream) => Ok(Pin::new(stream)),
             Io::Tls(stream) => Ok(Pin::new(&mut **stream)),
             Io::Handshake(_) | Io::Failed => Err(io::ErrorKind::NotConnected.into()),
         })
@@ -417,6 +436,7 @@ impl AsyncWrite for Connection {
             Io::Handshake(_) | Io::Failed => Poll::Ready(Ok(())),
             Io::Plain(stream) => Pin::new(stream).poll_shutdown(context),
             Io::Unix(stream) => Pin::new(stream).poll_shutdown(context),
+            Io::Local(stream) => Pin::new(stream).poll_shutdown(context),
             Io::Tls(stream) => Pin::new(stream).poll_shutdown(context),
         }
     }

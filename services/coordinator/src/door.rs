@@ -35,6 +35,8 @@ use methods::{Method, Methods};
 const LOCAL: &str = "local";
 /// Name of the token in the data folder in the audit trail. Its owner is the coordinator's user.
 const ADMIN_TOKEN: &str = "admin.token";
+/// Name of the web page in the audit trail.
+const WEB_PAGE: &str = "web page";
 /// Name of callers in the audit trail if everyone may do everything.
 const INSECURE: &str = "insecure";
 
@@ -187,6 +189,7 @@ impl Door {
         let (principal, counted) = match (header, peer.and_then(Peer::certificate)) {
             (Some(header), _) => tokens.check_header(header, address)?,
             (None, _) if peer.is_some_and(|peer| peer.is_own) => (Principal::local(), None),
+            (None, _) if peer.is_some_and(|peer| peer.is_viewer) => (Principal::web_page(), None),
             (None, Some(name)) => (self.certified(name)?, None),
             (None, None) => return Err(Error::TokenMissing.into()),
         };
@@ -249,6 +252,16 @@ impl Principal {
             end: None,
             target: Arc::default(),
             quota: None,
+        }
+    }
+
+    /// The web page of the coordinator, which only reads.
+    fn web_page() -> Self {
+        Self {
+            role: Role::Viewer,
+            owner: "".into(),
+            actor: WEB_PAGE.into(),
+            ..Self::local()
         }
     }
 

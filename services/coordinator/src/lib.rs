@@ -36,6 +36,7 @@ mod tables;
 mod tests;
 mod tickets;
 mod trail;
+mod viewing;
 
 pub use accept::{Connection, Incoming, Peer};
 pub use agents::CheckNative;
@@ -47,3 +48,4 @@ pub use options::{CONNECTIONS_MAX, Options};
 pub use plan::plan;
 pub use service::Service;
 pub use trail::verify_events;
+pub use viewing::Viewing;

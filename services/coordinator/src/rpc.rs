@@ -22,7 +22,7 @@ use tonic::{Request, Response, Status};
 pub(crate) use admin::AdminRpc;
 pub(crate) use coordinator::CoordinatorRpc;
 pub(crate) use figures::Figures;
-pub(crate) use gate::{Gate, Gated};
+pub(crate) use gate::{Gate, Gated, READER_OF_METRICS, READER_OF_WEB};
 pub(crate) use worker::WorkerRpc;
 
 use crate::door::Principal;

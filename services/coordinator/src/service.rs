@@ -3,7 +3,7 @@
 use std::{future::pending, io, net::SocketAddr, pin::Pin, sync::Arc, time::Duration};
 
 use arena_access::ServerTls;
-use arena_telemetry::{CoordinatorMetrics, MetricsServer, Registry};
+use arena_telemetry::{Acceptor, CoordinatorMetrics, MetricsServer, Registry};
 use arena_wire::{
     DESCRIPTORS,
     v1::{
@@ -13,7 +13,7 @@ use arena_wire::{
     },
 };
 use tokio::{
-    io::{AsyncRead, AsyncWrite},
+    io::{AsyncRead, AsyncWrite, DuplexStream},
     sync::{Semaphore, mpsc, oneshot, watch},
     task::JoinSet,
 };
@@ -35,7 +35,7 @@ use crate::{
     ledger::{LedgerSettings, ppm},
     messages::RunSummary,
     options::Options,
-    rpc::{AdminRpc, CoordinatorRpc, Figures, Gate, Gated, WorkerRpc},
+    rpc::{AdminRpc, CoordinatorRpc, Figures, Gate, Gated, READER_OF_METRICS, WorkerRpc},
     tables::Following,
     trail::Trail,
 };
@@ -69,12 +69,16 @@ pub struct Service<I = Incoming> {
     counters: Arc<CoordinatorMetrics>,
     core: Core,
     inbox: Inbox,
-    gate: Arc<Gate>,
+    pub(crate) gate: Arc<Gate>,
     handle: Handle,
     drain_limit: Duration,
     sql_games: bool,
     /// To be read again when the files change.
     tls: Vec<Arc<ServerTls>>,
+    /// The certificate for HTTP.
+    pub(crate) http_acceptor: Option<Acceptor>,
+    /// Takes connections of the web page in this process.
+    pub(crate) viewers: mpsc::Sender<DuplexStream>,
 }
 
 impl Options {
@@ -105,6 +109,8 @@ impl Options {
             })?;
             listeners.push(socket);
         }
+        let (viewers, connections) = mpsc::channel(1);
+        listeners.push(Listener::Viewers(connections));
         let connections_max = self.connections_max;
         let tls = self.tls.clone().map(|files| ServerTls::load(files, "h2"));
         let tls = tls.transpose()?;
@@ -114,6 +120,7 @@ impl Options {
         };
         let mut service = self.build_with(incoming).await?;
         service.tls.extend(tls);
+        service.viewers = viewers;
         Ok(service)
     }
 
@@ -165,24 +172,24 @@ impl Options {
             door,
             Trail::open(self.events.as_deref())?,
         );
-        let metrics_tls = self
+        let http_tls = self
             .tls
             .clone()
             .map(|files| ServerTls::load(files, "http/1.1"));
-        let metrics_tls = metrics_tls.transpose()?;
+        let http_tls = http_tls.transpose()?;
+        let http_acceptor = http_tls
+            .clone()
+            .map(|tls| -> Acceptor { Arc::new(move || tls.acceptor()) });
         let metrics_server = metrics_server.map(|server| {
-            let server = match &metrics_tls {
-                Some(tls) => {
-                    let tls = Arc::clone(tls);
-                    server.encrypted(Arc::new(move || tls.acceptor()))
-                }
+            let server = match &http_acceptor {
+                Some(acceptor) => server.encrypted(Arc::clone(acceptor)),
                 None => server,
             };
             let door = Arc::clone(&gate);
             match self.metrics_public {
                 true => server,
                 false => server.guarded(Arc::new(move |headers, peer| {
-                    door.admits_reader(headers, peer)
+                    door.admits_reader(headers, peer, READER_OF_METRICS)
                 })),
             }
         });
@@ -219,7 +226,9 @@ impl Options {
             handle,
             drain_limit: self.drain_limit,
             sql_games: self.sql_games,
-            tls: metrics_tls.into_iter().collect(),
+            tls: http_tls.into_iter().collect(),
+            http_acceptor,
+            viewers: mpsc::channel(1).0,
         })
     }
 }

@@ -212,7 +212,7 @@ pub fn expected(spec: &Spec, more: &[String]) -> Result<Vec<Expectation>> {
 }
 
 /// The crosstable by row and column, from the row's side.
-fn crosstable(standings: &v1::Standings) -> Vec<Vec<Option<Pair>>> {
+pub(crate) fn crosstable(standings: &v1::Standings) -> Vec<Vec<Option<Pair>>> {
     let agents = &standings.agents;
     let mut table = vec![vec![None; agents.len()]; agents.len()];
     let place = |name: &String| agents.iter().position(|known| known.agent == *name);

@@ -28,6 +28,7 @@ mod scan;
 mod sequential;
 pub mod standings;
 pub mod state;
+pub mod stepper;
 #[cfg(test)]
 mod tests;
 pub mod text;
@@ -39,11 +40,12 @@ mod words;
 use arena_access::Connection;
 use arena_wire::v1::coordinator_service_client::CoordinatorServiceClient;
 
+pub use chart::escape;
 pub use error::ReportError;
 pub use gather::{expectations, expected, gather};
 pub use junit::junit;
 pub use markdown::markdown;
-pub use page::html;
+pub use page::{html, live};
 pub use report::Report;
 pub use verdict::{Verdict, check};
 

@@ -20,6 +20,7 @@
 
 pub mod catalogue;
 mod coordinator;
+mod http;
 mod labels;
 mod latency;
 pub mod logs;
@@ -32,11 +33,12 @@ mod weighted;
 mod worker;
 
 pub use coordinator::{AuditOutcome, CoordinatorMetrics, Outcome, ReportOutcome};
+pub use http::{Acceptor, HttpLimits, HttpServer, ServeError};
 pub use labels::{MAX_AGENTS, OTHER};
 pub use latency::{LatencyBucketError, LatencyHistogram};
 pub use places::{Place, Places, Seat};
 pub use prometheus::{Histogram, IntCounter, IntGauge, Registry, TextEncoder};
-pub use server::{Acceptor, MetricsServer, Permits, ServeError};
+pub use server::{MetricsServer, Permits};
 pub use tournaments::{Series, TournamentGauges, TournamentSeries};
 pub use weighted::WeightedHistogram;
 pub use worker::{MoveLatency, MoveMeter, MoveTiming, WorkerMetrics};

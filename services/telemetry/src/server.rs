@@ -1,9 +1,7 @@
 //! `/metrics` for Prometheus and `/healthz` for supervisors.
 
 use std::{
-    io,
-    net::{IpAddr, SocketAddr, TcpListener},
-    pin::pin,
+    net::{IpAddr, SocketAddr},
     sync::Arc,
     time::Duration,
 };
@@ -14,74 +12,26 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
-use hyper::server::conn::http1;
-use hyper_util::{
-    rt::{TokioIo, TokioTimer},
-    server::graceful::{GracefulShutdown, Watcher},
-    service::TowerToHyperService,
-};
 use prometheus::{Registry, TEXT_FORMAT, TextEncoder};
-use tokio::{
-    io::{AsyncRead, AsyncWrite},
-    net::TcpStream,
-    time::{sleep, timeout},
+
+use crate::{
+    http::{Acceptor, HttpLimits, HttpServer, ServeError},
+    places::Seat,
 };
-use tokio_rustls::{Accept, TlsAcceptor};
 
-use crate::places::{Places, Seat};
-
-/// Maximum number of open connections. Each needs a file, and the store needs files, too. A further
-/// one replaces the connection that has made no request for longest.
-const CONNECTIONS_MAX: usize = 64;
-/// Maximum time until the headers of a request have arrived.
-const HEADERS_TIMEOUT: Duration = Duration::from_secs(5);
-/// Maximum duration of a connection; Prometheus opens a new one.
-const CONNECTION_TIMEOUT: Duration = Duration::from_secs(60);
-/// Maximum time for open answers at the end.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
-/// Pause after the system refused a connection, usually for lack of files.
-const PAUSE: Duration = Duration::from_millis(100);
-
-/// Why the metrics server did not start or stopped.
-#[derive(Debug, thiserror::Error)]
-pub enum ServeError {
-    /// Another program listens on the address.
-    #[error("{address} is in use: choose another address for metrics; port 0 selects a free one")]
-    InUse {
-        /// The requested address.
-        address: String,
-    },
-    /// The address cannot be used.
-    #[error("cannot listen on {address} for metrics")]
-    Bind {
-        /// The requested address.
-        address: String,
-        /// The cause.
-        #[source]
-        source: io::Error,
-    },
-    /// The server failed later.
-    #[error("the metrics server on {address} stopped")]
-    Serve {
-        /// Its address.
-        address: SocketAddr,
-        /// The cause.
-        #[source]
-        source: io::Error,
-    },
-}
+/// Limits of the server. Prometheus opens a new connection after a while.
+const LIMITS: HttpLimits = HttpLimits {
+    connections_max: 64,
+    connection_timeout: Duration::from_secs(60),
+};
 
 /// True if a request with these headers, from this address, may read metrics.
 pub type Permits = Arc<dyn Fn(&HeaderMap, IpAddr) -> bool + Send + Sync>;
-/// The newest settings of TLS.
-pub type Acceptor = Arc<dyn Fn() -> TlsAcceptor + Send + Sync>;
 
 /// A bound server that does not answer yet.
 pub struct MetricsServer {
-    listener: TcpListener,
-    local: SocketAddr,
+    http: HttpServer,
     permits: Option<Permits>,
-    acceptor: Option<Acceptor>,
 }
 
 impl MetricsServer {
@@ -90,22 +40,9 @@ impl MetricsServer {
     /// # Errors
     /// [`ServeError::InUse`] and [`ServeError::Bind`].
     pub fn bind(address: &str) -> Result<Self, ServeError> {
-        let bound = TcpListener::bind(address).and_then(|listener| {
-            listener.set_nonblocking(true)?;
-            let local = listener.local_addr()?;
-            Ok(Self {
-                listener,
-                local,
-                permits: None,
-                acceptor: None,
-            })
-        });
-        bound.map_err(|source| {
-            let address = address.to_owned();
-            match source.kind() {
-                io::ErrorKind::AddrInUse => ServeError::InUse { address },
-                _ => ServeError::Bind { address, source },
-            }
+        Ok(Self {
+            http: HttpServer::bind(address, "metrics")?,
+            permits: None,
         })
     }
 
@@ -119,14 +56,14 @@ impl MetricsServer {
     /// Uses TLS.
     #[must_use]
     pub fn encrypted(mut self, acceptor: Acceptor) -> Self {
-        self.acceptor = Some(acceptor);
+        self.http = self.http.encrypted(acceptor);
         self
     }
 
     /// Its address, with the chosen port.
     #[must_use]
     pub fn local_addr(&self) -> SocketAddr {
-        self.local
+        self.http.local_addr()
     }
 
     /// Answers until `shutdown` completes. `ready` is called for each `/healthz`: `Err` answers 503
@@ -145,12 +82,6 @@ impl MetricsServer {
     where
         R: Future<Output = ()> + Send + 'static,
     {
-        let address = self.local;
-        let failed = |source| ServeError::Serve { address, source };
-        let places = Places::new(CONNECTIONS_MAX);
-        let mut shutdown = pin!(shutdown);
-        let connections = GracefulShutdown::new();
-        let listener = tokio::net::TcpListener::from_std(self.listener).map_err(failed)?;
         let ready = Arc::new(ready);
         let permits = self.permits;
         let router = Router::new()
@@ -172,60 +103,7 @@ impl MetricsServer {
                 ),
             )
             .route("/healthz", get(async move || health(ready())));
-        loop {
-            let accepted = tokio::select! {
-                () = &mut shutdown => break,
-                accepted = listener.accept() => accepted,
-            };
-            let Ok((stream, peer)) = accepted else {
-                sleep(PAUSE).await;
-                continue;
-            };
-            // Without a place the connection is closed at once.
-            if let Some(place) = Arc::clone(&places).take().await {
-                let router = router
-                    .clone()
-                    .layer(Extension(peer.ip()))
-                    .layer(Extension(Arc::clone(&place.seat)));
-                let watcher = connections.watcher();
-                let accept = self.acceptor.as_ref().map(|acceptor| acceptor());
-                tokio::spawn(async move {
-                    let serving = async {
-                        match accept {
-                            Some(accept) => {
-                                encrypted(accept.accept(stream), router, watcher).await;
-                            }
-                            None => drop(watcher.watch(connection(stream, router)).await),
-                        }
-                    };
-                    tokio::select! {
-                        _ = timeout(CONNECTION_TIMEOUT, serving) => {}
-                        () = place.seat.lost() => {}
-                    }
-                    drop(place);
-                });
-            }
-        }
-        let _ = timeout(CLOSE_TIMEOUT, connections.shutdown()).await;
-        Ok(())
-    }
-}
-
-/// Serves a connection, unless its requests do not arrive.
-fn connection<S: AsyncRead + AsyncWrite + Unpin>(
-    stream: S,
-    router: Router,
-) -> http1::Connection<TokioIo<S>, TowerToHyperService<Router>> {
-    http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEADERS_TIMEOUT)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
-}
-
-/// Serves a connection with TLS, if it is agreed in time.
-async fn encrypted(accept: Accept<TcpStream>, router: Router, watcher: Watcher) {
-    if let Ok(Ok(stream)) = timeout(HEADERS_TIMEOUT, accept).await {
-        let _ = watcher.watch(connection(stream, router)).await;
+        self.http.run(router, LIMITS, shutdown).await
     }
 }
 
@@ -259,10 +137,11 @@ mod tests {
         io::{AsyncReadExt, AsyncWriteExt},
         net::TcpStream,
         sync::oneshot,
+        time::timeout,
     };
 
     use super::*;
-    use crate::WorkerMetrics;
+    use crate::{WorkerMetrics, http::HEADERS_TIMEOUT};
 
     async fn ask(address: SocketAddr, path: &str) -> String {
         let mut stream = TcpStream::connect(address).await.unwrap();
@@ -326,7 +205,7 @@ mod tests {
         let running = server.run(Registry::new(), refresh, || Ok(()), std::future::pending());
         let running = tokio::spawn(running);
         let mut silent = Vec::new();
-        for _ in 0..2 * CONNECTIONS_MAX {
+        for _ in 0..2 * LIMITS.connections_max {
             let mut stream = TcpStream::connect(address).await.unwrap();
             // One that is closed already cannot be written to.
             let _ = stream.write_all(b"GET /healthz HTTP/1.1\r\n").await;
@@ -354,7 +233,7 @@ mod tests {
         let renewing = tokio::spawn(async move {
             let mut silent = tokio::task::JoinSet::new();
             loop {
-                while silent.len() < 2 * CONNECTIONS_MAX {
+                while silent.len() < 2 * LIMITS.connections_max {
                     let mut stream = TcpStream::connect(address).await.unwrap();
                     silent.spawn(async move { stream.read(&mut [0; 64]).await.unwrap_or(0) });
                 }

@@ -1,6 +1,7 @@
 //! `arena coordinator`, and the embedded coordinators of other commands.
 
 mod store;
+mod web;
 
 use std::{
     fmt,
@@ -18,6 +19,7 @@ use arena_wire::networks::AgentNetworks;
 use clap::Args;
 use serde_json::json;
 
+use self::web::{Web, readers_max};
 use crate::{
     embedded::{self, DEFAULT_DATA},
     failure::{Failure, Outcome},
@@ -28,7 +30,8 @@ use crate::{
 /// Start a coordinator, which schedules games and stores results
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The first line on stdout is {\"listen\": \"…\", \"metrics\": \"…\"}; port 0 picks a free port.
+The first line on stdout is {\"listen\": \"…\", \"metrics\": \"…\", \"web\": \"…\"}; port 0 picks
+a free port.
 Every call needs a token (see arena token --help). Commands and workers of the same user
 on this machine find theirs without being asked. For all others, the file admin.token in
 the data folder has the first token of an administrator.
@@ -39,6 +42,7 @@ Examples:
   arena coordinator
   arena coordinator --data /var/lib/arena --listen 127.0.0.1:0 --metrics 127.0.0.1:0
   arena coordinator --data /var/lib/arena --store postgres://arena@localhost/arena
+  arena coordinator --web 127.0.0.1:7680
   arena tls init tls --host arena.example
   arena coordinator --listen 0.0.0.0:7600 --tls-cert tls/server.pem --tls-key tls/server.key")]
 pub(crate) struct CoordinatorArgs {
@@ -130,6 +134,30 @@ pub(crate) struct CoordinatorArgs {
     /// Prometheus sends it with credentials_file.
     #[arg(long, env = "ARENA_COORDINATOR_METRICS_PUBLIC")]
     metrics_public: bool,
+
+    /// Address to serve read-only web pages on: tournaments, games, workers
+    ///
+    /// Without it, there are no pages. An address that others can reach asks for the token of a
+    /// viewer, which a browser sends as the password, and needs a certificate.
+    #[arg(long, env = "ARENA_COORDINATOR_WEB", value_name = "ADDR")]
+    web: Option<SocketAddr>,
+
+    /// Name of the web pages in URLs, in addition to their address and localhost
+    ///
+    /// Needed behind a proxy: requests with any other name are refused. With a name, the pages ask
+    /// for the token of a viewer on loopback, too. Separated by commas, or repeated.
+    #[arg(
+        long,
+        env = "ARENA_COORDINATOR_WEB_HOST",
+        value_name = "NAME",
+        value_delimiter = ',',
+        requires = "web"
+    )]
+    web_host: Vec<String>,
+
+    /// Let everyone who reaches the address of the web pages read them
+    #[arg(long, env = "ARENA_COORDINATOR_WEB_PUBLIC")]
+    web_public: bool,
 
     /// Seconds without progress after which a lease expires
     #[arg(
@@ -322,6 +350,7 @@ impl CoordinatorArgs {
                 self.listen
             )));
         }
+        let web = self.bind_web(tls.is_some())?;
         let mut interrupt = Interrupt::listen()?;
         let Some(store) = self.open_store(&mut interrupt).await? else {
             return Ok(());
@@ -368,6 +397,10 @@ impl CoordinatorArgs {
         options.agent_networks = self.agent_endpoints.unwrap_or_default();
         options.limits = limits;
         options.connections_max = connections_max();
+        let readers_max = web
+            .as_ref()
+            .map_or(0, |_| readers_max(options.connections_max));
+        options.connections_max -= readers_max;
         options.report_queue_games = self.report_queue;
         if let Some(games) = self.checkpoint_games {
             options.checkpoint_games = games;
@@ -401,8 +434,11 @@ impl CoordinatorArgs {
         output::json_line(&json!({
             "listen": service.listen.map_or_else(|| self.listen.to_string(), |it| it.to_string()),
             "metrics": service.metrics.map(|address| address.to_string()),
+            "web": web.as_ref().map(Web::address),
         }))?;
+        let web = web.map(|web| web.start(&service, readers_max));
         let summary = service.run(async move { interrupt.asked().await }).await;
+        drop(web);
         drop((address, local, socket));
         store.close().map_err(Failure::failed)?;
         let summary = summary.map_err(Failure::failed)?;

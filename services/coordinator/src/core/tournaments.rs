@@ -85,11 +85,28 @@ impl Core {
         all.map(|(id, entry)| (id.clone(), state(entry))).collect()
     }
 
-    /// All tournaments without setups and specs, in order of creation.
-    pub(crate) fn list_tournaments(&self) -> Vec<v1::Tournament> {
-        let mut all: Vec<v1::Tournament> = self
-            .tournaments
-            .values()
+    /// Tournaments without setups and specs, in order of creation: at most so many after this
+    /// time of creation and id. Only these are copied.
+    pub(crate) fn list_tournaments(
+        &self,
+        after: Option<&(u64, String)>,
+        most: usize,
+    ) -> Vec<v1::Tournament> {
+        fn key(entry: &TournamentEntry) -> (u64, &str) {
+            (
+                entry.document.created_unix_us,
+                &entry.document.tournament_id,
+            )
+        }
+        let after = after.map(|(created, id)| (*created, &**id));
+        let entries = self.tournaments.values();
+        let mut entries: Vec<&TournamentEntry> = entries
+            .filter(|entry| after.is_none_or(|after| key(entry) > after))
+            .collect();
+        entries.sort_unstable_by(|one, other| key(one).cmp(&key(other)));
+        entries.truncate(most);
+        entries
+            .into_iter()
             .map(|entry| {
                 let document = &entry.document;
                 v1::Tournament {
@@ -111,11 +128,7 @@ impl Core {
                     ..v1::Tournament::default()
                 }
             })
-            .collect();
-        all.sort_by(|a, b| {
-            (a.created_unix_us, &a.tournament_id).cmp(&(b.created_unix_us, &b.tournament_id))
-        });
-        all
+            .collect()
     }
 
     /// Starts a planned tournament, or resumes it.

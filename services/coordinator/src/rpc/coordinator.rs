@@ -12,7 +12,7 @@ use tonic::{Request, Response, Status, Streaming};
 
 use super::{Answer, backup, binaries, endpoints, pages, principal, sealed, standings};
 use crate::{
-    core::{disputes, sealed::SEALED},
+    core::{Core, disputes, sealed::SEALED},
     door::Principal,
     error::Error,
     handle::Handle,
@@ -180,18 +180,18 @@ impl CoordinatorService for CoordinatorRpc {
         request: Request<v1::ListTournamentsRequest>,
     ) -> Answer<v1::ListTournamentsResponse> {
         let request = request.into_inner();
-        let mut tournaments = self.handle.ask(|core| Ok(core.list_tournaments())).await?;
-        if !request.page_token.is_empty() {
-            let token = request
-                .page_token
-                .split_once('/')
-                .and_then(|(created, id)| {
-                    let created: u64 = created.parse().ok()?;
-                    Some((created, id))
-                });
-            let token = token.ok_or(Error::PageToken)?;
-            tournaments.retain(|it| (it.created_unix_us, &*it.tournament_id) > token);
-        }
+        let after = match request.page_token.split_once('/') {
+            Some((created, id)) => {
+                let created: u64 = created.parse().map_err(|_| Error::PageToken)?;
+                Some((created, id.to_owned()))
+            }
+            None if request.page_token.is_empty() => None,
+            None => return Err(Error::PageToken.into()),
+        };
+        // One more than fits shows that more follow.
+        let most = pages::size(request.page_size) + 1;
+        let list = move |core: &mut Core| Ok(core.list_tournaments(after.as_ref(), most));
+        let mut tournaments = self.handle.ask(list).await?;
         let bytes = v1::Tournament::encoded_len;
         let more = pages::cut(&mut tournaments, request.page_size, bytes);
         let next = tournaments.last().filter(|_| more);

@@ -33,8 +33,9 @@ use crate::{
     trail::{Event, Trail},
 };
 
-/// Path of metrics, and their name in the audit trail.
-const METRICS: &str = "metrics";
+/// What readers without gRPC request, as the audit trail names it.
+pub(crate) const READER_OF_METRICS: &str = "metrics";
+pub(crate) const READER_OF_WEB: &str = "web";
 /// The only method with results.
 const METHOD: &str = "/arena.v1.WorkerService/Report";
 /// The only method with a stream of requests. It limits its chunks itself.
@@ -103,13 +104,23 @@ impl Gate {
         })
     }
 
-    /// True if a request of metrics with these headers may be answered. Counts a refused one.
-    pub(crate) fn admits_reader(&self, headers: &http::HeaderMap, peer: IpAddr) -> bool {
+    /// True if a request of metrics or of the web page with these headers may be answered. Counts a
+    /// refused one.
+    pub(crate) fn admits_reader(
+        &self,
+        headers: &http::HeaderMap,
+        peer: IpAddr,
+        reader: &'static str,
+    ) -> bool {
         let Err(refusal) = self.door.admit_reader(headers, peer) else {
             return true;
         };
-        self.metrics.scrape_refused(refusal.error.reason());
-        self.refused(&refusal, METRICS, peer.to_string());
+        let reason = refusal.error.reason();
+        match reader {
+            READER_OF_METRICS => self.metrics.scrape_refused(reason),
+            _ => self.metrics.request_refused(reason),
+        }
+        self.refused(&refusal, reader, peer.to_string());
         false
     }
 
@@ -134,7 +145,7 @@ impl Gate {
             role: role.to_owned(),
             peer: Some(peer),
             method: match path {
-                METRICS => METRICS.to_owned(),
+                READER_OF_METRICS | READER_OF_WEB => path.to_owned(),
                 path => method_name(self.door.label(path)),
             },
             outcome: reason.to_owned(),

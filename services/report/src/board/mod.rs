@@ -4,6 +4,7 @@
 //! ruleset without one is shown as text, as in `arena game show`.
 
 mod cowry;
+pub(crate) mod draw;
 mod ludo;
 mod pits;
 
@@ -14,6 +15,8 @@ use arena_games::{Abapa, AnanAnan, ChineseLudo, Cowry, Kalah, Ruleset};
 use arena_model::RecordHeader;
 use serde::{Serialize, Serializer, ser::SerializeSeq};
 use serde_json::{Value, json};
+
+pub(crate) use draw::Position;
 
 /// The layout of a board.
 #[derive(Clone, Debug, Serialize)]
@@ -55,11 +58,11 @@ pub(crate) enum Board {
 /// One ply: the chance outcome before it, the acting seat, the notation and the changes.
 #[derive(Debug)]
 pub(crate) struct Step {
-    seat: Option<Seat>,
-    notation: String,
-    drawn: String,
+    pub(crate) seat: Option<Seat>,
+    pub(crate) notation: String,
+    pub(crate) drawn: String,
     /// Indexes into the position, with their new values.
-    changes: Vec<(usize, Value)>,
+    pub(crate) changes: Vec<(usize, Value)>,
 }
 
 /// Serializes as a list, the shortest form: seat, notation, chance outcome, then

@@ -1,13 +1,10 @@
 //! Dot plots of estimates with error bars, one per row.
 
 use arena_tournament::{Estimate, Interval};
+use arena_wire::v1::AgentStanding;
 
 use super::{Scale, anchor, escape, line_class, percent};
-use crate::{
-    estimates,
-    report::{Agent, Report},
-    units,
-};
+use crate::{estimates, report::Report, units};
 
 /// Height of a row and of the axis below it.
 const ROW: u32 = 26;
@@ -40,11 +37,13 @@ struct Axis {
     tick: fn(f64) -> String,
 }
 
-/// Renders the scores of the agents.
-pub(crate) fn scores(report: &Report) -> String {
-    let agents = report.agents.iter().map(|agent| &agent.standing);
+/// Renders the scores of the agents; `adaptive` selects anytime-valid intervals.
+pub(crate) fn scores<'a>(
+    agents: impl Iterator<Item = &'a AgentStanding>,
+    adaptive: bool,
+) -> String {
     let scores = agents.map(|it| (it.agent.clone(), estimates::score(it)));
-    shares("agent", scores, report.adaptive)
+    shares("agent", scores, adaptive)
 }
 
 /// Renders the scores of the seats.
@@ -54,15 +53,17 @@ pub(crate) fn seats(report: &Report) -> String {
     shares("seat", scores, report.adaptive)
 }
 
-/// Renders the ratings of the agents, if there are any.
-pub(crate) fn ratings(report: &Report) -> Option<String> {
-    report.ratings.as_ref()?;
-    let row = |agent: &Agent| {
-        let rating = estimates::rating(&agent.standing);
-        let shown = units::rating_ends(rating, report.adaptive);
-        Row::new(agent.standing.agent.clone(), rating, report.adaptive, shown)
+/// Renders the ratings of the agents.
+pub(crate) fn ratings<'a>(
+    agents: impl Iterator<Item = &'a AgentStanding>,
+    adaptive: bool,
+) -> String {
+    let row = |agent: &AgentStanding| {
+        let rating = estimates::rating(agent);
+        let shown = units::rating_ends(rating, adaptive);
+        Row::new(agent.agent.clone(), rating, adaptive, shown)
     };
-    let rows: Vec<Row> = report.agents.iter().map(row).collect();
+    let rows: Vec<Row> = agents.map(row).collect();
     let axis = Axis {
         who: "agent",
         what: "Elo [95%]",
@@ -73,7 +74,7 @@ pub(crate) fn ratings(report: &Report) -> Option<String> {
             _ => format!("{elo:+.0}"),
         },
     };
-    Some(dots(&rows, &axis))
+    dots(&rows, &axis)
 }
 
 fn shares(

@@ -1,37 +1,34 @@
 //! The crosstable as a heat map.
 
 use super::escape;
-use crate::{report::Pair, report::Report, units};
+use crate::{report::Pair, units};
 
 /// Renders the score of each row's agent against each column's agent, as a table of
-/// numbers.
-pub(crate) fn heat(report: &Report) -> String {
+/// numbers. The pairs are by row and column; `adaptive` selects anytime-valid intervals.
+pub(crate) fn heat(agents: &[&str], pairs: &[Vec<Option<Pair>>], adaptive: bool) -> String {
     let mut out =
         "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Scores of all pairs\">\
                    <table class=\"heat\"><colgroup><col class=\"who\">"
             .to_owned();
-    out += &"<col>".repeat(report.agents.len());
+    out += &"<col>".repeat(agents.len());
     out += "</colgroup><thead><tr><th scope=\"col\"><span class=\"out\">agent</span></th>";
-    for (place, agent) in report.agents.iter().enumerate() {
-        let name = escape(&agent.standing.agent);
+    for (place, agent) in agents.iter().enumerate() {
+        let name = escape(agent);
         out += &format!(
             "<th scope=\"col\"><abbr title=\"{name}\" aria-label=\"against {name}\">{}</abbr></th>",
             place + 1
         );
     }
     out += "</tr></thead><tbody>";
-    for (place, (agent, pairs)) in report.agents.iter().zip(&report.pairs).enumerate() {
-        let name = escape(&agent.standing.agent);
+    for (place, (agent, pairs)) in agents.iter().zip(pairs).enumerate() {
+        let name = escape(agent);
         out += &format!(
             "<tr><th scope=\"row\" title=\"{name}\"><span class=\"soft\">{}</span> {name}</th>",
             place + 1
         );
         for (column, pair) in pairs.iter().enumerate() {
             match pair {
-                Some(pair) => {
-                    let names = [agent, &report.agents[column]].map(|it| &it.standing.agent);
-                    cell(&mut out, names, pair, report.adaptive);
-                }
+                Some(pair) => cell(&mut out, [agent, agents[column]], pair, adaptive),
                 None => out += "<td class=\"none\">·</td>",
             }
         }
@@ -40,7 +37,7 @@ pub(crate) fn heat(report: &Report) -> String {
     out + "</tbody></table></div>"
 }
 
-fn cell(out: &mut String, [name, other]: [&String; 2], pair: &Pair, adaptive: bool) {
+fn cell(out: &mut String, [name, other]: [&str; 2], pair: &Pair, adaptive: bool) {
     let score = pair.score;
     let step = (score.value * 11.0).floor().clamp(0.0, 10.0) as u32;
     let ends = score.interval(adaptive);

@@ -16,7 +16,8 @@ pub(super) use lengths::lengths;
 pub(super) use sequential::sequential_test;
 
 /// Escapes text for HTML content and attributes.
-pub(super) fn escape(text: &str) -> String {
+#[must_use]
+pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -1,6 +1,7 @@
 //! A report as one self-contained page: it embeds styles, script, charts and games, and its
 //! content security policy blocks every load.
 
+pub mod live;
 mod rounds;
 
 use std::{
@@ -10,6 +11,7 @@ use std::{
 
 use arena_model::{printable, printable_json};
 use arena_tournament::ratings::expected_score;
+use arena_wire::v1;
 use askama::Template;
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 use itertools::Itertools;
@@ -20,6 +22,7 @@ use crate::{
     chart,
     error::{ReportError, Result},
     report::{Agent, Measure, Pair, Report},
+    rounds::Rounds,
     sequential::SequentialTest,
     standings::{
         columns::{self, Column, ON_PAGE, ON_PAGE_LUCK, SWISS},
@@ -28,7 +31,7 @@ use crate::{
     units, words,
 };
 
-const CSS: &str = include_str!("report.css");
+pub(crate) const CSS: &str = include_str!("report.css");
 const JS: &str = include_str!("report.js");
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -52,7 +55,9 @@ struct Page<'a> {
     swiss: Option<rounds::SwissRounds>,
     /// Rounds of a finished knockout.
     bracket: Option<rounds::Bracket>,
+    scores: String,
     ratings: Option<String>,
+    heat: String,
     /// The expected share of points of an agent rated one hundred points higher.
     hundred: String,
     /// True if ties had a weight in that share.
@@ -83,23 +88,31 @@ struct Cell {
 
 impl Numbers {
     fn new<'a>(report: &Report, keys: impl IntoIterator<Item = &'a &'static str>) -> Self {
-        let columns: Vec<&Column> = columns::named(keys).collect();
+        Self::of(
+            &standing(report).collect::<Vec<_>>(),
+            report.adaptive,
+            columns::named(keys).collect(),
+        )
+    }
+
+    /// A table of these columns of the agents.
+    fn of(agents: &[&v1::AgentStanding], adaptive: bool, columns: Vec<&Column>) -> Self {
         let cell = |column: &Column, text: String, faults: u64| Cell {
             text,
             is_name: column.key == "agent",
             is_bad: column.key == "faults" && faults > 0,
         };
-        let head = |column: &&Column| cell(column, column.report_head(report.adaptive), 0);
-        let row = |agent: &Agent| {
+        let head = |column: &&Column| cell(column, column.report_head(adaptive), 0);
+        let row = |agent: &&v1::AgentStanding| {
             let cells = columns.iter().map(|column| {
-                let text = column.report_text(&agent.standing, report.adaptive);
-                cell(column, text, agent.standing.faults)
+                let text = column.report_text(agent, adaptive);
+                cell(column, text, agent.faults)
             });
             cells.collect()
         };
         Self {
             heads: columns.iter().map(head).collect(),
-            rows: report.agents.iter().map(row).collect(),
+            rows: agents.iter().map(row).collect(),
         }
     }
 }
@@ -118,8 +131,10 @@ struct TestPart<'a> {
 pub fn html(report: &Report) -> Result<String> {
     let mut standings = report.agents.iter().map(|agent| &agent.standing);
     let lucky = standings.any(|standing| standing.score_adjusted.is_some());
-    let rounds = rounds::of(report);
-    let swiss = rounds.as_ref().and_then(|of| rounds::swiss(report, of));
+    let agents = report.agents.iter();
+    let names: Vec<&str> = agents.map(|it| it.standing.agent.as_str()).collect();
+    let rounds = report.verdict.as_ref().and_then(Rounds::of);
+    let swiss = rounds.as_ref().and_then(|of| rounds::swiss(&names, of));
     let bracket = rounds.as_ref().and_then(rounds::bracket);
     let test = report.test.as_ref().and_then(test_part);
     let mut parts = vec![("summary", "Summary")];
@@ -171,7 +186,12 @@ pub fn html(report: &Report) -> Result<String> {
         luck: lucky.then(|| Numbers::new(report, ON_PAGE_LUCK)),
         swiss,
         bracket,
-        ratings: chart::ratings(report),
+        scores: chart::scores(standing(report), report.adaptive),
+        ratings: report
+            .ratings
+            .as_ref()
+            .map(|_| chart::ratings(standing(report), report.adaptive)),
+        heat: chart::heat(&names, &report.pairs, report.adaptive),
         hundred: format!("{:.0}%", 100.0 * expected_score(100.0, tie)),
         drawn: tie > 0.0,
         pairs,
@@ -180,6 +200,11 @@ pub fn html(report: &Report) -> Result<String> {
     };
     let page = page.render().map_err(ReportError::failed)?;
     Ok(printable(&page).into_owned())
+}
+
+/// The standings of a report's agents.
+fn standing(report: &Report) -> impl Iterator<Item = &v1::AgentStanding> {
+    report.agents.iter().map(|agent| &agent.standing)
 }
 
 /// Formats the options of an agent's bot.

@@ -3,7 +3,6 @@
 use itertools::{Itertools, izip};
 
 use crate::{
-    report::Report,
     rounds::{self, RoundFormat, RoundPart, Rounds, Tie},
     units,
 };
@@ -56,19 +55,13 @@ pub(super) struct Side {
     pub(super) goes_on: bool,
 }
 
-/// The rounds of a report, if its format has rounds and the tournament is finished.
-pub(super) fn of(report: &Report) -> Option<Rounds> {
-    Rounds::of(report.verdict.as_ref()?)
-}
-
-pub(super) fn swiss(report: &Report, rounds: &Rounds) -> Option<SwissRounds> {
+/// The lines of a Swiss tournament, for agents in the order of the standings.
+pub(super) fn swiss(agents: &[&str], rounds: &Rounds) -> Option<SwissRounds> {
     if rounds.kind != RoundFormat::Swiss {
         return None;
     }
-    let agents = report.agents.iter();
-    let agents: Vec<&str> = agents.map(|it| it.standing.agent.as_str()).collect();
     let names = |places: &[usize]| places.iter().map(|&place| agents[place]).join(", ");
-    let cells = rounds::swiss_cells(rounds, &agents, names);
+    let cells = rounds::swiss_cells(rounds, agents, names);
     let halves = |cell: &String| {
         let (got, met) = cell.split_once(' ').unwrap_or((cell, ""));
         (got.to_owned(), met.to_owned())
