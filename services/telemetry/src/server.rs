@@ -254,7 +254,7 @@ mod tests {
         let first = MetricsServer::bind("127.0.0.1:0").unwrap();
         let address = first.local_addr().to_string();
         let error = MetricsServer::bind(&address).err().unwrap();
-        assert!(matches!(&error, ServeError::InUse { address: named } if *named == address));
+        assert!(matches!(&error, ServeError::InUse { address: named, .. } if *named == address));
         assert!(error.to_string().contains(&address));
     }
 

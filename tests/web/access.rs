@@ -1,0 +1,201 @@
+//! Who may read the pages, and what protects them.
+
+use std::{fs, io::Write, net::TcpStream};
+
+use arena_access::ClientTls;
+use arena_tests::{Server, World};
+
+use super::{Answer, WEB, get, local, played, send, started};
+
+#[test]
+fn every_answer_has_protecting_headers() {
+    let world = World::new();
+    let (coordinator, _worker) = started(&world);
+    let web = coordinator.web_address();
+    let id = played(&world, &coordinator, "kalah", "");
+    for path in [
+        "/",
+        &format!("/t/{id}"),
+        &format!("/t/{id}/report"),
+        &format!("/t/{id}/games/1"),
+        &format!("/t/{id}/badge.svg"),
+        "/api/tournaments",
+        "/style.css",
+        "/live.js",
+        "/nothing",
+    ] {
+        let answer = get(web, path);
+        let policy = answer.header("content-security-policy");
+        assert!(policy.starts_with("default-src 'none'"), "{path}: {policy}");
+        assert!(
+            policy.contains("frame-ancestors 'none'"),
+            "{path}: {policy}"
+        );
+        assert!(!policy.contains("unsafe"), "{path}: {policy}");
+        assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
+        assert_eq!(answer.header("referrer-policy"), "no-referrer", "{path}");
+        assert_eq!(answer.header("cache-control"), "no-cache", "{path}");
+        let is_page = answer.header("content-type").starts_with("text/html");
+        // The report's own style and script are allowed by their hashes.
+        if is_page && !path.ends_with("/report") {
+            assert!(!answer.body.contains("style="), "{path}");
+            assert!(!answer.body.contains("<style"), "{path}");
+            assert!(!answer.body.contains("<script>"), "{path}");
+        }
+    }
+    // The policy of the report names the hashes that the page itself names.
+    let report = get(web, &format!("/t/{id}/report"));
+    let policy = report.header("content-security-policy");
+    for hash in policy.split('\'').filter(|it| it.starts_with("sha256-")) {
+        assert!(report.body.contains(hash), "{hash}");
+    }
+    let first = get(web, &format!("/t/{id}"));
+    let tag = first.header("etag");
+    assert!(!tag.is_empty());
+    let known = format!("Host: localhost\nIf-None-Match: {tag}");
+    let again = send(web, "GET", &format!("/t/{id}"), &known);
+    assert_eq!((again.status, &*again.body), (304, ""));
+}
+
+#[test]
+fn other_hosts_and_methods_are_refused() {
+    let world = World::new();
+    let coordinator = world.coordinator("data", &WEB);
+    let web = coordinator.web_address();
+    for host in [web, "127.0.0.1", "localhost:1", "[::1]:7680", "LOCALHOST"] {
+        let answer = send(web, "GET", "/", &format!("Host: {host}"));
+        assert_eq!(answer.status, 200, "{host}");
+    }
+    for host in [
+        "Host: evil.example",
+        "Host: localhost.evil.example",
+        "Host: 192.0.2.1",
+        "Host:",
+        "Accept: */*",
+        "Host: localhost\nHost: evil.example",
+    ] {
+        for path in ["/", "/api/tournaments", "/style.css"] {
+            let answer = send(web, "GET", path, host);
+            assert_eq!(answer.status, 421, "{host}");
+        }
+    }
+    for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"] {
+        let answer = send(web, method, "/", "Host: localhost\nContent-Length: 0");
+        assert_eq!(answer.status, 405, "{method}");
+        assert_eq!(answer.header("allow"), "GET, HEAD", "{method}");
+    }
+    let long = format!("Host: localhost\nX: {}", "x".repeat(64 << 10));
+    assert_eq!(send(web, "GET", "/", &long).status, 431);
+}
+
+fn create(world: &World, coordinator: &Server, role: &str) -> String {
+    let url = coordinator.url();
+    let create = ["token", "create", "--role", role, "--coordinator", &url];
+    world.arena(&create).ok().stdout.trim().to_owned()
+}
+
+/// `text` in Base64.
+fn base64(text: &str) -> String {
+    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for chunk in text.as_bytes().chunks(3) {
+        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for digit in 0..4 {
+            let value = (bits >> (18 - 6 * digit)) & 63;
+            out.push(match digit <= chunk.len() {
+                true => char::from(DIGITS[value as usize]),
+                false => '=',
+            });
+        }
+    }
+    out
+}
+
+#[test]
+fn pages_for_others_need_a_token() {
+    let world = World::new();
+    let open = [
+        "coordinator",
+        "--listen",
+        "127.0.0.1:0",
+        "--web",
+        "0.0.0.0:0",
+    ];
+    let refused = world.arena(&open);
+    refused.fails(2, &["needs a certificate", "--tls-cert", "--web-public"]);
+
+    let hosts = ["--web-host", "arena.example,other.example"];
+    let coordinator = world.coordinator("data", &[&WEB[..], &hosts].concat());
+    let web = coordinator.web_address();
+    let [viewer, worker] = ["viewer", "worker"].map(|role| create(&world, &coordinator, role));
+    let ask =
+        |path: &str, more: &str| send(web, "GET", path, &format!("Host: arena.example{more}"));
+    for path in [
+        "/",
+        "/api/tournaments",
+        "/openapi.json",
+        "/style.css",
+        "/nothing",
+    ] {
+        for wrong in [
+            String::new(),
+            "\nAuthorization: Bearer arena-1-2".to_owned(),
+            format!("\nAuthorization: Bearer {worker}"),
+            format!("\nAuthorization: Basic {}", base64(&format!("me:{worker}"))),
+            format!("\nCookie: token={viewer}"),
+        ] {
+            let answer = ask(path, &wrong);
+            assert_eq!(answer.status, 401, "{path}{wrong}");
+            assert_eq!(answer.header("cache-control"), "no-store");
+        }
+    }
+    let asked = ask("/", "");
+    assert!(asked.body.contains("token of a viewer"), "{}", asked.body);
+    for right in [
+        format!("\nAuthorization: Bearer {viewer}"),
+        format!("\nAuthorization: Basic {}", base64(&format!("me:{viewer}"))),
+    ] {
+        let answer = ask("/", &right);
+        assert_eq!(answer.status, 200, "{right}");
+        assert_eq!(answer.header("cache-control"), "no-store");
+        assert_eq!(answer.header("etag"), "");
+    }
+    let bearer = format!("Host: evil.example\nAuthorization: Bearer {viewer}");
+    assert_eq!(send(web, "GET", "/", &bearer).status, 421);
+    let refused = coordinator.metric("arena_requests_refused_total", &["TOKEN_MISSING"]);
+    assert!(refused >= 5.0, "{refused}");
+    coordinator.stop();
+
+    let public = ["--web", "0.0.0.0:0", "--web-public"];
+    let coordinator = world.coordinator("data", &public);
+    let answer = send(coordinator.web_address(), "GET", "/", "Host: 192.0.2.1");
+    assert_eq!(answer.status, 200);
+}
+
+#[test]
+fn pages_are_encrypted_with_the_certificate() {
+    let world = World::new();
+    let _ = world.arena(&["tls", "init", "tls"]).ok();
+    let flags = [
+        "--web",
+        "0.0.0.0:0",
+        "--tls-cert",
+        "tls/server.pem",
+        "--tls-key",
+        "tls/server.key",
+    ];
+    let coordinator = world.coordinator("data", &flags);
+    let tls = ClientTls::load(&world.folder().join("tls/ca.pem")).expect("an authority");
+    let token = fs::read_to_string(world.folder().join("data/admin.token")).expect("a token");
+    let ask = |more: &str| {
+        let stream = TcpStream::connect(local(coordinator.web_address())).expect("it listens");
+        let mut stream = tls.connect("127.0.0.1", stream).expect("TLS");
+        let request = format!("GET / HTTP/1.0\r\nHost: 127.0.0.1\r\n{more}\r\n");
+        stream.write_all(request.as_bytes()).expect("it reads");
+        Answer::of(stream)
+    };
+    assert_eq!(ask("").status, 401);
+    let bearer = format!("Authorization: Bearer {}\r\n", token.trim());
+    assert_eq!(ask(&bearer).status, 200);
+}
