@@ -205,29 +205,22 @@ fn stepping_shows_the_moves_of_the_command() {
         let game = format!("{id}/1");
         let show = ["game", "show", &game, "--coordinator", &coordinator.url()];
         let shown = world.arena(&show).ok().stdout;
-        // Lines such as "    3  greedy               4  (drew 6)".
+        // Lines such as "    3  greedy               4  (drew 6)  opening".
         let moves: Vec<String> = shown
             .lines()
-            .filter(|line| {
-                line.starts_with("   ") && line.trim_start().starts_with(char::is_numeric)
+            .filter_map(|line| {
+                let words: Vec<&str> = line.split_whitespace().skip(1).collect();
+                let is_move = ["random", "greedy"].contains(words.first()?);
+                (is_move && line.starts_with("   ")).then(|| words.join(" "))
             })
-            .map(|line| {
-                line.split_whitespace()
-                    .skip(1)
-                    .collect::<Vec<_>>()
-                    .join(" ")
-            })
+            .map(|said| said.replace(" opening", ", opening"))
             .collect();
         assert!(moves.len() > 10, "{shown}");
         let end = page(web, &format!("/t/{id}/games/1"));
         let mut drawings = std::collections::BTreeSet::new();
         for (ply, said) in moves.iter().enumerate().take(40) {
             let body = page(web, &format!("/t/{id}/games/1?ply={}", ply + 1));
-            let expected = said.replace("  opening", ", opening");
-            let expected = expected
-                .strip_suffix(" opening")
-                .map_or(expected.clone(), |it| format!("{it}, opening"));
-            let expected = format!("Ply {} of {}: {expected}.", ply + 1, moves.len());
+            let expected = format!("Ply {} of {}: {said}.", ply + 1, moves.len());
             assert!(plain(&body).contains(&expected), "{expected}:\n{body}");
             let from = body.find("id=\"stage\"").expect("a board");
             let to = body[from..].find("</div>").expect("its end");

@@ -1,5 +1,6 @@
 """The web pages of `arena coordinator --web`, in Chromium, and their JSON."""
 
+import importlib.util
 import json
 import os
 import pathlib
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+import zipapp
 
 import pytest
 from conftest import ARENA, HOSTILE, ROOT
@@ -41,7 +43,10 @@ class Site:
         environment = {
             key: value for key, value in os.environ.items() if not key.startswith("ARENA_")
         }
-        environment["ARENA_AGENT_PATH"] = str(ROOT / "agents/sdk/python")
+        # Agents may read the SDK, which is not installed but linked.
+        linked = importlib.util.find_spec("arena_agent")
+        folder = pathlib.Path(linked.origin).parents[1] if linked else ROOT / "agents/sdk/python"
+        environment["ARENA_AGENT_PATH"] = str(folder)
         environment["PATH"] = os.path.dirname(sys.executable) + ":" + environment["PATH"]
         server = subprocess.Popen(
             [ARENA, *arguments], cwd=self.arena.folder, env=environment,
@@ -90,8 +95,6 @@ def site(arena):
         f"print({HOSTILE!r}, file=sys.stderr, flush=True)\n"
         "misbehave.main(['crash'])\n"
     )
-    import zipapp
-
     agent = arena.folder / "web-hostile"
     zipapp.create_archive(source, agent, interpreter="/usr/bin/env python3")
     arena.run(
