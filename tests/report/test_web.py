@@ -100,7 +100,9 @@ def site(arena):
     arena.run(
         "agent", "register", "hostile", "--binary", agent, "--coordinator", running.coordinator
     )
-    running.ids["faulty"] = running.start("faulty", "cowry", ["random", "hostile"])
+    running.ids["faulty"] = running.start("faulty", "cowry", ["random", "aggressive", "hostile"])
+    games = running.json(f"/api/tournaments/{running.ids['faulty']}/games")["games"]
+    running.fault = next(game["index"] for game in games if game["faults"])
     running.ids["open"] = running.start(
         "open", "kalah", ["greedy", "mcts"], blocks=100_000, watch=False
     )
@@ -122,7 +124,7 @@ def paths(site):
         "oware-abapa": f"/t/{ids['oware-abapa']}/games/0?ply=7",
         "chinese-ludo": f"/t/{ids['chinese-ludo']}/games/0?ply=30",
         "chess": f"/t/{ids['chess']}/games/0?ply=5",
-        "fault": f"/t/{ids['faulty']}/games/0",
+        "fault": f"/t/{ids['faulty']}/games/{site.fault}",
         "workers": "/workers",
         "agents": "/agents",
         "report": f"/t/{ids['cowry']}/report",

@@ -37,7 +37,11 @@ pub(crate) fn html(board: &Board, position: &Position, seats: &[String]) -> Stri
         Board::Text => {
             let lines = position.now.iter().filter_map(Value::as_str);
             let lines: Vec<&str> = lines.collect();
-            format!("<pre>{}</pre>", escape(&lines.join("\n")))
+            // It can be wider than a phone, and is then scrolled by keys, too.
+            format!(
+                "<pre tabindex=\"0\" role=\"region\" aria-label=\"Board\">{}</pre>",
+                escape(&lines.join("\n"))
+            )
         }
     }
 }
@@ -90,19 +94,17 @@ fn pieces(board: &Board, position: &Position, seats: &[String]) -> String {
         }
     }
     // Pieces on one spot share its room.
-    let mut groups: BTreeMap<(i64, i64), ((f32, f32), Vec<usize>)> = BTreeMap::new();
+    let mut groups: BTreeMap<(i64, i64), Vec<usize>> = BTreeMap::new();
     for index in 0..position.now.len() {
         if let Some(spot) = at(index, &position.now) {
             let key = ((spot.0 * 16.0) as i64, (spot.1 * 16.0) as i64);
-            groups
-                .entry(key)
-                .or_insert((spot, Vec::new()))
-                .1
-                .push(index);
+            groups.entry(key).or_default().push(index);
         }
     }
-    for (spot, on) in groups.values() {
-        group(&mut out, *spot, on, *side, *pieces, &position.changed);
+    for on in groups.values() {
+        if let Some(spot) = at(on[0], &position.now) {
+            group(&mut out, spot, on, *side, *pieces, &position.changed);
+        }
     }
     out + "</svg>"
 }
