@@ -103,8 +103,13 @@ impl Core {
         let mut entries: Vec<&TournamentEntry> = entries
             .filter(|entry| after.is_none_or(|after| key(entry) > after))
             .collect();
-        entries.sort_unstable_by(|one, other| key(one).cmp(&key(other)));
-        entries.truncate(most);
+        let order = |one: &&TournamentEntry, other: &&TournamentEntry| key(one).cmp(&key(other));
+        // Only what is returned is sorted.
+        if entries.len() > most {
+            entries.select_nth_unstable_by(most, order);
+            entries.truncate(most);
+        }
+        entries.sort_unstable_by(order);
         entries
             .into_iter()
             .map(|entry| {
