@@ -3,7 +3,7 @@
 use std::{fs, io::Write, net::TcpStream};
 
 use arena_access::ClientTls;
-use arena_tests::{Server, World};
+use arena_tests::{Server, World, spec, until};
 
 use super::{Answer, WEB, get, local, played, send, started};
 
@@ -198,4 +198,45 @@ fn pages_are_encrypted_with_the_certificate() {
     assert_eq!(ask("").status, 401);
     let bearer = format!("Authorization: Bearer {}\r\n", token.trim());
     assert_eq!(ask(&bearer).status, 200);
+}
+
+#[test]
+fn sealed_seed_and_games_stay_hidden() {
+    let world = World::new();
+    let (coordinator, worker) = started(&world);
+    let (url, web) = (coordinator.url(), coordinator.web_address());
+    let spec = spec("sealed", "kalah", 100_000, &["random", "greedy"], "");
+    let spec = spec.replace("seed = \"0x5eed\"\n", "");
+    let id = world.start_tournament("sealed", &spec, &url);
+    until("some games", || {
+        let api = get(web, &format!("/api/tournaments/{id}")).json();
+        (api["games"].as_u64() > Some(50)).then_some(())
+    });
+    // Without its worker, the tournament stays as it is.
+    worker.kill();
+    let list = ["game", "list", &id, "--limit", "100", "--output", "jsonl"];
+    let listed = world.arena(&[&list[..], &["--coordinator", &url]].concat());
+    let expected = listed.ok().stdout;
+    let expected = expected.lines().map(|line| {
+        let game: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        game["game_id"].as_str().expect("an id").to_owned()
+    });
+    let games = get(web, &format!("/api/tournaments/{id}/games")).json();
+    let games = games["games"].as_array().expect("games");
+    let shown = games
+        .iter()
+        .map(|game| game["game_id"].as_str().expect("an id").to_owned());
+    let shown: Vec<String> = shown.collect();
+    let expected: Vec<String> = expected
+        .filter(|id| {
+            id.rsplit('/')
+                .next()
+                .and_then(|it| it.parse().ok())
+                .is_some_and(|it: u64| it < 100)
+        })
+        .collect();
+    assert_eq!(shown, expected);
+    assert!(!shown.is_empty());
+    let report = get(web, &format!("/t/{id}/report")).body;
+    assert!(report.contains("sealed: "), "{report}");
 }
