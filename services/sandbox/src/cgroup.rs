@@ -1,4 +1,4 @@
-//! Control groups: hard limits of memory and processes of an agent.
+//! Control groups: hard limits of memory, processes and cores of an agent.
 //!
 //! Both versions are written by this module. In version 1, each controller is a tree of its own.
 //! In version 2, one tree has all controllers, if the system delegates a part of it to the worker.
@@ -19,6 +19,12 @@ const THREADS: u64 = 1024;
 const MOUNTS: &str = "/sys/fs/cgroup";
 /// Attempts to remove a group whose processes are about to end.
 const ATTEMPTS: u32 = 100;
+/// Time in which a group gets its cores, in microseconds. A group that has used them up waits for the
+/// rest of it, so it is short.
+const PERIOD_US: u64 = 20_000;
+/// Cores of a group for each one that the agent declares, in percent: the runtimes of some languages
+/// collect garbage and compile beside the thread that thinks.
+const CORES_PERCENT: u64 = 125;
 
 /// Where this worker can create groups: a folder for each controller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,7 +40,7 @@ pub struct Group {
 
 impl Base {
     /// The folders of this process in which it can create groups; none if there are no memory and
-    /// pids controllers, or they are not writable.
+    /// pids controllers, or they are not writable. The cpu controller is used where it is there.
     #[must_use]
     pub fn find() -> Option<Self> {
         let own = fs::read_to_string("/proc/self/cgroup").ok()?;
@@ -51,17 +57,17 @@ impl Base {
                 has.then(|| path.trim_start_matches('/').to_owned())
             })
         };
-        let version1 = ["memory", "pids"].map(|name| {
+        let [memory, pids, cpu] = ["memory", "pids", "cpu"].map(|name| {
             let mount = mounts.join(name);
             let folder = mount.join(path_of(name)?);
             // A container sees its own group as the root of the tree.
             let folder = if folder.is_dir() { folder } else { mount };
             is_writable(&folder).then_some(folder)
         });
-        if let [Some(memory), Some(pids)] = version1 {
-            return Some(Self {
-                folders: vec![memory, pids],
-            });
+        if let (Some(memory), Some(pids)) = (memory, pids) {
+            let mut folders = vec![memory, pids];
+            folders.extend(cpu);
+            return Some(Self { folders });
         }
         let own = mounts.join(path_of("")?);
         let is_delegated = |folder: &&Path| {
@@ -100,6 +106,9 @@ impl Base {
             let most = limits.processes.saturating_add(THREADS);
             group.set("pids.max", "pids.max", most)?;
         }
+        if limits.cpus > 0 {
+            group.limit_cores(limits.cpus)?;
+        }
         Ok(group)
     }
 
@@ -137,6 +146,31 @@ impl Group {
             io::ErrorKind::NotFound,
             format!("the control group has no {version1} or {version2}"),
         ))
+    }
+
+    /// Limits the cores, if the group has the cpu controller.
+    fn limit_cores(&self, cpus: u32) -> io::Result<()> {
+        let quota = u64::from(cpus) * PERIOD_US * CORES_PERCENT / 100;
+        let version1 = ("cpu.cfs_quota_us", quota.to_string());
+        let version2 = ("cpu.max", format!("{quota} {PERIOD_US}"));
+        for folder in &self.folders {
+            let period = folder.join("cpu.cfs_period_us");
+            if period.exists() {
+                fs::write(period, PERIOD_US.to_string())?;
+            }
+            for (name, text) in [&version1, &version2] {
+                let file = folder.join(name);
+                if !file.exists() {
+                    continue;
+                }
+                match fs::write(file, text) {
+                    // In version 1, a group above allows fewer cores, and limits this one too.
+                    Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
+                    written => written?,
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Moves a process into the group.
@@ -209,6 +243,7 @@ mod tests {
         processes: 4,
         disk_bytes: 0,
         cpu_ms: 0,
+        cpus: 2,
     };
 
     /// A folder with files as the system would create them in each new group.
@@ -232,6 +267,7 @@ mod tests {
         group
             .set("pids.max", "pids.max", LIMITS.processes)
             .expect("a limit");
+        group.limit_cores(LIMITS.cpus).expect("a limit");
         let read = |(folder, file): &(&str, &str)| {
             let path = mounts.join(folder).join(format!("{PREFIX}x")).join(file);
             (
@@ -246,27 +282,38 @@ mod tests {
     #[test]
     fn both_versions_are_written() {
         let temp = tempfile::tempdir().expect("a folder");
-        for folder in ["one/memory/a", "one/pids/b", "two/c", "three"] {
+        for folder in ["one/memory/a", "one/pids/b", "one/cpu/d", "two/c", "three"] {
             fs::create_dir_all(temp.path().join(folder)).expect("a folder");
         }
         fs::create_dir_all(temp.path().join("two/c/worker")).expect("a folder");
-        let own = "8:pids:/b\n4:memory:/a\n0::/\n";
+        let own = "8:pids:/b\n4:memory:/a\n2:cpu,cpuacct:/d\n0::/\n";
         let files = [
             ("memory/a", "memory.limit_in_bytes"),
             ("pids/b", "pids.max"),
+            ("cpu/d", "cpu.cfs_period_us"),
+            ("cpu/d", "cpu.cfs_quota_us"),
         ];
         let written = create(&temp.path().join("one"), own, &files).expect("version 1");
-        let expected = [("memory.limit_in_bytes", "800"), ("pids.max", "4")];
+        let expected = [
+            ("memory.limit_in_bytes", "800"),
+            ("pids.max", "4"),
+            ("cpu.cfs_period_us", "20000"),
+            ("cpu.cfs_quota_us", "50000"),
+        ];
         assert_eq!(
             written,
             expected.map(|(file, text)| (file.to_owned(), text.to_owned()))
         );
         let control = temp.path().join("two/c/cgroup.subtree_control");
         fs::write(&control, "cpu memory pids\n").expect("a file");
-        let files = [("c", "memory.max"), ("c", "pids.max")];
+        let files = [("c", "memory.max"), ("c", "pids.max"), ("c", "cpu.max")];
         let written =
             create(&temp.path().join("two"), "0::/c/worker\n", &files).expect("version 2");
-        let expected = [("memory.max", "800"), ("pids.max", "4")];
+        let expected = [
+            ("memory.max", "800"),
+            ("pids.max", "4"),
+            ("cpu.max", "50000 20000"),
+        ];
         assert_eq!(
             written,
             expected.map(|(file, text)| (file.to_owned(), text.to_owned()))
@@ -276,21 +323,22 @@ mod tests {
         assert_eq!(Base::find_in(&temp.path().join("three"), "0::/c\n"), None);
     }
 
-    /// On a machine with writable groups of version 1 or 2; otherwise skipped by name.
-    #[test]
-    fn real_group_takes_a_process() {
+    /// On a machine with writable groups of this version; otherwise skipped by name.
+    fn check_real_group(version: u8) {
         use std::io::Write;
-        let Some(base) = Base::find() else {
+        let is_of_version = |base: &Base| version == if base.folders.len() > 1 { 1 } else { 2 };
+        let Some(base) = Base::find().filter(is_of_version) else {
             let mut out = io::stderr();
             let _ = writeln!(
                 out,
-                "skipped real_group_takes_a_process: no writable cgroup"
+                "skipped real_group_of_version_{version}: no writable cgroup of this version"
             );
             return;
         };
         let limits = TreeLimits {
             memory_bytes: 64 << 20,
             processes: 3,
+            cpus: 1,
             ..TreeLimits::default()
         };
         let name = format!("test-{}", std::process::id());
@@ -303,10 +351,33 @@ mod tests {
         let own = fs::read_to_string(format!("/proc/{}/cgroup", child.id())).expect("its groups");
         assert_eq!(own.matches(&name).count(), base.folders.len(), "{own}");
         assert_eq!(group.enforced(), None);
+        let last = base.folders.last().expect("a folder");
+        let limits = ["cpu.cfs_quota_us", "cpu.max"].map(|file| {
+            let text = fs::read_to_string(last.join(format!("{PREFIX}{name}")).join(file));
+            text.ok().map(|text| text.trim().to_owned())
+        });
+        match limits {
+            [Some(quota), None] => assert_eq!(quota, "25000"),
+            [None, Some(max)] => assert_eq!(max, "25000 20000"),
+            _ => {
+                let mut out = io::stderr();
+                let _ = writeln!(out, "skipped its limit of cores: no cpu controller");
+            }
+        }
         child.kill().expect("kill");
         child.wait().expect("its end");
         let folders = group.folders.clone();
         drop(group);
         assert!(folders.iter().all(|folder| !folder.exists()));
+    }
+
+    #[test]
+    fn real_group_of_version_1_takes_a_process() {
+        check_real_group(1);
+    }
+
+    #[test]
+    fn real_group_of_version_2_takes_a_process() {
+        check_real_group(2);
     }
 }

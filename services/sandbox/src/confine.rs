@@ -62,7 +62,8 @@ pub fn environment(
 /// [`Missing`]: the process must not start the agent.
 pub fn confine(plan: &Plan, kept: &[RawFd]) -> Result<(), Missing> {
     if plan.layers.is_empty() {
-        return Ok(());
+        privileges::change_user(plan)?;
+        return die_with_parent();
     }
     if plan.has(Layer::Descriptors) {
         close_descriptors(kept).map_err(Missing::at(Layer::Descriptors))?;
@@ -80,12 +81,16 @@ pub fn confine(plan: &Plan, kept: &[RawFd]) -> Result<(), Missing> {
         privileges::drop_capabilities()?;
     }
     filesystem.restrict()?;
-    // A change of user ends this setting.
-    set_pdeathsig(Signal::SIGKILL).map_err(Missing::at(Layer::Rlimits))?;
+    die_with_parent()?;
     if plan.has(Layer::Seccomp) {
         calls::restrict(plan)?;
     }
     Ok(())
+}
+
+/// The system ends this process when its parent ends. A change of user ends this setting.
+fn die_with_parent() -> Result<(), Missing> {
+    set_pdeathsig(Signal::SIGKILL).map_err(Missing::at(Layer::Rlimits))
 }
 
 /// Closes all descriptors except standard input, output and error, and those `kept`.

@@ -122,7 +122,7 @@ impl Layer {
             Self::UtsNamespace => "seeing or changing the host name",
             Self::Scratch => "filling the disk",
             Self::Uid => "acting as the user of the worker or of another agent",
-            Self::Cgroup => "exceeding memory and processes between two measurements",
+            Self::Cgroup => "exceeding memory, processes and cores between two measurements",
         }
     }
 

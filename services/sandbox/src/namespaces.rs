@@ -33,12 +33,11 @@ pub fn before_start(plan: &mut Plan) -> Result<(), Missing> {
     if plan.has(Layer::Uid) && plan.user.is_none() && is_root() {
         plan.user = Some(FIRST_USER + std::process::id());
     }
-    if let Some(user) = plan.user {
+    if let Some((user, group)) = plan.owner() {
         let folders = [RUN, SCRATCH].map(|name| plan.folder.join(name));
         let pipes = plan.pipes().into_iter().filter(|pipe| pipe.exists());
         for path in folders.into_iter().chain(pipes) {
-            let owner = (Some(Uid::from_raw(user)), Some(Gid::from_raw(user)));
-            chown(&path, owner.0, owner.1).map_err(Missing::at(Layer::Uid))?;
+            chown(&path, Some(user), Some(group)).map_err(Missing::at(Layer::Uid))?;
         }
     }
     if plan.has(Layer::UserNamespace) && !is_root() {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use arena_model::SandboxLevel;
+use nix::unistd::{Gid, Uid};
 use serde::{Deserialize, Serialize};
 
 use crate::Layer;
@@ -32,8 +33,10 @@ pub struct Plan {
     pub variables: Vec<String>,
     /// The port on which the agent has to listen; none: it listens on a Unix socket.
     pub port: Option<u16>,
-    /// The user and group of the agent; none: that of the worker, or one of its own.
+    /// The user of the agent; none: that of the worker, or one of its own.
     pub user: Option<u32>,
+    /// Its group; none: the one with the number of the user.
+    pub group: Option<u32>,
     /// Limits of all processes of the agent together.
     pub limits: TreeLimits,
 }
@@ -50,6 +53,8 @@ pub struct TreeLimits {
     pub disk_bytes: u64,
     /// Time of the processor, in milliseconds.
     pub cpu_ms: u64,
+    /// Cores that they use at the same time. Only a control group limits them.
+    pub cpus: u32,
 }
 
 /// A limit of all processes of an agent together.
@@ -88,6 +93,13 @@ impl Plan {
     #[must_use]
     pub fn pipes(&self) -> [PathBuf; 2] {
         [STDIN, STDOUT].map(|name| self.folder.join(RUN).join(name))
+    }
+
+    /// The user and the group of the agent, if they are not those of the worker.
+    pub(crate) fn owner(&self) -> Option<(Uid, Gid)> {
+        let user = self.user?;
+        let group = self.group.unwrap_or(user);
+        Some((Uid::from_raw(user), Gid::from_raw(group)))
     }
 
     /// The scratch folder.

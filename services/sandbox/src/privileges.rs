@@ -1,17 +1,16 @@
 //! User and capabilities of an agent.
 
 use caps::{CapSet, Capability, CapsHashSet};
-use nix::unistd::{Gid, Uid, setgroups, setresgid, setresuid};
+use nix::unistd::{Uid, setgroups, setresgid, setresuid};
 
 use crate::{Layer, Missing, Plan};
 
 /// Becomes the user of the plan, for good.
 pub(crate) fn change_user(plan: &Plan) -> Result<(), Missing> {
-    let Some(user) = plan.user else {
+    let Some((uid, gid)) = plan.owner() else {
         return Ok(());
     };
     let missing = Missing::at(Layer::Uid);
-    let (uid, gid) = (Uid::from_raw(user), Gid::from_raw(user));
     setgroups(&[]).map_err(&missing)?;
     setresgid(gid, gid, gid).map_err(&missing)?;
     setresuid(uid, uid, uid).map_err(&missing)?;

@@ -10,7 +10,7 @@ use nix::{
     errno::Errno,
     mount::{MntFlags, MsFlags, mount, umount2},
     sys::statvfs::{FsFlags, statvfs},
-    unistd::{Gid, Uid, chdir, chown, pivot_root},
+    unistd::{chdir, chown, pivot_root},
 };
 
 use crate::{Layer, Missing, PACKAGE, Plan, RUN, SCRATCH, paths};
@@ -181,8 +181,8 @@ fn scratch(plan: &Plan, root: &Path) -> io::Result<()> {
     // More than the limit: exceeding the limit is a fault, not an error of the system.
     let size = bytes.saturating_add(bytes / 8 + SLACK_BYTES);
     tmpfs(&to, &format!("size={size},nr_inodes={INODES},mode=700"))?;
-    if let Some(user) = plan.user {
-        chown(&to, Some(Uid::from_raw(user)), Some(Gid::from_raw(user)))?;
+    if let Some((user, group)) = plan.owner() {
+        chown(&to, Some(user), Some(group))?;
     }
     Ok(())
 }

@@ -270,6 +270,16 @@ impl TournamentContext {
         need(self.agent(index))
     }
 
+    /// Cores to which a control group limits each process of an agent; 0: no limit, because it
+    /// uses several without naming their number.
+    pub(crate) fn cpu_limit(&self, index: u16) -> u32 {
+        let agent = self.agent(index);
+        match agent.concurrent {
+            true => agent.cpus,
+            false => agent.cpus.max(1),
+        }
+    }
+
     /// The smallest number of processes that an agent may have on this worker.
     pub(crate) fn replicas_min(&self, options: &AgentOptions) -> usize {
         let agents = 0..self.setup.agents.len() as u16;

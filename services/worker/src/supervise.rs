@@ -105,6 +105,8 @@ pub struct Limits {
     pub disk_bytes: u64,
     /// Time of the processor of all its processes together; zero: no limit.
     pub cpu: Duration,
+    /// Cores that all its processes use at the same time, in a control group; 0: no limit.
+    pub cpus: u32,
 }
 
 impl Default for Limits {
@@ -116,6 +118,7 @@ impl Default for Limits {
             output_bytes: 16 << 20,
             disk_bytes: 1 << 30,
             cpu: Duration::ZERO,
+            cpus: 0,
         }
     }
 }
@@ -139,6 +142,7 @@ impl Limits {
             output_bytes: given(limits.output_bytes).unwrap_or(default.output_bytes),
             disk_bytes: given(limits.disk_bytes).unwrap_or(default.disk_bytes),
             cpu: Duration::from_micros(limits.cpu_us),
+            cpus: default.cpus,
         }
     }
 
@@ -149,6 +153,7 @@ impl Limits {
             processes: self.processes.into(),
             disk_bytes: self.disk_bytes,
             cpu_ms: self.cpu.as_millis() as u64,
+            cpus: self.cpus,
         }
     }
 }

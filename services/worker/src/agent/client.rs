@@ -376,7 +376,7 @@ impl AgentTask {
         self.disconnect().await;
         let mut wait = match self.setup.source {
             Source::Endpoint(_) => BACK_OFF_ENDPOINT,
-            Source::Program { .. } | Source::Binary(_) => BACK_OFF,
+            Source::Program { .. } | Source::Binary { .. } => BACK_OFF,
         };
         let mut attempt = 1;
         let connection = loop {

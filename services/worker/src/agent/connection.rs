@@ -50,7 +50,11 @@ pub(crate) enum Source {
         limits: Limits,
     },
     /// An executable that the worker downloads by its hash.
-    Binary(v1::BinarySource),
+    Binary {
+        binary: v1::BinarySource,
+        /// Cores of each of its processes, in a control group; 0: no limit.
+        cpus: u32,
+    },
     /// A process that runs elsewhere.
     Endpoint(String),
 }
@@ -67,9 +71,17 @@ impl Source {
                     limits: Limits::default(),
                 }
             }
-            agent_setup::Source::Binary(binary) => Self::Binary(binary),
+            agent_setup::Source::Binary(binary) => Self::Binary { binary, cpus: 0 },
             agent_setup::Source::Endpoint(endpoint) => Self::Endpoint(endpoint.url),
         }
+    }
+
+    /// Limits the cores of each process of a binary.
+    pub(crate) fn on_cpus(mut self, most: u32) -> Self {
+        if let Self::Binary { cpus, .. } = &mut self {
+            *cpus = most;
+        }
+        self
     }
 }
 
@@ -147,11 +159,12 @@ impl AgentConnection {
                 )
                 .await?
             }
-            Source::Binary(binary) => {
+            Source::Binary { binary, cpus } => {
                 let provided = environment.binaries.provide(binary).await;
                 let path = provided.map_err(|error| Down::Worker(error.to_string()))?;
                 let args = binary.args.iter().map(Into::into).collect();
-                let limits = Limits::from_wire(binary.limits.as_ref());
+                let mut limits = Limits::from_wire(binary.limits.as_ref());
+                limits.cpus = *cpus;
                 let declared = binary.limits.as_ref().map_or(0, |it| it.memory_bytes);
                 if declared > machine.memory_bytes() {
                     let [needs, has] = [declared, machine.memory_bytes()].map(|it| it >> 20);

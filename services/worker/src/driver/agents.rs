@@ -437,7 +437,9 @@ impl TournamentAgents {
                 let client = NativeClient::new(index, self.shared.runner().clone());
                 return Reached::Native(RefCell::new(client));
             }
-            Some(source) => Source::of(source.clone(), &self.environment),
+            Some(source) => {
+                Source::of(source.clone(), &self.environment).on_cpus(context.cpu_limit(index))
+            }
         };
         let common = question::context(context.wire(), agent);
         let setup = || AgentClientSetup {
