@@ -1,33 +1,12 @@
 use std::{
-    env, fs,
+    fs,
     os::unix::fs::{PermissionsExt, symlink},
-    path::PathBuf,
 };
 
-use arena_tests::{World, arena, repository, spec};
+use arena_tests::{World, arena, find, lacks, repository, spec};
 
 /// Maximum bytes of the registered content of a kit. What compilers leave is larger.
 const CONTENT_BYTES: u64 = 3 << 20;
-
-/// The path of a program.
-fn find(program: &str) -> Option<PathBuf> {
-    let paths = env::var_os("PATH")?;
-    let mut files = env::split_paths(&paths).map(|folder| folder.join(program));
-    files.find(|file| file.is_file())
-}
-
-/// Whether this machine lacks a program of an agent, which is then skipped by name.
-#[expect(
-    clippy::print_stderr,
-    reason = "the output of a test names what it skips"
-)]
-fn lacks(agent: &str, programs: &[&str]) -> bool {
-    let missing = programs.iter().find(|program| find(program).is_none());
-    if let Some(missing) = missing {
-        eprintln!("skipped: {agent}: {missing} is missing");
-    }
-    missing.is_some()
-}
 
 /// Makes an agent in an empty folder, checks and registers it, and plays 200 games; `policy` is the
 /// file that its author edits. Skipped by name if a program is missing.

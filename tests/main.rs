@@ -1,6 +1,8 @@
 //! Tests across processes, in one binary. Each test uses its own folder and free ports, and leaves
 //! no process running.
 
+/// Agents run as the user of `--agent-user`.
+mod agent_user;
 /// `agent check` agrees with play.
 mod agreement;
 /// Crates have only the dependencies that the design allows.
@@ -73,6 +75,8 @@ mod rules_versions;
 mod sandbox;
 /// Tokens and keys stay secret.
 mod secrets;
+/// What only the memory of a worker has stays there.
+mod secrets_in_memory;
 /// Slow agents end games early.
 mod slow;
 /// Standings agree with the games.

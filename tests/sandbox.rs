@@ -1,8 +1,8 @@
 //! Agents in the sandbox, from their registration to their records.
 
-use std::fs;
+use std::{fs, io::Write, path::Path};
 
-use arena_tests::{World, repository, spec, until};
+use arena_tests::{World, lacks, repository, spec, until};
 use serde_json::Value;
 
 /// A name that no other text contains.
@@ -23,22 +23,55 @@ fn repository_path(path: &str) -> String {
     repository().join(path).display().to_string()
 }
 
-/// Plays agents in Python, Node and Rust against each other.
+/// Languages of agents that speak lines, as `arena agent new` makes them, with the programs that
+/// build and start them.
+const KITS: [(&str, &[&str]); 6] = [
+    ("python", &["python3"]),
+    ("javascript", &["node"]),
+    ("cpp", &["c++"]),
+    ("rust", &["cargo"]),
+    ("java", &["java", "javac"]),
+    ("go", &["go"]),
+];
+
+/// Makes, builds and registers the agents of [`KITS`], and returns their names. A language that this
+/// machine does not have is skipped by name.
+fn register_kits(world: &World, url: &str) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for (lang, programs) in KITS {
+        if lacks(lang, programs) {
+            continue;
+        }
+        let new = ["agent", "new", "--lang", lang, "--name", lang, lang];
+        let _ = world.arena(&new).ok();
+        let mut build = world.command(world.folder().join(lang).join("check"));
+        // It builds, and then plays test games, which are other tests.
+        build.env("ARENA", "true");
+        let _ = world.run(build).ok();
+        register(world, url, lang, lang, &[]);
+        names.push(lang);
+    }
+    names
+}
+
+/// Plays agents in every language against each other: some speak gRPC, the others lines.
 fn play(level: &str) {
     let world = world();
     let coordinator = world.coordinator("data", &[]);
     let url = coordinator.url();
+    let mut names = register_kits(&world, &url);
+    names.extend(["python-grpc", "node-grpc", "rust-grpc"]);
     register(
         &world,
         &url,
-        "python",
+        "python-grpc",
         &repository_path("agents/sdk/python/examples/greedy.py"),
         &[],
     );
     register(
         &world,
         &url,
-        "node",
+        "node-grpc",
         &repository_path("tests/agents/node"),
         &[],
     );
@@ -46,18 +79,21 @@ fn play(level: &str) {
     register(
         &world,
         &url,
-        "rust",
+        "rust-grpc",
         &rust,
         &["--bot", "greedy", "--", "agent", "serve"],
     );
     let worker = world.worker(&coordinator, &["--sandbox", level]);
     let more = format!("[play]\nsandbox = \"{level}\"\non_fault = \"forfeit\"");
-    let spec = spec(level, "kalah", 2, &["python", "node", "rust"], &more);
+    let spec = spec(level, "kalah", 1, &names, &more);
     let id = world.start_tournament(level, &spec, &url);
     world.finish_tournament(&id, &url);
     let standings = world.standings(&id, ["--coordinator", &url]);
-    for agent in standings["agents"].as_array().expect("agents") {
+    let agents = standings["agents"].as_array().expect("agents");
+    assert_eq!(agents.len(), names.len());
+    for agent in agents {
         assert_eq!(agent["faults"], 0, "{agent}");
+        assert_eq!(agent["voids"], 0, "{agent}");
         assert_ne!(agent["games"], 0, "{agent}");
     }
     worker.stop();
@@ -73,6 +109,71 @@ fn agents_play_in_the_kernel_level() {
 #[test]
 fn agents_play_in_the_strict_level() {
     play("strict");
+}
+
+/// The limit of cores in the control group of a process, in microseconds of each 20 ms.
+fn quota(pid: i32) -> Option<String> {
+    let groups = fs::read_to_string(format!("/proc/{pid}/cgroup")).expect("its groups");
+    let group = |controller: &str| {
+        groups.lines().find_map(|line| {
+            let mut parts = line.splitn(3, ':').skip(1);
+            let is_it = parts.next()?.split(',').any(|name| name == controller);
+            let path = parts.next()?.trim_start_matches('/').to_owned();
+            (is_it && path.contains("arena-agent-")).then_some(path)
+        })
+    };
+    let mounts = Path::new("/sys/fs/cgroup");
+    let version1 = group("cpu").map(|path| mounts.join("cpu").join(path).join("cpu.cfs_quota_us"));
+    let version2 = group("").map(|path| mounts.join(path).join("cpu.max"));
+    let mut files = version1.into_iter().chain(version2);
+    let text = files.find_map(|file| fs::read_to_string(file).ok())?;
+    text.split_whitespace().next().map(Into::into)
+}
+
+/// An agent gets the cores that it declares, and a quarter of one for each: 1 by default.
+#[test]
+fn control_group_limits_cores_of_an_agent() {
+    let skip = |why: &str| {
+        let name = "control_group_limits_cores_of_an_agent";
+        let _ = writeln!(std::io::stderr(), "skipped {name}: {why}");
+    };
+    if arena_sandbox::cgroup::Base::find().is_none() {
+        return skip("this user can create no control groups");
+    }
+    let world = world();
+    let coordinator = world.coordinator("data", &[]);
+    let url = coordinator.url();
+    let greedy = repository_path("agents/sdk/python/examples/greedy.py");
+    let agents = [("one", "25000"), ("three", "75000")];
+    register(&world, &url, "one", &greedy, &[]);
+    register(
+        &world,
+        &url,
+        "three",
+        &greedy,
+        &["--cpus", "3", "--", "--three"],
+    );
+    let worker = world.worker(&coordinator, &["--sandbox", "strict"]);
+    let spec = spec("cores", "kalah", 200_000, &["one", "three"], "");
+    let _ = world.start_tournament("cores", &spec, &url);
+    until("a game", || {
+        (coordinator.metric("arena_games_total", &[]) >= 1.0).then_some(())
+    });
+    for (name, expected) in agents {
+        let processes = world.processes().into_iter();
+        let mut processes = processes.filter(|(_, line)| {
+            let is_agent = line.contains("python") && !line.contains("agent guard");
+            is_agent && line.contains("--three") == (name == "three")
+        });
+        let (pid, line) = processes.next().expect("the agent runs");
+        match quota(pid) {
+            Some(quota) => assert_eq!(quota, expected, "{line}"),
+            None => skip("there is no cpu controller"),
+        }
+    }
+    worker.stop();
+    coordinator.stop();
+    world.nothing_runs();
 }
 
 #[test]

@@ -45,6 +45,28 @@ pub fn arena() -> PathBuf {
     beside
 }
 
+/// The path of a program in PATH.
+#[must_use]
+pub fn find(program: &str) -> Option<PathBuf> {
+    let paths = env::var_os("PATH")?;
+    let mut files = env::split_paths(&paths).map(|folder| folder.join(program));
+    files.find(|file| file.is_file())
+}
+
+/// Whether this machine lacks a program of an agent, which is then skipped by name.
+#[expect(
+    clippy::print_stderr,
+    reason = "the output of a test names what it skips"
+)]
+#[must_use]
+pub fn lacks(agent: &str, programs: &[&str]) -> bool {
+    let missing = programs.iter().find(|program| find(program).is_none());
+    if let Some(missing) = missing {
+        eprintln!("skipped: {agent}: {missing} is missing");
+    }
+    missing.is_some()
+}
+
 /// A Python with the SDK: ARENA_PYTHON, or else the one from `tests/setup`.
 ///
 /// # Errors

@@ -6,6 +6,7 @@ use arena_model::SandboxLevel;
 use arena_wire::networks::AgentNetworks;
 use arena_worker::{Options, WorkerError, machine::CoreSet, supervise::Sandbox};
 use clap::Args;
+use nix::unistd::{Uid, User};
 use serde_json::json;
 use tokio::io::AsyncReadExt;
 
@@ -154,10 +155,10 @@ pub(crate) struct WorkerArgs {
     )]
     agent_env: Vec<String>,
 
-    /// User id of all agents, if the worker is root [default: with strict one for each
-    /// process, else root without privileges]
-    #[arg(long, env = "ARENA_WORKER_AGENT_USER", value_name = "UID")]
-    agent_user: Option<u32>,
+    /// User of all agents, by name or number, if the worker is root [default: with strict one
+    /// for each process, else root without privileges]
+    #[arg(long, env = "ARENA_WORKER_AGENT_USER", value_name = "USER", value_parser = agent_user)]
+    agent_user: Option<AgentUser>,
 
     /// Write the output of each agent process to DIR/AGENT-PID.log
     #[arg(long, env = "ARENA_WORKER_AGENT_OUTPUT", value_name = "DIR")]
@@ -183,6 +184,12 @@ impl WorkerArgs {
                  or --metrics-public to let everyone read metrics",
                 self.metrics
             )));
+        }
+        if self.agent_user.is_some() && !Uid::effective().is_root() {
+            return Err(Failure::usage(
+                "--agent-user: only root can start agents as another user; start the worker as \
+                 root, or leave --agent-user out",
+            ));
         }
         let mut interrupt = Interrupt::listen()?;
         let program = std::env::current_exe()?;
@@ -215,7 +222,8 @@ impl WorkerArgs {
         );
         options.sandbox.readable.extend(self.agent_path);
         options.sandbox.variables = self.agent_env;
-        options.sandbox.user = self.agent_user;
+        options.sandbox.user = self.agent_user.map(|user| user.uid);
+        options.sandbox.group = self.agent_user.map(|user| user.gid);
         let level = options.sandbox.level;
         let service = options.build().await.map_err(failure)?;
         output::json_line(&json!({
@@ -231,6 +239,35 @@ impl WorkerArgs {
             }
         };
         service.run(stop).await.map(drop).map_err(failure)
+    }
+}
+
+/// The user of `--agent-user`.
+#[derive(Clone, Copy, Debug)]
+struct AgentUser {
+    uid: u32,
+    gid: u32,
+}
+
+/// Parses `--agent-user`. A number needs no account; its group has the same number then.
+fn agent_user(text: &str) -> Result<AgentUser, String> {
+    let number: Option<u32> = text.parse().ok();
+    let account = match number {
+        Some(uid) => User::from_uid(Uid::from_raw(uid)),
+        None => User::from_name(text),
+    };
+    let account = account.map_err(|error| format!("cannot read the users: {error}"))?;
+    match (account, number) {
+        (Some(user), _) => Ok(AgentUser {
+            uid: user.uid.as_raw(),
+            gid: user.gid.as_raw(),
+        }),
+        (None, Some(uid)) => Ok(AgentUser { uid, gid: uid }),
+        (None, None) => Err(
+            "this machine has no user of this name; give the number or the name of \
+             an existing user"
+                .to_owned(),
+        ),
     }
 }
 

@@ -26,8 +26,11 @@ pub struct Sandbox {
     pub readable: Vec<PathBuf>,
     /// Names of variables that agents get.
     pub variables: Vec<String>,
-    /// The user of all agents; none: that of the worker, or one for each process.
+    /// The user of all agents that are not part of Arena; none: that of the worker, or one for each
+    /// process.
     pub user: Option<u32>,
+    /// Its group; none: the one with the number of the user.
+    pub group: Option<u32>,
 }
 
 /// Why this machine does not have a level.
@@ -125,6 +128,7 @@ impl Sandbox {
             readable: self.readable.clone(),
             variables: self.variables.clone(),
             user: self.user,
+            group: self.group,
             ..Plan::default()
         }
     }
@@ -132,8 +136,9 @@ impl Sandbox {
     /// The plan for an agent.
     pub(super) fn plan_of(&self, launch: &Launch, folder: &Path, port: Option<u16>) -> Plan {
         let mut plan = self.plan(folder);
-        if !launch.is_trusted {
-            plan.set_level(self.level);
+        match launch.is_trusted {
+            false => plan.set_level(self.level),
+            true => plan.user = None,
         }
         if launch.listen == Listen::Tcp {
             plan.port = port;
