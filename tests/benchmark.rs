@@ -121,6 +121,7 @@ fn bars_belong_to_figures_and_have_limits() {
         serde_json::from_str(include_str!("data/bars.json")).expect("the list of bars");
     let sections = [
         include_str!("bench/sections/path.rs"),
+        include_str!("bench/sections/sandbox.rs"),
         include_str!("bench/sections/store.rs"),
         include_str!("bench/sections/large.rs"),
         include_str!("bench/sections/peers.rs"),

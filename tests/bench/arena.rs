@@ -1,7 +1,9 @@
 //! Runs `arena bench` as a child process, repeats it, and compares its measurements.
 
+use std::process::Command;
+
 use anyhow::{Context, bail};
-use arena_tests::World;
+use arena_tests::{World, arena};
 use serde::Deserialize;
 
 use crate::{Settings, note, report::Figure};
@@ -62,10 +64,32 @@ impl Line {
 
 /// Runs `arena bench`.
 pub(crate) fn bench(world: &World, arguments: &[&str], seconds: f64) -> anyhow::Result<Vec<Line>> {
+    run(world.command(arena()), world, arguments, seconds)
+}
+
+/// Runs `arena bench` for one line, with a variable for its workers.
+pub(crate) fn one_with(
+    world: &World,
+    arguments: &[&str],
+    seconds: f64,
+    (name, value): (&str, &str),
+) -> anyhow::Result<Line> {
+    let mut command = world.command(arena());
+    command.env(name, value);
+    let mut lines = run(command, world, arguments, seconds)?;
+    lines.pop().context("no line was measured")
+}
+
+fn run(
+    mut command: Command,
+    world: &World,
+    arguments: &[&str],
+    seconds: f64,
+) -> anyhow::Result<Vec<Line>> {
     let seconds = seconds.to_string();
-    let mut all = vec!["bench", "--seconds", &seconds, "--output", "json"];
-    all.extend(arguments);
-    let output = world.arena(&all);
+    command.args(["bench", "--seconds", &seconds, "--output", "json"]);
+    command.args(arguments);
+    let output = world.run(command);
     if output.code != Some(0) {
         bail!("{}", output.transcript());
     }
@@ -88,7 +112,7 @@ pub(crate) fn rules(world: &World, settings: &Settings) -> anyhow::Result<Vec<Li
 }
 
 /// The run with the median rate.
-fn middle(mut runs: Vec<Line>) -> Option<Line> {
+pub(crate) fn middle(mut runs: Vec<Line>) -> Option<Line> {
     runs.sort_by(|a, b| a.decisions_per_second.total_cmp(&b.decisions_per_second));
     let middle = runs.len() / 2;
     runs.into_iter().nth(middle)

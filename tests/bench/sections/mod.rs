@@ -6,6 +6,7 @@ pub(crate) mod floors;
 mod large;
 mod path;
 mod peers;
+mod sandbox;
 mod scale;
 mod store;
 
@@ -22,6 +23,8 @@ pub(crate) enum Section {
     Path,
     /// Agents that think: cores at work, and the first finished game.
     Cores,
+    /// Levels of the sandbox: the start of an agent, and its decisions.
+    Sandbox,
     /// Worker processes, games in flight, agents in a tournament.
     Scale,
     /// Durable results per second, and the time to acknowledge them.
@@ -40,6 +43,7 @@ impl Section {
             Self::Floors => "floors",
             Self::Path => "path",
             Self::Cores => "cores",
+            Self::Sandbox => "sandbox",
             Self::Scale => "scale",
             Self::Store => "store",
             Self::Fleet => "fleet",
@@ -54,6 +58,7 @@ impl Section {
             Self::Floors => floors::measure(settings, &mut measured),
             Self::Path => path::measure(settings, &mut measured),
             Self::Cores => cores::measure(settings, &mut measured),
+            Self::Sandbox => sandbox::measure(settings, &mut measured),
             Self::Scale => scale::measure(settings, &mut measured),
             Self::Store => store::measure(settings, &mut measured),
             Self::Fleet => fleet::measure(settings, &mut measured),
