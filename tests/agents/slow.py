@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Draws its moves and takes as many milliseconds for each decision as its argument
-says, one after the other."""
+says, one after the other. With the argument `cpu`, it computes for this time of the processor."""
 
 import sys
 import time
@@ -16,7 +16,13 @@ class Slow(Agent):
     uses_seed = True
 
     def choose(self, decision):
-        time.sleep(int(sys.argv[1]) / 1000)
+        seconds = int(sys.argv[1]) / 1000
+        if "cpu" in sys.argv[2:]:
+            end = time.thread_time() + seconds
+            while time.thread_time() < end:
+                pass
+        else:
+            time.sleep(seconds)
         return decision.rng.choice(decision.legal)
 
 
