@@ -8,7 +8,7 @@ use std::time::Duration;
 use arena_model::spec::Clock;
 use arena_wire::v1;
 
-pub(crate) use self::run_queue::{RunQueue, Thread, cpu_demand, on_sleep, on_wake};
+pub(crate) use self::run_queue::{RunQueue, TICKS, Thread, cpu_demand, on_sleep, on_wake};
 use crate::record::whole_micros;
 
 /// Default time for a move.

@@ -16,7 +16,7 @@ use super::{
     DecisionResult, Event, FaultReport, client::AgentTask, codec, connection::Down, question::Batch,
 };
 use crate::{
-    clock::{RunQueue, Spent},
+    clock::{RunQueue, Spent, TICKS},
     record::whole_micros,
 };
 
@@ -165,12 +165,28 @@ async fn within<T>(
 ) -> (Option<T>, Spent) {
     let mut answer = pin!(answer);
     let mut queued = Duration::ZERO;
+    let mut until = start + limit;
+    let mut ready = None;
     loop {
-        let until = start + limit + queued;
         let answer = time::timeout_at(until.into(), &mut answer).await.ok();
         let before = queued;
         queued = run_queue.map_or(Duration::ZERO, RunQueue::waited);
-        if answer.is_some() || queued <= before {
+        let waits = match (run_queue, ready.take()) {
+            _ if queued > before => {
+                until = start + limit + queued;
+                true
+            }
+            (None, _) => false,
+            // The agent may wait for a core now, which is counted when it gets one.
+            (Some(run_queue), before) => {
+                let is_first = before.is_none();
+                let waits = before.is_some_and(|before| run_queue.still_waits(&before));
+                ready = Some(run_queue.ready());
+                until = Instant::now() + TICKS;
+                is_first || waits
+            }
+        };
+        if answer.is_some() || !waits {
             let took = start.elapsed();
             return (answer, Spent { took, queued });
         }

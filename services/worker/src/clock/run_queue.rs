@@ -9,14 +9,21 @@ use std::{
     time::{Duration, Instant},
 };
 
-use procfs::process::Process;
+use procfs::process::{Process, Task};
+
+/// Time after which the counters of a thread with a core have moved: a tick of the system, 1 to 10 ms.
+pub(crate) const TICKS: Duration = Duration::from_millis(25);
 
 /// What the scheduler counted for one thread, in nanoseconds.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Counted {
     ran: u64,
     waited: u64,
 }
+
+/// Threads that were ready to run.
+#[derive(Debug)]
+pub(crate) struct Ready(HashMap<i32, Counted>);
 
 /// The agent's processes, from their creation on. Counts nothing where the system does not.
 #[derive(Debug)]
@@ -62,6 +69,23 @@ impl RunQueue {
         let agent = Duration::from_nanos(waited).min(unused);
         let own = OWN.with(|own| own.waited().saturating_sub(own.at_wake.get().max(self.own)));
         (agent + Duration::from_nanos(own)).min(wall)
+    }
+
+    /// The agent's threads that are ready to run now.
+    pub(crate) fn ready(&self) -> Ready {
+        let ready = tasks(&self.processes).filter(|task| {
+            let state = task.stat().map(|stat| stat.state);
+            state.is_ok_and(|state| state == 'R')
+        });
+        Ready(ready.filter_map(|task| counted(&task)).collect())
+    }
+
+    /// True if a thread that was ready [`TICKS`] ago has waited for a core since then. The scheduler
+    /// counts a wait only when it ends.
+    pub(crate) fn still_waits(&self, before: &Ready) -> bool {
+        let Ready(now) = self.ready();
+        now.iter()
+            .any(|(thread, counted)| before.0.get(thread) == Some(counted))
     }
 }
 
@@ -152,20 +176,26 @@ pub(crate) fn on_wake() {
 }
 
 fn threads(processes: &[i32]) -> impl Iterator<Item = (i32, Counted)> {
+    tasks(processes).filter_map(|task| counted(&task))
+}
+
+fn tasks(processes: &[i32]) -> impl Iterator<Item = Task> {
     let tasks = processes.iter().filter_map(|&id| {
         let process = Process::new(id).ok()?;
         process.tasks().ok()
     });
-    tasks.flatten().flatten().filter_map(|task| {
-        let counted = task.schedstat().ok()?;
-        Some((
-            task.tid,
-            Counted {
-                ran: counted.sum_exec_runtime,
-                waited: counted.run_delay,
-            },
-        ))
-    })
+    tasks.flatten().flatten()
+}
+
+fn counted(task: &Task) -> Option<(i32, Counted)> {
+    let counted = task.schedstat().ok()?;
+    Some((
+        task.tid,
+        Counted {
+            ran: counted.sum_exec_runtime,
+            waited: counted.run_delay,
+        },
+    ))
 }
 
 #[cfg(test)]
@@ -220,6 +250,47 @@ mod tests {
             waited
         });
         assert!(waited >= Duration::from_millis(20));
+    }
+
+    /// A process of the lowest priority on a core with busy threads runs now and then.
+    #[test]
+    fn wait_is_noticed_before_it_ends() {
+        on_a_busy_machine(|| {
+            let mut child = Command::new("nice")
+                .args(["-n", "19", "sh", "-c", "while :; do :; done"])
+                .spawn()
+                .expect("nice");
+            let queue = RunQueue::start(vec![child.id() as i32], cores());
+            loop {
+                let before = queue.ready();
+                thread::sleep(TICKS);
+                if queue.still_waits(&before) {
+                    break;
+                }
+            }
+            child.kill().and_then(|()| child.wait()).expect("its end");
+        });
+    }
+
+    #[test]
+    fn running_and_sleeping_threads_do_not_wait() {
+        let done = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+            let queue = RunQueue::start(vec![std::process::id() as i32], cores());
+            // On a busy machine, it waits now and then.
+            let runs = |_| {
+                let before = queue.ready();
+                thread::sleep(TICKS);
+                !before.0.is_empty() && !queue.still_waits(&before)
+            };
+            assert!((0..1000).any(runs), "it has a core, and waits");
+            done.store(true, Ordering::Relaxed);
+        });
     }
 
     #[test]
