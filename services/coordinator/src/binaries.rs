@@ -17,13 +17,15 @@ use arena_wire::{
     v1::{self, Role},
 };
 
-use crate::{door::Principal, error::Error};
+use crate::{door::Principal, error::Error, handle::OWN_UPLOADS_MAX};
 
 /// Prefix of the documents, which name a binary and an owner.
 const PREFIX: &str = "binaries/";
 /// Time after an upload in which an agent can be registered.
 const GRACE: Duration = Duration::from_secs(3600);
 
+/// Suggested delay for an owner with too many uploads.
+const OWN_WAIT: Duration = Duration::from_secs(2);
 /// Bytes that a smaller binary counts as, because a file occupies as much.
 const BYTES_MIN: u64 = 4096;
 
@@ -37,6 +39,8 @@ struct OwnerUploads {
     stored_bytes: u64,
     /// Bytes of open uploads.
     open_bytes: u64,
+    /// Number of open uploads.
+    open: u32,
 }
 
 impl OwnerUploads {
@@ -74,7 +78,12 @@ impl Uploads {
         let of = all.entry(by.owner.to_string()).or_default();
         let used = of.stored_bytes.saturating_add(of.open_bytes);
         by.check_limit(&limits::UPLOAD_BYTES, used, size)?;
+        // Uploads of others need places, too.
+        if by.role != Role::Admin && of.open >= OWN_UPLOADS_MAX {
+            return Err(Error::Overloaded { wait: OWN_WAIT });
+        }
         of.open_bytes += size;
+        of.open += 1;
         drop(all);
         Ok(OpenUpload {
             uploads: self.clone(),
@@ -95,7 +104,7 @@ impl Uploads {
                 of.stored_bytes -= of.stored.remove(&digest).unwrap_or(0);
             }
         }
-        all.retain(|_, of| of.open_bytes > 0 || !of.stored.is_empty());
+        all.retain(|_, of| of.open > 0 || !of.stored.is_empty());
     }
 }
 
@@ -130,6 +139,7 @@ impl Drop for OpenUpload {
     fn drop(&mut self) {
         if let Some(of) = self.uploads.lock().get_mut(&*self.by.owner) {
             of.open_bytes -= self.size;
+            of.open -= 1;
         }
     }
 }

@@ -37,6 +37,8 @@ const LOCAL: &str = "local";
 const ADMIN_TOKEN: &str = "admin.token";
 /// Name of the web page in the audit trail.
 const WEB_PAGE: &str = "web page";
+/// Maximum bytes of what a request was about in the audit trail.
+const TARGET_BYTES_MAX: usize = 256;
 /// Name of callers in the audit trail if everyone may do everything.
 const INSECURE: &str = "insecure";
 
@@ -282,10 +284,11 @@ impl Principal {
         self.role == Role::Unspecified
     }
 
-    /// Says what the request is about.
-    pub(crate) fn on(&self, target: impl Into<String>) {
+    /// Says what the request is about. The audit trail has the beginning of a long name.
+    pub(crate) fn on(&self, target: &str) {
+        let end = target.floor_char_boundary(TARGET_BYTES_MAX);
         // The first word counts.
-        let _ = self.target.set(target.into());
+        let _ = self.target.set(target[..end].to_owned());
     }
 
     /// What the request was about.

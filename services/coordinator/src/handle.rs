@@ -26,8 +26,11 @@ use crate::{
 
 /// Maximum number of plans and comparisons of agents at a time; others wait.
 pub(crate) const COMPUTATIONS_MAX: usize = 2;
-/// Transfers of files at once. Each occupies a thread, and calls of the store need threads, too.
-pub(crate) const TRANSFERS_MAX: usize = 32;
+/// Uploads of files at once, and downloads. Each occupies a thread, and calls of the store need threads,
+/// too.
+pub(crate) const TRANSFERS_MAX: usize = 16;
+/// Uploads of one owner at once.
+pub(crate) const OWN_UPLOADS_MAX: u32 = 4;
 /// Maximum time between two chunks of a transfer: it occupies a thread meanwhile.
 pub(crate) const CHUNK_TIMEOUT: Duration = Duration::from_secs(30);
 /// Pages of games and differences that are read at a time; others wait. A page needs several times
@@ -54,8 +57,9 @@ pub(crate) struct Handle {
     pub(crate) uploads: Uploads,
     /// Places of pages that are read.
     pub(crate) pages: Arc<Semaphore>,
-    /// Places of transfers of files.
-    pub(crate) transfers: Arc<Semaphore>,
+    /// Places of uploads and of downloads of files.
+    pub(crate) incoming: Arc<Semaphore>,
+    pub(crate) outgoing: Arc<Semaphore>,
     /// Tests of the accounting make records up.
     #[cfg(test)]
     pub(crate) trusts_records: bool,
@@ -197,9 +201,15 @@ impl Handle {
         page
     }
 
-    /// A place for a transfer of a file.
-    pub(crate) fn transfer(&self) -> Result<OwnedSemaphorePermit, Error> {
-        let place = Arc::clone(&self.transfers).try_acquire_owned();
+    /// A place for an upload.
+    pub(crate) fn upload_place(&self) -> Result<OwnedSemaphorePermit, Error> {
+        let place = Arc::clone(&self.incoming).try_acquire_owned();
+        place.map_err(|_| Error::Overloaded { wait: ROOM_WAIT })
+    }
+
+    /// A place for a download.
+    pub(crate) fn download_place(&self) -> Result<OwnedSemaphorePermit, Error> {
+        let place = Arc::clone(&self.outgoing).try_acquire_owned();
         place.map_err(|_| Error::Overloaded { wait: ROOM_WAIT })
     }
 

@@ -202,7 +202,8 @@ impl Options {
             uploads: core.uploads.clone(),
             computations: Arc::new(Semaphore::new(COMPUTATIONS_MAX)),
             pages: Arc::new(Semaphore::new(PAGES_MAX)),
-            transfers: Arc::new(Semaphore::new(TRANSFERS_MAX)),
+            incoming: Arc::new(Semaphore::new(TRANSFERS_MAX)),
+            outgoing: Arc::new(Semaphore::new(TRANSFERS_MAX)),
             #[cfg(test)]
             trusts_records: self.trusts_records,
             #[cfg(test)]

@@ -3,6 +3,7 @@
 
 mod agents;
 mod audits;
+mod bounds;
 mod checkpoints;
 mod claims;
 mod crowd;

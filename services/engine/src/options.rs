@@ -300,11 +300,18 @@ fn hint(nearest: Option<&String>, known: &[String]) -> String {
     }
 }
 
+/// Longest name that is compared with others, bytes: the time grows with its square.
+const COMPARED_MAX: usize = 128;
+
 /// The known name that is most similar to a misspelt one, if any is similar.
 #[must_use]
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    if name.len() > COMPARED_MAX {
+        return None;
+    }
     known
         .into_iter()
+        .filter(|candidate| candidate.len() <= 2 * COMPARED_MAX)
         .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
         .filter(|(distance, candidate)| *distance <= 1 + candidate.len().min(name.len()) / 3)
         .min()

@@ -84,5 +84,8 @@ pub const RESERVE_BYTES: u64 = 32 << 20;
 /// Longest key of a document, bytes.
 pub const KEY_BYTES_MAX: usize = 1 << 10;
 
-/// Longest value of a document, and largest game (record and side), bytes.
+/// Largest game (record and side), bytes. A document that can grow begins with at most so many.
 pub const VALUE_BYTES_MAX: usize = 1 << 20;
+
+/// Longest value of a document, bytes.
+pub const DOCUMENT_BYTES_MAX: usize = 4 << 20;

@@ -1,13 +1,13 @@
 //! Limits of the store's input, checked before anything is accepted.
 
-use crate::{Change, KEY_BYTES_MAX, StoreError, StoredGame, VALUE_BYTES_MAX};
+use crate::{Change, DOCUMENT_BYTES_MAX, KEY_BYTES_MAX, StoreError, StoredGame, VALUE_BYTES_MAX};
 
 pub(crate) fn changes(changes: &[Change]) -> Result<(), StoreError> {
     changes.iter().try_for_each(|change| {
         let name = || format!("{} \"{:.40}\"", change.collection, change.key);
         check("key of", name, change.key.len(), KEY_BYTES_MAX)?;
         let bytes = change.value.as_ref().map_or(0, Vec::len);
-        check("document", name, bytes, VALUE_BYTES_MAX)
+        check("document", name, bytes, DOCUMENT_BYTES_MAX)
     })
 }
 

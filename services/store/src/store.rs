@@ -172,7 +172,7 @@ pub trait Store: Send + Sync {
     /// Applies all changes or none; durable before the return.
     ///
     /// # Errors
-    /// `TooLarge` for a key over 1 KiB or a value over 1 MiB, or an error of the disk.
+    /// `TooLarge` for a key over 1 KiB or a value over 4 MiB, or an error of the disk.
     fn put_many(&self, changes: Vec<Change>) -> Result<(), StoreError>;
 
     /// Reads a document.

@@ -228,7 +228,7 @@ impl Core {
             tracing::error!(tournament, %error, "cannot store the end of the tournament");
             // The next start continues with it.
             if let Error::Store(cause) = error {
-                self.failed.get_or_insert(cause);
+                self.store_failed(&cause);
             }
         }
         for (id, compare) in written.acknowledged {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arena_model::{engine::options::nearest, spec::Records};
-use arena_store::{Change as Stored, TableState};
+use arena_store::{Change as Stored, StoreError, TableState, VALUE_BYTES_MAX};
 use arena_wire::{
     limits,
     v1::{self, TournamentState},
@@ -298,7 +298,17 @@ impl Core {
         let mut info = Info::planned(id.as_str().into(), 1, tournament, setup, &stages);
         info.is_sealable = !document.seed_commitment.is_empty();
         let results = Results::before(plan.tally, stages, &info);
-        let mut changes = vec![stored(&document)];
+        let change = stored(&document);
+        let bytes = change.value.as_ref().map_or(0, Vec::len);
+        if bytes > VALUE_BYTES_MAX {
+            // It grows by its rounds and its end.
+            return Err(Error::Store(StoreError::TooLarge {
+                what: format!("the tournament {id} with its spec and agents"),
+                bytes,
+                limit: VALUE_BYTES_MAX,
+            }));
+        }
+        let mut changes = vec![change];
         changes.extend(self.remember_start(request, by, &id, true));
         self.persist(changes).await?;
         tracing::info!(

@@ -41,7 +41,7 @@ impl AdminService for AdminRpc {
         let by = principal(&request);
         let created = self.tokens()?.create(request.into_inner()).await?;
         if let Some(token) = &created.token {
-            by.on(&*token.id);
+            by.on(&token.id);
             let (id, role) = (&token.id, role_name(token.role()));
             tracing::info!(id, role, label = ?token.label, "token created");
         }
@@ -60,7 +60,7 @@ impl AdminService for AdminRpc {
         &self,
         request: Request<v1::RevokeTokenRequest>,
     ) -> Answer<v1::RevokeTokenResponse> {
-        principal(&request).on(&*request.get_ref().id);
+        principal(&request).on(&request.get_ref().id);
         let token = self.tokens()?.revoke(&request.get_ref().id).await?;
         tracing::info!(id = token.id, "token revoked");
         Ok(Response::new(v1::RevokeTokenResponse {

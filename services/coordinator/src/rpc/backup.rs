@@ -12,9 +12,10 @@ pub(super) fn send(
     handle: &Handle,
 ) -> Result<mpsc::Receiver<Result<v1::BackupStoreResponse, Status>>, Error> {
     let message = |part| v1::BackupStoreResponse { part: Some(part) };
-    let (mut out, receiver) = Chunks::new(handle.transfer()?, |chunk| v1::BackupStoreResponse {
-        part: Some(Part::Chunk(chunk)),
-    });
+    let (mut out, receiver) =
+        Chunks::new(handle.download_place()?, |chunk| v1::BackupStoreResponse {
+            part: Some(Part::Chunk(chunk)),
+        });
     let store = handle.store.clone();
     tokio::task::spawn_blocking(move || {
         let last = match store.backup(&mut out) {

@@ -41,7 +41,7 @@ pub(super) async fn upload(
             return Err(invalid("an upload starts with its header"));
         }
     };
-    by.on(&*header.sha256);
+    by.on(&header.sha256);
     let sha256 = parse_sha256(&header.sha256)?;
     let size = header.size_bytes;
     if size == 0 || size > BINARY_BYTES_MAX {
@@ -57,7 +57,7 @@ pub(super) async fn upload(
         return Ok(answer(true));
     }
     let open = handle.uploads.reserve(&by, size)?;
-    let _place = handle.transfer()?;
+    let _place = handle.upload_place()?;
     let space = handle.with_store(move |store| Ok(store.reserve_upload(size)?));
     let space = space.await?;
     let (sender, mut chunks) = mpsc::channel::<Vec<u8>>(CHUNKS_WAITING);
@@ -162,8 +162,8 @@ pub(super) async fn fetch(
     }
     let path = handle.with_store(move |store| Ok(store.binary_path(&binary)));
     let path = path.await?.ok_or(Error::UnknownBinary { sha256 })?;
-    let (mut out, receiver) = Chunks::new(handle.transfer()?, |chunk| v1::FetchBinaryResponse {
-        chunk,
+    let (mut out, receiver) = Chunks::new(handle.download_place()?, |chunk| {
+        v1::FetchBinaryResponse { chunk }
     });
     tokio::task::spawn_blocking(move || {
         let sent = File::open(&path).and_then(|mut file| io::copy(&mut file, &mut out));

@@ -3,6 +3,10 @@
 use std::{
     future::pending,
     pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
     task::{Context, Poll, ready},
     time::Duration,
 };
@@ -19,6 +23,9 @@ use crate::{door::StreamPlace, error::Error};
 
 /// Maximum time until a request has arrived.
 pub(super) const READ_MAX: Duration = Duration::from_secs(30);
+
+/// Suggested delay after a request for which there was no room.
+const FULL_WAIT: Duration = Duration::from_secs(1);
 
 /// An answer that ends when the permission of its caller does.
 pub(super) struct Permitted {
@@ -60,18 +67,39 @@ impl http_body::Body for Permitted {
     }
 }
 
+/// Bytes of all requests that are being read, with their maximum.
+pub(super) struct Reading {
+    bytes: AtomicU64,
+    max: u64,
+}
+
+impl Reading {
+    pub(super) fn new(max: u64) -> Arc<Self> {
+        Arc::new(Self {
+            bytes: AtomicU64::new(0),
+            max,
+        })
+    }
+}
+
 /// A request of limited size that must arrive in time.
 pub(super) struct Bounded {
     body: Body,
     left: u64,
+    /// Bytes of it that were read.
+    read: u64,
+    of: Arc<Reading>,
     deadline: Pin<Box<Sleep>>,
 }
 
 impl Bounded {
-    pub(super) fn new(body: Body, bytes_max: u64) -> Self {
+    /// A request of at most so many bytes, and one of those that are counted together.
+    pub(super) fn new(body: Body, bytes_max: u64, of: Arc<Reading>) -> Self {
         Self {
             body,
             left: bytes_max,
+            read: 0,
+            of,
             deadline: Box::pin(sleep_until(Instant::now() + READ_MAX)),
         }
     }
@@ -101,6 +129,11 @@ impl http_body::Body for Bounded {
                 return Poll::Ready(Some(Err(large)));
             }
         }
+        self.read += bytes;
+        if self.of.bytes.fetch_add(bytes, Relaxed) + bytes > self.of.max {
+            let full = Error::Overloaded { wait: FULL_WAIT };
+            return Poll::Ready(Some(Err(full.into())));
+        }
         Poll::Ready(frame)
     }
 
@@ -110,5 +143,59 @@ impl http_body::Body for Bounded {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
+    }
+}
+
+impl Drop for Bounded {
+    fn drop(&mut self) {
+        self.of.bytes.fetch_sub(self.read, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+
+    use tonic::Code;
+
+    use super::*;
+
+    /// A body of one frame.
+    struct Whole(Option<Bytes>);
+
+    impl http_body::Body for Whole {
+        type Data = Bytes;
+        type Error = Status;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+            Poll::Ready(self.0.take().map(|bytes| Ok(Frame::data(bytes))))
+        }
+    }
+
+    async fn read(body: &mut Bounded) -> Result<(), Code> {
+        let frame = poll_fn(|context| http_body::Body::poll_frame(Pin::new(&mut *body), context));
+        let frame = frame.await.expect("a frame");
+        frame.map(drop).map_err(|status| status.code())
+    }
+
+    #[tokio::test]
+    async fn requests_that_are_read_are_bounded_together() {
+        let reading = Reading::new(10);
+        let body = |bytes: &'static [u8], max| {
+            let whole = Body::new(Whole(Some(Bytes::from_static(bytes))));
+            Bounded::new(whole, max, Arc::clone(&reading))
+        };
+        let mut first = body(b"seven..", 7);
+        assert_eq!(read(&mut first).await, Ok(()));
+        let refused = read(&mut body(b"four", 7)).await;
+        assert_eq!(refused, Err(Code::ResourceExhausted));
+        drop(first);
+        assert_eq!(read(&mut body(b"four", 7)).await, Ok(()));
+        let refused = read(&mut body(b"four", 3)).await;
+        assert_eq!(refused, Err(Code::OutOfRange));
+        assert_eq!(reading.bytes.load(Relaxed), 0);
     }
 }

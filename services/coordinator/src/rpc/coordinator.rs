@@ -82,7 +82,7 @@ impl CoordinatorService for CoordinatorRpc {
     ) -> Answer<v1::RemoveAgentResponse> {
         let by = principal(&request);
         let request = request.into_inner();
-        by.on(&*request.name);
+        by.on(&request.name);
         self.handle
             .change(|core| Box::pin(async move { core.remove(request, &by).await }))
             .await?;
@@ -126,7 +126,7 @@ impl CoordinatorService for CoordinatorRpc {
     ) -> Answer<v1::RemoveRulesetResponse> {
         let by = principal(&request);
         let request = request.into_inner();
-        by.on(&*request.name);
+        by.on(&request.name);
         self.handle
             .change(|core| Box::pin(async move { core.remove_ruleset(request, &by).await }))
             .await?;
@@ -152,7 +152,7 @@ impl CoordinatorService for CoordinatorRpc {
         let request = request.into_inner();
         let (mut plan, agents) = self.handle.plan(&request.spec_toml, &request.seed).await?;
         plan.seal(random::bytes()?);
-        by.on(plan.tournament.name.to_string());
+        by.on(&plan.tournament.name.to_string());
         let notes = endpoints::ask(&plan, &agents).await?;
         let started = self
             .handle
@@ -209,7 +209,7 @@ impl CoordinatorService for CoordinatorRpc {
     ) -> Answer<v1::PauseTournamentResponse> {
         let by = principal(&request);
         let request = request.into_inner();
-        by.on(&*request.tournament_id);
+        by.on(&request.tournament_id);
         let (after, id) = (TournamentState::Paused, request.request_id);
         let tournament = self.change(after, id, request.tournament_id, by).await?;
         Ok(Response::new(v1::PauseTournamentResponse { tournament }))
@@ -221,7 +221,7 @@ impl CoordinatorService for CoordinatorRpc {
     ) -> Answer<v1::ResumeTournamentResponse> {
         let by = principal(&request);
         let request = request.into_inner();
-        by.on(&*request.tournament_id);
+        by.on(&request.tournament_id);
         let (after, id) = (TournamentState::Running, request.request_id);
         let tournament = self.change(after, id, request.tournament_id, by).await?;
         Ok(Response::new(v1::ResumeTournamentResponse { tournament }))
@@ -233,7 +233,7 @@ impl CoordinatorService for CoordinatorRpc {
     ) -> Answer<v1::CancelTournamentResponse> {
         let by = principal(&request);
         let request = request.into_inner();
-        by.on(&*request.tournament_id);
+        by.on(&request.tournament_id);
         let (after, id) = (TournamentState::Cancelled, request.request_id);
         let tournament = self.change(after, id, request.tournament_id, by).await?;
         Ok(Response::new(v1::CancelTournamentResponse { tournament }))
@@ -245,7 +245,7 @@ impl CoordinatorService for CoordinatorRpc {
     ) -> Answer<v1::RetryTournamentResponse> {
         let by = principal(&request);
         let request = request.into_inner();
-        by.on(&*request.tournament_id);
+        by.on(&request.tournament_id);
         let tournament = self
             .handle
             .change(|core| Box::pin(async move { core.retry(request, &by).await }))

@@ -22,7 +22,7 @@ use tonic_types::StatusExt;
 
 use super::{
     answers::Answers,
-    bodies::{Bounded, Permitted, READ_MAX},
+    bodies::{Bounded, Permitted, READ_MAX, Reading},
     refusals::Refusals,
 };
 use crate::{
@@ -42,9 +42,20 @@ const METHOD: &str = "/arena.v1.WorkerService/Report";
 const UPLOAD: &str = "/arena.v1.CoordinatorService/UploadBinary";
 /// Prefix of the methods of workers, which have small requests.
 const WORKER_METHODS: &str = "/arena.v1.WorkerService/";
-/// Maximum bytes of a worker's request other than a report, and of any other request.
-const WORKER_REQUEST_BYTES_MAX: u64 = 64 << 10;
-const REQUEST_BYTES_MAX: u64 = 4 << 20;
+/// Methods whose requests contain a spec or a description.
+const LARGE_METHODS: [&str; 4] = [
+    "/arena.v1.CoordinatorService/PlanTournament",
+    "/arena.v1.CoordinatorService/StartTournament",
+    "/arena.v1.CoordinatorService/RegisterAgent",
+    "/arena.v1.CoordinatorService/RegisterRuleset",
+];
+/// Maximum bytes of their requests, of all others but reports, and of those without a token.
+const LARGE_BYTES_MAX: u64 = 4 << 20;
+const SMALL_BYTES_MAX: u64 = 64 << 10;
+const ANONYMOUS_BYTES_MAX: u64 = 4 << 10;
+/// Maximum bytes of all requests that are being read, without reports: of known callers, and of those
+/// without a token.
+const READING_MAX: [u64; 2] = [64 << 20, 4 << 20];
 /// Maximum encoded bytes of all open reports; decoded, they need several times as much.
 const BYTES_MAX: u64 = 32 << 20;
 /// A report is aborted while it is read if all of them exceed this.
@@ -65,6 +76,8 @@ pub(crate) struct Gate {
     pub(crate) trail: Arc<Trail>,
     games_max: u64,
     held: Mutex<Held>,
+    /// Requests that are being read: of known callers, and of others.
+    reading: [Arc<Reading>; 2],
     answers: Arc<Answers>,
     refusals: Refusals,
     /// Time of the last warning about refused requests, and their number since.
@@ -96,6 +109,7 @@ impl Gate {
             door,
             trail: Arc::new(trail),
             games_max,
+            reading: READING_MAX.map(Reading::new),
             held: Mutex::default(),
             answers: Arc::default(),
             refusals: Refusals::default(),
@@ -331,11 +345,15 @@ where
             request = request.map(|body| Body::new(Metered::new(body, Arc::clone(admitted))));
             request.extensions_mut().insert(Arc::clone(admitted));
         } else if path != UPLOAD {
-            let bytes_max = match path.starts_with(WORKER_METHODS) {
-                true => WORKER_REQUEST_BYTES_MAX,
-                false => REQUEST_BYTES_MAX,
+            let (bytes_max, of) = match principal.is_anonymous() {
+                true => (ANONYMOUS_BYTES_MAX, &self.gate.reading[1]),
+                false if LARGE_METHODS.contains(&&*path) => {
+                    (LARGE_BYTES_MAX, &self.gate.reading[0])
+                }
+                false => (SMALL_BYTES_MAX, &self.gate.reading[0]),
             };
-            request = request.map(|body| Body::new(Bounded::new(body, bytes_max)));
+            let of = Arc::clone(of);
+            request = request.map(|body| Body::new(Bounded::new(body, bytes_max, of)));
         }
         let answering = self.inner.call(request);
         Box::pin(async move {

@@ -53,7 +53,7 @@ impl WorkerService for WorkerRpc {
     async fn join(&self, request: Request<v1::JoinRequest>) -> Answer<Presence> {
         let by = principal(&request);
         let request = request.into_inner();
-        by.on(&*request.name);
+        by.on(&request.name);
         let (owner, process) = (Arc::clone(&by.owner), request.process);
         let presence = self.handle.ask(|core| core.join(request, owner)).await?;
         // A join that fails is no use. Without a use, the worker leaves with its `presence`.

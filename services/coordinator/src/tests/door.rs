@@ -27,12 +27,12 @@ use crate::{Access, Options};
 /// A coordinator that asks for tokens.
 pub(super) struct Guarded {
     pub(super) arena: Fixture,
-    channel: Channel,
+    pub(super) channel: Channel,
     pub(super) admin: Token,
 }
 
 impl Guarded {
-    async fn new() -> Self {
+    pub(super) async fn new() -> Self {
         Self::with(options(memory()), Token::draw().expect("random numbers")).await
     }
 

@@ -12,7 +12,7 @@ use std::{
 };
 
 use crate::{
-    Sha256Digest, StoreError, VALUE_BYTES_MAX,
+    DOCUMENT_BYTES_MAX, Sha256Digest, StoreError,
     documents::{self, Summary},
     error::At,
     files,
@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Maximum size of a pack or a document: the largest game or value, a few names, and lengths.
-const PIECE_BYTES_MAX: usize = VALUE_BYTES_MAX + (64 << 10);
+const PIECE_BYTES_MAX: usize = DOCUMENT_BYTES_MAX + (64 << 10);
 /// Bytes that are searched at a time.
 const WINDOW_BYTES: usize = 8 << 20;
 

@@ -16,8 +16,8 @@ use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use crate::{
-    Change, Collection, KEY_BYTES_MAX, MemoryStore, Options, SledStore, Store, StoreError,
-    StoredGame, VALUE_BYTES_MAX,
+    Change, Collection, DOCUMENT_BYTES_MAX, KEY_BYTES_MAX, MemoryStore, Options, SledStore, Store,
+    StoreError, StoredGame, VALUE_BYTES_MAX,
 };
 
 /// A game whose bytes follow from its name, so that an exchange of games is found.
@@ -197,7 +197,7 @@ fn changes_of_documents_are_made_together(store: &Arc<dyn Store>) {
         store.list(Collection::Agents).unwrap(),
         [("new".to_owned(), b"2".to_vec())]
     );
-    let over = vec![0; VALUE_BYTES_MAX + 1];
+    let over = vec![0; DOCUMENT_BYTES_MAX + 1];
     let refused = store.put_many(vec![
         change(Collection::Agents, "new", None),
         change(Collection::Agents, "large", Some(&over)),
@@ -218,6 +218,13 @@ fn what_is_too_large_is_refused_and_nothing_of_it_taken(store: &Arc<dyn Store>) 
     assert!(
         matches!(refused, Err(StoreError::TooLarge { .. })),
         "{refused:?}"
+    );
+    // The documents of tournaments grow.
+    let largest = vec![7; DOCUMENT_BYTES_MAX];
+    store.put(Collection::Tournaments, "cup", &largest).unwrap();
+    assert_eq!(
+        store.get(Collection::Tournaments, "cup").unwrap(),
+        Some(largest)
     );
     let large = StoredGame {
         record: vec![0; VALUE_BYTES_MAX + 1],
