@@ -17,6 +17,8 @@ use crate::{Games, Output, PAPER_000, Started, World, spec, until, within};
 const GAP: u64 = 40;
 /// The limit for the next durable game after a disturbance.
 const CALM: Duration = Duration::from_secs(120);
+/// Exit code of a command that no coordinator answers.
+const UNREACHABLE: i32 = 4;
 /// How long an owner is stopped: longer than its lease.
 const STOPPED: Duration = Duration::from_secs(5);
 /// Ends every session of the coordinators, whether or not it is in a commit.
@@ -81,7 +83,7 @@ impl StressTest for Databases {
             let expected = World::new().tournament(&text, "one", &[]).2;
             let path = world.write(&format!("{name}.toml"), text);
             let start = ["tournament", "start", &path, "--output", "json"];
-            let id = call(&world, &address, &start)?.tournament_id();
+            let id = call(&mut cluster, &address, &start)?.tournament_id();
             let all = before + expected.games.len() as u64;
             while sent < self.kills && games(&server) + 2 * GAP < all {
                 let reached = games(&server);
@@ -99,7 +101,7 @@ impl StressTest for Databases {
             cluster.wait_games(&server, all)?;
             until("an owner", || cluster.owner());
             before = all;
-            check(&world, &id, &address, &expected)?;
+            check(&mut cluster, &id, &address, &expected)?;
         }
         let verified = world.arena(&["store", "verify", "--store", &cluster.url]);
         if verified.code != Some(0) {
@@ -242,19 +244,35 @@ fn games(server: &PostgresServer) -> u64 {
     games.parse().expect("a number")
 }
 
-/// Runs a command with the token of both coordinators.
-fn call(world: &World, address: &str, arguments: &[&str]) -> Result<Output, Broken> {
+/// Runs a command with the token of both coordinators, again while the owner ends and another one
+/// takes over.
+fn call(cluster: &mut Cluster<'_>, address: &str, arguments: &[&str]) -> Result<Output, Broken> {
     let access = ["--coordinator", address, "--token-file", "one/admin.token"];
-    let output = world.arena(&[arguments, &access].concat());
-    match output.code {
-        Some(0) => Ok(output),
-        _ => Err(Broken::new(output.transcript())),
-    }
+    let mut problem = String::new();
+    let answered = within(CALM, || {
+        cluster.restart_ended();
+        let output = cluster.world.arena(&[arguments, &access].concat());
+        match output.code {
+            Some(0) => Some(Ok(output)),
+            Some(UNREACHABLE) => {
+                problem = output.transcript();
+                None
+            }
+            _ => Some(Err(Broken::new(output.transcript()))),
+        }
+    });
+    answered.unwrap_or_else(|| Err(Broken::new(problem)))
 }
 
-fn check(world: &World, id: &str, address: &str, expected: &Games) -> Result<(), Broken> {
-    call(world, address, &["tournament", "watch", id])?;
-    let found = Games::of(&call(world, address, &["export", id, "--format", "jsonl"])?);
+fn check(
+    cluster: &mut Cluster<'_>,
+    id: &str,
+    address: &str,
+    expected: &Games,
+) -> Result<(), Broken> {
+    call(cluster, address, &["tournament", "watch", id])?;
+    let export = ["export", id, "--format", "jsonl"];
+    let found = Games::of(&call(cluster, address, &export)?);
     match expected.difference(&found) {
         Some(difference) => Err(Broken::new(format_args!("{id}: {difference}"))),
         None => Ok(()),
