@@ -8,7 +8,9 @@ use std::{
     thread,
 };
 
+use arena_access::Credentials;
 use arena_tests::{Output, Server, World, arena, spec, until};
+use arena_wire::v1::{self, worker_service_client::WorkerServiceClient};
 use nix::unistd::{Uid, setfsuid};
 
 /// Makes certificates in the folder `tls`.
@@ -414,5 +416,31 @@ fn listener_of_another_user_gets_no_token() {
     let words = ["another user's", &format!("{port}.token")];
     let _ = world.run(command).fails(4, &words);
     assert_eq!(reader.join().expect("it reads"), b"");
+    coordinator.stop();
+}
+
+#[tokio::test]
+async fn forged_calls_of_workers_are_in_the_trail() {
+    let world = World::new();
+    let coordinator = world.coordinator("data", &[]);
+    let url = coordinator.url();
+    let connection = Credentials::of_url(&url).connect_lazy(&url);
+    let mut client = WorkerServiceClient::new(connection.expect("a URL"));
+    for _ in 0..50 {
+        let forged = v1::LeaveRequest {
+            worker_id: "w1".to_owned(),
+            ..Default::default()
+        };
+        client.leave(forged).await.expect_err("no session");
+    }
+    let list = ["events", "list", "--since", "1h", "--coordinator", &url];
+    let leaves = until("an event", || {
+        let listed = world.arena(&list).ok().stdout;
+        let leaves = listed
+            .lines()
+            .filter(|line| line.contains("\"method\":\"Leave\""));
+        Some(leaves.count()).filter(|leaves| *leaves > 0)
+    });
+    assert_eq!(leaves, 1, "the others are counted");
     coordinator.stop();
 }

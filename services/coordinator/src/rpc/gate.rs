@@ -213,6 +213,19 @@ fn is_limit(headers: &http::HeaderMap) -> bool {
     info.is_some_and(|info| info.reason == reasons::LIMIT_REACHED)
 }
 
+/// True if a caller is at fault, and not the time of its call.
+fn is_wrong(code: Code) -> bool {
+    use Code::{FailedPrecondition, InvalidArgument, NotFound, PermissionDenied, Unauthenticated};
+    [
+        FailedPrecondition,
+        InvalidArgument,
+        NotFound,
+        PermissionDenied,
+        Unauthenticated,
+    ]
+    .contains(&code)
+}
+
 /// The last part of a path.
 fn method_name(path: &str) -> String {
     path.rsplit('/').next().unwrap_or_default().to_owned()
@@ -363,7 +376,8 @@ where
                     None => Ok(()),
                 }
             };
-            let recorded = is_recorded.then(|| (principal.clone(), peer));
+            let is_worker = path.starts_with(WORKER_METHODS);
+            let recorded = (is_recorded || is_worker).then(|| (principal.clone(), peer));
             let mut ended = Box::pin(principal.ended());
             let answer = match permitted.await {
                 Ok(()) => tokio::select! {
@@ -379,9 +393,7 @@ where
                     Ok(response.map(|body| Body::new(Permitted { body, ended, place })))
                 }
                 // The answers to workers are small.
-                Ok(response) if !path.starts_with(WORKER_METHODS) => {
-                    Ok(gate.answers.count(response).await)
-                }
+                Ok(response) if !is_worker => Ok(gate.answers.count(response).await),
                 other => other,
             };
             if let Ok(response) = &answer {
@@ -393,7 +405,7 @@ where
                 }
                 metrics.grpc_request(&path, code as i32);
                 if let Some((by, peer)) = recorded {
-                    gate.trail.record(Event {
+                    let event = Event {
                         actor: by.actor.to_string(),
                         role: role_name(by.role).to_owned(),
                         peer: peer.map(|peer| peer.to_string()),
@@ -401,7 +413,14 @@ where
                         target: by.target(),
                         outcome: format!("{code:?}"),
                         ..Event::default()
-                    });
+                    };
+                    // Workers call often, so only what they must not do is recorded, and counted.
+                    let event = match is_recorded {
+                        true => Some(event),
+                        false if is_wrong(code) => gate.refusals.add(event, Instant::now()),
+                        false => None,
+                    };
+                    event.into_iter().for_each(|event| gate.trail.record(event));
                 }
             }
             answer
