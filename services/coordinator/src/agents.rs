@@ -22,7 +22,7 @@ pub type CheckNative =
     fn(&str, &options::Options, &str, &options::Options, usize) -> Result<(), String>;
 
 /// Maximum bytes of a registration, with its description.
-const AGENT_BYTES_MAX: usize = 1 << 20;
+const AGENT_BYTES_MAX: usize = 128 << 10;
 /// Number of digits of a digest that are shown.
 const SHOWN: usize = 12;
 

@@ -220,6 +220,13 @@ async fn names_and_sources_are_checked() {
             },
             reasons::REQUEST_INVALID,
         ),
+        (
+            v1::Agent {
+                bot: "x".repeat(129 << 10),
+                ..endpoint("mine", "http://127.0.0.1:1")
+            },
+            reasons::REQUEST_INVALID,
+        ),
     ] {
         let answer = register(&mut arena, agent, true).await;
         refused(answer, Code::InvalidArgument, reason);
