@@ -149,7 +149,10 @@ impl Options {
     #[must_use]
     pub fn best_sandbox(&self) -> Sandbox {
         let guard = AgentOptions::of_executable(self.program.clone()).guard;
-        Sandbox::best(&guard, &self.temp)
+        // If this worker is killed meanwhile, the next one removes the folder.
+        let folder = Folder::new(&self.temp);
+        let temp = folder.as_ref().map_or(&*self.temp, Folder::path);
+        Sandbox::best(&guard, temp)
     }
 
     /// Listens for metrics. [`Service::run`] starts threads and contacts the coordinator.
