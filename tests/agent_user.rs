@@ -66,12 +66,12 @@ fn agents_have_the_user_of_agent_user() {
     for level in ["none", "kernel", "strict"] {
         check_user(level, "1234567", [1_234_567; 2]);
     }
-    let nobody = User::from_name("nobody").expect("the users");
-    if let Some(nobody) = nobody {
+    let account = User::from_name("nobody").expect("the users");
+    if let Some(account) = account {
         check_user(
             "kernel",
             "nobody",
-            [nobody.uid.as_raw(), nobody.gid.as_raw()],
+            [account.uid.as_raw(), account.gid.as_raw()],
         );
     }
 }

@@ -69,10 +69,9 @@ def arena(tmp_path_factory):
     return Arena(tmp_path_factory.mktemp("report"))
 
 
-@pytest.fixture(scope="session")
-def faulty(arena):
-    """A tournament with faults whose stderr is hostile."""
-    source = arena.folder / "hostile-source"
+def hostile_agent(arena, name):
+    """An agent that crashes, and whose stderr is hostile."""
+    source = arena.folder / f"{name}-source"
     shutil.copytree(ROOT / "tests/agents/misbehave", source)
     (source / "__main__.py").rename(source / "misbehave.py")
     (source / "__main__.py").write_text(
@@ -80,8 +79,15 @@ def faulty(arena):
         f"print({HOSTILE!r}, file=sys.stderr, flush=True)\n"
         "misbehave.main(['crash'])\n"
     )
-    agent = arena.folder / "hostile"
+    agent = arena.folder / name
     zipapp.create_archive(source, agent, interpreter="/usr/bin/env python3")
+    return agent
+
+
+@pytest.fixture(scope="session")
+def faulty(arena):
+    """A tournament with faults whose stderr is hostile."""
+    agent = hostile_agent(arena, "hostile")
     arena.run("agent", "register", "hostile", "--binary", agent, "--data", "data")
     return arena.tournament("cowry", ["random", "aggressive", "hostile"])
 

@@ -5,15 +5,13 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import urllib.error
 import urllib.request
-import zipapp
 
 import pytest
-from conftest import ARENA, HOSTILE, ROOT
+from conftest import ARENA, HOSTILE, ROOT, hostile_agent
 
 HERE = pathlib.Path(__file__).parent
 LOOKS = [(400, "light"), (400, "dark"), (1400, "light"), (1400, "dark")]
@@ -87,16 +85,7 @@ def site(arena):
         ruleset: running.start(ruleset, ruleset, agents, more=more)
         for ruleset, (agents, more) in TOURNAMENTS.items()
     }
-    source = arena.folder / "web-hostile-source"
-    shutil.copytree(ROOT / "tests/agents/misbehave", source)
-    (source / "__main__.py").rename(source / "misbehave.py")
-    (source / "__main__.py").write_text(
-        "import sys, misbehave\n"
-        f"print({HOSTILE!r}, file=sys.stderr, flush=True)\n"
-        "misbehave.main(['crash'])\n"
-    )
-    agent = arena.folder / "web-hostile"
-    zipapp.create_archive(source, agent, interpreter="/usr/bin/env python3")
+    agent = hostile_agent(arena, "web-hostile")
     arena.run(
         "agent", "register", "hostile", "--binary", agent, "--coordinator", running.coordinator
     )

@@ -23,7 +23,7 @@ const ATTEMPTS: u32 = 100;
 /// rest of it, so it is short.
 const PERIOD_US: u64 = 20_000;
 /// Cores of a group for each one that the agent declares, in percent: the runtimes of some languages
-/// collect garbage and compile beside the thread that thinks.
+/// collect garbage and compile while another thread thinks.
 const CORES_PERCENT: u64 = 125;
 
 /// Where this worker can create groups: a folder for each controller.

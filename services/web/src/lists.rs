@@ -19,7 +19,7 @@ use crate::{
 /// Rows of a page.
 const ROWS: usize = 100;
 
-/// A page of rows, and the links to the pages beside it.
+/// A page of rows, and the links to the next and previous pages.
 #[derive(Template)]
 #[template(path = "list.html")]
 struct Page {

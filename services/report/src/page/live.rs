@@ -145,7 +145,7 @@ fn notes(standings: &v1::Standings, verdict: Option<&serde_json::Value>) -> Vec<
     let text = [verdict, course].into_iter().flatten().map(str::to_owned);
     let notes = text.chain(standings.notes.iter().cloned());
     let remarks = table::remarks(standings);
-    // The text beside the drawings explains the intervals.
+    // The text next to the drawings explains the intervals.
     let remarks = remarks.lines().filter(|it| !it.starts_with("intervals: "));
     let remarks = remarks.map(str::to_owned);
     notes.chain(remarks).filter(|it| !it.is_empty()).collect()
