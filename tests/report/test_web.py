@@ -92,8 +92,13 @@ def site(arena):
     running.ids["faulty"] = running.start("faulty", "cowry", ["random", "aggressive", "hostile"])
     games = running.json(f"/api/tournaments/{running.ids['faulty']}/games")["games"]
     running.fault = next(game["index"] for game in games if game["faults"])
+    # It runs through all tests, and leaves the processor to them.
+    arena.run(
+        "agent", "register", "slow", "--binary", ROOT / "tests/agents/slow.py",
+        "--coordinator", running.coordinator, "--", "100",
+    )
     running.ids["open"] = running.start(
-        "open", "kalah", ["greedy", "mcts"], blocks=100_000, watch=False
+        "open", "kalah", ["greedy", "slow"], blocks=100_000, watch=False
     )
     yield running
     running.stop()

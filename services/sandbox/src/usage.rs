@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     fs,
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -107,6 +108,10 @@ impl Meter {
         let work = self.plan.scratch();
         if self.plan.has(Layer::Scratch) {
             let inside = PathBuf::from(format!("/proc/{first}/root{}", work.display()));
+            if device(&inside)? == device(&work)? {
+                // Process 1 has not mounted it yet: this would be the use of the machine's disk.
+                return None;
+            }
             let size = statvfs(&inside).ok()?;
             return Some((size.blocks() - size.blocks_free()) * size.fragment_size());
         }
@@ -116,6 +121,11 @@ impl Meter {
         self.next_walk = Instant::now() + rest;
         Some(bytes)
     }
+}
+
+/// The file system of a folder.
+fn device(path: &Path) -> Option<u64> {
+    Some(path.metadata().ok()?.dev())
 }
 
 /// Bytes of writable memory of a process, with those of shared memory.
@@ -170,10 +180,7 @@ fn walk(folder: &Path) -> u64 {
             let Ok(metadata) = entry.metadata() else {
                 continue;
             };
-            bytes += {
-                use std::os::unix::fs::MetadataExt;
-                (metadata.blocks() * 512).max(ENTRY_BYTES)
-            };
+            bytes += (metadata.blocks() * 512).max(ENTRY_BYTES);
             if metadata.is_dir() {
                 open.push(entry.path());
             }
@@ -234,6 +241,23 @@ mod tests {
             matches!(exceeded, Some((TreeLimit::Cpu, _))),
             "{exceeded:?}"
         );
+    }
+
+    #[test]
+    fn disk_of_the_machine_does_not_count_before_the_scratch_folder_is_mounted() {
+        let temp = tempfile::tempdir().expect("a folder");
+        fs::create_dir(temp.path().join(crate::SCRATCH)).expect("a folder");
+        let plan = Plan {
+            layers: vec![Layer::TreeLimits, Layer::Scratch],
+            folder: temp.path().to_owned(),
+            limits: TreeLimits {
+                disk_bytes: 1,
+                ..TreeLimits::default()
+            },
+            ..Plan::default()
+        };
+        let me = std::process::id() as i32;
+        assert_eq!(Meter::new(&plan).measure(me, &[me]), None);
     }
 
     #[test]
