@@ -372,7 +372,9 @@ fn audit_trail_shows_who_did_what() {
     assert_eq!(mode(&file), 0o600);
     let text = fs::read_to_string(&file).expect("lines");
     fs::write(&file, text.replace("RegisterAgent", "RemoveAgent")).expect("a file");
-    world.arena(&list).fails(3, &["line 2 was changed"]);
+    world
+        .arena(&list)
+        .fails(3, &["line 2 of events.jsonl was changed"]);
 }
 
 fn text_of<'a>(event: &'a serde_json::Value, key: &str) -> &'a str {

@@ -11,7 +11,7 @@ use std::{
 
 use arena_access::{LocalToken, Token, keep_data_token};
 use arena_coordinator::{CheckNative, Options};
-use arena_store::{EVENTS_FILE, MemoryStore, SledStore, Store, StoreError};
+use arena_store::{MemoryStore, SledStore, Store, StoreError};
 use arena_wire::{networks::AgentNetworks, v1};
 use serde_json::json;
 use tokio::{sync::oneshot, task::JoinHandle};
@@ -136,7 +136,7 @@ async fn embed(
     let admin = token.map_err(|error| Failure::failed(format!("admin token: {error}")))?;
     let options = Options {
         only_started: true,
-        events: data.map(|data| data.join(EVENTS_FILE)),
+        events: data.map(Path::to_owned),
         access: arena_coordinator::Access::Tokens {
             admin: admin.clone(),
         },

@@ -152,14 +152,12 @@ impl Agents {
         })
     }
 
-    /// All agents in ascending order of names.
-    pub(crate) fn list(&self) -> Vec<v1::Agent> {
-        let native = self.native.bots.iter().map(|bot| &bot.name);
-        let names: BTreeSet<&String> = native.chain(self.registered.keys()).collect();
-        names
-            .into_iter()
-            .filter_map(|name| self.get(name))
-            .collect()
+    /// The agents after a name in ascending order of names. Each is copied when it is asked for.
+    pub(crate) fn after(&self, name: &str) -> impl Iterator<Item = v1::Agent> {
+        let native = self.native.bots.iter().map(|bot| &*bot.name);
+        let names = native.chain(self.registered.keys().map(|name| &**name));
+        let names: BTreeSet<&str> = names.filter(|&known| known > name).collect();
+        names.into_iter().filter_map(|name| self.get(name))
     }
 
     /// The known name that is most similar to this one.

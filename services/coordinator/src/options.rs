@@ -29,7 +29,7 @@ pub struct Options {
     pub access: Access,
     /// What tokens and certificates may use.
     pub limits: RoleLimits,
-    /// File of the audit trail, if it is kept.
+    /// Folder of the audit trail, if it is kept.
     pub events: Option<PathBuf>,
     /// The certificate; without one, connections are not encrypted.
     pub tls: Option<TlsFiles>,

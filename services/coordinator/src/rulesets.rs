@@ -1,7 +1,7 @@
 //! The rulesets: those of this program, and registered packages. The coordinator starts no package: it
 //! uses what each said of itself at its registration.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Bound};
 
 use arena_games::{GamesError, RulesetInfo};
 use arena_model::{
@@ -104,9 +104,12 @@ impl Rulesets {
         self.0.get(name)
     }
 
-    /// All registered rulesets in ascending order of names.
-    pub(crate) fn list(&self) -> Vec<v1::Ruleset> {
-        self.0.values().cloned().collect()
+    /// The registered rulesets after a name in ascending order of names. Each is copied when it is
+    /// asked for.
+    pub(crate) fn after(&self, name: &str) -> impl Iterator<Item = v1::Ruleset> {
+        let rest = (Bound::Excluded(name), Bound::Unbounded);
+        let rulesets = self.0.range::<str, _>(rest);
+        rulesets.map(|(_, ruleset)| ruleset.clone())
     }
 
     pub(crate) fn insert(&mut self, ruleset: v1::Ruleset) {

@@ -124,8 +124,9 @@ impl Following {
     }
 
     async fn write_agents(&mut self) -> Result<(), Error> {
-        let agents = self.handle.ask(|core| Ok(core.agents())).await?.list();
-        let rows: Vec<Value> = agents.iter().filter_map(agent_row).collect();
+        let agents = self.handle.ask(|core| Ok(core.agents())).await?;
+        let agents = agents.after("");
+        let rows: Vec<Value> = agents.filter_map(|agent| agent_row(&agent)).collect();
         let rows = Value::Array(rows).to_string();
         if self.agents.as_ref() == Some(&rows) {
             return Ok(());

@@ -1,9 +1,11 @@
-//! The audit trail: who did what to what, when, and with what outcome. A file of JSON lines; each
+//! The audit trail: who did what to what, when, and with what outcome. Files of JSON lines; each line
 //! has the hash of the one before, so that a line that was changed or removed is noticed.
 
+mod chain;
+
 use std::{
-    fs::File,
-    io::{self, BufRead, BufReader, Write},
+    fs::{self, File},
+    io::{self, Write},
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     sync::{
@@ -15,11 +17,17 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
+use arena_store::{EVENTS_FILE, full_events_file};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use chain::read;
+pub use chain::{WholeTrail, verify_events};
+
 /// Maximum number of events that wait for the disk.
 const WAITING_MAX: usize = 1024;
+/// Size from which a file is full, and the next one begins.
+const FULL_BYTES: u64 = 64 << 20;
 
 /// Something that was done, or refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,8 +91,9 @@ impl Line {
 
 /// Writes events.
 pub(crate) struct Trail {
-    path: Option<PathBuf>,
-    /// Number of the last line that is in the file.
+    /// The folder with its files.
+    data: Option<PathBuf>,
+    /// Number of the last line that is in a file.
     written: Arc<AtomicU64>,
     /// Set while it writes.
     sender: Option<SyncSender<Event>>,
@@ -92,45 +101,34 @@ pub(crate) struct Trail {
 }
 
 impl Trail {
-    /// Continues the file at a path; without one, nothing is kept.
-    pub(crate) fn open(path: Option<&Path>) -> io::Result<Self> {
-        let Some(path) = path else {
+    /// Continues the trail in a data folder; without one, nothing is kept.
+    pub(crate) fn open(data: Option<&Path>) -> io::Result<Self> {
+        Self::with_full(data, FULL_BYTES)
+    }
+
+    /// The same, with the size of a full file.
+    fn with_full(data: Option<&Path>, full: u64) -> io::Result<Self> {
+        let Some(data) = data else {
             return Ok(Self {
-                path: None,
+                data: None,
                 written: Arc::default(),
                 sender: None,
                 writing: None,
             });
         };
-        let mut last = Last::default();
-        if path.exists()
-            && let Err(problem) = read(path, |line| last = Last::of(&line))
-        {
-            tracing::error!("the audit trail {}: {problem}", path.display());
-        }
-        let mut file = File::options()
-            .append(true)
-            .create(true)
-            .mode(0o600)
-            .open(path)?;
-        if !ends_with_newline(path)? {
-            // A write that a crash cut short.
-            file.write_all(b"\n")?;
-        }
+        let last = chain::last(data).map_err(io::Error::other)?;
+        let mut file = Appended::open(data, &last, full)?;
         // Lines that are removed from the end break no chain: the log has the number to compare.
         tracing::info!(events = last.number, hash = last.hash, "audit trail");
         let (sender, events) = sync_channel(WAITING_MAX);
         let written = Arc::new(AtomicU64::new(last.number));
         let count = Arc::clone(&written);
-        let append = move |text: &str| {
-            file.write_all(text.as_bytes())?;
-            file.sync_data()
-        };
+        let append = move |text: &str, next| file.append(text, next);
         let writing = thread::Builder::new()
             .name("trail".to_owned())
             .spawn(move || write(append, last, &events, &count))?;
         Ok(Self {
-            path: Some(path.to_owned()),
+            data: Some(data.to_owned()),
             written,
             sender: Some(sender),
             writing: Some(writing),
@@ -158,12 +156,12 @@ impl Trail {
         since_unix_us: u64,
         mut each: impl FnMut(String) -> bool,
     ) -> Result<(), String> {
-        let Some(path) = &self.path else {
+        let Some(data) = &self.data else {
             return Ok(());
         };
         let written = self.written.load(Relaxed);
         let (mut wanted, mut last) = (true, 0);
-        read(path, |line| {
+        read(data, |line| {
             last = line.number;
             wanted = wanted && (line.event.unix_us < since_unix_us || each(line.text()));
         })?;
@@ -203,9 +201,66 @@ impl Last {
     }
 }
 
+/// The file of a trail that grows.
+struct Appended {
+    data: PathBuf,
+    file: File,
+    bytes: u64,
+    /// Number of its first event.
+    first: u64,
+    full: u64,
+}
+
+impl Appended {
+    /// Continues the file after a last event, or begins one.
+    fn open(data: &Path, last: &Last, full: u64) -> io::Result<Self> {
+        let path = data.join(EVENTS_FILE);
+        let first = chain::first_in(&path)?.unwrap_or(last.number + 1);
+        let mut file = create(&path)?;
+        if !ends_with_newline(&path)? {
+            // A write that a crash cut short.
+            file.write_all(b"\n")?;
+        }
+        let bytes = file.metadata()?.len();
+        Ok(Self {
+            data: data.to_owned(),
+            file,
+            bytes,
+            first,
+            full,
+        })
+    }
+
+    /// Appends lines, of which the first has the number `next`.
+    fn append(&mut self, text: &str, next: u64) -> io::Result<()> {
+        if self.bytes >= self.full
+            && let Err(error) = self.begin(next)
+        {
+            tracing::error!("cannot begin a file of the audit trail: {error}");
+        }
+        self.file.write_all(text.as_bytes())?;
+        self.bytes += text.len() as u64;
+        self.file.sync_data()
+    }
+
+    /// Begins a file.
+    fn begin(&mut self, first: u64) -> io::Result<()> {
+        let path = self.data.join(EVENTS_FILE);
+        fs::rename(&path, self.data.join(full_events_file(self.first)))?;
+        self.file = create(&path)?;
+        (self.bytes, self.first) = (0, first);
+        File::open(&self.data)?.sync_all()
+    }
+}
+
+fn create(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.append(true).create(true).mode(0o600).open(path)
+}
+
 /// Appends events until there are no more senders; `count` is the number of the last one written.
 fn write(
-    mut append: impl FnMut(&str) -> io::Result<()>,
+    mut append: impl FnMut(&str, u64) -> io::Result<()>,
     mut last: Last,
     events: &Receiver<Event>,
     count: &AtomicU64,
@@ -214,6 +269,7 @@ fn write(
     let mut is_cut = false;
     while let Ok(first) = events.recv() {
         let mut text = String::new();
+        let next = last.number + 1;
         if is_cut {
             text.push('\n');
         }
@@ -223,57 +279,13 @@ fn write(
             text.push('\n');
             last = Last::of(&line);
         }
-        let written = append(&text);
+        let written = append(&text, next);
         is_cut = written.is_err();
         match written {
             Ok(()) => count.store(last.number, Relaxed),
             Err(error) => tracing::error!(text, "cannot write the audit trail: {error}"),
         }
     }
-}
-
-/// Reads the lines of a file and checks their chain. Lines after a break are read as well.
-fn read(path: &Path, mut each: impl FnMut(Line)) -> Result<(), String> {
-    let file = File::open(path).map_err(|error| error.to_string())?;
-    let mut previous: Option<String> = Some(String::new());
-    let mut broken = None;
-    for (place, text) in BufReader::new(file).lines().enumerate() {
-        let text = text.map_err(|error| error.to_string())?;
-        if text.is_empty() {
-            continue;
-        }
-        let line: Result<Line, _> = serde_json::from_str(&text);
-        let Ok(line) = line else {
-            broken = broken.or(Some(place + 1));
-            previous = None;
-            continue;
-        };
-        let follows = previous.is_none_or(|previous| previous == line.previous);
-        if !follows || line.hash != line.computed() {
-            broken = broken.or(Some(place + 1));
-        }
-        previous = Some(line.hash.clone());
-        each(line);
-    }
-    broken.map_or(Ok(()), |place| {
-        Err(format!(
-            "line {place} was changed, or a line before it was removed"
-        ))
-    })
-}
-
-/// Checks the chain of an audit trail. Returns the number of the last event and its hash, to be
-/// compared with an earlier log; `None` if there is no trail at the path.
-///
-/// # Errors
-/// The first line that was changed or follows one that was removed.
-pub fn verify_events(path: &Path) -> Result<Option<(u64, String)>, String> {
-    if !path.exists() {
-        return Ok(None);
-    }
-    let mut last = Last::default();
-    read(path, |line| last = Last::of(&line))?;
-    Ok(Some((last.number, last.hash)))
 }
 
 fn ends_with_newline(path: &Path) -> io::Result<bool> {
@@ -305,30 +317,65 @@ mod tests {
         }
     }
 
-    fn targets(path: &Path) -> (Vec<String>, Result<(), String>) {
+    fn targets(data: &Path) -> (Vec<String>, Result<(), String>) {
         let mut targets = Vec::new();
-        let read = read(path, |line| targets.push(line.event.target));
+        let read = read(data, |line| targets.push(line.event.target));
         (targets, read)
     }
 
     #[test]
     fn trail_continues_after_restart() {
         let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("events.jsonl");
         for target in ["one", "two", "three"] {
-            Trail::open(Some(&path))
+            Trail::open(Some(folder.path()))
                 .expect("a file")
                 .record(event(target));
         }
         let expected = ["one", "two", "three"].map(str::to_owned).to_vec();
-        assert_eq!(targets(&path), (expected, Ok(())));
+        assert_eq!(targets(folder.path()), (expected, Ok(())));
+    }
+
+    #[test]
+    fn full_file_is_followed_by_another() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = folder.path();
+        let expected: Vec<String> = (0..9).map(|number| number.to_string()).collect();
+        for target in &expected {
+            let trail = Trail::with_full(Some(data), 500).expect("a file");
+            trail.record(event(target));
+        }
+        assert_eq!(targets(data), (expected.clone(), Ok(())));
+        let files = || {
+            let files = arena_store::events_files(data).expect("files");
+            files.into_iter().map(|(name, _)| data.join(name))
+        };
+        let [oldest, middle, .., newest] = &files().collect::<Vec<_>>()[..] else {
+            panic!("few files");
+        };
+        assert_eq!(*newest, data.join(EVENTS_FILE));
+        let first = |data| verify_events(data).map(|whole| whole.expect("events").first);
+        // An operator moves the oldest away.
+        assert_eq!(first(data), Ok(1));
+        fs::remove_file(oldest).expect("a file");
+        let kept = expected.len() as u64 - first(data).expect("whole") + 1;
+        assert_eq!(targets(data).0.len() as u64, kept);
+        // Its lines, and files between others, are noticed.
+        let whole = fs::read_to_string(middle).expect("lines");
+        let (_, rest) = whole.split_once('\n').expect("lines");
+        fs::write(middle, rest).expect("a file");
+        assert!(first(data).is_err(), "a line is missing");
+        fs::write(middle, whole).expect("a file");
+        assert!(first(data).is_ok());
+        let between = files().nth(1).expect("a file");
+        fs::remove_file(between).expect("a file");
+        assert!(first(data).is_err(), "a file is missing");
     }
 
     #[test]
     fn cut_end_is_noticed() {
         let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("events.jsonl");
-        let trail = Trail::open(Some(&path)).expect("a file");
+        let path = folder.path().join(EVENTS_FILE);
+        let trail = Trail::open(Some(folder.path())).expect("a file");
         for target in ["one", "two", "three"] {
             trail.record(event(target));
         }
@@ -346,7 +393,7 @@ mod tests {
     #[test]
     fn event_after_a_full_disk_is_readable() {
         let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("events.jsonl");
+        let path = folder.path().join(EVENTS_FILE);
         let (sender, events) = sync_channel(1);
         let failed = Arc::new(std::sync::Barrier::new(2));
         let has_failed = Arc::clone(&failed);
@@ -357,7 +404,7 @@ mod tests {
         });
         let mut file = File::create(&path).expect("a file");
         let mut is_full = true;
-        let append = |text: &str| match std::mem::take(&mut is_full) {
+        let append = |text: &str, _| match std::mem::take(&mut is_full) {
             true => {
                 file.write_all(&text.as_bytes()[..10])?;
                 failed.wait();
@@ -367,7 +414,7 @@ mod tests {
         };
         write(append, Last::default(), &events, &AtomicU64::new(0));
         sending.join().expect("a sender");
-        let (found, read) = targets(&path);
+        let (found, read) = targets(folder.path());
         assert_eq!(found, ["two"]);
         assert!(read.is_err(), "an event is missing");
     }
@@ -375,8 +422,8 @@ mod tests {
     #[test]
     fn changed_and_removed_lines_are_noticed() {
         let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("events.jsonl");
-        let trail = Trail::open(Some(&path)).expect("a file");
+        let path = folder.path().join(EVENTS_FILE);
+        let trail = Trail::open(Some(folder.path())).expect("a file");
         for target in ["one", "two", "three"] {
             trail.record(event(target));
         }
@@ -388,15 +435,18 @@ mod tests {
         let garbled = [lines[0], "{", lines[2]].join("\n");
         for wrong in [changed, removed, garbled] {
             std::fs::write(&path, wrong).expect("a file");
-            let (_, read) = targets(&path);
-            assert!(read.expect_err("broken").starts_with("line 2 was changed"));
+            let (_, read) = targets(folder.path());
+            assert!(
+                read.expect_err("broken")
+                    .starts_with("line 2 of events.jsonl was changed")
+            );
         }
         // A line that a crash cut short does not spoil those after it.
         std::fs::write(&path, &whole[..whole.len() - 10]).expect("a file");
-        Trail::open(Some(&path))
+        Trail::open(Some(folder.path()))
             .expect("a file")
             .record(event("four"));
-        let (found, read) = targets(&path);
+        let (found, read) = targets(folder.path());
         assert_eq!(found, ["one", "two", "four"]);
         assert!(read.is_err());
     }

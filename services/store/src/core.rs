@@ -128,15 +128,16 @@ impl<B: Backend> Core<B> {
         value.map(|value| self.document(&key, &value)).transpose()
     }
 
-    /// As [`Store::list`](crate::Store::list).
-    pub(crate) fn list(
+    /// As [`Store::list_with`](crate::Store::list_with).
+    pub(crate) fn list_with(
         &self,
         collection: Collection,
+        prefix: &str,
     ) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
         let mut entries = Vec::new();
-        let from = [collection as u8];
+        let from = documents::key(collection, prefix);
         self.shared.db.visit(Tree::Documents, &from, |key, value| {
-            let of = documents::parse_key(&key).filter(|(of, _)| *of == collection);
+            let of = documents::parse_key(&key).filter(|_| key.starts_with(&from));
             if let Some((_, name)) = of {
                 entries.push((name.to_owned(), self.document(&key, &value)));
             }

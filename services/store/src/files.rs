@@ -13,7 +13,8 @@ use sha2::{Digest, Sha256};
 
 use crate::{Sha256Digest, StoreError, error::At};
 
-/// Name of the audit trail in a data folder: a line for each event, only ever appended.
+/// Name of the file of the audit trail that grows, in a data folder: a line for each event, only ever
+/// appended. Earlier files have the number of their first event in their names.
 pub const EVENTS_FILE: &str = "events.jsonl";
 /// Bytes that are read at a time to find the end of a line.
 const LINE_PIECE: u64 = 1 << 12;
@@ -100,6 +101,50 @@ fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
+    }
+}
+
+/// The name of a full file of the audit trail, by its first event. Names are in the order of numbers.
+#[must_use]
+pub fn full_events_file(first: u64) -> String {
+    format!("events-{first:020}.jsonl")
+}
+
+/// The first event of a file of the audit trail, by the name of the file; `None` for other names.
+#[must_use]
+pub fn first_event(name: &str) -> Option<u64> {
+    if name == EVENTS_FILE {
+        return Some(1);
+    }
+    let first = name.strip_prefix("events-")?.strip_suffix(".jsonl")?;
+    let first = first.parse().ok()?;
+    (full_events_file(first) == name).then_some(first)
+}
+
+/// The files of the audit trail in a data folder with their names, the oldest first.
+///
+/// # Errors
+/// The folder or a file cannot be read.
+pub fn events_files(data: &Path) -> Result<Vec<(String, File)>, StoreError> {
+    let names = || {
+        let paths = entries(data)?.into_iter();
+        let names = paths.filter_map(|path| path.file_name()?.to_str().map(str::to_owned));
+        let mut names: Vec<String> = names.filter(|name| first_event(name).is_some()).collect();
+        names.sort_by_key(|name| (name == EVENTS_FILE, name.clone()));
+        Ok(names)
+    };
+    loop {
+        let before = names()?;
+        let mut files = Vec::new();
+        for name in &before {
+            let path = data.join(name);
+            let file = existing(File::open(&path)).at("read", &path)?;
+            files.extend(file.map(|file| (name.clone(), file)));
+        }
+        // A coordinator that begins a file has renamed the one before.
+        if names()? == before {
+            return Ok(files);
+        }
     }
 }
 

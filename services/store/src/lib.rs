@@ -59,7 +59,7 @@ pub use self::sled::{
 pub use binary::{BinaryUpload, UploadSpace};
 pub use copy::copy;
 pub use error::StoreError;
-pub use files::{EVENTS_FILE, create_private};
+pub use files::{EVENTS_FILE, create_private, events_files, first_event, full_events_file};
 pub use location::{Holder, Location, Ownership, PostgresOptions, ServerReport};
 pub use memory::{Documents, MemoryStore};
 pub use postgres::{Standby, describe_postgres, verify_postgres};

@@ -44,9 +44,9 @@ impl Documents {
 
     /// As [`Store::list`].
     #[must_use]
-    pub fn list(&self, collection: Collection) -> Vec<(String, Vec<u8>)> {
-        let all = self.0.range((collection, String::new())..);
-        let ours = all.take_while(|((of, _), _)| *of == collection);
+    pub fn list_with(&self, collection: Collection, prefix: &str) -> Vec<(String, Vec<u8>)> {
+        let all = self.0.range((collection, prefix.to_owned())..);
+        let ours = all.take_while(|((of, key), _)| *of == collection && key.starts_with(prefix));
         ours.map(|((_, key), value)| (key.clone(), value.clone()))
             .collect()
     }
@@ -103,8 +103,12 @@ impl Store for MemoryStore {
         Ok(self.inner.lock().documents.get(collection, key))
     }
 
-    fn list(&self, collection: Collection) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
-        Ok(self.inner.lock().documents.list(collection))
+    fn list_with(
+        &self,
+        collection: Collection,
+        prefix: &str,
+    ) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+        Ok(self.inner.lock().documents.list_with(collection, prefix))
     }
 
     fn old_binaries(&self, age: Duration) -> Result<Vec<String>, StoreError> {

@@ -185,7 +185,19 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// As [`Store::get`].
-    fn list(&self, collection: Collection) -> Result<Vec<(String, Vec<u8>)>, StoreError>;
+    fn list(&self, collection: Collection) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+        self.list_with(collection, "")
+    }
+
+    /// The documents of a collection whose keys have a prefix. Others are not read.
+    ///
+    /// # Errors
+    /// As [`Store::get`].
+    fn list_with(
+        &self,
+        collection: Collection,
+        prefix: &str,
+    ) -> Result<Vec<(String, Vec<u8>)>, StoreError>;
 
     /// Writes a document, durable before the return.
     ///

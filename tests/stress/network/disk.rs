@@ -119,8 +119,12 @@ impl Store for Disk {
         Ok(self.contents().documents.get(collection, key))
     }
 
-    fn list(&self, collection: Collection) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
-        Ok(self.contents().documents.list(collection))
+    fn list_with(
+        &self,
+        collection: Collection,
+        prefix: &str,
+    ) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+        Ok(self.contents().documents.list_with(collection, prefix))
     }
 
     fn begin_binary(&self, _: Sha256Digest) -> Result<BinaryUpload, StoreError> {

@@ -14,7 +14,6 @@ use std::{
 use arena_access::{ADMIN_TOKEN_FILE, LocalToken, TlsFiles, keep_data_token};
 use arena_coordinator::{Access, RoleLimits};
 use arena_model::SandboxLevel;
-use arena_store::EVENTS_FILE;
 use arena_wire::networks::AgentNetworks;
 use clap::Args;
 use serde_json::json;
@@ -373,7 +372,7 @@ impl CoordinatorArgs {
         });
         options.metrics_public = self.metrics_public || self.metrics.ip().is_loopback();
         options.sql_games = self.sql_games;
-        options.events = Some(self.data.join(EVENTS_FILE));
+        options.events = Some(self.data.clone());
         let is_tls = options.tls.is_some();
         let unwritten = |error| Failure::failed(format!("admin token: {error}"));
         let admin = keep_data_token(&self.data).map_err(unwritten)?;

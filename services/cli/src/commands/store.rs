@@ -9,6 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use arena_coordinator::WholeTrail;
 use arena_store::{BackupReport, Location, StoreError, VerifyReport};
 use arena_wire::v1::{self, backup_store_response::Part};
 use clap::{Args, Subcommand};
@@ -343,18 +344,17 @@ fn repair(args: &VerifyArgs) -> Outcome {
 
 /// What is wrong with the audit trail of a data folder, if anything is. A whole one is noted.
 fn broken_trail(data: &Path) -> Option<String> {
-    let path = data.join(arena_store::EVENTS_FILE);
-    match arena_coordinator::verify_events(&path) {
+    match arena_coordinator::verify_events(data) {
         Ok(None) => None,
-        Ok(Some((number, hash))) => {
+        Ok(Some(WholeTrail { first, last, hash })) => {
             note(format!(
-                "audit trail: whole, up to event {number} with hash {hash}"
+                "audit trail: whole, events {first} to {last}; the last has hash {hash}"
             ));
             None
         }
         Err(problem) => Some(format!(
-            "the audit trail {} is not whole: {problem}; compare it with a backup",
-            path.display()
+            "the audit trail in {} is not whole: {problem}; compare it with a backup",
+            data.display()
         )),
     }
 }

@@ -3,10 +3,7 @@
 use std::{
     future::pending,
     pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
+    sync::Arc,
     task::{Context, Poll, ready},
     time::Duration,
 };
@@ -19,7 +16,10 @@ use tonic::{
     codegen::{Bytes, http},
 };
 
-use crate::{door::StreamPlace, error::Error};
+use crate::{
+    door::{Reading, StreamPlace},
+    error::Error,
+};
 
 /// Maximum time until a request has arrived.
 pub(super) const READ_MAX: Duration = Duration::from_secs(30);
@@ -67,34 +67,19 @@ impl http_body::Body for Permitted {
     }
 }
 
-/// Bytes of all requests that are being read, with their maximum.
-pub(super) struct Reading {
-    bytes: AtomicU64,
-    max: u64,
-}
-
-impl Reading {
-    pub(super) fn new(max: u64) -> Arc<Self> {
-        Arc::new(Self {
-            bytes: AtomicU64::new(0),
-            max,
-        })
-    }
-}
-
 /// A request of limited size that must arrive in time.
 pub(super) struct Bounded {
     body: Body,
     left: u64,
     /// Bytes of it that were read.
     read: u64,
-    of: Arc<Reading>,
+    of: [Option<Arc<Reading>>; 2],
     deadline: Pin<Box<Sleep>>,
 }
 
 impl Bounded {
-    /// A request of at most so many bytes, and one of those that are counted together.
-    pub(super) fn new(body: Body, bytes_max: u64, of: Arc<Reading>) -> Self {
+    /// A request of at most so many bytes, and one of those that each of these counts together.
+    pub(super) fn new(body: Body, bytes_max: u64, of: [Option<Arc<Reading>>; 2]) -> Self {
         Self {
             body,
             left: bytes_max,
@@ -130,7 +115,9 @@ impl http_body::Body for Bounded {
             }
         }
         self.read += bytes;
-        if self.of.bytes.fetch_add(bytes, Relaxed) + bytes > self.of.max {
+        // Each of them counts it, also if another has no room.
+        let refusing = self.of.iter().flatten().filter(|of| !of.add(bytes));
+        if refusing.count() > 0 {
             let full = Error::Overloaded { wait: FULL_WAIT };
             return Poll::Ready(Some(Err(full.into())));
         }
@@ -148,7 +135,9 @@ impl http_body::Body for Bounded {
 
 impl Drop for Bounded {
     fn drop(&mut self) {
-        self.of.bytes.fetch_sub(self.read, Relaxed);
+        for of in self.of.iter().flatten() {
+            of.release(self.read);
+        }
     }
 }
 
@@ -171,7 +160,7 @@ mod tests {
         let reading = Reading::new(10);
         let body = |text: &str, max| {
             let whole = Body::new(text.to_owned());
-            Bounded::new(whole, max, Arc::clone(&reading))
+            Bounded::new(whole, max, [Some(Arc::clone(&reading)), None])
         };
         let mut first = body("seven..", 7);
         assert_eq!(read(&mut first).await, Ok(()));
@@ -181,6 +170,23 @@ mod tests {
         assert_eq!(read(&mut body("four", 7)).await, Ok(()));
         let refused = read(&mut body("four", 3)).await;
         assert_eq!(refused, Err(Code::OutOfRange));
-        assert_eq!(reading.bytes.load(Relaxed), 0);
+        assert_eq!(reading.bytes(), 0);
+    }
+
+    #[tokio::test]
+    async fn one_owner_leaves_room_for_others() {
+        let (all, first, second) = (Reading::new(20), Reading::new(10), Reading::new(10));
+        let body = |text: &str, owner: &Arc<Reading>| {
+            let of = [&all, owner].map(|of| Some(Arc::clone(of)));
+            Bounded::new(Body::new(text.to_owned()), 20, of)
+        };
+        let mut held = body("nine.....", &first);
+        assert_eq!(read(&mut held).await, Ok(()));
+        let refused = read(&mut body("two", &first)).await;
+        assert_eq!(refused, Err(Code::ResourceExhausted));
+        assert_eq!(read(&mut body("nine.....", &second)).await, Ok(()));
+        drop(held);
+        assert_eq!(read(&mut body("nine.....", &first)).await, Ok(()));
+        assert!([&all, &first, &second].iter().all(|of| of.bytes() == 0));
     }
 }

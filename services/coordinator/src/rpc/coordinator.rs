@@ -66,9 +66,9 @@ impl CoordinatorService for CoordinatorRpc {
         request: Request<v1::ListAgentsRequest>,
     ) -> Answer<v1::ListAgentsResponse> {
         let request = request.into_inner();
-        let mut agents = self.handle.ask(|core| Ok(core.agents())).await?.list();
-        agents.retain(|agent| agent.name > request.page_token);
-        let more = pages::cut(&mut agents, request.page_size, v1::Agent::encoded_len);
+        let agents = self.handle.ask(|core| Ok(core.agents())).await?;
+        let agents = agents.after(&request.page_token);
+        let (agents, more) = pages::first(agents, request.page_size, v1::Agent::encoded_len);
         let next = agents.last().filter(|_| more);
         Ok(Response::new(v1::ListAgentsResponse {
             next_page_token: next.map_or_else(String::new, |agent| agent.name.clone()),
@@ -110,9 +110,9 @@ impl CoordinatorService for CoordinatorRpc {
         request: Request<v1::ListRulesetsRequest>,
     ) -> Answer<v1::ListRulesetsResponse> {
         let request = request.into_inner();
-        let mut rulesets = self.handle.ask(|core| Ok(core.rulesets())).await?.list();
-        rulesets.retain(|ruleset| ruleset.name > request.page_token);
-        let more = pages::cut(&mut rulesets, request.page_size, v1::Ruleset::encoded_len);
+        let rulesets = self.handle.ask(|core| Ok(core.rulesets())).await?;
+        let rulesets = rulesets.after(&request.page_token);
+        let (rulesets, more) = pages::first(rulesets, request.page_size, v1::Ruleset::encoded_len);
         let next = rulesets.last().filter(|_| more);
         Ok(Response::new(v1::ListRulesetsResponse {
             next_page_token: next.map_or_else(String::new, |ruleset| ruleset.name.clone()),
@@ -191,9 +191,9 @@ impl CoordinatorService for CoordinatorRpc {
         // One more than fits shows that more follow.
         let most = pages::size(request.page_size) + 1;
         let list = move |core: &mut Core| Ok(core.list_tournaments(after.as_ref(), most));
-        let mut tournaments = self.handle.ask(list).await?;
+        let tournaments = self.handle.ask(list).await?;
         let bytes = v1::Tournament::encoded_len;
-        let more = pages::cut(&mut tournaments, request.page_size, bytes);
+        let (tournaments, more) = pages::first(tournaments, request.page_size, bytes);
         let next = tournaments.last().filter(|_| more);
         Ok(Response::new(v1::ListTournamentsResponse {
             next_page_token: next.map_or_else(String::new, |it| {
@@ -351,14 +351,15 @@ impl CoordinatorService for CoordinatorRpc {
         let id = request.tournament_id;
         let known = id.clone();
         let unlisted = self.handle.ask(move |core| core.unlisted(&known)).await?;
-        let mut found = self
-            .handle
-            .page(move |store| Ok(store.list(Collection::Differences)?))
-            .await?;
         let key = Arc::clone(&self.handle.info(&id).await?.key);
         let prefix = format!("{key}/");
-        found.retain(|(key, _)| key.starts_with(&prefix) && *key > request.page_token);
-        let more = pages::cut(&mut found, request.page_size, |(_, bytes)| bytes.len());
+        let found = self
+            .handle
+            .page(move |store| Ok(store.list_with(Collection::Differences, &prefix)?))
+            .await?;
+        let found = found.into_iter();
+        let found = found.filter(|(key, _)| *key > request.page_token);
+        let (found, more) = pages::first(found, request.page_size, |(_, bytes)| bytes.len());
         let next = found.last().filter(|_| more);
         let next_page_token = next.map_or_else(String::new, |(key, _)| key.clone());
         let read = move |store: &dyn Store| {

@@ -22,12 +22,12 @@ use tonic_types::StatusExt;
 
 use super::{
     answers::Answers,
-    bodies::{Bounded, Permitted, READ_MAX, Reading},
+    bodies::{Bounded, Permitted, READ_MAX},
     refusals::Refusals,
 };
 use crate::{
     accept::Peer,
-    door::{Admission, Door, Refusal, role_name},
+    door::{Admission, Door, Reading, Refusal, role_name},
     error::Error,
     handle::COMMANDS_MAX,
     trail::{Event, Trail},
@@ -365,7 +365,7 @@ where
                 }
                 false => (SMALL_BYTES_MAX, &self.gate.reading[0]),
             };
-            let of = Arc::clone(of);
+            let of = [Some(Arc::clone(of)), principal.reading()];
             request = request.map(|body| Body::new(Bounded::new(body, bytes_max, of)));
         }
         let answering = self.inner.call(request);
@@ -414,11 +414,10 @@ where
                         outcome: format!("{code:?}"),
                         ..Event::default()
                     };
-                    // Workers call often, so only what they must not do is recorded, and counted.
+                    // Refusals are counted, and workers call often.
                     let event = match is_recorded {
-                        true => Some(event),
-                        false if is_wrong(code) => gate.refusals.add(event, Instant::now()),
-                        false => None,
+                        _ if is_wrong(code) => gate.refusals.add(event, Instant::now()),
+                        is_recorded => is_recorded.then_some(event),
                     };
                     event.into_iter().for_each(|event| gate.trail.record(event));
                 }

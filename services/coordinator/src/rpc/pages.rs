@@ -25,12 +25,23 @@ pub(super) fn fitting<T>(items: &[T], bytes: impl Fn(&T) -> usize) -> usize {
     large.map_or(items.len(), |place| place + 1)
 }
 
-/// Cuts a list to its first page. Returns true if more items follow.
-pub(super) fn cut<T>(items: &mut Vec<T>, page_size: u32, bytes: impl Fn(&T) -> usize) -> bool {
-    let all = items.len();
-    items.truncate(size(page_size));
-    items.truncate(fitting(items, bytes));
-    items.len() < all
+/// The first page of a list, and whether more items follow. Those after it are not asked for, but for
+/// one.
+pub(super) fn first<T>(
+    items: impl IntoIterator<Item = T>,
+    page_size: u32,
+    bytes: impl Fn(&T) -> usize,
+) -> (Vec<T>, bool) {
+    let (mut items, size) = (items.into_iter(), size(page_size));
+    let (mut page, mut total) = (Vec::new(), 0);
+    while page.len() < size && total <= PAGE_BYTES {
+        let Some(item) = items.next() else {
+            return (page, false);
+        };
+        total += bytes(&item);
+        page.push(item);
+    }
+    (page, items.next().is_some())
 }
 
 #[cfg(test)]
@@ -43,10 +54,12 @@ mod tests {
             let all: Vec<usize> = (0..25).collect();
             let mut seen = Vec::new();
             loop {
-                let mut page = all[seen.len()..].to_vec();
-                let more = cut(&mut page, page_size, |_| bytes);
+                let mut asked = 0;
+                let rest = all[seen.len()..].iter().copied().inspect(|_| asked += 1);
+                let (page, more) = first(rest, page_size, |_| bytes);
                 assert!(!page.is_empty());
                 assert!(page.len() * bytes <= 2 * PAGE_BYTES);
+                assert_eq!(asked, page.len() + usize::from(more));
                 seen.extend(page);
                 if !more {
                     break;

@@ -1,5 +1,5 @@
 //! Refused requests in the audit trail. Everyone who reaches the coordinator can make requests that
-//! are refused. So they are counted by caller and reason, and written ever more seldom: after 1, 2,
+//! are refused. So they are counted by caller, method and reason, and written ever more seldom: after 1, 2,
 //! 4, … and at most 60 minutes, while there are more.
 
 use std::{
@@ -20,10 +20,10 @@ const KINDS_MAX: usize = 1024;
 /// Name of these callers.
 const OTHERS: &str = "others";
 
-/// Refusals that are not written yet, by caller and reason. All callers that showed nothing valid
-/// are one.
+/// Refusals that are not written yet, by caller, method and reason. All callers that showed nothing
+/// valid are one, whatever they requested.
 #[derive(Default)]
-pub(super) struct Refusals(Mutex<HashMap<(String, String), Count>>);
+pub(super) struct Refusals(Mutex<HashMap<[String; 3], Count>>);
 
 struct Count {
     /// The newest refusal.
@@ -48,7 +48,12 @@ impl Refusals {
     /// Counts a refusal. Returns the event to write, if it is time.
     pub(super) fn add(&self, mut refusal: Event, now: Instant) -> Option<Event> {
         let mut kinds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let kind = |refusal: &Event| (refusal.actor.clone(), refusal.outcome.clone());
+        let kind = |refusal: &Event| {
+            let is_known = !refusal.actor.is_empty() && refusal.actor != OTHERS;
+            let method = is_known.then(|| refusal.method.clone());
+            let (actor, outcome) = (refusal.actor.clone(), refusal.outcome.clone());
+            [actor, method.unwrap_or_default(), outcome]
+        };
         if kinds.len() >= KINDS_MAX && !kinds.contains_key(&kind(&refusal)) {
             kinds.retain(|_, count| count.times > 0 || now < count.written + 2 * PAUSE.1);
             if kinds.len() >= KINDS_MAX && !refusal.actor.is_empty() {

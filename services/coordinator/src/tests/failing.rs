@@ -111,8 +111,12 @@ impl Store for Failing {
         self.inner.get(collection, key)
     }
 
-    fn list(&self, collection: Collection) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
-        self.inner.list(collection)
+    fn list_with(
+        &self,
+        collection: Collection,
+        prefix: &str,
+    ) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+        self.inner.list_with(collection, prefix)
     }
 
     fn begin_binary(&self, sha256: [u8; 32]) -> Result<BinaryUpload, StoreError> {

@@ -24,7 +24,7 @@ use crate::{
     backend::{Entries, Tree},
     binary::Binaries,
     error::At,
-    files::{self, EVENTS_FILE, Hashed, Lines, existing},
+    files::{self, Hashed, Lines, existing},
     packing::pack::{self, Pack},
     repair::{
         copy::StoreCopy,
@@ -232,22 +232,16 @@ impl<W: Write> Backup<W> {
 
     /// Adds the audit trail of a data folder, if it has one; `to` names the backup in errors.
     fn events(&mut self, data: &Path, to: &Path) -> Result<(), StoreError> {
-        let path = data.join(EVENTS_FILE);
-        let Some(mut events) = existing(File::open(&path)).at("read", &path)? else {
-            return Ok(());
-        };
-        // A coordinator may be appending.
-        let length = files::whole_lines(&mut events).at("read", &path)?;
-        let mut lines = Lines::new(&mut self.out);
-        head(
-            &mut lines.inner,
-            KIND_EVENTS,
-            EVENTS_FILE.as_bytes(),
-            length,
-        )
-        .and_then(|()| io::copy(&mut events.take(length), &mut lines))
-        .at("write the audit trail to", to)?;
-        self.report.events = lines.count;
+        for (name, mut events) in files::events_files(data)? {
+            let path = data.join(&name);
+            // A coordinator may be appending.
+            let length = files::whole_lines(&mut events).at("read", &path)?;
+            let mut lines = Lines::new(&mut self.out);
+            head(&mut lines.inner, KIND_EVENTS, name.as_bytes(), length)
+                .and_then(|()| io::copy(&mut events.take(length), &mut lines))
+                .at("write the audit trail to", to)?;
+            self.report.events += lines.count;
+        }
         Ok(())
     }
 
@@ -374,12 +368,17 @@ fn fill(from: &Path, folder: &Folder, bytes: u64) -> Result<BackupReport, StoreE
             continue;
         }
         if kind == KIND_EVENTS {
-            let path = to.join(EVENTS_FILE);
+            let name = str::from_utf8(&key).ok();
+            let name = name.filter(|name| files::first_event(name).is_some());
+            let name = name.ok_or_else(|| {
+                damaged(from, "one of its files of the audit trail has another name")
+            })?;
+            let path = to.join(name);
             let mut events = Lines::new(files::create_private(&path).at("write", &path)?);
             io::copy(&mut (&mut file).take(length), &mut events)
                 .and_then(|_| events.inner.sync_all())
                 .at("write", &path)?;
-            report.events = events.count;
+            report.events += events.count;
             continue;
         }
         if length > CONTENT_MAX {

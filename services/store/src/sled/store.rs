@@ -123,8 +123,12 @@ impl Store for SledStore {
         self.core.get(collection, key)
     }
 
-    fn list(&self, collection: Collection) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
-        self.core.list(collection)
+    fn list_with(
+        &self,
+        collection: Collection,
+        prefix: &str,
+    ) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+        self.core.list_with(collection, prefix)
     }
 
     fn reserve_upload(&self, bytes: u64) -> Result<UploadSpace, StoreError> {

@@ -1,0 +1,129 @@
+//! Reads an audit trail and checks its chain.
+
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader},
+    path::Path,
+};
+
+use arena_store::{events_files, first_event};
+
+use super::{Last, Line};
+
+/// A chain without a gap.
+#[derive(Debug, PartialEq, Eq)]
+pub struct WholeTrail {
+    /// Number of the first event: above 1 if earlier files were removed.
+    pub first: u64,
+    /// Number of the last event.
+    pub last: u64,
+    /// Its hash, to be compared with an earlier log.
+    pub hash: String,
+}
+
+/// Checks the chain of the audit trail in a data folder; `None` if there is none.
+///
+/// # Errors
+/// The first line that was changed or follows one that was removed.
+pub fn verify_events(data: &Path) -> Result<Option<WholeTrail>, String> {
+    let (mut first, mut last) = (None, Last::default());
+    read(data, |line| {
+        first = first.or(Some(line.number));
+        last = Last::of(&line);
+    })?;
+    Ok(first.map(|first| WholeTrail {
+        first,
+        last: last.number,
+        hash: last.hash,
+    }))
+}
+
+/// Reads the lines of a trail and checks their chain. Lines after a break are read as well. The oldest
+/// files may be missing, but not the beginning of a file.
+pub(super) fn read(data: &Path, mut each: impl FnMut(Line)) -> Result<(), String> {
+    let files = events_files(data).map_err(|error| error.to_string())?;
+    let begins = files.first().and_then(|(name, _)| first_event(name));
+    let mut chain = Chain::new(Some(begins.unwrap_or(1)));
+    for (name, file) in files {
+        chain.read(&name, file, &mut each)?;
+    }
+    chain.broken.map_or(Ok(()), Err)
+}
+
+/// The last event of a trail, from its newest file with an event.
+pub(super) fn last(data: &Path) -> Result<Last, String> {
+    let files = events_files(data).map_err(|error| error.to_string())?;
+    let mut last = Last::default();
+    for (name, file) in files.into_iter().rev() {
+        let mut chain = Chain::new(None);
+        chain.read(&name, file, &mut |line| last = Last::of(&line))?;
+        if let Some(problem) = chain.broken {
+            tracing::error!("the audit trail in {}: {problem}", data.display());
+        }
+        if last.number > 0 {
+            break;
+        }
+    }
+    Ok(last)
+}
+
+/// Number of the first event in a file; `None` if there is none.
+pub(super) fn first_in(path: &Path) -> io::Result<Option<u64>> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let lines = BufReader::new(File::open(path)?).lines();
+    for text in lines {
+        if let Ok(line) = serde_json::from_str::<Line>(&text?) {
+            return Ok(Some(line.number));
+        }
+    }
+    Ok(None)
+}
+
+/// What was read of a chain.
+struct Chain {
+    /// Number that the first line must have, before it was read.
+    first: Option<u64>,
+    /// Hash of the line before; `None` if any line may follow.
+    previous: Option<String>,
+    /// The first break.
+    broken: Option<String>,
+}
+
+impl Chain {
+    fn new(first: Option<u64>) -> Self {
+        Self {
+            first,
+            previous: None,
+            broken: None,
+        }
+    }
+
+    /// Reads the next file.
+    fn read(&mut self, name: &str, file: File, each: &mut impl FnMut(Line)) -> Result<(), String> {
+        for (place, text) in BufReader::new(file).lines().enumerate() {
+            let text = text.map_err(|error| format!("{name}: {error}"))?;
+            if text.is_empty() {
+                continue;
+            }
+            let line: Option<Line> = serde_json::from_str(&text).ok();
+            let is_whole = line.as_ref().is_some_and(|line| {
+                let begins = self.first.is_none_or(|first| first == line.number);
+                let follows = |previous: &String| *previous == line.previous;
+                let begins = begins && (line.number > 1 || line.previous.is_empty());
+                begins && self.previous.as_ref().is_none_or(follows) && line.hash == line.computed()
+            });
+            if !is_whole && self.broken.is_none() {
+                let place = place + 1;
+                self.broken = Some(format!(
+                    "line {place} of {name} was changed, or a line before it was removed"
+                ));
+            }
+            self.first = None;
+            self.previous = line.as_ref().map(|line| line.hash.clone());
+            line.into_iter().for_each(&mut *each);
+        }
+        Ok(())
+    }
+}
