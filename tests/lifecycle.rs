@@ -1,4 +1,4 @@
-use arena_tests::{Server, World, spec, until};
+use arena_tests::{Server, World, repository, spec, until};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
@@ -249,4 +249,53 @@ fn unreachable_address_is_named() {
             "1",
         ])
         .fails(4, &[&address]);
+}
+
+#[test]
+fn worker_without_games_ends_by_itself() {
+    let world = World::new();
+    let coordinator = world.coordinator("data", &[]);
+    let url = coordinator.url();
+    let id = world.start_tournament("short", &duel("short", 5), &url);
+    let mut worker = world.worker(&coordinator, &["--idle-exit", "500ms"]);
+    assert!(worker.wait().success());
+    assert_eq!(show(&world, &id, &url)["state"], "finished");
+    // One that never had a game.
+    let mut worker = world.worker(&coordinator, &["--idle-exit", "1ms"]);
+    assert!(worker.wait().success());
+    coordinator.stop();
+    world.nothing_runs();
+}
+
+#[test]
+fn workers_that_end_by_time_give_their_games_back() {
+    let world = World::with_python();
+    let agent = repository().join("tests/agents/slow.py");
+    let agent = agent.to_str().expect("UTF-8");
+    let register = |access: [&str; 2]| {
+        let register = ["agent", "register", "slow", "--binary", agent];
+        let register = [&register[..], &access, &["--", "50"]].concat();
+        let _ = world.arena(&register).ok();
+    };
+    let spec = spec("lent", "kalah", 1, &["slow", "random"], "");
+    register(["--data", "alone"]);
+    let (_, _, expected) = world.tournament(&spec, "alone", &[]);
+    let coordinator = world.coordinator("data", &[]);
+    let url = coordinator.url();
+    register(["--coordinator", &url]);
+    let id = world.start_tournament("lent", &spec, &url);
+    for _ in 0..2 {
+        let leases = || coordinator.metric("arena_leases_granted_total", &[]);
+        let before = leases();
+        let mut worker = world.worker(&coordinator, &["--lifetime", "800ms", "--drain", "1ms"]);
+        assert!(worker.wait().success());
+        assert!(leases() > before, "it had games");
+    }
+    let worker = world.worker(&coordinator, &[]);
+    world.finish_tournament(&id, &url);
+    let games = world.export(&id, ["--coordinator", &url]);
+    assert_eq!(expected.difference(&games), None);
+    worker.stop();
+    coordinator.stop();
+    world.nothing_runs();
 }

@@ -79,6 +79,7 @@ mod secrets;
 mod secrets_in_memory;
 /// Slow agents end games early.
 mod slow;
+mod slurm;
 /// Standings agree with the games.
 mod standings;
 /// Text of agents and workers cannot control a terminal, page or spreadsheet.

@@ -101,8 +101,9 @@ fn every_deploy_file_is_tested() {
             .strip_prefix("grafana/dashboards/")
             .and_then(|name| name.strip_suffix(".json"));
         let name = dashboard.unwrap_or(file);
-        // Tests of the command line, of the READMEs and of PostgreSQL check these.
-        let is_elsewhere = ["SETTINGS.md", "OTHERS.md", "SQL.md"].contains(&name);
+        // Tests of the command line, of the READMEs, of PostgreSQL and of Slurm check these.
+        let is_elsewhere =
+            ["SETTINGS.md", "OTHERS.md", "SQL.md", "slurm/workers.sbatch"].contains(&name);
         assert!(
             is_elsewhere || tests.contains(&format!("\"{name}\"")),
             "no test looks at {file}"

@@ -92,6 +92,10 @@ pub struct Options {
     pub connect_timeout: Duration,
     /// Time for started games after the worker is asked to stop.
     pub drain_limit: Duration,
+    /// It ends by itself after this time without a game, once it has joined.
+    pub idle_exit: Option<Duration>,
+    /// It ends by itself at most this time after its start, with the time for started games.
+    pub lifetime: Option<Duration>,
     /// Seed of the jitter of retries, which also identifies this process.
     pub seed: u64,
 }
@@ -124,6 +128,8 @@ impl Options {
             agent_output: None,
             connect_timeout: Duration::from_secs(30),
             drain_limit: Duration::from_secs(10),
+            idle_exit: None,
+            lifetime: None,
             seed: RandomState::new().hash_one(()),
         }
     }

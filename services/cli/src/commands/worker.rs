@@ -6,6 +6,7 @@ use arena_model::SandboxLevel;
 use arena_wire::networks::AgentNetworks;
 use arena_worker::{Options, WorkerError, machine::CoreSet, supervise::Sandbox};
 use clap::Args;
+use humantime::format_duration;
 use nix::unistd::{Uid, User};
 use serde_json::json;
 use tokio::io::AsyncReadExt;
@@ -22,13 +23,15 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The first line on stdout is {\"listen\": null, \"metrics\": \"…\", \"sandbox\": \"…\"};
-port 0 picks a free port. After the first SIGINT or SIGTERM, the worker has 10 s to finish its games; the
-second signal stops it at once. Agent processes always end with the worker.
+port 0 picks a free port. After the first SIGINT or SIGTERM, the worker has the time of --drain to finish
+its games, and gives the others back; no agent is charged for them. The second signal stops it at once.
+Agent processes always end with the worker.
 
 Examples:
   arena worker --coordinator http://127.0.0.1:7600
   arena worker --coordinator http://10.0.0.1:7600 --metrics 0.0.0.0:7602 --metrics-public
-  arena worker --coordinator http://10.0.0.1:7600 --sandbox strict --agent-path /opt/venv")]
+  arena worker --coordinator http://10.0.0.1:7600 --sandbox strict --agent-path /opt/venv
+  arena worker --coordinator http://10.0.0.1:7600 --lifetime 8h --drain 5m --idle-exit 10m")]
 pub(crate) struct WorkerArgs {
     /// URL of the coordinator
     #[arg(
@@ -111,6 +114,21 @@ pub(crate) struct WorkerArgs {
     )]
     connect_timeout: u64,
 
+    /// Time to finish started games when the worker ends, such as 5m
+    #[arg(long, env = "ARENA_WORKER_DRAIN", value_name = "DURATION", default_value = "10s", value_parser = humantime::parse_duration)]
+    drain: Duration,
+
+    /// End after this time without a game, such as 10m, once the worker has joined
+    #[arg(long, env = "ARENA_WORKER_IDLE_EXIT", value_name = "DURATION", value_parser = humantime::parse_duration)]
+    idle_exit: Option<Duration>,
+
+    /// End at most this time after the start, such as 8h, with the time of --drain
+    ///
+    /// For machines that are lent for a time. The worker stops to take games when only the
+    /// time of --drain is left.
+    #[arg(long, env = "ARENA_WORKER_LIFETIME", value_name = "DURATION", value_parser = humantime::parse_duration)]
+    lifetime: Option<Duration>,
+
     /// Networks and ports at which agents may be endpoints [default: loopback only]
     ///
     /// Such as 10.0.0.0/8:5000, 10.0.0.7, [fd00::/8]:5000 or "unix" (Unix sockets),
@@ -191,6 +209,13 @@ impl WorkerArgs {
                  root, or leave --agent-user out",
             ));
         }
+        if let Some(lifetime) = self.lifetime.filter(|lifetime| *lifetime <= self.drain) {
+            return Err(Failure::usage(format!(
+                "--lifetime {} leaves no time to play: it must exceed --drain {}",
+                format_duration(lifetime),
+                format_duration(self.drain)
+            )));
+        }
         let mut interrupt = Interrupt::listen()?;
         let program = std::env::current_exe()?;
         let mut options = Options::new(&self.coordinator, &program);
@@ -203,6 +228,9 @@ impl WorkerArgs {
         options.capacity = self.capacity as usize;
         options.builtin = self.builtin.into();
         options.connect_timeout = Duration::from_secs(self.connect_timeout);
+        options.drain_limit = self.drain;
+        options.idle_exit = self.idle_exit;
+        options.lifetime = self.lifetime;
         options.unary = self.unary;
         options.agent_output = self.agent_output;
         options.agent_networks = self.agent_endpoints.unwrap_or_default();

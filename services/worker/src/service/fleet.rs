@@ -39,8 +39,8 @@ use crate::{
     binaries::CoordinatorBinaries,
     driver::Drivers,
     protocol::{
-        Action, CallNo, Ending, LeaseNo, Protocol, ProtocolSettings, Refusal, RefusedReport,
-        ReportNo, StayNo,
+        Action, CallNo, Ending, LeaseNo, Playing, Protocol, ProtocolSettings, Refusal,
+        RefusedReport, ReportNo, StayNo,
     },
     record::void_report,
 };
@@ -62,6 +62,8 @@ pub(super) struct Fleet {
     metrics: Arc<WorkerMetrics>,
     joined: Arc<AtomicBool>,
     started: Instant,
+    /// Time at which it last had games, or first joined.
+    busy: Option<Duration>,
     /// The stream of the stay, and the open request for games.
     stay: Option<AbortHandle>,
     asking: Option<AbortHandle>,
@@ -99,6 +101,7 @@ impl Fleet {
             binaries,
             news,
             started: Instant::now(),
+            busy: None,
             options,
             protocol,
             joined,
@@ -122,6 +125,10 @@ impl Fleet {
                 break ending;
             }
             let now = self.now();
+            if !draining && self.has_ended_its_time(now) {
+                draining = true;
+                self.protocol.drain(now);
+            }
             let wake = self.protocol.wake(now).unwrap_or(now + NAP).min(now + NAP);
             tokio::select! {
                 // Games come last, since they always have work. Due actions are carried out before.
@@ -154,6 +161,23 @@ impl Fleet {
                 problem,
             }),
         }
+    }
+
+    /// True if the worker ends by itself, after a time without games or at the end of its lifetime.
+    fn has_ended_its_time(&mut self, now: Duration) -> bool {
+        let has_games = self.drivers.unfinished() > 0 || self.protocol.unanswered() > 0;
+        if has_games || (self.busy.is_none() && self.protocol.joined()) {
+            self.busy = Some(now);
+        }
+        let idle = self.busy.zip(self.options.idle_exit);
+        let idle = idle.is_some_and(|(busy, limit)| now >= busy + limit);
+        let drain = self.options.drain_limit;
+        let over = self.options.lifetime.map(|life| life.saturating_sub(drain));
+        let is_over = over.is_some_and(|over| now >= over);
+        if idle || is_over {
+            tracing::info!(idle, games = self.drivers.in_flight(), "ending by itself");
+        }
+        idle || is_over
     }
 
     fn now(&self) -> Duration {
