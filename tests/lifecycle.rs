@@ -277,13 +277,13 @@ fn workers_that_end_by_time_give_their_games_back() {
         let register = [&register[..], &access, &["--", "50"]].concat();
         let _ = world.arena(&register).ok();
     };
-    let spec = spec("lent", "kalah", 1, &["slow", "random"], "");
+    let spec = spec("timed", "kalah", 1, &["slow", "random"], "");
     register(["--data", "alone"]);
     let (_, _, expected) = world.tournament(&spec, "alone", &[]);
     let coordinator = world.coordinator("data", &[]);
     let url = coordinator.url();
     register(["--coordinator", &url]);
-    let id = world.start_tournament("lent", &spec, &url);
+    let id = world.start_tournament("timed", &spec, &url);
     for _ in 0..2 {
         let leases = || coordinator.metric("arena_leases_granted_total", &[]);
         let before = leases();
