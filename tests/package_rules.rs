@@ -69,6 +69,45 @@ fn kit_of_rules_passes_its_check() {
     assert!(!checked.contains("skipped"), "{checked}");
 }
 
+#[test]
+fn registered_package_is_shown_and_checked_by_name() {
+    let world = World::with_python();
+    register(&world, "data");
+    let shown = world
+        .arena(&["rulesets", "show", "pig", "--data", "data"])
+        .ok();
+    for words in [
+        "pig (rules version 1): ",
+        "seats: 2 to ",
+        "target",
+        "package: content ",
+    ] {
+        assert!(shown.stdout.contains(words), "{}", shown.stdout);
+    }
+    // The package that is registered counts, not the folder of this name.
+    fs::write(world.folder().join("pig/game.py"), "broken").expect("written");
+    let elsewhere = World::with_python();
+    let data = world.folder().join("data");
+    let data = data.to_str().expect("UTF-8");
+    let check = ["rulesets", "check", "pig", "--games", "9", "--data", data];
+    let checked = elsewhere.arena(&check).ok().stdout;
+    assert!(
+        checked.contains("passed") && !checked.contains("FAILED"),
+        "{checked}"
+    );
+    for command in ["show", "check"] {
+        let unknown = ["rulesets", command, "pork", "--data", data];
+        let _ = elsewhere
+            .arena(&unknown)
+            .fails(2, &["pork", "none of this name is registered"]);
+        let nowhere = ["rulesets", command, "pork"];
+        let _ = elsewhere
+            .arena(&nowhere)
+            .fails(2, &["pork", "--coordinator URL"]);
+    }
+    world.nothing_runs();
+}
+
 /// Makes a package of rules that break a promise.
 fn hostile(world: &World, mode: &str) {
     let folder = world.folder().join(mode);

@@ -4,6 +4,7 @@ mod check;
 mod new;
 mod page;
 mod register;
+mod registered;
 
 use arena_engine::options::{Kind, Preset, Spec};
 use arena_games::RulesetInfo;
@@ -12,6 +13,7 @@ use itertools::Itertools;
 use serde_json::json;
 
 use crate::{
+    access::AccessArgs,
     failure::{Failure, Outcome},
     output::{self, Format, Listing},
 };
@@ -46,12 +48,18 @@ pub(crate) struct RulesetsArgs {
 #[derive(Debug, Subcommand)]
 enum RulesetsCommand {
     /// Print the page of a ruleset: rules, options, messages and an example game
+    ///
+    /// For a registered package, what it says of itself: summary, seats, options and presets.
     #[command(after_help = "\
-Example:
-  arena rulesets show kalah | less")]
+Examples:
+  arena rulesets show kalah | less
+  arena rulesets show my-game --coordinator http://127.0.0.1:7600")]
     Show {
         /// Name of the ruleset
         ruleset: String,
+
+        #[command(flatten)]
+        access: AccessArgs,
     },
     Check(check::CheckArgs),
     Register(register::RegisterArgs),
@@ -67,12 +75,12 @@ Example:
 impl RulesetsArgs {
     pub(crate) async fn run(self) -> Outcome {
         match self.command {
-            Some(RulesetsCommand::Check(args)) => args.run(),
+            Some(RulesetsCommand::Check(args)) => args.run().await,
             Some(RulesetsCommand::New(args)) => args.run(),
             Some(RulesetsCommand::Register(args)) => args.run().await,
             Some(RulesetsCommand::List(args)) => args.run().await,
             Some(RulesetsCommand::Remove(args)) => args.run().await,
-            Some(RulesetsCommand::Show { ruleset }) => show(&ruleset),
+            Some(RulesetsCommand::Show { ruleset, access }) => show(&ruleset, access).await,
             None => self.list(),
         }
     }
@@ -85,36 +93,69 @@ impl RulesetsArgs {
         match self.output {
             Format::Json => output::json(&describe(info)),
             Format::Jsonl => output::json_line(&describe(info)),
-            Format::Csv => options(info).print(Format::Csv),
-            Format::Table => {
-                output::write(&format!(
-                    "{} (rules version {}): {}\nseats: {}\n\n",
-                    info.name,
-                    info.version,
-                    info.summary,
-                    seats(info)
-                ))?;
-                options(info).print(Format::Table)?;
-                for preset in &info.presets {
-                    let Preset { name, summary, .. } = preset;
-                    let seats = preset.seats.map(|seats| format!(" ({seats} seats)"));
-                    let seats = seats.unwrap_or_default();
-                    let values = preset.options.iter();
-                    let values = values
-                        .map(|(name, value)| format!("{name}={value}"))
-                        .join(" ");
-                    output::write(&format!(
-                        "\npreset \"{name}\": {summary}{seats}\n  {values}\n"
-                    ))?;
-                }
-                Ok(())
-            }
+            Format::Csv => options(&info.options).print(Format::Csv),
+            Format::Table => About::from(info).print(),
         }
     }
 }
 
-fn show(ruleset: &str) -> Outcome {
-    let name = arena_games::ruleset(ruleset).map_err(Failure::usage)?.name;
+/// What a ruleset says of itself.
+struct About<'a> {
+    name: &'a str,
+    version: u32,
+    summary: &'a str,
+    seats: (usize, usize),
+    options: &'a [Spec],
+    presets: &'a [Preset],
+}
+
+impl<'a> From<&'a RulesetInfo> for About<'a> {
+    fn from(info: &'a RulesetInfo) -> Self {
+        Self {
+            name: info.name,
+            version: info.version,
+            summary: info.summary,
+            seats: info.seats,
+            options: &info.options,
+            presets: &info.presets,
+        }
+    }
+}
+
+impl About<'_> {
+    fn print(&self) -> Outcome {
+        output::write(&format!(
+            "{} (rules version {}): {}\nseats: {}\n\n",
+            self.name,
+            self.version,
+            self.summary,
+            seats(self.seats)
+        ))?;
+        options(self.options).print(Format::Table)?;
+        for preset in self.presets {
+            let Preset { name, summary, .. } = preset;
+            let seats = preset.seats.map(|seats| format!(" ({seats} seats)"));
+            let seats = seats.unwrap_or_default();
+            let values = preset.options.iter();
+            let values = values
+                .map(|(name, value)| format!("{name}={value}"))
+                .join(" ");
+            output::write(&format!(
+                "\npreset \"{name}\": {summary}{seats}\n  {values}\n"
+            ))?;
+        }
+        Ok(())
+    }
+}
+
+async fn show(ruleset: &str, access: AccessArgs) -> Outcome {
+    let name = match arena_games::ruleset(ruleset) {
+        Ok(info) => info.name,
+        Err(unknown) => {
+            let (access, found) = registered::find(access, ruleset, unknown).await?;
+            return registered::show(&found).and(access.close().await);
+        }
+    };
     let page = arena_games::page(name).ok_or_else(|| {
         Failure::usage(format!(
             "the ruleset {name} has no page: `arena rulesets {name}` shows its options"
@@ -123,8 +164,8 @@ fn show(ruleset: &str) -> Outcome {
     output::write(&page::text(page))
 }
 
-fn seats(info: &RulesetInfo) -> String {
-    match info.seats {
+fn seats(seats: (usize, usize)) -> String {
+    match seats {
         (least, most) if least == most => least.to_string(),
         (least, most) => format!("{least} to {most}"),
     }
@@ -135,7 +176,7 @@ fn list() -> Listing<serde_json::Value> {
         let row = vec![
             info.name.to_owned(),
             info.version.to_string(),
-            seats(info),
+            seats(info.seats),
             info.options.len().to_string(),
             info.presets.iter().map(|preset| &preset.name).join(" "),
             info.summary.to_owned(),
@@ -149,7 +190,7 @@ fn list() -> Listing<serde_json::Value> {
     }
 }
 
-fn options(info: &RulesetInfo) -> Listing<serde_json::Value> {
+fn options(options: &[Spec]) -> Listing<serde_json::Value> {
     let row = |option: &Spec| {
         let row = vec![
             option.name.clone(),
@@ -161,7 +202,7 @@ fn options(info: &RulesetInfo) -> Listing<serde_json::Value> {
     };
     Listing {
         header: vec!["option", "default", "values", "what"],
-        rows: info.options.iter().map(row).collect(),
+        rows: options.iter().map(row).collect(),
         empty: "it has no options",
     }
 }

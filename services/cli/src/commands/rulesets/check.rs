@@ -7,15 +7,17 @@ use arena_client::{
     ruleset_check::{self, Subject},
 };
 use arena_report::units;
-use arena_wire::v1::agent::Source;
+use arena_wire::v1::{self, agent::Source};
 use arena_worker::{
-    AgentOptions,
+    AgentOptions, BinaryProvider, CoordinatorBinaries,
     rules::{RulesHost, RulesSource},
 };
 use clap::Args;
 use serde_json::json;
 
+use super::registered;
 use crate::{
+    access::AccessArgs,
     failure::{Failure, Outcome},
     output::{self, Format},
 };
@@ -31,11 +33,12 @@ Examples:
   arena rulesets check kalah
   arena rulesets check kalah --games 100000 --output json
   arena rulesets check ./my-game --games 100
+  arena rulesets check my-game --coordinator http://127.0.0.1:7600
 
 Exit codes: 0 if all steps passed, 3 if one failed.")]
 pub(crate) struct CheckArgs {
-    /// Name of a ruleset of this program, or path of a package: an executable file, or a
-    /// folder or archive that contains an arena-agent.toml
+    /// Name of a ruleset of this program or of a registered package, or path of a package: an
+    /// executable file, or a folder or archive that contains an arena-agent.toml
     #[arg(value_name = "NAME|PATH")]
     ruleset: String,
 
@@ -47,13 +50,16 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_enum, default_value_t)]
     output: Format,
 
+    #[command(flatten)]
+    access: AccessArgs,
+
     /// Arguments to start the package with
     #[arg(last = true, value_name = "ARGS")]
     args: Vec<String>,
 }
 
 impl CheckArgs {
-    pub(crate) fn run(self) -> Outcome {
+    pub(crate) async fn run(self) -> Outcome {
         if self.output == Format::Csv {
             return Err(Failure::usage(
                 "a check has no csv: use --output table or json",
@@ -62,23 +68,46 @@ impl CheckArgs {
         let listed = arena_games::ruleset(&self.ruleset);
         let path = Path::new(&self.ruleset);
         if listed.is_err() && (self.ruleset.contains('/') || path.exists()) {
-            return self.check_package(path);
+            return self.check_path(path);
         }
-        let info = listed.map_err(Failure::usage)?;
+        let info = match listed {
+            Ok(info) => info,
+            Err(unknown) => return self.check_registered(unknown).await,
+        };
         let report = ruleset_check::check(&Subject::Listed(info), self.games.unwrap_or(10_000))?;
         self.print(info.name, &report)
     }
 
-    fn check_package(&self, path: &Path) -> Outcome {
+    /// Checks the package of a registered ruleset, as workers start it.
+    async fn check_registered(&self, unknown: impl std::fmt::Display) -> Outcome {
+        let name = &self.ruleset;
+        let (access, found) = registered::find(self.access.clone(), name, unknown).await?;
+        let folder = tempfile::tempdir()?;
+        let binaries = CoordinatorBinaries::new(&access.url, &access.credentials, folder.path());
+        let package = found.rules.and_then(|rules| rules.package);
+        let checked = async {
+            let package = package.ok_or_else(|| Failure::failed("it has no package"))?;
+            let fetched = binaries.map_err(Failure::failed)?.provide(&package).await;
+            self.check_package(name, fetched.map_err(Failure::failed)?, &package)
+        };
+        let checked = checked.await;
+        checked.and(access.close().await)
+    }
+
+    fn check_path(&self, path: &Path) -> Outcome {
         let target = Target::of_package(path.to_owned(), self.args.clone());
         let found = target.find()?;
         let (Source::Binary(binary), Some(file)) = (&found.source, &found.file) else {
             return Err(Failure::usage("rules need a file or a folder"));
         };
+        self.check_package(&name_of(path), file.path(), binary)
+    }
+
+    fn check_package(&self, name: &str, file: PathBuf, binary: &v1::BinarySource) -> Outcome {
         let program = std::env::current_exe()?;
         let options = AgentOptions::of_executable(program).confined();
-        let source = RulesSource::of_binary(file.path(), binary);
-        let host = RulesHost::for_check(&name_of(path), source, &options)?;
+        let source = RulesSource::of_binary(file, binary);
+        let host = RulesHost::for_check(name, source, &options)?;
         let rules = host.describe().map_err(|failure| {
             Failure::differs(format!("the rules do not describe themselves: {failure}"))
         })?;

@@ -12,6 +12,7 @@ use arena_worker::{
 use clap::Args;
 use serde_json::json;
 
+use super::registered;
 use crate::{
     access::{AccessArgs, request_id},
     commands::agent::register::upload,
@@ -20,7 +21,7 @@ use crate::{
 };
 
 /// Number of digits of a digest that are shown.
-const SHOWN: usize = 12;
+pub(super) const SHOWN: usize = 12;
 
 /// Register a ruleset that is a package, so that specs can name it
 ///
@@ -121,24 +122,8 @@ impl RegisterArgs {
 impl ListArgs {
     pub(crate) async fn run(self) -> Outcome {
         let mut access = self.access.open().await?;
-        let mut all = Vec::new();
-        let mut request = v1::ListRulesetsRequest::default();
-        let listed: Outcome = async {
-            loop {
-                let page = access
-                    .client
-                    .list_rulesets(request.clone())
-                    .await?
-                    .into_inner();
-                all.extend(page.rulesets);
-                if page.next_page_token.is_empty() {
-                    return Ok(());
-                }
-                request.page_token = page.next_page_token;
-            }
-        }
-        .await;
-        let outcome = listed.and_then(|()| listing(all)?.print(self.output));
+        let all = registered::all(&mut access).await;
+        let outcome = all.and_then(|all| listing(all)?.print(self.output));
         outcome.and(access.close().await)
     }
 }
@@ -164,11 +149,6 @@ fn listing(rulesets: Vec<v1::Ruleset>) -> Outcome<Listing<serde_json::Value>> {
     let row = |ruleset: v1::Ruleset| {
         let rules = ruleset.rules.unwrap_or_default();
         let description = RulesDescription::parse(&rules.description).map_err(Failure::failed)?;
-        let (least, most) = description.seats;
-        let seats = match least == most {
-            true => least.to_string(),
-            false => format!("{least} to {most}"),
-        };
         let document = json!({
             "ruleset": ruleset.name,
             "version": description.version,
@@ -180,7 +160,7 @@ fn listing(rulesets: Vec<v1::Ruleset>) -> Outcome<Listing<serde_json::Value>> {
         let row = vec![
             ruleset.name,
             description.version.to_string(),
-            seats,
+            super::seats(description.seats),
             rules.digest.chars().take(SHOWN).collect(),
             description.summary,
         ];

@@ -1,0 +1,78 @@
+//! Rulesets that are registered packages.
+
+use arena_client::access::Access;
+use arena_model::rules::RulesDescription;
+use arena_wire::v1;
+
+use super::{About, register::SHOWN};
+use crate::{
+    access::AccessArgs,
+    failure::{Failure, Outcome},
+    output,
+};
+
+/// All registered rulesets.
+pub(super) async fn all(access: &mut Access) -> Outcome<Vec<v1::Ruleset>> {
+    let mut all = Vec::new();
+    let mut request = v1::ListRulesetsRequest::default();
+    loop {
+        let page = access.client.list_rulesets(request.clone()).await?;
+        let page = page.into_inner();
+        all.extend(page.rulesets);
+        if page.next_page_token.is_empty() {
+            return Ok(all);
+        }
+        request.page_token = page.next_page_token;
+    }
+}
+
+/// Opens a coordinator or data folder, and finds a registered ruleset there. `unknown` is the error
+/// for a name that is neither registered nor built in.
+pub(super) async fn find(
+    place: AccessArgs,
+    name: &str,
+    unknown: impl std::fmt::Display,
+) -> Outcome<(Access, v1::Ruleset)> {
+    let unknown = |more: &str| Failure::usage(format!("{unknown}{more}"));
+    let is_default = matches!(place, AccessArgs::Unsaid);
+    let mut access = match place.open().await {
+        Ok(access) => access,
+        Err(_) if is_default => {
+            let more = "; for a registered one, add --coordinator URL or --data FOLDER";
+            return Err(unknown(more));
+        }
+        Err(error) => return Err(error),
+    };
+    let found = all(&mut access).await;
+    let found = found.map(|all| all.into_iter().find(|it| it.name == name));
+    match found {
+        Ok(Some(ruleset)) => Ok((access, ruleset)),
+        other => {
+            access.close().await?;
+            Err(other
+                .err()
+                .unwrap_or_else(|| unknown(", and none of this name is registered")))
+        }
+    }
+}
+
+/// Prints what a package says of itself.
+pub(super) fn show(ruleset: &v1::Ruleset) -> Outcome {
+    let rules = ruleset.rules.clone().unwrap_or_default();
+    let description = RulesDescription::parse(&rules.description).map_err(Failure::failed)?;
+    let content: String = rules.digest.chars().take(SHOWN).collect();
+    let (options, presets) = (description.options(), description.presets());
+    About {
+        name: &ruleset.name,
+        version: description.version,
+        summary: &description.summary,
+        seats: description.seats,
+        options: &options,
+        presets: &presets,
+    }
+    .print()?;
+    output::write(&format!(
+        "\npackage: content {content}, registered by {}\n",
+        ruleset.owner
+    ))
+}
