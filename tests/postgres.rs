@@ -1,7 +1,9 @@
 use std::{fs, process::Command};
 
 use arena_store::server::PostgresServer;
-use arena_tests::{Games, PAPER_000, Server, World, repository, sha256, spec, until};
+use arena_tests::{
+    DEADLINE, Games, PAPER_000, Server, World, repository, sha256, spec, until, within,
+};
 use serde_json::Value;
 
 /// Runs a test with a server and a database, or reports it as skipped.
@@ -33,10 +35,19 @@ fn durable(coordinator: &Server) -> f64 {
 }
 
 /// Waits until this number of games is durable since the coordinator's start.
-fn wait_durable(coordinator: &Server, games: f64) {
-    until("games to be durable", || {
-        (durable(coordinator) >= games).then_some(())
-    });
+fn wait_durable(server: &PostgresServer, coordinator: &Server, games: f64) {
+    let waited = within(DEADLINE, || (durable(coordinator) >= games).then_some(()));
+    assert!(
+        waited.is_some(),
+        "{} of {games} games are durable; sessions:\n{}\nlog of the server:\n{}\n{}",
+        durable(coordinator),
+        server.sql(
+            "arena",
+            "SELECT pid, state, wait_event, query FROM pg_stat_activity"
+        ),
+        server.log(),
+        coordinator.metrics(),
+    );
 }
 
 #[test]
@@ -119,7 +130,7 @@ fn killed_coordinator_and_database_change_no_record() {
         let worker = world.worker(&coordinator, &["--builtin", "process"]);
         for kill in 0..5 {
             let before = durable(&coordinator);
-            wait_durable(&coordinator, before + 60.0);
+            wait_durable(server, &coordinator, before + 60.0);
             match kill {
                 0 => server.stop_immediately(),
                 1 => {
