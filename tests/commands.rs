@@ -264,6 +264,76 @@ fn watched_game_shows_every_board() {
 }
 
 #[test]
+fn running_store_is_verified_and_backed_up_by_time() {
+    let world = World::new();
+    let coordinator = world.coordinator("data", &[]);
+    let url = coordinator.url();
+    let worker = world.worker(&coordinator, &[]);
+    let text = spec("cup", "kalah", 40, &["random", "greedy"], "");
+    let id = world.start_tournament("cup", &text, &url);
+    world.finish_tournament(&id, &url);
+    let online = ["store", "verify", "--online"];
+    for place in [["--data", "data"], ["--coordinator", &url]] {
+        let verified = world.arena(&[&online[..], &place].concat()).ok();
+        assert!(verified.stdout.contains("80 games"), "{}", verified.stdout);
+        assert!(
+            verified.stderr.contains("audit trail: whole"),
+            "{}",
+            verified.stderr
+        );
+    }
+    let folder = world.folder().join("backups");
+    fs::create_dir(&folder).expect("a folder");
+    let old = [
+        "2025-01-01T000000Z.arena",
+        "2025-01-02T000000Z.arena",
+        "mine.arena",
+    ];
+    for name in old {
+        fs::write(folder.join(name), "").expect("a file");
+    }
+    let backup = [
+        "store",
+        "backup",
+        "--coordinator",
+        &url,
+        "--into",
+        "backups",
+        "--keep",
+        "2",
+    ];
+    let made = world
+        .arena(&[&backup[..], &["--max-rate", "100"]].concat())
+        .ok();
+    assert!(made.stdout.contains("80 games"), "{}", made.stdout);
+    let names = fs::read_dir(&folder).expect("a folder");
+    let names = names.map(|entry| entry.expect("a file").file_name().into_string());
+    let mut names: Vec<String> = names.map(|name| name.expect("UTF-8")).collect();
+    names.sort_unstable();
+    let [kept, new, mine] = &names[..] else {
+        panic!("{names:?}");
+    };
+    assert_eq!([kept, mine], [old[1], old[2]]);
+    let restore = [
+        "store",
+        "restore",
+        &format!("backups/{new}"),
+        "--data",
+        "again",
+    ];
+    let _ = world.arena(&restore).ok();
+    let trail = world.folder().join("data/events.jsonl");
+    let changed = fs::read_to_string(&trail).expect("lines");
+    let changed = changed.replace("StartTournament", "ListTournaments");
+    fs::write(&trail, changed).expect("a file");
+    let verify = [&online[..], &["--coordinator", &url]].concat();
+    let _ = world.arena(&verify).fails(3, &["audit trail", "changed"]);
+    worker.stop();
+    coordinator.stop();
+    world.nothing_runs();
+}
+
+#[test]
 fn running_store_is_backed_up() {
     let world = World::new();
     let coordinator = world.coordinator("data", &[]);

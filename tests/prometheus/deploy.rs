@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 
 use super::{deploy, list, read, text, tool, yaml, yamls};
 
-const UNITS: [&str; 2] = [
+const UNITS: [&str; 3] = [
+    "systemd/arena-backup.service",
     "systemd/arena-coordinator.service",
     "systemd/arena-worker.service",
 ];
@@ -47,6 +48,18 @@ fn uses() -> Vec<Use> {
             }
         }
     }
+    for document in yamls("kubernetes/backup.yaml") {
+        if document["kind"] != "CronJob" {
+            continue;
+        }
+        let pod = &document["spec"]["jobTemplate"]["spec"]["template"]["spec"];
+        for container in list(&pod["containers"]) {
+            found.push(Use {
+                file: "kubernetes/backup.yaml",
+                arguments: words(&container["args"]),
+            });
+        }
+    }
     for file in UNITS {
         let unit = read(&deploy(file));
         let start = unit
@@ -58,7 +71,7 @@ fn uses() -> Vec<Use> {
             arguments: start.split(' ').map(str::to_owned).collect(),
         });
     }
-    assert_eq!(found.len(), 7);
+    assert_eq!(found.len(), 9);
     found
 }
 
@@ -151,7 +164,9 @@ fn commands_use_existing_flags_and_variables() {
 
 #[test]
 fn ports_agree_everywhere() {
-    for used in uses().into_iter().filter(|used| used.arguments[0] != "tls") {
+    let servers = ["coordinator", "worker"];
+    let serves = |used: &Use| servers.contains(&&*used.arguments[0]);
+    for used in uses().into_iter().filter(serves) {
         let inside = if used.file.starts_with("systemd") {
             "127.0.0.1"
         } else {

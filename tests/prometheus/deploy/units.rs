@@ -105,7 +105,13 @@ fn systemd_units_are_valid_and_hardened() {
         let name = file.rsplit('/').next().expect("a name");
         fs::write(folder.path().join(name), installed).expect("a file can be written");
     }
-    for file in UNITS {
+    let timer = "arena-backup.timer";
+    fs::copy(
+        deploy(&format!("systemd/{timer}")),
+        folder.path().join(timer),
+    )
+    .expect("a file");
+    for file in UNITS.into_iter().chain(["systemd/arena-backup.timer"]) {
         let name = file.rsplit('/').next().expect("a name");
         let path = folder.path().join(name).display().to_string();
         if let Some(output) = tool("systemd-analyze", &["verify", &path], "") {

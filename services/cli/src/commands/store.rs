@@ -1,23 +1,18 @@
 //! `arena store …`
 
+mod backup;
 mod records;
 
-use arena_report::whole_file;
-use std::{
-    fs,
-    io::{self, BufWriter, Write},
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use arena_coordinator::WholeTrail;
 use arena_store::{BackupReport, Location, StoreError, VerifyReport};
-use arena_wire::v1::{self, backup_store_response::Part};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use self::records::{Checked, Records};
 use crate::{
-    access::{AccessArgs, Client},
+    access::{AccessArgs, CredentialFlags},
     embedded::DEFAULT_DATA,
     failure::{Failure, Outcome},
     output::{self, Format, note},
@@ -26,7 +21,7 @@ use crate::{
 /// Verify, copy, back up and restore a store
 #[derive(Debug, Subcommand)]
 pub(crate) enum StoreCommand {
-    /// Check every record of an idle data folder, or of a database
+    /// Check every record of an idle data folder, of a database, or of a running coordinator
     #[command(after_help = "\
 Checks the checksums of the store, and each record: its hash, its events against the
 rules, its dice against its seed, its luck and its result. Checks the chain of the audit
@@ -38,18 +33,20 @@ if every acknowledged game is restored, and 3 if games are lost.
 Examples:
   arena store verify --data ./arena-data
   arena store verify --repair --data ./arena-data
-  arena store verify --store postgres://arena@localhost/arena")]
+  arena store verify --store postgres://arena@localhost/arena
+  arena store verify --online --coordinator http://127.0.0.1:7600")]
     Verify(VerifyArgs),
     /// Back up a data folder into one file, also while a coordinator is using it
     #[command(after_help = "\
 A backup of a running coordinator contains everything that was on disk at one moment;
-the coordinator keeps working meanwhile. The file is written atomically. It contains the
-audit trail, and no token.
+the coordinator keeps working meanwhile. The file is written atomically, and read again as a
+whole. It contains the audit trail, and no token.
 
 Examples:
   arena store backup --data ./arena-data /backups/monday.arena
-  arena store backup --coordinator http://127.0.0.1:7600 /backups/monday.arena")]
-    Backup(BackupArgs),
+  arena store backup --coordinator http://127.0.0.1:7600 /backups/monday.arena
+  arena store backup --data ./arena-data --into /backups --keep 14 --max-rate 20")]
+    Backup(backup::BackupArgs),
     /// Copy a whole store from a data folder into a PostgreSQL database, or back
     #[command(after_help = "\
 All games, documents and binaries are copied; exports have the same bytes afterwards. The
@@ -96,18 +93,21 @@ pub(crate) struct VerifyArgs {
     #[arg(long)]
     repair: bool,
 
+    /// Check a running coordinator, from a backup that is taken for it. Needs room for two
+    /// copies in the temporary folder (TMPDIR)
+    #[arg(long, conflicts_with_all = ["repair", "store"])]
+    online: bool,
+
+    /// With --online: URL of the coordinator [default: the one that uses the data folder]
+    #[arg(long, value_name = "URL", requires = "online")]
+    coordinator: Option<String>,
+
+    #[command(flatten)]
+    credentials: CredentialFlags,
+
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     output: Format,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct BackupArgs {
-    #[command(flatten)]
-    access: AccessArgs,
-
-    /// File to write; must not exist
-    to: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -139,12 +139,13 @@ impl StoreCommand {
     pub(crate) fn run(self) -> Outcome {
         match self {
             Self::Verify(args) if args.repair => repair(&args),
+            Self::Verify(args) if args.online => verify_online(&args),
             Self::Verify(args) => verify(&args),
             Self::Copy(args) => {
                 let report = arena_store::copy(&args.from, &args.to).map_err(failure)?;
                 tell("copied to", &report)
             }
-            Self::Backup(args) => tell("backed up to", &args.backup()?),
+            Self::Backup(args) => args.run(),
             Self::Restore(args) => {
                 let report = arena_store::restore(&args.from, &args.data.data).map_err(failure)?;
                 tell("restored to", &report)?;
@@ -154,62 +155,6 @@ impl StoreCommand {
                 }
             }
         }
-    }
-}
-
-impl BackupArgs {
-    fn backup(&self) -> Outcome<BackupReport> {
-        if let Some(data) = self.access.folder() {
-            match arena_store::backup(data, &self.to) {
-                Err(StoreError::Locked { .. }) => {}
-                made => return made.map_err(failure),
-            }
-        }
-        super::block_on(self.fetch())
-    }
-
-    /// Requests a backup from a running coordinator.
-    async fn fetch(&self) -> Outcome<BackupReport> {
-        if self.to.exists() {
-            return Err(failure(StoreError::NotEmpty {
-                path: self.to.clone(),
-            }));
-        }
-        let mut access = self.access.open().await?;
-        let unfinished = PathBuf::from(format!("{}.unfinished", self.to.display()));
-        let made = self.receive(&mut access.client, &unfinished).await;
-        if made.is_err() {
-            // Prevents use of an unfinished backup.
-            let _ = fs::remove_file(&unfinished);
-        }
-        access.close().await?;
-        made
-    }
-
-    async fn receive(&self, client: &mut Client, unfinished: &Path) -> Outcome<BackupReport> {
-        let write = |error: io::Error| whole_file::failed(unfinished, &error);
-        let mut file = BufWriter::new(arena_store::create_private(unfinished).map_err(write)?);
-        let answer = client.backup_store(v1::BackupStoreRequest {}).await?;
-        let mut stream = answer.into_inner();
-        let mut done = None;
-        while let Some(message) = stream.message().await? {
-            match message.part {
-                Some(Part::Chunk(bytes)) => file.write_all(&bytes).map_err(write)?,
-                Some(Part::Done(all)) => done = Some(all),
-                None => {}
-            }
-        }
-        file.flush().map_err(write)?;
-        let done = done.ok_or_else(|| Failure::failed("the backup was interrupted: try again"))?;
-        let bytes = arena_store::keep_backup(unfinished, &self.to).map_err(failure)?;
-        Ok(BackupReport {
-            path: self.to.clone(),
-            games: done.games,
-            documents: done.documents,
-            binaries: done.binaries,
-            events: done.events,
-            bytes,
-        })
     }
 }
 
@@ -224,6 +169,34 @@ fn failure(error: StoreError) -> Failure {
     }
 }
 
+/// Checks a running coordinator's results: those of a backup, restored into a temporary folder.
+fn verify_online(args: &VerifyArgs) -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let (file, data) = (folder.path().join("backup"), folder.path().join("data"));
+    let (access, place) = match &args.coordinator {
+        Some(url) => {
+            let access = AccessArgs::Url(url.clone(), args.credentials.clone());
+            (access, PathBuf::from(url))
+        }
+        None => {
+            let data = args.data.data.clone();
+            (AccessArgs::Folder(data.clone()), data)
+        }
+    };
+    backup::take(&access, &file, None)?;
+    arena_store::restore(&file, &data).map_err(failure)?;
+    let mut records = Records::default();
+    let report = arena_store::verify_with(&data, &mut records).map_err(failure)?;
+    // A repair of the copy would be of no use.
+    let (path, remedy) = (place, None);
+    let report = VerifyReport {
+        path,
+        remedy,
+        ..report
+    };
+    show(args, &report, &records.checked, &data)
+}
+
 fn verify(args: &VerifyArgs) -> Outcome {
     let mut records = Records::default();
     let report = match &args.store {
@@ -231,18 +204,19 @@ fn verify(args: &VerifyArgs) -> Outcome {
         None => arena_store::verify_with(&args.data.data, &mut records),
     };
     let report = report.map_err(failure)?;
-    let records = records.checked;
-    let whole = Verified {
-        report: &report,
-        records: &records,
-    };
+    show(args, &report, &records.checked, &args.data.data)
+}
+
+/// Prints the result of a verification, and fails if anything is wrong; `data` has the audit trail.
+fn show(args: &VerifyArgs, report: &VerifyReport, records: &Checked, data: &Path) -> Outcome {
+    let whole = Verified { report, records };
     let VerifyReport {
         games,
         documents,
         binaries,
         bytes_on_disk: bytes,
         ..
-    } = &report;
+    } = report;
     match args.output {
         Format::Json => output::json(&whole)?,
         Format::Jsonl => output::json_line(&whole)?,
@@ -276,8 +250,8 @@ fn verify(args: &VerifyArgs) -> Outcome {
     }
     let mut found = report.damage_report.clone();
     found.extend(report.remedy.clone());
-    found.extend(unsound(&records));
-    found.extend(broken_trail(&args.data.data));
+    found.extend(unsound(records));
+    found.extend(broken_trail(data));
     if found.is_empty() {
         return Ok(());
     }
