@@ -426,7 +426,7 @@ async fn forged_calls_of_workers_are_in_the_trail() {
     let world = World::new();
     let coordinator = world.coordinator("data", &[]);
     let url = coordinator.url();
-    let connection = Credentials::of_url(&url).connect_lazy(&url);
+    let connection = Credentials::found().connect_lazy(&url);
     let mut client = WorkerServiceClient::new(connection.expect("a URL"));
     for _ in 0..50 {
         let forged = v1::LeaveRequest {

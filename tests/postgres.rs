@@ -1,4 +1,4 @@
-use std::{fs, process::Command};
+use std::{fs, net::TcpListener, process::Command};
 
 use arena_store::server::PostgresServer;
 use arena_tests::{
@@ -159,6 +159,51 @@ fn killed_coordinator_and_database_change_no_record() {
         let _ = world.arena(&["store", "verify", "--store", url]).ok();
         worker.stop();
         coordinator.stop();
+        world.nothing_runs();
+    });
+}
+
+#[test]
+fn workers_and_clients_find_the_owner() {
+    on_server(|server, url| {
+        let spec = paper_spec(40);
+        let expected = World::new().tournament(&spec, "one", &[]).2;
+        let world = World::new();
+        let owner = world.coordinator("one", &["--store", url]);
+        let port = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+        let listen = port.local_addr().expect("an address").to_string();
+        drop(port);
+        let arguments = ["coordinator", "--data", "two", "--store", url];
+        let listens = ["--listen", &listen, "--metrics", "127.0.0.1:0"];
+        let standby = world.start(&[&arguments[..], &listens].concat());
+        until("a standby", || {
+            standby.stderr().contains("standing by").then_some(())
+        });
+        // In whichever order.
+        let [there, back] = [
+            format!("http://{listen},{}", owner.url()),
+            format!("{},http://{listen}", owner.url()),
+        ];
+        let worker = [
+            "worker",
+            "--coordinator",
+            &there,
+            "--metrics",
+            "127.0.0.1:0",
+        ];
+        let worker = world.server(&worker);
+        let id = world.start_tournament("fleet", &spec, &there);
+        let watch = world.start(&["tournament", "watch", &id, "--coordinator", &back]);
+        wait_durable(server, &owner, 60.0);
+        owner.kill();
+        let watched = watch.output().ok();
+        assert!(watched.stdout.contains("mixed"), "{}", watched.stdout);
+        for urls in [&there, &back] {
+            same(&expected, &world.export(&id, ["--coordinator", urls]));
+        }
+        worker.stop();
+        standby.signal(nix::sys::signal::Signal::SIGTERM);
+        assert_eq!(standby.output().code, Some(0));
         world.nothing_runs();
     });
 }

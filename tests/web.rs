@@ -254,7 +254,7 @@ fn start_many(coordinator: &Server, count: usize) {
         .build()
         .expect("a runtime");
     runtime.block_on(async {
-        let credentials = Credentials::of_url(&url);
+        let credentials = Credentials::found();
         let connection = credentials.connect_lazy(&url).expect("a URL");
         let mut client = CoordinatorServiceClient::new(connection);
         for number in 0..count {

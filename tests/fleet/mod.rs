@@ -246,12 +246,12 @@ impl Fleet {
     }
 
     async fn drive(self, until: &Until) -> Result<Measured, FleetError> {
-        let (endpoint, credentials) = (endpoint(&self.url)?, Credentials::of_url(&self.url));
+        let (endpoint, credentials) = (endpoint(&self.url)?, Credentials::found());
         let tally = Rc::new(Tally::new(self.settings, self.books, &self.url)?);
         let joining = Instant::now();
         let workers: Vec<_> = (0..self.workers)
             .map(|number| {
-                let connection = credentials.dial_lazy(&endpoint);
+                let connection = credentials.dial_lazy(&[endpoint.clone()]);
                 Worker::start(number, connection, tally.clone())
             })
             .collect();
@@ -342,7 +342,7 @@ pub fn tournament(url: &str, id: &str) -> Result<v1::Tournament, FleetError> {
 
 /// A connection with the local coordinator's token.
 fn connection(url: &str) -> Result<Connection, FleetError> {
-    Ok(Credentials::of_url(url).dial_lazy(&endpoint(url)?))
+    Ok(Credentials::found().dial_lazy(&[endpoint(url)?]))
 }
 
 /// Connects like a real worker.

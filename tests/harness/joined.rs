@@ -16,7 +16,7 @@ pub struct JoinedWorker {
 impl JoinedWorker {
     /// Joins the coordinator at `url` as a worker process of this number.
     pub async fn join(url: &str, name: &str, process: u64) -> Result<Self, Status> {
-        let connection = Credentials::of_url(url).connect_lazy(url);
+        let connection = Credentials::found().connect_lazy(url);
         let mut client = WorkerServiceClient::new(connection.expect("a URL"));
         let rulesets = arena_games::rulesets().iter();
         let join = v1::JoinRequest {

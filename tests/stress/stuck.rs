@@ -105,7 +105,7 @@ struct Seen {
 
 /// Joins, leases games, and sends heartbeats until the leases are revoked.
 async fn heartbeat(url: &str, tournament: &str) -> Result<Result<Seen, Broken>, Status> {
-    let channel = Credentials::of_url(url).connect_lazy(url).expect("a URL");
+    let channel = Credentials::found().connect_lazy(url).expect("a URL");
     let mut worker = WorkerServiceClient::new(channel.clone());
     let mut user = CoordinatorServiceClient::new(channel);
     let join = v1::JoinRequest {

@@ -43,7 +43,9 @@ enum Source {
     None,
     Token(Token),
     File(PathBuf),
-    /// The local coordinator's.
+    /// That of each local coordinator.
+    Found,
+    /// That of the local coordinator at this address.
     Local(SocketAddr),
 }
 
@@ -86,11 +88,21 @@ impl Bearer {
         Ok(Self::new(Source::File(path)))
     }
 
-    /// The token that the coordinator at a URL has written for its own user, if it is a local one.
-    /// Only for connections of [`Bearer::channel`].
+    /// The token that each local coordinator has written for its own user.
     #[must_use]
-    pub(crate) fn of_url(url: &str) -> Self {
-        Self::new(loopback(url).map_or(Source::None, Source::Local))
+    pub(crate) fn found() -> Self {
+        Self::new(Source::Found)
+    }
+
+    /// The token for the coordinator at an endpoint, for connections of [`Bearer::channel`].
+    pub(crate) fn at(&self, endpoint: &Endpoint) -> Self {
+        match self.source {
+            Source::Found => {
+                let address = loopback(&endpoint.uri().to_string());
+                Self::new(address.map_or(Source::None, Source::Local))
+            }
+            _ => self.clone(),
+        }
     }
 
     /// A channel to an endpoint, with a connection that is made at the first call, and again when it
@@ -125,7 +137,7 @@ impl Bearer {
         };
         if header.read.is_none_or(|read| read.elapsed() > fresh) {
             let token = match &self.source {
-                Source::None => None,
+                Source::None | Source::Found => None,
                 Source::Token(token) => Some(token.clone()),
                 Source::File(path) => read_token(path).ok(),
                 Source::Local(address) => LocalToken::find(*address),

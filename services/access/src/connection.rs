@@ -4,6 +4,10 @@ use std::{
     future::poll_fn,
     mem,
     pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
     task::{Context, Poll},
     time::Duration,
 };
@@ -25,22 +29,38 @@ const WAIT_MAX: Duration = Duration::from_secs(30);
 /// The only method whose request is a stream, which cannot be sent twice.
 const UPLOAD: &str = "/arena.v1.CoordinatorService/UploadBinary";
 
-/// A connection to a coordinator.
+/// A connection to a coordinator, or to the one of several that answers.
 #[derive(Clone, Debug)]
 pub struct Connection {
-    channel: Channel,
-    bearer: Bearer,
+    nodes: Vec<Node>,
+    /// The node that gets the next call: another one after a call found no connection.
+    place: Arc<AtomicUsize>,
+    /// The node that is ready for a call.
+    ready: usize,
     /// True if calls are sent again when a coordinator names a delay.
     is_patient: bool,
+}
+
+/// One coordinator, with the token for it.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) channel: Channel,
+    pub(crate) bearer: Bearer,
 }
 
 impl Connection {
     /// Adds a token to every call.
     #[must_use]
     pub fn new(channel: Channel, bearer: Bearer) -> Self {
+        Self::to(vec![Node { channel, bearer }], 0)
+    }
+
+    /// To one of these coordinators, first to that at a place.
+    pub(crate) fn to(nodes: Vec<Node>, place: usize) -> Self {
         Self {
-            channel,
-            bearer,
+            nodes,
+            place: Arc::new(AtomicUsize::new(place)),
+            ready: place,
             is_patient: false,
         }
     }
@@ -62,22 +82,39 @@ impl Service<http::Request<Body>> for Connection {
     type Future = BoxFuture<Self::Response, Self::Error>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        self.channel.poll_ready(context)
+        self.ready = self.place.load(Relaxed);
+        self.nodes[self.ready].channel.poll_ready(context)
     }
 
     fn call(&mut self, mut request: http::Request<Body>) -> Self::Future {
-        if let Some(value) = self.bearer.value() {
+        let (place, count) = (self.ready, self.nodes.len());
+        let node = &mut self.nodes[place];
+        if let Some(value) = node.bearer.value() {
             request
                 .headers_mut()
                 .insert(http::header::AUTHORIZATION, value);
         }
-        if !self.is_patient || request.uri().path() == UPLOAD {
-            return Box::pin(self.channel.call(request));
+        let answer: Self::Future = if !self.is_patient || request.uri().path() == UPLOAD {
+            Box::pin(node.channel.call(request))
+        } else {
+            // The one that is ready; the clone may not be.
+            let clone = node.channel.clone();
+            let channel = mem::replace(&mut node.channel, clone);
+            Box::pin(call(channel, request))
+        };
+        if count == 1 {
+            return answer;
         }
-        // The one that is ready; the clone may not be.
-        let clone = self.channel.clone();
-        let channel = mem::replace(&mut self.channel, clone);
-        Box::pin(call(channel, request))
+        let current = Arc::clone(&self.place);
+        Box::pin(async move {
+            let answer = answer.await;
+            if answer.is_err() {
+                // Another call may have found out before.
+                let next = (place + 1) % count;
+                let _ = current.compare_exchange(place, next, Relaxed, Relaxed);
+            }
+            answer
+        })
     }
 }
 

@@ -6,7 +6,7 @@ use tonic::transport::{self, Certificate, ClientTlsConfig, Endpoint, Identity};
 
 use crate::{
     bearer::{Bearer, TokenFileError},
-    connection::Connection,
+    connection::{Connection, Node},
 };
 
 /// The files that a user names.
@@ -54,20 +54,20 @@ pub enum DialError {
 }
 
 impl Credentials {
-    /// What the coordinator at a URL has left for its own user, if it is a local one.
+    /// What each local coordinator has left for its own user.
     #[must_use]
-    pub fn of_url(url: &str) -> Self {
+    pub fn found() -> Self {
         Self {
-            bearer: Bearer::of_url(url),
+            bearer: Bearer::found(),
             tls: None,
         }
     }
 
-    /// What a user names, for the coordinator at a URL.
+    /// What a user names.
     ///
     /// # Errors
     /// [`DialError`] if a file cannot be used.
-    pub fn of_files(files: &CredentialFiles, url: &str) -> Result<Self, DialError> {
+    pub fn of_files(files: &CredentialFiles) -> Result<Self, DialError> {
         let read = |path: &PathBuf| {
             let failed = |error| DialError::File {
                 path: path.clone(),
@@ -86,40 +86,71 @@ impl Credentials {
         }
         let bearer = match &files.token {
             Some(path) => Bearer::of_file(path.clone())?,
-            None => Bearer::of_url(url),
+            None => Bearer::found(),
         };
         Ok(Self { bearer, tls })
     }
 
-    /// A connection that is made at the first call.
+    /// A connection to URLs, separated by commas, that is made at the first call.
     ///
     /// # Errors
-    /// [`DialError`] if the URL or the certificates are of no use.
-    pub fn connect_lazy(&self, url: &str) -> Result<Connection, DialError> {
-        Ok(self.dial_lazy(&self.endpoint(url)?))
+    /// [`DialError`] if a URL or the certificates are of no use.
+    pub fn connect_lazy(&self, urls: &str) -> Result<Connection, DialError> {
+        Ok(self.dial_lazy(&self.endpoints(urls)?))
     }
 
-    /// A connection to [`Credentials::endpoint`] that is made at the first call, and again when it was
-    /// lost.
+    /// A connection to one of [`Credentials::endpoints`] that is made at the first call, and again,
+    /// perhaps to another one, when it was lost.
     #[must_use]
-    pub fn dial_lazy(&self, endpoint: &Endpoint) -> Connection {
-        Connection::new(self.bearer.channel(endpoint), self.bearer.clone())
+    pub fn dial_lazy(&self, endpoints: &[Endpoint]) -> Connection {
+        let nodes = endpoints.iter().map(|endpoint| self.node(endpoint));
+        Connection::to(nodes.collect(), 0)
     }
 
-    /// A connection to [`Credentials::endpoint`] that is made now, and again when it was lost.
+    /// A connection to the first of [`Credentials::endpoints`] that answers, and again, perhaps to
+    /// another one, when it was lost.
     ///
     /// # Errors
-    /// That of the connection.
-    pub async fn dial(&self, endpoint: &Endpoint) -> Result<Connection, transport::Error> {
-        let channel = self.bearer.connect(endpoint).await?;
-        Ok(Connection::new(channel, self.bearer.clone()))
+    /// That of the last one, if none answers.
+    pub async fn dial(&self, endpoints: &[Endpoint]) -> Result<Connection, transport::Error> {
+        let mut place = 0;
+        loop {
+            let bearer = self.bearer.at(&endpoints[place]);
+            match bearer.connect(&endpoints[place]).await {
+                Ok(channel) => {
+                    let nodes = endpoints.iter().map(|endpoint| self.node(endpoint));
+                    let mut nodes: Vec<Node> = nodes.collect();
+                    nodes[place] = Node { channel, bearer };
+                    return Ok(Connection::to(nodes, place));
+                }
+                Err(error) if place + 1 == endpoints.len() => return Err(error),
+                Err(_) => place += 1,
+            }
+        }
+    }
+
+    fn node(&self, endpoint: &Endpoint) -> Node {
+        let bearer = self.bearer.at(endpoint);
+        Node {
+            channel: bearer.channel(endpoint),
+            bearer,
+        }
+    }
+
+    /// The endpoints of URLs that are separated by commas; there is at least one. They are the
+    /// coordinators of one store, of which one answers.
+    ///
+    /// # Errors
+    /// [`DialError`] if a URL or the certificates are of no use.
+    pub fn endpoints(&self, urls: &str) -> Result<Vec<Endpoint>, DialError> {
+        urls.split(',').map(|url| self.endpoint(url)).collect()
     }
 
     /// The endpoint at a URL, with TLS for `https`. Without a scheme, `http` is meant.
     ///
     /// # Errors
     /// [`DialError`] if the URL or the certificates are of no use.
-    pub fn endpoint(&self, url: &str) -> Result<Endpoint, DialError> {
+    fn endpoint(&self, url: &str) -> Result<Endpoint, DialError> {
         let url = match url.contains("://") || url.starts_with("unix:") {
             true => url.to_owned(),
             false => format!("http://{url}"),
@@ -158,15 +189,16 @@ mod tests {
 
     #[test]
     fn endpoints_need_http_or_an_authority() {
-        let credentials = Credentials::of_url("http://127.0.0.1:1");
+        let credentials = Credentials::found();
         assert!(credentials.endpoint("127.0.0.1:1").is_ok());
         assert!(credentials.endpoint("http://127.0.0.1:1").is_ok());
         for (url, problem) in [
             ("https://127.0.0.1:1", "--tls-ca"),
             ("ftp://127.0.0.1:1", "not a URL"),
             ("http://", "not a URL"),
+            ("http://127.0.0.1:1,", "not a URL"),
         ] {
-            let error = credentials.endpoint(url).expect_err(url).to_string();
+            let error = credentials.endpoints(url).expect_err(url).to_string();
             assert!(error.contains(problem), "{url}: {error}");
         }
     }

@@ -24,7 +24,8 @@ const MESSAGE_BYTES_MAX: usize = 64 << 20;
 /// The flags that name a place.
 #[derive(Args)]
 struct AccessFlags {
-    /// URL of a running coordinator
+    /// URL of a running coordinator. Of several that share a database, separated by commas:
+    /// the one that answers
     ///
     /// Without --coordinator and --data, ARENA_COORDINATOR is used.
     #[arg(long, value_name = "URL", conflicts_with = "data")]
@@ -74,14 +75,14 @@ pub struct CredentialFlags {
 }
 
 impl CredentialFlags {
-    /// Reads the named files, for the coordinator at a URL.
-    pub fn read(&self, url: &str) -> Outcome<Credentials> {
+    /// Reads the named files.
+    pub fn read(&self) -> Outcome<Credentials> {
         let files = CredentialFiles {
             token: self.token_file.clone(),
             ca: self.tls_ca.clone(),
             identity: self.tls_cert.clone().zip(self.tls_key.clone()),
         };
-        Credentials::of_files(&files, url).map_err(Failure::usage)
+        Credentials::of_files(&files).map_err(Failure::usage)
     }
 }
 
@@ -193,7 +194,7 @@ impl AccessArgs {
 
     async fn connect(&self, create: bool) -> Outcome<Access> {
         let data = match self {
-            Self::Url(url, flags) => return Access::remote(url, flags.read(url)?).await,
+            Self::Url(url, flags) => return Access::remote(url, flags.read()?).await,
             Self::Folder(data) => data,
             Self::Unsaid => Path::new(DEFAULT_DATA),
         };
@@ -211,7 +212,7 @@ impl AccessArgs {
         match embedded::hold(data, ([127, 0, 0, 1], 0).into()).await? {
             Held::Ours(embedded) => Access::embedded(embedded).await,
             Held::Other { url } => {
-                let mut credentials = Credentials::of_url(&url);
+                let mut credentials = Credentials::found();
                 if let Some(token) = arena_access::data_token(data) {
                     credentials.bearer = Bearer::of_token(token);
                 }
@@ -233,7 +234,7 @@ impl Access {
 
     async fn embedded(embedded: Embedded) -> Outcome<Self> {
         let url = embedded.url();
-        let credentials = Credentials::of_url(&url);
+        let credentials = Credentials::found();
         Ok(Self {
             client: dial(&url, &credentials).await?,
             url,
@@ -291,11 +292,14 @@ pub async fn dial(url: &str, credentials: &Credentials) -> Outcome<Client> {
 
 /// A connection to a coordinator, for any of its services.
 pub async fn connect(url: &str, credentials: &Credentials) -> Outcome<Connection> {
-    let endpoint = credentials.endpoint(url).map_err(Failure::usage)?;
-    let endpoint = endpoint
-        .connect_timeout(Duration::from_secs(5))
-        .tcp_nodelay(true);
-    let connection = credentials.dial(&endpoint).await.map_err(|error| {
+    let endpoints = credentials.endpoints(url).map_err(Failure::usage)?;
+    let endpoints = endpoints.into_iter().map(|endpoint| {
+        endpoint
+            .connect_timeout(Duration::from_secs(5))
+            .tcp_nodelay(true)
+    });
+    let endpoints: Vec<_> = endpoints.collect();
+    let connection = credentials.dial(&endpoints).await.map_err(|error| {
         let cause = root_cause(&error);
         Failure::unreachable(match is_tls(&error) {
             true => format!(
@@ -321,7 +325,7 @@ fn is_tls(error: &(dyn std::error::Error + 'static)) -> bool {
 /// Connects to a coordinator in this process.
 pub async fn dial_embedded(embedded: &Embedded) -> Outcome<Client> {
     let url = embedded.url();
-    dial(&url, &Credentials::of_url(&url)).await
+    dial(&url, &Credentials::found()).await
 }
 
 /// A fresh id for a request with side effects, which makes a retry safe.

@@ -19,7 +19,7 @@ use tonic::{Code, Status};
 
 use crate::{
     WorkerError,
-    endpoint::endpoint,
+    endpoint::endpoints,
     environment::{BinaryError, BinaryProvider, Provided},
 };
 
@@ -49,7 +49,7 @@ impl CoordinatorBinaries {
         credentials: &Credentials,
         folder: &Path,
     ) -> Result<Self, WorkerError> {
-        let connection = credentials.dial_lazy(&endpoint(coordinator, credentials)?);
+        let connection = credentials.dial_lazy(&endpoints(coordinator, credentials)?);
         Ok(Self::on(connection, folder.to_owned()))
     }
 

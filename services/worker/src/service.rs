@@ -35,7 +35,7 @@ use crate::{
     WorkerError,
     binaries::CoordinatorBinaries,
     driver::Drivers,
-    endpoint::endpoint,
+    endpoint::endpoints,
     environment::{AgentOptions, Builtin, Environment},
     machine::{CoreSet, Machine},
     native::{Job, Pool},
@@ -49,7 +49,8 @@ const CAPACITY: usize = 512;
 /// Settings of a worker.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// `http://host:port` of the coordinator.
+    /// `http://host:port` of the coordinator. Of several that share a store, separated by commas, the
+    /// one that answers.
     pub coordinator: String,
     /// The executable that serves as guard and as the papers' agents; see
     /// [`AgentOptions::of_executable`].
@@ -108,7 +109,7 @@ impl Options {
         let host = host.and_then(|name| name.into_string().ok());
         Self {
             coordinator: coordinator.to_owned(),
-            credentials: Credentials::of_url(coordinator),
+            credentials: Credentials::found(),
             program: program.to_owned(),
             name: host.unwrap_or_else(|| "worker".to_owned()),
             metrics: None,
@@ -166,7 +167,7 @@ impl Options {
     /// # Errors
     /// [`WorkerError`].
     pub async fn build(self) -> Result<Service, WorkerError> {
-        let endpoint = endpoint(&self.coordinator, &self.credentials)?;
+        let endpoints = endpoints(&self.coordinator, &self.credentials)?;
         let machine = Machine::confined(self.cores.as_ref(), self.smt)?;
         let failed = |folder: &Path| {
             let path = folder.to_owned();
@@ -204,7 +205,7 @@ impl Options {
             metrics: server.as_ref().map(MetricsServer::local_addr),
             agents: self.agents(temp.path(), machine),
             options: self,
-            endpoint,
+            endpoints,
             server,
             registry,
             counters: Arc::new(metrics),
@@ -219,7 +220,7 @@ pub struct Service {
     pub metrics: Option<SocketAddr>,
     options: Options,
     agents: AgentOptions,
-    endpoint: Endpoint,
+    endpoints: Vec<Endpoint>,
     server: Option<MetricsServer>,
     registry: Registry,
     counters: Arc<WorkerMetrics>,
@@ -251,7 +252,7 @@ impl Service {
             let pool = Pool::new(self.agents.threads())?;
             let (drain_sender, drains) = oneshot::channel();
             let work = on_own_thread("worker", move || {
-                let connection = self.options.credentials.dial_lazy(&self.endpoint);
+                let connection = self.options.credentials.dial_lazy(&self.endpoints);
                 self.play(connection, pool, Drivers::on_threads, drains)
             });
             until_drained(work, drain, drain_sender).await?
@@ -271,7 +272,7 @@ impl Service {
         drain: impl Future<Output = ()>,
     ) -> Result<(), WorkerError> {
         let bearer = self.options.credentials.bearer.clone();
-        let connection = Connection::new(connect(&self.endpoint), bearer);
+        let connection = Connection::new(connect(&self.endpoints[0]), bearer);
         let (drain_sender, drains) = oneshot::channel();
         let work = self.play(connection, Pool::given(think), Drivers::here, drains);
         until_drained(work, drain, drain_sender).await

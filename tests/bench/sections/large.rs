@@ -167,7 +167,7 @@ impl Asking {
         let mut builder = tokio::runtime::Builder::new_current_thread();
         let runtime = builder.enable_all().build()?;
         let entered = runtime.enter();
-        let channel = Credentials::of_url(url).connect_lazy(url)?;
+        let channel = Credentials::found().connect_lazy(url)?;
         drop(entered);
         Ok(Self {
             runtime,

@@ -56,13 +56,11 @@ impl Target {
         let ca = is_tls.then(|| world.folder().join("tls/ca.pem"));
         let token_file = world.folder().join(data).join("admin.token");
         let address = coordinator.listen().to_owned();
-        let scheme = if is_tls { "https" } else { "http" };
         let files = CredentialFiles {
             token: Some(token_file.clone()),
             ca: ca.clone(),
             identity: None,
         };
-        let url = format!("{scheme}://{address}");
         Ok(Self {
             name: if is_tls { "TLS" } else { "plain" },
             tls: ca
@@ -73,7 +71,7 @@ impl Target {
                 .map_err(Broken::new)?
                 .trim()
                 .to_owned(),
-            credentials: Credentials::of_files(&files, &url).map_err(Broken::new)?,
+            credentials: Credentials::of_files(&files).map_err(Broken::new)?,
             tournament: tournament.to_owned(),
             address,
             coordinator,

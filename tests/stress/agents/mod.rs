@@ -241,7 +241,7 @@ fn register(world: &World, table: &Table, part: Part, url: &str) {
         .enable_all()
         .build();
     runtime.expect("a runtime").block_on(async {
-        let channel = Credentials::of_url(url).connect_lazy(url).expect("a URL");
+        let channel = Credentials::found().connect_lazy(url).expect("a URL");
         let mut client = CoordinatorServiceClient::new(channel);
         let name = "first".to_owned();
         let found = client.get_agent(v1::GetAgentRequest { name }).await;

@@ -198,7 +198,7 @@ fn runtime() -> tokio::runtime::Runtime {
 /// Requests all games of a tournament from a coordinator.
 pub(in crate::stress) fn games(url: &str, tournament: &str) -> Vec<v1::GameReport> {
     runtime().block_on(async {
-        let channel = Credentials::of_url(url).connect_lazy(url).expect("a URL");
+        let channel = Credentials::found().connect_lazy(url).expect("a URL");
         let mut client = CoordinatorServiceClient::new(channel);
         let mut games = Vec::new();
         let mut token = String::new();
@@ -222,7 +222,7 @@ pub(in crate::stress) fn games(url: &str, tournament: &str) -> Vec<v1::GameRepor
 
 /// Checks which of the known tournaments have finished.
 async fn watch(url: String, shared: Arc<Shared>) {
-    let channel = Credentials::of_url(&url).connect_lazy(&url).expect("a URL");
+    let channel = Credentials::found().connect_lazy(&url).expect("a URL");
     let mut user = CoordinatorServiceClient::new(channel);
     while !shared.stop.load(Ordering::Relaxed) {
         sleep(Duration::from_millis(30)).await;
@@ -276,7 +276,7 @@ impl Stay {
 
     /// Joins, and reports until the coordinator is lost.
     async fn visit(&mut self) -> Result<(), Lost> {
-        let channel = Credentials::of_url(&self.url).connect_lazy(&self.url)?;
+        let channel = Credentials::found().connect_lazy(&self.url)?;
         let mut worker = WorkerServiceClient::new(channel.clone());
         let mut user = CoordinatorServiceClient::new(channel);
         let join = v1::JoinRequest {

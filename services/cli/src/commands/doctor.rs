@@ -176,7 +176,7 @@ impl DoctorArgs {
                           give a token with --token-file";
             Check::bad(name, State::Missing, found, remedy)
         };
-        let credentials = match self.credentials.read(url) {
+        let credentials = match self.credentials.read() {
             Ok(credentials) => credentials,
             Err(failure) => return missing(failure.to_string()),
         };

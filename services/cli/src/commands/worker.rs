@@ -33,7 +33,8 @@ Examples:
   arena worker --coordinator http://10.0.0.1:7600 --sandbox strict --agent-path /opt/venv
   arena worker --coordinator http://10.0.0.1:7600 --lifetime 8h --drain 5m --idle-exit 10m")]
 pub(crate) struct WorkerArgs {
-    /// URL of the coordinator
+    /// URL of the coordinator. Of several that share a database, separated by commas: the one
+    /// that answers
     #[arg(
         long,
         env = "ARENA_COORDINATOR",
@@ -219,7 +220,7 @@ impl WorkerArgs {
         let mut interrupt = Interrupt::listen()?;
         let program = std::env::current_exe()?;
         let mut options = Options::new(&self.coordinator, &program);
-        options.credentials = self.credentials.read(&self.coordinator)?;
+        options.credentials = self.credentials.read()?;
         if let Some(file) = &self.metrics_token_file {
             let unread = |error| Failure::usage(format!("{}: {error}", file.display()));
             options.metrics_token = Some(arena_access::read_token(file).map_err(unread)?);
@@ -300,7 +301,11 @@ fn agent_user(text: &str) -> Result<AgentUser, String> {
 }
 
 /// True if the coordinator is on this machine, so that its users can be expected to own the agents.
-fn is_local(url: &str) -> bool {
+fn is_local(urls: &str) -> bool {
+    urls.split(',').all(is_local_url)
+}
+
+fn is_local_url(url: &str) -> bool {
     let host = url.split_once("://").map_or("", |(_, rest)| rest);
     let host = host.split(['/', '?']).next().unwrap_or_default();
     let host = host.rsplit_once(':').map_or(host, |(host, _)| host);

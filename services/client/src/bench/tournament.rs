@@ -104,7 +104,7 @@ pub async fn measure(set_up: &SetUp, seconds: f64) -> Outcome<Measured> {
         let metrics = addresses.metrics.ok_or_else(nowhere)?;
         workers.push(Worker { process, metrics });
     }
-    let mut client = access::dial(&url, &Credentials::of_url(&url)).await?;
+    let mut client = access::dial(&url, &Credentials::found()).await?;
     let started = access::start_tournament(&mut client, set_up.spec(), None, false).await?;
     let id = started.tournament.unwrap_or_default().tournament_id;
     let mut bench = Bench {
