@@ -123,6 +123,7 @@ fn bars_belong_to_figures_and_have_limits() {
         include_str!("bench/sections/path.rs"),
         include_str!("bench/sections/sandbox.rs"),
         include_str!("bench/sections/store.rs"),
+        include_str!("bench/sections/access.rs"),
         include_str!("bench/sections/large.rs"),
         include_str!("bench/sections/peers.rs"),
     ];

@@ -27,6 +27,7 @@ mod worker;
 use std::{
     collections::BTreeMap,
     io,
+    path::PathBuf,
     rc::Rc,
     sync::{
         Arc,
@@ -35,7 +36,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use arena_access::{Connection, Credentials};
+use arena_access::{Connection, CredentialFiles, Credentials, DialError};
 use arena_wire::v1::{self, coordinator_service_client::CoordinatorServiceClient};
 use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage, setrlimit};
 use tokio::{runtime, task::LocalSet, time};
@@ -93,8 +94,8 @@ impl From<Status> for FleetError {
     }
 }
 
-impl From<tonic::transport::Error> for FleetError {
-    fn from(error: tonic::transport::Error) -> Self {
+impl From<DialError> for FleetError {
+    fn from(error: DialError) -> Self {
         Self::Coordinator(error.to_string())
     }
 }
@@ -119,6 +120,7 @@ pub enum Until {
 #[derive(Clone, Debug)]
 pub struct Fleet {
     url: String,
+    tls_ca: Option<PathBuf>,
     workers: usize,
     settings: Settings,
     books: BTreeMap<String, Arc<Book>>,
@@ -145,6 +147,7 @@ impl Fleet {
     pub fn new(url: &str) -> Self {
         Self {
             url: url.to_owned(),
+            tls_ca: None,
             workers: 10,
             settings: Settings {
                 lease_games: 512,
@@ -158,6 +161,13 @@ impl Fleet {
             books: BTreeMap::new(),
             process: None,
         }
+    }
+
+    /// Sets the authority of a coordinator with TLS.
+    #[must_use]
+    pub fn tls_ca(mut self, ca: PathBuf) -> Self {
+        self.tls_ca = Some(ca);
+        self
     }
 
     /// Sets the number of workers.
@@ -246,12 +256,18 @@ impl Fleet {
     }
 
     async fn drive(self, until: &Until) -> Result<Measured, FleetError> {
-        let (endpoint, credentials) = (endpoint(&self.url)?, Credentials::found());
-        let tally = Rc::new(Tally::new(self.settings, self.books, &self.url)?);
+        let files = CredentialFiles {
+            ca: self.tls_ca,
+            ..CredentialFiles::default()
+        };
+        let credentials = Credentials::of_files(&files)?;
+        let endpoints = endpoints(&credentials, &self.url)?;
+        let connection = credentials.dial_lazy(&endpoints);
+        let tally = Rc::new(Tally::new(self.settings, self.books, connection.clone()));
         let joining = Instant::now();
         let workers: Vec<_> = (0..self.workers)
             .map(|number| {
-                let connection = credentials.dial_lazy(&[endpoint.clone()]);
+                let connection = credentials.dial_lazy(&endpoints);
                 Worker::start(number, connection, tally.clone())
             })
             .collect();
@@ -261,7 +277,7 @@ impl Fleet {
         let own = own_cpu();
         tally.begin();
         let started = Instant::now();
-        let ended = wait(until, started, &self.url, &tally, &mut process).await;
+        let ended = wait(until, started, connection, &tally, &mut process).await;
         let seconds = started.elapsed().as_secs_f64();
         if let Some(process) = &mut process {
             process.end()?;
@@ -281,12 +297,12 @@ impl Fleet {
 async fn wait(
     until: &Until,
     started: Instant,
-    url: &str,
+    connection: Connection,
     tally: &Tally,
     process: &mut Option<Process>,
 ) -> Result<(), FleetError> {
     let mut tick = time::interval(Duration::from_millis(50));
-    let mut client = CoordinatorServiceClient::new(connection(url)?);
+    let mut client = CoordinatorServiceClient::new(connection);
     loop {
         tick.tick().await;
         if let Some(process) = process.as_mut() {
@@ -342,16 +358,20 @@ pub fn tournament(url: &str, id: &str) -> Result<v1::Tournament, FleetError> {
 
 /// A connection with the local coordinator's token.
 fn connection(url: &str) -> Result<Connection, FleetError> {
-    Ok(Credentials::found().dial_lazy(&[endpoint(url)?]))
+    let credentials = Credentials::found();
+    Ok(credentials.dial_lazy(&endpoints(&credentials, url)?))
 }
 
 /// Connects like a real worker.
-fn endpoint(url: &str) -> Result<Endpoint, FleetError> {
-    Ok(Endpoint::from_shared(url.to_owned())?
-        .connect_timeout(Duration::from_secs(30))
-        .http2_keep_alive_interval(Duration::from_secs(5))
-        .keep_alive_timeout(Duration::from_secs(30))
-        .keep_alive_while_idle(true))
+fn endpoints(credentials: &Credentials, url: &str) -> Result<Vec<Endpoint>, FleetError> {
+    let endpoints = credentials.endpoints(url)?.into_iter().map(|endpoint| {
+        endpoint
+            .connect_timeout(Duration::from_secs(30))
+            .http2_keep_alive_interval(Duration::from_secs(5))
+            .keep_alive_timeout(Duration::from_secs(30))
+            .keep_alive_while_idle(true)
+    });
+    Ok(endpoints.collect())
 }
 
 /// Raises the limit of open files to its maximum: each worker needs one.

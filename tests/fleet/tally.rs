@@ -7,12 +7,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use arena_access::Connection;
 use arena_wire::v1::{self, coordinator_service_client::CoordinatorServiceClient};
 use tokio::sync::{Notify, watch};
 use tonic::{Code, Status};
 use tonic_types::StatusExt;
 
-use super::{Book, FleetError, Latencies, Measured, Process, Settings, connection};
+use super::{Book, FleetError, Latencies, Measured, Process, Settings};
 
 /// The limit for all workers to join.
 const JOINING_MAX: Duration = Duration::from_secs(120);
@@ -20,7 +21,7 @@ const JOINING_MAX: Duration = Duration::from_secs(120);
 pub(super) struct Tally {
     pub(super) settings: Settings,
     books: RefCell<BTreeMap<String, Arc<Book>>>,
-    client: CoordinatorServiceClient<arena_access::Connection>,
+    client: CoordinatorServiceClient<Connection>,
     /// Workers that joined for the first time.
     joined: Cell<usize>,
     another: Notify,
@@ -55,12 +56,12 @@ impl Tally {
     pub(super) fn new(
         settings: Settings,
         books: BTreeMap<String, Arc<Book>>,
-        url: &str,
-    ) -> Result<Self, FleetError> {
-        Ok(Self {
+        connection: Connection,
+    ) -> Self {
+        Self {
             settings,
             books: RefCell::new(books),
-            client: CoordinatorServiceClient::new(connection(url)?),
+            client: CoordinatorServiceClient::new(connection),
             joined: Cell::new(0),
             another: Notify::new(),
             begun: watch::Sender::new(false),
@@ -68,7 +69,7 @@ impl Tally {
             counts: RefCell::default(),
             drawn: Cell::new(0),
             started: Cell::new(Instant::now()),
-        })
+        }
     }
 
     pub(super) fn count(&self, change: impl FnOnce(&mut Counts)) {

@@ -135,6 +135,17 @@ pub struct Frame {
     pub payload: Vec<u8>,
 }
 
+impl Frame {
+    /// True if it is the server's last one of its stream.
+    #[must_use]
+    pub fn ends_stream(&self) -> bool {
+        match self.kind {
+            Some(Kind::Data | Kind::Headers) => self.flags & END_STREAM != 0,
+            kind => kind == Some(Kind::Reset),
+        }
+    }
+}
+
 /// Both directions.
 trait Duplex: Read + Write + Send {}
 
@@ -145,7 +156,13 @@ pub struct RawClient {
     stream: Box<dyn Duplex>,
     socket: TcpStream,
     connection_window: i64,
+    /// What the server allows each new stream.
+    initial_window: i64,
+    /// The stream on which a body was sent last, and what it may still send.
+    stream_number: u32,
     stream_window: i64,
+    /// Streams that the server has ended.
+    ended: usize,
 }
 
 impl RawClient {
@@ -167,7 +184,10 @@ impl RawClient {
             stream,
             socket,
             connection_window: WINDOW,
+            initial_window: WINDOW,
+            stream_number: 0,
             stream_window: WINDOW,
+            ended: 0,
         })
     }
 
@@ -242,26 +262,52 @@ impl RawClient {
             Some(Kind::Settings) if frame_read.flags & ACK == 0 => {
                 for setting in frame_read.payload.chunks_exact(6) {
                     if setting[..2] == [0, 4] {
-                        self.stream_window += number(&setting[2..]) - WINDOW;
+                        let window = number(&setting[2..]);
+                        self.stream_window += window - self.initial_window;
+                        self.initial_window = window;
                     }
                 }
                 self.send(&frame(Kind::Settings, ACK, 0, &[]))?;
             }
             Some(Kind::WindowUpdate) => match frame_read.stream {
                 0 => self.connection_window += number(&frame_read.payload),
-                _ => self.stream_window += number(&frame_read.payload),
+                stream if stream == self.stream_number => {
+                    self.stream_window += number(&frame_read.payload);
+                }
+                _ => {}
             },
             _ => {}
         }
+        self.ended += usize::from(frame_read.ends_stream());
         Ok(frame_read)
     }
 
-    /// Sends a body on the only stream of this connection as fast as the server allows, until the
-    /// server ends the stream. Returns the number of bytes sent.
+    /// Reads what the server has sent so far. Returns the number of streams that the server has ended since
+    /// the last call; one that it has reset as well counts twice.
+    ///
+    /// # Errors
+    /// The server closed the connection.
+    pub fn ended_streams(&mut self) -> io::Result<usize> {
+        self.send(&frame(Kind::Ping, 0, 0, &[0; 8]))?;
+        loop {
+            let frame = self.read()?;
+            match frame.kind {
+                Some(Kind::Ping) if frame.flags & ACK != 0 => break,
+                Some(Kind::GoAway) => return Err(io::ErrorKind::ConnectionAborted.into()),
+                _ => {}
+            }
+        }
+        Ok(std::mem::take(&mut self.ended))
+    }
+
+    /// Sends a body on a new stream as fast as the server allows, until the server ends the stream. Returns
+    /// the number of bytes sent.
     ///
     /// # Errors
     /// The server closed the connection.
     pub fn pour(&mut self, stream: u32, mut body: impl Read) -> io::Result<u64> {
+        self.stream_number = stream;
+        self.stream_window = self.initial_window;
         let mut buffer = vec![0; FRAME_BYTES];
         let mut sent = 0;
         loop {
@@ -271,8 +317,8 @@ impl RawClient {
             }
             while self.connection_window.min(self.stream_window) < bytes as i64 {
                 let frame = self.read()?;
-                let is_last = frame.kind == Some(Kind::Headers) && frame.flags & END_STREAM != 0;
-                if is_last || matches!(frame.kind, Some(Kind::Reset | Kind::GoAway)) {
+                let is_last = frame.stream == stream && frame.ends_stream();
+                if is_last || frame.kind == Some(Kind::GoAway) {
                     return Ok(sent);
                 }
             }

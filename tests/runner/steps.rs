@@ -360,6 +360,7 @@ fn workflows(_: &Context) -> Work {
         check(
             "vendor.github-workflows",
             &[
+                ".github/workflows/advisories.yml",
                 ".github/workflows/release.yml",
                 ".github/workflows/test.yml",
                 "deploy/github/arena.yml",

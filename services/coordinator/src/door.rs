@@ -20,8 +20,8 @@ use tonic::codegen::http;
 
 #[cfg(test)]
 pub(crate) use methods::paths;
+pub(crate) use quota::StreamPlace;
 use quota::{Quota, Quotas};
-pub(crate) use quota::{Reading, StreamPlace};
 pub(crate) use tokens::Tokens;
 
 use crate::{
@@ -315,12 +315,6 @@ impl Principal {
     ) -> Result<(), Error> {
         let quota = self.quota.as_ref();
         quota.map_or(Ok(()), |quota| quota.check(limit, used, more))
-    }
-
-    /// The requests of this owner that are being read; none if it has no limits.
-    pub(crate) fn reading(&self) -> Option<Arc<Reading>> {
-        let quota = self.quota.as_ref();
-        quota.map(|quota| Arc::clone(&quota.reading))
     }
 
     /// Counts a request.

@@ -15,6 +15,7 @@ mod pages;
 mod refusals;
 mod sealed;
 pub(crate) mod standings;
+mod waiting;
 mod worker;
 
 use tonic::{Request, Response, Status};

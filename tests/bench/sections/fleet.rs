@@ -17,14 +17,14 @@ use crate::{
 
 /// Games that are played in advance for each second of a measurement: more than the workers can
 /// report.
-const GAMES_PER_SECOND: f64 = 90_000.0;
+pub(super) const GAMES_PER_SECOND: f64 = 90_000.0;
 
 /// The shortest measurement, because a fleet needs some time to start.
 pub(super) const SECONDS_MIN: f64 = 2.0;
 
 /// Games of one report, and of a lease.
 pub(super) const REPORT_GAMES: usize = 100;
-const LEASE_GAMES: u32 = 5 * REPORT_GAMES as u32;
+pub(super) const LEASE_GAMES: u32 = 5 * REPORT_GAMES as u32;
 
 /// The load of one measurement.
 pub(super) struct Load {
@@ -109,12 +109,18 @@ pub(super) fn once(what: &str, load: &Load) -> anyhow::Result<(Figure, Seen)> {
     let seen = fleet.run(&Until::Elapsed(Duration::from_secs_f64(load.seconds)))?;
     let profile = Profile::read(&coordinator.metrics()).since(&before);
     coordinator.stop();
+    let figure = figure(what, &seen, profile)?;
+    Ok((figure, seen))
+}
+
+/// The results of a fleet that measured its coordinator.
+pub(super) fn figure(what: &str, seen: &Seen, profile: Profile) -> anyhow::Result<Figure> {
     if seen.games == 0 || !seen.rejected.is_empty() {
         bail!("{} results, refused: {:?}", seen.games, seen.rejected);
     }
     let process = seen.process.as_ref().context("the coordinator's process")?;
     let per_game = |cpu: Duration| cpu.as_secs_f64() * 1e6 / seen.games as f64;
-    let figure = Figure {
+    Ok(Figure {
         what: what.to_owned(),
         unit: "results",
         per_second: seen.games_per_s(),
@@ -127,8 +133,7 @@ pub(super) fn once(what: &str, load: &Load) -> anyhow::Result<(Figure, Seen)> {
         .into(),
         profile,
         ..Figure::default()
-    };
-    Ok((figure, seen))
+    })
 }
 
 pub(super) fn latency(times: &Latencies) -> std::collections::BTreeMap<&'static str, f64> {

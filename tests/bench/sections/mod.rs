@@ -1,5 +1,6 @@
 //! The sections, in the order in which they are measured.
 
+mod access;
 pub(crate) mod cores;
 mod fleet;
 pub(crate) mod floors;
@@ -29,6 +30,8 @@ pub(crate) enum Section {
     Scale,
     /// Durable results per second, and the time to acknowledge them.
     Store,
+    /// What TLS and tokens cost.
+    Access,
     /// 10, 100 and 1,000 simulated workers with one coordinator.
     Fleet,
     /// A large tournament: memory, standings and export as it grows.
@@ -46,6 +49,7 @@ impl Section {
             Self::Sandbox => "sandbox",
             Self::Scale => "scale",
             Self::Store => "store",
+            Self::Access => "access",
             Self::Fleet => "fleet",
             Self::Large => "large",
             Self::Peers => "peers",
@@ -61,6 +65,7 @@ impl Section {
             Self::Sandbox => sandbox::measure(settings, &mut measured),
             Self::Scale => scale::measure(settings, &mut measured),
             Self::Store => store::measure(settings, &mut measured),
+            Self::Access => access::measure(settings, &mut measured),
             Self::Fleet => fleet::measure(settings, &mut measured),
             Self::Large => large::measure(settings, &mut measured),
             Self::Peers => peers::measure(settings, &mut measured),

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Workers whose results become durable.
-const WORKERS: usize = 8;
+pub(super) const WORKERS: usize = 8;
 
 /// Reports per second of a fleet with a pace: 63,000 results, which is above the bar because
 /// reports of audits have no new result.
@@ -41,12 +41,15 @@ fn load(reports_per_second: Option<f64>, seconds: f64) -> Load {
         reports_in_flight: 2,
         reports_per_second,
         seconds,
-        spec: |blocks| {
-            let players = "[[agent]]\nname = \"a\"\nbot = \"random\"\n\
-                           [[agent]]\nname = \"b\"\nbot = \"random\"";
-            spec("durable", "cowry", blocks, &["a", "b"], players)
-        },
+        spec: cowry,
     }
+}
+
+/// A tournament of real games.
+pub(super) fn cowry(blocks: u64) -> String {
+    let players = "[[agent]]\nname = \"a\"\nbot = \"random\"\n\
+                   [[agent]]\nname = \"b\"\nbot = \"random\"";
+    spec("durable", "cowry", blocks, &["a", "b"], players)
 }
 
 fn saturated(settings: &Settings, what: &str) -> anyhow::Result<Vec<Figure>> {

@@ -11,7 +11,7 @@ use crate::h2::{
     remembered_field, request, setting,
 };
 
-use super::target::Target;
+use super::{target::Target, unfinished};
 
 /// Frames of one write.
 const CHUNK: usize = 500;
@@ -45,6 +45,8 @@ pub(super) struct Attack {
     /// frames.
     run: fn(&Target, usize) -> io::Result<RawClient>,
     pub(super) end: End,
+    /// True if healthy users send large requests meanwhile.
+    pub(super) needs_large_calls: bool,
 }
 
 /// How a connection of an attack ends.
@@ -241,6 +243,18 @@ pub(super) const FLOODS: &[Attack] = &[
             _ => frame(Kind::Data, 0, 1, &[]),
         })
     }),
+    unfinished(permitted(
+        "token: large requests without their end",
+        unfinished::with_tokens,
+    )),
+    unfinished(permitted(
+        "token: large reports without their end",
+        unfinished::reports,
+    )),
+    unfinished(attack(
+        "large requests without their end",
+        unfinished::without_tokens,
+    )),
     permitted("token: pages that are never read", |target, _| {
         never_read(target, LIST_GAMES, &target.page())
     }),
@@ -250,14 +264,28 @@ pub(super) const FLOODS: &[Attack] = &[
 ];
 
 const fn attack(name: &'static str, run: fn(&Target, usize) -> io::Result<RawClient>) -> Attack {
-    let end = End::Server;
-    Attack { name, run, end }
+    Attack {
+        name,
+        run,
+        end: End::Server,
+        needs_large_calls: false,
+    }
 }
 
 /// An attack that may keep its connection.
 const fn permitted(name: &'static str, run: fn(&Target, usize) -> io::Result<RawClient>) -> Attack {
-    let end = End::Client;
-    Attack { name, run, end }
+    Attack {
+        end: End::Client,
+        ..attack(name, run)
+    }
+}
+
+/// An attack that takes the room for the requests of others.
+const fn unfinished(attack: Attack) -> Attack {
+    Attack {
+        needs_large_calls: true,
+        ..attack
+    }
 }
 
 /// The number of the n-th stream of a client.
@@ -332,8 +360,7 @@ fn answer_pings(client: &mut RawClient, time: Duration) {
 fn wait_for_end(client: &mut RawClient) -> io::Result<()> {
     loop {
         let frame = client.read()?;
-        let is_last = frame.kind == Some(Kind::Headers) && frame.flags & END_STREAM != 0;
-        if is_last || matches!(frame.kind, Some(Kind::Reset | Kind::GoAway)) {
+        if frame.ends_stream() || frame.kind == Some(Kind::GoAway) {
             return Ok(());
         }
     }

@@ -3,6 +3,7 @@
 mod attacks;
 mod crowds;
 mod target;
+mod unfinished;
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -228,6 +229,10 @@ impl Abuse {
                 while !ended.load(Ordering::Relaxed) {
                     user.call()?;
                     user.connect_and_call()?;
+                    user.check_health()?;
+                    if attack.needs_large_calls {
+                        user.large_call()?;
+                    }
                 }
                 Ok::<_, Broken>(())
             });

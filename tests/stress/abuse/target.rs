@@ -9,11 +9,16 @@ use std::{
 use arena_access::{ClientTls, Connection, CredentialFiles, Credentials};
 use arena_wire::v1::{self, coordinator_service_client::CoordinatorServiceClient};
 use tokio::runtime::{self, Runtime};
+use tonic::Code;
+use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
 
 use crate::{Server, World, fleet::Usage, h2::RawClient, stress::Broken, within};
 
 /// Time after which the number of open files stays the same.
 const SETTLING: Duration = Duration::from_millis(300);
+
+/// Bytes of a large spec.
+const LARGE_SPEC_BYTES: usize = 1 << 20;
 
 /// A coordinator under attack.
 pub(super) struct Target {
@@ -21,7 +26,11 @@ pub(super) struct Target {
     pub(super) coordinator: Server,
     address: String,
     pub(super) tls: Option<ClientTls>,
+    /// That of the coordinator's user, as its healthy users have it.
     pub(super) token: String,
+    /// Tokens of attackers.
+    pub(super) submitter: String,
+    pub(super) worker: String,
     tournament: String,
     credentials: Credentials,
     /// How long answers stay unread.
@@ -61,7 +70,20 @@ impl Target {
             ca: ca.clone(),
             identity: None,
         };
+        let scheme = if is_tls { "https" } else { "http" };
+        let url = format!("{scheme}://{address}");
+        let create = |role: &str| {
+            let mut command = world.command(crate::arena());
+            command.args(["token", "create", "--role", role, "--coordinator", &url]);
+            command.arg("--token-file").arg(&token_file);
+            if let Some(ca) = &ca {
+                command.arg("--tls-ca").arg(ca);
+            }
+            world.run(command).ok().stdout.trim().to_owned()
+        };
         Ok(Self {
+            submitter: create("submitter"),
+            worker: create("worker"),
             name: if is_tls { "TLS" } else { "plain" },
             tls: ca
                 .map(|ca| ClientTls::load(&ca))
@@ -163,12 +185,14 @@ pub(super) struct User {
 }
 
 impl User {
-    fn client(&self) -> Result<CoordinatorServiceClient<Connection>, Broken> {
+    fn connection(&self) -> Result<Connection, Broken> {
         let _inside = self.runtime.enter();
         let connection = self.credentials.connect_lazy(&self.url);
-        Ok(CoordinatorServiceClient::new(
-            connection.map_err(Broken::new)?,
-        ))
+        connection.map_err(Broken::new)
+    }
+
+    fn client(&self) -> Result<CoordinatorServiceClient<Connection>, Broken> {
+        Ok(CoordinatorServiceClient::new(self.connection()?))
     }
 
     /// A call on a new connection. Returns how long both took.
@@ -182,6 +206,30 @@ impl User {
             ))
         })?;
         Ok(started.elapsed())
+    }
+
+    /// Sends a large request, which the coordinator reads and refuses as a spec without agents.
+    pub(super) fn large_call(&self) -> Result<(), Broken> {
+        let mut client = self.client()?;
+        let spec_toml = "#".repeat(LARGE_SPEC_BYTES);
+        let request = v1::PlanTournamentRequest {
+            spec_toml,
+            ..v1::PlanTournamentRequest::default()
+        };
+        match self.runtime.block_on(client.plan_tournament(request)) {
+            Err(status) if status.code() == Code::InvalidArgument => Ok(()),
+            answer => Err(Broken::new(format_args!(
+                "a large call was answered with {answer:?}"
+            ))),
+        }
+    }
+
+    /// Asks for health on a new connection, which needs no token.
+    pub(super) fn check_health(&self) -> Result<(), Broken> {
+        let mut client = HealthClient::new(self.connection()?);
+        let answer = client.check(HealthCheckRequest::default());
+        let answer = self.runtime.block_on(answer).map(drop);
+        answer.map_err(|status| Broken::new(format_args!("a check of health failed: {status:?}")))
     }
 
     /// A call on the kept connection.

@@ -17,8 +17,6 @@ use tokio::time::Instant;
 
 use crate::error::Error;
 
-/// Maximum bytes of the requests of one owner that are being read: a quarter of all.
-const READING_MAX: u64 = 16 << 20;
 const SECOND: Duration = Duration::from_secs(1);
 
 /// The limits of a token, and what it uses in this process. Agents, tournaments and binaries are
@@ -28,7 +26,6 @@ pub(crate) struct Quota {
     limits: TokenLimits,
     streams: AtomicU64,
     rate: Option<Rate>,
-    pub(super) reading: Arc<Reading>,
 }
 
 impl Quota {
@@ -36,7 +33,6 @@ impl Quota {
         Arc::new(Self {
             limits,
             streams: AtomicU64::new(0),
-            reading: Reading::new(READING_MAX),
             rate: limits.requests_per_second.and_then(Rate::new),
         })
     }
@@ -77,37 +73,6 @@ impl Quota {
                 .err()
                 .unwrap_or(Error::Defect)),
         }
-    }
-}
-
-/// Bytes of requests that are being read, with their maximum.
-#[derive(Debug)]
-pub(crate) struct Reading {
-    bytes: AtomicU64,
-    max: u64,
-}
-
-impl Reading {
-    pub(crate) fn new(max: u64) -> Arc<Self> {
-        Arc::new(Self {
-            bytes: AtomicU64::new(0),
-            max,
-        })
-    }
-
-    /// Counts bytes. Returns false if they are too many.
-    pub(crate) fn add(&self, bytes: u64) -> bool {
-        self.bytes.fetch_add(bytes, Relaxed) + bytes <= self.max
-    }
-
-    /// Counts bytes no more.
-    pub(crate) fn release(&self, bytes: u64) {
-        self.bytes.fetch_sub(bytes, Relaxed);
-    }
-
-    #[cfg(test)]
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes.load(Relaxed)
     }
 }
 

@@ -24,10 +24,11 @@ use super::{
     answers::Answers,
     bodies::{Bounded, Permitted, READ_MAX},
     refusals::Refusals,
+    waiting::Waiting,
 };
 use crate::{
     accept::Peer,
-    door::{Admission, Door, Reading, Refusal, role_name},
+    door::{Admission, Door, Refusal, role_name},
     error::Error,
     handle::COMMANDS_MAX,
     trail::{Event, Trail},
@@ -53,9 +54,9 @@ const LARGE_METHODS: [&str; 4] = [
 const LARGE_BYTES_MAX: u64 = 4 << 20;
 const SMALL_BYTES_MAX: u64 = 64 << 10;
 const ANONYMOUS_BYTES_MAX: u64 = 4 << 10;
-/// Maximum bytes of all requests that are being read, without reports: of known callers, and of those
-/// without a token.
-const READING_MAX: [u64; 2] = [64 << 20, 4 << 20];
+/// Maximum bytes of all requests that wait for the rest of their messages, without reports: of known callers,
+/// and of those without a token.
+const WAITING_MAX: [u64; 2] = [64 << 20, 4 << 20];
 /// Maximum encoded bytes of all open reports; decoded, they need several times as much.
 const BYTES_MAX: u64 = 32 << 20;
 /// A report is aborted while it is read if all of them exceed this.
@@ -76,8 +77,8 @@ pub(crate) struct Gate {
     pub(crate) trail: Arc<Trail>,
     games_max: u64,
     held: Mutex<Held>,
-    /// Requests that are being read: of known callers, and of others.
-    reading: [Arc<Reading>; 2],
+    /// Requests that wait for the rest of their messages: of known callers, and of others.
+    waiting: [Arc<Waiting>; 2],
     answers: Arc<Answers>,
     refusals: Refusals,
     /// Time of the last warning about refused requests, and their number since.
@@ -109,7 +110,7 @@ impl Gate {
             door,
             trail: Arc::new(trail),
             games_max,
-            reading: READING_MAX.map(Reading::new),
+            waiting: WAITING_MAX.map(Waiting::new),
             held: Mutex::default(),
             answers: Arc::default(),
             refusals: Refusals::default(),
@@ -358,15 +359,15 @@ where
             request = request.map(|body| Body::new(Metered::new(body, Arc::clone(admitted))));
             request.extensions_mut().insert(Arc::clone(admitted));
         } else if path != UPLOAD {
-            let (bytes_max, of) = match principal.is_anonymous() {
-                true => (ANONYMOUS_BYTES_MAX, &self.gate.reading[1]),
+            let (bytes_max, waiting) = match principal.is_anonymous() {
+                true => (ANONYMOUS_BYTES_MAX, &self.gate.waiting[1]),
                 false if LARGE_METHODS.contains(&&*path) => {
-                    (LARGE_BYTES_MAX, &self.gate.reading[0])
+                    (LARGE_BYTES_MAX, &self.gate.waiting[0])
                 }
-                false => (SMALL_BYTES_MAX, &self.gate.reading[0]),
+                false => (SMALL_BYTES_MAX, &self.gate.waiting[0]),
             };
-            let of = [Some(Arc::clone(of)), principal.reading()];
-            request = request.map(|body| Body::new(Bounded::new(body, bytes_max, of)));
+            let (waiting, caller) = (Arc::clone(waiting), Arc::clone(&principal.actor));
+            request = request.map(|body| Body::new(Bounded::new(body, bytes_max, caller, waiting)));
         }
         let answering = self.inner.call(request);
         Box::pin(async move {
