@@ -3,12 +3,16 @@ use std::{
     io::{Read, Write},
     net::TcpStream,
     path::Path,
+    process::Command,
 };
 
 use arena_access::ClientTls;
 use arena_tests::{Server, World, arena, spec, until};
 use nix::sys::signal::Signal;
 
+/// Number of tokens, with that of the data folder.
+const TOKENS: usize = 64;
+const ROLES: [&str; 4] = ["viewer", "submitter", "worker", "admin"];
 const CA: [&str; 2] = ["--tls-ca", "tls/ca.pem"];
 
 /// What must not be seen: as text, and as the bytes that the text stands for.
@@ -102,6 +106,12 @@ fn base64(text: &str) -> Vec<u8> {
     bytes.collect()
 }
 
+/// A program that logs everything.
+fn logging(mut command: Command) -> Command {
+    command.env("ARENA_LOG", "trace");
+    command
+}
+
 /// The metrics of a server with TLS.
 fn metrics(world: &World, server: &Server) -> String {
     let stream = TcpStream::connect(server.metrics_address()).expect("it listens");
@@ -114,14 +124,17 @@ fn metrics(world: &World, server: &Server) -> String {
     String::from_utf8(page).expect("text")
 }
 
-/// 64 tokens and three keys are used, at every level of logging. None is in a log, an answer, an
-/// error, an export, a report, the store, the audit trail, the metrics, or what agents see.
+/// 64 tokens and three keys are used: the token of the data folder and 63 others each make a call, the
+/// keys sign a certificate and make connections. Everything is logged. No secret is in a log, an
+/// answer, an error, an export, a report, the store, the audit trail, the metrics, or what agents see.
 #[test]
 fn secrets_are_not_repeated() {
     let world = World::new();
-    let _ = world
-        .arena(&["tls", "init", "tls", "--client", "worker:one"])
-        .ok();
+    let init = ["tls", "init", "tls"];
+    let _ = world.arena(&init).ok();
+    // The authority's key is read from its file.
+    let client = ["--client", "worker:one"];
+    let _ = world.arena(&[&init[..], &client].concat()).ok();
     let mut command = world.command(arena());
     command
         .args(["coordinator", "--data", "data", "--listen", "127.0.0.1:0"])
@@ -131,23 +144,21 @@ fn secrets_are_not_repeated() {
             "tls/server.pem",
             "--tls-key",
             "tls/server.key",
-        ])
-        .env("ARENA_LOG", "trace");
-    let coordinator = world.serve(command);
+        ]);
+    let coordinator = world.serve(logging(command));
     let url = format!("https://{}", coordinator.listen());
     let mut secrets = Secrets::new();
     for key in ["ca.key", "server.key", "worker-one.key"] {
         secrets.add_key(&world.folder().join("tls").join(key));
     }
     secrets.add_token(&world.folder().join("data/admin.token"));
-    let roles = ["viewer", "submitter", "worker", "admin"];
-    for number in 1..64 {
+    for number in 1..TOKENS {
         let file = format!("{number}.token");
         let create = [
             "token",
             "create",
             "--role",
-            roles[number % 4],
+            ROLES[number % 4],
             "--write",
             &file,
         ];
@@ -155,21 +166,30 @@ fn secrets_are_not_repeated() {
         let _ = world.arena(&[&create[..], &to, &CA].concat()).ok();
         secrets.add_token(&world.folder().join(file));
     }
+    let call = |words: &[&str], token: &str| {
+        let by = ["--coordinator", &url, "--token-file", token];
+        let mut command = world.command(arena());
+        command.args([words, &by, &CA].concat());
+        world.run(logging(command))
+    };
+    for number in 1..TOKENS {
+        let listed = call(&["agent", "list"], &format!("{number}.token"));
+        let _ = match ROLES[number % 4] {
+            "worker" => listed.fails(1, &["role worker does not allow"]),
+            _ => listed.ok(),
+        };
+    }
+    let _ = call(&["token", "list"], "data/admin.token").ok();
     let mut command = world.command(arena());
     command
         .args(["worker", "--coordinator", &url, "--metrics", "127.0.0.1:0"])
         .args(CA)
         .args(["--tls-cert", "tls/worker-one.pem"])
         .args(["--tls-key", "tls/worker-one.key", "--builtin", "process"])
-        .env("ARENA_LOG", "trace")
         .env("ARENA_TOKEN_FILE", world.folder().join("2.token"));
-    let worker = world.serve(command);
+    let worker = world.serve(logging(command));
     let spec = spec("canary", "kalah", 200_000, &["random", "greedy"], "");
     let _ = world.write("canary.toml", spec);
-    let call = |words: &[&str], token: &str| {
-        let by = ["--coordinator", &url, "--token-file", token];
-        world.arena(&[words, &by, &CA].concat())
-    };
     let start = ["tournament", "start", "canary.toml"];
     let _ = call(&start, "1.token").ok();
     call(&start, "4.token").fails(1, &["role viewer does not allow"]);
@@ -212,10 +232,13 @@ fn secrets_are_not_repeated() {
     let _ = call(&report, "4.token").ok();
     let _ = call(&["token", "list", "--output", "json"], "3.token").ok();
     let _ = call(&["events", "list", "--since", "1h"], "3.token").ok();
-    let _ = call(&["token", "revoke", "63.token"], "3.token");
+    let id = fs::read_to_string(world.folder().join("63.token")).expect("a token");
+    let id = id.split('-').nth(1).expect("an id");
+    let _ = call(&["token", "revoke", id], "3.token").ok();
+    call(&["agent", "list"], "63.token").fails(1, &["was revoked"]);
     let files = secrets.check_folder(world.folder());
     // The output of each command, the exports, the store and the audit trail.
-    assert!(files > 2 * 64, "{files}");
+    assert!(files > 4 * TOKENS, "{files}");
 }
 
 /// A program that crashes writes no core file, which would have its tokens and keys, even if the

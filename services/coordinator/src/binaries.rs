@@ -26,6 +26,8 @@ const GRACE: Duration = Duration::from_secs(3600);
 
 /// Suggested delay for an owner with too many uploads.
 const OWN_WAIT: Duration = Duration::from_secs(2);
+/// Maximum time of the processor that a registration may ask for: a year, in microseconds.
+const CPU_US_MAX: u64 = 365 * 86_400 * 1_000_000;
 /// Bytes that a smaller binary counts as, because a file occupies as much.
 const BYTES_MIN: u64 = 4096;
 
@@ -219,6 +221,7 @@ fn check_limits(what_of: &str, name: &str, limits: v1::AgentLimits) -> Result<()
         ("number of processes", limits.processes.into(), 4096, ""),
         ("output", limits.output_bytes, 1 << 30, "bytes"),
         ("scratch folder", limits.disk_bytes, 1 << 40, "bytes"),
+        ("time of the processor", limits.cpu_us, CPU_US_MAX, "µs"),
     ];
     for (what, asked, most, unit) in bounded {
         if asked > most {

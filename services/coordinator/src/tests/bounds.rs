@@ -1,15 +1,18 @@
-//! What requests may occupy while they are read.
+//! What requests may occupy while they are read, and what registrations may ask for.
 
-use arena_wire::{reasons, v1::Role};
+use arena_wire::{
+    reasons,
+    v1::{self, AgentLimits, Role, agent::Source},
+};
 use tokio::task::JoinSet;
 use tokio_stream::StreamExt;
 use tonic::Code;
 use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
 
 use super::{
-    agents::{parts, sha256},
+    agents::{binary, parts, register, sha256, upload},
     door::Guarded,
-    fixture::refused,
+    fixture::{Fixture, refused},
 };
 use crate::{door::Principal, handle::OWN_UPLOADS_MAX};
 
@@ -63,4 +66,67 @@ async fn long_targets_are_cut_in_the_trail() {
     let principal = Principal::anonymous();
     principal.on(&"é".repeat(1 << 20));
     assert_eq!(principal.target(), "é".repeat(128));
+}
+
+/// An agent with these limits of its processes.
+fn limited(limits: AgentLimits) -> v1::Agent {
+    let mut agent = binary("mine", b"program", "");
+    if let Some(Source::Binary(binary)) = &mut agent.source {
+        binary.limits = Some(limits);
+    }
+    agent
+}
+
+#[tokio::test]
+async fn boundless_limits_of_agents_are_refused() {
+    let mut arena = Fixture::new().await;
+    upload(&mut arena, &sha256(b"program"), b"program")
+        .await
+        .expect("uploaded");
+    let most = AgentLimits {
+        start_timeout_us: 600_000_000,
+        memory_bytes: 1 << 40,
+        processes: 4096,
+        output_bytes: 1 << 30,
+        disk_bytes: 1 << 40,
+        cpu_us: 365 * 86_400 * 1_000_000,
+    };
+    type Field = fn(&mut AgentLimits, u64);
+    let fields: [(&str, u64, Field); 6] = [
+        ("start timeout", most.start_timeout_us, |it, value| {
+            it.start_timeout_us = value;
+        }),
+        ("memory", most.memory_bytes, |it, value| {
+            it.memory_bytes = value
+        }),
+        ("number of processes", most.processes.into(), |it, value| {
+            it.processes = u32::try_from(value).unwrap_or(u32::MAX);
+        }),
+        ("output", most.output_bytes, |it, value| {
+            it.output_bytes = value
+        }),
+        ("scratch folder", most.disk_bytes, |it, value| {
+            it.disk_bytes = value
+        }),
+        ("time of the processor", most.cpu_us, |it, value| {
+            it.cpu_us = value
+        }),
+    ];
+    for (name, most, set) in fields {
+        for value in [most + 1, u64::MAX] {
+            let mut limits = AgentLimits::default();
+            set(&mut limits, value);
+            let answer = register(&mut arena, limited(limits), false).await;
+            let text = refused(answer, Code::InvalidArgument, reasons::REQUEST_INVALID);
+            let named = [name, &format!("at most {most}")];
+            assert!(named.iter().all(|part| text.contains(part)), "{text}");
+        }
+    }
+    let request = v1::GetAgentRequest {
+        name: "mine".to_owned(),
+    };
+    let unknown = arena.coordinator.get_agent(request).await;
+    refused(unknown, Code::NotFound, reasons::UNKNOWN_AGENT);
+    let agent = register(&mut arena, limited(most), false).await;
+    assert_eq!(agent.expect("registered").source, limited(most).source);
 }

@@ -1,10 +1,13 @@
 //! What each token may do.
 
-use std::{fmt::Write, time::Duration};
+mod certificates;
+mod owners;
+mod table;
+
+use std::time::Duration;
 
 use arena_access::{Bearer, Connection, Token};
 use arena_wire::{
-    raw::Raw,
     reasons,
     v1::{
         self, Role, TokenInfo, admin_service_client::AdminServiceClient,
@@ -12,11 +15,7 @@ use arena_wire::{
         worker_service_client::WorkerServiceClient,
     },
 };
-use tonic::{
-    Code, IntoRequest, Request, Status,
-    codegen::{Bytes, http::uri::PathAndQuery},
-    transport::Channel,
-};
+use tonic::{Code, Status, transport::Channel};
 
 use super::{
     agents::sha256,
@@ -82,20 +81,6 @@ impl Guarded {
         let request = v1::RevokeTokenRequest { id: token.id() };
         self.admin().revoke_token(request).await.expect("revoked");
     }
-
-    /// Calls any method with an empty message.
-    async fn call(&self, path: &str, authorization: Option<&str>) -> Result<(), Status> {
-        let mut client = tonic::client::Grpc::new(self.channel.clone());
-        client.ready().await.expect("it listens");
-        let mut request = Request::new(Bytes::new());
-        if let Some(text) = authorization {
-            let value = text.parse().expect("ASCII");
-            request.metadata_mut().insert("authorization", value);
-        }
-        let path: PathAndQuery = path.parse().expect("a path");
-        let answer = client.server_streaming(request.into_request(), path, Raw);
-        answer.await.map(drop)
-    }
 }
 
 pub(super) fn of_role(role: Role) -> TokenInfo {
@@ -103,87 +88,6 @@ pub(super) fn of_role(role: Role) -> TokenInfo {
         role: role.into(),
         ..TokenInfo::default()
     }
-}
-
-fn reason(status: &Status) -> String {
-    use tonic_types::StatusExt;
-    let info = status.get_details_error_info();
-    info.map_or_else(String::new, |info| info.reason)
-}
-
-/// The paths of all methods, and of some that are not Arena's or do not exist.
-fn paths() -> Vec<String> {
-    let mut paths = crate::door::paths();
-    paths.sort();
-    let others = [
-        "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
-        "/grpc.health.v1.Health/Watch",
-        "/arena.v1.CoordinatorService/Unknown",
-    ];
-    paths.extend(others.map(str::to_owned));
-    paths
-}
-
-/// Every method with every kind of token. A cell is the reason of a refusal at the door; `-` is a
-/// call that passes it.
-#[tokio::test]
-async fn every_method_with_every_token() {
-    let arena = Guarded::new().await;
-    let expired = arena.try_create(of_role(Role::Admin), 1).await.expect("ok");
-    let revoked = arena.create(Role::Admin).await;
-    arena.revoke(&revoked).await;
-    let elsewhere = TokenInfo {
-        from: vec!["192.0.2.0/24".to_owned()],
-        ..of_role(Role::Admin)
-    };
-    let elsewhere = arena.try_create(elsewhere, 0).await.expect("created");
-    let unknown = Token::draw().expect("random numbers");
-    let mut columns = vec![
-        ("none", None),
-        ("malformed", Some("Bearer arena-1-2".to_owned())),
-        ("basic", Some(format!("Basic {}", arena.admin.text()))),
-    ];
-    let mut add = |name, token: &Token| {
-        columns.push((name, Some(format!("Bearer {}", token.text()))));
-    };
-    add("unknown", &unknown);
-    add("expired", &expired);
-    add("revoked", &revoked);
-    add("elsewhere", &elsewhere);
-    for (name, role) in [
-        ("viewer", Role::Viewer),
-        ("submitter", Role::Submitter),
-        ("worker", Role::Worker),
-        ("admin", Role::Admin),
-    ] {
-        add(name, &arena.create(role).await);
-    }
-    tokio::time::sleep(Duration::from_millis(1_100)).await;
-    let refusals = [
-        reasons::TOKEN_MISSING,
-        reasons::TOKEN_INVALID,
-        reasons::TOKEN_EXPIRED,
-        reasons::TOKEN_REVOKED,
-        reasons::TOKEN_ADDRESS,
-        reasons::ROLE_INSUFFICIENT,
-    ];
-    let (mut table, mut cells) = (String::new(), 0);
-    for path in paths() {
-        writeln!(table, "{path}").expect("memory");
-        for (name, authorization) in &columns {
-            let answer = arena.call(&path, authorization.as_deref()).await;
-            let found = answer.err().map(|status| (status.code(), reason(&status)));
-            let refusal = found.filter(|(_, reason)| refusals.contains(&reason.as_str()));
-            let cell = refusal.map_or_else(
-                || "-".to_owned(),
-                |(code, reason)| format!("{code:?} {reason}"),
-            );
-            writeln!(table, "    {name:<10} {cell}").expect("memory");
-            cells += 1;
-        }
-    }
-    writeln!(table, "{cells} cells").expect("memory");
-    insta::assert_snapshot!(table);
 }
 
 #[tokio::test]
@@ -277,30 +181,6 @@ async fn submitter_changes_only_its_own() {
     };
     no(other.remove_agent(remove.clone()).await.map(drop));
     owner.remove_agent(remove).await.expect("its own");
-}
-
-#[tokio::test]
-async fn binaries_are_fetched_by_those_who_need_them() {
-    let arena = Guarded::new().await;
-    let bytes = b"#!/bin/sh\n".to_vec();
-    let sha256 = sha256(&bytes);
-    let owner = arena.create(Role::Submitter).await;
-    let parts = super::agents::parts(&sha256, &bytes);
-    arena.user(&owner).upload_binary(parts).await.expect("ok");
-    let fetch = async |token: &Token| {
-        let mut client = WorkerServiceClient::new(arena.connection(token));
-        let request = v1::FetchBinaryRequest {
-            sha256: sha256.clone(),
-            ..Default::default()
-        };
-        client.fetch_binary(request).await.map(drop)
-    };
-    fetch(&owner).await.expect("its own");
-    fetch(&arena.admin).await.expect("an admin");
-    let other = fetch(&arena.create(Role::Submitter).await).await;
-    refused(other, Code::PermissionDenied, reasons::NOT_OWNER);
-    let worker = fetch(&arena.create(Role::Worker).await).await;
-    refused(worker, Code::FailedPrecondition, reasons::UNKNOWN_WORKER);
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ mod common;
 mod coordinator;
 mod cores;
 mod fleet;
+mod foretelling;
 mod latency;
 mod play;
 mod supervise;

@@ -1,0 +1,199 @@
+//! Who may change and fetch what another token made.
+
+use arena_access::Token;
+use arena_wire::{
+    reasons,
+    v1::{self, Role, worker_service_client::WorkerServiceClient},
+};
+use tonic::{Code, Status};
+
+use super::{
+    super::{
+        agents::{binary, parts, sha256},
+        fixture::{FakeWorker, SPEC, refused},
+    },
+    Guarded,
+};
+
+/// The content of the owner's agent, and of its ruleset.
+pub(super) const AGENT: &[u8] = b"#!/bin/sh\n";
+const RULES: &[u8] = b"#!/bin/false\n";
+/// Name of the owner's ruleset.
+pub(super) const RULESET: &str = "pig";
+
+/// The spec of a tournament with the owner's agent.
+pub(super) fn spec() -> String {
+    SPEC.replace("minimax", "mine")
+}
+
+/// A registration of the owner's agent.
+pub(super) fn agent(replace: bool) -> v1::RegisterAgentRequest {
+    v1::RegisterAgentRequest {
+        agent: Some(binary("mine", AGENT, "")),
+        replace,
+        ..Default::default()
+    }
+}
+
+/// A registration of a ruleset with these arguments.
+pub(super) fn ruleset(replace: bool, args: &[&str]) -> v1::RegisterRulesetRequest {
+    let description = r#"{"protocol":1,"name":"pig","version":1,"seats":[2,2]}"#;
+    let package = Some(v1::BinarySource {
+        sha256: sha256(RULES),
+        file_name: "pig".to_owned(),
+        args: args.iter().map(|&arg| arg.to_owned()).collect(),
+        limits: None,
+    });
+    v1::RegisterRulesetRequest {
+        ruleset: Some(v1::Ruleset {
+            name: RULESET.to_owned(),
+            rules: Some(v1::RulesPackage {
+                package,
+                description: description.to_owned(),
+                ..Default::default()
+            }),
+            ..Default::default()
+        }),
+        replace,
+        ..Default::default()
+    }
+}
+
+/// Uploads the programs of an agent and a ruleset.
+async fn upload(arena: &Guarded, by: &Token) {
+    for bytes in [AGENT, RULES] {
+        let parts = parts(&sha256(bytes), bytes);
+        arena.user(by).upload_binary(parts).await.expect("ok");
+    }
+}
+
+/// A submitter with an agent, a ruleset and a tournament. Returns its token and the tournament's id.
+pub(super) async fn owner(arena: &Guarded) -> (Token, String) {
+    let owner = arena.create(Role::Submitter).await;
+    upload(arena, &owner).await;
+    let mut user = arena.user(&owner);
+    user.register_agent(agent(false)).await.expect("registered");
+    let registered = user.register_ruleset(ruleset(false, &[])).await;
+    registered.expect("registered");
+    let request = v1::StartTournamentRequest {
+        spec_toml: spec(),
+        ..Default::default()
+    };
+    let started = user.start_tournament(request).await.expect("started");
+    let tournament = started.into_inner().tournament.expect("a tournament");
+    (owner, tournament.tournament_id)
+}
+
+#[tokio::test]
+async fn rulesets_are_changed_by_their_owner_and_administrators() {
+    let arena = Guarded::new().await;
+    let (owner, _) = owner(&arena).await;
+    let other = arena.create(Role::Submitter).await;
+    // It is refused although it has the program, too.
+    upload(&arena, &other).await;
+    let change = async |by: &Token, args: &[&str]| {
+        let request = ruleset(true, args);
+        let answer = arena.user(by).register_ruleset(request).await?;
+        let changed = answer.into_inner().ruleset.expect("a ruleset");
+        let package = changed.rules.and_then(|rules| rules.package);
+        Ok::<_, Status>((changed.owner, package.expect("a package").args))
+    };
+    let remove = async |by: &Token| {
+        let request = v1::RemoveRulesetRequest {
+            name: RULESET.to_owned(),
+            ..Default::default()
+        };
+        arena.user(by).remove_ruleset(request).await.map(drop)
+    };
+    let replaced = change(&other, &["-x"]).await;
+    refused(replaced, Code::PermissionDenied, reasons::NOT_OWNER);
+    // Not even the same content: a registration would make it the owner.
+    let repeated = change(&other, &[]).await;
+    refused(repeated, Code::PermissionDenied, reasons::NOT_OWNER);
+    let removed = remove(&other).await;
+    refused(removed, Code::PermissionDenied, reasons::NOT_OWNER);
+    let mut viewer = arena.user(&arena.create(Role::Viewer).await);
+    let listed = viewer.list_rulesets(v1::ListRulesetsRequest::default());
+    let [listed] = &listed.await.expect("a list").into_inner().rulesets[..] else {
+        panic!("one ruleset");
+    };
+    assert_eq!(listed.owner, owner.id());
+    let rules = listed.rules.as_ref().expect("rules");
+    assert_eq!(rules.package.as_ref().expect("a package").args, [""; 0]);
+
+    let changed = |args: &[&str]| {
+        let args = args.iter().map(|&arg| arg.to_owned());
+        (owner.id(), args.collect::<Vec<_>>())
+    };
+    let own = change(&owner, &["-y"]).await.expect("its own");
+    assert_eq!(own, changed(&["-y"]));
+    // The owner stays.
+    let by_admin = change(&arena.admin, &["-z"]).await.expect("an admin");
+    assert_eq!(by_admin, changed(&["-z"]));
+    remove(&owner).await.expect("its own");
+    change(&owner, &[]).await.expect("a new one");
+    remove(&arena.admin).await.expect("an admin");
+}
+
+#[tokio::test]
+async fn binaries_are_fetched_by_those_who_need_them() {
+    let arena = Guarded::new().await;
+    let token = arena.create(Role::Worker).await;
+    let mut worker = FakeWorker::join_with(arena.connection(&token), "one", 1).await;
+    let sha256 = sha256(AGENT);
+    let fetch_as = async |token: &Token, request: v1::FetchBinaryRequest| {
+        let mut client = WorkerServiceClient::new(arena.connection(token));
+        let request = v1::FetchBinaryRequest {
+            sha256: sha256.clone(),
+            ..request
+        };
+        let mut chunks = client.fetch_binary(request).await?.into_inner();
+        let mut fetched = Vec::new();
+        while let Some(chunk) = chunks.message().await? {
+            fetched.extend(chunk.chunk);
+        }
+        Ok::<_, Status>(fetched)
+    };
+    let fetch = async |token: &Token| fetch_as(token, Default::default()).await;
+    let joined = v1::FetchBinaryRequest {
+        worker_id: worker.id.clone(),
+        boot_epoch: worker.boot_epoch,
+        session: worker.session.clone(),
+        ..Default::default()
+    };
+    let needless = |answer| refused(answer, Code::PermissionDenied, reasons::NOT_OWNER);
+
+    // A lease of another tournament shows no need.
+    let request = v1::StartTournamentRequest {
+        spec_toml: SPEC.to_owned(),
+        ..Default::default()
+    };
+    let mut admin = arena.user(&arena.admin);
+    admin.start_tournament(request).await.expect("started");
+    let lease = worker.lease().await;
+    let (owner, tournament) = owner(&arena).await;
+    needless(fetch_as(&token, joined.clone()).await);
+    worker.play(&lease).await;
+    needless(fetch_as(&token, joined.clone()).await);
+
+    let lease = worker.lease().await;
+    assert_eq!(lease.tournament_id, tournament);
+    let fetched = fetch_as(&token, joined.clone()).await;
+    assert_eq!(fetched.expect("it needs it"), AGENT);
+    let invented = v1::FetchBinaryRequest {
+        session: vec![0; 32],
+        ..joined.clone()
+    };
+    let invented = fetch_as(&token, invented).await;
+    refused(invented, Code::FailedPrecondition, reasons::UNKNOWN_WORKER);
+    let unjoined = fetch(&arena.create(Role::Worker).await).await;
+    refused(unjoined, Code::FailedPrecondition, reasons::UNKNOWN_WORKER);
+    worker.play(&lease).await;
+    needless(fetch_as(&token, joined).await);
+
+    assert_eq!(fetch(&owner).await.expect("its own"), AGENT);
+    assert_eq!(fetch(&arena.admin).await.expect("an admin"), AGENT);
+    needless(fetch(&arena.create(Role::Submitter).await).await);
+    let viewer = fetch(&arena.create(Role::Viewer).await).await;
+    refused(viewer, Code::PermissionDenied, reasons::ROLE_INSUFFICIENT);
+}
