@@ -49,7 +49,7 @@ const fn of_worker(path: &'static str, bytes_max: u64) -> Method {
     }
 }
 
-const fn of_nobody(path: &'static str, bytes_max: u64) -> Method {
+const fn without_token(path: &'static str, bytes_max: u64) -> Method {
     Method {
         path,
         token: None,
@@ -69,10 +69,10 @@ const WITH_TOKENS: &[Method] = &[
 const REPORTS: &[Method] = &[of_worker("/arena.v1.WorkerService/Report", REPORT)];
 /// Only health is open to all; the others are refused before their messages are read.
 const WITHOUT_TOKENS: &[Method] = &[
-    of_nobody("/grpc.health.v1.Health/Check", ANONYMOUS),
-    of_nobody("/arena.v1.CoordinatorService/StartTournament", LARGE),
-    of_nobody("/grpc.health.v1.Health/Watch", ANONYMOUS),
-    of_nobody("/arena.v1.CoordinatorService/ListAgents", SMALL),
+    without_token("/grpc.health.v1.Health/Check", ANONYMOUS),
+    without_token("/arena.v1.CoordinatorService/StartTournament", LARGE),
+    without_token("/grpc.health.v1.Health/Watch", ANONYMOUS),
+    without_token("/arena.v1.CoordinatorService/ListAgents", SMALL),
 ];
 
 pub(super) fn with_tokens(target: &Target, frames: usize) -> io::Result<RawClient> {

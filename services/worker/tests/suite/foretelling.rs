@@ -18,7 +18,7 @@ use arena_worker::{AgentOptions, Builtin, play_games};
 use crate::common::{Fixture, agents, endpoint, setup};
 
 /// What the coordinator would have drawn.
-const SEED: [u8; 32] = *b"a seed that nobody but Arena has";
+const SEED: [u8; 32] = *b"a seed that is known to no agent";
 const NONCE: [u8; 32] = *b"a nonce that commits to the seed";
 /// Games of each ruleset, and how many chance events of them are examined.
 const GAMES: u64 = 24;

@@ -147,7 +147,7 @@ async fn receive(
                 file.write_all(&chunk).map_err(write)?;
                 bytes += chunk.len();
                 if let Some(rate) = rate {
-                    // The coordinator waits for who reads.
+                    // The coordinator waits for its reader.
                     sleep_until(start + Duration::from_secs_f64(bytes as f64 / rate)).await;
                 }
             }

@@ -49,7 +49,7 @@ impl<'a> Authority<'a> {
         write("key", key.serialize_pem());
     }
 
-    /// What a client with this certificate is told if it reads, and if it does what only
+    /// What a client with this certificate gets as answers if it reads, and if it does what only
     /// administrators may.
     async fn try_calls(&self, url: &str, file: &str) -> [Result<(), Status>; 2] {
         let path = |ending| self.folder.join(format!("{file}.{ending}"));
@@ -112,7 +112,7 @@ async fn certificate_has_the_role_of_its_uri() {
     ];
     let dns = SanType::DnsName("admin".try_into().expect("a name"));
     let email = SanType::Rfc822Name("arena:admin:eve".try_into().expect("a name"));
-    let nobody = [
+    let without_role = [
         (common("admin"), vec![]),
         (common("arena:admin:eve"), vec![]),
         (common("arena://eve/admin"), vec![]),
@@ -120,8 +120,8 @@ async fn certificate_has_the_role_of_its_uri() {
         (common("arena:admin:eve"), vec![uri("spiffe://arena/admin")]),
         (common("arena:admin:eve"), vec![uri("arena://eve/admin")]),
     ];
-    for (case, (subject, names)) in nobody.into_iter().enumerate() {
-        let file = format!("nobody-{case}");
+    for (case, (subject, names)) in without_role.into_iter().enumerate() {
+        let file = format!("without_role-{case}");
         authority.issue(&file, &subject, names);
         for answer in authority.try_calls(&url, &file).await {
             refused(answer, Code::Unauthenticated, reasons::TOKEN_MISSING);
