@@ -7,6 +7,7 @@ mod bounds;
 mod checkpoints;
 mod claims;
 mod crowd;
+mod crowded;
 mod damage;
 mod door;
 mod failing;

@@ -37,6 +37,20 @@ fn drawn(draws: &mut Draws, seats: &[u16], spread: u64) -> Vec<u8> {
     points.iter().map(|own| 1 + before(own)).collect()
 }
 
+/// Of many agents, most have not met.
+#[test]
+fn work_of_a_fit_grows_with_games_and_not_with_pairs() {
+    let parts = |agents: usize| {
+        let tally = played((agents, 2, 1), |game| {
+            let have_met = game.seats[0].abs_diff(game.seats[1]) < 4;
+            have_met.then(|| vec![1, 2])
+        });
+        Fit::new(&tally.evidence(), 1.0).information.parts()
+    };
+    let [few, many] = [parts(100), parts(400)];
+    assert!(many <= 5 * few, "{few} {many}");
+}
+
 #[test]
 fn rating_of_two_is_log_odds() {
     let mut game = 0;
