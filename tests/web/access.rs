@@ -1,6 +1,11 @@
 //! Who may read the pages, and what protects them.
 
-use std::{fs, io::Write, net::TcpStream};
+use std::{
+    fs,
+    io::{self, BufRead, BufReader, Write},
+    net::TcpStream,
+    time::Duration,
+};
 
 use arena_access::ClientTls;
 use arena_tests::{Server, World, spec, until};
@@ -171,6 +176,32 @@ fn pages_for_others_need_a_token() {
     let coordinator = world.coordinator("data", &public);
     let answer = send(coordinator.web_address(), "GET", "/", "Host: 192.0.2.1");
     assert_eq!(answer.status, 200);
+}
+
+#[test]
+fn events_end_with_the_permission_to_read() {
+    let world = World::new();
+    let hosts = ["--web-host", "arena.example"];
+    let coordinator = world.coordinator("data", &[&WEB[..], &hosts].concat());
+    let url = coordinator.url();
+    let spec = spec("live", "kalah", 20, &["random", "greedy"], "");
+    let id = world.start_tournament("live", &spec, &url);
+    let token = create(&world, &coordinator, "viewer");
+    let mut stream = TcpStream::connect(local(coordinator.web_address())).expect("it listens");
+    // Half of the time after which each answer ends.
+    let timeout = Some(Duration::from_secs(30));
+    stream.set_read_timeout(timeout).expect("a timeout");
+    let request = format!(
+        "GET /t/{id}/events HTTP/1.0\r\nHost: arena.example\r\nAuthorization: Bearer {token}\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes()).expect("it reads");
+    let mut lines = BufReader::new(stream).lines();
+    let is_event = |line: io::Result<String>| line.expect("a line").starts_with("data: ");
+    assert!(lines.any(is_event), "the first event");
+    let number = token.split('-').nth(1).expect("an id");
+    let revoke = ["token", "revoke", number, "--coordinator", &url];
+    let _ = world.arena(&revoke).ok();
+    assert!(lines.all(|line| line.is_ok()), "it ends");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use arena_model::TournamentSeed;
 use arena_store::Store;
+use arena_wire::v1::Role;
 use tokio::sync::{
     OwnedSemaphorePermit, Semaphore,
     mpsc::{self, error::TrySendError},
@@ -16,11 +17,13 @@ use crate::{
     blocking::with_store,
     core::{Command, Core, sealed::SEALED},
     directory::Directory,
+    door::Principal,
     error::Error,
     info::Info,
     messages::{GamesReport, Reply, Working, at_once, done},
     plan::Plan,
     random,
+    shares::{Share, Shares},
     tickets::Tickets,
 };
 
@@ -29,6 +32,12 @@ pub(crate) const COMPUTATIONS_MAX: usize = 2;
 /// Uploads of files at once, and downloads. Each occupies a thread, and calls of the store need threads,
 /// too.
 pub(crate) const TRANSFERS_MAX: usize = 16;
+/// Backups at once.
+pub(crate) const BACKUPS_MAX: usize = 2;
+/// Downloads of one submitter at once, and standings that one owner asks for: each occupies memory while it
+/// waits.
+pub(crate) const OWN_DOWNLOADS_MAX: usize = 4;
+pub(crate) const OWN_STANDINGS_MAX: usize = 16;
 /// Uploads of one owner at once.
 pub(crate) const OWN_UPLOADS_MAX: u32 = 4;
 /// Maximum time between two chunks of a transfer: it occupies a thread meanwhile.
@@ -57,9 +66,14 @@ pub(crate) struct Handle {
     pub(crate) uploads: Uploads,
     /// Places of pages that are read.
     pub(crate) pages: Arc<Semaphore>,
-    /// Places of uploads and of downloads of files.
+    /// Places of uploads, of downloads by workers and by others, and of backups.
     pub(crate) incoming: Arc<Semaphore>,
     pub(crate) outgoing: Arc<Semaphore>,
+    pub(crate) outgoing_to_users: Arc<Semaphore>,
+    pub(crate) backups: Arc<Semaphore>,
+    /// Downloads of submitters, and standings that are computed.
+    pub(crate) downloads: Shares,
+    pub(crate) standings: Shares,
     /// Tests of the accounting make records up.
     #[cfg(test)]
     pub(crate) trusts_records: bool,
@@ -207,9 +221,23 @@ impl Handle {
         place.map_err(|_| Error::Overloaded { wait: ROOM_WAIT })
     }
 
-    /// A place for a download.
-    pub(crate) fn download_place(&self) -> Result<OwnedSemaphorePermit, Error> {
-        let place = Arc::clone(&self.outgoing).try_acquire_owned();
+    /// A place for a download. Workers do not wait for users, nor users for one of them.
+    pub(crate) fn download_place(
+        &self,
+        by: &Principal,
+    ) -> Result<(OwnedSemaphorePermit, Option<Share>), Error> {
+        let (places, share) = match by.role {
+            Role::Worker => (&self.outgoing, None),
+            _ => (&self.outgoing_to_users, Some(self.downloads.take(by)?)),
+        };
+        let place = Arc::clone(places).try_acquire_owned();
+        let place = place.map_err(|_| Error::Overloaded { wait: ROOM_WAIT })?;
+        Ok((place, share))
+    }
+
+    /// A place for a backup.
+    pub(crate) fn backup_place(&self) -> Result<OwnedSemaphorePermit, Error> {
+        let place = Arc::clone(&self.backups).try_acquire_owned();
         place.map_err(|_| Error::Overloaded { wait: ROOM_WAIT })
     }
 

@@ -30,6 +30,7 @@ mod results;
 mod rpc;
 mod rulesets;
 mod service;
+mod shares;
 mod stored_game;
 mod tables;
 #[cfg(test)]

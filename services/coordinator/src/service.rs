@@ -31,11 +31,15 @@ use crate::{
     directory::Directory,
     door::Door,
     error::{RunError, StartError},
-    handle::{COMMANDS_MAX, COMPUTATIONS_MAX, Handle, PAGES_MAX, TRANSFERS_MAX},
+    handle::{
+        BACKUPS_MAX, COMMANDS_MAX, COMPUTATIONS_MAX, Handle, OWN_DOWNLOADS_MAX, OWN_STANDINGS_MAX,
+        PAGES_MAX, TRANSFERS_MAX,
+    },
     ledger::{LedgerSettings, ppm},
     messages::RunSummary,
     options::Options,
     rpc::{AdminRpc, CoordinatorRpc, Figures, Gate, Gated, READER_OF_METRICS, WorkerRpc},
+    shares::Shares,
     tables::Following,
     trail::Trail,
 };
@@ -204,6 +208,10 @@ impl Options {
             pages: Arc::new(Semaphore::new(PAGES_MAX)),
             incoming: Arc::new(Semaphore::new(TRANSFERS_MAX)),
             outgoing: Arc::new(Semaphore::new(TRANSFERS_MAX)),
+            outgoing_to_users: Arc::new(Semaphore::new(TRANSFERS_MAX)),
+            backups: Arc::new(Semaphore::new(BACKUPS_MAX)),
+            downloads: Shares::new(OWN_DOWNLOADS_MAX),
+            standings: Shares::new(OWN_STANDINGS_MAX),
             #[cfg(test)]
             trusts_records: self.trusts_records,
             #[cfg(test)]

@@ -10,6 +10,38 @@ use prost::Message;
 
 use crate::{error::Error, info::Info};
 
+/// Maximum bytes of a message for people, and of the output of an agent in a report. Workers send no more.
+const MESSAGE_BYTES_MAX: usize = 4 << 10;
+const OUTPUT_BYTES_MAX: usize = 8 << 10;
+/// Maximum number of faults, outputs and answers in the report of a game: more than it can have seats.
+const LIST_MAX: usize = 256;
+
+/// Cuts what is too long in a report, before anything of it is kept: the end of messages, and the beginning of
+/// outputs.
+pub(crate) fn cut(report: &mut v1::GameReport) {
+    let message = |text: &mut String| text.truncate(text.floor_char_boundary(MESSAGE_BYTES_MAX));
+    let output = |text: &mut String| {
+        let excess = text.len().saturating_sub(OUTPUT_BYTES_MAX);
+        text.drain(..text.ceil_char_boundary(excess));
+        text.shrink_to_fit();
+    };
+    message(&mut report.void_reason);
+    report.fault_details.truncate(LIST_MAX);
+    for detail in &mut report.fault_details {
+        message(&mut detail.message);
+        output(&mut detail.stderr_tail);
+    }
+    if let Some(unready) = &mut report.unready {
+        message(&mut unready.message);
+        output(&mut unready.stderr_tail);
+    }
+    report.outputs.truncate(LIST_MAX);
+    for of in &mut report.outputs {
+        output(&mut of.text);
+    }
+    report.answered.truncate(LIST_MAX);
+}
+
 /// The record of a message of a tournament's schedule.
 pub(crate) fn checked(
     info: &Info,
@@ -96,4 +128,52 @@ pub(crate) fn read_record(game: &StoredGame) -> Result<GameRecord, Error> {
 /// informative.
 pub(crate) fn read_side(game: &StoredGame) -> v1::GameReport {
     v1::GameReport::decode(game.side.as_slice()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_of_a_report_are_cut() {
+        let long = "ä".repeat(1 << 20) + "end";
+        let detail = v1::FaultDetail {
+            message: long.clone(),
+            stderr_tail: long.clone(),
+            ..Default::default()
+        };
+        let mut report = v1::GameReport {
+            void_reason: long.clone(),
+            fault_details: vec![detail; 2],
+            unready: Some(v1::UnreadyAgent {
+                message: long.clone(),
+                stderr_tail: long.clone(),
+                ..Default::default()
+            }),
+            outputs: vec![
+                v1::AgentOutput {
+                    text: long,
+                    ..Default::default()
+                };
+                1000
+            ],
+            answered: vec![0; 1000],
+            ..Default::default()
+        };
+        cut(&mut report);
+        assert!(report.encoded_len() < 3 << 20, "{}", report.encoded_len());
+        assert_eq!(report.void_reason.len(), MESSAGE_BYTES_MAX);
+        assert_eq!(report.outputs.len(), LIST_MAX);
+        let unready = report.unready.expect("an agent");
+        assert!(unready.stderr_tail.ends_with("end"));
+        assert!(unready.stderr_tail.len() <= OUTPUT_BYTES_MAX);
+        let short = v1::GameReport {
+            void_reason: "a reason".to_owned(),
+            answered: vec![1],
+            ..Default::default()
+        };
+        let mut same = short.clone();
+        cut(&mut same);
+        assert_eq!(same, short);
+    }
 }

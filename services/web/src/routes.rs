@@ -50,7 +50,7 @@ pub(crate) fn router(site: Arc<Site>, guard: Arc<Guard>) -> Router {
     )
 }
 
-async fn respond(site: &Arc<Site>, guard: &Guard, peer: IpAddr, request: Request) -> Response {
+async fn respond(site: &Arc<Site>, guard: &Arc<Guard>, peer: IpAddr, request: Request) -> Response {
     let is_public = guard.is_public();
     let (headers, uri) = (request.headers(), request.uri());
     let is_api = uri.path().starts_with("/api/");
@@ -96,7 +96,9 @@ async fn respond(site: &Arc<Site>, guard: &Guard, peer: IpAddr, request: Request
     }
     let path: Vec<&str> = uri.path().split('/').skip(1).collect();
     if let ["t", id, "events"] = path[..] {
-        let answered = events::answer(site, id, headers, is_public).await;
+        let reader = (Arc::clone(guard), headers.clone(), peer);
+        let may_read = move || reader.0.permits(&reader.1, reader.2);
+        let answered = events::answer(site, id, headers, is_public, may_read).await;
         return answered.unwrap_or_else(failed);
     }
     let query = uri.query().unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
-    sync::Arc,
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -12,7 +12,7 @@ use arena_wire::v1::{self, TournamentState};
 use prost::Message;
 use tokio::sync::watch;
 
-use super::{change, differences::Differing, standings::Kept, unix_us};
+use super::{change, differences::Differing, sealed::SealedSpec, standings::Kept, unix_us};
 use crate::{
     info::Info,
     ledger::{Dispute, Owner, TournamentNo},
@@ -34,6 +34,8 @@ pub(super) const STATES: [(TournamentState, &str); 4] = [
 /// A tournament in the core.
 pub(super) struct TournamentEntry {
     pub(super) info: Arc<Info>,
+    /// The spec without its seed, once it was asked for.
+    pub(super) sealed_spec: Mutex<Option<SealedSpec>>,
     /// As stored, but for the number of games done.
     pub(super) document: v1::Tournament,
     /// None if it was over at the start.
@@ -75,6 +77,7 @@ impl TournamentEntry {
             disputes: Vec::new(),
             second_plays: WorkerScores::new(info.schedule().rotations()),
             info: Arc::new(info),
+            sealed_spec: Mutex::default(),
             document,
             number: None,
             results: None,

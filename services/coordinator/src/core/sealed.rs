@@ -1,10 +1,15 @@
 //! Seeds that the coordinator drew. They are sealed until the tournament is over: users see a
 //! commitment, and games in whole blocks.
 
+use std::sync::PoisonError;
+
 use arena_model::{canonical_json, spec::Spec};
 use arena_wire::v1;
 
-use super::{Core, entry::is_over};
+use super::{
+    Core,
+    entry::{TournamentEntry, is_over},
+};
 use crate::error::Error;
 
 /// The start of a seed in a request that is a commitment.
@@ -32,25 +37,46 @@ fn is_sealed(document: &v1::Tournament) -> bool {
     !document.seed_commitment.is_empty() && !is_over(document.state())
 }
 
-/// A tournament as users see it: without its seed while that is sealed.
-pub(super) fn shown(mut document: v1::Tournament) -> v1::Tournament {
-    if !is_sealed(&document) {
-        return document;
-    }
-    document.seed_nonce.clear();
-    // What cannot be read is not shown.
-    let spec = serde_json::from_str::<serde_json::Value>(&document.spec_json);
-    document.spec_json = spec.map_or_else(
-        |_| String::new(),
-        |mut spec| {
+/// A spec without its seed.
+pub(super) struct SealedSpec {
+    /// The commitment to the seed.
+    commitment: String,
+    json: String,
+    toml: String,
+}
+
+impl SealedSpec {
+    /// What cannot be read is not shown.
+    fn of(document: &v1::Tournament) -> Self {
+        let json = serde_json::from_str::<serde_json::Value>(&document.spec_json);
+        let json = json.map(|mut spec| {
             spec.as_object_mut().map(|fields| fields.remove("seed"));
             canonical_json(&spec)
-        },
-    );
-    let spec = Spec::parse(&document.spec_toml);
-    document.spec_toml = spec.map_or_else(
-        |_| String::new(),
-        |spec| Spec { seed: None, ..spec }.to_toml(),
-    );
-    document
+        });
+        let toml = Spec::parse(&document.spec_toml);
+        let toml = toml.map(|spec| Spec { seed: None, ..spec }.to_toml());
+        Self {
+            commitment: document.seed_commitment.clone(),
+            json: json.unwrap_or_default(),
+            toml: toml.unwrap_or_default(),
+        }
+    }
+}
+
+/// A tournament as users see it: without its seed while that is sealed. Its spec, which may be large,
+/// is read once.
+pub(super) fn shown(entry: &TournamentEntry) -> v1::Tournament {
+    let document = &entry.document;
+    if !is_sealed(document) {
+        return document.clone();
+    }
+    let mut kept = { entry.sealed_spec.lock() }.unwrap_or_else(PoisonError::into_inner);
+    let known = kept.take_if(|spec| spec.commitment == document.seed_commitment);
+    let spec = kept.insert(known.unwrap_or_else(|| SealedSpec::of(document)));
+    v1::Tournament {
+        seed_nonce: String::new(),
+        spec_json: spec.json.clone(),
+        spec_toml: spec.toml.clone(),
+        ..document.clone()
+    }
 }

@@ -63,7 +63,7 @@ impl Core {
             audits: self.audits(entry),
             ruleset: entry.info.tournament.ruleset.clone(),
             format: entry.info.tournament.format.name().to_owned(),
-            ..sealed::shown(entry.document.clone())
+            ..sealed::shown(entry)
         }
     }
 

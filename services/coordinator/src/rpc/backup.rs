@@ -13,7 +13,7 @@ pub(super) fn send(
 ) -> Result<mpsc::Receiver<Result<v1::BackupStoreResponse, Status>>, Error> {
     let message = |part| v1::BackupStoreResponse { part: Some(part) };
     let (mut out, receiver) =
-        Chunks::new(handle.download_place()?, |chunk| v1::BackupStoreResponse {
+        Chunks::new(handle.backup_place()?, |chunk| v1::BackupStoreResponse {
             part: Some(Part::Chunk(chunk)),
         });
     let store = handle.store.clone();

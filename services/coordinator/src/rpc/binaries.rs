@@ -162,9 +162,8 @@ pub(super) async fn fetch(
     }
     let path = handle.with_store(move |store| Ok(store.binary_path(&binary)));
     let path = path.await?.ok_or(Error::UnknownBinary { sha256 })?;
-    let (mut out, receiver) = Chunks::new(handle.download_place()?, |chunk| {
-        v1::FetchBinaryResponse { chunk }
-    });
+    let place = handle.download_place(by)?;
+    let (mut out, receiver) = Chunks::new(place, |chunk| v1::FetchBinaryResponse { chunk });
     tokio::task::spawn_blocking(move || {
         let sent = File::open(&path).and_then(|mut file| io::copy(&mut file, &mut out));
         if let Err(error) = sent.and_then(|_| out.flush()) {

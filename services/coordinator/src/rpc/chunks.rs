@@ -2,11 +2,7 @@
 
 use std::io::{self, Write};
 
-use tokio::{
-    runtime::Handle,
-    sync::{OwnedSemaphorePermit, mpsc},
-    time::timeout,
-};
+use tokio::{runtime::Handle, sync::mpsc, time::timeout};
 use tonic::Status;
 
 use crate::handle::CHUNK_TIMEOUT;
@@ -17,17 +13,17 @@ const CHUNK_BYTES: usize = 256 << 10;
 const CHUNKS_WAITING: usize = 8;
 
 /// Collects bytes into messages, up to a flush.
-pub(super) struct Chunks<T> {
+pub(super) struct Chunks<T, P> {
     sender: mpsc::Sender<Result<T, Status>>,
     chunk: Vec<u8>,
     message: fn(Vec<u8>) -> T,
-    _place: OwnedSemaphorePermit,
+    _place: P,
 }
 
-impl<T> Chunks<T> {
+impl<T, P> Chunks<T, P> {
     /// `message` makes a message of a chunk; `place` is that of the transfer.
     pub(super) fn new(
-        place: OwnedSemaphorePermit,
+        place: P,
         message: fn(Vec<u8>) -> T,
     ) -> (Self, mpsc::Receiver<Result<T, Status>>) {
         let (sender, receiver) = mpsc::channel(CHUNKS_WAITING);
@@ -57,7 +53,7 @@ impl<T> Chunks<T> {
     }
 }
 
-impl<T> Write for Chunks<T> {
+impl<T, P> Write for Chunks<T, P> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let taken = bytes.len().min(CHUNK_BYTES - self.chunk.len());
         self.chunk.extend_from_slice(&bytes[..taken]);

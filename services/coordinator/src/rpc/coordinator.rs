@@ -282,6 +282,8 @@ impl CoordinatorService for CoordinatorRpc {
         &self,
         request: Request<v1::GetStandingsRequest>,
     ) -> Answer<v1::GetStandingsResponse> {
+        // What waits has its agents in memory.
+        let _share = self.handle.standings.take(&principal(&request))?;
         let standings = standings::get(&self.handle, request.into_inner()).await?;
         Ok(Response::new(v1::GetStandingsResponse {
             standings: Some(standings),

@@ -142,6 +142,7 @@ impl WorkerRpc {
         let mut failed = Vec::new();
         let mut finished = Vec::new();
         for mut report in request.games {
+            stored_game::cut(&mut report);
             let record = report.record.take();
             let record = record.ok_or_else(|| Error::Request("a game has no record".to_owned()))?;
             if !leased.covers(record.index) {

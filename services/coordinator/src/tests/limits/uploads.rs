@@ -5,7 +5,7 @@ use std::{future::pending, time::Duration};
 use arena_access::Token;
 use arena_wire::{
     limits,
-    v1::{self, upload_binary_request::Part},
+    v1::{self, Role, upload_binary_request::Part, worker_service_client::WorkerServiceClient},
 };
 use tokio::task::JoinSet;
 use tokio_stream::StreamExt;
@@ -19,7 +19,7 @@ use super::{
     },
     BYTES, content, guarded, limit_reached, limited, of_limit, upload,
 };
-use crate::Options;
+use crate::{Options, handle::OWN_DOWNLOADS_MAX};
 
 #[tokio::test]
 async fn stored_binaries_count() {
@@ -90,4 +90,39 @@ async fn open_uploads_count() {
     }
     let first = uploads.join_next().await.expect("the other");
     first.expect("no panic").expect("its own room");
+}
+
+#[tokio::test]
+async fn stalled_downloads_of_one_owner_leave_room_for_others() {
+    let arena = guarded().await;
+    let bytes = vec![7; 16 << 20];
+    let request = || v1::FetchBinaryRequest {
+        sha256: sha256(&bytes),
+        ..Default::default()
+    };
+    // Before the streams stand still, because those of one connection share its flow control.
+    let mut tokens = Vec::new();
+    for _ in 0..2 {
+        let token = arena.create(Role::Submitter).await;
+        let mut user = arena.user(&token);
+        let uploaded = user.upload_binary(parts(&sha256(&bytes), &bytes)).await;
+        uploaded.expect("room");
+        tokens.push(token);
+    }
+    let mut streams = Vec::new();
+    let mut refused = 0;
+    for (owner, token) in tokens.iter().enumerate() {
+        let mut user = WorkerServiceClient::new(arena.connection(token));
+        for _ in 0..=OWN_DOWNLOADS_MAX {
+            match user.fetch_binary(request()).await {
+                Ok(stream) => streams.push(stream.into_inner()),
+                Err(status) => {
+                    assert_eq!(status.code(), Code::ResourceExhausted, "{status}");
+                    refused += 1;
+                }
+            }
+        }
+        assert_eq!(streams.len(), (owner + 1) * OWN_DOWNLOADS_MAX);
+    }
+    assert_eq!(refused, 2);
 }
