@@ -21,6 +21,7 @@ use std::{
 
 use arena_access::{CertificateName, ServerTls};
 use arena_telemetry::{CoordinatorMetrics, Place, Places, Seat};
+use arena_wire::v1::Role;
 use nix::unistd::Uid;
 use tokio::{
     io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf},
@@ -32,6 +33,12 @@ use tokio_rustls::{Accept, server::TlsStream};
 use tokio_stream::Stream;
 use tonic::transport::server::Connected;
 
+use crate::{
+    door::Principal,
+    error::Error,
+    shares::{Share, Shares},
+};
+
 /// Maximum time from a connection to its first permitted request, TLS included.
 const SILENCE_MAX: Duration = Duration::from_secs(10);
 /// Maximum time for which a client reads nothing of what it is sent: pings cannot notice that.
@@ -42,6 +49,9 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Minimum interval between log lines about refused connections.
 const WARN_EVERY: Duration = Duration::from_secs(10);
 
+/// Connections of the own user and of the web page, besides those of others: whoever has the machine can always
+/// revoke a token.
+const OWN_CONNECTIONS_MAX: usize = 32;
 /// Connections that the system keeps until they are accepted. If there are more, it drops them, and
 /// their clients try again after a second.
 const BACKLOG: u32 = 4_096;
@@ -126,6 +136,7 @@ pub struct Incoming {
     /// The listener that is asked first, so that none starves.
     first: usize,
     places: Arc<Places>,
+    own_places: Arc<Places>,
     /// The next connection waits for its place.
     taking: Option<Taking>,
     tls: Option<Arc<ServerTls>>,
@@ -147,6 +158,7 @@ impl Incoming {
             listeners,
             first: 0,
             places: Places::new(connections_max),
+            own_places: Places::new(OWN_CONNECTIONS_MAX),
             taking: None,
             tls,
             metrics,
@@ -217,7 +229,11 @@ impl Stream for Incoming {
             }
             match ready!(this.poll_accept(context)) {
                 Ok((io, peer)) => {
-                    let place = Arc::clone(&this.places).take();
+                    let places = match peer.is_own || peer.is_viewer {
+                        true => &this.own_places,
+                        false => &this.places,
+                    };
+                    let place = Arc::clone(places).take();
                     this.taking = Some(Box::pin(async { (io, peer, place.await) }));
                 }
                 Err(error) if of_one_connection(&error) => {}
@@ -256,6 +272,8 @@ pub struct Peer {
     /// True once it has made a permitted request.
     is_served: Arc<AtomicBool>,
     seat: Option<Arc<Seat>>,
+    /// The part of its owner's share of connections.
+    share: Arc<OnceLock<Share>>,
 }
 
 impl Peer {
@@ -267,6 +285,7 @@ impl Peer {
             certificate: Arc::default(),
             is_served: Arc::default(),
             seat: None,
+            share: Arc::default(),
         }
     }
 
@@ -274,13 +293,23 @@ impl Peer {
         self.certificate.get()
     }
 
-    /// It has made a permitted request, so that its connection may stay.
-    pub(crate) fn served(&self) {
+    /// It has made a permitted request, so that its connection may stay, unless users have too many.
+    /// Workers have one each.
+    pub(crate) fn served(&self, by: &Principal, shares: &Shares) -> Result<(), Error> {
+        if self.is_served.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let is_user = [Role::Viewer, Role::Submitter].contains(&by.role);
+        if is_user && !self.is_own && !self.is_viewer {
+            // The connection of two first requests counts once.
+            let _ = self.share.set(shares.take(by)?);
+        }
         if !self.is_served.swap(true, Ordering::Relaxed)
             && let Some(seat) = &self.seat
         {
             seat.busy();
         }
+        Ok(())
     }
 }
 

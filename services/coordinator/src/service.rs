@@ -172,6 +172,7 @@ impl Options {
         let core = core::load(&self, metrics, settings, shared, signal_sender, stop).await?;
         let gate = Gate::new(
             self.report_queue_games,
+            self.connections_max,
             Arc::clone(&counters),
             door,
             Trail::open(self.events.as_deref())?,

@@ -14,7 +14,7 @@ use crate::{door::Principal, error::Error};
 const WAIT: Duration = Duration::from_secs(1);
 
 /// What owners use. Administrators have no limit.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Shares {
     /// Maximum of one owner.
     max: usize,
@@ -47,6 +47,7 @@ impl Shares {
 }
 
 /// A part of a share, free again when it is dropped.
+#[derive(Debug)]
 pub(crate) struct Share {
     of: Shares,
     owner: Arc<str>,

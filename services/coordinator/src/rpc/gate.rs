@@ -31,6 +31,7 @@ use crate::{
     door::{Admission, Door, Refusal, role_name},
     error::Error,
     handle::COMMANDS_MAX,
+    shares::Shares,
     trail::{Event, Trail},
 };
 
@@ -57,6 +58,9 @@ const ANONYMOUS_BYTES_MAX: u64 = 4 << 10;
 /// Maximum bytes of all requests that wait for the rest of their messages, without reports: of known callers,
 /// and of those without a token.
 const WAITING_MAX: [u64; 2] = [64 << 20, 4 << 20];
+/// One viewer or submitter has at most one in so many connections, but always a few.
+const OWNERS: usize = 4;
+const OWN_CONNECTIONS_MIN: usize = 8;
 /// Maximum encoded bytes of all open reports; decoded, they need several times as much.
 const BYTES_MAX: u64 = 32 << 20;
 /// A report is aborted while it is read if all of them exceed this.
@@ -76,6 +80,8 @@ pub(crate) struct Gate {
     pub(crate) door: Door,
     pub(crate) trail: Arc<Trail>,
     games_max: u64,
+    /// Connections of users.
+    connections: Shares,
     held: Mutex<Held>,
     /// Requests that wait for the rest of their messages: of known callers, and of others.
     waiting: [Arc<Waiting>; 2],
@@ -102,6 +108,7 @@ impl Gate {
     /// Limit for the games of all open reports.
     pub(crate) fn new(
         games_max: u64,
+        connections_max: usize,
         metrics: Arc<CoordinatorMetrics>,
         door: Door,
         trail: Trail,
@@ -110,6 +117,7 @@ impl Gate {
             door,
             trail: Arc::new(trail),
             games_max,
+            connections: Shares::new((connections_max / OWNERS).max(OWN_CONNECTIONS_MIN)),
             waiting: WAITING_MAX.map(Waiting::new),
             held: Mutex::default(),
             answers: Arc::default(),
@@ -341,7 +349,11 @@ where
         if let Some(peer) = &peer
             && !principal.is_anonymous()
         {
-            peer.served();
+            if let Err(error) = peer.served(&principal, &self.gate.connections) {
+                let refusal = Status::from(error);
+                metrics.grpc_request(&path, refusal.code() as i32);
+                return Box::pin(async { Ok(refusal.into_http()) });
+            }
         }
         let peer = peer.and_then(|peer| peer.address);
         let gate = Arc::clone(&self.gate);

@@ -2,11 +2,18 @@
 
 use std::io::{ErrorKind, Read as _};
 
-use arena_wire::reasons;
+use arena_access::{Bearer, Connection, Token};
+use arena_wire::{
+    reasons,
+    v1::{self, Role, coordinator_service_client::CoordinatorServiceClient},
+};
 use tokio::{io::AsyncReadExt as _, net::TcpStream};
 use tonic::Code;
 
-use super::fixture::{Fixture, SPEC, memory, options, refused, won};
+use super::{
+    door::Guarded,
+    fixture::{Fixture, SPEC, memory, options, refused, won},
+};
 use crate::Options;
 
 fn address(arena: &Fixture) -> String {
@@ -70,6 +77,45 @@ async fn silent_connections_yield_to_new_ones() {
     arena
         .start(&SPEC.replace("name = \"", "name = \"second-"))
         .await;
+}
+
+#[tokio::test]
+async fn connections_of_one_token_leave_room_for_others() {
+    let options = Options {
+        connections_max: 40,
+        ..options(memory())
+    };
+    let arena = Guarded::with(options, Token::draw().expect("random numbers")).await;
+    let [published, other] = [
+        arena.create(Role::Viewer).await,
+        arena.create(Role::Viewer).await,
+    ];
+    let list = async |token: &Token| {
+        let channel = arena.arena.channel().await;
+        let connection = Connection::new(channel, Bearer::of_token(token.clone()));
+        let mut user = CoordinatorServiceClient::new(connection);
+        let listed = user.list_agents(v1::ListAgentsRequest::default()).await;
+        (user, listed.map(drop))
+    };
+    let mut open = Vec::new();
+    let mut served = 0;
+    for _ in 0..50 {
+        let (user, listed) = list(&published).await;
+        match listed {
+            Ok(()) => served += 1,
+            refusal => drop(refused(
+                refusal,
+                Code::ResourceExhausted,
+                reasons::OVERLOADED,
+            )),
+        }
+        open.push(user);
+    }
+    assert_eq!(served, 40 / 4);
+    assert_eq!(list(&other).await.1.map_err(|status| status.code()), Ok(()));
+    // A connection that ends leaves its part to another one of its token.
+    drop(open);
+    while list(&published).await.1.is_err() {}
 }
 
 #[tokio::test]

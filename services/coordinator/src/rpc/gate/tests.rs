@@ -10,7 +10,7 @@ fn gate(games_max: u64) -> Arc<Gate> {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new().expect("a memory store"));
     let door = Door::load(&Access::Open, &RoleLimits::default(), &store).expect("an empty store");
     let trail = Trail::open(None).expect("nothing to open");
-    Gate::new(games_max, metrics, door, trail)
+    Gate::new(games_max, 100, metrics, door, trail)
 }
 
 #[tokio::test]
