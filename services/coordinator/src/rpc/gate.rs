@@ -348,12 +348,11 @@ where
         // What is open to all keeps no connection open.
         if let Some(peer) = &peer
             && !principal.is_anonymous()
+            && let Err(error) = peer.served(&principal, &self.gate.connections)
         {
-            if let Err(error) = peer.served(&principal, &self.gate.connections) {
-                let refusal = Status::from(error);
-                metrics.grpc_request(&path, refusal.code() as i32);
-                return Box::pin(async { Ok(refusal.into_http()) });
-            }
+            let refusal = Status::from(error);
+            metrics.grpc_request(&path, refusal.code() as i32);
+            return Box::pin(async { Ok(refusal.into_http()) });
         }
         let peer = peer.and_then(|peer| peer.address);
         let gate = Arc::clone(&self.gate);
