@@ -28,7 +28,7 @@ def test_spec_may_be_file_text_or_mapping(client, played, tmp_path):
     assert client.start(text).id == played.id
     assert client.start(path).id == played.id
     assert client.start(str(path)).id == played.id
-    other = client.start(path, set={"blocks": 1, "play.opening_plies": 2})
+    other = client.start(path, set={"blocks": 100_000, "play.opening_plies": 2})
     assert other.id != played.id
     client.cancel(other)
 
