@@ -440,7 +440,7 @@ async fn forged_calls_of_workers_are_in_the_trail() {
         let listed = world.arena(&list).ok().stdout;
         let leaves = listed
             .lines()
-            .filter(|line| line.contains("\"method\":\"Leave\""));
+            .filter(|line| line.contains("\"method\":\"Leave\",\"target\":\"w1\""));
         Some(leaves.count()).filter(|leaves| *leaves > 0)
     });
     assert_eq!(leaves, 1, "the others are counted");

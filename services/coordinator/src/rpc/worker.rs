@@ -64,6 +64,7 @@ impl WorkerService for WorkerRpc {
     }
 
     async fn lease(&self, request: Request<v1::LeaseRequest>) -> Answer<v1::LeaseResponse> {
+        principal(&request).on(&request.get_ref().worker_id);
         let request = request.into_inner();
         let lease = self
             .handle
@@ -76,6 +77,7 @@ impl WorkerService for WorkerRpc {
     }
 
     async fn report(&self, request: Request<v1::ReportRequest>) -> Answer<v1::ReportResponse> {
+        principal(&request).on(&request.get_ref().worker_id);
         let admitted = request.extensions().get::<Arc<Admitted>>().cloned();
         let request = request.into_inner();
         let games = request.games.len() as u64;
@@ -93,6 +95,7 @@ impl WorkerService for WorkerRpc {
         &self,
         request: Request<v1::HeartbeatRequest>,
     ) -> Answer<v1::HeartbeatResponse> {
+        principal(&request).on(&request.get_ref().worker_id);
         let request = request.into_inner();
         let ended_leases = self
             .handle
@@ -102,6 +105,7 @@ impl WorkerService for WorkerRpc {
     }
 
     async fn leave(&self, request: Request<v1::LeaveRequest>) -> Answer<v1::LeaveResponse> {
+        principal(&request).on(&request.get_ref().worker_id);
         let request = request.into_inner();
         self.handle.ask(move |core| core.leave(&request)).await?;
         Ok(Response::new(v1::LeaveResponse {}))
