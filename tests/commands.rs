@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
-use arena_tests::{World, spec};
+use arena_tests::{Server, World, spec};
 use serde_json::Value;
 
 /// Two tournaments in one folder.
@@ -263,15 +263,22 @@ fn watched_game_shows_every_board() {
         .fails(2, &["--watch"]);
 }
 
-#[test]
-fn running_store_is_verified_and_backed_up_by_time() {
-    let world = World::new();
+/// A running coordinator, its worker, and a tournament of 80 games that is over.
+fn played_cup(world: &World) -> (Server, Server, String) {
     let coordinator = world.coordinator("data", &[]);
     let url = coordinator.url();
     let worker = world.worker(&coordinator, &[]);
     let text = spec("cup", "kalah", 40, &["random", "greedy"], "");
     let id = world.start_tournament("cup", &text, &url);
     world.finish_tournament(&id, &url);
+    (coordinator, worker, id)
+}
+
+#[test]
+fn running_store_is_verified_and_backed_up_by_time() {
+    let world = World::new();
+    let (coordinator, worker, _) = played_cup(&world);
+    let url = coordinator.url();
     let online = ["store", "verify", "--online"];
     for place in [["--data", "data"], ["--coordinator", &url]] {
         let verified = world.arena(&[&online[..], &place].concat()).ok();
@@ -336,12 +343,8 @@ fn running_store_is_verified_and_backed_up_by_time() {
 #[test]
 fn running_store_is_backed_up() {
     let world = World::new();
-    let coordinator = world.coordinator("data", &[]);
+    let (coordinator, worker, id) = played_cup(&world);
     let url = coordinator.url();
-    let worker = world.worker(&coordinator, &[]);
-    let text = spec("cup", "kalah", 40, &["random", "greedy"], "");
-    let id = world.start_tournament("cup", &text, &url);
-    world.finish_tournament(&id, &url);
     let games = world.export(&id, ["--coordinator", &url]);
     for (file, access) in [
         ("one", ["--data", "data"]),

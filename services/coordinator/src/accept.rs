@@ -49,8 +49,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Minimum interval between log lines about refused connections.
 const WARN_EVERY: Duration = Duration::from_secs(10);
 
-/// Connections of the own user and of the web page, besides those of others: whoever has the machine can always
-/// revoke a token.
+/// Connections of the own user and of the web page. They do not take the places of others, so that the own user
+/// can always revoke a token.
 const OWN_CONNECTIONS_MAX: usize = 32;
 /// Connections that the system keeps until they are accepted. If there are more, it drops them, and
 /// their clients try again after a second.

@@ -125,7 +125,7 @@ pub(crate) struct WorkerArgs {
 
     /// End at most this time after the start, such as 8h, with the time of --drain
     ///
-    /// For machines with a limited time. The worker stops to take games when only the
+    /// For machines with a limited time. The worker takes no more games when only the
     /// time of --drain is left.
     #[arg(long, env = "ARENA_WORKER_LIFETIME", value_name = "DURATION", value_parser = humantime::parse_duration)]
     lifetime: Option<Duration>,

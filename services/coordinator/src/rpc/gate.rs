@@ -426,10 +426,11 @@ where
                         outcome: format!("{code:?}"),
                         ..Event::default()
                     };
-                    // Refusals are counted, and workers call often.
+                    // Failures are counted. Workers call often, so only what they must not do is recorded.
                     let event = match is_recorded {
-                        _ if is_wrong(code) => gate.refusals.add(event, Instant::now()),
-                        is_recorded => is_recorded.then_some(event),
+                        true if code == Code::Ok => Some(event),
+                        false if !is_wrong(code) => None,
+                        _ => gate.refusals.add(event, Instant::now()),
                     };
                     event.into_iter().for_each(|event| gate.trail.record(event));
                 }
