@@ -26,8 +26,6 @@ const GRACE: Duration = Duration::from_secs(3600);
 
 /// Suggested delay for an owner with too many uploads.
 const OWN_WAIT: Duration = Duration::from_secs(2);
-/// Maximum time of the processor that a registration may ask for: a year, in microseconds.
-const CPU_US_MAX: u64 = 365 * 86_400 * 1_000_000;
 /// Bytes that a smaller binary counts as, because a file occupies as much.
 const BYTES_MIN: u64 = 4096;
 
@@ -212,27 +210,6 @@ pub(crate) fn parse_sha256(text: &str) -> Result<[u8; 32], Error> {
     Ok(digest)
 }
 
-/// Checks that the limits that a registration asks for are bounded themselves: a lease waits for
-/// an agent as long as it may take to start.
-fn check_limits(what_of: &str, name: &str, limits: v1::AgentLimits) -> Result<(), Error> {
-    let bounded = [
-        ("start timeout", limits.start_timeout_us, 600_000_000, "µs"),
-        ("memory", limits.memory_bytes, 1 << 40, "bytes"),
-        ("number of processes", limits.processes.into(), 4096, ""),
-        ("output", limits.output_bytes, 1 << 30, "bytes"),
-        ("scratch folder", limits.disk_bytes, 1 << 40, "bytes"),
-        ("time of the processor", limits.cpu_us, CPU_US_MAX, "µs"),
-    ];
-    for (what, asked, most, unit) in bounded {
-        if asked > most {
-            let text =
-                format!("{what_of} \"{name}\": the {what} is {asked} {unit}, at most {most}");
-            return Err(Error::Request(text));
-        }
-    }
-    Ok(())
-}
-
 /// Checks a program of an agent or a ruleset.
 pub(crate) fn check_binary(
     what: &str,
@@ -257,5 +234,5 @@ pub(crate) fn check_binary(
              invisible characters"
         )));
     }
-    check_limits(what, name, binary.limits.unwrap_or_default())
+    Ok(())
 }

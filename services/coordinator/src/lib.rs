@@ -11,6 +11,7 @@ mod binaries;
 mod blocking;
 mod checkpoint;
 mod core;
+mod demands;
 mod directory;
 mod divergence;
 mod door;

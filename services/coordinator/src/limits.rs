@@ -5,7 +5,7 @@ use arena_wire::{
     v1::{Role, TokenLimits},
 };
 
-use crate::door::role_name;
+use crate::{demands, door::role_name};
 
 /// The limits of tokens and certificates that have no own ones. Administrators have none.
 #[derive(Clone, Debug)]
@@ -27,6 +27,12 @@ impl Default for RoleLimits {
             // Half of the places for transfers stay free for others.
             streams: Some(16),
             requests_per_second: Some(500),
+            agent_memory_mib: Some(demands::MEMORY_MIB_MAX),
+            agent_scratch_mib: Some(demands::SCRATCH_MIB_MAX),
+            agent_processes: Some(demands::PROCESSES_MAX),
+            agent_cpus: Some(demands::CPUS_MAX),
+            agent_cpu_seconds: Some(limits::UNLIMITED),
+            agent_start_seconds: Some(demands::START_SECONDS_MAX),
         };
         let worker = TokenLimits {
             // A token is often used by many workers.
@@ -160,7 +166,7 @@ mod tests {
         for limit in limits::LIMITS {
             let values = roles.0.each_ref().map(|(_, limits)| {
                 let value = limit.of(limits);
-                value.map_or_else(|| "–".to_owned(), |it| it.to_string())
+                value.map_or_else(|| "–".to_owned(), limits::format)
             });
             let row = format!("| `{}` | {} |", limit.name, values.join(" | "));
             assert!(page.contains(&row), "deploy/OTHERS.md lacks {row}");

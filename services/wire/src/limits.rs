@@ -2,7 +2,36 @@
 
 use std::fmt;
 
-use crate::v1::TokenLimits;
+use crate::v1::{AgentLimits, TokenLimits};
+
+/// The limits of a process whose registration states none.
+pub const PROCESS_DEFAULTS: AgentLimits = AgentLimits {
+    start_timeout_us: 10_000_000,
+    memory_bytes: 8 << 30,
+    processes: 256,
+    output_bytes: 16 << 20,
+    disk_bytes: 1 << 30,
+    cpu_us: 0,
+};
+
+impl AgentLimits {
+    /// These limits, with the defaults for those that are 0.
+    #[must_use]
+    pub fn or_default(mut self) -> Self {
+        let or = |own: &mut u64, default| *own = if *own == 0 { default } else { *own };
+        or(
+            &mut self.start_timeout_us,
+            PROCESS_DEFAULTS.start_timeout_us,
+        );
+        or(&mut self.memory_bytes, PROCESS_DEFAULTS.memory_bytes);
+        or(&mut self.output_bytes, PROCESS_DEFAULTS.output_bytes);
+        or(&mut self.disk_bytes, PROCESS_DEFAULTS.disk_bytes);
+        if self.processes == 0 {
+            self.processes = PROCESS_DEFAULTS.processes;
+        }
+        self
+    }
+}
 
 /// The value of a limit that limits nothing.
 pub const UNLIMITED: u64 = u64::MAX;
@@ -87,8 +116,62 @@ pub static REQUESTS: Limit = Limit {
     field: |limits| &mut limits.requests_per_second,
 };
 
+/// Memory that an agent asks for.
+pub static AGENT_MEMORY: Limit = Limit {
+    name: "agent-memory-mib",
+    counted: "MiB of memory for an agent",
+    remedy: "register it with a lower --memory",
+    least: 1,
+    field: |limits| &mut limits.agent_memory_mib,
+};
+
+/// Scratch folder that an agent asks for.
+pub static AGENT_SCRATCH: Limit = Limit {
+    name: "agent-scratch-mib",
+    counted: "MiB of scratch folder for an agent",
+    remedy: "register it with a lower --scratch",
+    least: 1,
+    field: |limits| &mut limits.agent_scratch_mib,
+};
+
+/// Processes that an agent asks for.
+pub static AGENT_PROCESSES: Limit = Limit {
+    name: "agent-processes",
+    counted: "processes for an agent",
+    remedy: "register it with a lower --processes",
+    least: 1,
+    field: |limits| &mut limits.agent_processes,
+};
+
+/// Cores that an agent asks for.
+pub static AGENT_CPUS: Limit = Limit {
+    name: "agent-cpus",
+    counted: "cores for an agent",
+    remedy: "register it with a lower --cpus",
+    least: 1,
+    field: |limits| &mut limits.agent_cpus,
+};
+
+/// CPU time that an agent asks for.
+pub static AGENT_CPU_TIME: Limit = Limit {
+    name: "agent-cpu-seconds",
+    counted: "seconds of CPU time for an agent",
+    remedy: "register it with a lower --cpu-time",
+    least: 1,
+    field: |limits| &mut limits.agent_cpu_seconds,
+};
+
+/// Time to get ready that an agent asks for.
+pub static AGENT_START: Limit = Limit {
+    name: "agent-start-seconds",
+    counted: "seconds to get ready for an agent",
+    remedy: "register it with a lower --start-timeout",
+    least: 1,
+    field: |limits| &mut limits.agent_start_seconds,
+};
+
 /// All limits, in the order in which they are listed.
-pub static LIMITS: [&Limit; 7] = [
+pub static LIMITS: [&Limit; 13] = [
     &AGENTS,
     &TOURNAMENTS,
     &GAMES,
@@ -96,6 +179,12 @@ pub static LIMITS: [&Limit; 7] = [
     &UPLOAD_BYTES,
     &STREAMS,
     &REQUESTS,
+    &AGENT_MEMORY,
+    &AGENT_SCRATCH,
+    &AGENT_PROCESSES,
+    &AGENT_CPUS,
+    &AGENT_CPU_TIME,
+    &AGENT_START,
 ];
 
 /// Why a text is no limit.
@@ -221,7 +310,8 @@ mod tests {
         assert_eq!(
             limits.to_string(),
             "agents=1 tournaments=2 games=unlimited stored-tournaments=4 upload-bytes=5 streams=6 \
-             requests-per-second=7"
+             requests-per-second=7 agent-memory-mib=8 agent-scratch-mib=9 agent-processes=10 \
+             agent-cpus=11 agent-cpu-seconds=12 agent-start-seconds=13"
         );
         let (limit, value) = (&AGENTS, 7);
         let mut own = TokenLimits::default();
@@ -238,7 +328,7 @@ mod tests {
             (
                 "agent=1",
                 "unknown limit \"agent\": expected agents, tournaments, games, \
-                 stored-tournaments, upload-bytes, streams or requests-per-second",
+                 stored-tournaments, upload-bytes, streams, requests-per-second, ",
             ),
             ("agents=", "expected a number from 0, or unlimited"),
             ("agents=-1", "expected a number from 0, or unlimited"),

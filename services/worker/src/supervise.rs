@@ -111,15 +111,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            start: Duration::from_secs(10),
-            memory_bytes: 8 << 30,
-            processes: 256,
-            output_bytes: 16 << 20,
-            disk_bytes: 1 << 30,
-            cpu: Duration::ZERO,
-            cpus: 0,
-        }
+        Self::from_wire(None)
     }
 }
 
@@ -127,22 +119,15 @@ impl Limits {
     /// The limits of a message; 0 or absent is the default.
     #[must_use]
     pub fn from_wire(limits: Option<&v1::AgentLimits>) -> Self {
-        let default = Self::default();
-        let Some(limits) = limits else {
-            return default;
-        };
-        let given = |value: u64| Some(value).filter(|&value| value > 0);
+        let limits = limits.copied().unwrap_or_default().or_default();
         Self {
-            start: given(limits.start_timeout_us).map_or(default.start, Duration::from_micros),
-            memory_bytes: given(limits.memory_bytes).unwrap_or(default.memory_bytes),
-            processes: match limits.processes {
-                0 => default.processes,
-                processes => processes,
-            },
-            output_bytes: given(limits.output_bytes).unwrap_or(default.output_bytes),
-            disk_bytes: given(limits.disk_bytes).unwrap_or(default.disk_bytes),
+            start: Duration::from_micros(limits.start_timeout_us),
+            memory_bytes: limits.memory_bytes,
+            processes: limits.processes,
+            output_bytes: limits.output_bytes,
+            disk_bytes: limits.disk_bytes,
             cpu: Duration::from_micros(limits.cpu_us),
-            cpus: default.cpus,
+            cpus: 0,
         }
     }
 

@@ -82,9 +82,11 @@ pub(crate) struct CreateArgs {
     /// Limit of its own, such as agents=20; may be repeated [default: those of its role]
     ///
     /// The limits are agents, tournaments (running ones), games (of running tournaments),
-    /// stored-tournaments (in any state), upload-bytes, streams (open ones) and
-    /// requests-per-second. A token of a viewer or worker has only the last two; that of an administrator has none. The value
-    /// unlimited removes a limit.
+    /// stored-tournaments (in any state), upload-bytes, streams (open ones),
+    /// requests-per-second, and for what each agent asks: agent-memory-mib, agent-scratch-mib,
+    /// agent-processes, agent-cpus, agent-cpu-seconds and agent-start-seconds. A token of a
+    /// viewer or worker has only streams and requests-per-second; that of an administrator
+    /// has none. The value unlimited removes a limit.
     #[arg(long, value_name = "NAME=VALUE", value_parser = limits::parse)]
     limit: Vec<(&'static Limit, u64)>,
 

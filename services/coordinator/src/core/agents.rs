@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use arena_store::Collection;
-use arena_wire::{limits, v1};
+use arena_wire::{
+    limits,
+    v1::{self, agent::Source},
+};
 use prost::Message;
 
 use super::{Core, change, unix_us};
-use crate::{agents::Agents, binaries, door::Principal, error::Error};
+use crate::{agents::Agents, binaries, demands, door::Principal, error::Error};
 
 impl Core {
     /// The agents of now.
@@ -42,6 +45,9 @@ impl Core {
         let stored = self
             .agents
             .check(agent, request.replace, unix_us(), uploaded)?;
+        if let Some(Source::Binary(binary)) = &stored.source {
+            demands::check("agent", &stored.name, binary, stored.cpus, by)?;
+        }
         if self.agents.get(&stored.name).is_none() {
             by.check_limit(&limits::AGENTS, self.agents.owned_by(&by.owner), 1)?;
         }

@@ -8,7 +8,7 @@ use prost::Message;
 
 use super::{Core, change, entry::TournamentEntry, unix_us};
 use crate::{
-    binaries,
+    binaries, demands,
     door::Principal,
     error::Error,
     rulesets::{PREFIX, Rulesets},
@@ -69,6 +69,9 @@ impl Core {
         let stored = self
             .rulesets
             .check(ruleset, request.replace, unix_us(), uploaded)?;
+        if let Some(package) = stored.rules.as_ref().and_then(|it| it.package.as_ref()) {
+            demands::check("ruleset", &stored.name, package, 0, by)?;
+        }
         let document = Some(stored.encode_to_vec());
         let mut changes = vec![change(Collection::Meta, key(&stored.name), document)];
         changes.extend(self.answers.remember(id, by, METHOD, &request, &stored));

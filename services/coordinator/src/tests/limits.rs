@@ -1,5 +1,6 @@
 //! What a token may use.
 
+mod demands;
 mod uploads;
 
 use std::time::Duration;
