@@ -325,6 +325,8 @@ fn audit_trail_shows_who_did_what() {
     let of = ["--coordinator", &url, "--token-file", "s.token"];
     let register = ["agent", "register", "mine", "--bot", "random"];
     let _ = world.arena(&[&register[..], &of].concat()).ok();
+    let replace = ["agent", "register", "mine", "--bot", "greedy", "--replace"];
+    let _ = world.arena(&[&replace[..], &of].concat()).ok();
     let spec = spec("mine", "kalah", 1, &["random", "greedy"], "");
     let tournament = world.start_tournament("mine", &spec, &url);
     let cancel = ["tournament", "cancel", &tournament];
@@ -352,7 +354,7 @@ fn audit_trail_shows_who_did_what() {
         let events: Vec<serde_json::Value> = lines
             .filter(|event| text_of(event, "method") != "ListEvents")
             .collect();
-        (events.len() >= 6).then_some(events)
+        (events.len() >= 7).then_some(events)
     });
     let seen: Vec<[&str; 4]> = events
         .iter()
@@ -363,11 +365,22 @@ fn audit_trail_shows_who_did_what() {
         [
             ["admin.token", "CreateToken", id, "Ok"],
             [id, "RegisterAgent", "mine", "Ok"],
+            [id, "RegisterAgent", "mine", "Ok"],
             ["admin.token", "StartTournament", "mine", "Ok"],
             [id, "CancelTournament", &tournament, "PermissionDenied"],
             // The others are counted.
             ["", "ListAgents", "", "TOKEN_MISSING"],
             [id, "ListTokens", "", "ROLE_INSUFFICIENT"],
+        ]
+    );
+    let details = events.iter().map(|event| event["detail"].as_str());
+    assert_eq!(
+        details.collect::<Vec<_>>()[..4],
+        [
+            None,
+            Some("registered bot random"),
+            Some("replaced bot random with bot greedy"),
+            None,
         ]
     );
     // A change of the file is noticed.

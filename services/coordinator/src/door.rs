@@ -81,6 +81,8 @@ pub(crate) struct Principal {
     end: Option<End>,
     /// What the request is about, for the audit trail.
     target: Arc<OnceLock<String>>,
+    /// What it did to that.
+    detail: Arc<OnceLock<String>>,
     /// What this owner may use and uses; none if it has no limits.
     quota: Option<Arc<Quota>>,
 }
@@ -225,11 +227,16 @@ impl Door {
             owner,
             end: None,
             target: Arc::default(),
+            detail: Arc::default(),
             quota,
         };
         principal.request()?;
         Ok(principal)
     }
+}
+
+fn beginning(text: &str) -> String {
+    text[..text.floor_char_boundary(TARGET_BYTES_MAX)].to_owned()
 }
 
 impl Admission {
@@ -253,6 +260,7 @@ impl Principal {
             actor: LOCAL.into(),
             end: None,
             target: Arc::default(),
+            detail: Arc::default(),
             quota: None,
         }
     }
@@ -275,6 +283,7 @@ impl Principal {
             actor: "".into(),
             end: None,
             target: Arc::default(),
+            detail: Arc::default(),
             quota: None,
         }
     }
@@ -286,9 +295,18 @@ impl Principal {
 
     /// Says what the request is about. The audit trail has the beginning of a long name.
     pub(crate) fn on(&self, target: &str) {
-        let end = target.floor_char_boundary(TARGET_BYTES_MAX);
         // The first word counts.
-        let _ = self.target.set(target[..end].to_owned());
+        let _ = self.target.set(beginning(target));
+    }
+
+    /// Says what the request did, where its method does not.
+    pub(crate) fn did(&self, what: &str) {
+        let _ = self.detail.set(beginning(what));
+    }
+
+    /// What the request did.
+    pub(crate) fn detail(&self) -> String {
+        self.detail.get().cloned().unwrap_or_default()
     }
 
     /// What the request was about.

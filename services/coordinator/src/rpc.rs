@@ -13,6 +13,7 @@ mod figures;
 mod gate;
 mod pages;
 mod refusals;
+mod reports;
 mod sealed;
 pub(crate) mod standings;
 mod waiting;

@@ -43,6 +43,9 @@ pub(crate) struct Event {
     pub(crate) method: String,
     /// Name or id of what it was done to; empty if the request named nothing.
     pub(crate) target: String,
+    /// What was done to it, if the method does not say.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) detail: String,
     /// Name of a status code, or the reason of a refusal.
     pub(crate) outcome: String,
     /// For refusals: number of them since the last event of this kind.

@@ -17,7 +17,7 @@ pub(crate) enum EventsCommand {
     /// List events as JSON lines, oldest first
     #[command(after_help = "\
 An event has the id of the token, its role and address, the method, what it was done to,
-and the outcome. Refusals are counted by caller, method and reason: the first is written at
+and the outcome. That of a registration says what was replaced. Refusals are counted by caller, method and reason: the first is written at
 once, the number of further ones after a minute, and then ever more seldom. Each line has the
 hash of the line before. The exit code is 3 if a line was changed or removed. Without a
 coordinator, the trail is in the data folder: events.jsonl, and earlier files of 64 MiB each

@@ -48,7 +48,8 @@ impl Core {
         if let Some(Source::Binary(binary)) = &stored.source {
             demands::check("agent", &stored.name, binary, stored.cpus, by)?;
         }
-        if self.agents.get(&stored.name).is_none() {
+        let known = self.agents.get(&stored.name);
+        if known.is_none() {
             by.check_limit(&limits::AGENTS, self.agents.owned_by(&by.owner), 1)?;
         }
         let document = Some(stored.encode_to_vec());
@@ -57,6 +58,7 @@ impl Core {
         let id = &request.request_id;
         changes.extend(self.answers.remember(id, by, METHOD, &request, &agent));
         self.persist(changes).await?;
+        by.did(&registered(known.as_ref().map(identity), &identity(&agent)));
         Arc::make_mut(&mut self.agents).insert(stored);
         tracing::info!(
             agent = agent.name,
@@ -90,5 +92,23 @@ impl Core {
         Arc::make_mut(&mut self.agents).remove(&request.name);
         tracing::info!(agent = request.name, "agent removed");
         Ok(())
+    }
+}
+
+/// What identifies an agent under its name, for the audit trail.
+fn identity(agent: &v1::Agent) -> String {
+    match &agent.source {
+        Some(Source::Endpoint(endpoint)) => endpoint.url.clone(),
+        Some(Source::Binary(_)) => format!("content {}", agent.content),
+        Some(Source::Native(_)) | None => format!("bot {}", agent.bot),
+    }
+}
+
+/// What a registration did.
+pub(super) fn registered(before: Option<String>, now: &str) -> String {
+    match before {
+        None => format!("registered {now}"),
+        Some(before) if before == now => format!("registered {now} again"),
+        Some(before) => format!("replaced {before} with {now}"),
     }
 }

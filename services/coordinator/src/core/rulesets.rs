@@ -6,7 +6,7 @@ use arena_store::Collection;
 use arena_wire::{limits, v1};
 use prost::Message;
 
-use super::{Core, change, entry::TournamentEntry, unix_us};
+use super::{Core, agents::registered, change, entry::TournamentEntry, unix_us};
 use crate::{
     binaries, demands,
     door::Principal,
@@ -76,8 +76,17 @@ impl Core {
         let mut changes = vec![change(Collection::Meta, key(&stored.name), document)];
         changes.extend(self.answers.remember(id, by, METHOD, &request, &stored));
         self.persist(changes).await?;
-        let digest = stored.rules.as_ref().map(|rules| &*rules.digest);
-        tracing::info!(ruleset = stored.name, digest, "ruleset registered");
+        let content = |it: &v1::Ruleset| {
+            let digest = it.rules.as_ref().map(|rules| &*rules.digest);
+            format!("content {}", digest.unwrap_or_default())
+        };
+        let known = self.rulesets.get(&stored.name).map(content);
+        by.did(&registered(known, &content(&stored)));
+        tracing::info!(
+            ruleset = stored.name,
+            content = content(&stored),
+            "ruleset registered"
+        );
         Arc::make_mut(&mut self.rulesets).insert(stored.clone());
         Ok(stored)
     }

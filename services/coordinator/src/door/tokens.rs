@@ -189,6 +189,7 @@ impl Tokens {
                 expires: found.expires,
             }),
             target: Arc::default(),
+            detail: Arc::default(),
             quota: found.quota.clone(),
         };
         let is_limited = found.info.uses > 0 && found.role != Role::Worker;

@@ -353,7 +353,9 @@ impl CoordinatorService for CoordinatorRpc {
         let id = request.tournament_id;
         let known = id.clone();
         let unlisted = self.handle.ask(move |core| core.unlisted(&known)).await?;
-        let key = Arc::clone(&self.handle.info(&id).await?.key);
+        let info = self.handle.info(&id).await?;
+        let sealed = sealed::is_sealed(&self.handle, &info).await?;
+        let key = Arc::clone(&info.key);
         let prefix = format!("{key}/");
         let found = self
             .handle
@@ -369,6 +371,11 @@ impl CoordinatorService for CoordinatorRpc {
             for (of, bytes) in &found {
                 let mut difference = v1::Difference::decode(bytes.as_slice())
                     .map_err(|error| Error::damaged(format!("difference {of}"), error))?;
+                // A difference may name dice.
+                let id: GameId = difference.game_id.parse().map_err(Error::from)?;
+                if sealed && !sealed::is_whole(id.index, &info, store)? {
+                    continue;
+                }
                 disputes::add_third_play(store, &key, &mut difference)?;
                 differences.push(difference);
             }

@@ -1,36 +1,34 @@
-//! Limits the results that wait for the disk. Further reports are refused before they are read,
-//! so that a refusal costs almost nothing.
+//! Lets requests in: who may make them, how large they are, and how many wait.
 
 use std::{
     net::IpAddr,
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::{Context, Poll, ready},
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll},
     time::Duration,
 };
 
 use arena_telemetry::CoordinatorMetrics;
 use arena_wire::reasons;
-use http_body::{Frame, SizeHint};
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::time::Instant;
 use tonic::{
     Code, Status,
     body::Body,
-    codegen::{Bytes, Service, http},
+    codegen::{Service, http},
 };
 use tonic_types::StatusExt;
 
 use super::{
     answers::Answers,
-    bodies::{Bounded, Permitted, READ_MAX},
+    bodies::{Bounded, Permitted},
     refusals::Refusals,
+    reports::Reports,
     waiting::Waiting,
 };
 use crate::{
     accept::Peer,
     door::{Admission, Door, Refusal, role_name},
     error::Error,
-    handle::COMMANDS_MAX,
     shares::Shares,
     trail::{Event, Trail},
 };
@@ -61,28 +59,16 @@ const WAITING_MAX: [u64; 2] = [64 << 20, 4 << 20];
 /// One viewer or submitter has at most one in so many connections, but always a few.
 const OWNERS: usize = 4;
 const OWN_CONNECTIONS_MIN: usize = 8;
-/// Maximum encoded bytes of all open reports; decoded, they need several times as much.
-const BYTES_MAX: u64 = 32 << 20;
-/// A report is aborted while it is read if all of them exceed this.
-const BYTES_HARD_MAX: u64 = 2 * BYTES_MAX;
-/// Maximum silence while a report is read, which takes at most [`READ_MAX`] in all: a stalled report
-/// must not occupy room.
-const PAUSE_MAX: Duration = Duration::from_secs(5);
-/// Minimum and maximum delay for a refused worker.
-const WAIT: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
 /// Minimum interval between log lines about refused requests.
 const WARN_EVERY: Duration = Duration::from_secs(1);
-/// A new measurement has one part in this many of the weight in the average.
-const SMOOTHING: u32 = 8;
 
-/// The open reports.
+/// What every request passes.
 pub(crate) struct Gate {
     pub(crate) door: Door,
     pub(crate) trail: Arc<Trail>,
-    games_max: u64,
     /// Connections of users.
     connections: Shares,
-    held: Mutex<Held>,
+    reports: Arc<Reports>,
     /// Requests that wait for the rest of their messages: of known callers, and of others.
     waiting: [Arc<Waiting>; 2],
     answers: Arc<Answers>,
@@ -90,18 +76,6 @@ pub(crate) struct Gate {
     /// Time of the last warning about refused requests, and their number since.
     warned: Mutex<(Option<Instant>, u64)>,
     metrics: Arc<CoordinatorMetrics>,
-}
-
-#[derive(Default)]
-struct Held {
-    reports: usize,
-    /// Reports that are not read yet are estimated.
-    games: u64,
-    bytes: u64,
-    /// Recent average of the games of a report.
-    games_usual: u64,
-    /// Recent average of the time from the start of a report to its answer.
-    time_usual: Duration,
 }
 
 impl Gate {
@@ -116,10 +90,9 @@ impl Gate {
         Arc::new(Self {
             door,
             trail: Arc::new(trail),
-            games_max,
             connections: Shares::new((connections_max / OWNERS).max(OWN_CONNECTIONS_MIN)),
             waiting: WAITING_MAX.map(Waiting::new),
-            held: Mutex::default(),
+            reports: Reports::new(games_max, Arc::clone(&metrics)),
             answers: Arc::default(),
             refusals: Refusals::default(),
             warned: Mutex::default(),
@@ -185,35 +158,6 @@ impl Gate {
             self.trail.record(event);
         }
     }
-
-    fn lock(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Admits a report, or returns the delay.
-    fn admit(self: &Arc<Self>) -> Result<Arc<Admitted>, Duration> {
-        let mut held = self.lock();
-        // A report larger than the whole limit is admitted if it is the only one.
-        let full =
-            held.reports >= COMMANDS_MAX || held.games >= self.games_max || held.bytes >= BYTES_MAX;
-        if full && held.reports > 0 {
-            return Err(held.time_usual.clamp(WAIT.0, WAIT.1));
-        }
-        let games = held.games_usual;
-        held.reports += 1;
-        held.games += games;
-        self.metrics.report_queue_games.set(held.games as i64);
-        drop(held);
-        Ok(Arc::new(Admitted {
-            gate: Arc::clone(self),
-            since: Instant::now(),
-            part: Mutex::new(Part {
-                games,
-                bytes: 0,
-                read: false,
-            }),
-        }))
-    }
 }
 
 /// True if the headers of a refusal name a limit of the token.
@@ -238,65 +182,6 @@ fn is_wrong(code: Code) -> bool {
 /// The last part of a path.
 fn method_name(path: &str) -> String {
     path.rsplit('/').next().unwrap_or_default().to_owned()
-}
-
-/// An admitted report; its room is free again when it is dropped.
-pub(crate) struct Admitted {
-    gate: Arc<Gate>,
-    since: Instant,
-    part: Mutex<Part>,
-}
-
-struct Part {
-    games: u64,
-    bytes: u64,
-    /// True if its games were counted.
-    read: bool,
-}
-
-impl Admitted {
-    fn lock(&self) -> MutexGuard<'_, Part> {
-        self.part.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Sets the number of games of the report.
-    pub(crate) fn has(&self, games: u64) {
-        let mut part = self.lock();
-        let mut held = self.gate.lock();
-        held.games = held.games - part.games + games;
-        held.games_usual = smooth(held.games_usual, games);
-        self.gate.metrics.report_queue_games.set(held.games as i64);
-        (part.games, part.read) = (games, true);
-    }
-
-    /// More of the report was read. Returns false if that is too much.
-    fn read(&self, bytes: u64) -> bool {
-        self.lock().bytes += bytes;
-        let mut held = self.gate.lock();
-        held.bytes += bytes;
-        held.bytes < BYTES_HARD_MAX
-    }
-}
-
-impl Drop for Admitted {
-    fn drop(&mut self) {
-        let part = self.part.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let took = self.since.elapsed();
-        let mut held = self.gate.lock();
-        held.reports -= 1;
-        held.games -= part.games;
-        held.bytes -= part.bytes;
-        self.gate.metrics.report_queue_games.set(held.games as i64);
-        if part.read {
-            held.time_usual = (held.time_usual * (SMOOTHING - 1) + took.min(WAIT.1)) / SMOOTHING;
-            self.gate.metrics.report_answered(took);
-        }
-    }
-}
-
-/// Moves a part of the way towards a target, and finally reaches it.
-fn smooth(usual: u64, now: u64) -> u64 {
-    (usual * u64::from(SMOOTHING - 1) + now).div_ceil(u64::from(SMOOTHING))
 }
 
 /// A service whose requests are counted, by method and status, and whose reports pass a gate.
@@ -357,7 +242,10 @@ where
         let peer = peer.and_then(|peer| peer.address);
         let gate = Arc::clone(&self.gate);
         request.extensions_mut().insert(principal.clone());
-        let admitted = match (path == METHOD).then(|| self.gate.admit()).transpose() {
+        let admitted = match (path == METHOD)
+            .then(|| self.gate.reports.admit(&principal.actor))
+            .transpose()
+        {
             Ok(admitted) => admitted,
             Err(wait) => {
                 metrics.reports_refused.inc();
@@ -367,7 +255,7 @@ where
             }
         };
         if let Some(admitted) = &admitted {
-            request = request.map(|body| Body::new(Metered::new(body, Arc::clone(admitted))));
+            request = request.map(|body| admitted.metered(body, &principal.actor));
             request.extensions_mut().insert(Arc::clone(admitted));
         } else if path != UPLOAD {
             let (bytes_max, waiting) = match principal.is_anonymous() {
@@ -423,6 +311,7 @@ where
                         peer: peer.map(|peer| peer.to_string()),
                         method: method_name(&path),
                         target: by.target(),
+                        detail: by.detail(),
                         outcome: format!("{code:?}"),
                         ..Event::default()
                     };
@@ -439,58 +328,3 @@ where
         })
     }
 }
-
-/// A body whose bytes are counted as they are read, and that must make progress.
-struct Metered {
-    body: Body,
-    admitted: Arc<Admitted>,
-    deadline: Pin<Box<Sleep>>,
-}
-
-impl Metered {
-    fn new(body: Body, admitted: Arc<Admitted>) -> Self {
-        Self {
-            body,
-            deadline: Box::pin(sleep_until(admitted.since + PAUSE_MAX)),
-            admitted,
-        }
-    }
-}
-
-impl http_body::Body for Metered {
-    type Data = Bytes;
-    type Error = Status;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) else {
-            ready!(self.deadline.as_mut().poll(context));
-            let late = "the report stopped arriving, or arrived too slowly";
-            return Poll::Ready(Some(Err(Status::deadline_exceeded(late))));
-        };
-        let last = self.admitted.since + READ_MAX;
-        self.deadline
-            .as_mut()
-            .reset(last.min(Instant::now() + PAUSE_MAX));
-        if let Some(Ok(frame)) = &frame
-            && let Some(data) = frame.data_ref()
-            && !self.admitted.read(data.len() as u64)
-        {
-            return Poll::Ready(Some(Err(Error::Overloaded { wait: WAIT.1 }.into())));
-        }
-        Poll::Ready(frame)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -56,6 +56,12 @@ impl Waiting {
         }
     }
 
+    /// True if a caller takes more than half of the room.
+    pub(super) fn is_crowded_by(&self, caller: &str) -> bool {
+        let taken = self.lock().callers.get(caller).copied();
+        taken.is_some_and(|bytes| bytes > self.bytes_max / 2)
+    }
+
     fn lock(&self) -> MutexGuard<'_, Requests> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -15,7 +15,7 @@ use arena_wire::v1::{self, Role, worker_service_server::WorkerService};
 use tokio_stream::{Stream, wrappers::ReceiverStream};
 use tonic::{Request, Response, Status};
 
-use super::{Answer, binaries, gate::Admitted, principal};
+use super::{Answer, binaries, principal, reports::Admitted};
 use crate::{
     divergence::{Divergence, first_divergence, has_host_faults, is_evidence, lacks_host_fault},
     door::Tokens,

@@ -104,6 +104,19 @@ async fn games_are_shown_in_whole_blocks() {
 }
 
 #[tokio::test]
+async fn differences_are_shown_in_whole_blocks() {
+    let mut arena = Fixture::new().await;
+    let id = arena.start(&unseeded()).await.tournament_id;
+    let mut worker = arena.join("one").await;
+    let lease = worker.lease().await;
+    worker.differ(&lease, &lease.games[0]).await;
+    assert_eq!(arena.differences(&id).await, []);
+    let rest = vec![won(&lease.games[1], 0)];
+    worker.report(&lease, rest).await.expect("counted");
+    assert_eq!(arena.differences(&id).await.len(), 1);
+}
+
+#[tokio::test]
 async fn sealed_seed_only_continues() {
     let mut arena = Fixture::new().await;
     let first = arena.start(&unseeded()).await;
