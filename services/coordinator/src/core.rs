@@ -56,6 +56,7 @@ use answers::Answers;
 use entry::TournamentEntry;
 pub(crate) use entry::{is_over, state_name};
 use reports::Batch;
+pub(crate) use standings::ComparedStandings;
 pub(crate) use start::load;
 use workers::{Parked, Present};
 use writer::Writer;

@@ -23,6 +23,7 @@ use crate::{
     messages::{GamesReport, Reply, Working, at_once, done},
     plan::Plan,
     random,
+    rpc::comparisons::Comparisons,
     shares::{Share, Shares},
     tickets::Tickets,
 };
@@ -62,6 +63,8 @@ pub(crate) struct Handle {
     pub(crate) tickets: Tickets,
     /// Places of computations.
     pub(crate) computations: Arc<Semaphore>,
+    /// Comparisons that took long.
+    pub(crate) comparisons: Arc<Comparisons>,
     /// What owners have uploaded.
     pub(crate) uploads: Uploads,
     /// Places of pages that are read.

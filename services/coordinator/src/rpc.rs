@@ -6,6 +6,7 @@ mod backup;
 mod binaries;
 mod bodies;
 mod chunks;
+pub(crate) mod comparisons;
 mod coordinator;
 mod endpoints;
 pub(crate) mod estimates;

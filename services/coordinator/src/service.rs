@@ -206,6 +206,7 @@ impl Options {
             tickets: core.tickets.clone(),
             uploads: core.uploads.clone(),
             computations: Arc::new(Semaphore::new(COMPUTATIONS_MAX)),
+            comparisons: Arc::default(),
             pages: Arc::new(Semaphore::new(PAGES_MAX)),
             incoming: Arc::new(Semaphore::new(TRANSFERS_MAX)),
             outgoing: Arc::new(Semaphore::new(TRANSFERS_MAX)),

@@ -41,6 +41,13 @@ pub(super) struct Kept {
     evidence: Arc<Evidence>,
 }
 
+/// Standings with the evidence that compares agents, and the state of the results that they show.
+pub(crate) struct ComparedStandings {
+    pub(crate) standings: v1::Standings,
+    pub(crate) evidence: Arc<Evidence>,
+    pub(crate) changes: u64,
+}
+
 impl Kept {
     fn holds(&self, entry: &TournamentEntry, now: Duration) -> bool {
         let state = entry.document.state();
@@ -113,11 +120,15 @@ impl Core {
     pub(crate) fn compared_standings(
         &mut self,
         id: &str,
-    ) -> Result<Option<(v1::Standings, Arc<Evidence>)>, Error> {
+    ) -> Result<Option<ComparedStandings>, Error> {
         let at = self.now();
         let entry = self.entry(id)?;
         if let Some(kept) = entry.costly.as_ref().filter(|kept| kept.holds(entry, at)) {
-            return Ok(Some((kept.standings.clone(), Arc::clone(&kept.evidence))));
+            return Ok(Some(ComparedStandings {
+                standings: kept.standings.clone(),
+                evidence: Arc::clone(&kept.evidence),
+                changes: kept.changes,
+            }));
         }
         let standings = self.standing(id)?.and_then(|message| message.standings);
         let results = self.entry(id)?.results.as_ref();
@@ -127,15 +138,20 @@ impl Core {
         };
         let took = self.now().saturating_sub(at);
         let entry = self.entry_mut(id)?;
+        let changes = entry.version.borrow().changes;
         entry.costly = (took > COSTLY).then(|| Kept {
             at: at + took,
             took,
-            changes: entry.version.borrow().changes,
+            changes,
             state: entry.document.state(),
             standings: standings.clone(),
             evidence: Arc::clone(&evidence),
         });
-        Ok(Some((standings, evidence)))
+        Ok(Some(ComparedStandings {
+            standings,
+            evidence,
+            changes,
+        }))
     }
 
     fn standing(&mut self, id: &str) -> Result<Option<v1::WatchTournamentResponse>, Error> {

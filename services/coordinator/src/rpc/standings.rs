@@ -16,14 +16,14 @@ use tokio::sync::mpsc;
 use tonic::Status;
 
 use crate::{
-    core::{Core, is_over},
+    core::{ComparedStandings, Core, is_over},
     error::Error,
     handle::Handle,
     info::Info,
     loading::reload,
     messages::Version,
     places,
-    rpc::estimates::flat,
+    rpc::{comparisons::Of, estimates::flat},
 };
 
 /// Interval between two messages of a watch.
@@ -39,11 +39,14 @@ pub(crate) async fn get(
     request: v1::GetStandingsRequest,
 ) -> Result<v1::Standings, Error> {
     let newest = handle.info(&request.tournament_id).await?;
-    let (mut standings, evidence) = match request.generation {
-        of if of == 0 || of == newest.generation => {
-            loaded(handle, &request.tournament_id, Core::compared_standings).await?
-        }
-        _ => earlier(handle, &newest, &request).await?,
+    let is_newest = request.generation == 0 || request.generation == newest.generation;
+    let ComparedStandings {
+        mut standings,
+        evidence,
+        changes,
+    } = match is_newest {
+        true => loaded(handle, &request.tournament_id, Core::compared_standings).await?,
+        false => earlier(handle, &newest, &request).await?,
     };
     let agents = standings.agents.len();
     if request.pairs && agents > AGENTS_PAIRED_MAX {
@@ -66,12 +69,26 @@ pub(crate) async fn get(
         anchor,
     };
     // With many agents this takes a while, and other requests must not wait for it.
+    let of = Of {
+        tournament: newest.id.to_string(),
+        generation: match is_newest {
+            true => newest.generation,
+            false => request.generation,
+        },
+        changes,
+        pairs: wanted.pairs,
+        anchor,
+    };
+    let comparisons = Arc::clone(&handle.comparisons);
     let (compared, evidence) = handle
-        .compute(move || Ok((evidence.compare(wanted), evidence)))
+        .compute(move || {
+            let compared = comparisons.get(of, agents, || evidence.compare(wanted));
+            Ok((compared, evidence))
+        })
         .await?;
     let unrated = unrated(&evidence, &compared);
     let linked = compared.ratings.as_ref().is_none_or(|it| it.sets() <= 1);
-    add(&mut standings, &evidence, compared);
+    add(&mut standings, &evidence, &compared);
     if standings.opponents_differ
         && standings.ratings.is_some()
         && places::verdict(&standings).is_none()
@@ -118,7 +135,7 @@ fn unrated(evidence: &Evidence, compared: &Comparison) -> HashSet<String> {
 }
 
 /// Adds comparisons to standings.
-fn add(standings: &mut v1::Standings, evidence: &Evidence, compared: Comparison) {
+fn add(standings: &mut v1::Standings, evidence: &Evidence, compared: &Comparison) {
     let places = evidence.agents();
     for standing in &mut standings.agents {
         let Some(&agent) = places.get(&*standing.agent) else {
@@ -134,7 +151,7 @@ fn add(standings: &mut v1::Standings, evidence: &Evidence, compared: Comparison)
         }
         standing.nash = compared.nash.as_ref().map(|nash| nash[agent]);
     }
-    standings.ratings = compared.ratings.map(|ratings| v1::Ratings {
+    standings.ratings = compared.ratings.as_ref().map(|ratings| v1::Ratings {
         model: ratings.model.name().to_owned(),
         anchor: ratings
             .anchor
@@ -142,7 +159,7 @@ fn add(standings: &mut v1::Standings, evidence: &Evidence, compared: Comparison)
         prior_elo: PRIOR * ELO,
         ties: ratings.ties.to_vec(),
         components: ratings.sets() as u32,
-        fit: ratings.goodness.map(|of| v1::RatingFit {
+        fit: ratings.goodness.as_ref().map(|of| v1::RatingFit {
             pairs: of.pairs,
             statistic: of.statistic,
             df: of.df,
@@ -156,8 +173,8 @@ fn add(standings: &mut v1::Standings, evidence: &Evidence, compared: Comparison)
         }),
     });
     standings.adaptive = evidence.adaptive;
-    standings.pairs = compared.pairs.into_iter().map(pair).collect();
-    standings.notes.extend(compared.notes);
+    standings.pairs = compared.pairs.iter().cloned().map(pair).collect();
+    standings.notes.extend_from_slice(&compared.notes);
 }
 
 fn pair(compared: Compared) -> v1::PairStanding {
@@ -218,6 +235,9 @@ fn pair(compared: Compared) -> v1::PairStanding {
     }
 }
 
+/// The state of results that do not change any more.
+const NO_MORE: u64 = u64::MAX;
+
 /// Asks for something of a tournament's results, which are loaded first if needed.
 async fn loaded<T: Send + 'static>(
     handle: &Handle,
@@ -245,15 +265,27 @@ async fn earlier(
     handle: &Handle,
     newest: &Arc<Info>,
     request: &v1::GetStandingsRequest,
-) -> Result<(v1::Standings, Arc<Evidence>), Error> {
+) -> Result<ComparedStandings, Error> {
     let info = newest.generation(request.generation)?;
+    let key = (newest.id.to_string(), info.generation);
+    let mut kept = handle.comparisons.earlier.lock().await;
+    if let Some((standings, evidence)) = kept.find(&key) {
+        return Ok(ComparedStandings {
+            standings: v1::Standings {
+                generations: newest.generation,
+                ..standings
+            },
+            evidence,
+            changes: NO_MORE,
+        });
+    }
     let generations = newest.generation;
     let id = request.tournament_id.clone();
     let document = handle.ask(move |core| core.tournament(&id)).await?;
     let mut all = document.earlier.iter();
     let of = all.find(|it| it.number == info.generation);
     let verdict = of.map_or_else(String::new, |it| it.verdict_json.clone());
-    handle
+    let found = handle
         .with_store(move |store| {
             let (results, _) = reload(&info, store)?;
             let state = match verdict.is_empty() {
@@ -270,7 +302,14 @@ async fn earlier(
             standings.generations = generations;
             Ok((standings, Arc::new(results.tally.evidence())))
         })
-        .await
+        .await?;
+    kept.keep(key, found.clone());
+    let (standings, evidence) = found;
+    Ok(ComparedStandings {
+        standings,
+        evidence,
+        changes: NO_MORE,
+    })
 }
 
 /// Sends the standings at once and after changes, until the tournament is over or the
