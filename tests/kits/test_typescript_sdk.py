@@ -254,6 +254,13 @@ def test_position_of_an_unknown_ruleset_is_a_clear_error(serve):
     assert "cannot read positions of snap: install a newer one" in failure.value.details()
 
 
+def test_position_of_an_added_ruleset_is_its_json(serve):
+    program = "serve((it) => it.position.pots[it.positionBytes.length], { name: 'first' });"
+    decision = pb.Decision(position=b'{"pots":{"17":5}}', legal_moves=[1, 5])
+    client = serve(program).client
+    assert client.choose(pb.GameContext(ruleset="snap"), decision).move_id == 5
+
+
 def test_error_of_the_policy_fails_only_its_decision(serve):
     process = serve(PICKY)
     decisions = [kalah_decision(slot=slot, number=slot) for slot in range(30)]

@@ -6,7 +6,10 @@ use arena_model::{Beginning, GameRecord, engine::FaultKind, result::GameResult};
 use arena_store::StoredGame;
 use arena_tournament::Schedule;
 use arena_wire::v1;
-use prost::Message;
+use prost::{
+    Message,
+    encoding::{DecodeContext, decode_key, skip_field},
+};
 
 use crate::{error::Error, info::Info};
 
@@ -119,6 +122,28 @@ pub(crate) fn read_message(game: &StoredGame) -> Result<v1::GameRecord, Error> {
     Ok(record)
 }
 
+/// Removes what happened in a game from its record, without decoding that. A record that cannot be read
+/// stays as it is.
+pub(crate) fn forget_events(game: &mut StoredGame) {
+    /// Numbers of `events` and `transcript`.
+    const EVENTS: [u32; 2] = [5, 20];
+    let mut short = Vec::new();
+    let mut rest = game.record.as_slice();
+    while !rest.is_empty() {
+        let field = rest;
+        let Ok((tag, kind)) = decode_key(&mut rest) else {
+            return;
+        };
+        if skip_field(kind, tag, &mut rest, DecodeContext::default()).is_err() {
+            return;
+        }
+        if !EVENTS.contains(&tag) {
+            short.extend_from_slice(&field[..field.len() - rest.len()]);
+        }
+    }
+    game.record = short;
+}
+
 /// The record of a stored game.
 pub(crate) fn read_record(game: &StoredGame) -> Result<GameRecord, Error> {
     Ok(GameRecord::try_from(&read_message(game)?)?)
@@ -133,6 +158,47 @@ pub(crate) fn read_side(game: &StoredGame) -> v1::GameReport {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn forgotten_events_leave_the_rest_of_a_record() {
+        let record = v1::GameRecord {
+            index: 300,
+            block: 150,
+            seed: u64::MAX,
+            seats: vec![1, 0],
+            events: (0..1000).collect(),
+            scores: vec![-5, 5],
+            plies: 1000,
+            faults: vec![v1::Fault::default()],
+            luck: vec![-1, 1],
+            course: 7,
+            beginning: vec![1, 2],
+            transcript: Some(v1::Transcript {
+                names: vec!["a".to_owned()],
+                ..Default::default()
+            }),
+            ..Default::default()
+        };
+        let of = |record: Vec<u8>| StoredGame {
+            tournament: "cup".into(),
+            index: 300,
+            hash: [1; 32],
+            record,
+            side: Vec::new(),
+        };
+        let mut game = of(record.encode_to_vec());
+        forget_events(&mut game);
+        let expected = v1::GameRecord {
+            events: Vec::new(),
+            transcript: None,
+            hash: vec![1; 32],
+            ..record
+        };
+        assert_eq!(read_message(&game).expect("a record"), expected);
+        let mut damaged = of(vec![0x2a, 0xff]);
+        forget_events(&mut damaged);
+        assert_eq!(damaged.record, [0x2a, 0xff]);
+    }
 
     #[test]
     fn long_texts_of_a_report_are_cut() {

@@ -6,6 +6,7 @@ use arena_engine::AnyGame;
 use arena_model::{GameRecord, RecordHeader, record::LineWriter};
 use arena_wire::{convert, v1};
 use itertools::Itertools;
+use tokio::task::JoinSet;
 
 use crate::Client;
 use crate::error::{ReportError, Result};
@@ -16,6 +17,8 @@ pub struct TournamentRecords {
     pub game: Arc<dyn AnyGame>,
     /// The common header of the records.
     pub header: RecordHeader,
+    /// Names of its agents.
+    names: Vec<Arc<str>>,
     lines: LineWriter,
     hash_only: bool,
 }
@@ -53,8 +56,18 @@ impl TournamentRecords {
             game,
             lines: LineWriter::new(&header),
             hash_only: setup.hash_only,
+            names: header
+                .agents
+                .iter()
+                .map(|name| name.as_str().into())
+                .collect(),
             header,
         })
+    }
+
+    /// The name of an agent.
+    pub(crate) fn agent(&self, agent: u16) -> Arc<str> {
+        Arc::clone(&self.names[usize::from(agent)])
     }
 
     /// The game that replays a record: if the rules are a package, what the record states.
@@ -157,16 +170,25 @@ pub async fn each_game(
     mut request: v1::ListGamesRequest,
     mut each: impl FnMut(&v1::GameReport, GameRecord) -> Result,
 ) -> Result {
-    loop {
-        let (games, next_page_token) = page(client, request.clone()).await?;
-        for (game, record) in games {
-            each(&game, record)?;
-        }
-        if next_page_token.is_empty() {
-            return Ok(());
-        }
-        request.page_token = next_page_token;
+    let (mut games, mut token) = page(client.clone(), request.clone()).await?;
+    while !token.is_empty() {
+        request.page_token = token;
+        // The next page comes while this one is used.
+        let mut next = JoinSet::new();
+        next.spawn(page(client.clone(), request.clone()));
+        use_page(games, &mut each)?;
+        let next = next.join_next().await.and_then(|page| page.ok());
+        (games, token) = next.ok_or_else(|| ReportError::failed("a page could not be read"))??;
     }
+    use_page(games, &mut each)
+}
+
+fn use_page(
+    games: Vec<(v1::GameReport, GameRecord)>,
+    each: &mut impl FnMut(&v1::GameReport, GameRecord) -> Result,
+) -> Result {
+    let mut games = games.into_iter();
+    games.try_for_each(|(game, record)| each(&game, record))
 }
 
 /// Games with their records, and the token of the next page.
@@ -174,9 +196,9 @@ type Page = (Vec<(v1::GameReport, GameRecord)>, String);
 
 /// Fetches and decodes a page. Boxed, so that decoding is compiled and optimised with this crate.
 fn page(
-    client: &mut Client,
+    mut client: Client,
     request: v1::ListGamesRequest,
-) -> Pin<Box<dyn Future<Output = Result<Page>> + Send + '_>> {
+) -> Pin<Box<dyn Future<Output = Result<Page>> + Send>> {
     Box::pin(async move {
         let page = client.list_games(request).await?.into_inner();
         let games = page.games.into_iter().map(|game| {

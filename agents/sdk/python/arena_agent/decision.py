@@ -1,5 +1,6 @@
 """What an agent is asked: one decision of one game."""
 
+import json
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from google.protobuf import message_factory, symbol_database
@@ -11,7 +12,8 @@ from .rng import Rng
 
 
 class UnknownRuleset(LookupError):
-    """The installed `arena_agent` has no position message for a ruleset."""
+    """The installed `arena_agent` has no position message for a ruleset, and its positions are
+    not JSON."""
 
 
 def position_type(ruleset: str) -> Any:
@@ -23,7 +25,8 @@ def position_type(ruleset: str) -> Any:
     except KeyError:
         raise UnknownRuleset(
             f"this arena_agent knows no position of the ruleset {ruleset!r}; "
-            "install a newer one, or decide by decision.legal and decision.notations alone"
+            "install a newer one, or decide by decision.legal, decision.notations and "
+            "decision.position_bytes"
         ) from None
     return message_factory.GetMessageClass(found)
 
@@ -103,18 +106,33 @@ class Decision:
     @property
     def position(self) -> Any:
         """The position as the ruleset's own message: `CowryPosition`,
-        `KalahPosition` (see `arena_agent.proto`).
+        `KalahPosition` (see `arena_agent.proto`). That of a ruleset of one's own is the JSON that
+        it writes: a `dict`, for example.
 
         Raises `UnknownRuleset` for a game newer than this package, and
         `ValueError` where the bytes are no such message.
         """
         if self._position is None:
-            kind = self._context.position
+            try:
+                kind = self._context.position
+            except UnknownRuleset:
+                try:
+                    self._position = json.loads(self.position_bytes)
+                except ValueError:
+                    pass
+                else:
+                    return self._position
+                raise
             try:
                 self._position = kind.FromString(self._message.position)
             except DecodeError as error:
                 raise ValueError(f"the position is no {kind.DESCRIPTOR.full_name}: {error}") from error
         return self._position
+
+    @property
+    def position_bytes(self) -> bytes:
+        """The position as its ruleset writes it."""
+        return self._message.position
 
     def state(self) -> Any:
         """The position as a state of the package `arena-rules`, to search ahead with the rules
@@ -128,7 +146,7 @@ class Decision:
     def moves(self) -> Sequence[Any]:
         """The legal moves with what each of them does, in the order of `legal`:
         `CowryMove`, `KalahMove`. Empty for an agent with
-        `move_details = False`."""
+        `move_details = False`. A ruleset of one's own has them in its position, if at all."""
         return self.position.moves
 
     @property

@@ -42,6 +42,15 @@ def decision_of(ruleset, shown, seats=2):
     return Decision(Context(context, ()), message)
 
 
+def test_position_of_an_added_ruleset_is_its_json():
+    context = Context(pb.GameContext(ruleset="snap"), ())
+    decision = Decision(context, pb.Decision(position=b'{"pots":[1,2]}'))
+    assert decision.position == {"pots": [1, 2]}
+    assert decision.position_bytes == b'{"pots":[1,2]}'
+    with pytest.raises(UnknownRuleset, match="install a newer one"):
+        Decision(context, pb.Decision(position=b"\x08\x01")).position  # noqa: B018
+
+
 def chess_numbers(fen):
     """A position of chess as numbers, read by another program."""
     board = chess.Board(fen)

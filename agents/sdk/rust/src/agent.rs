@@ -202,6 +202,12 @@ impl<'a> Question<'a> {
         })
     }
 
+    /// The position as its ruleset writes it, often JSON: for rulesets of one's own.
+    #[must_use]
+    pub fn position_bytes(&self) -> &'a [u8] {
+        &self.decision.position
+    }
+
     /// The value of one of the bot's options, if it was sent.
     #[must_use]
     pub fn option(&self, name: &str) -> Option<&'a str> {

@@ -9,15 +9,20 @@ export function messageType(name: string): protobuf.Type {
   return root.lookupType(name);
 }
 
-/** The position of a ruleset: a plain object with all fields, as in the line protocol. */
-export function readPosition(ruleset: string, bytes: Uint8Array): object {
+/**
+ * The position of a ruleset, as in the line protocol: a plain object with all fields; of a ruleset of one's
+ * own, the JSON that it writes.
+ */
+export function readPosition(ruleset: string, bytes: Uint8Array): unknown {
   const read = READERS[ruleset];
-  if (!read) {
+  if (read) return read(protobuf.Reader.create(bytes), bytes.length);
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
     throw new Error(
-      `this arena-agent cannot read positions of ${ruleset}: install a newer one, or use only legalMoves and notations`,
+      `this arena-agent cannot read positions of ${ruleset}: install a newer one, or use only legalMoves, notations and positionBytes`,
     );
   }
-  return read(protobuf.Reader.create(bytes), bytes.length);
 }
 
 /** A number of 64 bits, in halves. */

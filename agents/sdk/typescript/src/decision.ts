@@ -87,7 +87,15 @@ export class Decision<P = Position> {
   /** Random numbers that follow from the seed. */
   get rng(): Rng { return (this.generator ??= new Rng(this.message.seed)); }
 
-  /** The position, with the fields of its message. Throws for a ruleset that is newer than this package. */
+  /** The position as its ruleset writes it. */
+  get positionBytes(): Uint8Array {
+    return this.message.position;
+  }
+
+  /**
+   * The position, with the fields of its message; of a ruleset of one's own, the JSON that it writes. Throws for
+   * a ruleset that is newer than this package.
+   */
   get position(): P {
     return (this.decoded ??= codec.readPosition(this.ruleset, this.message.position) as P);
   }

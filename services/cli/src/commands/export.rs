@@ -9,7 +9,7 @@ use arena_report::{
     },
     records::{self, TournamentRecords, each_game},
 };
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use arena_model::{GameRecord, Tournament, printable_json};
 use arena_wire::v1;
@@ -119,19 +119,15 @@ enum ExportRecords {
 struct Source {
     id: String,
     rules: TournamentRecords,
-    /// None while it is sealed.
-    seed: Option<String>,
-    spec_json: String,
-    spec_sha256: String,
-    /// The generation to export.
-    generation: u32,
+    spec_json: Arc<str>,
+    /// The last cells of each row.
+    cells: [Cell; 4],
 }
 
 impl Source {
     /// The cells of a row, followed by the cells of its tournament.
     fn table(&self, mut cells: Vec<Cell>) -> Vec<Cell> {
-        cells.extend([json!(self.id), json!(self.generation)]);
-        cells.extend([json!(self.seed), json!(self.spec_sha256)]);
+        cells.extend_from_slice(&self.cells);
         cells
     }
 }
@@ -210,7 +206,7 @@ impl ExportArgs {
                     let standings = response.standings.unwrap_or_default();
                     for mut row in table::standings(&standings, seats) {
                         row = source.table(row);
-                        row.push(json!(source.spec_json));
+                        row.push(Arc::clone(&source.spec_json).into());
                         sink.row(row)?;
                     }
                 }
@@ -248,12 +244,19 @@ impl ExportArgs {
             let (_, seed) = shown.map_err(|error| {
                 Failure::failed(format!("cannot read the spec of {id}: {error}"))
             })?;
+            let spec_sha256 = hex::encode(Sha256::digest(&tournament.spec_json));
+            // There is no seed while it is sealed.
+            let seed = seed.map(|seed| seed.to_string().into());
+            let shared = |text: Arc<str>| Cell::Shared(text);
             sources.push(Source {
                 rules: TournamentRecords::new(&setup)?,
-                seed: seed.map(|seed| seed.to_string()),
-                spec_sha256: hex::encode(Sha256::digest(&tournament.spec_json)),
-                spec_json: tournament.spec_json,
-                generation,
+                cells: [
+                    shared(id.as_str().into()),
+                    generation.into(),
+                    seed.map(shared).into(),
+                    shared(spec_sha256.into()),
+                ],
+                spec_json: tournament.spec_json.into(),
                 id,
             });
         }
@@ -292,6 +295,9 @@ impl ExportArgs {
             tournament_id: source.id.clone(),
             page_size: PAGE,
             with_timing: self.with_timing,
+            // Short lines have the actions of the opening.
+            without_events: self.table == ExportTable::Games
+                && matches!(self.format, ExportFormat::Csv | ExportFormat::Parquet),
             generation: self.generation.unwrap_or_default(),
             ..v1::ListGamesRequest::default()
         }

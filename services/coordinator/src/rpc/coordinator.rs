@@ -322,7 +322,7 @@ impl CoordinatorService for CoordinatorRpc {
         request: Request<v1::ListGamesRequest>,
     ) -> Answer<v1::ListGamesResponse> {
         let request = request.into_inner();
-        let id = request.tournament_id;
+        let id = request.tournament_id.clone();
         let info = self.handle.ask(move |core| core.info(&id)).await?;
         let info = info.generation(request.generation)?;
         let sealed = sealed::is_sealed(&self.handle, &info).await?;
@@ -339,7 +339,7 @@ impl CoordinatorService for CoordinatorRpc {
                     true => sealed::hidden(&games, &info, store)?,
                     false => BTreeSet::new(),
                 };
-                page_of_games(games, size, request.with_timing, &hidden)
+                page_of_games(games, size, &request, &hidden)
             })
             .await?;
         Ok(Response::new(page))
@@ -430,10 +430,14 @@ impl CoordinatorRpc {
 fn page_of_games(
     mut games: Vec<StoredGame>,
     size: usize,
-    with_timing: bool,
+    request: &v1::ListGamesRequest,
     hidden: &BTreeSet<u64>,
 ) -> Result<v1::ListGamesResponse, Error> {
+    let with_timing = request.with_timing;
     let found = games.len();
+    if request.without_events {
+        games.iter_mut().for_each(stored_game::forget_events);
+    }
     games.truncate(pages::fitting(&games, |game| {
         game.record.len() + if with_timing { game.side.len() } else { 0 }
     }));

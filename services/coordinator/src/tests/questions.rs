@@ -61,6 +61,31 @@ async fn games_are_listed_in_index_order() {
 }
 
 #[tokio::test]
+async fn games_are_listed_without_events() {
+    let mut arena = Fixture::new().await;
+    let id = arena.start(SPEC).await.tournament_id;
+    arena.join("one").await.play_all().await;
+    let mut pages = Vec::new();
+    for without_events in [false, true] {
+        let request = v1::ListGamesRequest {
+            tournament_id: id.clone(),
+            without_events,
+            ..Default::default()
+        };
+        let page = arena.coordinator.list_games(request).await;
+        pages.push(page.expect("a page").into_inner().games);
+    }
+    let [whole, short] = pages.try_into().expect("two pages");
+    assert_eq!(short.len(), 40);
+    for (mut game, short) in whole.into_iter().zip(short) {
+        let record = game.record.as_mut().expect("a record");
+        assert!(!record.events.is_empty());
+        record.events.clear();
+        assert_eq!(game, short);
+    }
+}
+
+#[tokio::test]
 async fn game_is_shown_with_its_report() {
     let mut arena = Fixture::new().await;
     let id = arena.start(SPEC).await.tournament_id;

@@ -11,9 +11,8 @@ use parquet::{
         properties::WriterProperties,
         writer::{SerializedColumnWriter, SerializedFileWriter, SerializedRowGroupWriter},
     },
-    schema::types::Type,
+    schema::types::{ColumnPath, Type},
 };
-use serde_json::Value;
 
 use super::{
     sink::{Out, Sink},
@@ -41,10 +40,14 @@ impl Parquet {
         let schema = Type::group_type_builder("arena")
             .with_fields(fields.collect::<Result<_>>()?)
             .build()?;
-        let properties = WriterProperties::builder()
+        let mut properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
-            .set_created_by(format!("arena {}", env!("CARGO_PKG_VERSION")))
-            .build();
+            .set_created_by(format!("arena {}", env!("CARGO_PKG_VERSION")));
+        for column in columns.iter().filter(|it| it.kind == ColumnType::Key) {
+            let path = ColumnPath::from(column.name.clone());
+            properties = properties.set_column_dictionary_enabled(path, false);
+        }
+        let properties = properties.build();
         Ok(Self {
             writer: SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))?,
             kinds: columns.iter().map(|column| column.kind).collect(),
@@ -55,7 +58,7 @@ impl Parquet {
     fn write_group(&mut self) -> Result {
         let mut group = self.writer.next_row_group()?;
         for (kind, cells) in self.kinds.iter().zip(&mut self.kept) {
-            write_column(&mut group, *kind, &mem::take(cells))?;
+            write_column(&mut group, *kind, mem::take(cells))?;
         }
         group.close()?;
         Ok(())
@@ -85,7 +88,7 @@ fn field(column: &ExportColumn) -> Result<Type> {
     let (physical, logical) = match column.kind {
         ColumnType::Int => (Physical::INT64, None),
         ColumnType::Real => (Physical::DOUBLE, None),
-        ColumnType::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        ColumnType::Text | ColumnType::Key => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
         ColumnType::Bool => (Physical::BOOLEAN, None),
     };
     Ok(Type::primitive_type_builder(&column.name, physical)
@@ -97,33 +100,51 @@ fn field(column: &ExportColumn) -> Result<Type> {
 fn write_column(
     group: &mut SerializedRowGroupWriter<'_, Out>,
     kind: ColumnType,
-    cells: &[Cell],
+    cells: Vec<Cell>,
 ) -> Result<(), ParquetError> {
     let Some(mut column) = group.next_column()? else {
         return Err(ParquetError::General("a column too many".to_owned()));
     };
     // Definition level 1 means present, 0 means null.
-    let levels = cells.iter().map(|cell| i16::from(!cell.is_null()));
+    let levels = { cells.iter() }.map(|cell| i16::from(*cell != Cell::Null));
     let levels: Vec<i16> = levels.collect();
-    let there = cells.iter().filter(|cell| !cell.is_null());
+    let there = cells.into_iter().filter(|cell| *cell != Cell::Null);
     match kind {
         ColumnType::Int => {
-            let values = there.map(|cell| cell.as_i64().unwrap_or_default());
+            let values = there.map(|cell| match cell {
+                Cell::Int(number) => number,
+                _ => 0,
+            });
             write::<Int64Type>(&mut column, values, &levels)?;
         }
         ColumnType::Real => {
-            let values = there.map(|cell| cell.as_f64().unwrap_or_default());
+            let values = there.map(|cell| match cell {
+                Cell::Real(number) => number,
+                // A whole number.
+                Cell::Int(number) => number as f64,
+                _ => 0.0,
+            });
             write::<DoubleType>(&mut column, values, &levels)?;
         }
-        ColumnType::Text => {
+        ColumnType::Text | ColumnType::Key => {
+            let mut last: Option<(Arc<str>, ByteArray)> = None;
             let values = there.map(|cell| match cell {
-                Value::String(text) => ByteArray::from(text.as_str()),
+                Cell::Text(text) => ByteArray::from(text.into_bytes()),
+                Cell::Name(text) => ByteArray::from(text),
+                Cell::Shared(text) => match &last {
+                    Some((known, value)) if Arc::ptr_eq(known, &text) => value.clone(),
+                    _ => {
+                        let value = ByteArray::from(&*text);
+                        last = Some((text, value.clone()));
+                        value
+                    }
+                },
                 other => ByteArray::from(other.to_string().as_str()),
             });
             write::<ByteArrayType>(&mut column, values, &levels)?;
         }
         ColumnType::Bool => {
-            let values = there.map(|cell| cell.as_bool().unwrap_or_default());
+            let values = there.map(|cell| cell == Cell::Bool(true));
             write::<BoolType>(&mut column, values, &levels)?;
         }
     }

@@ -93,9 +93,12 @@ pub fn csv_header(columns: &[ExportColumn]) -> String {
 /// Formats a row as a CSV line; null is empty. `raw` leaves formulas as they are.
 pub fn csv_row(cells: Vec<Cell>, raw: bool) -> String {
     let text = |cell| match cell {
-        Value::Null => String::new(),
-        Value::String(text) => text,
-        other => other.to_string(),
+        Cell::Null => String::new(),
+        Cell::Text(text) => text,
+        other => match other.text() {
+            Some(text) => text.to_owned(),
+            None => other.to_string(),
+        },
     };
     text::csv(cells.into_iter().map(text), raw)
 }

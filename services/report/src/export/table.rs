@@ -1,9 +1,11 @@
 //! Tables of games, decisions and standings: columns and rows.
 
+use std::{fmt, sync::Arc};
+
 use arena_model::GameRecord;
 use arena_wire::v1;
 use itertools::Itertools;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
     error::{ReportError, Result},
@@ -17,6 +19,8 @@ pub enum ColumnType {
     Int,
     Real,
     Text,
+    /// Text that differs in each row.
+    Key,
     Bool,
 }
 
@@ -27,8 +31,91 @@ pub struct ExportColumn {
     pub kind: ColumnType,
 }
 
-/// A cell: null, an integer, a real number, text or a boolean.
-pub type Cell = Value;
+/// A cell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    Null,
+    Int(i64),
+    Real(f64),
+    Bool(bool),
+    Text(String),
+    /// Text of many rows.
+    Shared(Arc<str>),
+    Name(&'static str),
+}
+
+impl Cell {
+    /// Its text, if it is text.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Shared(text) => Some(text),
+            Self::Name(text) => Some(text),
+            Self::Null | Self::Int(_) | Self::Real(_) | Self::Bool(_) => None,
+        }
+    }
+}
+
+/// As JSON.
+impl fmt::Display for Cell {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => formatter.write_str("null"),
+            Self::Int(number) => number.fmt(formatter),
+            Self::Real(number) => Value::from(*number).fmt(formatter),
+            Self::Bool(value) => value.fmt(formatter),
+            Self::Text(_) | Self::Shared(_) | Self::Name(_) => {
+                Value::from(self.text().unwrap_or_default()).fmt(formatter)
+            }
+        }
+    }
+}
+
+macro_rules! cell_of {
+    ($($of:ty => |$value:ident| $cell:expr;)*) => {
+        $(impl From<$of> for Cell {
+            fn from($value: $of) -> Self {
+                $cell
+            }
+        })*
+    };
+}
+
+cell_of! {
+    i32 => |number| Self::Int(number.into());
+    i64 => |number| Self::Int(number);
+    u16 => |number| Self::Int(number.into());
+    u8 => |number| Self::Int(number.into());
+    u32 => |number| Self::Int(number.into());
+    u64 => |number| Self::Int(i64::try_from(number).unwrap_or(i64::MAX));
+    f64 => |number| Self::Real(number);
+    bool => |value| Self::Bool(value);
+    String => |text| Self::Text(text);
+    Arc<str> => |text| Self::Shared(text);
+    &'static str => |text| Self::Name(text);
+}
+
+impl<T: Into<Self>> From<Option<T>> for Cell {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+impl From<Value> for Cell {
+    fn from(value: Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Bool(value) => value.into(),
+            Value::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
+                (Some(number), ..) => Self::Int(number),
+                (_, Some(number), _) => number.into(),
+                (.., number) => number.into(),
+            },
+            Value::String(text) => text.into(),
+            other @ (Value::Array(_) | Value::Object(_)) => other.to_string().into(),
+        }
+    }
+}
 
 fn typed(named: &[(&str, ColumnType)]) -> Vec<ExportColumn> {
     let column = |&(name, kind): &(&str, ColumnType)| ExportColumn {
@@ -61,13 +148,16 @@ fn numbered(
     })
 }
 
+/// Room for the cells of most rows.
+const MOST_CELLS: usize = 32;
+
 /// The columns of [`game`].
 pub fn game_columns(seats: usize, with_timing: bool) -> Vec<ExportColumn> {
     let mut all = typed(&[
-        ("game_id", ColumnType::Text),
+        ("game_id", ColumnType::Key),
         ("index", ColumnType::Int),
         ("block", ColumnType::Int),
-        ("seed", ColumnType::Text),
+        ("seed", ColumnType::Key),
     ]);
     for (name, kind) in [
         ("seat", ColumnType::Text),
@@ -81,7 +171,7 @@ pub fn game_columns(seats: usize, with_timing: bool) -> Vec<ExportColumn> {
         ("plies", ColumnType::Int),
         ("termination", ColumnType::Text),
         ("faults", ColumnType::Text),
-        ("hash", ColumnType::Text),
+        ("hash", ColumnType::Key),
     ]));
     if with_timing {
         all.extend(typed(&[
@@ -103,29 +193,30 @@ pub fn game(
     seats: usize,
     timing: Option<Option<&v1::GameTiming>>,
 ) -> Vec<Cell> {
-    let mut cells = vec![
-        json!(format!("{}/{}", rules.header.tournament_id, record.index)),
-        json!(record.index),
-        json!(record.block),
-        json!(record.seed.to_string()),
-    ];
-    let seated = |seat: usize| record.seats.get(seat).map(|&agent| name(rules, agent));
-    cells.extend((0..seats).map(|seat| json!(seated(seat))));
-    cells.extend((0..seats).map(|seat| json!(record.placement.get(seat))));
-    cells.extend((0..seats).map(|seat| json!(record.scores.get(seat))));
-    let luck = |seat: usize| record.luck.get(seat).map(|&luck| f64::from(luck) / 1e6);
-    cells.extend((0..seats).map(|seat| json!(luck(seat))));
+    let mut cells = Vec::with_capacity(MOST_CELLS);
     cells.extend([
-        json!(record.plies),
-        json!(record.termination.name()),
-        json!(faults(record)),
-        json!(hex::encode(record.hash)),
+        format!("{}/{}", rules.header.tournament_id, record.index).into(),
+        record.index.into(),
+        record.block.into(),
+        record.seed.to_string().into(),
+    ]);
+    let seated = |seat: usize| record.seats.get(seat).map(|&agent| rules.agent(agent));
+    cells.extend((0..seats).map(|seat| seated(seat).into()));
+    cells.extend((0..seats).map(|seat| record.placement.get(seat).copied().into()));
+    cells.extend((0..seats).map(|seat| record.scores.get(seat).copied().into()));
+    let luck = |seat: usize| record.luck.get(seat).map(|&luck| f64::from(luck) / 1e6);
+    cells.extend((0..seats).map(|seat| luck(seat).into()));
+    cells.extend([
+        record.plies.into(),
+        record.termination.name().into(),
+        faults(record).into(),
+        hex::encode(record.hash).into(),
     ]);
     if let Some(timing) = timing {
         cells.extend([
-            json!(timing.map(|timing| &timing.worker)),
-            json!(timing.map(|timing| timing.started_unix_us)),
-            json!(timing.map(|timing| timing.duration_us)),
+            timing.map(|timing| timing.worker.clone()).into(),
+            timing.map(|timing| timing.started_unix_us).into(),
+            timing.map(|timing| timing.duration_us).into(),
         ]);
     }
     cells
@@ -137,10 +228,6 @@ pub fn faults(record: &GameRecord) -> String {
     faults
         .map(|it| format!("{}:{}", it.seat, it.kind.name()))
         .join(" ")
-}
-
-fn name(rules: &TournamentRecords, agent: u16) -> &str {
-    &rules.header.agents[usize::from(agent)]
 }
 
 /// The columns of [`decisions`].
@@ -167,7 +254,7 @@ pub fn decisions(
     record: &GameRecord,
     row: &mut dyn FnMut(Vec<Cell>) -> Result,
 ) -> Result {
-    let id = format!("{}/{}", rules.header.tournament_id, record.index);
+    let id: Arc<str> = format!("{}/{}", rules.header.tournament_id, record.index).into();
     let mut drawn = String::new();
     let mut ply = 0;
     let mut outcome = Ok(());
@@ -184,17 +271,16 @@ pub fn decisions(
             let seat = described.seat;
             let agent = seat.and_then(|seat| record.seats.get(usize::from(seat)));
             let cells = vec![
-                json!(id),
-                json!(record.index),
-                json!(ply),
-                json!(seat),
-                json!(agent.map(|&agent| name(rules, agent))),
-                json!(described.event.id()),
-                json!(described.name),
-                json!(drawn),
-                json!(ply < record.opening_plies),
+                Arc::clone(&id).into(),
+                record.index.into(),
+                ply.into(),
+                seat.into(),
+                agent.map(|&agent| rules.agent(agent)).into(),
+                described.event.id().into(),
+                described.name.to_owned().into(),
+                std::mem::take(&mut drawn).into(),
+                (ply < record.opening_plies).into(),
             ];
-            drawn.clear();
             ply += 1;
             if outcome.is_ok() {
                 outcome = row(cells);
@@ -226,17 +312,17 @@ pub fn standing_columns(seats: usize) -> Vec<ExportColumn> {
 pub fn standings(standings: &v1::Standings, seats: usize) -> Vec<Vec<Cell>> {
     let agents = (1..).zip(&standings.agents);
     let row = |(rank, agent): (u64, &v1::AgentStanding)| {
-        let mut cells = vec![json!(rank)];
+        let mut cells = vec![Cell::from(rank)];
         for (name, _, value) in sorted_fields(agent) {
             match value {
                 Value::Object(kinds) => {
                     let mut kinds = kinds.iter().map(|(kind, count)| format!("{kind}={count}"));
-                    cells.push(json!(kinds.join(" ")));
+                    cells.push(kinds.join(" ").into());
                 }
                 ranks if name == RANKS => {
-                    cells.extend((0..seats).map(|rank| json!(ranks.get(rank))));
+                    cells.extend((0..seats).map(|rank| ranks.get(rank).cloned().into()));
                 }
-                cell => cells.push(cell),
+                cell => cells.push(cell.into()),
             }
         }
         cells
@@ -310,10 +396,10 @@ mod tests {
     /// True if a cell has the type of a column.
     fn fits(kind: ColumnType, cell: &Cell) -> bool {
         match kind {
-            ColumnType::Int => cell.is_i64() || cell.is_u64(),
-            ColumnType::Real => cell.is_f64(),
-            ColumnType::Text => cell.is_string(),
-            ColumnType::Bool => cell.is_boolean(),
+            ColumnType::Int => matches!(cell, Cell::Int(_)),
+            ColumnType::Real => matches!(cell, Cell::Real(_)),
+            ColumnType::Text | ColumnType::Key => cell.text().is_some(),
+            ColumnType::Bool => matches!(cell, Cell::Bool(_)),
         }
     }
 
@@ -330,7 +416,7 @@ mod tests {
         for (place, column) in columns.iter().enumerate() {
             let [first, second] = [0, 1].map(|row: usize| &rows[row][place]);
             assert!(fits(column.kind, first), "{}: {first}", column.name);
-            let nothing = second.is_null() || fits(column.kind, second);
+            let nothing = *second == Cell::Null || fits(column.kind, second);
             assert!(nothing, "{}: {second}", column.name);
         }
         assert_eq!(rows[0].len(), columns.len());

@@ -259,7 +259,7 @@ impl<'a> Plan<'a> {
             Format::Csv => {
                 let fields = value.as_object().into_iter().flatten();
                 let keys = csv_line(fields.clone().map(|(key, _)| key));
-                let cells = fields.map(|(_, value)| value.clone()).collect();
+                let cells = fields.map(|(_, value)| value.clone().into()).collect();
                 output::write(&(keys + &csv_row(cells, false)))
             }
             Format::Table => output::write(&self.text(id)),

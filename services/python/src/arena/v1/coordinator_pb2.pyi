@@ -897,20 +897,22 @@ class GetGameResponse(_message.Message):
     def __init__(self, record: _Optional[_Union[_record_pb2.GameRecord, _Mapping]] = ..., setup: _Optional[_Union[_worker_pb2.TournamentSetup, _Mapping]] = ..., timing: _Optional[_Union[_record_pb2.GameTiming, _Mapping]] = ..., fault_details: _Optional[_Iterable[_Union[_worker_pb2.FaultDetail, _Mapping]]] = ..., outputs: _Optional[_Iterable[_Union[_worker_pb2.AgentOutput, _Mapping]]] = ...) -> None: ...
 
 class ListGamesRequest(_message.Message):
-    __slots__ = ("tournament_id", "page_size", "page_token", "with_timing", "from_index", "generation")
+    __slots__ = ("tournament_id", "page_size", "page_token", "with_timing", "from_index", "generation", "without_events")
     TOURNAMENT_ID_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     WITH_TIMING_FIELD_NUMBER: _ClassVar[int]
     FROM_INDEX_FIELD_NUMBER: _ClassVar[int]
     GENERATION_FIELD_NUMBER: _ClassVar[int]
+    WITHOUT_EVENTS_FIELD_NUMBER: _ClassVar[int]
     tournament_id: str
     page_size: int
     page_token: str
     with_timing: bool
     from_index: int
     generation: int
-    def __init__(self, tournament_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., with_timing: bool = ..., from_index: _Optional[int] = ..., generation: _Optional[int] = ...) -> None: ...
+    without_events: bool
+    def __init__(self, tournament_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., with_timing: bool = ..., from_index: _Optional[int] = ..., generation: _Optional[int] = ..., without_events: bool = ...) -> None: ...
 
 class ListGamesResponse(_message.Message):
     __slots__ = ("games", "next_page_token")
