@@ -125,10 +125,10 @@ struct Source {
 }
 
 impl Source {
-    /// The cells of a row, followed by the cells of its tournament.
-    fn table(&self, mut cells: Vec<Cell>) -> Vec<Cell> {
+    /// Writes a row, with the cells of its tournament at the end.
+    fn write(&self, cells: &mut Vec<Cell>, sink: &mut dyn Sink) -> Result<(), ReportError> {
         cells.extend_from_slice(&self.cells);
-        cells
+        sink.row(cells)
     }
 }
 
@@ -182,16 +182,17 @@ impl ExportArgs {
         for source in &sources {
             match self.table {
                 ExportTable::Games => {
+                    let mut cells = Vec::new();
                     each_game(client, self.request(source), |game, record| {
                         let timing = self.with_timing.then_some(game.timing.as_ref());
-                        let cells = table::game(&source.rules, &record, seats, timing);
-                        sink.row(source.table(cells))
+                        table::game(&source.rules, &record, seats, timing, &mut cells);
+                        source.write(&mut cells, &mut *sink)
                     })
                     .await?;
                 }
                 ExportTable::Decisions => {
                     each_game(client, self.request(source), |_, record| {
-                        let mut row = |cells| sink.row(source.table(cells));
+                        let mut row = |cells: &mut Vec<Cell>| source.write(cells, &mut *sink);
                         table::decisions(&source.rules, &record, &mut row)
                     })
                     .await?;
@@ -205,9 +206,9 @@ impl ExportArgs {
                     let response = client.get_standings(request).await?.into_inner();
                     let standings = response.standings.unwrap_or_default();
                     for mut row in table::standings(&standings, seats) {
-                        row = source.table(row);
+                        row.extend_from_slice(&source.cells);
                         row.push(Arc::clone(&source.spec_json).into());
-                        sink.row(row)?;
+                        sink.row(&mut row)?;
                     }
                 }
             }
@@ -335,6 +336,7 @@ impl ExportArgs {
 /// Formats a game as comma-separated values with a header, as in an export.
 pub(crate) fn csv(rules: &TournamentRecords, record: &GameRecord) -> String {
     let columns = table::game_columns(rules.game.seats(), false);
-    sink::csv_header(&columns[..columns.len() - table::SOURCE.len()])
-        + &sink::csv_row(table::game(rules, record, rules.game.seats(), None), false)
+    let mut cells = Vec::new();
+    table::game(rules, record, rules.game.seats(), None, &mut cells);
+    sink::csv_header(&columns[..columns.len() - table::SOURCE.len()]) + &sink::csv_row(cells, false)
 }

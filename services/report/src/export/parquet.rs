@@ -8,7 +8,7 @@ use parquet::{
     data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type},
     errors::ParquetError,
     file::{
-        properties::WriterProperties,
+        properties::{EnabledStatistics, WriterProperties},
         writer::{SerializedColumnWriter, SerializedFileWriter, SerializedRowGroupWriter},
     },
     schema::types::{ColumnPath, Type},
@@ -43,9 +43,16 @@ impl Parquet {
         let mut properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_created_by(format!("arena {}", env!("CARGO_PKG_VERSION")));
-        for column in columns.iter().filter(|it| it.kind == ColumnType::Key) {
+        for column in columns {
             let path = ColumnPath::from(column.name.clone());
-            properties = properties.set_column_dictionary_enabled(path, false);
+            // The least and greatest texts of a part say little about it.
+            if matches!(column.kind, ColumnType::Text | ColumnType::Key) {
+                let none = EnabledStatistics::None;
+                properties = properties.set_column_statistics_enabled(path.clone(), none);
+            }
+            if column.kind == ColumnType::Key {
+                properties = properties.set_column_dictionary_enabled(path, false);
+            }
         }
         let properties = properties.build();
         Ok(Self {
@@ -66,8 +73,8 @@ impl Parquet {
 }
 
 impl Sink for Parquet {
-    fn row(&mut self, cells: Vec<Cell>) -> Result {
-        for (column, cell) in self.kept.iter_mut().zip(cells) {
+    fn row(&mut self, cells: &mut Vec<Cell>) -> Result {
+        for (column, cell) in self.kept.iter_mut().zip(cells.drain(..)) {
             column.push(cell);
         }
         match self.kept.first() {

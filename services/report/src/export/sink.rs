@@ -78,8 +78,8 @@ impl Write for Out {
 
 /// A destination of table rows.
 pub trait Sink {
-    /// Writes a row with one cell for each column.
-    fn row(&mut self, cells: Vec<Cell>) -> Result;
+    /// Writes a row with one cell for each column, and takes its cells.
+    fn row(&mut self, cells: &mut Vec<Cell>) -> Result;
 
     /// Completes the table.
     fn finish(self: Box<Self>) -> Result;
@@ -91,7 +91,7 @@ pub fn csv_header(columns: &[ExportColumn]) -> String {
 }
 
 /// Formats a row as a CSV line; null is empty. `raw` leaves formulas as they are.
-pub fn csv_row(cells: Vec<Cell>, raw: bool) -> String {
+pub fn csv_row(cells: impl IntoIterator<Item = Cell>, raw: bool) -> String {
     let text = |cell| match cell {
         Cell::Null => String::new(),
         Cell::Text(text) => text,
@@ -118,8 +118,8 @@ impl Csv {
 }
 
 impl Sink for Csv {
-    fn row(&mut self, cells: Vec<Cell>) -> Result {
-        self.out.text(&csv_row(cells, self.raw))
+    fn row(&mut self, cells: &mut Vec<Cell>) -> Result {
+        self.out.text(&csv_row(cells.drain(..), self.raw))
     }
 
     fn finish(self: Box<Self>) -> Result {
@@ -148,9 +148,9 @@ impl Jsonl {
 }
 
 impl Sink for Jsonl {
-    fn row(&mut self, cells: Vec<Cell>) -> Result {
+    fn row(&mut self, cells: &mut Vec<Cell>) -> Result {
         self.line.clear();
-        for (name, cell) in self.names.iter().zip(cells) {
+        for (name, cell) in self.names.iter().zip(cells.drain(..)) {
             let separator = if self.line.is_empty() { '{' } else { ',' };
             self.line += &format!("{separator}{name}:{cell}");
         }

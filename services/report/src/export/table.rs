@@ -148,9 +148,6 @@ fn numbered(
     })
 }
 
-/// Room for the cells of most rows.
-const MOST_CELLS: usize = 32;
-
 /// The columns of [`game`].
 pub fn game_columns(seats: usize, with_timing: bool) -> Vec<ExportColumn> {
     let mut all = typed(&[
@@ -184,7 +181,7 @@ pub fn game_columns(seats: usize, with_timing: bool) -> Vec<ExportColumn> {
     all
 }
 
-/// Converts a game to a row of a table for `seats` seats, without the columns of
+/// Adds the cells of a game to a row of a table for `seats` seats, without the columns of
 /// [`SOURCE`]. Luck is a share of the game's score. `timing` is present if the table has
 /// timing columns.
 pub fn game(
@@ -192,8 +189,8 @@ pub fn game(
     record: &GameRecord,
     seats: usize,
     timing: Option<Option<&v1::GameTiming>>,
-) -> Vec<Cell> {
-    let mut cells = Vec::with_capacity(MOST_CELLS);
+    cells: &mut Vec<Cell>,
+) {
     cells.extend([
         format!("{}/{}", rules.header.tournament_id, record.index).into(),
         record.index.into(),
@@ -210,7 +207,7 @@ pub fn game(
         record.plies.into(),
         record.termination.name().into(),
         faults(record).into(),
-        hex::encode(record.hash).into(),
+        hexadecimal(&record.hash).into(),
     ]);
     if let Some(timing) = timing {
         cells.extend([
@@ -219,7 +216,14 @@ pub fn game(
             timing.map(|timing| timing.duration_us).into(),
         ]);
     }
-    cells
+}
+
+/// A hash as text, in one step.
+fn hexadecimal(hash: &[u8; 32]) -> String {
+    let mut digits = vec![0; 64];
+    // There is room for all of them, and all of them are ASCII.
+    let _ = hex::encode_to_slice(hash, &mut digits);
+    String::from_utf8(digits).unwrap_or_default()
 }
 
 /// Faults of a game as `seat:kind`, separated by spaces.
@@ -252,7 +256,7 @@ pub fn decision_columns() -> Vec<ExportColumn> {
 pub fn decisions(
     rules: &TournamentRecords,
     record: &GameRecord,
-    row: &mut dyn FnMut(Vec<Cell>) -> Result,
+    row: &mut dyn FnMut(&mut Vec<Cell>) -> Result,
 ) -> Result {
     let id: Arc<str> = format!("{}/{}", rules.header.tournament_id, record.index).into();
     let mut drawn = String::new();
@@ -270,7 +274,7 @@ pub fn decisions(
             }
             let seat = described.seat;
             let agent = seat.and_then(|seat| record.seats.get(usize::from(seat)));
-            let cells = vec![
+            let mut cells = vec![
                 Arc::clone(&id).into(),
                 record.index.into(),
                 ply.into(),
@@ -283,7 +287,7 @@ pub fn decisions(
             ];
             ply += 1;
             if outcome.is_ok() {
-                outcome = row(cells);
+                outcome = row(&mut cells);
             }
         });
     replayed

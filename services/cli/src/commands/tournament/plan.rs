@@ -1,6 +1,10 @@
 //! `arena tournament plan`
 
-use arena_report::{export::sink::csv_row, text::csv_line, units};
+use arena_report::{
+    export::{sink::csv_row, table::Cell},
+    text::csv_line,
+    units,
+};
 use std::path::PathBuf;
 
 use arena_model::{
@@ -259,7 +263,7 @@ impl<'a> Plan<'a> {
             Format::Csv => {
                 let fields = value.as_object().into_iter().flatten();
                 let keys = csv_line(fields.clone().map(|(key, _)| key));
-                let cells = fields.map(|(_, value)| value.clone().into()).collect();
+                let cells = fields.map(|(_, value)| Cell::from(value.clone()));
                 output::write(&(keys + &csv_row(cells, false)))
             }
             Format::Table => output::write(&self.text(id)),
