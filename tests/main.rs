@@ -13,6 +13,8 @@ mod benchmark;
 mod check_steps;
 /// Users find games, tournaments and tables by their properties.
 mod commands;
+/// Crowds of connections leave files for the store, and room for the coordinator's user.
+mod crowds;
 /// Games that damage removed are played again.
 mod damage;
 /// Every call needs a token or certificate.
