@@ -67,6 +67,8 @@ mod readme;
 mod records;
 /// Games that repeat count once.
 mod repeats;
+/// The workflow of releases packs this machine's target.
+mod release;
 /// Reports, tables and claims agree, and reports stay small.
 mod reports;
 /// Every game replays and reruns; a changed record does not.
