@@ -65,10 +65,10 @@ mod python;
 mod readme;
 /// Dice follow from the seed, and one line is enough to play its game again.
 mod records;
-/// Games that repeat count once.
-mod repeats;
 /// The workflow of releases packs this machine's target.
 mod release;
+/// Games that repeat count once.
+mod repeats;
 /// Reports, tables and claims agree, and reports stay small.
 mod reports;
 /// Every game replays and reruns; a changed record does not.

@@ -38,15 +38,12 @@ fn release_workflow_packs_this_target() {
     let world = World::with_python();
     let checkout = world.folder().join("checkout");
     fs::create_dir(&checkout).expect("a folder");
-    // Everything of the repository but what was built.
-    for entry in fs::read_dir(repository())
-        .expect("the repository")
-        .flatten()
-    {
-        if entry.file_name() != "target" {
-            symlink(entry.path(), checkout.join(entry.file_name())).expect("a link");
-        }
-    }
+    // Everything of the repository but what was built: some steps write beside the sources.
+    let mut copy = world.command("bash");
+    let tar = "tar -C \"$0\" --exclude ./target --exclude ./.git -cf - . | tar -C \"$1\" -xf -";
+    copy.args(["-euo", "pipefail", "-c", tar]);
+    copy.arg(repository()).arg(&checkout);
+    let _ = world.run(copy).ok();
     let host = host();
     let built = checkout.join("target").join(&host).join("dist");
     fs::create_dir_all(&built).expect("a folder");
