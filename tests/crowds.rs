@@ -150,6 +150,7 @@ my ($path, $file, $number) = @ARGV;
 open(my $request, '<:raw', $file) or die;
 my $bytes = do { local $/; <$request> };
 $| = 1;
+$SIG{PIPE} = 'IGNORE';
 my @kept;
 for (1 .. $number) {
     my $socket = IO::Socket::UNIX->new(Peer => $path) or die;
