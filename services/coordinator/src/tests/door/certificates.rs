@@ -20,6 +20,9 @@ use crate::{Access, Options};
 /// Maximum time until files are read again, many times longer than it takes.
 const LIMIT: Duration = Duration::from_secs(20);
 
+/// Pause between two calls.
+const PAUSE: Duration = Duration::from_millis(50);
+
 /// An authority, and what it signs, as PEM files of a folder.
 struct Authority<'a> {
     folder: &'a Path,
@@ -217,16 +220,31 @@ async fn certificates_end_with_their_authority() {
     assert!(status.source().is_some(), "no TLS: {status}");
     let mut worker = FakeWorker::join_with(connection(&old, "one"), "one", 1).await;
 
-    let draft = path("clients.new");
-    std::fs::copy(path("new/ca.pem"), &draft).expect("a file");
-    std::fs::rename(draft, &clients).expect("a file");
-    let replaced = async {
-        while list(&new).await.is_err() {
-            sleep(Duration::from_millis(50)).await;
-        }
+    let replace = |names: &[&str]| {
+        let files = names.iter().map(|name| std::fs::read_to_string(path(name)));
+        let content: std::io::Result<String> = files.collect();
+        let draft = path("clients.new");
+        std::fs::write(&draft, content.expect("the files")).expect("a file");
+        std::fs::rename(draft, &clients).expect("a file");
     };
-    let replaced = timeout(LIMIT, replaced).await;
-    replaced.expect("the new authority is used without a restart");
+    // During a change, the file has both.
+    replace(&["old/ca.pem", "new/ca.pem"]);
+    let replaced = timeout(LIMIT, async {
+        while list(&new).await.is_err() {
+            sleep(PAUSE).await;
+        }
+    });
+    replaced.await.expect("no restart is needed");
+    list(&old).await.expect("an authority of the file");
+    worker.try_lease(0).await.expect("its connection stays");
+
+    replace(&["new/ca.pem"]);
+    let replaced = timeout(LIMIT, async {
+        while list(&old).await.is_ok() {
+            sleep(PAUSE).await;
+        }
+    });
+    replaced.await.expect("the old authority ends");
     let status = list(&old).await.expect_err("the old authority");
     assert!(status.source().is_some(), "no TLS: {status}");
     // Connections that were open end, too.
