@@ -4,8 +4,10 @@
 
 use std::{
     collections::BTreeMap,
-    env, fs,
-    io::Write,
+    env,
+    ffi::OsStr,
+    fs,
+    io::{BufRead, BufReader, Write},
     net::{Ipv4Addr, TcpListener},
     os::{
         linux::net::SocketAddrExt,
@@ -24,7 +26,10 @@ use arena_model::SandboxLevel;
 use arena_sandbox::{Layer, PACKAGE, Plan, RUN, SCRATCH, TreeLimits, cgroup};
 use arena_tests::{arena, repository};
 use arena_worker::guard::Report;
-use nix::unistd::{Uid, gethostname};
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::{Pid, Uid, gethostname},
+};
 use serde::Deserialize;
 
 /// The unprivileged user of the tests that root runs.
@@ -37,6 +42,9 @@ const LIMITS: TreeLimits = TreeLimits {
     cpu_ms: 500,
     cpus: 0,
 };
+
+/// The escapes to the local token of a coordinator of the same user.
+const LOCAL_TOKEN: [&str; 2] = ["list_local_tokens", "read_local_token"];
 
 /// The escape that only the limit of CPU time stops.
 const BURNS: &str = "burn_processor";
@@ -179,6 +187,14 @@ impl World {
         self.folder.path().join(name).display().to_string()
     }
 
+    fn uid(&self) -> u32 {
+        match self.who {
+            Who::Root => 0,
+            Who::Other if Uid::effective().is_root() => OTHER,
+            Who::Other => Uid::effective().as_raw(),
+        }
+    }
+
     /// What the program has to know.
     fn arguments(&self) -> Vec<String> {
         let namespace = |name: &str| {
@@ -186,11 +202,7 @@ impl World {
             format!("ns_{name}={}", link.display())
         };
         let port = self.port.local_addr().expect("an address").port();
-        let uid = match self.who {
-            Who::Root => 0,
-            Who::Other if Uid::effective().is_root() => OTHER,
-            Who::Other => Uid::effective().as_raw(),
-        };
+        let uid = self.uid();
         let host = gethostname().expect("a name");
         let device = fs::metadata(self.path("own/scratch"))
             .expect("a folder")
@@ -220,6 +232,11 @@ impl World {
     /// Tries an escape in a sandbox of these layers.
     fn attempt(self, name: &str, layers: &[Layer]) -> Outcome {
         let path = |name: &str| PathBuf::from(self.path(name));
+        let mut arguments = self.arguments();
+        let coordinator = LOCAL_TOKEN.contains(&name).then(|| Coordinator::of(&self));
+        if let Some(coordinator) = &coordinator {
+            arguments.extend(coordinator.arguments());
+        }
         let plan = Plan {
             layers: layers.to_vec(),
             folder: path("own"),
@@ -248,7 +265,7 @@ impl World {
             .args(["agent", "guard", "--plan", &plan, "--"])
             .arg(program())
             .arg(name)
-            .args(self.arguments())
+            .args(arguments)
             .env("CANARY", "canary")
             .env("PWD", path("own/scratch"))
             .current_dir(path("own/scratch"))
@@ -274,6 +291,52 @@ impl World {
     }
 }
 
+/// A coordinator that has written its local token for the user of the worker.
+struct Coordinator {
+    process: Child,
+    token: PathBuf,
+}
+
+impl Coordinator {
+    fn of(world: &World) -> Self {
+        let mut command = as_user(world.who, arena());
+        command
+            .args(["coordinator", "--data", &world.path("worker/data")])
+            .args(["--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0"])
+            .env_remove("XDG_RUNTIME_DIR")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        let mut process = command.spawn().expect("a coordinator");
+        let mut line = String::new();
+        let stdout = process.stdout.take().expect("a pipe");
+        let read = BufReader::new(stdout).read_line(&mut line);
+        read.expect("its addresses");
+        let addresses: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+        let listen = addresses["listen"].as_str().expect("an address");
+        let (_, port) = listen.rsplit_once(':').expect("a port");
+        let token = format!("/tmp/arena-{}/{port}.token", world.uid()).into();
+        Self { process, token }
+    }
+
+    fn arguments(&self) -> [String; 2] {
+        assert!(self.token.is_file(), "{} is missing", self.token.display());
+        let folder = self.token.parent().expect("a folder");
+        [
+            format!("local_token={}", self.token.display()),
+            format!("local_tokens={}", folder.display()),
+        ]
+    }
+}
+
+impl Drop for Coordinator {
+    fn drop(&mut self) {
+        // It removes its token.
+        let process = Pid::from_raw(self.process.id() as i32);
+        let _ = kill(process, Signal::SIGTERM);
+        let _ = self.process.wait();
+    }
+}
+
 impl Drop for World {
     fn drop(&mut self) {
         for child in [&mut self.worker, &mut self.opponent] {
@@ -283,7 +346,7 @@ impl Drop for World {
     }
 }
 
-fn as_user(who: Who, program: &str) -> Command {
+fn as_user(who: Who, program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     if who == Who::Other && Uid::effective().is_root() {
         command.uid(OTHER).gid(OTHER);

@@ -13,6 +13,8 @@ mod benchmark;
 mod check_steps;
 /// Users find games, tournaments and tables by their properties.
 mod commands;
+/// Crowds of connections leave files for the store, and room for the coordinator's user.
+mod crowds;
 /// Games that damage removed are played again.
 mod damage;
 /// Every call needs a token or certificate.
@@ -63,6 +65,8 @@ mod python;
 mod readme;
 /// Dice follow from the seed, and one line is enough to play its game again.
 mod records;
+/// The workflow of releases packs this machine's target.
+mod release;
 /// Games that repeat count once.
 mod repeats;
 /// Reports, tables and claims agree, and reports stay small.

@@ -1,6 +1,11 @@
 //! Slow agents.
 
-use arena_tests::{World, repository, spec, until};
+use std::{
+    fs::{self, Permissions},
+    os::unix::fs::PermissionsExt,
+};
+
+use arena_tests::{World, arena, repository, spec, until};
 use nix::sys::signal::Signal;
 
 const GAMES: u64 = 400;
@@ -89,4 +94,55 @@ fn interrupted_slow_run_keeps_games() {
     assert!(kept >= done, "{kept} of {done} games are kept");
     assert!(kept < GAMES, "it was interrupted");
     assert_eq!(listed["state"], "running");
+}
+
+#[test]
+fn unready_agent_delays_no_other_tournament() {
+    let world = World::new();
+    let coordinator = world.coordinator("data", &["--audit-share", "0"]);
+    let url = coordinator.url();
+    // It is ready at its registration, but not on the worker.
+    for (name, start) in [("unready", "sleep ${TEST_HOST_TAKES:-0}"), ("good", "")] {
+        let serve = format!("exec {} agent serve", arena().display());
+        let program = world.write(name, format!("#!/bin/sh\n{start}\n{serve}\n"));
+        fs::set_permissions(&program, Permissions::from_mode(0o755)).expect("a file of ours");
+        let register = ["agent", "register", name, "--binary", &program];
+        let more = ["--bot", "random", "--start-timeout", "300"];
+        let access = ["--coordinator", &url];
+        let _ = world.arena(&[&register[..], &more, &access].concat()).ok();
+    }
+    let worker = world.worker_with(&coordinator, "TEST_HOST_TAKES", "600");
+    // More games than the worker takes at once, and both agents of each have to start.
+    let text = spec("waits", "cowry", 2_000, &["unready", "good"], "");
+    let waits = world.start_tournament("waits", &text, &url);
+    until("the agent to start", || {
+        let processes = world.processes();
+        let starts = processes.iter().any(|(_, line)| line == "sleep 600");
+        starts.then_some(())
+    });
+    let text = spec("plays", "cowry", 200, &["good", "random"], "");
+    let plays = world.start_tournament("plays", &text, &url);
+    world.finish_tournament(&plays, &url);
+    // The log shows why the first one waits.
+    until("the warning", || {
+        let log = worker.log();
+        let mut lines = log.lines();
+        let waits =
+            lines.any(|line| line.contains("not ready yet") && line.contains("\"unready\""));
+        waits.then_some(())
+    });
+    let show = [
+        "standings",
+        &waits,
+        "--coordinator",
+        &url,
+        "--output",
+        "json",
+    ];
+    assert_eq!(world.arena(&show).ok().json()["games"], 0);
+    let cancel = ["tournament", "cancel", &waits, "--coordinator", &url];
+    let _ = world.arena(&cancel).ok();
+    worker.stop();
+    coordinator.stop();
+    world.nothing_runs();
 }

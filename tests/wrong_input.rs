@@ -153,7 +153,7 @@ fn registration_options_are_checked() {
             "agent", "register", "mine", "--bot", "mcts", "--data", "data",
         ])
         .ok();
-    let cases: [(&[&str], &[&str]); 18] = [
+    let cases: [(&[&str], &[&str]); 16] = [
         (&["x"], &["--bot", "--fragment"]),
         (
             &["x", "--bot", "mcts", "--memory", "100"],
@@ -166,14 +166,6 @@ fn registration_options_are_checked() {
         (
             &["x", "--endpoint", "unix:/tmp/none", "--memory", "100"],
             &["--endpoint", "--memory"],
-        ),
-        (
-            &["x", "--endpoint", "http://169.254.169.254:80"],
-            &["169.254.169.254 is a link-local address"],
-        ),
-        (
-            &["x", "--endpoint", "http://[fd00:ec2::254]:80"],
-            &["metadata service's address"],
         ),
         (
             &["x", "--bot", "mine"],
@@ -240,6 +232,28 @@ fn registration_options_are_checked() {
     }
     nothing_lost(&world, &id, &games);
     errors_read_as_reviewed("registration_options_are_checked", &world);
+}
+
+#[test]
+fn special_endpoints_are_refused() {
+    if !arena_test_isolation::leave_network("special_endpoints_are_refused") {
+        return;
+    }
+    let world = World::new();
+    let (id, games) = kept(&world);
+    for (endpoint, reason) in [
+        (
+            "http://169.254.169.254:80",
+            "169.254.169.254 is a link-local address",
+        ),
+        ("http://[fd00:ec2::254]:80", "metadata service's address"),
+    ] {
+        let register = ["agent", "register", "x", "--data", "data", "--endpoint"];
+        let register = [&register[..], &[endpoint]].concat();
+        let _ = world.arena(&register).fails(2, &[reason]);
+    }
+    nothing_lost(&world, &id, &games);
+    errors_read_as_reviewed("special_endpoints_are_refused", &world);
 }
 
 #[test]

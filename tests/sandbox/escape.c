@@ -11,6 +11,8 @@ static const struct { const char *name; int (*try)(void); } ESCAPES[] = {
 #define X(id) {#id, id}
     X(read_opponent_file),
     X(read_worker_file),
+    X(read_local_token),
+    X(list_local_tokens),
     X(list_opponent_folder),
     X(list_worker_folder),
     X(overwrite_opponent_file),

@@ -2,6 +2,8 @@
 /* Files. */
 E(read_opponent_file) { return reads(below("opponent", "scratch/secret")); }
 E(read_worker_file) { return reads(arg("secret")); }
+E(read_local_token) { return reads(arg("local_token")); }
+E(list_local_tokens) { return lists(arg("local_tokens")); }
 E(list_opponent_folder) { return lists(below("opponent", "scratch")); }
 E(list_worker_folder) { return lists(arg("worker_folder")); }
 E(overwrite_opponent_file) { return opens(below("opponent", "scratch/secret"), O_WRONLY); }

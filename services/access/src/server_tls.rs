@@ -6,13 +6,14 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use tokio::sync::watch;
 use tokio_rustls::{
     TlsAcceptor,
     rustls::{
         RootCertStore, ServerConfig,
         crypto::ring,
-        pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
-        server::WebPkiClientVerifier,
+        pki_types::{CertificateDer, PrivateKeyDer, UnixTime, pem::PemObject},
+        server::{WebPkiClientVerifier, danger::ClientCertVerifier},
     },
 };
 use x509_cert::{Certificate, der::Decode};
@@ -55,11 +56,14 @@ pub struct ServerTls {
     files: TlsFiles,
     protocol: &'static str,
     now: RwLock<Current>,
+    replaced: watch::Sender<()>,
 }
 
 /// The settings in use.
 struct Current {
     config: Arc<ServerConfig>,
+    /// Verifies the certificates of clients, if they may show some.
+    clients: Option<Arc<dyn ClientCertVerifier>>,
     expiries: Vec<Expiry>,
 }
 
@@ -92,6 +96,7 @@ impl ServerTls {
             files,
             protocol,
             now,
+            replaced: watch::Sender::new(()),
         }))
     }
 
@@ -100,6 +105,23 @@ impl ServerTls {
     pub fn acceptor(&self) -> TlsAcceptor {
         let now = self.now.read().unwrap_or_else(PoisonError::into_inner);
         TlsAcceptor::from(Arc::clone(&now.config))
+    }
+
+    /// Completes when the authorities in use do not accept a client's certificate any more. The chain
+    /// is the one that the client has shown.
+    pub async fn rejected(self: Arc<Self>, chain: Vec<CertificateDer<'static>>) {
+        let mut replaced = self.replaced.subscribe();
+        // The sender is a part of this.
+        while self.accepts(&chain) && replaced.changed().await.is_ok() {}
+    }
+
+    fn accepts(&self, chain: &[CertificateDer<'_>]) -> bool {
+        let now = self.now.read().unwrap_or_else(PoisonError::into_inner);
+        let Some((clients, (first, others))) = now.clients.as_ref().zip(chain.split_first()) else {
+            return false;
+        };
+        let verified = clients.verify_client_cert(first, others, UnixTime::now());
+        verified.is_ok()
     }
 
     /// When the certificates in use expire.
@@ -123,6 +145,7 @@ impl ServerTls {
             match read(&self.files, self.protocol) {
                 Ok(read) => {
                     *self.now.write().unwrap_or_else(PoisonError::into_inner) = read;
+                    self.replaced.send_replace(());
                     replaced();
                 }
                 Err(error) => failed(error),
@@ -151,8 +174,8 @@ fn read(files: &TlsFiles, protocol: &str) -> Result<Current, TlsError> {
     let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(|error| TlsError::new(&files.certificate, error))?;
-    let builder = match &files.client_ca {
-        None => builder.with_no_client_auth(),
+    let clients = match &files.client_ca {
+        None => None,
         Some(path) => {
             expiries.push(expiry("client_ca", path, &certificates(path)?)?);
             let verifier = WebPkiClientVerifier::builder_with_provider(
@@ -161,15 +184,19 @@ fn read(files: &TlsFiles, protocol: &str) -> Result<Current, TlsError> {
             );
             // Clients may show a token instead.
             let verifier = verifier.allow_unauthenticated().build();
-            let verifier = verifier.map_err(|error| TlsError::new(path, error))?;
-            builder.with_client_cert_verifier(verifier)
+            Some(verifier.map_err(|error| TlsError::new(path, error))?)
         }
+    };
+    let builder = match &clients {
+        None => builder.with_no_client_auth(),
+        Some(verifier) => builder.with_client_cert_verifier(Arc::clone(verifier)),
     };
     let config = builder.with_single_cert(chain, key);
     let mut config = config.map_err(|error| TlsError::new(&files.certificate, error))?;
     config.alpn_protocols = vec![protocol.as_bytes().to_vec()];
     Ok(Current {
         config: Arc::new(config),
+        clients,
         expiries,
     })
 }

@@ -220,7 +220,8 @@ impl Stream for Incoming {
                 peer.seat = Some(Arc::clone(&place.seat));
                 let io = match (io, &this.tls) {
                     (Io::Plain(stream), Some(tls)) => {
-                        Io::Handshake(Box::new(tls.acceptor().accept(stream)))
+                        let accept = Box::new(tls.acceptor().accept(stream));
+                        Io::Handshake(accept, Arc::clone(tls))
                     }
                     (io, _) => io,
                 };
@@ -319,7 +320,7 @@ enum Io {
     Unix(tokio::net::UnixStream),
     Local(DuplexStream),
     /// TLS is being agreed, by the task of this connection.
-    Handshake(Box<Accept<TcpStream>>),
+    Handshake(Box<Accept<TcpStream>>, Arc<ServerTls>),
     Tls(Box<TlsStream<TcpStream>>),
     /// TLS was not agreed.
     Failed,
@@ -333,6 +334,8 @@ pub struct Connection {
     silence: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     /// The end of a connection whose client does not read.
     unread: Option<Pin<Box<Sleep>>>,
+    /// The end of a connection whose certificate has lost its authority.
+    rejected: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     metrics: Arc<CoordinatorMetrics>,
     _place: Place,
 }
@@ -349,6 +352,7 @@ impl Connection {
                 let _ = timeout(SILENCE_MAX, seat.lost()).await;
             })),
             unread: None,
+            rejected: None,
             metrics: Arc::clone(metrics),
             _place: place,
         }
@@ -366,14 +370,17 @@ impl Connection {
         {
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
-        if let Io::Handshake(accept) = &mut self.io {
+        if let Io::Handshake(accept, tls) = &mut self.io {
             match ready!(Pin::new(accept).poll(context)) {
                 Ok(stream) => {
-                    let shown = stream.get_ref().1.peer_certificates();
-                    let first = shown.and_then(|chain| chain.first());
-                    if let Some(name) = first.and_then(CertificateName::of_certificate) {
-                        // It is set only here.
-                        let _ = self.peer.certificate.set(name);
+                    if let Some(chain) = stream.get_ref().1.peer_certificates() {
+                        let rejected = Arc::clone(tls).rejected(chain.to_vec());
+                        self.rejected = Some(Box::pin(rejected));
+                        if let Some(name) = chain.first().and_then(CertificateName::of_certificate)
+                        {
+                            // It is set only here.
+                            let _ = self.peer.certificate.set(name);
+                        }
                     }
                     self.io = Io::Tls(Box::new(stream));
                 }
@@ -383,12 +390,17 @@ impl Connection {
                 }
             }
         }
+        if let Some(rejected) = &mut self.rejected
+            && rejected.as_mut().poll(context).is_ready()
+        {
+            (self.rejected, self.io) = (None, Io::Failed);
+        }
         Poll::Ready(match &mut self.io {
             Io::Plain(stream) => Ok(Pin::new(stream)),
             Io::Unix(stream) => Ok(Pin::new(stream)),
             Io::Local(stream) => Ok(Pin::new(stream)),
             Io::Tls(stream) => Ok(Pin::new(&mut **stream)),
-            Io::Handshake(_) | Io::Failed => Err(io::ErrorKind::NotConnected.into()),
+            Io::Handshake(..) | Io::Failed => Err(io::ErrorKind::NotConnected.into()),
         })
     }
 }
@@ -462,7 +474,7 @@ impl AsyncWrite for Connection {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &mut self.io {
-            Io::Handshake(_) | Io::Failed => Poll::Ready(Ok(())),
+            Io::Handshake(..) | Io::Failed => Poll::Ready(Ok(())),
             Io::Plain(stream) => Pin::new(stream).poll_shutdown(context),
             Io::Unix(stream) => Pin::new(stream).poll_shutdown(context),
             Io::Local(stream) => Pin::new(stream).poll_shutdown(context),

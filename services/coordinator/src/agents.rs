@@ -23,6 +23,9 @@ pub type CheckNative =
 
 /// Maximum bytes of a registration, with its description.
 const AGENT_BYTES_MAX: usize = 128 << 10;
+/// Maximum number of bots, options, rulesets, choices and arguments of a registration: in memory, each
+/// takes many times the bytes of its message.
+const AGENT_PARTS_MAX: usize = 1_000;
 /// Number of digits of a digest that are shown.
 const SHOWN: usize = 12;
 
@@ -215,6 +218,13 @@ impl Agents {
                 "the description of agent \"{name}\" exceeds {AGENT_BYTES_MAX} bytes"
             )));
         }
+        let parts = part_count(&agent);
+        if parts > AGENT_PARTS_MAX {
+            return Err(Error::Request(format!(
+                "the description of agent \"{name}\" has {parts} bots, options, rulesets, choices \
+                 and arguments: at most {AGENT_PARTS_MAX} are allowed"
+            )));
+        }
         if self.native_agent(name.as_str()).is_some() {
             return Err(Error::AgentConflict(format!(
                 "agent \"{name}\" is a built-in bot: choose another name"
@@ -364,6 +374,21 @@ pub(crate) fn chosen(agent: &v1::Agent) -> Option<&v1::Bot> {
 /// The bots that the process of an agent describes.
 pub(crate) fn bots(agent: &v1::Agent) -> &[v1::Bot] {
     agent.description.as_ref().map_or(&[], |known| &known.bots)
+}
+
+/// Number of bots, options, rulesets, choices and arguments of a registration.
+fn part_count(agent: &v1::Agent) -> usize {
+    let of_option = |option: &v1::BotOption| 1 + option.choices.len() + option.rulesets.len();
+    let of_bot = |bot: &v1::Bot| {
+        let options: usize = bot.options.iter().map(of_option).sum();
+        1 + bot.rulesets.len() + bot.required_options.len() + options
+    };
+    let arguments = match &agent.source {
+        Some(Source::Binary(binary)) => binary.args.len(),
+        _ => 0,
+    };
+    let bots: usize = bots(agent).iter().map(of_bot).sum();
+    bots + agent.options.len() + arguments
 }
 
 /// The options that a bot describes.

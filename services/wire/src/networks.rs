@@ -364,6 +364,9 @@ mod tests {
 
     #[tokio::test]
     async fn resolved_addresses_are_checked() {
+        if !arena_test_isolation::leave_network("resolved_addresses_are_checked") {
+            return;
+        }
         let only: AgentNetworks = "10.0.0.0/8".parse().expect("networks");
         // The number is 169.254.169.254, which the resolver knows without a question.
         for (networks, url, reason) in [

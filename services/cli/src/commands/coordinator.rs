@@ -291,9 +291,9 @@ fn local_socket(data: &Path) -> Option<PathBuf> {
     (path.as_os_str().len() <= SOCKET_PATH_BYTES).then_some(path)
 }
 
-/// Files reserved for other purposes than connections: the store, the metrics and binary
-/// uploads.
-const FILES_RESERVED: u64 = 128;
+/// Files reserved for other purposes than these connections: 64 connections of metrics, 32 of the own
+/// user, 48 uploads and downloads, backups, and the store.
+const FILES_RESERVED: u64 = 256;
 /// Maximum number of connections, whatever the file limit.
 const CONNECTIONS_MAX: u64 = 65_536;
 

@@ -102,9 +102,20 @@ mod tests {
         tokio::spawn(serving);
         let networks = AgentNetworks::default();
         let closed = "http://127.0.0.1:9".to_owned();
-        for url in [url, closed, "http://2852039166:1".to_owned()] {
+        for url in [url, closed] {
             let answer = describe(&networks, &url).await;
             assert!(answer.is_err(), "{url}: {answer:?}");
         }
+    }
+
+    #[tokio::test]
+    async fn link_local_address_is_not_queried() {
+        if !arena_test_isolation::leave_network("link_local_address_is_not_queried") {
+            return;
+        }
+        // The resolver reads the number as 169.254.169.254.
+        let answer = describe(&AgentNetworks::everywhere(), "http://2852039166:1").await;
+        let refused = answer.is_err_and(|error| error.contains("is a link-local address"));
+        assert!(refused);
     }
 }

@@ -10,7 +10,7 @@ use tonic::{Code, Status};
 
 use crate::Options;
 
-use super::fixture::{Fixture, SPEC, memory, options as options_of, refused};
+use super::fixture::{Fixture, SPEC, memory, native, options as options_of, refused};
 
 pub(super) fn sha256(bytes: &[u8]) -> String {
     hex::encode(Sha256::digest(bytes))
@@ -217,6 +217,16 @@ async fn names_and_sources_are_checked() {
             v1::Agent {
                 name: "mine".to_owned(),
                 ..Default::default()
+            },
+            reasons::REQUEST_INVALID,
+        ),
+        (
+            v1::Agent {
+                description: Some(v1::DescribeResponse {
+                    bots: vec![native().bots.remove(0); 1_001],
+                    ..native()
+                }),
+                ..endpoint("mine", "http://127.0.0.1:1")
             },
             reasons::REQUEST_INVALID,
         ),

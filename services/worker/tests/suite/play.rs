@@ -132,25 +132,36 @@ async fn faults_do_not_describe_other_servers() {
         .add_routes(pages.into())
         .serve_with_incoming(tokio_stream::wrappers::TcpListenerStream::new(listener));
     tokio::spawn(serving);
-    // The number is a link-local address.
-    for url in [&server, "http://127.0.0.1:9", "http://2852039166:1"] {
-        let options = AgentOptions {
-            networks: AgentNetworks::default(),
-            discreet: true,
-            ..agents(Builtin::InProcess)
-        };
-        let setup = setup("kalah", vec![endpoint("far", url), native("random")]);
-        let played = play_one(setup, games(1).remove(0), Arc::new(Fixture), options).await;
-        let played = played.expect("a game");
-        assert_eq!(
-            played.record.faults[0].kind,
-            FaultKind::Disconnected,
-            "{url}"
-        );
-        let message = &played.fault_details[0].message;
-        let text = format!("cannot reach {url}: the endpoint did not answer");
-        assert!(message.ends_with(&text), "{message}");
+    for url in [&server, "http://127.0.0.1:9"] {
+        check_discreet_fault(url, AgentNetworks::default()).await;
     }
+}
+
+#[tokio::test]
+async fn faults_do_not_describe_link_local_addresses() {
+    if !arena_test_isolation::leave_network("faults_do_not_describe_link_local_addresses") {
+        return;
+    }
+    // The resolver reads the number as 169.254.169.254.
+    for networks in [AgentNetworks::default(), AgentNetworks::everywhere()] {
+        check_discreet_fault("http://2852039166:1", networks).await;
+    }
+}
+
+async fn check_discreet_fault(url: &str, networks: AgentNetworks) {
+    let options = AgentOptions {
+        networks,
+        discreet: true,
+        ..agents(Builtin::InProcess)
+    };
+    let setup = setup("kalah", vec![endpoint("far", url), native("random")]);
+    let played = play_one(setup, games(1).remove(0), Arc::new(Fixture), options).await;
+    let played = played.expect("a game");
+    let kind = played.record.faults[0].kind;
+    assert_eq!(kind, FaultKind::Disconnected, "{url}");
+    let message = &played.fault_details[0].message;
+    let text = format!("cannot reach {url}: the endpoint did not answer");
+    assert!(message.ends_with(&text), "{message}");
 }
 
 #[tokio::test]

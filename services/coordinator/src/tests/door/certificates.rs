@@ -1,6 +1,6 @@
 //! The role of a client's certificate.
 
-use std::{future::pending, path::Path};
+use std::{error::Error, future::pending, path::Path, time::Duration};
 
 use arena_access::{Bearer, Connection, CredentialFiles, Credentials, TlsFiles, Token};
 use arena_wire::{
@@ -11,10 +11,17 @@ use arena_wire::{
     },
 };
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, SanType};
+use tokio::time::{sleep, timeout};
 use tonic::{Code, Status};
 
-use super::super::fixture::{memory, options, refused};
+use super::super::fixture::{FakeWorker, memory, options, refused};
 use crate::{Access, Options};
+
+/// Maximum time until files are read again, many times longer than it takes.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// Pause between two calls.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// An authority, and what it signs, as PEM files of a folder.
 struct Authority<'a> {
@@ -49,16 +56,21 @@ impl<'a> Authority<'a> {
         write("key", key.serialize_pem());
     }
 
-    /// What a client with this certificate gets as answers if it reads, and if it does what only
-    /// administrators may.
-    async fn try_calls(&self, url: &str, file: &str) -> [Result<(), Status>; 2] {
+    /// A client with this certificate, and with the authority of the server.
+    fn credentials(&self, file: &str, ca: &Path) -> Credentials {
         let path = |ending| self.folder.join(format!("{file}.{ending}"));
         let files = CredentialFiles {
-            ca: Some(self.folder.join("ca.pem")),
+            ca: Some(ca.to_owned()),
             identity: Some((path("pem"), path("key"))),
             token: None,
         };
-        let credentials = Credentials::of_files(&files).expect("its files");
+        Credentials::of_files(&files).expect("its files")
+    }
+
+    /// What a client with this certificate gets as answers if it reads, and if it does what only
+    /// administrators may.
+    async fn try_calls(&self, url: &str, file: &str) -> [Result<(), Status>; 2] {
+        let credentials = self.credentials(file, &self.folder.join("ca.pem"));
         let endpoints = credentials.endpoints(url).expect("a URL");
         let channel = endpoints[0].connect().await.expect("it listens");
         let connection = Connection::new(channel, Bearer::none());
@@ -158,4 +170,88 @@ async fn certificate_has_the_role_of_its_uri() {
     for answer in authority.try_calls(&url, "admin").await {
         answer.expect("an admin");
     }
+}
+
+#[tokio::test]
+async fn certificates_end_with_their_authority() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    let folders = ["server", "old", "new"].map(path);
+    let [server, old, new] = folders.each_ref().map(|folder| {
+        std::fs::create_dir(folder).expect("a folder");
+        Authority::new(folder)
+    });
+    let loopback = SanType::IpAddress("127.0.0.1".parse().expect("an address"));
+    server.issue("server", &[], vec![loopback]);
+    for clients in [&old, &new] {
+        clients.issue("one", &[], vec![uri("arena:worker:one")]);
+        clients.issue("two", &[], vec![uri("arena:viewer:two")]);
+    }
+    let clients = path("clients.pem");
+    std::fs::copy(path("old/ca.pem"), &clients).expect("a file");
+    let service = Options {
+        access: Access::Tokens {
+            admin: Token::draw().expect("random numbers"),
+        },
+        tls: Some(TlsFiles {
+            certificate: path("server/server.pem"),
+            key: path("server/server.key"),
+            client_ca: Some(clients.clone()),
+        }),
+        metrics: None,
+        ..options(memory())
+    };
+    let service = service.build().await.expect("it starts");
+    let url = format!("https://{}", service.listen.expect("asked for"));
+    tokio::spawn(service.run(pending()));
+
+    let ca = path("server/ca.pem");
+    let connection = |authority: &Authority<'_>, file: &str| {
+        let connection = authority.credentials(file, &ca).connect_lazy(&url);
+        connection.expect("a URL")
+    };
+    let list = async |authority: &Authority<'_>| {
+        let mut reader = CoordinatorServiceClient::new(connection(authority, "two"));
+        let listed = reader.list_agents(v1::ListAgentsRequest::default()).await;
+        listed.map(drop)
+    };
+    list(&old).await.expect("the authority in use");
+    let status = list(&new).await.expect_err("another authority");
+    assert!(status.source().is_some(), "no TLS: {status}");
+    let mut worker = FakeWorker::join_with(connection(&old, "one"), "one", 1).await;
+
+    let replace = |names: &[&str]| {
+        let files = names.iter().map(|name| std::fs::read_to_string(path(name)));
+        let content: std::io::Result<String> = files.collect();
+        let draft = path("clients.new");
+        std::fs::write(&draft, content.expect("the files")).expect("a file");
+        std::fs::rename(draft, &clients).expect("a file");
+    };
+    // During a change, the file has both.
+    replace(&["old/ca.pem", "new/ca.pem"]);
+    let replaced = timeout(LIMIT, async {
+        while list(&new).await.is_err() {
+            sleep(PAUSE).await;
+        }
+    });
+    replaced.await.expect("no restart is needed");
+    list(&old).await.expect("an authority of the file");
+    worker.try_lease(0).await.expect("its connection stays");
+
+    replace(&["new/ca.pem"]);
+    let replaced = timeout(LIMIT, async {
+        while list(&old).await.is_ok() {
+            sleep(PAUSE).await;
+        }
+    });
+    replaced.await.expect("the old authority ends");
+    let status = list(&old).await.expect_err("the old authority");
+    assert!(status.source().is_some(), "no TLS: {status}");
+    // Connections that were open end, too.
+    let ended = timeout(LIMIT, worker.notices.message()).await;
+    let ended = ended.expect("the stream of the worker ends");
+    assert!(!matches!(ended, Ok(Some(_))), "{ended:?}");
+    let status = worker.try_lease(0).await.expect_err("the old authority");
+    assert!(status.source().is_some(), "no TLS: {status}");
+    FakeWorker::join_with(connection(&new, "one"), "one", 2).await;
 }

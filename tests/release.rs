@@ -1,0 +1,119 @@
+//! The steps of the workflow of releases that need neither GitHub nor Docker, for this machine's target.
+
+use std::{fs, os::unix::fs::symlink, path::Path, process::Command};
+
+use arena_tests::{Output, World, arena, find, lacks, repository};
+use serde_norway::Value;
+
+/// Steps that do not run here: they need the network, Docker or an identity of GitHub. The table in
+/// deploy/README.md calls their results untested.
+const ELSEWHERE: [&str; 6] = [
+    "cargo install cargo-cyclonedx ",
+    "docker build ",
+    "echo \"${{ secrets.GITHUB_TOKEN }}\" | docker login ",
+    "docker push ",
+    "cosign sign-blob ",
+    "gh release create ",
+];
+
+/// The commands of a job that run here.
+fn commands(workflow: &Value, job: &str) -> Vec<String> {
+    let steps = workflow["jobs"][job]["steps"].as_sequence().expect("steps");
+    let commands = steps.iter().filter_map(|step| step["run"].as_str());
+    commands
+        .filter(|command| !ELSEWHERE.iter().any(|it| command.starts_with(it)))
+        .map(str::to_owned)
+        .collect()
+}
+
+fn host() -> String {
+    let output = Command::new("rustc").arg("-vV").output().expect("rustc");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    host.expect("a target").to_owned()
+}
+
+#[test]
+fn release_workflow_packs_this_target() {
+    let world = World::with_python();
+    let checkout = world.folder().join("checkout");
+    fs::create_dir(&checkout).expect("a folder");
+    // Everything of the repository but what was built: some steps write beside the sources.
+    let mut copy = world.command("bash");
+    let tar = "tar -C \"$0\" --exclude ./target --exclude ./.git -cf - . | tar -C \"$1\" -xf -";
+    copy.args(["-euo", "pipefail", "-c", tar]);
+    copy.arg(repository()).arg(&checkout);
+    let _ = world.run(copy).ok();
+    let host = host();
+    let built = checkout.join("target").join(&host).join("dist");
+    fs::create_dir_all(&built).expect("a folder");
+    symlink(arena(), built.join("arena")).expect("a link");
+    let run = |line: &str| -> Output {
+        let mut command = world.command("bash");
+        command
+            .args(["-euo", "pipefail", "-c", line])
+            .current_dir(&checkout);
+        // This program is packed: the profile `dist` takes many minutes.
+        command.env("ARENA_BIN", built.join("arena"));
+        world.run(command)
+    };
+
+    let workflow = fs::read_to_string(repository().join(".github/workflows/release.yml"));
+    let workflow: Value = serde_norway::from_str(&workflow.expect("a workflow")).expect("YAML");
+    assert_eq!(commands(&workflow, "image"), [""; 0]);
+    let pack = commands(&workflow, "binaries");
+    assert!(
+        pack.len() == 2 && pack[0].starts_with("deploy/release "),
+        "{pack:?}"
+    );
+    for line in pack {
+        let _ = run(&line.replace("${{ matrix.target }}", &host)).ok();
+    }
+    let files = checkout.join("files");
+    symlink("target/release-files", &files).expect("a link");
+    let name = format!("arena-{}-{host}", env!("CARGO_PKG_VERSION"));
+    let crates = files.join(format!("{name}.cdx.json"));
+    if lacks("the list of crates", &["cargo-cyclonedx"]) {
+        fs::write(&crates, "{}").expect("a file");
+    }
+    let publish = commands(&workflow, "publish");
+    assert_eq!(publish.len(), 1, "{publish:?}");
+    let _ = run(&publish[0]).ok();
+
+    let sums = fs::read_to_string(files.join("SHA256SUMS")).expect("checksums");
+    for ending in [".tar.gz", ".whl", ".cdx.json"] {
+        assert!(sums.lines().any(|line| line.ends_with(ending)), "{sums}");
+    }
+    let check = "cd files && sha256sum --check --strict SHA256SUMS *.tar.gz.sha256";
+    let _ = run(check).ok();
+    check_archive(&run, &name, &checkout);
+    check_wheel(&run);
+}
+
+/// The archive has a program that runs, its manual pages, and the licenses.
+fn check_archive(run: &impl Fn(&str) -> Output, name: &str, checkout: &Path) {
+    let _ = run(&format!("tar -xzf files/{name}.tar.gz")).ok();
+    let folder = checkout.join(name);
+    for file in ["LICENSE-APACHE", "LICENSE-MIT", "README.md", "CHANGELOG.md"] {
+        let packed = fs::read(folder.join(file)).expect(file);
+        assert_eq!(packed, fs::read(repository().join(file)).expect(file));
+    }
+    assert!(folder.join("man/arena.1").is_file());
+    let version = run(&format!("{name}/arena --version")).ok().stdout;
+    assert!(version.contains(env!("CARGO_PKG_VERSION")), "{version}");
+}
+
+/// The wheel has the program without its debug information.
+fn check_wheel(run: &impl Fn(&str) -> Output) {
+    let list = "import glob, zipfile; \
+        [print(it.file_size, it.filename) for it in zipfile.ZipFile(*glob.glob('files/*.whl')).infolist()]";
+    let listed = run(&format!("python3 -c \"{list}\"")).ok().stdout;
+    let program = listed.lines().find_map(|line| line.strip_suffix("/arena"));
+    let bytes = program.and_then(|line| line.split(' ').next()?.parse::<u64>().ok());
+    let bytes = bytes.unwrap_or_else(|| panic!("no program: {listed}"));
+    let whole = arena().metadata().map(|it| it.len()).expect("a program");
+    assert!(
+        bytes < whole || find("strip").is_none(),
+        "{bytes} of {whole}"
+    );
+}
