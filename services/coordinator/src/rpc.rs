@@ -11,6 +11,7 @@ mod endpoints;
 pub(crate) mod estimates;
 mod figures;
 mod gate;
+mod malformed;
 mod pages;
 mod refusals;
 mod sealed;

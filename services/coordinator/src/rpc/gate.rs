@@ -23,6 +23,7 @@ use tonic_types::StatusExt;
 use super::{
     answers::Answers,
     bodies::{Bounded, Permitted, READ_MAX},
+    malformed::with_reason,
     refusals::Refusals,
     waiting::Waiting,
 };
@@ -394,7 +395,7 @@ where
             let answer = match permitted.await {
                 Ok(()) => tokio::select! {
                     biased;
-                    answer = answering => answer,
+                    answer = answering => answer.map(with_reason),
                     error = &mut ended => Ok(Status::from(error).into_http()),
                 },
                 Err(error) => Ok(Status::from(error).into_http()),
