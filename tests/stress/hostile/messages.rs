@@ -184,7 +184,7 @@ impl Writer<'_> {
     /// which have to be right.
     fn known(&mut self, field: &Field) -> Option<Value> {
         let value = self.known.get(&*field.name)?;
-        (self.rng.next_u64() % 8 > 0).then(|| value.clone())
+        (self.below(8) > 0).then(|| value.clone())
     }
 
     fn number(&mut self, field: &Field) -> u64 {

@@ -290,7 +290,7 @@ impl Sender {
 
     /// The session of this sender's worker, which joins again from time to time.
     async fn session(&mut self) -> Result<&Session, Broken> {
-        if self.session_requests % SESSION_REQUESTS == 0 {
+        if self.session_requests.is_multiple_of(SESSION_REQUESTS) {
             self.session = None;
         }
         self.session_requests += 1;
