@@ -23,8 +23,9 @@ use target::Target;
 /// more, for any number of connections. Without these limits it is 2 MiB for each of 128 streams of a
 /// connection.
 const GROWTH_MIB_MAX: u64 = 128;
-/// What all attacks together may leave: memory that the allocator keeps for the next requests.
-const KEPT_MIB_MAX: u64 = 256;
+/// What all attacks together may leave: memory that the allocator keeps for the next requests. The same attacks
+/// again, a second and a third time, leave no more.
+const KEPT_MIB_MAX: u64 = 320;
 /// Maximum time until the coordinator has closed what it has to close; it needs 15 s at most.
 const CLOSED_MAX: Duration = Duration::from_secs(60);
 
