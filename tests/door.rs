@@ -451,14 +451,26 @@ async fn forged_calls_of_workers_are_in_the_trail() {
         };
         client.leave(forged).await.expect_err("no session");
     }
+    let spec = spec("cup", "kalah", 1, &["random", "greedy"], "");
+    let report = v1::ReportRequest {
+        worker_id: "w2".to_owned(),
+        tournament_id: world.start_tournament("cup", &spec, &url),
+        ..Default::default()
+    };
+    client.report(report).await.expect_err("no ticket");
     let list = ["events", "list", "--since", "1h", "--coordinator", &url];
-    let leaves = until("an event", || {
+    let calls = [
+        "\"Leave\",\"target\":\"w1\"",
+        "\"Report\",\"target\":\"w2\"",
+    ];
+    let events = until("an event of each", || {
         let listed = world.arena(&list).ok().stdout;
-        let leaves = listed
-            .lines()
-            .filter(|line| line.contains("\"method\":\"Leave\",\"target\":\"w1\""));
-        Some(leaves.count()).filter(|leaves| *leaves > 0)
+        let events = calls.map(|call| {
+            let call = format!("\"method\":{call}");
+            listed.lines().filter(|line| line.contains(&call)).count()
+        });
+        events.iter().all(|events| *events > 0).then_some(events)
     });
-    assert_eq!(leaves, 1, "the others are counted");
+    assert_eq!(events, [1, 1], "the others are counted");
     coordinator.stop();
 }

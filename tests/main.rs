@@ -7,6 +7,8 @@ mod agent_user;
 mod agreement;
 /// Crates have only the dependencies that the design allows.
 mod architecture;
+/// Each attack on earlier versions has a test that refuses it.
+mod attacks;
 /// The benchmark measures its documented figures.
 mod benchmark;
 /// Each step of `arena agent check` fails agents that break its promise.

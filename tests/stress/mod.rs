@@ -21,6 +21,7 @@ mod databases;
 mod fleet;
 mod full;
 mod holder;
+mod hostile;
 mod kills;
 mod luck;
 mod network;
@@ -175,6 +176,8 @@ stress_tests! {
     Overload(overload::Overload),
     /// Attack a coordinator with stalled, flooding and unread connections.
     Abuse(abuse::Abuse),
+    /// Send valid requests with hostile values, by every kind of caller.
+    Hostile(hostile::Hostile),
     /// Start a second coordinator on a store.
     Holder(holder::Holder),
     /// Kill, end and stop coordinator, workers, guards and agents at random.

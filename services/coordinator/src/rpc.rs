@@ -12,6 +12,7 @@ mod endpoints;
 pub(crate) mod estimates;
 mod figures;
 mod gate;
+mod malformed;
 mod pages;
 mod refusals;
 mod reports;

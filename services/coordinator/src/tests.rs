@@ -15,7 +15,6 @@ mod figures;
 pub(crate) mod fixture;
 mod fleet;
 mod hashes;
-mod hostile;
 mod limits;
 mod pauses;
 mod planning;

@@ -21,7 +21,7 @@ use arena_store::{EVENTS_FILE, full_events_file};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use chain::read;
+use chain::{End, read};
 pub use chain::{WholeTrail, verify_events};
 
 /// Maximum number of events that wait for the disk.
@@ -164,7 +164,7 @@ impl Trail {
         };
         let written = self.written.load(Relaxed);
         let (mut wanted, mut last) = (true, 0);
-        read(data, |line| {
+        read(data, End::Growing, |line| {
             last = line.number;
             wanted = wanted && (line.event.unix_us < since_unix_us || each(line.text()));
         })?;
@@ -322,7 +322,7 @@ mod tests {
 
     fn targets(data: &Path) -> (Vec<String>, Result<(), String>) {
         let mut targets = Vec::new();
-        let read = read(data, |line| targets.push(line.event.target));
+        let read = read(data, End::Whole, |line| targets.push(line.event.target));
         (targets, read)
     }
 
@@ -452,5 +452,30 @@ mod tests {
         let (found, read) = targets(folder.path());
         assert_eq!(found, ["one", "two", "four"]);
         assert!(read.is_err());
+    }
+
+    #[test]
+    fn line_that_is_being_written_breaks_no_chain() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join(EVENTS_FILE);
+        Trail::open(Some(folder.path()))
+            .expect("a file")
+            .record(event("one"));
+        let trail = Trail::open(Some(folder.path())).expect("a file");
+        let last = chain::last(folder.path()).expect("a line");
+        let next = Line::new(last.number + 1, &last.hash, event("é")).text();
+        let whole = std::fs::read(&path).expect("lines");
+        for bytes in 1..next.len() {
+            let cut = [&whole, &next.as_bytes()[..bytes]].concat();
+            std::fs::write(&path, cut).expect("a file");
+            let mut lines = 0;
+            let listed = trail.list(0, |_| {
+                lines += 1;
+                true
+            });
+            assert_eq!((listed, lines), (Ok(()), 1), "{bytes}");
+            // Later, it is a line that was cut.
+            assert!(targets(folder.path()).1.is_err(), "{bytes}");
+        }
     }
 }

@@ -22,6 +22,9 @@ const HALF_HELLO: &[u8] = &[0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3];
 const FILLING_MAX: Duration = Duration::from_secs(2);
 /// Connections that a crowd makes in turn.
 const AT_ONCE: usize = 500;
+/// What memory may grow by during a crowd: this, and this for each connection. A stalled handshake takes 16 KiB.
+const GROWTH_MIB: u64 = 32;
+const CONNECTION_KIB: u64 = 32;
 /// Users at the same time while certificates are replaced.
 const USERS: usize = 4;
 
@@ -134,6 +137,13 @@ impl Abuse {
             wrong.push(format!(
                 "{name}: a healthy connect takes {p99:?} at the 99th percentile during {open} \
                  stalled ones"
+            ));
+        }
+        let grown_max = GROWTH_MIB + ((self.crowd as u64 * CONNECTION_KIB) >> 10);
+        if grown > grown_max {
+            wrong.push(format!(
+                "{name}: memory grew by {grown} MiB during {open} stalled connections, more than \
+                 {grown_max}"
             ));
         }
         for (state, times) in [("alone", &calm), ("with the crowd", &times)] {

@@ -21,6 +21,7 @@ use tonic_types::StatusExt;
 use super::{
     answers::Answers,
     bodies::{Bounded, Permitted},
+    malformed::with_reason,
     refusals::Refusals,
     reports::Reports,
     waiting::Waiting,
@@ -282,7 +283,7 @@ where
             let answer = match permitted.await {
                 Ok(()) => tokio::select! {
                     biased;
-                    answer = answering => answer,
+                    answer = answering => answer.map(with_reason),
                     error = &mut ended => Ok(Status::from(error).into_http()),
                 },
                 Err(error) => Ok(Status::from(error).into_http()),

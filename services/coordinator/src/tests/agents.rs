@@ -57,7 +57,7 @@ pub(super) fn binary(name: &str, bytes: &[u8], version: &str) -> v1::Agent {
     }
 }
 
-fn endpoint(name: &str, url: &str) -> v1::Agent {
+pub(super) fn endpoint(name: &str, url: &str) -> v1::Agent {
     v1::Agent {
         name: name.to_owned(),
         source: Some(Source::Endpoint(v1::EndpointSource {

@@ -10,7 +10,7 @@ use tonic::Code;
 use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
 
 use super::{
-    agents::{binary, parts, register, sha256, upload},
+    agents::{binary, endpoint, parts, register, sha256, upload},
     door::Guarded,
     fixture::{Fixture, refused},
 };
@@ -143,4 +143,21 @@ async fn boundless_limits_of_agents_are_refused() {
     refused(unknown, Code::NotFound, reasons::UNKNOWN_AGENT);
     let agent = register(&mut arena, limited(most), false).await;
     assert_eq!(agent.expect("registered").source, limited(most).source);
+}
+
+#[tokio::test]
+async fn large_registrations_are_refused() {
+    let mut arena = Fixture::new().await;
+    let mut agent = endpoint("large", "http://127.0.0.1:1");
+    agent.version = "x".repeat(950 << 10);
+    for _ in 0..2 {
+        let answer = register(&mut arena, agent.clone(), false).await;
+        let text = refused(answer, Code::InvalidArgument, reasons::REQUEST_INVALID);
+        assert!(text.contains("exceeds 131072 bytes"), "{text}");
+    }
+    let request = v1::GetAgentRequest {
+        name: "large".to_owned(),
+    };
+    let unknown = arena.coordinator.get_agent(request).await;
+    refused(unknown, Code::NotFound, reasons::UNKNOWN_AGENT);
 }

@@ -27,7 +27,7 @@ pub struct WholeTrail {
 /// The first line that was changed or follows one that was removed.
 pub fn verify_events(data: &Path) -> Result<Option<WholeTrail>, String> {
     let (mut first, mut last) = (None, Last::default());
-    read(data, |line| {
+    read(data, End::Whole, |line| {
         first = first.or(Some(line.number));
         last = Last::of(&line);
     })?;
@@ -38,12 +38,21 @@ pub fn verify_events(data: &Path) -> Result<Option<WholeTrail>, String> {
     }))
 }
 
+/// How the newest file ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// With a whole line.
+    Whole,
+    /// Perhaps within a line that is being written, which is not read.
+    Growing,
+}
+
 /// Reads the lines of a trail and checks their chain. Lines after a break are read as well. The oldest
 /// files may be missing, but not the beginning of a file.
-pub(super) fn read(data: &Path, mut each: impl FnMut(Line)) -> Result<(), String> {
+pub(super) fn read(data: &Path, end: End, mut each: impl FnMut(Line)) -> Result<(), String> {
     let files = events_files(data).map_err(|error| error.to_string())?;
     let begins = files.first().and_then(|(name, _)| first_event(name));
-    let mut chain = Chain::new(Some(begins.unwrap_or(1)));
+    let mut chain = Chain::new(Some(begins.unwrap_or(1)), end);
     for (name, file) in files {
         chain.read(&name, file, &mut each)?;
     }
@@ -55,7 +64,7 @@ pub(super) fn last(data: &Path) -> Result<Last, String> {
     let files = events_files(data).map_err(|error| error.to_string())?;
     let mut last = Last::default();
     for (name, file) in files.into_iter().rev() {
-        let mut chain = Chain::new(None);
+        let mut chain = Chain::new(None, End::Whole);
         chain.read(&name, file, &mut |line| last = Last::of(&line))?;
         if let Some(problem) = chain.broken {
             tracing::error!("the audit trail in {}: {problem}", data.display());
@@ -83,6 +92,7 @@ pub(super) fn first_in(path: &Path) -> io::Result<Option<u64>> {
 
 /// What was read of a chain.
 struct Chain {
+    end: End,
     /// Number that the first line must have, before it was read.
     first: Option<u64>,
     /// Hash of the line before; `None` if any line may follow.
@@ -92,8 +102,9 @@ struct Chain {
 }
 
 impl Chain {
-    fn new(first: Option<u64>) -> Self {
+    fn new(first: Option<u64>, end: End) -> Self {
         Self {
+            end,
             first,
             previous: None,
             broken: None,
@@ -102,12 +113,24 @@ impl Chain {
 
     /// Reads the next file.
     fn read(&mut self, name: &str, file: File, each: &mut impl FnMut(Line)) -> Result<(), String> {
-        for (place, text) in BufReader::new(file).lines().enumerate() {
-            let text = text.map_err(|error| format!("{name}: {error}"))?;
+        let mut file = BufReader::new(file);
+        let mut text = Vec::new();
+        for place in 1.. {
+            text.clear();
+            let read = file.read_until(b'\n', &mut text);
+            let bytes = read.map_err(|error| format!("{name}: {error}"))?;
+            if bytes == 0 {
+                break;
+            }
+            let is_cut = !text.ends_with(b"\n");
+            let text = text.trim_ascii_end();
             if text.is_empty() {
                 continue;
             }
-            let line: Option<Line> = serde_json::from_str(&text).ok();
+            let line: Option<Line> = serde_json::from_slice(text).ok();
+            if line.is_none() && is_cut && self.end == End::Growing {
+                break;
+            }
             let is_whole = line.as_ref().is_some_and(|line| {
                 let begins = self.first.is_none_or(|first| first == line.number);
                 let follows = |previous: &String| *previous == line.previous;
@@ -115,7 +138,6 @@ impl Chain {
                 begins && self.previous.as_ref().is_none_or(follows) && line.hash == line.computed()
             });
             if !is_whole && self.broken.is_none() {
-                let place = place + 1;
                 self.broken = Some(format!(
                     "line {place} of {name} was changed, or a line before it was removed"
                 ));

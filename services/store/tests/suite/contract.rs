@@ -2,8 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod binaries;
+mod documents;
+
 use std::{
-    io::Write,
     sync::{
         Arc, Barrier,
         atomic::{AtomicUsize, Ordering},
@@ -15,9 +17,15 @@ use std::{
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
-use crate::{
-    Change, Collection, DOCUMENT_BYTES_MAX, KEY_BYTES_MAX, MemoryStore, Options, SledStore, Store,
-    StoreError, StoredGame, VALUE_BYTES_MAX,
+use crate::{Collection, MemoryStore, Options, SledStore, Store, StoreError, StoredGame};
+use binaries::{
+    a_binary_broken_off_leaves_nothing, a_binary_is_kept_under_its_digest,
+    a_binary_with_another_content_is_refused_and_leaves_nothing,
+};
+use documents::{
+    a_document_reads_as_it_was_written, changes_of_documents_are_made_together,
+    documents_are_listed_by_collection_in_the_order_of_their_keys,
+    what_is_too_large_is_refused_and_nothing_of_it_taken,
 };
 
 /// A game whose bytes follow from its name, so that an exchange of games is found.
@@ -140,111 +148,6 @@ suite! {
     a_closed_store_writes_nothing_more_but_reads
     figures_count_the_games
     a_place_of_the_chain_is_found_again
-}
-
-fn a_document_reads_as_it_was_written(store: &Arc<dyn Store>) {
-    assert_eq!(store.get(Collection::Agents, "random").unwrap(), None);
-    for value in [&b"{}"[..], b"", &[0; 300_000]] {
-        store.put(Collection::Agents, "random", value).unwrap();
-        assert_eq!(
-            store.get(Collection::Agents, "random").unwrap().as_deref(),
-            Some(value)
-        );
-    }
-    assert_eq!(store.get(Collection::Meta, "random").unwrap(), None);
-    let removal = Change {
-        collection: Collection::Agents,
-        key: "random".to_owned(),
-        value: None,
-    };
-    store.put_many(vec![removal.clone()]).unwrap();
-    store.put_many(vec![removal]).unwrap();
-    assert_eq!(store.get(Collection::Agents, "random").unwrap(), None);
-}
-
-fn documents_are_listed_by_collection_in_the_order_of_their_keys(store: &Arc<dyn Store>) {
-    for key in ["b", "a", "ab", "", "ä", "a\0b", "a0"] {
-        store
-            .put(Collection::Tournaments, key, key.as_bytes())
-            .unwrap();
-        store.put(Collection::Agents, key, b"other").unwrap();
-    }
-    let listed = store.list(Collection::Tournaments).unwrap();
-    let expected = ["", "a", "a\0b", "a0", "ab", "b", "ä"];
-    assert_eq!(
-        listed,
-        expected.map(|key| (key.to_owned(), key.as_bytes().to_vec()))
-    );
-    assert_eq!(store.list(Collection::Requests).unwrap(), []);
-}
-
-fn changes_of_documents_are_made_together(store: &Arc<dyn Store>) {
-    store.put(Collection::Agents, "old", b"1").unwrap();
-    let change = |collection, key: &str, value: Option<&[u8]>| Change {
-        collection,
-        key: key.to_owned(),
-        value: value.map(<[u8]>::to_vec),
-    };
-    store
-        .put_many(vec![
-            change(Collection::Agents, "old", None),
-            change(Collection::Agents, "new", Some(b"1")),
-            change(Collection::Agents, "new", Some(b"2")),
-            change(Collection::Requests, "r-1", Some(b"answer")),
-        ])
-        .unwrap();
-    assert_eq!(
-        store.list(Collection::Agents).unwrap(),
-        [("new".to_owned(), b"2".to_vec())]
-    );
-    let over = vec![0; DOCUMENT_BYTES_MAX + 1];
-    let refused = store.put_many(vec![
-        change(Collection::Agents, "new", None),
-        change(Collection::Agents, "large", Some(&over)),
-    ]);
-    assert!(
-        matches!(refused, Err(StoreError::TooLarge { .. })),
-        "{refused:?}"
-    );
-    assert_eq!(
-        store.list(Collection::Agents).unwrap(),
-        [("new".to_owned(), b"2".to_vec())]
-    );
-}
-
-fn what_is_too_large_is_refused_and_nothing_of_it_taken(store: &Arc<dyn Store>) {
-    let long_key = "k".repeat(KEY_BYTES_MAX + 1);
-    let refused = store.put(Collection::Agents, &long_key, b"");
-    assert!(
-        matches!(refused, Err(StoreError::TooLarge { .. })),
-        "{refused:?}"
-    );
-    // The documents of tournaments grow.
-    let largest = vec![7; DOCUMENT_BYTES_MAX];
-    store.put(Collection::Tournaments, "cup", &largest).unwrap();
-    assert_eq!(
-        store.get(Collection::Tournaments, "cup").unwrap(),
-        Some(largest)
-    );
-    let large = StoredGame {
-        record: vec![0; VALUE_BYTES_MAX + 1],
-        ..game("cup", 1)
-    };
-    let refused = store.append_and_wait(vec![game("cup", 0), large]);
-    assert!(
-        matches!(refused, Err(StoreError::TooLarge { .. })),
-        "{refused:?}"
-    );
-    assert_eq!(store.count("cup"), 0);
-    let largest = StoredGame {
-        record: vec![7; VALUE_BYTES_MAX],
-        side: vec![],
-        ..game("cup", 1)
-    };
-    store
-        .append_and_wait(vec![game("cup", 0), largest.clone()])
-        .unwrap();
-    assert_eq!(store.game("cup", 1).unwrap(), Some(largest));
 }
 
 fn games_read_as_they_were_appended_in_index_order(store: &Arc<dyn Store>) {
@@ -405,48 +308,6 @@ fn many_threads_may_append_and_read_at_once(store: &Arc<dyn Store>) {
         games("cup", 0..1_600)
     );
     assert_eq!(store.list(Collection::Meta).unwrap().len(), 8);
-}
-
-fn a_binary_is_kept_under_its_digest(store: &Arc<dyn Store>) {
-    let content = vec![42; 100_000];
-    let sha256 = Sha256::digest(&content).into();
-    assert_eq!(store.binary_path(&sha256), None);
-    for _ in 0..2 {
-        let mut upload = store.begin_binary(sha256).unwrap();
-        for chunk in content.chunks(999) {
-            upload.write_all(chunk).unwrap();
-        }
-        let path = upload.commit().unwrap();
-        assert_eq!(store.binary_path(&sha256), Some(path.clone()));
-        assert!(path.ends_with(hex::encode(sha256)));
-        assert_eq!(std::fs::read(path).unwrap(), content);
-    }
-}
-
-fn a_binary_with_another_content_is_refused_and_leaves_nothing(store: &Arc<dyn Store>) {
-    let sha256 = [1; 32];
-    let mut upload = store.begin_binary(sha256).unwrap();
-    upload.write_all(b"content").unwrap();
-    let refused = upload.commit();
-    assert!(
-        matches!(refused, Err(StoreError::WrongDigest { .. })),
-        "{refused:?}"
-    );
-    assert_eq!(store.binary_path(&sha256), None);
-}
-
-fn a_binary_broken_off_leaves_nothing(store: &Arc<dyn Store>) {
-    let sha256 = Sha256::digest(b"content").into();
-    let mut upload = store.begin_binary(sha256).unwrap();
-    upload.write_all(b"content").unwrap();
-    drop(upload);
-    assert_eq!(store.binary_path(&sha256), None);
-    let path = {
-        let mut upload = store.begin_binary(sha256).unwrap();
-        upload.write_all(b"content").unwrap();
-        upload.commit().unwrap()
-    };
-    assert_eq!(path.parent().unwrap().read_dir().unwrap().count(), 1);
 }
 
 fn a_closed_store_writes_nothing_more_but_reads(store: &Arc<dyn Store>) {
