@@ -95,7 +95,7 @@ impl Command {
             Self::Rulesets(args) => block_on(args.run()),
             Self::Formats(args) => args.run(),
             Self::Paper(command) => block_on(command.run()),
-            Self::Export(args) => block_on(args.run()),
+            Self::Export(args) => block_on_two(args.run()),
             Self::Report(args) => block_on(args.run()),
             Self::Store(command) => command.run(),
             Self::Health(args) => args.run(),
@@ -110,7 +110,21 @@ impl Command {
 /// Runs a command on one thread: on small machines a second runtime thread costs more than
 /// it gains.
 fn block_on<T>(work: impl Future<Output = Outcome<T>>) -> Outcome<T> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
+    run(work, tokio::runtime::Builder::new_current_thread())
+}
+
+/// Runs a command that reads very many games: another thread fetches some while this one uses others.
+fn block_on_two<T>(work: impl Future<Output = Outcome<T>>) -> Outcome<T> {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.worker_threads(1);
+    run(work, runtime)
+}
+
+fn run<T>(
+    work: impl Future<Output = Outcome<T>>,
+    mut runtime: tokio::runtime::Builder,
+) -> Outcome<T> {
+    let runtime = runtime
         .enable_all()
         .build()
         .map_err(|error| Failure::failed(format!("cannot start the runtime: {error}")))?;

@@ -1,7 +1,7 @@
 //! Tables as Parquet: every column is nullable, the compression is zstd, and row groups
 //! bound the memory.
 
-use std::{io, mem, sync::Arc};
+use std::{io, sync::Arc};
 
 use parquet::{
     basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel},
@@ -29,9 +29,9 @@ const GROUP_ROWS: usize = 1 << 14;
 /// A Parquet file.
 pub struct Parquet {
     writer: SerializedFileWriter<Out>,
-    kinds: Vec<ColumnType>,
-    /// Cells of the current row group, by column.
-    kept: Vec<Vec<Cell>>,
+    /// The columns of the current row group.
+    columns: Vec<Column>,
+    rows: usize,
 }
 
 impl Parquet {
@@ -57,34 +57,36 @@ impl Parquet {
         let properties = properties.build();
         Ok(Self {
             writer: SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))?,
-            kinds: columns.iter().map(|column| column.kind).collect(),
-            kept: vec![Vec::new(); columns.len()],
+            columns: columns.iter().map(|it| Column::new(it.kind)).collect(),
+            rows: 0,
         })
     }
 
     fn write_group(&mut self) -> Result {
         let mut group = self.writer.next_row_group()?;
-        for (kind, cells) in self.kinds.iter().zip(&mut self.kept) {
-            write_column(&mut group, *kind, mem::take(cells))?;
+        for column in &mut self.columns {
+            column.write(&mut group)?;
         }
         group.close()?;
+        self.rows = 0;
         Ok(())
     }
 }
 
 impl Sink for Parquet {
     fn row(&mut self, cells: &mut Vec<Cell>) -> Result {
-        for (column, cell) in self.kept.iter_mut().zip(cells.drain(..)) {
+        for (column, cell) in self.columns.iter_mut().zip(cells.drain(..)) {
             column.push(cell);
         }
-        match self.kept.first() {
-            Some(column) if column.len() >= GROUP_ROWS => self.write_group(),
+        self.rows += 1;
+        match self.rows {
+            GROUP_ROWS.. => self.write_group(),
             _ => Ok(()),
         }
     }
 
     fn finish(mut self: Box<Self>) -> Result {
-        if self.kept.first().is_some_and(|column| !column.is_empty()) {
+        if self.rows > 0 {
             self.write_group()?;
         }
         self.writer.into_inner()?.finish()
@@ -104,71 +106,100 @@ fn field(column: &ExportColumn) -> Result<Type> {
         .build()?)
 }
 
-fn write_column(
-    group: &mut SerializedRowGroupWriter<'_, Out>,
-    kind: ColumnType,
-    cells: Vec<Cell>,
-) -> Result<(), ParquetError> {
-    let Some(mut column) = group.next_column()? else {
-        return Err(ParquetError::General("a column too many".to_owned()));
-    };
-    // Definition level 1 means present, 0 means null.
-    let levels = { cells.iter() }.map(|cell| i16::from(*cell != Cell::Null));
-    let levels: Vec<i16> = levels.collect();
-    let there = cells.into_iter().filter(|cell| *cell != Cell::Null);
-    match kind {
-        ColumnType::Int => {
-            let values = there.map(|cell| match cell {
+/// The cells of a column in the current row group.
+struct Column {
+    /// Definition levels: 1 means present, 0 means null.
+    levels: Vec<i16>,
+    /// Those that are present.
+    values: Values,
+    /// The last text of many rows.
+    shared: Option<(Arc<str>, ByteArray)>,
+}
+
+enum Values {
+    Int(Vec<i64>),
+    Real(Vec<f64>),
+    Text(Vec<ByteArray>),
+    Bool(Vec<bool>),
+}
+
+impl Column {
+    fn new(kind: ColumnType) -> Self {
+        Self {
+            levels: Vec::new(),
+            values: match kind {
+                ColumnType::Int => Values::Int(Vec::new()),
+                ColumnType::Real => Values::Real(Vec::new()),
+                ColumnType::Text | ColumnType::Key => Values::Text(Vec::new()),
+                ColumnType::Bool => Values::Bool(Vec::new()),
+            },
+            shared: None,
+        }
+    }
+
+    fn push(&mut self, cell: Cell) {
+        if cell.is_null() {
+            return self.levels.push(0);
+        }
+        self.levels.push(1);
+        match &mut self.values {
+            Values::Int(values) => values.push(match cell {
                 Cell::Int(number) => number,
                 _ => 0,
-            });
-            write::<Int64Type>(&mut column, values, &levels)?;
-        }
-        ColumnType::Real => {
-            let values = there.map(|cell| match cell {
+            }),
+            Values::Real(values) => values.push(match cell {
                 Cell::Real(number) => number,
                 // A whole number.
                 Cell::Int(number) => number as f64,
                 _ => 0.0,
-            });
-            write::<DoubleType>(&mut column, values, &levels)?;
-        }
-        ColumnType::Text | ColumnType::Key => {
-            let mut last: Option<(Arc<str>, ByteArray)> = None;
-            let values = there.map(|cell| match cell {
+            }),
+            Values::Bool(values) => values.push(cell == Cell::Bool(true)),
+            Values::Text(values) => values.push(match cell {
                 Cell::Text(text) => ByteArray::from(text.into_bytes()),
-                Cell::Name(text) => ByteArray::from(text),
-                Cell::Shared(text) => match &last {
+                Cell::Shared(text) => match &self.shared {
                     Some((known, value)) if Arc::ptr_eq(known, &text) => value.clone(),
                     _ => {
                         let value = ByteArray::from(&*text);
-                        last = Some((text, value.clone()));
+                        self.shared = Some((text, value.clone()));
                         value
                     }
                 },
-                other => ByteArray::from(other.to_string().as_str()),
-            });
-            write::<ByteArrayType>(&mut column, values, &levels)?;
-        }
-        ColumnType::Bool => {
-            let values = there.map(|cell| cell == Cell::Bool(true));
-            write::<BoolType>(&mut column, values, &levels)?;
+                other => match other.text() {
+                    Some(text) => ByteArray::from(text),
+                    None => ByteArray::from(other.to_string().as_str()),
+                },
+            }),
         }
     }
-    column.close()
+
+    /// Writes the cells, and forgets them.
+    fn write(&mut self, group: &mut SerializedRowGroupWriter<'_, Out>) -> Result<(), ParquetError> {
+        let Some(mut column) = group.next_column()? else {
+            return Err(ParquetError::General("a column too many".to_owned()));
+        };
+        let levels = &self.levels;
+        match &mut self.values {
+            Values::Int(values) => write::<Int64Type>(&mut column, values, levels)?,
+            Values::Real(values) => write::<DoubleType>(&mut column, values, levels)?,
+            Values::Text(values) => write::<ByteArrayType>(&mut column, values, levels)?,
+            Values::Bool(values) => write::<BoolType>(&mut column, values, levels)?,
+        }
+        self.levels.clear();
+        column.close()
+    }
 }
 
-/// Writes the values that are not null.
+/// Writes the values that are not null, and forgets them.
 fn write<T: DataType>(
     column: &mut SerializedColumnWriter<'_>,
-    values: impl Iterator<Item = T::T>,
+    values: &mut Vec<T::T>,
     levels: &[i16],
 ) -> Result<(), ParquetError> {
-    let values: Vec<T::T> = values.collect();
     column
         .typed::<T>()
-        .write_batch(&values, Some(levels), None)
-        .map(drop)
+        .write_batch(values, Some(levels), None)?;
+    values.clear();
+    Ok(())
 }
 
 impl From<ParquetError> for ReportError {

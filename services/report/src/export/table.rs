@@ -45,6 +45,12 @@ pub enum Cell {
 }
 
 impl Cell {
+    /// True without a value.
+    #[must_use]
+    pub fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+
     /// Its text, if it is text.
     pub fn text(&self) -> Option<&str> {
         match self {
@@ -420,7 +426,7 @@ mod tests {
         for (place, column) in columns.iter().enumerate() {
             let [first, second] = [0, 1].map(|row: usize| &rows[row][place]);
             assert!(fits(column.kind, first), "{}: {first}", column.name);
-            let nothing = *second == Cell::Null || fits(column.kind, second);
+            let nothing = second.is_null() || fits(column.kind, second);
             assert!(nothing, "{}: {second}", column.name);
         }
         assert_eq!(rows[0].len(), columns.len());
