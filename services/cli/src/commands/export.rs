@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// Games per request.
-const PAGE: u32 = 512;
+const PAGE: u32 = 1024;
 
 /// Export the games of a tournament, in index order
 #[derive(Debug, Args)]
