@@ -26,6 +26,8 @@ const GRACE: Duration = Duration::from_secs(3600);
 
 /// Suggested delay for an owner with too many uploads.
 const OWN_WAIT: Duration = Duration::from_secs(2);
+/// Maximum number of arguments of a program: in memory, each takes many times the bytes of its message.
+const ARGS_MAX: usize = 1_000;
 /// Bytes that a smaller binary counts as, because a file occupies as much.
 const BYTES_MIN: u64 = 4096;
 
@@ -221,6 +223,12 @@ pub(crate) fn check_binary(
         return Err(Error::BinaryInvalid(format!(
             "binary {} of {what} \"{name}\" has not been uploaded",
             binary.sha256
+        )));
+    }
+    if binary.args.len() > ARGS_MAX {
+        return Err(Error::BinaryInvalid(format!(
+            "{what} \"{name}\" has {} arguments: at most {ARGS_MAX} are allowed",
+            binary.args.len()
         )));
     }
     let plain = |text: &str| !text.contains(is_hidden);

@@ -85,6 +85,27 @@ pub(super) async fn owner(arena: &Guarded) -> (Token, String) {
 }
 
 #[tokio::test]
+async fn programs_of_rulesets_are_bounded() {
+    let arena = Guarded::new().await;
+    let owner = arena.create(Role::Submitter).await;
+    upload(&arena, &owner).await;
+    let mut user = arena.user(&owner);
+    let answer = user.register_ruleset(ruleset(false, &["-x"; 1_001])).await;
+    let text = refused(answer, Code::InvalidArgument, reasons::BINARY_INVALID);
+    assert!(text.contains("has 1001 arguments: at most 1000"), "{text}");
+    let mut large = ruleset(false, &[]);
+    let rules = large.ruleset.as_mut().and_then(|it| it.rules.as_mut());
+    let package = rules.and_then(|rules| rules.package.as_mut());
+    package.expect("a package").limits = Some(v1::AgentLimits {
+        memory_bytes: u64::MAX,
+        ..Default::default()
+    });
+    let answer = user.register_ruleset(large).await;
+    let text = refused(answer, Code::InvalidArgument, reasons::REQUEST_INVALID);
+    assert!(text.contains("MiB of memory"), "{text}");
+}
+
+#[tokio::test]
 async fn rulesets_are_changed_by_their_owner_and_administrators() {
     let arena = Guarded::new().await;
     let (owner, _) = owner(&arena).await;
