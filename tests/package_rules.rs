@@ -171,6 +171,47 @@ fn rules_that_change_their_answers_are_named() {
     );
 }
 
+/// Two processes that get the same questions remember the same.
+#[test]
+fn rules_that_remember_their_questions_fail_the_check() {
+    let world = World::with_python();
+    hostile(&world, "remembers");
+    let check = ["rulesets", "check", "remembers", "--games", "4"];
+    let check = [&check[..], &["--", "remembers"]].concat();
+    let checked = world.arena(&check).fails(3, &[]).transcript();
+    let expected = "answered differently when it is asked again";
+    assert!(checked.contains(expected), "{checked}");
+    world.nothing_runs();
+}
+
+/// Also the untouched agent of `arena agent new`, which looks at moves of built-in rulesets.
+#[test]
+fn agents_may_play_registered_rulesets_alone() {
+    let world = World::with_python();
+    let of = ["--data", "data"];
+    let arena = |arguments: &[&str]| world.arena(&[arguments, &of].concat()).ok();
+    for new in [&["agent", "new"][..], &["rulesets", "new"]] {
+        let kit = ["--lang", "python", new[0]];
+        let _ = world.arena(&[new, &kit].concat()).ok();
+    }
+    let file = world.folder().join("agent/agent.py");
+    let text = fs::read_to_string(&file).expect("an agent");
+    let text = text.replace("    version=", "    rulesets=[\"pig\"],\n    version=");
+    fs::write(&file, text).expect("written");
+    let register = ["agent", "register", "mine", "--binary", "agent"];
+    let early = arena(&register).stderr;
+    assert!(early.contains("\"pig\", which is not a ruleset"), "{early}");
+    let _ = arena(&["rulesets", "register", "pig", "--package", "rulesets"]);
+    let registered = arena(&[&register[..], &["--replace"]].concat()).stderr;
+    assert!(!registered.contains("warning"), "{registered}");
+    let checked = world.arena(&["agent", "check", "agent"]).transcript();
+    assert!(checked.contains("pig: not built in"), "{checked}");
+    let spec = world.write("pig.toml", spec("pig", "pig", 5, &["mine", "random"], ""));
+    let played = arena(&["run", &spec]).transcript();
+    assert!(played.contains("10/10 games"), "{played}");
+    world.nothing_runs();
+}
+
 #[test]
 fn rules_with_an_action_outside_the_bounds_are_named() {
     fails_in_play("action", "action 40000 is not below 32768");

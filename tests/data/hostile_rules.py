@@ -18,7 +18,7 @@ class Hostile:
     state_bytes_max = 10000
 
     def __init__(self, options, seats):
-        pass
+        self.applied = 0
 
     def initial(self):
         return {"moves": 0, "text": ""}
@@ -42,6 +42,10 @@ class Hostile:
                 raise ValueError("a wrong turn")
         if MODE == "changes":
             state["text"] = str(random.random())
+        if MODE == "remembers":
+            # The same in two processes that are asked the same.
+            self.applied += 1
+            state["text"] = str(self.applied)
         if MODE == "state":
             state["text"] = "x" * (2000 * moves)
         return state

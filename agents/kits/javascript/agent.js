@@ -7,7 +7,9 @@ const GAINS = ["captured", "banked", "hits"];
 // Returns the id of one of the legal moves.
 function choose(decision) {
   const again = Number(decision.botOptions.again);
-  const gains = decision.position.moves.map((move) =>
+  // A game of one's own may not say what its moves do.
+  const moves = decision.position.moves ?? decision.legalMoves.map((id) => ({ id }));
+  const gains = moves.map((move) =>
     GAINS.reduce((sum, key) => sum + (move[key] ?? 0), move.moves_again ? again : 0),
   );
   const best = Math.max(...gains);

@@ -11,6 +11,6 @@ mod variants;
 
 pub use describe::describe;
 pub use plays::Checked;
-pub use rulesets::wrong_names;
+pub use rulesets::{own_rulesets, wrong_names};
 pub use steps::{CheckStep, Report, Step, Verdict};
 pub use target::{FileCopy, Found, Target};

@@ -8,6 +8,7 @@ use std::{
     path::Path,
 };
 
+use arena_store::has_store;
 use arena_worker::package::{BYTES_MAX, Contents, ENTRIES_MAX, MANIFEST, PackageError};
 use flate2::read::MultiGzDecoder;
 use tar::EntryType;
@@ -202,7 +203,10 @@ fn add_folder(
         }
         let file = entry.path();
         let kind = entry.file_type().map_err(at(&file))?;
-        if kind.is_dir() {
+        if kind.is_dir() && has_store(&file) {
+            // With tokens, and with earlier binaries of the agent.
+            continue;
+        } else if kind.is_dir() {
             add_folder(contents, &file, &format!("{path}/"), ignored)?;
         } else if kind.is_symlink() {
             let target = fs::read_link(&file).map_err(at(&file))?;
@@ -312,6 +316,28 @@ mod tests {
             path.to_string_lossy().into_owned()
         });
         Ok(entries.collect())
+    }
+
+    #[test]
+    fn data_folder_is_not_part_of_an_agent() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |path: &str, text: &str| {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            fs::write(path, text).expect("a file");
+        };
+        write(MANIFEST, "command = [\"sh\", \"run\"]");
+        write("run", "");
+        write("data/weights", "");
+        let before = paths(folder.path()).expect("a package");
+        // As commands without --data make it, and under another name.
+        for name in ["arena-data", "models/store"] {
+            let data = folder.path().join(name);
+            let store = arena_store::SledStore::open(&data, &arena_store::Options::default());
+            drop(store.expect("a store"));
+            write(&format!("{name}/admin.token"), "secret");
+        }
+        assert_eq!(paths(folder.path()).expect("a package"), before);
     }
 
     #[test]

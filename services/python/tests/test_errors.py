@@ -61,8 +61,29 @@ def test_missing_program_says_what_to_do(monkeypatch, client):
 @pytest.mark.parametrize("kind", [None, "polars", "pandas", "arrow"])
 def test_missing_package_says_what_to_do(monkeypatch, client, played, kind):
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    with pytest.raises(arena.MissingPackage, match="pip install"):
+    # pyarrow comes with pandas.
+    extra = "polars" if kind in (None, "polars") else "pandas"
+    with pytest.raises(arena.MissingPackage, match=rf"pip install '.*\[{extra}\]'"):
         client.games(played, frame=kind)
+
+
+def test_program_that_is_named_must_exist(monkeypatch, client):
+    monkeypatch.setenv("ARENA_BIN", "/nothing/arena")
+    with pytest.raises(arena.MissingProgram, match="ARENA_BIN is '/nothing/arena'"):
+        client.command("agent", "list")
+
+
+def test_wrong_arguments_are_named(client, played, tmp_path):
+    with pytest.raises(arena.InvalidArgument, match="use .parquet, or client.command"):
+        client.export(played, tmp_path / "games.csv")
+    assert not (tmp_path / "games.csv").exists()
+    for values in ("kalah", 3, []):
+        with pytest.raises(arena.InvalidArgument, match='list of values for "ruleset"'):
+            arena.sweep({"name": "x"}, {"ruleset": values}, client=client)
+    with pytest.raises(arena.InvalidArgument, match='"seed": a spec cannot contain None'):
+        client.start({"name": "x", "seed": None})
+    with pytest.raises(arena.InvalidArgument, match="a path, a text of TOML or a mapping, not 3"):
+        client.start(3)
 
 
 def test_folder_must_exist_and_be_one(tmp_path):

@@ -4,7 +4,7 @@ mod check;
 mod new;
 mod page;
 mod register;
-mod registered;
+pub(crate) mod registered;
 
 use arena_engine::options::{Kind, Preset, Spec};
 use arena_games::RulesetInfo;

@@ -6,8 +6,8 @@ use arena_wire::{convert::required_options, v1};
 use itertools::Itertools;
 
 /// The names in a description that are no names of bots, rulesets or their options, each as an error
-/// message.
-pub fn wrong_names(description: &v1::DescribeResponse) -> Vec<String> {
+/// message. `added` are rulesets that are not built in.
+pub fn wrong_names(description: &v1::DescribeResponse, added: &[String]) -> Vec<String> {
     let wrong = |(place, bot): (usize, &v1::Bot)| {
         let error = bot.name.parse::<AgentName>().err()?;
         Some(format!("bots[{place}].name: {error}"))
@@ -18,17 +18,30 @@ pub fn wrong_names(description: &v1::DescribeResponse) -> Vec<String> {
         .enumerate()
         .filter_map(wrong)
         .collect();
-    problems.extend(unknown_rulesets(description));
+    problems.extend(unknown_rulesets(description, added));
     problems.extend(wrong_options(description));
     problems
 }
 
-fn unknown_rulesets(description: &v1::DescribeResponse) -> Vec<String> {
+/// The rulesets of a description that are neither built in nor resemble one: they may be of one's own.
+pub fn own_rulesets(description: &v1::DescribeResponse) -> Vec<String> {
+    let names = description.bots.iter().flat_map(|bot| &bot.rulesets);
+    let own = names.filter(|name| {
+        let known = arena_games::rulesets().iter().map(|info| info.name);
+        name.parse::<AgentName>().is_ok()
+            && arena_games::ruleset(name).is_err()
+            && nearest(name, known).is_none()
+    });
+    own.unique().cloned().collect()
+}
+
+fn unknown_rulesets(description: &v1::DescribeResponse, added: &[String]) -> Vec<String> {
     let known = || arena_games::rulesets().iter().map(|info| info.name);
     let of_bot = |bot: &v1::Bot| {
         let of_options = bot.options.iter().flat_map(|option| &option.rulesets);
         let names = bot.rulesets.iter().chain(of_options);
-        let unknown = names.filter(|name| arena_games::ruleset(name).is_err());
+        let unknown =
+            names.filter(|name| arena_games::ruleset(name).is_err() && !added.contains(name));
         let problem = |name: &String| {
             let meant = nearest(name, known()).map_or_else(
                 || "; the".to_owned(),
@@ -80,8 +93,12 @@ mod tests {
 
     #[test]
     fn unknown_names_list_known_ones() {
-        assert_eq!(unknown_rulesets(&plays(&["kalah", "cowry"])), [""; 0]);
-        let problems = unknown_rulesets(&plays(&["kahla", "kalah", "kahla", "snap"]));
+        assert_eq!(unknown_rulesets(&plays(&["kalah", "cowry"]), &[]), [""; 0]);
+        let mistaken = plays(&["kahla", "kalah", "kahla", "snap"]);
+        assert_eq!(own_rulesets(&mistaken), ["snap"]);
+        let added = unknown_rulesets(&mistaken, &["snap".to_owned()]);
+        assert_eq!(added.len(), 1);
+        let problems = unknown_rulesets(&mistaken, &[]);
         assert_eq!(problems.len(), 2);
         for word in ["\"kahla\"", "did you mean \"kalah\"?", "oware-abapa"] {
             assert!(problems[0].contains(word), "{}", problems[0]);
@@ -98,7 +115,7 @@ mod tests {
                 name: name.into(),
                 value: value.into(),
             }];
-            wrong_names(&description).join("\n")
+            wrong_names(&description, &[]).join("\n")
         };
         assert_eq!(require("pits", "4"), "");
         for (name, value) in [("pits", "9"), ("pots", "4")] {

@@ -13,7 +13,7 @@ use arena_wire::networks::AgentNetworks;
 use arena_wire::v1::{self, agent::Source};
 use arena_worker::{
     BinaryError, BinaryProvider, Provided,
-    package::{Resources, resources},
+    package::{MANIFEST, Resources, resources},
 };
 use clap::Args;
 use sha2::{Digest, Sha256};
@@ -151,6 +151,16 @@ impl Target {
         let content = package::read(path)?;
         let wrong = |problem: String| Err(Failure::usage(format!("binary {shown} {problem}")));
         if !content.is_executable {
+            let folder = path.parent().filter(|it| it.join(MANIFEST).is_file());
+            if let Some(folder) = folder {
+                let folder = match folder.to_string_lossy() {
+                    name if name.is_empty() => ".".into(),
+                    name => name,
+                };
+                return wrong(format!(
+                    "is a part of an agent: name its folder, {folder}, which has {MANIFEST}"
+                ));
+            }
             return wrong(format!("is not executable; run `chmod +x {shown}`"));
         }
         if content.bytes.is_empty() {

@@ -15,7 +15,7 @@ from typing import Any, Callable, Generator, Mapping, Optional, Sequence, TypeVa
 
 from google.protobuf.message import Message
 
-from . import _frames, specs
+from . import _frames, errors, specs
 from .results import Report, Standings, Tournament
 from .v1 import coordinator_pb2 as v1
 
@@ -161,6 +161,11 @@ def export(
     name: str, of: Id, path: Path, timing: bool, generation: int
 ) -> Steps[None]:
     """Writes a table of an export as Parquet."""
+    if path.suffix.lower() in (".csv", ".json", ".jsonl"):
+        raise errors.InvalidArgument(
+            f"the file is Parquet, so {path.name} cannot end with {path.suffix}: use .parquet, or "
+            f"client.command('export', ..., '--format', '{path.suffix[1:].lower()}')"
+        )
     words = ["export", id_of(of), "--table", name, "--format", "parquet", "--out", str(path)]
     if timing:
         words.append("--with-timing")

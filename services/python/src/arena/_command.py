@@ -16,6 +16,8 @@ def program() -> str:
     """The path of the command: `ARENA_BIN`, the one of this package, or the one in `PATH`."""
     named = os.environ.get("ARENA_BIN")
     if named:
+        if shutil.which(named) is None:
+            raise errors.MissingProgram(f"ARENA_BIN is {named!r}, which is not a program")
         return named
     schemes = [sysconfig.get_path("scripts")]
     if sys.version_info >= (3, 10):

@@ -22,10 +22,12 @@ def choose(kind: Optional[str]) -> str:
         if importlib.util.find_spec(_PACKAGE[one]) is not None:
             return one
     wanted = "polars or pandas" if kind is None else _PACKAGE[kind]
-    raise errors.MissingPackage(
-        f"{wanted} is not installed: run `pip install 'arena-tournaments[polars]'` or "
-        "`pip install 'arena-tournaments[pandas]'`"
-    )
+    extras = {"polars": ["polars"], "pandas": ["pandas"], "arrow": ["pandas"]}
+    commands = [
+        f"`pip install 'arena-tournaments[{extra}]'`"
+        for extra in (["polars", "pandas"] if kind is None else extras[kind])
+    ]
+    raise errors.MissingPackage(f"{wanted} is not installed: run {' or '.join(commands)}")
 
 
 def read(path: Path, kind: str) -> Any:

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Mapping, Optional, Sequence
+from typing import Any, Iterable, Mapping, Optional, Sequence
 
 from . import _command, _frames, errors, specs
 from ._access import PathLike
@@ -152,8 +152,8 @@ def sweep(
     once; without one, they are run here, one after the other.
     """
     kind = _frames.choose(frame)
-    names = list(grid)
-    variants = [dict(zip(names, values)) for values in itertools.product(*grid.values())]
+    lists = {name: _values(name, values) for name, values in grid.items()}
+    variants = [dict(zip(lists, values)) for values in itertools.product(*lists.values())]
     if client is None:
         found = [
             run(spec, set=variant, data=data, workers=workers, show=show).standings
@@ -168,6 +168,16 @@ def sweep(
         for row in standings.rows()
     ]
     return _frames.of_rows(rows, kind)
+
+
+def _values(name: str, values: Any) -> list[Any]:
+    """The values of a key; not a text, whose letters would be values."""
+    found = [] if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
+    if not found:
+        raise errors.InvalidArgument(
+            f'the grid needs a list of values for "{name}", such as [1, 2], not {values!r}'
+        )
+    return found
 
 
 def _beside(variant: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:

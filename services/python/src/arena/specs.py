@@ -43,10 +43,20 @@ def toml(spec: Spec, set: Optional[Mapping[str, Any]] = None) -> str:
             if not isinstance(place, dict):
                 raise errors.InvalidArgument(f'"{name}": {table} is not a table of the spec')
         place[key] = value
-    return "".join(f"{_key(key)} = {_value(value)}\n" for key, value in keys.items())
+    lines = []
+    for key, value in keys.items():
+        try:
+            lines.append(f"{_key(key)} = {_value(value)}\n")
+        except errors.InvalidArgument as error:
+            raise errors.InvalidArgument(f'"{key}": {error.message}') from error
+    return "".join(lines)
 
 
 def _read(path: Union[str, "os.PathLike[str]"]) -> str:
+    if not isinstance(path, (str, os.PathLike)):
+        raise errors.InvalidArgument(
+            f"a spec is a path, a text of TOML or a mapping, not {path!r}"
+        )
     try:
         return Path(path).read_text(encoding="utf-8")
     except OSError as error:

@@ -367,8 +367,24 @@ impl RulesHost {
                 .take(true)
                 .and_then(|other| self.ask_one(other, game, ask));
             self.put_back(process);
-            let (again, other) = again?;
+            let (again, mut other) = again?;
+            let mut repeated = None;
+            if again == answer && self.compared.load(Ordering::Relaxed) == 1 {
+                // Rules that remember their questions answer another time differently. So the processes
+                // are not asked equally often.
+                let (third, process) = self.ask_one(other, game, ask)?;
+                (repeated, other) = (Some(third), process);
+            }
             self.put_back(other);
+            if repeated.is_some_and(|repeated| repeated != answer) {
+                return Err(RulesFailure::new(
+                    RulesCause::Purity,
+                    format!(
+                        "the same question is answered differently when it is asked again: {}",
+                        shown(ask)
+                    ),
+                ));
+            }
             if again != answer {
                 return Err(RulesFailure::new(
                     RulesCause::Purity,

@@ -12,7 +12,9 @@ use crate::{
     failure::{Failure, Outcome},
     output::{self, Format, note},
 };
-use arena_client::check::{Checked, Found, Report, Step, Target, describe, wrong_names};
+use arena_client::check::{
+    Checked, Found, Report, Step, Target, describe, own_rulesets, wrong_names,
+};
 
 /// Environment variables through which runtimes find files outside the agent.
 const SEARCH_PATHS: [&str; 4] = ["PYTHONPATH", "PYTHONHOME", "NODE_PATH", "CLASSPATH"];
@@ -101,12 +103,19 @@ impl CheckArgs {
             }),
         };
         checked.start(&mut report).await?;
-        if let Some(problem) = wrong_names(&description).first() {
+        let own = own_rulesets(&description);
+        if let Some(problem) = wrong_names(&description, &own).first() {
             report.judge(Step::Hello, Err(problem.clone()));
             return self.stop(report, Some(&agent), Failure::differs(problem));
         }
         let bots = units::plural(description.bots.len().max(1) as u64, "bot");
         report.judge(Step::Hello, Ok(bots));
+        if !own.is_empty() {
+            let names = own.join(", ");
+            note(format!(
+                "{names}: not built in, so the check plays no games of it: play some with `arena run`"
+            ));
+        }
         let rulesets = self.rulesets(&bot)?;
         note_search_paths(&found);
         let problems = checked.play(&rulesets, &mut report).await?;

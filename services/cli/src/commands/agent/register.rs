@@ -17,7 +17,7 @@ use itertools::Itertools;
 
 use crate::{
     access::{AccessArgs, Client, request_id},
-    commands::options,
+    commands::{options, rulesets::registered},
     failure::{Failure, Outcome},
     output::{Format, note},
 };
@@ -150,7 +150,7 @@ impl RegisterArgs {
             Process::Registered(name) => registered(client, name, &mut wanted).await?,
             Process::Found(found) => {
                 let found = *found;
-                let description = self.ask(&wanted.name, &found).await?;
+                let description = self.ask(client, &wanted.name, &found).await?;
                 if let (Source::Binary(binary), Some(file)) = (&found.source, &found.file) {
                     upload(client, &binary.sha256, &file.bytes).await?;
                 }
@@ -177,10 +177,20 @@ impl RegisterArgs {
     }
 
     /// Queries a process for its description; `None` for a binary that provides none.
-    async fn ask(&self, name: &str, found: &Found) -> Outcome<Option<v1::DescribeResponse>> {
+    async fn ask(
+        &self,
+        client: &mut Client,
+        name: &str,
+        found: &Found,
+    ) -> Outcome<Option<v1::DescribeResponse>> {
         match check::describe(found).await {
             Ok(description) => {
-                for problem in check::wrong_names(&description) {
+                let mut added = Vec::new();
+                if !check::own_rulesets(&description).is_empty() {
+                    let registered = registered::all(client).await?;
+                    added = registered.into_iter().map(|it| it.name).collect();
+                }
+                for problem in check::wrong_names(&description, &added) {
                     note(format!("warning: {problem}"));
                 }
                 Ok(Some(description))

@@ -26,7 +26,7 @@ use crate::{
 ///
 /// The games are played with the defaults, with each preset, and with each option at its bounds,
 /// for each number of seats. The rules of a package run in the sandbox, and two processes answer
-/// each question.
+/// each question, one of them twice.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -122,7 +122,7 @@ impl RegisterArgs {
 impl ListArgs {
     pub(crate) async fn run(self) -> Outcome {
         let mut access = self.access.open().await?;
-        let all = registered::all(&mut access).await;
+        let all = registered::all(&mut access.client).await;
         let outcome = all.and_then(|all| listing(all)?.print(self.output));
         outcome.and(access.close().await)
     }

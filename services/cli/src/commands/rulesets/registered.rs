@@ -6,17 +6,17 @@ use arena_wire::v1;
 
 use super::{About, register::SHOWN};
 use crate::{
-    access::AccessArgs,
+    access::{AccessArgs, Client},
     failure::{Failure, Outcome},
     output,
 };
 
 /// All registered rulesets.
-pub(super) async fn all(access: &mut Access) -> Outcome<Vec<v1::Ruleset>> {
+pub(crate) async fn all(client: &mut Client) -> Outcome<Vec<v1::Ruleset>> {
     let mut all = Vec::new();
     let mut request = v1::ListRulesetsRequest::default();
     loop {
-        let page = access.client.list_rulesets(request.clone()).await?;
+        let page = client.list_rulesets(request.clone()).await?;
         let page = page.into_inner();
         all.extend(page.rulesets);
         if page.next_page_token.is_empty() {
@@ -43,7 +43,7 @@ pub(super) async fn find(
         }
         Err(error) => return Err(error),
     };
-    let found = all(&mut access).await;
+    let found = all(&mut access.client).await;
     let found = found.map(|all| all.into_iter().find(|it| it.name == name));
     match found {
         Ok(Some(ruleset)) => Ok((access, ruleset)),
