@@ -158,12 +158,20 @@ def serve(
         answers.flush()
 
 
+def _move(answer):
+    """The id that the policy chose; numbers of other libraries are ids, too."""
+    try:
+        return index(answer)
+    except TypeError:
+        raise TypeError(f"choose gave {answer!r}; return one of decision.legal_moves") from None
+
+
 def _answer(choose, games, message):
     batch = message["batch"]
     budget = message.get("time_budget_us", 0)
     try:
         moves = [
-            index(choose(Decision(games[decision["context"]], decision, budget)))
+            _move(choose(Decision(games[decision["context"]], decision, budget)))
             for decision in message["decisions"]
         ]
     except Exception as error:
