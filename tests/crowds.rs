@@ -218,9 +218,9 @@ print "END\n";
 sleep 600;
 "#;
 
-/// A call that any worker may make.
+/// A call of an administrator, whose connections can take all places.
 fn call(token: &str) -> Vec<u8> {
-    let headers = request("/arena.v1.WorkerService/Leave", Some(token), &[]);
+    let headers = request("/arena.v1.CoordinatorService/ListAgents", Some(token), &[]);
     [
         PREFACE.to_vec(),
         frame(Kind::Settings, 0, 0, &[]),
@@ -248,7 +248,7 @@ fn crowd_at_the_socket_leaves_room_for_the_own_user() {
         "token",
         "create",
         "--role",
-        "worker",
+        "admin",
         "--coordinator",
         &listen,
     ];

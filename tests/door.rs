@@ -120,10 +120,14 @@ fn tokens_are_created_listed_and_revoked() {
     let revoke = ["token", "revoke", id, "--coordinator", &url];
     let _ = world.arena(&revoke).ok();
     as_stranger(&world, &list).fails(1, &["was revoked"]);
+    let tokens = ["token", "list", "--coordinator", &url];
+    let revoked = world.arena(&tokens).ok().stdout;
     let again = ["--role", "viewer", "--write", "v.token"];
     let create = ["token", "create", "--coordinator", &url];
     let again = world.arena(&[&create[..], &again].concat());
     again.fails(1, &["cannot write v.token"]);
+    // There is no token that no one has.
+    assert_eq!(world.arena(&tokens).ok().stdout, revoked);
 }
 
 #[test]
@@ -310,6 +314,42 @@ fn open_metrics_need_a_viewer() {
     );
 }
 
+/// People have the whole token at hand when they revoke it.
+#[test]
+fn secret_of_revoked_token_is_kept_nowhere() {
+    let world = World::new();
+    let coordinator = world.coordinator("data", &[]);
+    let url = coordinator.url();
+    create(
+        &world,
+        &coordinator,
+        &["--role", "viewer", "--write", "v.token"],
+    );
+    let text = fs::read_to_string(world.folder().join("v.token")).expect("a token");
+    let text = text.trim();
+    let (id, secret) = text.rsplit_once('-').expect("a secret");
+    let revoke = |text: &str| world.arena(&["token", "revoke", text, "--coordinator", &url]);
+    // Of another coordinator.
+    let unknown = format!("arena-01234567-{secret}");
+    let refused = revoke(&unknown).fails(2, &["no token \"01234567\""]);
+    let typed = format!("{unknown}x");
+    let mistyped = revoke(&typed).fails(2, &["no token \"arena-01234567-…x\""]);
+    let revoked = revoke(text).ok();
+    let list = ["agent", "list", "--coordinator", &url, "--token-file"];
+    world
+        .arena(&[&list[..], &["v.token"]].concat())
+        .fails(1, &["revoked"]);
+    let lines = until("the events", || {
+        let lines = fs::read_to_string(world.folder().join("data/events.jsonl")).ok()?;
+        (lines.matches("RevokeToken").count() >= 2).then_some(lines)
+    });
+    assert!(lines.contains(id.trim_start_matches("arena-")), "{lines}");
+    let outputs = [refused, mistyped, revoked].map(|it| it.stdout + &it.stderr);
+    for kept in outputs.iter().chain([&lines, &coordinator.log()]) {
+        assert!(!kept.contains(secret), "{kept}");
+    }
+}
+
 #[test]
 fn audit_trail_shows_who_did_what() {
     let world = World::new();
@@ -377,10 +417,10 @@ fn audit_trail_shows_who_did_what() {
     assert_eq!(
         details.collect::<Vec<_>>()[..4],
         [
-            None,
+            Some("role submitter"),
             Some("registered bot random"),
             Some("replaced bot random with bot greedy"),
-            None,
+            Some(&*format!("created {tournament}")),
         ]
     );
     // A change of the file is noticed.

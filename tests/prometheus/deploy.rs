@@ -114,9 +114,15 @@ fn every_deploy_file_is_tested() {
             .strip_prefix("grafana/dashboards/")
             .and_then(|name| name.strip_suffix(".json"));
         let name = dashboard.unwrap_or(file);
-        // Tests of the command line, of the READMEs, of PostgreSQL and of Slurm check these.
-        let is_elsewhere =
-            ["SETTINGS.md", "OTHERS.md", "SQL.md", "slurm/workers.sbatch"].contains(&name);
+        // Tests of the command line, of the READMEs, of PostgreSQL, of Slurm and of agents/rules check these.
+        let is_elsewhere = [
+            "SETTINGS.md",
+            "OTHERS.md",
+            "SQL.md",
+            "slurm/workers.sbatch",
+            "packages",
+        ]
+        .contains(&name);
         assert!(
             is_elsewhere || tests.contains(&format!("\"{name}\"")),
             "no test looks at {file}"

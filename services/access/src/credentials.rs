@@ -12,7 +12,7 @@ use crate::{
 /// The files that a user names.
 #[derive(Clone, Debug, Default)]
 pub struct CredentialFiles {
-    /// A file with a token; without it, the token of a local coordinator is found.
+    /// A file with a token; without it and a certificate, the token of a local coordinator is found.
     pub token: Option<PathBuf>,
     /// Certificates of the authority that signed the coordinator's, as PEM.
     pub ca: Option<PathBuf>,
@@ -86,6 +86,8 @@ impl Credentials {
         }
         let bearer = match &files.token {
             Some(path) => Bearer::of_file(path.clone())?,
+            // A user who names a certificate wants to be its holder, not the administrator.
+            None if files.identity.is_some() => Bearer::none(),
             None => Bearer::found(),
         };
         Ok(Self { bearer, tls })

@@ -15,4 +15,4 @@ pub use connection::{Connection, retry_delay};
 pub use credentials::{CredentialFiles, Credentials, DialError};
 pub use local::{ADMIN_TOKEN_FILE, LocalToken, data_token, keep_data_token, read_token};
 pub use server_tls::{CertificateName, Expiry, ServerTls, TlsError, TlsFiles};
-pub use token::{Token, TokenError};
+pub use token::{Token, TokenError, without_secrets};

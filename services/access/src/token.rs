@@ -83,6 +83,32 @@ impl FromStr for Token {
     }
 }
 
+/// A text without the secrets of tokens in it, for logs and errors.
+#[must_use]
+pub fn without_secrets(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(place) = rest.find(PREFIX) {
+        let (before, found) = rest.split_at(place + PREFIX.len());
+        shown.push_str(before);
+        rest = found;
+        let digits = |text: &str| text.bytes().take_while(u8::is_ascii_hexdigit).count();
+        let Some(id) = rest.strip_prefix('-').map(digits) else {
+            continue;
+        };
+        let secret = rest.get(1 + id..).and_then(|rest| rest.strip_prefix('-'));
+        if let Some(secret) = secret.filter(|_| id == 2 * ID_BYTES) {
+            shown.push_str(&rest[..id + 2]);
+            let hidden = digits(secret);
+            if hidden > 0 {
+                shown.push('…');
+            }
+            rest = &secret[hidden..];
+        }
+    }
+    shown + rest
+}
+
 /// Takes the same time for all other tokens.
 impl PartialEq for Token {
     fn eq(&self, other: &Self) -> bool {
@@ -138,5 +164,26 @@ mod tests {
     fn debug_hides_secret() {
         let token = Token::draw().expect("random numbers");
         assert_eq!(format!("{token:?}"), format!("Token({})", token.id()));
+    }
+
+    #[test]
+    fn secrets_are_cut_from_texts() {
+        let token = Token::draw().expect("random numbers");
+        let (text, id) = (token.text(), token.id());
+        let shown = without_secrets(&format!("revoke {text}, arena-store, {text}"));
+        let hidden = format!("arena-{id}-…");
+        assert_eq!(shown, format!("revoke {hidden}, arena-store, {hidden}"));
+        // As far as a cut text has it.
+        let cut = &text[..text.len() - 9];
+        assert_eq!(without_secrets(cut), hidden);
+        for other in [
+            "",
+            "arena",
+            "arena-",
+            "arena-demo-3f9a0c1b22",
+            "ärena-é-arena-ä",
+        ] {
+            assert_eq!(without_secrets(other), other);
+        }
     }
 }

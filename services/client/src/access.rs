@@ -55,7 +55,7 @@ pub struct CredentialFlags {
     #[arg(long, env = "ARENA_TLS_CA", value_name = "FILE")]
     tls_ca: Option<PathBuf>,
 
-    /// Certificate to show to the coordinator, if it asks for one
+    /// Certificate to show to the coordinator, instead of a token
     #[arg(
         long,
         env = "ARENA_TLS_CERT",

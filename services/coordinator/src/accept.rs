@@ -21,7 +21,6 @@ use std::{
 
 use arena_access::{CertificateName, ServerTls};
 use arena_telemetry::{CoordinatorMetrics, Place, Places, Seat};
-use arena_wire::v1::Role;
 use nix::unistd::Uid;
 use tokio::{
     io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf},
@@ -36,7 +35,7 @@ use tonic::transport::server::Connected;
 use crate::{
     door::Principal,
     error::Error,
-    shares::{Share, Shares},
+    shares::{ConnectionShare, ConnectionShares},
 };
 
 /// Maximum time from a connection to its first permitted request, TLS included.
@@ -274,7 +273,7 @@ pub struct Peer {
     is_served: Arc<AtomicBool>,
     seat: Option<Arc<Seat>>,
     /// The part of its owner's share of connections.
-    share: Arc<OnceLock<Share>>,
+    share: Arc<OnceLock<ConnectionShare>>,
 }
 
 impl Peer {
@@ -294,14 +293,12 @@ impl Peer {
         self.certificate.get()
     }
 
-    /// It has made a permitted request, so that its connection may stay, unless users have too many.
-    /// Workers have one each.
-    pub(crate) fn served(&self, by: &Principal, shares: &Shares) -> Result<(), Error> {
+    /// It has made a permitted request, so that its connection may stay, unless its token has too many.
+    pub(crate) fn served(&self, by: &Principal, shares: &ConnectionShares) -> Result<(), Error> {
         if self.is_served.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let is_user = [Role::Viewer, Role::Submitter].contains(&by.role);
-        if is_user && !self.is_own && !self.is_viewer {
+        if !self.is_own && !self.is_viewer {
             // The connection of two first requests counts once.
             let _ = self.share.set(shares.take(by)?);
         }

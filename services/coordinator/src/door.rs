@@ -12,7 +12,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use arena_access::{CertificateName, Token};
+use arena_access::{CertificateName, Token, without_secrets};
 use arena_store::Store;
 use arena_wire::{limits::Limit, v1::Role};
 use tokio::sync::watch;
@@ -235,8 +235,9 @@ impl Door {
     }
 }
 
+/// The beginning of a text, without secrets that were sent by mistake.
 fn beginning(text: &str) -> String {
-    text[..text.floor_char_boundary(TARGET_BYTES_MAX)].to_owned()
+    without_secrets(&text[..text.floor_char_boundary(TARGET_BYTES_MAX)])
 }
 
 impl Admission {

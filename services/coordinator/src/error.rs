@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, io, net::SocketAddr, path::PathBuf, time::Duration};
 
+use arena_access::without_secrets;
 use arena_model::{
     NameError, RECORD_VERSION, SeedError, engine::options::OptionError, spec::SpecError,
 };
@@ -291,7 +292,7 @@ pub(crate) enum Error {
     Role { role: &'static str },
     #[error("{what} belongs to another token: only that one and administrators may change it")]
     NotOwner { what: String },
-    #[error("no token \"{id}\"; `arena token list` shows all")]
+    #[error("no token \"{}\"; `arena token list` shows all", without_secrets(.id))]
     UnknownToken { id: String },
     #[error(
         "the limit of this token is reached: at most {maximum} {} ({}); {}, or ask the \

@@ -174,6 +174,13 @@ async fn call<T>(
 
 impl CreateArgs {
     async fn run(self) -> Outcome {
+        // Before there is a token that no one has.
+        if let Some(path) = self.write.as_deref().filter(|path| path.exists()) {
+            let path = path.display();
+            return Err(Failure::failed(format!(
+                "cannot write {path}: the file exists; name a new one"
+            )));
+        }
         let ttl_seconds = self.ttl.map_or(0, |ttl| ttl.as_secs().max(1));
         let role = ROLES.iter().find(|(name, _)| *name == self.role);
         let mut limits = TokenLimits::default();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use arena_model::spec::REPLICAS_MAX;
 use arena_store::Collection;
 use arena_wire::{
     limits,
@@ -45,6 +46,12 @@ impl Core {
         let stored = self
             .agents
             .check(agent, request.replace, unix_us(), uploaded)?;
+        if stored.replicas > REPLICAS_MAX {
+            return Err(Error::Request(format!(
+                "agent \"{}\": at most {REPLICAS_MAX} replicas, not {}",
+                stored.name, stored.replicas
+            )));
+        }
         if let Some(Source::Binary(binary)) = &stored.source {
             demands::check("agent", &stored.name, binary, stored.cpus, by)?;
         }
@@ -97,11 +104,21 @@ impl Core {
 
 /// What identifies an agent under its name, for the audit trail.
 fn identity(agent: &v1::Agent) -> String {
-    match &agent.source {
-        Some(Source::Endpoint(endpoint)) => endpoint.url.clone(),
-        Some(Source::Binary(_)) => format!("content {}", agent.content),
-        Some(Source::Native(_)) | None => format!("bot {}", agent.bot),
+    let mut text = match &agent.source {
+        Some(Source::Endpoint(endpoint)) => format!("{} ", endpoint.url),
+        Some(Source::Binary(_)) => format!("content {} ", agent.content),
+        Some(Source::Native(_)) | None => String::new(),
+    };
+    text += &format!("bot {}", agent.bot);
+    for option in &agent.options {
+        text += &format!(" {}={}", option.name, option.value);
     }
+    for (name, number) in [("cpus", agent.cpus), ("replicas", agent.replicas)] {
+        if number > 0 {
+            text += &format!(" {name}={number}");
+        }
+    }
+    text
 }
 
 /// What a registration did.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use arena_access::Token;
 use arena_wire::v1::{self, admin_service_server::AdminService};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
@@ -42,6 +43,7 @@ impl AdminService for AdminRpc {
         let created = self.tokens()?.create(request.into_inner()).await?;
         if let Some(token) = &created.token {
             by.on(&token.id);
+            by.did(&role_and_limits(token));
             let (id, role) = (&token.id, role_name(token.role()));
             tracing::info!(id, role, label = ?token.label, "token created");
         }
@@ -60,8 +62,12 @@ impl AdminService for AdminRpc {
         &self,
         request: Request<v1::RevokeTokenRequest>,
     ) -> Answer<v1::RevokeTokenResponse> {
-        principal(&request).on(&request.get_ref().id);
-        let token = self.tokens()?.revoke(&request.get_ref().id).await?;
+        let by = principal(&request);
+        // People have the whole token at hand.
+        let id = request.into_inner().id;
+        let id = id.parse().map_or(id, |token: Token| token.id());
+        by.on(&id);
+        let token = self.tokens()?.revoke(&id).await?;
         tracing::info!(id = token.id, "token revoked");
         Ok(Response::new(v1::RevokeTokenResponse {
             token: Some(token),
@@ -88,4 +94,22 @@ impl AdminService for AdminRpc {
         });
         Ok(Response::new(ReceiverStream::new(lines)))
     }
+}
+
+/// What a token allows, for the audit trail.
+fn role_and_limits(token: &v1::TokenInfo) -> String {
+    let mut text = format!("role {}", role_name(token.role()));
+    if token.expires_unix_us > 0 {
+        text += &format!(", until {} µs", token.expires_unix_us);
+    }
+    if token.uses > 0 {
+        text += &format!(", uses {}", token.uses);
+    }
+    if !token.from.is_empty() {
+        text += &format!(", from {}", token.from.join(" "));
+    }
+    if let Some(limits) = token.limits.filter(|it| it.entries().next().is_some()) {
+        text += &format!(", {limits}");
+    }
+    text
 }

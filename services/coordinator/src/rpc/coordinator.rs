@@ -154,10 +154,18 @@ impl CoordinatorService for CoordinatorRpc {
         plan.seal(random::bytes()?);
         by.on(&plan.tournament.name.to_string());
         let notes = endpoints::ask(&plan, &agents).await?;
+        let owner = by.clone();
         let started = self
             .handle
-            .change(|core| Box::pin(async move { core.start(request, plan, &by).await }))
+            .change(|core| Box::pin(async move { core.start(request, plan, &owner).await }))
             .await?;
+        if let Some(tournament) = &started.tournament {
+            let id = &tournament.tournament_id;
+            by.did(&match started.created {
+                true => format!("created {id}"),
+                false => format!("found {id}"),
+            });
+        }
         Ok(Response::new(v1::StartTournamentResponse {
             notes,
             ..started

@@ -30,7 +30,7 @@ use crate::{
     accept::Peer,
     door::{Admission, Door, Refusal, role_name},
     error::Error,
-    shares::Shares,
+    shares::ConnectionShares,
     trail::{Event, Trail},
 };
 
@@ -57,7 +57,8 @@ const ANONYMOUS_BYTES_MAX: u64 = 4 << 10;
 /// Maximum bytes of all requests that wait for the rest of their messages, without reports: of known callers,
 /// and of those without a token.
 const WAITING_MAX: [u64; 2] = [64 << 20, 4 << 20];
-/// One viewer or submitter has at most one in so many connections, but always a few.
+/// One viewer or submitter has at most one in so many connections, but always a few; all of them together,
+/// and the workers of one token, half as many more: so some stay free.
 const OWNERS: usize = 4;
 const OWN_CONNECTIONS_MIN: usize = 8;
 /// Minimum interval between log lines about refused requests.
@@ -67,8 +68,8 @@ const WARN_EVERY: Duration = Duration::from_secs(1);
 pub(crate) struct Gate {
     pub(crate) door: Door,
     pub(crate) trail: Arc<Trail>,
-    /// Connections of users.
-    connections: Shares,
+    /// Connections of each user, of all users, and of each token of workers.
+    connections: ConnectionShares,
     reports: Arc<Reports>,
     /// Requests that wait for the rest of their messages: of known callers, and of others.
     waiting: [Arc<Waiting>; 2],
@@ -91,7 +92,7 @@ impl Gate {
         Arc::new(Self {
             door,
             trail: Arc::new(trail),
-            connections: Shares::new((connections_max / OWNERS).max(OWN_CONNECTIONS_MIN)),
+            connections: ConnectionShares::new((connections_max / OWNERS).max(OWN_CONNECTIONS_MIN)),
             waiting: WAITING_MAX.map(Waiting::new),
             reports: Reports::new(games_max, Arc::clone(&metrics)),
             answers: Arc::default(),
