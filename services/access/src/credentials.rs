@@ -187,7 +187,10 @@ fn causes(error: &dyn std::error::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::net::TcpListener;
+
     use super::*;
+    use crate::{local::LocalToken, token::Token};
 
     #[test]
     fn endpoints_need_http_or_an_authority() {
@@ -202,6 +205,30 @@ mod tests {
         ] {
             let error = credentials.endpoints(url).expect_err(url).to_string();
             assert!(error.contains(problem), "{url}: {error}");
+        }
+    }
+
+    #[test]
+    fn named_certificate_replaces_the_local_token() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let token = Token::draw().expect("random numbers");
+        let _local = LocalToken::write(address, &token).expect("it is written");
+        let endpoint = Endpoint::from_shared(format!("http://{address}")).expect("a URL");
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = |name: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, "").expect("a file");
+            path
+        };
+        let named = CredentialFiles {
+            identity: Some((file("pem"), file("key"))),
+            ..CredentialFiles::default()
+        };
+        for (files, has_token) in [(CredentialFiles::default(), true), (named, false)] {
+            let credentials = Credentials::of_files(&files).expect("its files");
+            let value = credentials.bearer.at(&endpoint).value();
+            assert_eq!(value.is_some(), has_token);
         }
     }
 }
