@@ -41,7 +41,7 @@ fn release_workflow_packs_this_target() {
     let world = World::with_python();
     let checkout = world.folder().join("checkout");
     fs::create_dir(&checkout).expect("a folder");
-    // Everything of the repository but what was built: some steps write beside the sources.
+    // Everything of the repository but what was built: some steps write next to the sources.
     let mut copy = world.command("bash");
     let tar = "tar -C \"$0\" --exclude ./target --exclude ./.git -cf - . | tar -C \"$1\" -xf -";
     copy.args(["-euo", "pipefail", "-c", tar]);

@@ -15,7 +15,7 @@ mod gate;
 mod malformed;
 mod pages;
 mod refusals;
-mod reports;
+pub(crate) mod reports;
 mod sealed;
 pub(crate) mod standings;
 mod waiting;

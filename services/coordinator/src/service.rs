@@ -38,7 +38,10 @@ use crate::{
     ledger::{LedgerSettings, ppm},
     messages::RunSummary,
     options::Options,
-    rpc::{AdminRpc, CoordinatorRpc, Figures, Gate, Gated, READER_OF_METRICS, WorkerRpc},
+    rpc::{
+        AdminRpc, CoordinatorRpc, Figures, Gate, Gated, READER_OF_METRICS, WorkerRpc,
+        reports::REPORT_BYTES_MAX,
+    },
     shares::Shares,
     tables::Following,
     trail::Trail,
@@ -48,8 +51,6 @@ use crate::{
 const STREAMS_MAX: u32 = 128;
 /// Maximum streams that a connection may reset before it is closed.
 const RESETS_MAX: usize = 256;
-/// Maximum message of a worker: several hundred games.
-const REPORT_BYTES_MAX: usize = 16 << 20;
 /// Maximum message of a user: a chunk of a binary, a spec, a description.
 const REQUEST_BYTES_MAX: usize = 2 << 20;
 /// A connection that is silent for this time is pinged,

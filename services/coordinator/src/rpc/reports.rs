@@ -19,8 +19,10 @@ use super::{
 };
 use crate::{error::Error, handle::COMMANDS_MAX};
 
-/// Maximum encoded bytes of a report, and of its prefix.
-const REPORT_BYTES_MAX: u64 = (16 << 20) + 5;
+/// Maximum encoded bytes of a report: several hundred games.
+pub(crate) const REPORT_BYTES_MAX: usize = 16 << 20;
+/// The prefix of a message.
+const PREFIX_BYTES: usize = 5;
 /// Maximum encoded bytes of all open reports; decoded, they need several times as much.
 const BYTES_MAX: u64 = 32 << 20;
 /// A report is aborted while it is read if all of them exceed this.
@@ -133,7 +135,8 @@ impl Admitted {
     pub(super) fn metered(self: &Arc<Self>, body: Body, caller: &Arc<str>) -> Body {
         let (caller, waiting) = (Arc::clone(caller), Arc::clone(&self.reports.waiting));
         let metered = Body::new(Metered::new(body, Arc::clone(self)));
-        Body::new(Bounded::new(metered, REPORT_BYTES_MAX, caller, waiting))
+        let bytes_max = (REPORT_BYTES_MAX + PREFIX_BYTES) as u64;
+        Body::new(Bounded::new(metered, bytes_max, caller, waiting))
     }
 
     fn lock(&self) -> MutexGuard<'_, Part> {
