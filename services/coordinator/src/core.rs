@@ -283,6 +283,7 @@ impl Core {
         if due {
             self.looked_after = now;
             self.expire();
+            self.mark_overdue();
             self.update_gauges();
         }
         if due || self.unpark && self.behind.is_none() {

@@ -19,6 +19,7 @@ mod failures;
 mod game_queue;
 mod leases;
 mod leasing;
+mod overdue;
 mod played_by;
 mod reports;
 mod terms;
@@ -47,6 +48,7 @@ use game_queue::GameQueue;
 use leases::Leases;
 pub use leasing::{LEASE_GAMES_MAX, LEASE_GAMES_MIN};
 use leasing::{Pace, Worker};
+use overdue::PaceByOwner;
 pub use reports::{ReportId, ReportedGames, Reports, Sorted, Taken, Written};
 pub use terms::{
     AfterGame, Ask, Assigned, Continuation, Ended, Failed, Grant, LeaseId, LedgerSettings, Owner,
@@ -66,6 +68,7 @@ struct LedgerEntry {
     /// Number of the newest lease of this tournament.
     served: u64,
     pace: Pace,
+    paces: PaceByOwner,
 }
 
 impl LedgerEntry {
@@ -153,6 +156,7 @@ impl Ledger {
                 progress_timeouts,
                 served: 0,
                 pace: Pace::default(),
+                paces: PaceByOwner::default(),
             },
         );
         self.finish_if_played(number);
@@ -303,17 +307,23 @@ impl Ledger {
         let verdict = self.verdict(tournament, index);
         if verdict == RecordStatus::New
             && let Some(entry) = self.tournaments.get_mut(&tournament)
-            && let Some(holder) = entry.queue.settle(index, hash)
         {
-            if holder == lease
+            let (holder, earlier) = entry.queue.settle(index, hash);
+            if holder == Some(lease)
                 && let Some(lease) = self.leases.get(lease)
             {
-                entry.pace.add(now.saturating_sub(lease.since));
+                let took = now.saturating_sub(lease.since);
+                entry.pace.add(took);
+                if let Some(owner) = self.processes.owner(lease.process) {
+                    entry.paces.add(owner, took);
+                }
                 if let Some(worker) = self.workers.get_mut(&lease.worker) {
                     worker.reported += 1;
                 }
             }
-            self.remove_from_lease(now, tournament, holder, index);
+            for holder in holder.into_iter().chain(earlier) {
+                self.remove_from_lease(now, tournament, holder, index);
+            }
         }
         self.remove_from_lease(now, tournament, lease, index);
         verdict

@@ -16,6 +16,7 @@ pub(crate) mod fixture;
 mod fleet;
 mod hashes;
 mod limits;
+mod overdue;
 mod pauses;
 mod planning;
 mod questions;

@@ -426,6 +426,23 @@ impl Core {
         }
     }
 
+    /// Warns of leases that take much longer than those of other owners; idle workers play their
+    /// games too.
+    pub(super) fn mark_overdue(&mut self) {
+        for Ended { worker, lease } in self.ledger.mark_overdue(self.now()) {
+            let present = self.workers.get(&worker);
+            let name = present.map_or("", |present| &present.request.name);
+            tracing::warn!(
+                lease,
+                worker,
+                name,
+                "a lease takes much longer than those of other owners; their idle workers play its \
+                 games too"
+            );
+            self.unpark = true;
+        }
+    }
+
     pub(super) fn expire(&mut self) {
         let ended = self.ledger.expire(self.now());
         if ended.is_empty() {

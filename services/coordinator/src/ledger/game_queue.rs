@@ -22,6 +22,7 @@ use super::{
     agent_starts::{AgentStarts, StartOutcome, StartOutcomes, is_given_up},
     audits::Audits,
     defects::{Defect, is_injected},
+    overdue::Overdue,
     terms::Attempt,
     worker_processes::WorkerProcesses,
 };
@@ -70,8 +71,8 @@ pub(super) enum ReturnReason {
 /// The process that requests games.
 pub(super) struct LeaseRequester<'a> {
     now: Duration,
-    process: WorkerProcess,
-    processes: &'a WorkerProcesses,
+    pub(super) process: WorkerProcess,
+    pub(super) processes: &'a WorkerProcesses,
     /// State of agents that did not start somewhere.
     outcomes: StartOutcomes,
     /// Agents that the process charges without a question. A game that failed because of them can
@@ -112,8 +113,9 @@ pub(super) struct Returned {
 
 /// A leased game.
 #[derive(Clone, Copy, Debug)]
-struct Leased {
-    lease: LeaseId,
+pub(super) struct Leased {
+    pub(super) lease: LeaseId,
+    pub(super) process: WorkerProcess,
     /// True if the worker has to report the game as void.
     void: bool,
 }
@@ -138,7 +140,8 @@ pub(super) struct GameQueue {
     /// The game in `again` at which the search continues.
     look: u64,
     histories: BTreeMap<u64, AttemptHistory>,
-    leased: BTreeMap<u64, Leased>,
+    pub(super) leased: BTreeMap<u64, Leased>,
+    pub(super) overdue: Overdue,
     /// Pending games that are void.
     voids: BTreeSet<u64>,
     /// The processes on which agents have started or failed.
@@ -209,7 +212,7 @@ impl GameQueue {
 
     fn requeue(&mut self, index: u64) {
         match self.histories.get(&index) {
-            Some(history) if history.lost >= LOSSES_IN_COMPANY => {
+            Some(history) if history.is_suspect() => {
                 self.suspects.insert((history.count(), index));
             }
             Some(history) if !history.failed.is_empty() => {
@@ -222,7 +225,7 @@ impl GameQueue {
     }
 
     /// True if the process may try this failed game.
-    fn may_try(&self, index: u64, requester: &LeaseRequester<'_>) -> bool {
+    pub(super) fn may_try(&self, index: u64, requester: &LeaseRequester<'_>) -> bool {
         let Some(history) = self.histories.get(&index) else {
             return true;
         };
@@ -245,6 +248,12 @@ impl GameQueue {
     pub(super) fn suspect(&self, requester: &LeaseRequester<'_>) -> Option<(u32, u64)> {
         let mut suspects = self.suspects.iter().copied().take(LOOK_MAX);
         suspects.find(|&(_, index)| self.may_try(index, requester))
+    }
+
+    /// True if a game has to be leased alone.
+    pub(super) fn is_suspect(&self, index: u64) -> bool {
+        let history = self.histories.get(&index);
+        history.is_some_and(AttemptHistory::is_suspect)
     }
 
     /// True if a game can be leased with others.
@@ -293,10 +302,21 @@ impl GameQueue {
         Some(self.assign(suspect.1, lease, requester))
     }
 
-    fn assign(&mut self, index: u64, lease: LeaseId, requester: &LeaseRequester<'_>) -> Assigned {
+    pub(super) fn assign(
+        &mut self,
+        index: u64,
+        lease: LeaseId,
+        requester: &LeaseRequester<'_>,
+    ) -> Assigned {
         let history = self.histories.get(&index);
         let void = history.is_some_and(|history| history.is_void(requester, &self.agents));
-        self.leased.insert(index, Leased { lease, void });
+        let process = requester.process;
+        let leased = Leased {
+            lease,
+            process,
+            void,
+        };
+        self.leased.insert(index, leased);
         let failed = history.map_or(0, |history| history.unexplained(&requester.outcomes));
         let attempts = match void {
             true => failed.max(ATTEMPTS_MAX),
@@ -333,9 +353,15 @@ impl GameQueue {
             return;
         }
         match self.leased.get(&index) {
-            Some(leased) if leased.lease == back.lease => self.leased.remove(&index),
-            _ => return,
-        };
+            Some(leased) if leased.lease == back.lease => {
+                self.overdue.unmark(index, leased.process);
+                self.leased.remove(&index);
+            }
+            _ => {
+                self.overdue.end_earlier(index, back.lease);
+                return;
+            }
+        }
         match why {
             ReturnReason::Unplayed => {}
             ReturnReason::Lost { alone: false } => {
@@ -375,8 +401,9 @@ impl GameQueue {
         self.pending.get(&index).copied()
     }
 
-    /// Settles a game whose first record arrived. Returns the lease that had it.
-    pub(super) fn settle(&mut self, index: u64, hash: [u8; 32]) -> Option<LeaseId> {
+    /// Settles a game whose first record arrived. Returns the lease that had it, and earlier ones of
+    /// an overdue game.
+    pub(super) fn settle(&mut self, index: u64, hash: [u8; 32]) -> (Option<LeaseId>, Vec<LeaseId>) {
         self.settled.insert(index);
         self.pending.insert(index, hash);
         let history = self.histories.remove(&index).unwrap_or_default();
@@ -384,7 +411,12 @@ impl GameQueue {
         self.again.remove(&index);
         self.suspects.remove(&(history.count(), index));
         self.resting.remove(&(history.since, index));
-        Some(self.leased.remove(&index)?.lease)
+        let leased = self.leased.remove(&index);
+        if let Some(leased) = leased {
+            self.overdue.unmark(index, leased.process);
+        }
+        let earlier = self.overdue.settle(index);
+        (leased.map(|it| it.lease), earlier)
     }
 
     /// Marks the pending record as that of a void game.
@@ -405,6 +437,11 @@ impl AttemptHistory {
         if self.failed.len() < ATTEMPTS_KEPT || !self.failed.contains(&attempt) {
             self.failed.push(attempt);
         }
+    }
+
+    /// True if the game may kill its workers.
+    fn is_suspect(&self) -> bool {
+        self.lost >= LOSSES_IN_COMPANY
     }
 
     fn count(&self) -> u32 {

@@ -35,6 +35,8 @@ pub(super) struct Lease {
 #[derive(Debug, Default)]
 pub(super) struct Leases {
     all: BTreeMap<LeaseId, Lease>,
+    /// Leases that are not overdue.
+    in_time: BTreeSet<LeaseId>,
     /// The deadline of each lease.
     deadlines: BTreeSet<(Duration, LeaseId)>,
 }
@@ -55,12 +57,14 @@ impl Leases {
     /// Adds a lease under a new number.
     pub(super) fn insert(&mut self, id: LeaseId, lease: Lease) {
         self.deadlines.insert((lease.deadline, id));
+        self.in_time.insert(id);
         self.all.insert(id, lease);
     }
 
     pub(super) fn remove(&mut self, id: LeaseId) -> Option<Lease> {
         let lease = self.all.remove(&id)?;
         self.deadlines.remove(&(lease.deadline, id));
+        self.in_time.remove(&id);
         Some(lease)
     }
 
@@ -82,6 +86,18 @@ impl Leases {
         let mut late: Vec<LeaseId> = late.map(|(_, id)| *id).collect();
         late.sort_unstable();
         late
+    }
+
+    /// Leases that are not overdue, in the order in which they were granted.
+    pub(super) fn not_overdue(&self) -> impl Iterator<Item = (LeaseId, &Lease)> {
+        let in_time = self.in_time.iter();
+        in_time.filter_map(|id| Some((*id, self.all.get(id)?)))
+    }
+
+    /// Marks a lease as overdue.
+    pub(super) fn mark_overdue(&mut self, id: LeaseId) -> Option<&Lease> {
+        self.in_time.remove(&id);
+        self.all.get(&id)
     }
 
     /// Leases of a tournament.

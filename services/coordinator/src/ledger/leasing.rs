@@ -60,6 +60,10 @@ impl Pace {
         self.0.is_some_and(|mean| mean < QUICK)
     }
 
+    pub(super) fn mean(self) -> Option<Duration> {
+        self.0
+    }
+
     fn is_slow(self) -> bool {
         self.0.is_some_and(|mean| mean >= QUICK)
     }
@@ -256,12 +260,12 @@ impl Ledger {
         };
         let chosen = looked
             .iter()
-            .filter_map(|&number| Some((number, self.tournaments.get(&number)?)))
-            .filter(|&(number, entry)| {
+            .filter_map(|&number| {
+                let entry = self.tournaments.get(&number)?;
                 let queue = &entry.queue;
                 if sated.contains(&number) || rests(queue).is_some_and(|until| holds || now < until)
                 {
-                    return false;
+                    return None;
                 }
                 let requester = LeaseRequester::new(now, process, queue, &self.processes);
                 let assigns = entry.state == State::Running
@@ -271,13 +275,22 @@ impl Ledger {
                 let audits = matches!(entry.state, State::Running | State::Finished)
                     && (queue.audits.listed_for(&auditor) > 0
                         || queue.audits.has_alone_for(&auditor) && !alone_already);
-                (assigns || audits) && self.room(worker, number, entry) > 0 && suits(worker, number)
+                let overdue = || {
+                    entry.state == State::Running && queue.has_overdue(&requester, !alone_already)
+                };
+                let fits = (assigns || audits || overdue())
+                    && self.room(worker, number, entry) > 0
+                    && suits(worker, number);
+                // Overdue games of one tournament come after the games of others.
+                let order = match entry.state {
+                    State::Running if assigns || audits => 0,
+                    State::Running => 1,
+                    _ => 2,
+                };
+                fits.then_some((order, queue.leased(), entry.served, number))
             })
-            .min_by_key(|(number, entry)| {
-                let only_audits = entry.state != State::Running;
-                (only_audits, entry.queue.leased(), entry.served, *number)
-            })
-            .map(|(number, _)| number)?;
+            .min()
+            .map(|(.., number)| number)?;
         let in_doubt = self
             .tournaments
             .get(&chosen)
@@ -304,9 +317,13 @@ impl Ledger {
         } else if running && !alone_already && queue.suspect(&requester).is_some() {
             alone = true;
             queue.take_suspect(lease, &requester).into_iter().collect()
-        } else {
+        } else if queue.audits.has_alone_for(&auditor) && !alone_already {
             (audit, alone) = (true, true);
             queue.audits.take_alone(&auditor)
+        } else {
+            let games;
+            (games, alone) = queue.take_overdue(count, lease, &requester, !alone_already);
+            games
         };
         let given_up = requester.charged;
         if games.is_empty() {

@@ -4,6 +4,7 @@ mod audits;
 mod fault_attribution;
 mod histories;
 mod hosts;
+mod overdue;
 mod shares;
 mod starts;
 mod turns;

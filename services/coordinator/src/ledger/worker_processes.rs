@@ -92,6 +92,12 @@ impl WorkerProcesses {
         one == other || owner.is_some() && owner == self.owner(other)
     }
 
+    /// True if the processes have different owners, and both are known.
+    pub(super) fn have_two_owners(&self, one: WorkerProcess, other: WorkerProcess) -> bool {
+        let owners = [one, other].map(|id| self.owner(id));
+        owners[0] != owners[1] && owners.iter().all(Option::is_some)
+    }
+
     /// True if processes of several owners are connected.
     pub(super) fn has_two_owners(&self) -> bool {
         self.here_of.len() > 1

@@ -13,17 +13,22 @@ use crate::Options;
 /// The agent that crashes, according to some workers.
 const AGENT: u32 = 1;
 
-struct Contest {
+/// A running tournament whose workers have tokens of their own.
+pub(super) struct Contest {
     arena: Guarded,
     id: String,
 }
 
 impl Contest {
     async fn new() -> Self {
-        let options = Options {
+        Self::with(Options {
             audit_share: 0.01,
             ..options(memory())
-        };
+        })
+        .await
+    }
+
+    pub(super) async fn with(options: Options) -> Self {
         let arena = Guarded::with(options, Token::draw().expect("random numbers")).await;
         let request = v1::StartTournamentRequest {
             spec_toml: SPEC.to_owned(),
@@ -38,12 +43,12 @@ impl Contest {
     }
 
     /// A worker with a token of its own.
-    async fn join(&self, name: &str, process: u64) -> FakeWorker {
+    pub(super) async fn join(&self, name: &str, process: u64) -> FakeWorker {
         let token = self.arena.create(Role::Worker).await;
         FakeWorker::join_with(self.arena.connection(&token), name, process).await
     }
 
-    async fn state(&self) -> TournamentState {
+    pub(super) async fn state(&self) -> TournamentState {
         let request = v1::GetTournamentRequest {
             tournament_id: self.id.clone(),
         };

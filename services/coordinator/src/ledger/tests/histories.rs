@@ -10,7 +10,7 @@ use rand_chacha::{
 use super::{START, grant, running, settings};
 use crate::ledger::{
     Bitmap, Continuation, Failed, Grant, LEASE_GAMES_MAX, LeaseId, Ledger, ProgressTimeouts,
-    RecordStatus, State, TournamentNo, WorkerId,
+    RecordStatus, State, TournamentNo, WorkerId, WorkerProcess,
 };
 
 /// The simulated world, with the records that are really on the disk.
@@ -27,6 +27,11 @@ struct World {
     /// Reports in flight, in any order, some of them twice.
     network: Vec<(LeaseId, WorkerId, u64)>,
     held: Vec<(WorkerId, Grant)>,
+    /// In half of the histories, the first worker plays nothing and invents progress.
+    lies: bool,
+    liar: Option<WorkerId>,
+    /// Leases of such workers.
+    invented: Vec<(WorkerId, LeaseId)>,
     now: Duration,
 }
 
@@ -44,6 +49,9 @@ impl World {
             workers: Vec::new(),
             network: Vec::new(),
             held: Vec::new(),
+            lies: seed % 2 == 1,
+            liar: None,
+            invented: Vec::new(),
             now: START,
         };
         world.tournament = running(&mut world.ledger, games);
@@ -64,9 +72,21 @@ impl World {
     }
 
     fn step(&mut self, calm: bool) {
+        let plies = self.now.as_millis() as u64;
+        for &(worker, lease) in &self.invented {
+            self.ledger.advance(self.now, worker, lease, plies);
+        }
         match self.below(if calm { 12 } else { 20 }) {
             0 if self.workers.len() < 5 => {
-                let worker = self.ledger.join(LEASE_GAMES_MAX);
+                let lies = self.lies && self.liar.is_none();
+                let owner = if lies { "liar" } else { "honest" };
+                let process = WorkerProcess::Unknown;
+                let worker = self
+                    .ledger
+                    .join_of(Some(owner.into()), process, LEASE_GAMES_MAX);
+                if lies {
+                    self.liar = Some(worker);
+                }
                 self.workers.push(worker);
             }
             0..=2 => self.assign(),
@@ -77,6 +97,8 @@ impl World {
                 if let Some(worker) = self.pick(|world| &mut world.workers) {
                     self.ledger.leave(worker);
                     self.held.retain(|(by, _)| *by != worker);
+                    self.invented.retain(|(by, _)| *by != worker);
+                    self.liar = self.liar.filter(|liar| *liar != worker);
                 }
             }
             13 => self.crash(),
@@ -87,7 +109,10 @@ impl World {
                 }
             }
             16 => self.now += Duration::from_secs(4),
-            17 => drop(self.ledger.expire(self.now)),
+            17 => {
+                self.ledger.expire(self.now);
+                self.ledger.mark_overdue(self.now);
+            }
             18 => {
                 if let Some((_, grant)) = self.held.last() {
                     let (lease, index) = (grant.lease, grant.games[0].index);
@@ -113,7 +138,11 @@ impl World {
         let place = self.below(self.workers.len());
         let worker = self.workers[place];
         if let Some(grant) = grant(&mut self.ledger, self.now, worker) {
-            self.held.push((worker, grant));
+            if self.liar == Some(worker) {
+                self.invented.push((worker, grant.lease));
+            } else {
+                self.held.push((worker, grant));
+            }
         }
     }
 
@@ -170,6 +199,8 @@ impl World {
         self.writing.clear();
         self.workers.clear();
         self.held.clear();
+        self.liar = None;
+        self.invented.clear();
         for message in &mut self.network {
             message.0 = 0;
         }
@@ -215,6 +246,7 @@ fn random_histories_lose_and_double_no_game() {
             world.step(true);
             world.now += Duration::from_millis(200);
             world.ledger.expire(world.now);
+            world.ledger.mark_overdue(world.now);
         }
         world.check();
         let progress = world.ledger.progress(world.tournament).expect("added");
