@@ -60,6 +60,45 @@ fn package_plays_the_same_games_on_any_number_of_workers() {
 }
 
 #[test]
+fn edited_agents_and_rules_are_named_until_they_are_registered_again() {
+    let world = World::with_python();
+    register(&world, "data");
+    let new = ["agent", "new", "--lang", "python", "mine"];
+    let _ = world.arena(&new).ok();
+    let register_mine = |more: &[&str]| {
+        let register = ["agent", "register", "mine", "--binary", "mine"];
+        let register = [&register[..], &["--data", "data"], more].concat();
+        let _ = world.arena(&register).ok();
+    };
+    register_mine(&[]);
+    let text = spec("edited", "pig", 2, &["mine", "random"], "seats = 2");
+    let path = world.write("edited.toml", text);
+    let changed = |output: &str| -> Vec<String> {
+        let lines = output
+            .lines()
+            .filter(|line| line.contains("has changed since"));
+        let names = lines.filter_map(|line| Some(line.split_once(':')?.0.to_owned()));
+        names.collect()
+    };
+    let run = || {
+        let run = ["run", &path, "--data", "data", "--again"];
+        changed(&world.arena(&run).ok().stderr)
+    };
+    assert_eq!(run(), [] as [&str; 0]);
+    for file in ["mine/agent.py", "pig/game.py"] {
+        let file = world.folder().join(file);
+        let text = fs::read_to_string(&file).expect("text");
+        fs::write(&file, format!("{text}\n# edited\n")).expect("written");
+    }
+    assert_eq!(run(), ["mine", "pig"]);
+    register_mine(&["--replace"]);
+    assert_eq!(run(), ["pig"]);
+    fs::remove_dir_all(world.folder().join("pig")).expect("removed");
+    assert_eq!(run(), [] as [&str; 0]);
+    world.nothing_runs();
+}
+
+#[test]
 fn kit_of_rules_passes_its_check() {
     let world = World::with_python();
     let new = ["rulesets", "new", "--lang", "python", "mine"];

@@ -105,6 +105,8 @@ impl World {
             .current_dir(self.folder())
             .env("PATH", &self.path)
             .env("NO_COLOR", "1")
+            // The paths from which the user registered agents.
+            .env("XDG_STATE_HOME", self.folder().join(".state"))
             .env(MARK, self.folder())
             // Agents as well get these, and may use `arena`, the SDK of the repository, and the
             // world's folder `shared`.

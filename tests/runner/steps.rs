@@ -263,6 +263,7 @@ impl Context {
             .env("PATH", &self.path)
             .env("ARENA_BIN", self.target.join("debug/arena"))
             .env("NO_COLOR", "1")
+            .env("XDG_STATE_HOME", self.target.join("tmp/state"))
             .env("CARGO_TERM_COLOR", "never")
             .env("CARGO_TERM_PROGRESS_WHEN", "never")
             .envs(self.python.iter().map(|python| ("ARENA_PYTHON", python)));

@@ -14,6 +14,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
 use crate::{
     embedded::{self, DEFAULT_DATA, Embedded, Held},
     failure::{Failure, Outcome, root_cause},
+    sources,
 };
 
 pub use arena_report::Client;
@@ -348,5 +349,13 @@ pub async fn start_tournament(
         seed: seed.unwrap_or_default(),
         again,
     };
-    Ok(client.start_tournament(request).await?.into_inner())
+    let mut response = client.start_tournament(request).await?.into_inner();
+    let setup = response
+        .tournament
+        .as_ref()
+        .and_then(|it| it.setup.as_ref());
+    response
+        .notes
+        .extend(setup.map(sources::changed).unwrap_or_default());
+    Ok(response)
 }

@@ -18,4 +18,5 @@ pub mod rerun;
 pub mod ruleset_check;
 pub mod sample;
 pub mod signals;
+pub mod sources;
 pub mod workers;

@@ -127,6 +127,12 @@ impl Target {
         }
     }
 
+    /// The path of a program, and true for an engine of `--uci`.
+    pub(crate) fn path(&self) -> Option<(&Path, bool)> {
+        let engine = self.uci.as_deref().map(|path| (path, true));
+        engine.or_else(|| Some((self.binary.as_deref()?, false)))
+    }
+
     /// True if there is an agent, of any kind.
     pub fn is_given(&self) -> bool {
         self.binary.is_some() || self.uci.is_some() || self.endpoint.is_some()

@@ -21,7 +21,10 @@ use crate::{
     failure::{Failure, Outcome},
     output::{Format, note},
 };
-use arena_client::check::{self, Found, Target};
+use arena_client::{
+    check::{self, Found, Target},
+    sources,
+};
 
 /// Bytes of a binary per message.
 const CHUNK_BYTES: usize = 256 << 10;
@@ -145,6 +148,7 @@ impl RegisterArgs {
 
     async fn register(&self, client: &mut Client, mut wanted: Wanted, process: Process) -> Outcome {
         let mut declared = Resources::default();
+        let mut uploaded = None;
         let (source, description) = match process {
             Process::Native => (Source::Native(v1::NativeSource {}), None),
             Process::Registered(name) => registered(client, name, &mut wanted).await?,
@@ -153,6 +157,7 @@ impl RegisterArgs {
                 let description = self.ask(client, &wanted.name, &found).await?;
                 if let (Source::Binary(binary), Some(file)) = (&found.source, &found.file) {
                     upload(client, &binary.sha256, &file.bytes).await?;
+                    uploaded = Some(binary.sha256.clone());
                 }
                 declared = found.resources;
                 (found.source, description)
@@ -173,6 +178,9 @@ impl RegisterArgs {
             replace: self.replace,
         };
         let agent = client.register_agent(request).await?.into_inner().agent;
+        if let Some(sha256) = uploaded {
+            sources::remember(&self.target, &sha256);
+        }
         super::list::print(&agent.unwrap_or_default(), self.output)
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use arena_client::check::Target;
+use arena_client::{check::Target, sources};
 use arena_model::rules::RulesDescription;
 use arena_wire::v1::{self, agent::Source};
 use arena_worker::{
@@ -80,7 +80,8 @@ pub(crate) struct RemoveArgs {
 
 impl RegisterArgs {
     pub(crate) async fn run(self) -> Outcome {
-        let found = Target::of_package(self.package.clone(), self.args.clone()).find()?;
+        let target = Target::of_package(self.package.clone(), self.args.clone());
+        let found = target.find()?;
         let (Source::Binary(binary), Some(file)) = (found.source, &found.file) else {
             return Err(Failure::usage("rules need a file or a folder"));
         };
@@ -96,6 +97,7 @@ impl RegisterArgs {
         })?;
         let mut access = self.access.open_or_create().await?;
         let client = &mut access.client;
+        let sha256 = binary.sha256.clone();
         let registered = async {
             upload(client, &binary.sha256, &file.bytes).await?;
             let request = v1::RegisterRulesetRequest {
@@ -112,6 +114,7 @@ impl RegisterArgs {
                 replace: self.replace,
             };
             let answer = client.register_ruleset(request).await?.into_inner();
+            sources::remember(&target, &sha256);
             listing(vec![answer.ruleset.unwrap_or_default()])?.print(self.output)
         };
         let outcome = registered.await;
