@@ -51,6 +51,8 @@ mod one_result;
 mod outputs;
 /// A program with a ruleset of its own.
 mod own_ruleset;
+/// Other workers refute false records of a package.
+mod package_lies;
 /// Rules that are a package: played, checked, and stopped when they break a promise.
 mod package_rules;
 /// The pages for authors of agents work as written, and `arena` prints the pages of rulesets.

@@ -40,7 +40,8 @@ fn package_plays_the_same_games_on_any_number_of_workers() {
         let digest = games.games[0]["rules_digest"].as_str().expect("a digest");
         assert_eq!(digest.len(), 64);
         let notes = standings["notes"].to_string();
-        assert!(notes.contains("not replayed these games"), "{notes}");
+        // With three workers, another one has replayed each record.
+        assert_eq!(notes.contains("unverified"), workers == "1", "{notes}");
         assert_eq!(games.games[0]["rules_version"], 1);
         let exported = world.arena(&["export", &id, "--data", data]).ok().stdout;
         hashes.push(sha256(&exported));

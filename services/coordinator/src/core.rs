@@ -13,6 +13,7 @@ mod entry;
 mod heartbeats;
 mod holds;
 mod levels;
+pub(crate) mod replays;
 mod reports;
 mod retry;
 mod rulesets;
@@ -55,6 +56,7 @@ use answers::Answers;
 
 use entry::TournamentEntry;
 pub(crate) use entry::{is_over, state_name};
+use replays::Replays;
 use reports::Batch;
 pub(crate) use standings::ComparedStandings;
 pub(crate) use start::load;
@@ -142,6 +144,8 @@ pub(crate) struct Core {
     /// Waiting requests for games, in the order of arrival; at most one for each worker.
     parked: BTreeMap<u64, Parked>,
     parked_ever: u64,
+    /// Records that other workers replay.
+    replays: Replays,
     /// True if games may have become free.
     unpark: bool,
     /// The request that is served next, if the last round took too long.
@@ -187,7 +191,10 @@ impl Core {
         // Loading may have taken a long time.
         self.turned = Instant::now();
         loop {
-            let busy = !self.parked.is_empty() || self.ledger.leases() > 0 || deadline.is_some();
+            let busy = !self.parked.is_empty()
+                || !self.replays.is_empty()
+                || self.ledger.leases() > 0
+                || deadline.is_some();
             let tick = if busy { TICK } else { IDLE_TICK };
             // Reports may wait, but not forever.
             let commands_first = in_a_row < COMMANDS_IN_A_ROW || inbox.reports.is_empty();
@@ -243,7 +250,7 @@ impl Core {
     /// True if a stop still has to wait.
     fn open(&self) -> bool {
         let expected = self.ledger.leases() > 0 && self.now() < self.last_report + QUIET;
-        !self.replies.is_empty() || expected
+        !self.replies.is_empty() || self.replays.owes() || expected
     }
 
     fn summary(&self) -> RunSummary {
@@ -284,6 +291,7 @@ impl Core {
             self.looked_after = now;
             self.expire();
             self.mark_overdue();
+            self.look_after_replays();
             self.update_gauges();
         }
         if due || self.unpark && self.behind.is_none() {

@@ -7,8 +7,8 @@ use std::{
 
 use arena_model::{
     GameRecord, RecordHeader, Tournament,
-    engine::{ActionId, AnyGame, Event, Opening, OpeningBook, Setup, Termination},
-    record::{RecordVerifier, opening_events},
+    engine::{ActionId, AnyGame, OpeningBook, Termination},
+    record::RecordVerifier,
     spec::Timing,
 };
 use arena_tournament::{Schedule, ScheduleError, Stages};
@@ -336,12 +336,7 @@ impl Info {
             // of rules is not started here.
             return Ok(());
         }
-        let drawn = match plies {
-            0 => (0, Vec::new()),
-            plies => drawn_opening(&**game, record, plies),
-        };
-        let stated = (record.opening_plies, &record.events[..]);
-        if stated.0 != drawn.0 || !stated.1.starts_with(&drawn.1) {
+        if record.has_drawn_opening(&**game, plies) != Ok(true) {
             return wrong("does not start with the opening that its seed draws".to_owned());
         }
         Ok(())
@@ -370,19 +365,6 @@ impl Info {
         }
         Ok(())
     }
-}
-
-/// Number of actions and events of the opening that a record's seed draws.
-fn drawn_opening(game: &dyn AnyGame, record: &GameRecord, plies: u32) -> (u32, Vec<Event>) {
-    // The seeds of agents are not used.
-    let keys = record.seed.chance_keys();
-    let begun = game.open(Setup::new(keys, Opening::Drawn(plies)));
-    let mut begun = begun.expect("drawn openings are legal");
-    begun.void();
-    let begun = begun.finish();
-    let actions = begun.events.iter().map(|event| event.is_action());
-    let events = opening_events(begun.opening_plies, actions);
-    (begun.opening_plies, begun.events[..events].to_vec())
 }
 
 /// True if a record begins with this opening and marks it as its opening.

@@ -51,6 +51,9 @@ pub(crate) struct Counts {
     pub(crate) unplayed_games: u64,
     /// Games played to their end without a fault.
     pub(crate) clean: u64,
+    /// Games that another worker replayed, because the rules are a package.
+    #[serde(default)]
+    pub(crate) replayed: u64,
 }
 
 impl Results {
@@ -137,6 +140,8 @@ impl Results {
         self.counts.faults += result.faults.len() as u64;
         let void = result.termination == Termination::Void;
         self.counts.clean += u64::from(!void && result.faults.is_empty());
+        // A void game has nothing to replay.
+        self.counts.replayed += u64::from(void || !side.replayed_by.is_empty());
         self.counts.unplayed_games += u64::from(!side.unplayed.is_empty());
         count(&mut self.counts.unplayed, result, &side.unplayed);
         count(&mut self.counts.unasked, result, &side.unasked);

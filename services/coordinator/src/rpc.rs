@@ -15,6 +15,7 @@ mod gate;
 mod malformed;
 mod pages;
 mod refusals;
+mod replays;
 pub(crate) mod reports;
 mod sealed;
 pub(crate) mod standings;

@@ -20,6 +20,7 @@ mod overdue;
 mod pauses;
 mod planning;
 mod questions;
+mod replays;
 mod reports;
 mod restart;
 mod retry;

@@ -7,7 +7,7 @@ mod verify;
 mod write;
 
 use arena_engine::{
-    AnyGame, Event, Finished, SeatFault, Termination, Transcript, options::Options,
+    AnyGame, Event, Finished, Opening, SeatFault, Setup, Termination, Transcript, options::Options,
 };
 
 use crate::{
@@ -94,6 +94,32 @@ impl GameRecord {
     #[must_use]
     pub fn stated(&self, game: &dyn AnyGame) -> Option<Box<dyn AnyGame>> {
         game.stated(self.transcript.as_deref()?, &self.scores)
+    }
+
+    /// True if it starts with the opening that its seed draws, and marks it as its opening.
+    ///
+    /// # Errors
+    /// Why the rules failed, if they are not part of this program.
+    pub fn has_drawn_opening(&self, game: &dyn AnyGame, plies: u32) -> Result<bool, String> {
+        let (drawn, events) = match plies {
+            0 => (0, Vec::new()),
+            plies => {
+                // The seeds of agents are not used.
+                let setup = Setup::new(self.seed.chance_keys(), Opening::Drawn(plies));
+                let Ok(mut begun) = game.open(setup) else {
+                    return Ok(false);
+                };
+                if let Some(failure) = begun.failure() {
+                    return Err(failure);
+                }
+                begun.void();
+                let begun = begun.finish();
+                let actions = begun.events.iter().map(|event| event.is_action());
+                let events = opening_events(begun.opening_plies, actions);
+                (begun.opening_plies, begun.events[..events].to_vec())
+            }
+        };
+        Ok(self.opening_plies == drawn && self.events.starts_with(&events))
     }
 
     /// A fingerprint of the events: the same for games with the same events, and almost always

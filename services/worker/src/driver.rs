@@ -43,7 +43,7 @@ use crate::{
 };
 use active::{Active, Games};
 use agents::TournamentAgents;
-pub(crate) use drivers::Drivers;
+pub(crate) use drivers::{Drivers, RulesStarter};
 pub(crate) use shared::GivenUp;
 use shared::{LeasedGames, Shared, SharedTournament};
 use waiting::Waiting;

@@ -3,6 +3,7 @@
 mod calls;
 mod fleet;
 mod folder;
+mod replays;
 mod rulesets;
 
 use std::{

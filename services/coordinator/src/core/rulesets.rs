@@ -27,15 +27,21 @@ impl Core {
         Arc::clone(&self.rulesets)
     }
 
-    /// Says that the games of a package were not replayed here, and how many were elsewhere.
+    /// Says how many games of a package no other worker has replayed.
     pub(super) fn unverified_note(&self, entry: &TournamentEntry) -> Option<String> {
         let rules = entry.info.setup.rules.as_ref()?;
+        let results = entry.results.as_ref()?;
+        let (games, replayed) = (results.games(), results.counts.replayed);
+        let unverified = games.saturating_sub(replayed);
+        if unverified == 0 {
+            return None;
+        }
         let ruleset = &entry.info.tournament.ruleset;
         let content = rules.digest.get(..SHOWN).unwrap_or_default();
         let agreed = self.audits(entry).map_or(0, |audits| audits.agreed);
         Some(format!(
-            "unverified: the rules of {ruleset} are a package (content {content}), so the coordinator has \
-             not replayed these games; audits on other workers confirmed {agreed} of them"
+            "unverified: the rules of {ruleset} are a package (content {content}), and no other worker was \
+             connected to replay {unverified} of {games} games; audits confirmed {agreed} of all games"
         ))
     }
 

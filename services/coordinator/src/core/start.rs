@@ -118,6 +118,7 @@ pub(crate) async fn load(
         workers: BTreeMap::new(),
         parked: BTreeMap::new(),
         parked_ever: 0,
+        replays: super::replays::Replays::default(),
         unpark: false,
         behind: None,
         looked_after: Duration::ZERO,

@@ -110,7 +110,7 @@ impl Core {
             let entry = id.and_then(|id| self.tournaments.get(id));
             entry.is_some_and(|entry| entry.info.uses_binary(sha256))
         };
-        match self.ledger.tournaments_of(worker).any(needs) {
+        match self.ledger.tournaments_of(worker).any(needs) || self.replays_need(worker, sha256) {
             true => Ok(()),
             false => Err(Error::NotOwner {
                 what: format!("binary {sha256}"),
@@ -214,6 +214,7 @@ impl Core {
         if let Some(place) = present.parked {
             self.parked.remove(&place);
         }
+        self.replayer_left(worker);
         self.unpark = true;
         tracing::info!(worker, name = present.request.name, leases, "worker left");
     }

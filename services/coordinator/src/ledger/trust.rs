@@ -77,6 +77,12 @@ impl Ledger {
         self.processes.owner(self.workers.get(&worker)?.process)
     }
 
+    /// The owner of a process; none if it is unknown.
+    #[must_use]
+    pub fn owner_of_process(&self, process: WorkerProcess) -> Option<&Owner> {
+        self.processes.owner(process)
+    }
+
     /// The connected workers of this process. There are several while one has lost its connection
     /// and the coordinator does not know it yet.
     pub fn workers_of(&self, process: WorkerProcess) -> impl Iterator<Item = WorkerId> {

@@ -23,7 +23,7 @@ use crate::{
     handle::Handle,
     info::Info,
     ledger::{AuditRecord, Suspicion},
-    messages::{Caller, Comparison, FailedGame, GamesReport, Presence, ReportedGame, done},
+    messages::{Caller, Comparison, FailedGame, GamesReport, Presence, done},
     stored_game,
 };
 
@@ -74,6 +74,19 @@ impl WorkerService for WorkerRpc {
             })
             .await?;
         Ok(Response::new(lease))
+    }
+
+    async fn replay(&self, request: Request<v1::ReplayRequest>) -> Answer<v1::ReplayResponse> {
+        principal(&request).on(&request.get_ref().worker_id);
+        let request = request.into_inner();
+        let answer = self
+            .handle
+            .ask_later(|core, reply| {
+                core.replay(request, reply);
+                done()
+            })
+            .await?;
+        Ok(Response::new(answer))
     }
 
     async fn report(&self, request: Request<v1::ReportRequest>) -> Answer<v1::ReportResponse> {
@@ -164,9 +177,21 @@ impl WorkerRpc {
                 unready: report.unready.filter(|unready| unready.agent < agents),
             });
         }
-        let replayed = self
-            .replay(Arc::clone(&info), finished, leased.worker.clone())
-            .await;
+        let replayed = async {
+            let (finished, replayed_by) = match info.package() {
+                Some(_) => {
+                    let elsewhere = self.replay_elsewhere(&info, finished, leased.process);
+                    let (finished, disputed, by) = elsewhere.await?;
+                    failed.extend(disputed);
+                    (finished, by)
+                }
+                None => (finished, None),
+            };
+            let worker = leased.worker.clone();
+            let replayed = self.replay(Arc::clone(&info), finished, worker, replayed_by);
+            replayed.await
+        };
+        let replayed = replayed.await;
         if let Err(error @ Error::Unsound { .. }) = &replayed {
             let (process, problem, by) = (leased.process, error.to_string(), by.clone());
             let quarantine = self.handle.ask(move |core| {
@@ -220,33 +245,6 @@ impl WorkerRpc {
         Ok(v1::ReportResponse { differing })
     }
 
-    /// Replays reported games on another thread: only what can have happened counts.
-    async fn replay(
-        &self,
-        info: Arc<Info>,
-        finished: Vec<(v1::GameRecord, v1::GameReport)>,
-        worker: String,
-    ) -> Result<(Vec<ReportedGame>, BTreeMap<u64, GameRecord>), Error> {
-        let trusts = self.handle.trusts_records();
-        let replayed = self.handle.with_store(move |_| {
-            let schedule = info.schedule();
-            let mut games = Vec::with_capacity(finished.len());
-            let mut records = BTreeMap::new();
-            let mut line = String::new();
-            for (message, report) in finished {
-                let mut record = stored_game::checked(&info, &schedule, &message)?;
-                if !trusts {
-                    let has_hash = !message.hash.is_empty();
-                    info.replay(&mut record, has_hash, &schedule, &mut line)?;
-                }
-                games.push(reported(&info, &record, report, &worker));
-                records.insert(record.index, record);
-            }
-            Ok((games, records))
-        });
-        replayed.await
-    }
-
     /// Compares games that had a record before. An unreadable record does not stop the rest, since
     /// the durable one is kept.
     async fn compare(
@@ -298,32 +296,6 @@ impl WorkerRpc {
                 Ok(compared)
             })
             .await
-    }
-}
-
-/// A replayed game with the rest of its report.
-fn reported(
-    info: &Info,
-    record: &GameRecord,
-    mut report: v1::GameReport,
-    worker: &str,
-) -> ReportedGame {
-    // A worker may write any name.
-    let timing = report.timing.get_or_insert_default();
-    worker.clone_into(&mut timing.worker);
-    let answered = std::mem::take(&mut report.answered);
-    let result = record.result();
-    report.unplayed = stored_game::unplayed(&result, &answered);
-    report.unasked = stored_game::unasked(&result, &answered);
-    // The first generation is not named.
-    report.generation = Some(info.generation).filter(|&it| it > 1).unwrap_or(0);
-    let stored = stored_game::stored(info, record, &mut report);
-    ReportedGame {
-        answered,
-        result,
-        decisions: record.decisions.iter().copied().map(u64::from).sum(),
-        stored,
-        side: report,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What each token may do.
 
 mod certificates;
-mod owners;
+pub(super) mod owners;
 mod table;
 
 use std::time::Duration;

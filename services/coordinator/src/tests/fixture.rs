@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arena_access::{Bearer, Connection};
+use arena_model::rules::RULES_PROTOCOL;
 use arena_model::{
     BlockSeed, GameRecord,
     engine::{Event, FaultKind, SeatFault, Termination},
@@ -268,6 +269,7 @@ impl FakeWorker {
             rulesets: arena_games::rulesets()
                 .iter()
                 .map(|info| (info.name.to_owned(), info.version))
+                .chain([("@package".to_owned(), RULES_PROTOCOL)])
                 .collect(),
             process,
             record_version: arena_model::RECORD_VERSION,

@@ -28,6 +28,7 @@ use crate::{
     native::Pool,
     rules::{RulesHost, RulesService, RulesSource},
     runtime::on_own_thread,
+    supervise::Supervisor,
 };
 
 /// A tournament, and the time at which a game of it was last there.
@@ -70,6 +71,19 @@ impl DriverSetup {
             updates,
         } = self;
         Driver::new(index, shared, environment, pool, commands, updates)
+    }
+}
+
+/// Starts hosts of rules whose processes end with the agents.
+#[derive(Clone)]
+pub(crate) struct RulesStarter {
+    supervisor: Supervisor,
+    cores: usize,
+}
+
+impl RulesStarter {
+    pub(crate) fn start(&self, name: &str, source: RulesSource) -> io::Result<Arc<RulesHost>> {
+        RulesHost::within(name, source, self.supervisor.clone(), self.cores)
     }
 }
 
@@ -175,15 +189,18 @@ impl Drivers {
 
     /// A host of rules whose processes end with the agents.
     pub(crate) fn rules_host(&self, name: &str, source: RulesSource) -> io::Result<Arc<RulesHost>> {
+        self.rules_starter().start(name, source)
+    }
+
+    /// Starts hosts of rules like [`Self::rules_host`].
+    pub(crate) fn rules_starter(&self) -> RulesStarter {
         let Environment {
             agents, supervisor, ..
         } = &self.environment;
-        RulesHost::within(
-            name,
-            source,
-            supervisor.clone(),
-            agents.machine.core_count(),
-        )
+        RulesStarter {
+            supervisor: supervisor.clone(),
+            cores: agents.machine.core_count(),
+        }
     }
 
     /// Sets whether no games may start for now.

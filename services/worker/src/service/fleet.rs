@@ -26,13 +26,14 @@ use tokio::{
         mpsc::{self, Receiver},
         oneshot,
     },
-    task::AbortHandle,
+    task::{self, AbortHandle},
     time::{self, Instant},
 };
 
 use super::{
     Options, WorkerError,
     calls::{Calls, Heard, problem, refusal},
+    replays::Replays,
     rulesets::rulesets,
 };
 use crate::{
@@ -68,6 +69,9 @@ pub(super) struct Fleet {
     /// The stream of the stay, and the open request for games.
     stay: Option<AbortHandle>,
     asking: Option<AbortHandle>,
+    /// The task that replays records of packages.
+    replaying: Option<AbortHandle>,
+    channel: Connection,
     /// Reports without an answer.
     reports: BTreeMap<ReportNo, Rc<v1::ReportRequest>>,
     setups: BTreeMap<String, v1::TournamentSetup>,
@@ -98,7 +102,9 @@ impl Fleet {
         Self {
             metrics,
             drivers,
-            calls: Calls::new(channel, heard),
+            calls: Calls::new(channel.clone(), heard),
+            replaying: None,
+            channel,
             binaries,
             news,
             started: Instant::now(),
@@ -146,7 +152,10 @@ impl Fleet {
                 () = time::sleep_until(self.started + wake) => {}
             }
         };
-        for call in self.stay.into_iter().chain(self.asking) {
+        for call in [self.stay, self.asking, self.replaying]
+            .into_iter()
+            .flatten()
+        {
             call.abort();
         }
         self.drivers.close().await;
@@ -382,12 +391,29 @@ impl Fleet {
                 let deadline = Duration::from_millis(welcome.lease_deadline_ms.into());
                 let (worker, epoch) = (welcome.worker_id, welcome.boot_epoch);
                 self.binaries.joined(&worker, epoch, &welcome.session);
+                self.replay_for(v1::ReplayRequest {
+                    worker_id: worker.clone(),
+                    boot_epoch: epoch,
+                    session: welcome.session.clone(),
+                    ..Default::default()
+                });
                 self.protocol
                     .welcomed(stay, worker, epoch, welcome.session, deadline);
             }
             Notice::LeasesEnded(ended) => self.protocol.leases_ended(stay, &ended.lease_ids),
             Notice::Drain(v1::Drain {}) => self.protocol.coordinator_stops(stay),
         }
+    }
+
+    /// Replays records of packages in this session.
+    fn replay_for(&mut self, request: v1::ReplayRequest) {
+        if let Some(earlier) = self.replaying.take() {
+            earlier.abort();
+        }
+        let (channel, binaries) = (self.channel.clone(), self.binaries.clone());
+        let replays = Replays::new(channel, binaries, self.drivers.rules_starter());
+        let task = task::spawn_local(replays.run(request));
+        self.replaying = Some(task.abort_handle());
     }
 
     fn take_lease(&mut self, call: CallNo, lease: Option<v1::Lease>) {

@@ -209,6 +209,14 @@ impl WorkerService for Rpc {
         Ok(Response::new(v1::LeaseResponse { lease }))
     }
 
+    /// As a coordinator of an earlier version.
+    async fn replay(
+        &self,
+        _: Request<v1::ReplayRequest>,
+    ) -> Result<Response<v1::ReplayResponse>, Status> {
+        Err(Status::unimplemented("it replays nothing"))
+    }
+
     async fn report(
         &self,
         request: Request<v1::ReportRequest>,

@@ -19,7 +19,7 @@ use super::{
 pub(super) const AGENT: &[u8] = b"#!/bin/sh\n";
 const RULES: &[u8] = b"#!/bin/false\n";
 /// Name of the owner's ruleset.
-pub(super) const RULESET: &str = "pig";
+pub(in crate::tests) const RULESET: &str = "pig";
 
 /// The spec of a tournament with the owner's agent.
 pub(super) fn spec() -> String {
@@ -36,7 +36,7 @@ pub(super) fn agent(replace: bool) -> v1::RegisterAgentRequest {
 }
 
 /// A registration of a ruleset with these arguments.
-pub(super) fn ruleset(replace: bool, args: &[&str]) -> v1::RegisterRulesetRequest {
+pub(in crate::tests) fn ruleset(replace: bool, args: &[&str]) -> v1::RegisterRulesetRequest {
     let description = r#"{"protocol":1,"name":"pig","version":1,"seats":[2,2]}"#;
     let package = Some(v1::BinarySource {
         sha256: sha256(RULES),
@@ -60,7 +60,7 @@ pub(super) fn ruleset(replace: bool, args: &[&str]) -> v1::RegisterRulesetReques
 }
 
 /// Uploads the programs of an agent and a ruleset.
-async fn upload(arena: &Guarded, by: &Token) {
+pub(in crate::tests) async fn upload(arena: &Guarded, by: &Token) {
     for bytes in [AGENT, RULES] {
         let parts = parts(&sha256(bytes), bytes);
         arena.user(by).upload_binary(parts).await.expect("ok");

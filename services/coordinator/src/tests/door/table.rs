@@ -172,6 +172,7 @@ impl Others {
                     plies: 1_000,
                 });
             }),
+            "Replay" => of_worker!(ReplayRequest, |_, _| {}),
             "Leave" => of_worker!(LeaveRequest, |_, _| {}),
             "Report" => of_worker!(ReportRequest, |own, it| {
                 it.tournament_id.clone_from(&own.tournament);

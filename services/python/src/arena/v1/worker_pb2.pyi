@@ -324,7 +324,7 @@ class ReportRequest(_message.Message):
     def __init__(self, worker_id: _Optional[str] = ..., boot_epoch: _Optional[int] = ..., tournament_id: _Optional[str] = ..., lease_id: _Optional[int] = ..., games: _Optional[_Iterable[_Union[GameReport, _Mapping]]] = ..., session: _Optional[bytes] = ..., ticket: _Optional[bytes] = ...) -> None: ...
 
 class GameReport(_message.Message):
-    __slots__ = ("record", "timing", "void_reason", "fault_details", "unready", "answered", "unplayed", "unasked", "generation", "outputs", "rules_failed")
+    __slots__ = ("record", "timing", "void_reason", "fault_details", "unready", "answered", "unplayed", "unasked", "generation", "outputs", "rules_failed", "replayed_by")
     RECORD_FIELD_NUMBER: _ClassVar[int]
     TIMING_FIELD_NUMBER: _ClassVar[int]
     VOID_REASON_FIELD_NUMBER: _ClassVar[int]
@@ -336,6 +336,7 @@ class GameReport(_message.Message):
     GENERATION_FIELD_NUMBER: _ClassVar[int]
     OUTPUTS_FIELD_NUMBER: _ClassVar[int]
     RULES_FAILED_FIELD_NUMBER: _ClassVar[int]
+    REPLAYED_BY_FIELD_NUMBER: _ClassVar[int]
     record: _record_pb2.GameRecord
     timing: _record_pb2.GameTiming
     void_reason: str
@@ -347,7 +348,68 @@ class GameReport(_message.Message):
     generation: int
     outputs: _containers.RepeatedCompositeFieldContainer[AgentOutput]
     rules_failed: bool
-    def __init__(self, record: _Optional[_Union[_record_pb2.GameRecord, _Mapping]] = ..., timing: _Optional[_Union[_record_pb2.GameTiming, _Mapping]] = ..., void_reason: _Optional[str] = ..., fault_details: _Optional[_Iterable[_Union[FaultDetail, _Mapping]]] = ..., unready: _Optional[_Union[UnreadyAgent, _Mapping]] = ..., answered: _Optional[_Iterable[int]] = ..., unplayed: _Optional[_Iterable[int]] = ..., unasked: _Optional[_Iterable[int]] = ..., generation: _Optional[int] = ..., outputs: _Optional[_Iterable[_Union[AgentOutput, _Mapping]]] = ..., rules_failed: bool = ...) -> None: ...
+    replayed_by: str
+    def __init__(self, record: _Optional[_Union[_record_pb2.GameRecord, _Mapping]] = ..., timing: _Optional[_Union[_record_pb2.GameTiming, _Mapping]] = ..., void_reason: _Optional[str] = ..., fault_details: _Optional[_Iterable[_Union[FaultDetail, _Mapping]]] = ..., unready: _Optional[_Union[UnreadyAgent, _Mapping]] = ..., answered: _Optional[_Iterable[int]] = ..., unplayed: _Optional[_Iterable[int]] = ..., unasked: _Optional[_Iterable[int]] = ..., generation: _Optional[int] = ..., outputs: _Optional[_Iterable[_Union[AgentOutput, _Mapping]]] = ..., rules_failed: bool = ..., replayed_by: _Optional[str] = ...) -> None: ...
+
+class ReplayRequest(_message.Message):
+    __slots__ = ("worker_id", "boot_epoch", "session", "wait_ms", "known_tournaments", "verdict")
+    WORKER_ID_FIELD_NUMBER: _ClassVar[int]
+    BOOT_EPOCH_FIELD_NUMBER: _ClassVar[int]
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    WAIT_MS_FIELD_NUMBER: _ClassVar[int]
+    KNOWN_TOURNAMENTS_FIELD_NUMBER: _ClassVar[int]
+    VERDICT_FIELD_NUMBER: _ClassVar[int]
+    worker_id: str
+    boot_epoch: int
+    session: bytes
+    wait_ms: int
+    known_tournaments: _containers.RepeatedScalarFieldContainer[str]
+    verdict: ReplayVerdict
+    def __init__(self, worker_id: _Optional[str] = ..., boot_epoch: _Optional[int] = ..., session: _Optional[bytes] = ..., wait_ms: _Optional[int] = ..., known_tournaments: _Optional[_Iterable[str]] = ..., verdict: _Optional[_Union[ReplayVerdict, _Mapping]] = ...) -> None: ...
+
+class ReplayVerdict(_message.Message):
+    __slots__ = ("job_id", "problems", "failed")
+    JOB_ID_FIELD_NUMBER: _ClassVar[int]
+    PROBLEMS_FIELD_NUMBER: _ClassVar[int]
+    FAILED_FIELD_NUMBER: _ClassVar[int]
+    job_id: int
+    problems: _containers.RepeatedCompositeFieldContainer[ReplayProblem]
+    failed: str
+    def __init__(self, job_id: _Optional[int] = ..., problems: _Optional[_Iterable[_Union[ReplayProblem, _Mapping]]] = ..., failed: _Optional[str] = ...) -> None: ...
+
+class ReplayProblem(_message.Message):
+    __slots__ = ("index", "problem")
+    INDEX_FIELD_NUMBER: _ClassVar[int]
+    PROBLEM_FIELD_NUMBER: _ClassVar[int]
+    index: int
+    problem: str
+    def __init__(self, index: _Optional[int] = ..., problem: _Optional[str] = ...) -> None: ...
+
+class ReplayResponse(_message.Message):
+    __slots__ = ("job",)
+    JOB_FIELD_NUMBER: _ClassVar[int]
+    job: ReplayJob
+    def __init__(self, job: _Optional[_Union[ReplayJob, _Mapping]] = ...) -> None: ...
+
+class ReplayJob(_message.Message):
+    __slots__ = ("job_id", "tournament_id", "setup", "records")
+    JOB_ID_FIELD_NUMBER: _ClassVar[int]
+    TOURNAMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    SETUP_FIELD_NUMBER: _ClassVar[int]
+    RECORDS_FIELD_NUMBER: _ClassVar[int]
+    job_id: int
+    tournament_id: str
+    setup: TournamentSetup
+    records: _containers.RepeatedCompositeFieldContainer[RecordToReplay]
+    def __init__(self, job_id: _Optional[int] = ..., tournament_id: _Optional[str] = ..., setup: _Optional[_Union[TournamentSetup, _Mapping]] = ..., records: _Optional[_Iterable[_Union[RecordToReplay, _Mapping]]] = ...) -> None: ...
+
+class RecordToReplay(_message.Message):
+    __slots__ = ("record", "from_book")
+    RECORD_FIELD_NUMBER: _ClassVar[int]
+    FROM_BOOK_FIELD_NUMBER: _ClassVar[int]
+    record: _record_pb2.GameRecord
+    from_book: bool
+    def __init__(self, record: _Optional[_Union[_record_pb2.GameRecord, _Mapping]] = ..., from_book: bool = ...) -> None: ...
 
 class AgentOutput(_message.Message):
     __slots__ = ("seat", "text", "bytes")

@@ -1,0 +1,326 @@
+//! Records of a ruleset that is a package: another worker replays them before they count.
+
+use std::time::Duration;
+
+use arena_access::Token;
+use arena_wire::{
+    reasons,
+    v1::{self, Role, TournamentState},
+};
+use tokio::task::JoinHandle;
+use tonic::{Code, Status};
+
+use super::{
+    door::{Guarded, owners},
+    fixture::{FakeWorker, memory, options, refused, won},
+};
+use crate::Options;
+
+const GAMES: u64 = 40;
+
+/// A tournament of a package.
+struct Pig {
+    arena: Guarded,
+    id: String,
+}
+
+impl Pig {
+    async fn new() -> Self {
+        let options = Options {
+            audit_share: 0.0,
+            ..options(memory())
+        };
+        let arena = Guarded::with(options, Token::draw().expect("random numbers")).await;
+        owners::upload(&arena, &arena.admin).await;
+        let mut user = arena.user(&arena.admin);
+        let registered = user.register_ruleset(owners::ruleset(false, &[])).await;
+        registered.expect("registered");
+        let spec_toml = format!(
+            "name = \"pig\"\nruleset = \"{}\"\nseed = \"1\"\nblocks = 20\nagents = [\"random\", \"second\"]\n\
+             [play]\nsandbox = \"none\"\n[[agent]]\nname = \"second\"\nbot = \"random\"\n",
+            owners::RULESET
+        );
+        let request = v1::StartTournamentRequest {
+            spec_toml,
+            ..Default::default()
+        };
+        let started = user.start_tournament(request).await.expect("started");
+        let tournament = started.into_inner().tournament.expect("a tournament");
+        assert_eq!(tournament.games_total, GAMES);
+        Self {
+            arena,
+            id: tournament.tournament_id,
+        }
+    }
+
+    /// A worker with a token of its own.
+    async fn join(&self, name: &str, process: u64) -> FakeWorker {
+        let token = self.arena.create(Role::Worker).await;
+        FakeWorker::join_with(self.arena.connection(&token), name, process).await
+    }
+
+    /// A worker that has asked for records.
+    async fn replayer(&self, name: &str, process: u64) -> FakeWorker {
+        let mut worker = self.join(name, process).await;
+        assert_eq!(replay(&mut worker, None).await.expect("answered"), None);
+        worker
+    }
+
+    async fn tournament(&self) -> v1::Tournament {
+        let request = v1::GetTournamentRequest {
+            tournament_id: self.id.clone(),
+        };
+        let mut user = self.arena.user(&self.arena.admin);
+        let found = user.get_tournament(request).await.expect("known");
+        found.into_inner().tournament.expect("a tournament")
+    }
+
+    /// The note on games that no other worker replayed.
+    async fn unverified(&self) -> Option<String> {
+        let request = v1::GetStandingsRequest {
+            tournament_id: self.id.clone(),
+            ..Default::default()
+        };
+        let mut user = self.arena.user(&self.arena.admin);
+        let found = user.get_standings(request).await.expect("known");
+        let notes = found.into_inner().standings.expect("standings").notes;
+        notes.into_iter().find(|note| note.contains("unverified"))
+    }
+}
+
+/// Answers the earlier job, and asks for another.
+async fn try_replay(
+    worker: &mut FakeWorker,
+    verdict: Option<v1::ReplayVerdict>,
+    wait_ms: u32,
+) -> Result<Option<v1::ReplayJob>, Status> {
+    let request = v1::ReplayRequest {
+        worker_id: worker.id.clone(),
+        boot_epoch: worker.boot_epoch,
+        session: worker.session.clone(),
+        wait_ms,
+        known_tournaments: Vec::new(),
+        verdict,
+    };
+    Ok(worker.client.replay(request).await?.into_inner().job)
+}
+
+/// As [`try_replay`], without waiting.
+async fn replay(
+    worker: &mut FakeWorker,
+    verdict: Option<v1::ReplayVerdict>,
+) -> Result<Option<v1::ReplayJob>, Status> {
+    try_replay(worker, verdict, 0).await
+}
+
+/// Waits for a job.
+async fn job(worker: &mut FakeWorker) -> v1::ReplayJob {
+    let job = try_replay(worker, None, 10_000).await.expect("answered");
+    job.expect("records")
+}
+
+fn sound(job: &v1::ReplayJob) -> Option<v1::ReplayVerdict> {
+    Some(v1::ReplayVerdict {
+        job_id: job.job_id,
+        ..Default::default()
+    })
+}
+
+/// A verdict that refutes the first record.
+fn wrong(job: &v1::ReplayJob) -> Option<v1::ReplayVerdict> {
+    let record = job.records[0].record.as_ref().expect("a record");
+    Some(v1::ReplayVerdict {
+        job_id: job.job_id,
+        problems: vec![v1::ReplayProblem {
+            index: record.index,
+            problem: "the rules give another result".to_owned(),
+        }],
+        failed: String::new(),
+    })
+}
+
+type Reporting = JoinHandle<Result<v1::ReportResponse, Status>>;
+
+/// Leases games to a worker, and reports them while others replay them.
+async fn reporting(worker: &mut FakeWorker) -> (v1::Lease, Reporting) {
+    let lease = worker.lease().await;
+    let games = lease.games.iter().map(|game| won(game, 0)).collect();
+    let report = tokio::spawn(worker.reporting(&lease, games));
+    (lease, report)
+}
+
+async fn answer(report: Reporting) -> Result<v1::ReportResponse, Status> {
+    report.await.expect("no panic")
+}
+
+#[tokio::test]
+async fn record_counts_once_another_owner_has_replayed_it() {
+    let pig = Pig::new().await;
+    let mut player = pig.replayer("player", 1).await;
+    let mut other = pig.replayer("other", 2).await;
+    let mut replayed = 0;
+    while replayed < GAMES {
+        let (lease, report) = reporting(&mut player).await;
+        let job = job(&mut other).await;
+        assert_eq!(job.records.len(), lease.games.len());
+        assert_eq!(job.tournament_id, pig.id);
+        assert!(job.setup.is_some_and(|setup| setup.rules.is_some()));
+        assert!(!report.is_finished());
+        assert_eq!(pig.tournament().await.games_done, replayed);
+        let verdict = v1::ReplayVerdict {
+            job_id: job.job_id,
+            ..Default::default()
+        };
+        assert_eq!(replay(&mut other, Some(verdict)).await.expect("ok"), None);
+        answer(report).await.expect("it counts");
+        replayed += lease.games.len() as u64;
+    }
+    let tournament = pig.tournament().await;
+    assert_eq!(tournament.state(), TournamentState::Finished);
+    assert_eq!(pig.unverified().await, None);
+}
+
+#[tokio::test]
+async fn records_count_unverified_without_another_worker() {
+    let pig = Pig::new().await;
+    let mut player = pig.replayer("player", 1).await;
+    player.play_all().await;
+    let note = pig.unverified().await.expect("a note");
+    assert!(note.contains("40 of 40 games"), "{note}");
+}
+
+#[tokio::test]
+async fn worker_of_another_owner_replays_while_there_is_one() {
+    let pig = Pig::new().await;
+    let token = pig.arena.create(Role::Worker).await;
+    let same = |name, process| FakeWorker::join_with(pig.arena.connection(&token), name, process);
+    let (mut player, mut same) = (same("player", 1).await, same("same", 2).await);
+    assert_eq!(replay(&mut same, None).await.expect("ok"), None);
+    // Without another owner, another process of the same one replays.
+    let (_, report) = reporting(&mut player).await;
+    let first = job(&mut same).await;
+    replay(&mut same, sound(&first)).await.expect("ok");
+    answer(report).await.expect("it counts");
+    let mut other = pig.replayer("other", 3).await;
+    let (_, report) = reporting(&mut player).await;
+    assert_eq!(try_replay(&mut same, None, 100).await.expect("ok"), None);
+    let second = job(&mut other).await;
+    replay(&mut other, sound(&second)).await.expect("ok");
+    answer(report).await.expect("it counts");
+}
+
+#[tokio::test]
+async fn record_that_two_workers_refute_is_refused() {
+    let pig = Pig::new().await;
+    let mut liar = pig.replayer("liar", 1).await;
+    let [mut second, mut third] = [
+        pig.replayer("second", 2).await,
+        pig.replayer("third", 3).await,
+    ];
+    let (_, report) = reporting(&mut liar).await;
+    let first = job(&mut second).await;
+    replay(&mut second, wrong(&first)).await.expect("ok");
+    let again = job(&mut third).await;
+    assert_eq!(again.records, first.records);
+    replay(&mut third, wrong(&again)).await.expect("ok");
+    let text = refused(
+        answer(report).await,
+        Code::InvalidArgument,
+        reasons::RECORD_INVALID,
+    );
+    assert!(text.contains("two other workers"), "{text}");
+    refused(
+        liar.try_lease(0).await,
+        Code::PermissionDenied,
+        reasons::WORKER_QUARANTINED,
+    );
+    refused(
+        replay(&mut liar, None).await,
+        Code::PermissionDenied,
+        reasons::WORKER_QUARANTINED,
+    );
+    assert_eq!(pig.tournament().await.games_done, 0);
+}
+
+#[tokio::test]
+async fn worker_that_refutes_sound_records_replays_no_more() {
+    let pig = Pig::new().await;
+    let mut player = pig.replayer("player", 1).await;
+    let [mut liar, mut third] = [
+        pig.replayer("liar", 2).await,
+        pig.replayer("third", 3).await,
+    ];
+    let (_, report) = reporting(&mut player).await;
+    let first = job(&mut liar).await;
+    replay(&mut liar, wrong(&first)).await.expect("ok");
+    let again = job(&mut third).await;
+    replay(&mut third, sound(&again)).await.expect("ok");
+    answer(report).await.expect("it counts");
+    let (_, report) = reporting(&mut player).await;
+    assert_eq!(try_replay(&mut liar, None, 100).await.expect("ok"), None);
+    let next = job(&mut third).await;
+    replay(&mut third, sound(&next)).await.expect("ok");
+    answer(report).await.expect("it counts");
+}
+
+#[tokio::test]
+async fn rules_on_which_two_owners_disagree_pause_the_tournament() {
+    let pig = Pig::new().await;
+    let [mut one, mut two] = [pig.replayer("one", 1).await, pig.replayer("two", 2).await];
+    let (_, report) = reporting(&mut one).await;
+    let refuted = job(&mut two).await;
+    replay(&mut two, wrong(&refuted)).await.expect("ok");
+    answer(report).await.expect("the other games count");
+    let tournament = pig.tournament().await;
+    assert_eq!(tournament.games_done, refuted.records.len() as u64 - 1);
+    assert_eq!(tournament.state(), TournamentState::Running);
+    let (_, report) = reporting(&mut two).await;
+    let refuted = job(&mut one).await;
+    replay(&mut one, wrong(&refuted)).await.expect("ok");
+    answer(report).await.expect("the other games count");
+    let pause = pig.tournament().await.pause.expect("it is paused");
+    assert!(pause.error.contains("cannot have happened"), "{pause:?}");
+    assert!(pause.error.contains("worker one"), "{pause:?}");
+}
+
+#[tokio::test]
+async fn job_of_a_worker_that_leaves_goes_to_another() {
+    let pig = Pig::new().await;
+    let mut player = pig.replayer("player", 1).await;
+    let [mut leaves, mut other] = [
+        pig.replayer("leaves", 2).await,
+        pig.replayer("other", 3).await,
+    ];
+    let (_, report) = reporting(&mut player).await;
+    let first = job(&mut leaves).await;
+    drop(leaves);
+    let again = job(&mut other).await;
+    assert_eq!(again.job_id, first.job_id);
+    drop(other);
+    answer(report).await.expect("it counts unverified");
+    assert!(pig.unverified().await.is_some());
+}
+
+#[tokio::test]
+async fn verdict_of_another_job_or_session_changes_nothing() {
+    let pig = Pig::new().await;
+    let mut player = pig.replayer("player", 1).await;
+    let [mut other, mut stranger] = [
+        pig.replayer("other", 2).await,
+        pig.replayer("stranger", 3).await,
+    ];
+    let (_, report) = reporting(&mut player).await;
+    let job = job(&mut other).await;
+    assert_eq!(replay(&mut stranger, sound(&job)).await.expect("ok"), None);
+    assert_eq!(replay(&mut player, sound(&job)).await.expect("ok"), None);
+    stranger.session = vec![7; 32];
+    stranger.id.clone_from(&other.id);
+    refused(
+        replay(&mut stranger, sound(&job)).await,
+        Code::FailedPrecondition,
+        reasons::UNKNOWN_WORKER,
+    );
+    assert!(!report.is_finished());
+    replay(&mut other, sound(&job)).await.expect("ok");
+    answer(report).await.expect("it counts");
+}
