@@ -1,7 +1,5 @@
 //! Records of a ruleset that is a package: another worker replays them before they count.
 
-use std::time::Duration;
-
 use arena_access::Token;
 use arena_wire::{
     reasons,
