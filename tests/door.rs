@@ -1,3 +1,5 @@
+mod trail;
+
 use std::{
     fs::{self, Permissions},
     io::{Read, Write},
@@ -285,6 +287,8 @@ fn open_metrics_need_a_viewer() {
     let world = World::new();
     let coordinator = world.coordinator("data", &["--metrics", "0.0.0.0:0"]);
     let address = coordinator.metrics_address();
+    let log = coordinator.log();
+    assert!(log.contains("tokens travel in plain text"), "{log}");
     let viewer = create(&world, &coordinator, &["--role", "viewer"]);
     let worker = create(&world, &coordinator, &["--role", "worker"]);
     for wrong in [None, Some("arena-1-2"), Some(&*worker)] {
@@ -307,6 +311,8 @@ fn open_metrics_need_a_viewer() {
     let url = coordinator.url();
     let worker = world.server(&[&["worker", "--coordinator", &url], &open[..]].concat());
     let text = fs::read_to_string(world.folder().join("m.token")).expect("a token");
+    let log = worker.log();
+    assert!(log.contains("token travels in plain text"), "{log}");
     assert_eq!(metrics(worker.metrics_address(), None).0, "401");
     assert_eq!(
         metrics(worker.metrics_address(), Some(text.trim())).0,
@@ -348,93 +354,6 @@ fn secret_of_revoked_token_is_kept_nowhere() {
     for kept in outputs.iter().chain([&lines, &coordinator.log()]) {
         assert!(!kept.contains(secret), "{kept}");
     }
-}
-
-#[test]
-fn audit_trail_shows_who_did_what() {
-    let world = World::new();
-    let coordinator = world.coordinator("data", &[]);
-    let url = coordinator.url();
-    create(
-        &world,
-        &coordinator,
-        &["--role", "submitter", "--write", "s.token"],
-    );
-    let text = fs::read_to_string(world.folder().join("s.token")).expect("a token");
-    let id = text.split('-').nth(1).expect("an id");
-    let of = ["--coordinator", &url, "--token-file", "s.token"];
-    let register = ["agent", "register", "mine", "--bot", "random"];
-    let _ = world.arena(&[&register[..], &of].concat()).ok();
-    let replace = ["agent", "register", "mine", "--bot", "greedy", "--replace"];
-    let _ = world.arena(&[&replace[..], &of].concat()).ok();
-    let spec = spec("mine", "kalah", 1, &["random", "greedy"], "");
-    let tournament = world.start_tournament("mine", &spec, &url);
-    let cancel = ["tournament", "cancel", &tournament];
-    // Only the first one is an event of its own.
-    for _ in 0..3 {
-        world
-            .arena(&[&cancel[..], &of].concat())
-            .fails(1, &["belongs to another token"]);
-    }
-    let read = ["agent", "list", "--coordinator", &url];
-    for _ in 0..3 {
-        as_stranger(&world, &read).fails(1, &["asks for a token"]);
-    }
-    let tokens = ["token", "list"];
-    world
-        .arena(&[&tokens[..], &of].concat())
-        .fails(1, &["role submitter does not allow"]);
-    let list = ["events", "list", "--since", "1h", "--coordinator", &url];
-    let events = until("all events", || {
-        let listed = world.arena(&list).ok().stdout;
-        let lines = listed
-            .lines()
-            .map(|line| serde_json::from_str(line).expect("JSON"));
-        // Reading the trail is recorded too.
-        let events: Vec<serde_json::Value> = lines
-            .filter(|event| text_of(event, "method") != "ListEvents")
-            .collect();
-        (events.len() >= 7).then_some(events)
-    });
-    let seen: Vec<[&str; 4]> = events
-        .iter()
-        .map(|event| ["actor", "method", "target", "outcome"].map(|key| text_of(event, key)))
-        .collect();
-    assert_eq!(
-        seen,
-        [
-            ["admin.token", "CreateToken", id, "Ok"],
-            [id, "RegisterAgent", "mine", "Ok"],
-            [id, "RegisterAgent", "mine", "Ok"],
-            ["admin.token", "StartTournament", "mine", "Ok"],
-            [id, "CancelTournament", &tournament, "PermissionDenied"],
-            // The others are counted.
-            ["", "ListAgents", "", "TOKEN_MISSING"],
-            [id, "ListTokens", "", "ROLE_INSUFFICIENT"],
-        ]
-    );
-    let details = events.iter().map(|event| event["detail"].as_str());
-    assert_eq!(
-        details.collect::<Vec<_>>()[..4],
-        [
-            Some("role submitter"),
-            Some("registered bot random"),
-            Some("replaced bot random with bot greedy"),
-            Some(&*format!("created {tournament}")),
-        ]
-    );
-    // A change of the file is noticed.
-    let file = world.folder().join("data/events.jsonl");
-    assert_eq!(mode(&file), 0o600);
-    let text = fs::read_to_string(&file).expect("lines");
-    fs::write(&file, text.replace("RegisterAgent", "RemoveAgent")).expect("a file");
-    world
-        .arena(&list)
-        .fails(3, &["line 2 of events.jsonl was changed"]);
-}
-
-fn text_of<'a>(event: &'a serde_json::Value, key: &str) -> &'a str {
-    event[key].as_str().expect("text")
 }
 
 /// A program of another user listens at the port of an ended coordinator of this user.

@@ -66,7 +66,10 @@ fn tokens_have_limits() {
         first
             .iter()
             .for_each(|name| drop(register(token, name).ok()));
-        let expected = format!("at most {} registered agents (agents)", first.len());
+        let expected = match first.len() {
+            1 => "at most 1 registered agent (agents)".to_owned(),
+            several => format!("at most {several} registered agents (agents)"),
+        };
         register(token, last).fails(1, &[&expected, "arena agent remove"]);
     }
     // Commands and workers with too many requests wait.

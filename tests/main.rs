@@ -92,6 +92,8 @@ mod slurm;
 mod standings;
 /// Text of agents and workers cannot control a terminal, page or spreadsheet.
 mod strangers;
+/// Errors of TLS and of tokens say what to do.
+mod tls_messages;
 /// Chess engines that speak UCI are agents.
 mod uci;
 /// A worker that lies about its games.

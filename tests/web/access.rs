@@ -94,9 +94,14 @@ fn other_hosts_and_methods_are_refused() {
 }
 
 fn create(world: &World, coordinator: &Server, role: &str) -> String {
+    create_with(world, coordinator, role, &[])
+}
+
+fn create_with(world: &World, coordinator: &Server, role: &str, more: &[&str]) -> String {
     let url = coordinator.url();
     let create = ["token", "create", "--role", role, "--coordinator", &url];
-    world.arena(&create).ok().stdout.trim().to_owned()
+    let created = world.arena(&[&create, more].concat()).ok();
+    created.stdout.trim().to_owned()
 }
 
 /// `text` in Base64.
@@ -202,6 +207,70 @@ fn events_end_with_the_permission_to_read() {
     let revoke = ["token", "revoke", number, "--coordinator", &url];
     let _ = world.arena(&revoke).ok();
     assert!(lines.all(|line| line.is_ok()), "it ends");
+}
+
+#[test]
+fn limits_of_tokens_hold_for_pages() {
+    let world = World::new();
+    let hosts = ["--web-host", "arena.example"];
+    let coordinator = world.coordinator("data", &[&WEB[..], &hosts].concat());
+    let (url, web) = (coordinator.url(), coordinator.web_address());
+    let create = |more: &[&str]| create_with(&world, &coordinator, "viewer", more);
+    let headers = |token: &str| format!("Host: arena.example\nAuthorization: Bearer {token}");
+
+    // A page is several requests: none of them is a use.
+    let token = create(&["--uses", "1"]);
+    for _ in 0..3 {
+        let refused = send(web, "GET", "/", &headers(&token));
+        assert_eq!(refused.status, 401);
+        assert!(refused.body.contains("--uses"), "{}", refused.body);
+    }
+    let _ = world.write("u.token", &token);
+    let list = format!("agent list --coordinator {url} --token-file u.token");
+    let list: Vec<&str> = list.split(' ').collect();
+    let _ = world.arena(&list).ok();
+    world.arena(&list).fails(1, &["used as often"]);
+
+    let token = create(&["--limit", "requests-per-second=1"]);
+    let answers: Vec<Answer> = { 0..5 }
+        .map(|_| send(web, "GET", "/api/tournaments", &headers(&token)))
+        .collect();
+    let refused = answers.iter().find(|answer| answer.status != 200);
+    let refused = refused.expect("too many requests");
+    assert_eq!(refused.status, 429, "{}", refused.body);
+    assert_eq!(refused.header("retry-after"), "1");
+    assert_eq!(refused.header("www-authenticate"), "");
+    assert!(
+        refused.body.contains("requests-per-second"),
+        "{}",
+        refused.body
+    );
+
+    let spec = spec("live", "kalah", 20, &["random", "greedy"], "");
+    let id = world.start_tournament("live", &spec, &url);
+    let token = create(&["--limit", "streams=1"]);
+    let path = format!("/t/{id}/events");
+    let mut first = TcpStream::connect(local(web)).expect("it listens");
+    let head = headers(&token).replace('\n', "\r\n");
+    write!(first, "GET {path} HTTP/1.0\r\n{head}\r\n\r\n").expect("it reads");
+    let mut lines = BufReader::new(first).lines();
+    assert!(lines.any(|line| line.expect("a line").starts_with("data: ")));
+    let second = send(web, "GET", &path, &headers(&token));
+    assert_eq!(second.status, 429, "{}", second.body);
+    assert!(!second.header("retry-after").is_empty());
+    assert_eq!(
+        send(web, "GET", "/", &headers(&token)).status,
+        200,
+        "a page"
+    );
+    drop(lines);
+    let open = || {
+        let mut stream = TcpStream::connect(local(web)).expect("it listens");
+        write!(stream, "GET {path} HTTP/1.0\r\n{head}\r\n\r\n").expect("it reads");
+        let status = BufReader::new(stream).lines().next()?.ok()?;
+        status.contains(" 200 ").then_some(())
+    };
+    until("a free place", open);
 }
 
 #[test]

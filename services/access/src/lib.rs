@@ -1,6 +1,7 @@
 //! How clients and workers prove who they are: tokens, the file of the local token, and
 //! connections that carry a token.
 
+mod advice;
 mod bearer;
 mod client_tls;
 mod connection;
@@ -9,6 +10,7 @@ mod local;
 mod server_tls;
 mod token;
 
+pub use advice::tls_advice;
 pub use bearer::{Bearer, TokenFileError};
 pub use client_tls::ClientTls;
 pub use connection::{Connection, retry_delay};

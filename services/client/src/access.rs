@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use arena_access::{Bearer, Connection, CredentialFiles, Credentials};
+use arena_access::{Bearer, Connection, CredentialFiles, Credentials, tls_advice};
 use arena_store::has_store;
 use arena_wire::v1;
 use clap::{ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
@@ -302,12 +302,15 @@ pub async fn connect(url: &str, credentials: &Credentials) -> Outcome<Connection
     let endpoints: Vec<_> = endpoints.collect();
     let connection = credentials.dial(&endpoints).await.map_err(|error| {
         let cause = root_cause(&error);
-        Failure::unreachable(match is_tls(&error) {
-            true => format!(
+        Failure::unreachable(match (tls_advice(&cause), is_tls(&error)) {
+            (Some(advice), _) => {
+                format!("cannot trust the coordinator at {url}: {cause}; {advice}")
+            }
+            (None, true) => format!(
                 "cannot trust the coordinator at {url}: {cause}; check the file of --tls-ca, the host \
                  in the URL, and the dates of the coordinator's certificate"
             ),
-            false => format!(
+            (None, false) => format!(
                 "no coordinator answers at {url}: {cause}; start one with `arena coordinator`"
             ),
         })

@@ -2,6 +2,7 @@
 
 use std::{error::Error, fmt};
 
+use arena_access::tls_advice;
 use arena_evolution::EvolutionError;
 use arena_papers::PaperError;
 use arena_report::ReportError;
@@ -68,9 +69,10 @@ impl From<Status> for Failure {
     fn from(status: Status) -> Self {
         // An error below gRPC, in whatever code: the connection broke.
         if let Some(cause) = status.source() {
+            let cause = root_cause(cause);
+            let advice = tls_advice(&cause).unwrap_or("is it still running?");
             return Self::unreachable(format!(
-                "lost the connection to the coordinator: {}; is it still running?",
-                root_cause(cause)
+                "lost the connection to the coordinator: {cause}; {advice}"
             ));
         }
         let kind = match status.code() {

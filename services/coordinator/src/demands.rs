@@ -68,7 +68,7 @@ pub(crate) fn check(
     ];
     for (limit, asked, most) in demands {
         if asked > most {
-            return refuse(asked, most, limit.counted);
+            return refuse(asked, most, limit.counted(most));
         }
         let asked = match asked {
             0 => UNLIMITED,

@@ -14,6 +14,7 @@ use std::{
 
 use arena_access::{CertificateName, Token, without_secrets};
 use arena_store::Store;
+use arena_telemetry::Reading;
 use arena_wire::{limits::Limit, v1::Role};
 use tokio::sync::watch;
 use tonic::codegen::http;
@@ -148,27 +149,28 @@ impl Door {
         }
     }
 
-    /// Decides on a request of metrics with these headers.
+    /// Decides on a request of metrics or pages with these headers. Returns the place of a stream.
     pub(crate) fn admit_reader(
         &self,
         headers: &http::HeaderMap,
         peer: IpAddr,
-    ) -> Result<(), Refusal> {
+        reading: Reading,
+    ) -> Result<Option<StreamPlace>, Refusal> {
         let Some(tokens) = &self.tokens else {
-            return Ok(());
+            return Ok(None);
         };
         let header = headers.get(http::header::AUTHORIZATION);
         let header = header.ok_or(Error::TokenMissing)?;
-        let (by, counted) = tokens.check_header(header, Some(peer))?;
+        // Scrapes never end, and a page is several requests.
+        let by = tokens.check_reader(header, peer)?;
         if by.role == Role::Worker {
             let role = role_name(by.role);
-            return Err(by.refused(Error::Role { role }));
+            let needed = "viewer".to_owned();
+            return Err(by.refused(Error::Role { role, needed }));
         }
-        // Scrapes never end.
-        match counted {
-            Some(_) => Err(by.refused(Error::TokenUsed)),
-            None => Ok(()),
-        }
+        let quota = by.quota.as_ref().filter(|_| reading == Reading::Stream);
+        let place = quota.map(Quota::stream).transpose();
+        place.map_err(|error| by.refused(error))
     }
 
     /// Decides on a request.
@@ -200,6 +202,7 @@ impl Door {
         if !method.admits(principal.role) {
             return Err(principal.refused(Error::Role {
                 role: role_name(principal.role),
+                needed: method.needed(),
             }));
         }
         let quota = principal.quota.as_ref().filter(|_| method.is_stream());

@@ -1,6 +1,12 @@
 //! Errors, with their status codes and reasons.
 
-use std::{collections::HashMap, io, net::SocketAddr, path::PathBuf, time::Duration};
+use std::{
+    collections::HashMap,
+    io,
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+    time::Duration,
+};
 
 use arena_access::without_secrets;
 use arena_model::{
@@ -282,22 +288,46 @@ pub(crate) enum Error {
     )]
     TokenUsed,
     #[error(
+        "a token with a limited number of uses (--uses) is not for pages and metrics, where each \
+         request would be a use: ask the coordinator's administrator for one without a limit"
+    )]
+    TokenOfUses,
+    #[error(
         "the certificate names no role: expected a URI arena:ROLE:NAME with the role viewer, \
          submitter, worker or admin"
     )]
     CertificateRole,
-    #[error("the token may not be used from this address")]
-    TokenAddress,
-    #[error("the role {role} does not allow this: ask the coordinator's administrator for a token")]
-    Role { role: &'static str },
+    /// The networks of the token are not named: a thief would learn where to use it.
+    #[error(
+        "the token may not be used from {}: ask the coordinator's administrator, who sees its networks \
+         with `arena token list`",
+        .peer.map_or_else(
+            || "this connection, which has no address".to_owned(),
+            |peer| format!("{peer}, the address that the coordinator sees"),
+        )
+    )]
+    TokenAddress { peer: Option<IpAddr> },
+    #[error(
+        "the role {role} does not allow this{}: ask the coordinator's administrator for a token",
+        match &**needed {
+            "" => String::new(),
+            needed => format!(", which needs the role {needed}"),
+        }
+    )]
+    Role { role: &'static str, needed: String },
     #[error("{what} belongs to another token: only that one and administrators may change it")]
     NotOwner { what: String },
+    #[error(
+        "binary {sha256} belongs to others: only tokens that have uploaded it, workers with games that \
+         need it, and administrators may read it"
+    )]
+    NotReader { sha256: String },
     #[error("no token \"{}\"; `arena token list` shows all", without_secrets(.id))]
     UnknownToken { id: String },
     #[error(
         "the limit of this token is reached: at most {maximum} {} ({}); {}, or ask the \
          coordinator's administrator for a token with a higher limit",
-        .limit.counted, .limit.name, .limit.remedy
+        .limit.counted(*.maximum), .limit.name, .limit.remedy
     )]
     Limit {
         limit: &'static Limit,
@@ -342,6 +372,11 @@ impl Error {
     /// The stable reason.
     pub(crate) fn reason(&self) -> &'static str {
         self.kind().1
+    }
+
+    /// The status code.
+    pub(crate) fn code(&self) -> Code {
+        self.kind().0
     }
 
     /// Status code and reason. Only this function chooses them.
@@ -401,12 +436,14 @@ impl Error {
             Self::TokenInvalid => (Unauthenticated, reasons::TOKEN_INVALID),
             Self::TokenExpired => (Unauthenticated, reasons::TOKEN_EXPIRED),
             Self::TokenRevoked => (Unauthenticated, reasons::TOKEN_REVOKED),
-            Self::TokenUsed => (Unauthenticated, reasons::TOKEN_USED),
-            Self::TokenAddress => (PermissionDenied, reasons::TOKEN_ADDRESS),
+            Self::TokenUsed | Self::TokenOfUses => (Unauthenticated, reasons::TOKEN_USED),
+            Self::TokenAddress { .. } => (PermissionDenied, reasons::TOKEN_ADDRESS),
             Self::CertificateRole | Self::Role { .. } => {
                 (PermissionDenied, reasons::ROLE_INSUFFICIENT)
             }
-            Self::NotOwner { .. } => (PermissionDenied, reasons::NOT_OWNER),
+            Self::NotOwner { .. } | Self::NotReader { .. } => {
+                (PermissionDenied, reasons::NOT_OWNER)
+            }
             Self::UnknownToken { .. } => (NotFound, reasons::UNKNOWN_TOKEN),
             Self::Limit { .. } => (ResourceExhausted, reasons::LIMIT_REACHED),
             Self::Overloaded { .. } | Self::Store(StoreError::Busy { .. }) => {
@@ -427,7 +464,7 @@ impl Error {
     }
 
     /// Suggested delay before a retry, if a retry helps.
-    fn wait(&self) -> Option<Duration> {
+    pub(crate) fn wait(&self) -> Option<Duration> {
         match self {
             Self::Overloaded { wait } => Some(*wait),
             Self::Limit { wait, .. } => *wait,

@@ -49,5 +49,5 @@ pub use messages::RunSummary;
 pub use options::{CONNECTIONS_MAX, Options};
 pub use plan::plan;
 pub use service::Service;
-pub use trail::{WholeTrail, verify_events};
+pub use trail::{WholeTrail, anchor_key, verify_events};
 pub use viewing::Viewing;

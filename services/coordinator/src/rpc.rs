@@ -2,6 +2,7 @@
 
 mod admin;
 mod answers;
+mod audits;
 mod backup;
 mod binaries;
 mod bodies;

@@ -176,7 +176,7 @@ impl Options {
             self.connections_max,
             Arc::clone(&counters),
             door,
-            Trail::open(self.events.as_deref())?,
+            Trail::open(self.events.as_deref(), &self.store)?,
         );
         let http_tls = self
             .tls
@@ -194,8 +194,8 @@ impl Options {
             let door = Arc::clone(&gate);
             match self.metrics_public {
                 true => server,
-                false => server.guarded(Arc::new(move |headers, peer| {
-                    door.admits_reader(headers, peer, READER_OF_METRICS)
+                false => server.guarded(Arc::new(move |headers, peer, reading| {
+                    door.admit_reader(headers, peer, reading, READER_OF_METRICS)
                 })),
             }
         });
@@ -333,6 +333,8 @@ where
         let closed = async { while tasks.join_next().await.is_some() {} };
         let _ = tokio::time::timeout(CLOSE_LIMIT, closed).await;
         recorder.record_refusals();
+        // An event of a request that was cut off is not kept.
+        let _ = tokio::task::spawn_blocking(move || recorder.trail.finish()).await;
         let summary = outcome?;
         let flushed = with_store(store, |store| store.flush()).await;
         flushed.ok_or(RunError::State)??;

@@ -1,6 +1,7 @@
 //! The audit trail: who did what to what, when, and with what outcome. Files of JSON lines; each line
 //! has the hash of the one before, so that a line that was changed or removed is noticed.
 
+mod anchor;
 mod chain;
 
 use std::{
@@ -9,18 +10,21 @@ use std::{
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering::Relaxed},
-        mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
+        mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel},
     },
     thread::{self, JoinHandle},
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use arena_store::{EVENTS_FILE, full_events_file};
+use arena_store::{EVENTS_FILE, Store, full_events_file};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::error::StartError;
+use anchor::Anchor;
+pub use anchor::anchor_key;
 use chain::{End, read};
 pub use chain::{WholeTrail, verify_events};
 
@@ -46,8 +50,14 @@ pub(crate) struct Event {
     /// What was done to it, if the method does not say.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) detail: String,
-    /// Name of a status code, or the reason of a refusal.
+    /// Name of a status code, or the reason of a refusal at the door. `code` and `reason` have both.
     pub(crate) outcome: String,
+    /// Name of the status code, as metrics have it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) code: String,
+    /// Reason of a failure.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) reason: String,
     /// For refusals: number of them since the last event of this kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) times: Option<u64>,
@@ -98,30 +108,53 @@ pub(crate) struct Trail {
     data: Option<PathBuf>,
     /// Number of the last line that is in a file.
     written: Arc<AtomicU64>,
-    /// Set while it writes.
-    sender: Option<SyncSender<Event>>,
-    writing: Option<JoinHandle<()>>,
+    /// None before the first event can be written, and after the last one.
+    writer: Mutex<Option<Writer>>,
+}
+
+struct Writer {
+    events: SyncSender<Event>,
+    writing: JoinHandle<()>,
 }
 
 impl Trail {
-    /// Continues the trail in a data folder; without one, nothing is kept.
-    pub(crate) fn open(data: Option<&Path>) -> io::Result<Self> {
-        Self::with_full(data, FULL_BYTES)
+    /// Continues the trail in a data folder; without one, nothing is kept. The store has its end.
+    pub(crate) fn open(data: Option<&Path>, store: &Arc<dyn Store>) -> Result<Self, StartError> {
+        let anchor = data.and_then(|data| Anchor::of(data, store));
+        Self::with_full(data, FULL_BYTES, anchor)
     }
 
     /// The same, with the size of a full file.
-    fn with_full(data: Option<&Path>, full: u64) -> io::Result<Self> {
+    fn with_full(
+        data: Option<&Path>,
+        full: u64,
+        anchor: Option<Anchor>,
+    ) -> Result<Self, StartError> {
         let Some(data) = data else {
             return Ok(Self {
                 data: None,
                 written: Arc::default(),
-                sender: None,
-                writing: None,
+                writer: Mutex::default(),
             });
         };
-        let last = chain::last(data).map_err(io::Error::other)?;
-        let mut file = Appended::open(data, &last, full)?;
-        // Lines that are removed from the end break no chain: the log has the number to compare.
+        let known = anchor.as_ref().map(Anchor::read).transpose()?.flatten();
+        let found = chain::last(data, known.as_ref()).map_err(io::Error::other)?;
+        let last = match known.filter(|_| !found.has_known) {
+            None => found.last,
+            Some(known) => {
+                tracing::error!(
+                    "the audit trail in {} is not whole: {}; compare it with a backup",
+                    data.display(),
+                    chain::lacks(&known)
+                );
+                // The next event follows the missing one, so that the gap stays visible.
+                Last {
+                    number: known.number.max(found.last.number),
+                    hash: known.hash,
+                }
+            }
+        };
+        let mut file = Appended::open(data, &last, found.is_empty, full)?;
         tracing::info!(events = last.number, hash = last.hash, "audit trail");
         let (sender, events) = sync_channel(WAITING_MAX);
         let written = Arc::new(AtomicU64::new(last.number));
@@ -129,12 +162,14 @@ impl Trail {
         let append = move |text: &str, next| file.append(text, next);
         let writing = thread::Builder::new()
             .name("trail".to_owned())
-            .spawn(move || write(append, last, &events, &count))?;
+            .spawn(move || write(append, last, &events, &count, anchor))?;
         Ok(Self {
             data: Some(data.to_owned()),
             written,
-            sender: Some(sender),
-            writing: Some(writing),
+            writer: Mutex::new(Some(Writer {
+                events: sender,
+                writing,
+            })),
         })
     }
 
@@ -144,11 +179,22 @@ impl Trail {
             unix_us: now(),
             ..event
         };
-        let Some(sender) = &self.sender else {
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(writer) = &*writer else {
             return;
         };
-        if let Err(TrySendError::Full(event)) = sender.try_send(event) {
+        if let Err(TrySendError::Full(event)) = writer.events.try_send(event) {
             tracing::error!(?event, "the audit trail is too slow: an event is only here");
+        }
+    }
+
+    /// Writes what waits for the disk, and the end of the trail into the store. Later events are not kept.
+    pub(crate) fn finish(&self) {
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(Writer { events, writing }) = writer.take() {
+            drop(events);
+            // A writer that failed has said so.
+            let _ = writing.join();
         }
     }
 
@@ -180,16 +226,12 @@ impl Trail {
 
 impl Drop for Trail {
     fn drop(&mut self) {
-        self.sender = None;
-        if let Some(writing) = self.writing.take() {
-            // A writer that failed has said so.
-            let _ = writing.join();
-        }
+        self.finish();
     }
 }
 
 /// The end of the chain.
-#[derive(Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Last {
     number: u64,
     hash: String,
@@ -215,10 +257,12 @@ struct Appended {
 }
 
 impl Appended {
-    /// Continues the file after a last event, or begins one.
-    fn open(data: &Path, last: &Last, full: u64) -> io::Result<Self> {
+    /// Continues the file after a last event, or begins one. If there is no other file, it has to begin
+    /// with event 1.
+    fn open(data: &Path, last: &Last, is_only: bool, full: u64) -> io::Result<Self> {
         let path = data.join(EVENTS_FILE);
-        let first = chain::first_in(&path)?.unwrap_or(last.number + 1);
+        let next = if is_only { 1 } else { last.number + 1 };
+        let first = chain::first_in(&path)?.unwrap_or(next);
         let mut file = create(&path)?;
         if !ends_with_newline(&path)? {
             // A write that a crash cut short.
@@ -267,10 +311,25 @@ fn write(
     mut last: Last,
     events: &Receiver<Event>,
     count: &AtomicU64,
+    mut anchor: Option<Anchor>,
 ) {
     // Whether the file may end within a line.
     let mut is_cut = false;
-    while let Ok(first) = events.recv() {
+    loop {
+        let first = match anchor.as_ref().and_then(Anchor::due) {
+            None => events.recv().map_err(RecvTimeoutError::from),
+            Some(due) => events.recv_timeout(due),
+        };
+        let first = match first {
+            Ok(first) => first,
+            Err(ended) => {
+                anchor.iter_mut().for_each(Anchor::put);
+                match ended {
+                    RecvTimeoutError::Timeout => continue,
+                    RecvTimeoutError::Disconnected => return,
+                }
+            }
+        };
         let mut text = String::new();
         let next = last.number + 1;
         if is_cut {
@@ -285,7 +344,12 @@ fn write(
         let written = append(&text, next);
         is_cut = written.is_err();
         match written {
-            Ok(()) => count.store(last.number, Relaxed),
+            Ok(()) => {
+                count.store(last.number, Relaxed);
+                if let Some(anchor) = &mut anchor {
+                    anchor.set(&last);
+                }
+            }
             Err(error) => tracing::error!(text, "cannot write the audit trail: {error}"),
         }
     }
@@ -309,173 +373,4 @@ fn now() -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn event(target: &str) -> Event {
-        Event {
-            method: "CancelTournament".to_owned(),
-            target: target.to_owned(),
-            ..Event::default()
-        }
-    }
-
-    fn targets(data: &Path) -> (Vec<String>, Result<(), String>) {
-        let mut targets = Vec::new();
-        let read = read(data, End::Whole, |line| targets.push(line.event.target));
-        (targets, read)
-    }
-
-    #[test]
-    fn trail_continues_after_restart() {
-        let folder = tempfile::tempdir().expect("a folder");
-        for target in ["one", "two", "three"] {
-            Trail::open(Some(folder.path()))
-                .expect("a file")
-                .record(event(target));
-        }
-        let expected = ["one", "two", "three"].map(str::to_owned).to_vec();
-        assert_eq!(targets(folder.path()), (expected, Ok(())));
-    }
-
-    #[test]
-    fn full_file_is_followed_by_another() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let data = folder.path();
-        let expected: Vec<String> = (0..9).map(|number| number.to_string()).collect();
-        for target in &expected {
-            let trail = Trail::with_full(Some(data), 500).expect("a file");
-            trail.record(event(target));
-        }
-        assert_eq!(targets(data), (expected.clone(), Ok(())));
-        let files = || {
-            let files = arena_store::events_files(data).expect("files");
-            files.into_iter().map(|(name, _)| data.join(name))
-        };
-        let [oldest, middle, .., newest] = &files().collect::<Vec<_>>()[..] else {
-            panic!("few files");
-        };
-        assert_eq!(*newest, data.join(EVENTS_FILE));
-        let first = |data| verify_events(data).map(|whole| whole.expect("events").first);
-        // An operator moves the oldest away.
-        assert_eq!(first(data), Ok(1));
-        fs::remove_file(oldest).expect("a file");
-        let kept = expected.len() as u64 - first(data).expect("whole") + 1;
-        assert_eq!(targets(data).0.len() as u64, kept);
-        // Its lines, and files between others, are noticed.
-        let whole = fs::read_to_string(middle).expect("lines");
-        let (_, rest) = whole.split_once('\n').expect("lines");
-        fs::write(middle, rest).expect("a file");
-        assert!(first(data).is_err(), "a line is missing");
-        fs::write(middle, whole).expect("a file");
-        assert!(first(data).is_ok());
-        let between = files().nth(1).expect("a file");
-        fs::remove_file(between).expect("a file");
-        assert!(first(data).is_err(), "a file is missing");
-    }
-
-    #[test]
-    fn cut_end_is_noticed() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join(EVENTS_FILE);
-        let trail = Trail::open(Some(folder.path())).expect("a file");
-        for target in ["one", "two", "three"] {
-            trail.record(event(target));
-        }
-        while trail.written.load(Relaxed) < 3 {
-            thread::yield_now();
-        }
-        assert_eq!(trail.list(0, |_| true), Ok(()));
-        let whole = std::fs::read_to_string(&path).expect("lines");
-        let lines: Vec<&str> = whole.lines().take(2).collect();
-        std::fs::write(&path, lines.join("\n")).expect("a file");
-        let problem = trail.list(0, |_| true).expect_err("a line is missing");
-        assert!(problem.contains("ends with event 2, but"), "{problem}");
-    }
-
-    #[test]
-    fn event_after_a_full_disk_is_readable() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join(EVENTS_FILE);
-        let (sender, events) = sync_channel(1);
-        let failed = Arc::new(std::sync::Barrier::new(2));
-        let has_failed = Arc::clone(&failed);
-        let sending = thread::spawn(move || {
-            sender.send(event("one")).expect("a writer");
-            has_failed.wait();
-            sender.send(event("two")).expect("a writer");
-        });
-        let mut file = File::create(&path).expect("a file");
-        let mut is_full = true;
-        let append = |text: &str, _| match std::mem::take(&mut is_full) {
-            true => {
-                file.write_all(&text.as_bytes()[..10])?;
-                failed.wait();
-                Err(io::ErrorKind::StorageFull.into())
-            }
-            false => file.write_all(text.as_bytes()),
-        };
-        write(append, Last::default(), &events, &AtomicU64::new(0));
-        sending.join().expect("a sender");
-        let (found, read) = targets(folder.path());
-        assert_eq!(found, ["two"]);
-        assert!(read.is_err(), "an event is missing");
-    }
-
-    #[test]
-    fn changed_and_removed_lines_are_noticed() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join(EVENTS_FILE);
-        let trail = Trail::open(Some(folder.path())).expect("a file");
-        for target in ["one", "two", "three"] {
-            trail.record(event(target));
-        }
-        drop(trail);
-        let whole = std::fs::read_to_string(&path).expect("lines");
-        let lines: Vec<&str> = whole.lines().collect();
-        let changed = whole.replace("two", "owt");
-        let removed = [lines[0], lines[2]].join("\n");
-        let garbled = [lines[0], "{", lines[2]].join("\n");
-        for wrong in [changed, removed, garbled] {
-            std::fs::write(&path, wrong).expect("a file");
-            let (_, read) = targets(folder.path());
-            assert!(
-                read.expect_err("broken")
-                    .starts_with("line 2 of events.jsonl was changed")
-            );
-        }
-        // A line that a crash cut short does not spoil those after it.
-        std::fs::write(&path, &whole[..whole.len() - 10]).expect("a file");
-        Trail::open(Some(folder.path()))
-            .expect("a file")
-            .record(event("four"));
-        let (found, read) = targets(folder.path());
-        assert_eq!(found, ["one", "two", "four"]);
-        assert!(read.is_err());
-    }
-
-    #[test]
-    fn line_that_is_being_written_breaks_no_chain() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join(EVENTS_FILE);
-        Trail::open(Some(folder.path()))
-            .expect("a file")
-            .record(event("one"));
-        let trail = Trail::open(Some(folder.path())).expect("a file");
-        let last = chain::last(folder.path()).expect("a line");
-        let next = Line::new(last.number + 1, &last.hash, event("é")).text();
-        let whole = std::fs::read(&path).expect("lines");
-        for bytes in 1..next.len() {
-            let cut = [&whole, &next.as_bytes()[..bytes]].concat();
-            std::fs::write(&path, cut).expect("a file");
-            let mut lines = 0;
-            let listed = trail.list(0, |_| {
-                lines += 1;
-                true
-            });
-            assert_eq!((listed, lines), (Ok(()), 1), "{bytes}");
-            // Later, it is a line that was cut.
-            assert!(targets(folder.path()).1.is_err(), "{bytes}");
-        }
-    }
-}
+mod tests;

@@ -22,7 +22,7 @@ const BUFFER_BYTES: usize = 64 << 10;
 pub struct Viewing {
     /// A connection whose caller is a viewer: it reads what any viewer reads, and changes nothing.
     pub connection: Connection,
-    /// True if a request with these headers may be answered, as for metrics.
+    /// Decides whether a request with these headers may be answered, as for metrics.
     pub permits: Permits,
     /// The coordinator's certificate for HTTP, if it has one.
     pub acceptor: Option<Acceptor>,
@@ -34,8 +34,9 @@ impl Service {
     #[must_use]
     pub fn viewing(&self) -> Viewing {
         let gate = Arc::clone(&self.gate);
-        let permits: Permits =
-            Arc::new(move |headers, peer| gate.admits_reader(headers, peer, READER_OF_WEB));
+        let permits: Permits = Arc::new(move |headers, peer, reading| {
+            gate.admit_reader(headers, peer, reading, READER_OF_WEB)
+        });
         Viewing {
             connection: connection(self.viewers.clone()),
             permits,

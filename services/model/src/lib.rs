@@ -25,7 +25,7 @@ pub use canonical::canonical_json;
 pub use content::{Package, Registration};
 pub use error_line::error_line;
 pub use name::{AgentName, GameId, NameError, PERSON};
-pub use printable::{is_hidden, printable, printable_json};
+pub use printable::{is_hidden, printable, printable_json, printable_line};
 pub use record::{GameRecord, RECORD_VERSION, RecordHeader};
 pub use sandbox::{SandboxLevel, UnknownLevel};
 pub use seed::{BlockSeed, SeedError, TournamentSeed};

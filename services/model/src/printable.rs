@@ -27,6 +27,15 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     })
 }
 
+/// Shows line feeds as well: the text cannot look like several lines.
+#[must_use]
+pub fn printable_line(text: &str) -> Cow<'_, str> {
+    match printable(text) {
+        shown if shown.contains('\n') => shown.replace('\n', "\\x0a").into(),
+        shown => shown,
+    }
+}
+
 /// Shows hidden characters of a JSON document as `\u202e`. The document has the same value.
 #[must_use]
 pub fn printable_json(json: &str) -> Cow<'_, str> {

@@ -48,6 +48,15 @@ const CODES: [&str; 17] = [
     "DATA_LOSS",
     "UNAUTHENTICATED",
 ];
+
+/// Name of a status code of gRPC.
+#[must_use]
+pub fn grpc_code(code: i32) -> &'static str {
+    let known = usize::try_from(code).ok();
+    let known = known.and_then(|code| CODES.get(code));
+    known.copied().unwrap_or("UNKNOWN")
+}
+
 const STATES: &[&str] = &["running", "paused", "finished", "cancelled"];
 const PAUSES: &[&str] = &[
     "user",
@@ -348,10 +357,7 @@ impl CoordinatorMetrics {
     /// Counts a gRPC request by its path (`/package.Service/Method`) and its status code, 0 to 16.
     /// Clients may request any path, so UNIMPLEMENTED counts as the method `other`.
     pub fn grpc_request(&self, path: &str, code: i32) {
-        let code = usize::try_from(code)
-            .ok()
-            .and_then(|code| CODES.get(code).copied())
-            .unwrap_or("UNKNOWN");
+        let code = grpc_code(code);
         let method = match code {
             "UNIMPLEMENTED" => OTHER,
             _ => path.trim_start_matches('/'),

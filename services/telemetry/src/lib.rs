@@ -32,13 +32,13 @@ mod tournaments;
 mod weighted;
 mod worker;
 
-pub use coordinator::{AuditOutcome, CoordinatorMetrics, Outcome, ReportOutcome};
+pub use coordinator::{AuditOutcome, CoordinatorMetrics, Outcome, ReportOutcome, grpc_code};
 pub use http::{Acceptor, HttpLimits, HttpServer, ServeError};
 pub use labels::{MAX_AGENTS, OTHER};
 pub use latency::{LatencyBucketError, LatencyHistogram};
 pub use places::{Place, Places, Seat};
 pub use prometheus::{Histogram, IntCounter, IntGauge, Registry, TextEncoder};
-pub use server::{MetricsServer, Permits};
+pub use server::{Denied, MetricsServer, Permit, Permits, Reading};
 pub use tournaments::{Series, TournamentGauges, TournamentSeries};
 pub use weighted::WeightedHistogram;
 pub use worker::{MoveLatency, MoveMeter, MoveTiming, WorkerMetrics};

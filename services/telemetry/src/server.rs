@@ -1,6 +1,7 @@
 //! `/metrics` for Prometheus and `/healthz` for supervisors.
 
 use std::{
+    any::Any,
     net::{IpAddr, SocketAddr},
     sync::Arc,
     time::Duration,
@@ -25,8 +26,47 @@ const LIMITS: HttpLimits = HttpLimits {
     connection_timeout: Duration::from_secs(60),
 };
 
-/// True if a request with these headers, from this address, may read metrics.
-pub type Permits = Arc<dyn Fn(&HeaderMap, IpAddr) -> bool + Send + Sync>;
+/// Decides whether a request with these headers, from this address, may read.
+pub type Permits = Arc<dyn Fn(&HeaderMap, IpAddr, Reading) -> Result<Permit, Denied> + Send + Sync>;
+
+/// What a request reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// A document.
+    Document,
+    /// Events, for as long as they are read.
+    Stream,
+}
+
+/// Permission to read. That of a stream is kept until the stream ends.
+pub type Permit = Option<Box<dyn Any + Send>>;
+
+/// Why a request may not read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Denied {
+    /// The reason, if it says more than that a token is needed.
+    pub reason: Option<String>,
+    /// For a limit that is reached: the time until another attempt.
+    pub retry: Option<Duration>,
+}
+
+impl Denied {
+    /// The status of HTTP.
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        match self.retry {
+            Some(_) => StatusCode::TOO_MANY_REQUESTS,
+            None => StatusCode::UNAUTHORIZED,
+        }
+    }
+
+    /// The value of `Retry-After`, in seconds.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<u64> {
+        let whole = |retry: Duration| retry.as_secs() + u64::from(retry.subsec_nanos() > 0);
+        self.retry.map(|retry| whole(retry).max(1))
+    }
+}
 
 /// A bound server that does not answer yet.
 pub struct MetricsServer {
@@ -91,8 +131,10 @@ impl MetricsServer {
                     async move |Extension(peer): Extension<IpAddr>,
                                 Extension(seat): Extension<Arc<Seat>>,
                                 headers: HeaderMap| {
-                        if permits.is_some_and(|permits| !permits(&headers, peer)) {
-                            return refusal();
+                        let permits = permits.as_ref();
+                        let read = |permits: &Permits| permits(&headers, peer, Reading::Document);
+                        if let Some(Err(denied)) = permits.map(read) {
+                            return refusal(&denied);
                         }
                         seat.busy();
                         refresh().await;
@@ -107,10 +149,14 @@ impl MetricsServer {
     }
 }
 
-fn refusal() -> Response {
-    let text = "metrics need a token of a viewer: authorization: Bearer TOKEN\n";
-    let asks = [(header::WWW_AUTHENTICATE, "Bearer")];
-    (StatusCode::UNAUTHORIZED, asks, text).into_response()
+fn refusal(denied: &Denied) -> Response {
+    let needed = "metrics need a token of a viewer: authorization: Bearer TOKEN";
+    let text = format!("{}\n", denied.reason.as_deref().unwrap_or(needed));
+    let asks = match denied.retry_after() {
+        Some(seconds) => [(header::RETRY_AFTER, seconds.to_string())],
+        None => [(header::WWW_AUTHENTICATE, "Bearer".to_owned())],
+    };
+    (denied.status(), asks, text).into_response()
 }
 
 fn metrics(registry: &Registry) -> Response {

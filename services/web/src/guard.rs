@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use arena_telemetry::Permits;
+use arena_telemetry::{Denied, Permit, Permits, Reading};
 use axum::http::{HeaderMap, HeaderValue, Uri, header};
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 
@@ -50,18 +50,23 @@ impl Guard {
             || self.hosts.iter().any(|it| it.eq_ignore_ascii_case(name))
     }
 
-    /// True if a request may read. Its token is in `Authorization`, as `Bearer TOKEN`, or as the
-    /// password of `Basic`, which browsers ask for.
-    pub(crate) fn permits(&self, headers: &HeaderMap, peer: IpAddr) -> bool {
+    /// Decides whether a request may read. Its token is in `Authorization`, as `Bearer TOKEN`, or as
+    /// the password of `Basic`, which browsers ask for.
+    pub(crate) fn permit(
+        &self,
+        headers: &HeaderMap,
+        peer: IpAddr,
+        reading: Reading,
+    ) -> Result<Permit, Denied> {
         let Some(permits) = &self.permits else {
-            return true;
+            return Ok(None);
         };
         match headers.get(header::AUTHORIZATION).and_then(of_basic) {
             Some(bearer) => {
                 let headers = HeaderMap::from_iter([(header::AUTHORIZATION, bearer)]);
-                permits(&headers, peer)
+                permits(&headers, peer, reading)
             }
-            None => permits(headers, peer),
+            None => permits(headers, peer, reading),
         }
     }
 }

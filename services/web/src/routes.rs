@@ -3,7 +3,7 @@
 use std::{net::IpAddr, sync::Arc};
 
 use arena_report::live;
-use arena_telemetry::Seat;
+use arena_telemetry::{Denied, Reading, Seat};
 use askama::Template;
 use axum::{
     Extension, Router,
@@ -77,27 +77,26 @@ async fn respond(site: &Arc<Site>, guard: &Arc<Guard>, peer: IpAddr, request: Re
         response.headers_mut().insert(header::ALLOW, allowed);
         return response;
     }
-    if !guard.permits(headers, peer) {
-        let mut response = failed(Failure::new(
-            StatusCode::UNAUTHORIZED,
-            "these pages need the token of a viewer: enter it as the password, with any name of a \
-             user, or send authorization: Bearer TOKEN",
-        ));
-        for scheme in [
-            "Basic realm=\"arena: token of a viewer as password\"",
-            "Bearer",
-        ] {
-            let scheme = HeaderValue::from_static(scheme);
-            response
-                .headers_mut()
-                .append(header::WWW_AUTHENTICATE, scheme);
-        }
-        return response;
-    }
     let path: Vec<&str> = uri.path().split('/').skip(1).collect();
-    if let ["t", id, "events"] = path[..] {
+    let events_of = match path[..] {
+        ["t", id, "events"] => Some(id),
+        _ => None,
+    };
+    let reading = events_of.map_or(Reading::Document, |_| Reading::Stream);
+    let permit = match guard.permit(headers, peer, reading) {
+        Ok(permit) => permit,
+        Err(denied) => return refused(&denied, failed),
+    };
+    if let Some(id) = events_of {
         let reader = (Arc::clone(guard), headers.clone(), peer);
-        let may_read = move || reader.0.permits(&reader.1, reader.2);
+        let may_read = move || {
+            let _of_stream = &permit;
+            match reader.0.permit(&reader.1, reader.2, Reading::Document) {
+                Ok(_) => true,
+                // Its other requests are too many.
+                Err(denied) => denied.retry.is_some(),
+            }
+        };
         let answered = events::answer(site, id, headers, is_public, may_read).await;
         return answered.unwrap_or_else(failed);
     }
@@ -106,6 +105,30 @@ async fn respond(site: &Arc<Site>, guard: &Arc<Guard>, peer: IpAddr, request: Re
         Ok(answer) => answer.response(is_public, headers.get(header::IF_NONE_MATCH)),
         Err(failure) => failed(failure),
     }
+}
+
+/// The answer to a reader without permission.
+fn refused(denied: &Denied, failed: impl Fn(Failure) -> Response) -> Response {
+    const NEEDED: &str = "these pages need the token of a viewer: enter it as the password, with any \
+         name of a user, or send authorization: Bearer TOKEN";
+    let message = match (&denied.reason, denied.retry) {
+        (Some(reason), Some(_)) => reason.clone(),
+        (Some(reason), None) => format!("{reason}. {NEEDED}"),
+        (None, _) => NEEDED.to_owned(),
+    };
+    let mut response = failed(Failure::new(denied.status(), message));
+    let headers = response.headers_mut();
+    if let Some(seconds) = denied.retry_after() {
+        headers.insert(header::RETRY_AFTER, seconds.into());
+        return response;
+    }
+    for scheme in [
+        "Basic realm=\"arena: token of a viewer as password\"",
+        "Bearer",
+    ] {
+        headers.append(header::WWW_AUTHENTICATE, HeaderValue::from_static(scheme));
+    }
+    response
 }
 
 /// The answer of an address.

@@ -43,8 +43,8 @@ const UNLIMITED_TEXT: &str = "unlimited";
 pub struct Limit {
     /// Its name in commands.
     pub name: &'static str,
-    /// What is counted.
-    pub counted: &'static str,
+    /// What is counted: one, and several.
+    counted: [&'static str; 2],
     /// What the holder of a token can do when the limit is reached.
     pub remedy: &'static str,
     /// The smallest value that makes sense.
@@ -55,7 +55,7 @@ pub struct Limit {
 /// Registered agents.
 pub static AGENTS: Limit = Limit {
     name: "agents",
-    counted: "registered agents",
+    counted: ["registered agent", "registered agents"],
     remedy: "remove agents with `arena agent remove`",
     least: 0,
     field: |limits| &mut limits.agents,
@@ -64,7 +64,7 @@ pub static AGENTS: Limit = Limit {
 /// Running tournaments.
 pub static TOURNAMENTS: Limit = Limit {
     name: "tournaments",
-    counted: "running tournaments",
+    counted: ["running tournament", "running tournaments"],
     remedy: "wait for a tournament to finish, or pause or cancel one",
     least: 0,
     field: |limits| &mut limits.tournaments,
@@ -73,7 +73,10 @@ pub static TOURNAMENTS: Limit = Limit {
 /// Games of running tournaments.
 pub static GAMES: Limit = Limit {
     name: "games",
-    counted: "games of running tournaments",
+    counted: [
+        "game of running tournaments",
+        "games of running tournaments",
+    ],
     remedy: "lower `blocks`, or wait for a tournament to finish",
     least: 0,
     field: |limits| &mut limits.games,
@@ -82,7 +85,10 @@ pub static GAMES: Limit = Limit {
 /// Tournaments in any state.
 pub static STORED_TOURNAMENTS: Limit = Limit {
     name: "stored-tournaments",
-    counted: "tournaments, paused, finished and cancelled ones included",
+    counted: [
+        "tournament, paused, finished and cancelled ones included",
+        "tournaments, paused, finished and cancelled ones included",
+    ],
     remedy: "ask the operator for a higher limit: results of tournaments are never removed",
     least: 0,
     field: |limits| &mut limits.stored_tournaments,
@@ -91,7 +97,7 @@ pub static STORED_TOURNAMENTS: Limit = Limit {
 /// Bytes of uploaded binaries.
 pub static UPLOAD_BYTES: Limit = Limit {
     name: "upload-bytes",
-    counted: "bytes of uploaded binaries",
+    counted: ["byte of uploaded binaries", "bytes of uploaded binaries"],
     remedy: "remove agents that need binaries; the coordinator removes unneeded binaries within \
              two hours",
     least: 0,
@@ -101,7 +107,7 @@ pub static UPLOAD_BYTES: Limit = Limit {
 /// Open streams.
 pub static STREAMS: Limit = Limit {
     name: "streams",
-    counted: "open streams",
+    counted: ["open stream", "open streams"],
     remedy: "end a watch, a transfer or a worker",
     least: 0,
     field: |limits| &mut limits.streams,
@@ -110,7 +116,7 @@ pub static STREAMS: Limit = Limit {
 /// Requests a second.
 pub static REQUESTS: Limit = Limit {
     name: "requests-per-second",
-    counted: "requests a second",
+    counted: ["request a second", "requests a second"],
     remedy: "wait a moment",
     least: 1,
     field: |limits| &mut limits.requests_per_second,
@@ -119,7 +125,7 @@ pub static REQUESTS: Limit = Limit {
 /// Memory that an agent asks for.
 pub static AGENT_MEMORY: Limit = Limit {
     name: "agent-memory-mib",
-    counted: "MiB of memory for an agent",
+    counted: ["MiB of memory for an agent", "MiB of memory for an agent"],
     remedy: "register it with a lower --memory",
     least: 1,
     field: |limits| &mut limits.agent_memory_mib,
@@ -128,7 +134,10 @@ pub static AGENT_MEMORY: Limit = Limit {
 /// Scratch folder that an agent asks for.
 pub static AGENT_SCRATCH: Limit = Limit {
     name: "agent-scratch-mib",
-    counted: "MiB of scratch folder for an agent",
+    counted: [
+        "MiB of scratch folder for an agent",
+        "MiB of scratch folder for an agent",
+    ],
     remedy: "register it with a lower --scratch",
     least: 1,
     field: |limits| &mut limits.agent_scratch_mib,
@@ -137,7 +146,7 @@ pub static AGENT_SCRATCH: Limit = Limit {
 /// Processes that an agent asks for.
 pub static AGENT_PROCESSES: Limit = Limit {
     name: "agent-processes",
-    counted: "processes for an agent",
+    counted: ["process for an agent", "processes for an agent"],
     remedy: "register it with a lower --processes",
     least: 1,
     field: |limits| &mut limits.agent_processes,
@@ -146,7 +155,7 @@ pub static AGENT_PROCESSES: Limit = Limit {
 /// Cores that an agent asks for.
 pub static AGENT_CPUS: Limit = Limit {
     name: "agent-cpus",
-    counted: "cores for an agent",
+    counted: ["core for an agent", "cores for an agent"],
     remedy: "register it with a lower --cpus",
     least: 1,
     field: |limits| &mut limits.agent_cpus,
@@ -155,7 +164,10 @@ pub static AGENT_CPUS: Limit = Limit {
 /// CPU time that an agent asks for.
 pub static AGENT_CPU_TIME: Limit = Limit {
     name: "agent-cpu-seconds",
-    counted: "seconds of CPU time for an agent",
+    counted: [
+        "second of CPU time for an agent",
+        "seconds of CPU time for an agent",
+    ],
     remedy: "register it with a lower --cpu-time",
     least: 1,
     field: |limits| &mut limits.agent_cpu_seconds,
@@ -164,7 +176,10 @@ pub static AGENT_CPU_TIME: Limit = Limit {
 /// Time to get ready that an agent asks for.
 pub static AGENT_START: Limit = Limit {
     name: "agent-start-seconds",
-    counted: "seconds to get ready for an agent",
+    counted: [
+        "second to get ready for an agent",
+        "seconds to get ready for an agent",
+    ],
     remedy: "register it with a lower --start-timeout",
     least: 1,
     field: |limits| &mut limits.agent_start_seconds,
@@ -247,6 +262,12 @@ pub fn format(value: u64) -> String {
 }
 
 impl Limit {
+    /// What is counted, after its number.
+    #[must_use]
+    pub fn counted(&self, number: u64) -> &'static str {
+        self.counted[usize::from(number != 1)]
+    }
+
     /// Its value, if there is one.
     #[must_use]
     pub fn of(&self, limits: &TokenLimits) -> Option<u64> {

@@ -21,7 +21,7 @@ use std::{
 };
 
 use arena_access::{Connection, Credentials, Token};
-use arena_telemetry::{MetricsServer, Registry, WorkerMetrics};
+use arena_telemetry::{Denied, MetricsServer, Registry, WorkerMetrics};
 use arena_wire::networks::AgentNetworks;
 use tokio::sync::oneshot;
 use tonic::{
@@ -180,9 +180,12 @@ impl Options {
         let server = self.metrics.map(|it| MetricsServer::bind(&it.to_string()));
         let server = server.transpose()?;
         let server = server.map(|server| match self.metrics_token.clone() {
-            Some(token) => server.guarded(Arc::new(move |headers, _| {
+            Some(token) => server.guarded(Arc::new(move |headers, _, _| {
                 let shown = headers.get("authorization").and_then(Token::of_header);
-                shown.is_some_and(|shown| shown == token)
+                match shown.is_some_and(|shown| shown == token) {
+                    true => Ok(None),
+                    false => Err(Denied::default()),
+                }
             })),
             None => server,
         });

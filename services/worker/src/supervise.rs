@@ -2,6 +2,7 @@
 //! everything they started.
 
 mod attend;
+mod exposed;
 mod output;
 mod process;
 mod sandbox;

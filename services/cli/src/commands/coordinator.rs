@@ -349,6 +349,17 @@ impl CoordinatorArgs {
                 self.listen
             )));
         }
+        if !(self.insecure
+            || self.metrics_public
+            || tls.is_some()
+            || self.metrics.ip().is_loopback())
+        {
+            tracing::warn!(
+                "--metrics {}: tokens travel in plain text, and everyone between can use them: name \
+                 a certificate with --tls-cert and --tls-key, or listen on loopback",
+                self.metrics
+            );
+        }
         let web = self.bind_web(tls.is_some())?;
         let mut interrupt = Interrupt::listen()?;
         let Some(store) = self.open_store(&mut interrupt).await? else {

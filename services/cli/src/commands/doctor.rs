@@ -16,8 +16,9 @@ const ANSWER: Duration = Duration::from_secs(3);
 /// Show what this machine can do for a worker, and how to improve it
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Checks the levels of the sandbox, cores, clock, limits, disk, coordinator, Python and
-Node, and the database of a coordinator with --store. Each problem has a remedy. The exit code is 0 also if there are problems.
+Checks the levels of the sandbox, tokens that agents can read, cores, clock, limits, disk,
+coordinator, Python and Node, and the database of a coordinator with --store. Each problem has a
+remedy. The exit code is 0 also if there are problems.
 
 Examples:
   arena doctor

@@ -16,12 +16,16 @@ use crate::{
 pub(crate) enum EventsCommand {
     /// List events as JSON lines, oldest first
     #[command(after_help = "\
-An event has the id of the token, its role and address, the method, what it was done to,
-and the outcome. That of a registration says what was replaced. Refusals are counted by caller, method and reason: the first is written at
-once, the number of further ones after a minute, and then ever more seldom. Each line has the
-hash of the line before. The exit code is 3 if a line was changed or removed. Without a
-coordinator, the trail is in the data folder: events.jsonl, and earlier files of 64 MiB each
-with the number of their first event in their names.
+An event has the id of the token, its role and address, the method, what it was done to, and
+the outcome: the status code in code, and the reason of a failure in reason. (outcome has the
+reason of what was refused at the door, else the code.) That of a registration says what was
+replaced. Refusals are counted by caller, method and reason: the first is written at once, the
+number of further ones after a minute, and then ever more seldom. Callers that showed nothing
+valid are counted by address; if there are many, the rest have the peer others. Each line has
+the hash of the line before. The exit code is 3 if a line was changed or removed, also at the
+end: the store has the last one, at most ten seconds late. Without a coordinator, the trail is
+in the data folder: events.jsonl, and earlier files of 64 MiB each with the number of their
+first event in their names.
 
 Examples:
   arena events list --since 1h

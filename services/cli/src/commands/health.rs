@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use arena_access::ClientTls;
+use arena_access::{ClientTls, tls_advice};
 use clap::Args;
 
 use crate::{
@@ -49,8 +49,13 @@ impl HealthArgs {
         let address = address.trim_start_matches("https://");
         let address = address.split('/').next().unwrap_or(address);
         let timeout = Duration::from_secs(self.timeout);
-        let unreachable =
-            |problem| Failure::unreachable(format!("no answer from {address}: {problem}"));
+        let unreachable = |problem: std::io::Error| {
+            let mut problem = problem.to_string();
+            if let Some(advice) = tls_advice(&problem) {
+                problem += &format!("; {advice}");
+            }
+            Failure::unreachable(format!("no answer from {address}: {problem}"))
+        };
         let tls = match (&self.tls_ca, is_tls) {
             (Some(ca), true) => Some(ClientTls::load(ca).map_err(Failure::usage)?),
             (None, true) => return Err(Failure::usage("https needs --tls-ca FILE")),
@@ -60,7 +65,10 @@ impl HealthArgs {
         let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
         let problem = match (head.split_whitespace().nth(1), body.trim()) {
             (Some("200"), body) => return output::write(&format!("{address}: {body}\n")),
-            (None, _) => "the server does not answer with HTTP",
+            (None, _) if is_tls => "the server does not answer with HTTP",
+            (None, _) => {
+                "the server does not answer with HTTP; with TLS, its URL begins with https://"
+            }
             (Some(status), "") => status,
             (_, body) => body,
         };

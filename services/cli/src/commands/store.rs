@@ -149,7 +149,7 @@ impl StoreCommand {
             Self::Restore(args) => {
                 let report = arena_store::restore(&args.from, &args.data.data).map_err(failure)?;
                 tell("restored to", &report)?;
-                match broken_trail(&args.data.data) {
+                match broken_trail(&args.data.data, None) {
                     Some(problem) => Err(Failure::differs(problem)),
                     None => Ok(()),
                 }
@@ -194,21 +194,22 @@ fn verify_online(args: &VerifyArgs) -> Outcome {
         remedy,
         ..report
     };
-    show(args, &report, &records.checked, &data)
+    show(args, &report, &records, &data)
 }
 
 fn verify(args: &VerifyArgs) -> Outcome {
-    let mut records = Records::default();
+    let mut records = Records::with_anchor(arena_coordinator::anchor_key(&args.data.data));
     let report = match &args.store {
         Some(url) => arena_store::verify_postgres(url, &mut records),
         None => arena_store::verify_with(&args.data.data, &mut records),
     };
     let report = report.map_err(failure)?;
-    show(args, &report, &records.checked, &args.data.data)
+    show(args, &report, &records, &args.data.data)
 }
 
 /// Prints the result of a verification, and fails if anything is wrong; `data` has the audit trail.
-fn show(args: &VerifyArgs, report: &VerifyReport, records: &Checked, data: &Path) -> Outcome {
+fn show(args: &VerifyArgs, report: &VerifyReport, records: &Records, data: &Path) -> Outcome {
+    let (records, anchor) = (&records.checked, records.anchor.as_deref());
     let whole = Verified { report, records };
     let VerifyReport {
         games,
@@ -251,7 +252,7 @@ fn show(args: &VerifyArgs, report: &VerifyReport, records: &Checked, data: &Path
     let mut found = report.damage_report.clone();
     found.extend(report.remedy.clone());
     found.extend(unsound(records));
-    found.extend(broken_trail(data));
+    found.extend(broken_trail(data, anchor));
     if found.is_empty() {
         return Ok(());
     }
@@ -316,9 +317,10 @@ fn repair(args: &VerifyArgs) -> Outcome {
     )))
 }
 
-/// What is wrong with the audit trail of a data folder, if anything is. A whole one is noted.
-fn broken_trail(data: &Path) -> Option<String> {
-    match arena_coordinator::verify_events(data) {
+/// What is wrong with the audit trail of a data folder, if anything is. A whole one is noted. `anchor` is
+/// its end, as the store has it.
+fn broken_trail(data: &Path, anchor: Option<&[u8]>) -> Option<String> {
+    match arena_coordinator::verify_events(data, anchor) {
         Ok(None) => None,
         Ok(Some(WholeTrail { first, last, hash })) => {
             note(format!(

@@ -71,7 +71,8 @@ pub(crate) struct CreateArgs {
     ///
     /// A use is a call. For a worker's token, a use is a worker process that joins. The process
     /// may join again, for example after a restart of the coordinator; that ends its earlier
-    /// connection, so each use is one worker at a time.
+    /// connection, so each use is one worker at a time. A token with --uses is not for web pages and
+    /// metrics, where a reader makes many requests.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     uses: Option<u32>,
 

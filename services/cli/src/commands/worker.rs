@@ -225,6 +225,13 @@ impl WorkerArgs {
             let unread = |error| Failure::usage(format!("{}: {error}", file.display()));
             options.metrics_token = Some(arena_access::read_token(file).map_err(unread)?);
         }
+        if self.metrics_token_file.is_some() && !self.metrics.ip().is_loopback() {
+            tracing::warn!(
+                "--metrics {}: the token travels in plain text, because workers serve metrics without \
+                 TLS: let only Prometheus reach the port, and use the token for nothing else",
+                self.metrics
+            );
+        }
         options.metrics = Some(self.metrics);
         options.capacity = self.capacity as usize;
         options.builtin = self.builtin.into();
@@ -254,6 +261,15 @@ impl WorkerArgs {
         options.sandbox.user = self.agent_user.map(|user| user.uid);
         options.sandbox.group = self.agent_user.map(|user| user.gid);
         let level = options.sandbox.level;
+        if level > SandboxLevel::None {
+            for file in options.sandbox.exposed_tokens() {
+                tracing::warn!(
+                    "agents can read the token in {}: move it out of the folders of PATH and \
+                     --agent-path",
+                    file.display()
+                );
+            }
+        }
         let service = options.build().await.map_err(failure)?;
         output::json_line(&json!({
             "listen": null,

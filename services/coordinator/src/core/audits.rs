@@ -11,9 +11,10 @@ use super::{
     bits::{self, Documents},
     differences::Differing,
     disputes,
-    entry::TournamentEntry,
+    entry::{TournamentEntry, is_over},
 };
 use crate::{
+    door::Principal,
     error::Error,
     ledger::{
         AuditSample, Audited, Bitmap, Continuation, RecordStatus, RestoredAudits, Settled, State,
@@ -141,6 +142,13 @@ impl Core {
             sampled: status.sampled,
             same_owner: status.own,
         })
+    }
+
+    /// True if a caller sees which share of a tournament's games is drawn for audits. Others see it once the
+    /// tournament is over: a worker must not learn whether the game that it just reported is drawn.
+    pub(crate) fn sees_audits(&self, id: &str, by: &Principal) -> Result<bool, Error> {
+        let document = &self.entry(id)?.document;
+        Ok(is_over(document.state()) || by.check_owner(&document.owner, id).is_ok())
     }
 
     /// Number of games of a tournament that differ and are not listed.

@@ -112,8 +112,8 @@ impl Core {
         };
         match self.ledger.tournaments_of(worker).any(needs) || self.replays_need(worker, sha256) {
             true => Ok(()),
-            false => Err(Error::NotOwner {
-                what: format!("binary {sha256}"),
+            false => Err(Error::NotReader {
+                sha256: sha256.to_owned(),
             }),
         }
     }

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use arena_wire::{DESCRIPTORS, v1::Role};
 use prost::Message;
 
+use super::{ROLES, role_name};
+
 /// Services of others: health is open, and reflection is for viewers.
 const HEALTH: &str = "/grpc.health.v1.Health/";
 const REFLECTION: &str = "/grpc.reflection.";
@@ -27,6 +29,17 @@ impl Method {
     /// True if calls take a place of a stream.
     pub(super) fn is_stream(&self) -> bool {
         self.streams || self.receives
+    }
+
+    /// The roles that may call it, for a reader.
+    pub(super) fn needed(&self) -> String {
+        let admitted = ROLES.into_iter().filter(|&role| self.admits(role));
+        let names: Vec<&str> = admitted.map(role_name).collect();
+        match names.split_last() {
+            Some((last, [])) => (*last).to_owned(),
+            Some((last, others)) => format!("{} or {last}", others.join(", ")),
+            None => String::new(),
+        }
     }
 
     pub(super) fn admits(&self, role: Role) -> bool {
@@ -155,8 +168,6 @@ pub(crate) fn paths() -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const ROLES: [Role; 4] = [Role::Viewer, Role::Submitter, Role::Worker, Role::Admin];
 
     fn admitted(path: &str) -> Vec<Role> {
         let methods = Methods::of_descriptors();

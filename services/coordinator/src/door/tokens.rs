@@ -149,16 +149,35 @@ impl Tokens {
         header: &HeaderValue,
         peer: Option<IpAddr>,
     ) -> Result<(Principal, Option<Counted>), Refusal> {
-        let token = Token::of_header(header).ok_or(Error::TokenInvalid)?;
-        self.check(&token, peer)
+        let (principal, is_limited) = self.holder(header, peer)?;
+        principal.request()?;
+        let id = &principal.owner;
+        let counted = is_limited.then(|| self.count(id, None)).transpose();
+        let counted = counted.map_err(|error| principal.refused(error))?;
+        Ok((principal, counted))
     }
 
-    /// Whose a token is. A use of it is counted if their number is limited.
-    pub(super) fn check(
+    /// Whose the token of a reader of pages or metrics is. Its uses are not counted.
+    pub(super) fn check_reader(
         &self,
-        token: &Token,
+        header: &HeaderValue,
+        peer: IpAddr,
+    ) -> Result<Principal, Refusal> {
+        let (principal, is_limited) = self.holder(header, Some(peer))?;
+        principal.request()?;
+        match is_limited {
+            true => Err(principal.refused(Error::TokenOfUses)),
+            false => Ok(principal),
+        }
+    }
+
+    /// Whose the token in a header is, and whether each request of it is one of a limited number of uses.
+    fn holder(
+        &self,
+        header: &HeaderValue,
         peer: Option<IpAddr>,
-    ) -> Result<(Principal, Option<Counted>), Refusal> {
+    ) -> Result<(Principal, bool), Refusal> {
+        let token = Token::of_header(header).ok_or(Error::TokenInvalid)?;
         let id = token.id();
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let found = known.get(&id).filter(|it| token.has_hash(&it.hash));
@@ -177,7 +196,7 @@ impl Tokens {
             let peer = peer.map(|address| address.to_canonical());
             let inside = |net: &IpNet| peer.is_some_and(|peer| net.contains(&peer));
             if !found.from.iter().any(inside) {
-                return Err(refused(Error::TokenAddress));
+                return Err(refused(Error::TokenAddress { peer }));
             }
         }
         let principal = Principal {
@@ -193,11 +212,7 @@ impl Tokens {
             quota: found.quota.clone(),
         };
         let is_limited = found.info.uses > 0 && found.role != Role::Worker;
-        drop(known);
-        principal.request()?;
-        let counted = is_limited.then(|| self.count(&id, None)).transpose();
-        let counted = counted.map_err(|error| principal.refused(error))?;
-        Ok((principal, counted))
+        Ok((principal, is_limited))
     }
 
     /// Counts a process of a worker that joins.

@@ -156,9 +156,7 @@ pub(super) async fn fetch(
             .ask(move |core| core.check_fetch(&caller, &wanted))
             .await?;
     } else if !may_use(&*handle.store, &binary, by) && by.role != Role::Admin {
-        return Err(Error::NotOwner {
-            what: format!("binary {sha256}"),
-        });
+        return Err(Error::NotReader { sha256 });
     }
     let path = handle.with_store(move |store| Ok(store.binary_path(&binary)));
     let path = path.await?.ok_or(Error::UnknownBinary { sha256 })?;

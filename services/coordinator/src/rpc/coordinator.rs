@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use tokio_stream::{Stream, wrappers::ReceiverStream};
 use tonic::{Request, Response, Status, Streaming};
 
-use super::{Answer, backup, binaries, endpoints, pages, principal, sealed, standings};
+use super::{Answer, audits, backup, binaries, endpoints, pages, principal, sealed, standings};
 use crate::{
     core::{Core, disputes, sealed::SEALED},
     door::Principal,
@@ -176,8 +176,16 @@ impl CoordinatorService for CoordinatorRpc {
         &self,
         request: Request<v1::GetTournamentRequest>,
     ) -> Answer<v1::GetTournamentResponse> {
+        let by = principal(&request);
         let id = request.into_inner().tournament_id;
-        let tournament = self.handle.ask(move |core| core.tournament(&id)).await?;
+        let shown = move |core: &mut Core| {
+            let mut tournament = core.tournament(&id)?;
+            if !core.sees_audits(&id, &by)? {
+                audits::hide_open(&mut tournament.audits);
+            }
+            Ok(tournament)
+        };
+        let tournament = self.handle.ask(shown).await?;
         Ok(Response::new(v1::GetTournamentResponse {
             tournament: Some(tournament),
         }))
@@ -187,6 +195,7 @@ impl CoordinatorService for CoordinatorRpc {
         &self,
         request: Request<v1::ListTournamentsRequest>,
     ) -> Answer<v1::ListTournamentsResponse> {
+        let by = principal(&request);
         let request = request.into_inner();
         let after = match request.page_token.split_once('/') {
             Some((created, id)) => {
@@ -198,7 +207,15 @@ impl CoordinatorService for CoordinatorRpc {
         };
         // One more than fits shows that more follow.
         let most = pages::size(request.page_size) + 1;
-        let list = move |core: &mut Core| Ok(core.list_tournaments(after.as_ref(), most));
+        let list = move |core: &mut Core| {
+            let mut tournaments = core.list_tournaments(after.as_ref(), most);
+            for tournament in &mut tournaments {
+                if !core.sees_audits(&tournament.tournament_id, &by)? {
+                    audits::hide_open(&mut tournament.audits);
+                }
+            }
+            Ok(tournaments)
+        };
         let tournaments = self.handle.ask(list).await?;
         let bytes = v1::Tournament::encoded_len;
         let (tournaments, more) = pages::first(tournaments, request.page_size, bytes);
@@ -270,14 +287,17 @@ impl CoordinatorService for CoordinatorRpc {
         &self,
         request: Request<v1::WatchTournamentRequest>,
     ) -> Answer<Self::WatchTournamentStream> {
+        let by = principal(&request);
         let id = request.into_inner().tournament_id;
         // An unknown id is reported as the answer, not in the stream.
         let watched = id.clone();
-        let versions = self.handle.ask(move |core| core.watch(&watched)).await?;
+        let watch =
+            move |core: &mut Core| Ok((core.watch(&watched)?, core.sees_audits(&watched, &by)?));
+        let (versions, sees_audits) = self.handle.ask(watch).await?;
         let (sender, receiver) = mpsc::channel(1);
         let handle = self.handle.clone();
         tokio::spawn(async move {
-            match standings::watch(&handle, &id, versions, &sender).await {
+            match standings::watch(&handle, &id, versions, sees_audits, &sender).await {
                 Ok(()) | Err(Error::Draining) => {}
                 // A watcher that is gone needs no reason.
                 Err(error) => drop(sender.send(Err(error.into())).await),
@@ -291,8 +311,14 @@ impl CoordinatorService for CoordinatorRpc {
         request: Request<v1::GetStandingsRequest>,
     ) -> Answer<v1::GetStandingsResponse> {
         // What waits has its agents in memory.
-        let _share = self.handle.standings.take(&principal(&request))?;
-        let standings = standings::get(&self.handle, request.into_inner()).await?;
+        let by = principal(&request);
+        let _share = self.handle.standings.take(&by)?;
+        let id = request.get_ref().tournament_id.clone();
+        let mut standings = standings::get(&self.handle, request.into_inner()).await?;
+        let sees = move |core: &mut Core| core.sees_audits(&id, &by);
+        if !self.handle.ask(sees).await? {
+            audits::hide_open(&mut standings.audits);
+        }
         Ok(Response::new(v1::GetStandingsResponse {
             standings: Some(standings),
         }))

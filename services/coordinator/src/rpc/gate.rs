@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use arena_telemetry::CoordinatorMetrics;
+use arena_telemetry::{CoordinatorMetrics, Denied, Permit, Reading, grpc_code};
 use arena_wire::reasons;
 use tokio::time::Instant;
 use tonic::{
@@ -37,6 +37,8 @@ use crate::{
 /// What readers without gRPC request, as the audit trail names it.
 pub(crate) const READER_OF_METRICS: &str = "metrics";
 pub(crate) const READER_OF_WEB: &str = "web";
+/// Suggested delay of a reader for which no stream is free.
+const READER_WAIT: Duration = Duration::from_secs(5);
 /// The only method with results.
 const METHOD: &str = "/arena.v1.WorkerService/Report";
 /// The only method with a stream of requests. It limits its chunks itself.
@@ -102,24 +104,33 @@ impl Gate {
         })
     }
 
-    /// True if a request of metrics or of the web page with these headers may be answered. Counts a
-    /// refused one.
-    pub(crate) fn admits_reader(
+    /// Decides whether a request of metrics or of the web page with these headers may be answered. Counts
+    /// a refused one.
+    pub(crate) fn admit_reader(
         &self,
         headers: &http::HeaderMap,
         peer: IpAddr,
+        reading: Reading,
         reader: &'static str,
-    ) -> bool {
-        let Err(refusal) = self.door.admit_reader(headers, peer) else {
-            return true;
+    ) -> Result<Permit, Denied> {
+        let refusal = match self.door.admit_reader(headers, peer, reading) {
+            Ok(place) => return Ok(place.map(|place| Box::new(place) as Box<_>)),
+            Err(refusal) => refusal,
         };
-        let reason = refusal.error.reason();
+        let (reason, wait) = (refusal.error.reason(), refusal.error.wait());
         match reader {
             READER_OF_METRICS => self.metrics.scrape_refused(reason),
             _ => self.metrics.request_refused(reason),
         }
         self.refused(&refusal, reader, peer.to_string());
-        false
+        let is_limit = reason == reasons::LIMIT_REACHED;
+        Err(Denied {
+            reason: match *refusal.error {
+                Error::TokenMissing | Error::TokenInvalid => None,
+                error => Some(error.to_string()),
+            },
+            retry: is_limit.then(|| wait.unwrap_or(READER_WAIT)),
+        })
     }
 
     /// Logs and records a refused request from time to time.
@@ -147,9 +158,11 @@ impl Gate {
                 path => method_name(self.door.label(path)),
             },
             outcome: reason.to_owned(),
+            code: grpc_code(refusal.error.code() as i32).to_owned(),
+            reason: reason.to_owned(),
             ..Event::default()
         };
-        if let Some(event) = self.refusals.add(event, now) {
+        for event in self.refusals.add(event, now) {
             self.trail.record(event);
         }
     }
@@ -162,10 +175,10 @@ impl Gate {
     }
 }
 
-/// True if the headers of a refusal name a limit of the token.
-fn is_limit(headers: &http::HeaderMap) -> bool {
+/// The reason in the headers of a failure.
+fn reason_of(headers: &http::HeaderMap) -> String {
     let info = Status::from_header_map(headers).and_then(|it| it.get_details_error_info());
-    info.is_some_and(|info| info.reason == reasons::LIMIT_REACHED)
+    info.map(|info| info.reason).unwrap_or_default()
 }
 
 /// True if a caller is at fault, and not the time of its call.
@@ -302,7 +315,9 @@ where
                 // Errors are in the headers; a stream that has started counts as answered.
                 let status = response.headers().get("grpc-status");
                 let code = status.map_or(Code::Ok, |code| Code::from_bytes(code.as_bytes()));
-                if code == Code::ResourceExhausted && is_limit(response.headers()) {
+                if code == Code::ResourceExhausted
+                    && reason_of(response.headers()) == reasons::LIMIT_REACHED
+                {
                     metrics.request_refused(reasons::LIMIT_REACHED);
                 }
                 metrics.grpc_request(&path, code as i32);
@@ -315,15 +330,19 @@ where
                         target: by.target(),
                         detail: by.detail(),
                         outcome: format!("{code:?}"),
+                        code: grpc_code(code as i32).to_owned(),
+                        reason: reason_of(response.headers()),
                         ..Event::default()
                     };
                     // Failures are counted. Workers call often, so only what they must not do is recorded.
-                    let event = match is_recorded {
-                        true if code == Code::Ok => Some(event),
-                        false if !is_wrong(code) => None,
+                    let events = match is_recorded {
+                        true if code == Code::Ok => vec![event],
+                        false if !is_wrong(code) => Vec::new(),
                         _ => gate.refusals.add(event, Instant::now()),
                     };
-                    event.into_iter().for_each(|event| gate.trail.record(event));
+                    events
+                        .into_iter()
+                        .for_each(|event| gate.trail.record(event));
                 }
             }
             answer

@@ -23,7 +23,7 @@ use crate::{
     loading::reload,
     messages::Version,
     places,
-    rpc::{comparisons::Of, estimates::flat},
+    rpc::{audits, comparisons::Of, estimates::flat},
 };
 
 /// Interval between two messages of a watch.
@@ -318,6 +318,7 @@ pub(super) async fn watch(
     handle: &Handle,
     id: &str,
     mut versions: tokio::sync::watch::Receiver<Version>,
+    sees_audits: bool,
     sender: &mpsc::Sender<Result<v1::WatchTournamentResponse, Status>>,
 ) -> Result<(), Error> {
     let mut stopping = handle.stopping.clone();
@@ -325,8 +326,14 @@ pub(super) async fn watch(
     loop {
         changed |= matches!(versions.has_changed(), Ok(true));
         versions.mark_unchanged();
-        let standing = loaded(handle, id, Core::shown).await?;
+        let mut standing = loaded(handle, id, Core::shown).await?;
         let over = is_over(standing.state());
+        if !sees_audits && !over {
+            let standings = standing.standings.as_mut();
+            standings
+                .into_iter()
+                .for_each(|it| audits::hide_open(&mut it.audits));
+        }
         if sender.send(Ok(standing)).await.is_err() || over || *stopping.borrow_and_update() {
             return Ok(());
         }

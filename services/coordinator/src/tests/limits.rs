@@ -139,7 +139,11 @@ fn limit_reached<T: std::fmt::Debug>(answer: Result<T, Status>, limit: &Limit, m
         .err()
         .and_then(StatusExt::get_details_error_info);
     let message = refused(answer, Code::ResourceExhausted, reasons::LIMIT_REACHED);
-    let expected = format!("at most {maximum} {} ({})", limit.counted, limit.name);
+    let expected = format!(
+        "at most {maximum} {} ({})",
+        limit.counted(maximum),
+        limit.name
+    );
     assert!(message.contains(&expected), "{message}");
     assert!(message.contains(limit.remedy), "{message}");
     let details = details.expect("details").metadata;

@@ -8,7 +8,7 @@ use std::{
 
 use arena_store::{events_files, first_event};
 
-use super::{Last, Line};
+use super::{Last, Line, anchor};
 
 /// A chain without a gap.
 #[derive(Debug, PartialEq, Eq)]
@@ -21,21 +21,37 @@ pub struct WholeTrail {
     pub hash: String,
 }
 
-/// Checks the chain of the audit trail in a data folder; `None` if there is none.
+/// Checks the chain of the audit trail in a data folder; `None` if there is none. `anchor` is the
+/// document of the store that has its end ([`super::anchor_key`]).
 ///
 /// # Errors
-/// The first line that was changed or follows one that was removed.
-pub fn verify_events(data: &Path) -> Result<Option<WholeTrail>, String> {
+/// The first line that was changed or follows one that was removed, or the end that is missing.
+pub fn verify_events(data: &Path, anchor: Option<&[u8]>) -> Result<Option<WholeTrail>, String> {
+    let known = anchor.and_then(anchor::decode);
     let (mut first, mut last) = (None, Last::default());
+    let mut has_known = known.is_none();
     read(data, End::Whole, |line| {
         first = first.or(Some(line.number));
         last = Last::of(&line);
+        has_known |= known.as_ref() == Some(&last);
     })?;
+    if let Some(known) = known.filter(|_| !has_known) {
+        return Err(lacks(&known));
+    }
     Ok(first.map(|first| WholeTrail {
         first,
         last: last.number,
         hash: last.hash,
     }))
+}
+
+/// Says that a trail has no event that the store knows.
+pub(super) fn lacks(known: &Last) -> String {
+    format!(
+        "it has no event {} with the hash {}, which the coordinator wrote: lines or files were removed or \
+         changed",
+        known.number, known.hash
+    )
 }
 
 /// How the newest file ends.
@@ -59,21 +75,44 @@ pub(super) fn read(data: &Path, end: End, mut each: impl FnMut(Line)) -> Result<
     chain.broken.map_or(Ok(()), Err)
 }
 
-/// The last event of a trail, from its newest file with an event.
-pub(super) fn last(data: &Path) -> Result<Last, String> {
+/// The end of a trail.
+pub(super) struct Found {
+    pub(super) last: Last,
+    /// True if the trail has the event that the store knows, or the store knows none.
+    pub(super) has_known: bool,
+    /// True if there are no files.
+    pub(super) is_empty: bool,
+}
+
+/// The last event of a trail, from its newest file with an event. Reads the files before only as far as the
+/// event that the store knows.
+pub(super) fn last(data: &Path, known: Option<&Last>) -> Result<Found, String> {
     let files = events_files(data).map_err(|error| error.to_string())?;
-    let mut last = Last::default();
+    let mut found = Found {
+        last: Last::default(),
+        has_known: known.is_none(),
+        is_empty: files.is_empty(),
+    };
     for (name, file) in files.into_iter().rev() {
         let mut chain = Chain::new(None, End::Whole);
-        chain.read(&name, file, &mut |line| last = Last::of(&line))?;
+        let (mut first, mut last) = (None, Last::default());
+        chain.read(&name, file, &mut |line| {
+            first = first.or(Some(line.number));
+            last = Last::of(&line);
+            found.has_known |= known == Some(&last);
+        })?;
         if let Some(problem) = chain.broken {
             tracing::error!("the audit trail in {}: {problem}", data.display());
         }
-        if last.number > 0 {
+        if found.last.number == 0 {
+            found.last = last;
+        }
+        let is_before = |known: &Last| first.is_none_or(|first| known.number < first);
+        if found.last.number > 0 && (found.has_known || !known.is_some_and(is_before)) {
             break;
         }
     }
-    Ok(last)
+    Ok(found)
 }
 
 /// Number of the first event in a file; `None` if there is none.

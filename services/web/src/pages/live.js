@@ -17,6 +17,10 @@
       if (focused >= 0) [...live.querySelectorAll("[tabindex], a")][focused]?.focus({ preventScroll: true });
     };
     events.addEventListener("standings", show);
+    // A refused answer ends the events; after a lost connection, the browser asks again.
+    events.addEventListener("error", () => {
+      if (events.readyState === EventSource.CLOSED) status.textContent += " (not live: load the page again)";
+    });
     events.addEventListener("end", (event) => {
       show(event);
       status.textContent = document.getElementById("state").textContent;

@@ -3,7 +3,7 @@
 
 use std::{future::Future, path::PathBuf, rc::Rc, sync::Arc, time::Duration};
 
-use arena_access::Connection;
+use arena_access::{Connection, tls_advice};
 use arena_wire::networks::causes;
 use arena_wire::{
     reasons,
@@ -222,7 +222,13 @@ fn has_no_access(reason: Option<&str>) -> bool {
 pub(super) fn problem(status: &Status) -> String {
     let text = status.message();
     match std::error::Error::source(status) {
-        Some(source) => causes(source),
+        Some(source) => {
+            let causes = causes(source);
+            match tls_advice(&causes) {
+                Some(advice) => format!("{causes}; {advice}"),
+                None => causes,
+            }
+        }
         None if text.is_empty() => format!("{:?}", status.code()),
         None => text.to_owned(),
     }

@@ -11,7 +11,7 @@ use std::{
 use arena_model::SandboxLevel;
 use arena_sandbox::{Missing, PACKAGE, Plan, RUN, SCRATCH, paths};
 
-use super::{GuardCommand, Launch, Listen};
+use super::{GuardCommand, Launch, Listen, exposed};
 use crate::guard::Report;
 
 /// Variable with further files and folders that agents may read, separated like those of `PATH`.
@@ -62,6 +62,12 @@ impl Sandbox {
             readable,
             ..Self::default()
         }
+    }
+
+    /// Files with a token of Arena that agents may read.
+    #[must_use]
+    pub fn exposed_tokens(&self) -> Vec<PathBuf> {
+        exposed::tokens(&self.readable)
     }
 
     /// The best level of this machine, for agents of the user that starts them. Starts processes

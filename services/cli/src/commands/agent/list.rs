@@ -1,8 +1,7 @@
 //! Listing, showing and removing agents.
 
+use arena_model::printable_line;
 use arena_report::units;
-use std::fmt::Write;
-
 use arena_wire::v1::{self, agent::Source};
 use clap::Args;
 use itertools::Itertools;
@@ -312,22 +311,30 @@ pub(super) fn print(agent: &v1::Agent, format: Format) -> Outcome {
         Format::Csv => return listing(vec![row(agent)]).print(format),
         Format::Table => {}
     }
+    output::write(&text(agent))
+}
+
+/// An agent for a reader. Each text of it stays within its line.
+fn text(agent: &v1::Agent) -> String {
+    let mut text = String::new();
+    let mut add = |line: String| {
+        text += &printable_line(&line);
+        text.push('\n');
+    };
     let version = match agent.version.as_str() {
         "" => String::new(),
         version => format!(" version {version}"),
     };
-    let mut text = format!("{}{version}, {}\n", agent.name, reached(agent));
+    add(format!("{}{version}, {}", agent.name, reached(agent)));
     if agent.description.is_none() {
-        text += "it did not start when it was registered, so its bots are unknown\n";
+        add("it did not start when it was registered, so its bots are unknown".to_owned());
     }
-    if let Some(resources) = resources(agent) {
-        let _ = writeln!(text, "{resources}");
-    }
+    resources(agent).into_iter().for_each(&mut add);
     if !agent.options.is_empty() {
         let bot = chosen(agent).map_or("", |bot| bot.name.as_str());
-        let _ = writeln!(text, "plays as {bot} with");
+        add(format!("plays as {bot} with"));
         for option in &agent.options {
-            let _ = writeln!(text, "  {} = {}", option.name, option.value);
+            add(format!("  {} = {}", option.name, option.value));
         }
     }
     for bot in shown_bots(agent) {
@@ -342,18 +349,15 @@ pub(super) fn print(agent: &v1::Agent, format: Format) -> Outcome {
             ", not deterministic"
         };
         let colon = if summary.is_empty() { "" } else { ": " };
-        let _ = writeln!(text, "\nbot {name}{colon}{summary}");
-        let _ = writeln!(text, "  plays {rulesets}{random}");
+        add(String::new());
+        add(format!("bot {name}{colon}{summary}"));
+        add(format!("  plays {rulesets}{random}"));
         for options in bot.required_options.chunk_by(|a, b| a.ruleset == b.ruleset) {
             let values = options
                 .iter()
                 .map(|it| format!("{} = {}", it.name, it.value));
-            let _ = writeln!(
-                text,
-                "  on {}, needs {}",
-                options[0].ruleset,
-                values.format(", ")
-            );
+            let values = values.format(", ");
+            add(format!("  on {}, needs {values}", options[0].ruleset));
         }
         for option in &bot.options {
             let only = match option.rulesets.as_slice() {
@@ -363,10 +367,12 @@ pub(super) fn print(agent: &v1::Agent, format: Format) -> Outcome {
             let (kind, bounds) = (option_type(option), bounds(option));
             let v1::BotOption { name, summary, .. } = option;
             let value = &option.default_value;
-            let _ = writeln!(text, "  {name} = {value} ({kind}{bounds}{only}): {summary}");
+            add(format!(
+                "  {name} = {value} ({kind}{bounds}{only}): {summary}"
+            ));
         }
     }
-    output::write(&text)
+    text
 }
 
 /// The bounds of an option's value, beyond its type.

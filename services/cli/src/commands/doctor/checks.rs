@@ -26,6 +26,7 @@ const SYNC_MS: f64 = 20.0;
 pub(super) fn of_machine(disk: &Path) -> Outcome<Vec<Check>> {
     let mut all = sandbox()?;
     all.extend([
+        tokens(),
         cgroups(),
         cores(),
         siblings(),
@@ -70,6 +71,25 @@ fn sandbox() -> Outcome<Vec<Check>> {
         }
     };
     Ok(levels.into_iter().map(check).collect())
+}
+
+/// Whether agents can read tokens.
+fn tokens() -> Check {
+    let name = "tokens";
+    let found = Sandbox::of_level(SandboxLevel::Kernel).exposed_tokens();
+    if found.is_empty() {
+        return Check::good(name, "none in the folders of PATH that agents can read");
+    }
+    let found: Vec<String> = found
+        .iter()
+        .map(|file| file.display().to_string())
+        .collect();
+    Check::bad(
+        name,
+        State::Poor,
+        format!("agents can read {}", found.join(", ")),
+        "move tokens and data folders out of the folders of PATH and ARENA_AGENT_PATH",
+    )
 }
 
 fn cgroups() -> Check {

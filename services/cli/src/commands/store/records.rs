@@ -34,11 +34,27 @@ pub(super) struct Checked {
 pub(super) struct Records {
     tournaments: BTreeMap<String, Result<TournamentRecords, String>>,
     hash_only: BTreeMap<String, bool>,
+    /// Name of the document with the end of the audit trail, and the document.
+    anchor_key: Option<String>,
+    pub(super) anchor: Option<Vec<u8>>,
     pub(super) checked: Checked,
+}
+
+impl Records {
+    /// With the name of the document that has the end of the audit trail.
+    pub(super) fn with_anchor(key: Option<String>) -> Self {
+        Self {
+            anchor_key: key,
+            ..Self::default()
+        }
+    }
 }
 
 impl Examine for Records {
     fn document(&mut self, collection: Collection, key: &str, value: &[u8]) {
+        if collection == Collection::Meta && self.anchor_key.as_deref() == Some(key) {
+            self.anchor = Some(value.to_vec());
+        }
         if collection != Collection::Tournaments {
             return;
         }

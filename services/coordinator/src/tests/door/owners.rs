@@ -7,10 +7,12 @@ use arena_wire::{
 };
 use tonic::{Code, Status};
 
+use crate::Options;
+
 use super::{
     super::{
         agents::{binary, parts, sha256},
-        fixture::{FakeWorker, SPEC, refused},
+        fixture::{FakeWorker, SPEC, memory, options, refused, won},
     },
     Guarded,
 };
@@ -217,4 +219,76 @@ async fn binaries_are_fetched_by_those_who_need_them() {
     needless(fetch(&arena.create(Role::Submitter).await).await);
     let viewer = fetch(&arena.create(Role::Viewer).await).await;
     refused(viewer, Code::PermissionDenied, reasons::ROLE_INSUFFICIENT);
+}
+
+/// A worker with a viewer's token would see whether the game that it just reported is drawn.
+#[tokio::test]
+async fn open_audits_are_shown_to_the_owner() {
+    let options = Options {
+        audit_share: 1.0,
+        ..options(memory())
+    };
+    let arena = Guarded::with(options, Token::draw().expect("random numbers")).await;
+    let tokens = [Role::Submitter, Role::Submitter, Role::Viewer, Role::Worker];
+    let mut made = Vec::new();
+    for role in tokens {
+        made.push(arena.create(role).await);
+    }
+    let [owner, submitter, viewer, token] = &made[..] else {
+        unreachable!("four tokens");
+    };
+    let request = v1::StartTournamentRequest {
+        spec_toml: SPEC.to_owned(),
+        ..v1::StartTournamentRequest::default()
+    };
+    let started = arena.user(owner).start_tournament(request).await;
+    let id = started.expect("started").into_inner().tournament;
+    let id = id.expect("a tournament").tournament_id;
+    let mut worker = FakeWorker::join_with(arena.connection(token), "one", 1).await;
+    let lease = worker.lease().await;
+    let game = lease.games[0].clone();
+    let game = won(&game, 0);
+    worker.report(&lease, vec![game]).await.expect("taken");
+    for (token, due) in [(owner, 1), (&arena.admin, 1), (submitter, 0), (viewer, 0)] {
+        let mut user = arena.user(token);
+        let of = v1::GetTournamentRequest {
+            tournament_id: id.clone(),
+        };
+        let answer = user.get_tournament(of).await.expect("answered");
+        let tournament = answer.into_inner().tournament.expect("a tournament");
+        let list = v1::ListTournamentsRequest::default();
+        let answer = user.list_tournaments(list).await.expect("answered");
+        let listed = answer.into_inner().tournaments.remove(0);
+        let of = v1::GetStandingsRequest {
+            tournament_id: id.clone(),
+            ..v1::GetStandingsRequest::default()
+        };
+        let answer = user.get_standings(of).await.expect("answered");
+        let standings = answer.into_inner().standings.expect("standings");
+        let of = v1::WatchTournamentRequest {
+            tournament_id: id.clone(),
+        };
+        let watch = user.watch_tournament(of).await.expect("answered");
+        let first = watch.into_inner().message().await.expect("a message");
+        let watched = first.and_then(|it| it.standings).expect("standings");
+        let shown = [
+            tournament.audits,
+            listed.audits,
+            standings.audits,
+            watched.audits,
+        ];
+        let shown = shown.map(|audits| audits.map_or(0, |audits| audits.due));
+        assert_eq!(shown, [due; 4]);
+    }
+    // Once it is over, there is nothing left to choose.
+    worker.play(&lease).await;
+    worker.play_all().await;
+    let of = v1::GetStandingsRequest {
+        tournament_id: id.clone(),
+        ..v1::GetStandingsRequest::default()
+    };
+    let answer = arena.user(viewer).get_standings(of).await;
+    let standings = answer.expect("answered").into_inner().standings;
+    let audits = standings.expect("standings").audits.expect("audits");
+    assert_eq!(audits.due, 40);
 }

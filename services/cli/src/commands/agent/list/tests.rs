@@ -106,3 +106,36 @@ fn json_lines_show_agent_options() {
     assert_eq!(cells[..6], ["deep", "depth", "integer", "3", "1", "15"]);
     assert_eq!(cells.len(), listing.header.len());
 }
+
+#[test]
+fn texts_of_agents_stay_within_their_lines() {
+    let forged = "1\nforged line\u{1b}[2J";
+    let mut agent = agent(vec![v1::BotOption {
+        summary: forged.to_owned(),
+        choices: vec![forged.to_owned()],
+        rulesets: vec![forged.to_owned()],
+        ..option(v1::OptionType::Text, forged, forged, forged)
+    }]);
+    let bot = &mut agent.description.as_mut().expect("a description").bots[0];
+    bot.summary = forged.to_owned();
+    bot.rulesets = vec![forged.to_owned()];
+    bot.required_options = vec![v1::RequiredOption {
+        ruleset: forged.to_owned(),
+        name: forged.to_owned(),
+        value: forged.to_owned(),
+    }];
+    agent.version = forged.to_owned();
+    agent.options = vec![v1::OptionValue {
+        name: forged.to_owned(),
+        value: forged.to_owned(),
+    }];
+    agent.source = Some(Source::Binary(v1::BinarySource {
+        file_name: forged.to_owned(),
+        ..v1::BinarySource::default()
+    }));
+    let shown = text(&agent);
+    for line in shown.lines() {
+        assert!(!line.starts_with("forged"), "{shown}");
+    }
+    assert!(shown.contains("1\\x0aforged line\\x1b[2J"), "{shown}");
+}
