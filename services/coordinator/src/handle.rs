@@ -74,8 +74,9 @@ pub(crate) struct Handle {
     pub(crate) outgoing: Arc<Semaphore>,
     pub(crate) outgoing_to_users: Arc<Semaphore>,
     pub(crate) backups: Arc<Semaphore>,
-    /// Downloads of submitters, and standings that are computed.
+    /// Downloads of a submitter and of the workers of one token, and standings that are computed.
     pub(crate) downloads: Shares,
+    pub(crate) worker_downloads: Shares,
     pub(crate) standings: Shares,
     /// Tests of the accounting make records up.
     #[cfg(test)]
@@ -228,10 +229,10 @@ impl Handle {
     pub(crate) fn download_place(
         &self,
         by: &Principal,
-    ) -> Result<(OwnedSemaphorePermit, Option<Share>), Error> {
+    ) -> Result<(OwnedSemaphorePermit, Share), Error> {
         let (places, share) = match by.role {
-            Role::Worker => (&self.outgoing, None),
-            _ => (&self.outgoing_to_users, Some(self.downloads.take(by)?)),
+            Role::Worker => (&self.outgoing, self.worker_downloads.take(by)?),
+            _ => (&self.outgoing_to_users, self.downloads.take(by)?),
         };
         let place = Arc::clone(places).try_acquire_owned();
         let place = place.map_err(|_| Error::Overloaded { wait: ROOM_WAIT })?;

@@ -214,6 +214,7 @@ impl Options {
             outgoing_to_users: Arc::new(Semaphore::new(TRANSFERS_MAX)),
             backups: Arc::new(Semaphore::new(BACKUPS_MAX)),
             downloads: Shares::new(OWN_DOWNLOADS_MAX),
+            worker_downloads: Shares::new(TRANSFERS_MAX * 3 / 4),
             standings: Shares::new(OWN_STANDINGS_MAX),
             #[cfg(test)]
             trusts_records: self.trusts_records,

@@ -142,6 +142,14 @@ impl Core {
                 ours: VERSION,
             });
         }
+        if request.version != VERSION {
+            tracing::warn!(
+                name = request.name,
+                version = request.version,
+                ours = VERSION,
+                "a worker of another version joins; it works together with this one"
+            );
+        }
         if request.name.len() > NAME_BYTES_MAX || request.rulesets.len() > RULESETS_MAX {
             return Err(Error::Request(format!(
                 "a worker has a name of at most {NAME_BYTES_MAX} bytes and at most {RULESETS_MAX} \

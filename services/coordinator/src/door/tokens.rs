@@ -9,7 +9,7 @@ use std::{
 };
 
 use arena_access::Token;
-use arena_store::{Collection, Store};
+use arena_store::{Change, Collection, Store};
 use arena_wire::v1::{self, Role, TokenInfo};
 use ipnet::IpNet;
 use prost::Message;
@@ -25,7 +25,7 @@ use crate::{
 
 /// Prefix of the documents.
 const PREFIX: &str = "tokens/";
-/// Maximum number of tokens, revoked ones included.
+/// Maximum number of tokens. A new one takes the place of the oldest that has ended.
 const TOKENS_MAX: usize = 10_000;
 /// Maximum lengths of what a creator chooses.
 const LABEL_BYTES_MAX: usize = 200;
@@ -71,6 +71,14 @@ pub(crate) struct Tokens {
 }
 
 impl Known {
+    /// True if it can never be used again.
+    fn has_ended(&self) -> bool {
+        let expired = self.expires.is_some_and(|end| end <= SystemTime::now());
+        // Processes of a worker that have joined may join again.
+        let used = self.info.uses > 0 && self.info.used >= self.info.uses;
+        expired || *self.revoked.borrow() || used && self.role != Role::Worker
+    }
+
     fn new(stored: Stored, limits: &RoleLimits) -> Result<Self, Error> {
         let info = stored.info.unwrap_or_default();
         let expires = UNIX_EPOCH + Duration::from_micros(info.expires_unix_us);
@@ -302,11 +310,7 @@ impl Tokens {
             processes: Vec::new(),
         };
         let known = Known::new(stored, &self.limits)?;
-        if self.list().len() >= TOKENS_MAX {
-            return Err(Error::Request(format!(
-                "there are {TOKENS_MAX} tokens already"
-            )));
-        }
+        self.make_room(TOKENS_MAX).await?;
         self.put(&info.id, known.stored()).await?;
         let mut all = self.known.write().unwrap_or_else(PoisonError::into_inner);
         all.insert(info.id.clone(), known);
@@ -314,6 +318,41 @@ impl Tokens {
             token: Some(info),
             text: token.text(),
         })
+    }
+
+    /// Forgets the oldest tokens that have ended, until there is room for one more.
+    async fn make_room(&self, most: usize) -> Result<(), Error> {
+        let ended: Vec<String> = {
+            let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+            let excess = (known.len() + 1).saturating_sub(most);
+            let ended = known.values().filter(|token| token.has_ended());
+            let ended = ended.map(|token| (token.info.created_unix_us, &token.info.id));
+            let mut oldest: Vec<_> = ended.collect();
+            oldest.sort_unstable();
+            oldest.truncate(excess);
+            if oldest.len() < excess {
+                return Err(Error::Request(format!(
+                    "there are {most} tokens that are valid; revoke some with `arena token revoke ID`"
+                )));
+            }
+            oldest.into_iter().map(|(_, id)| id.clone()).collect()
+        };
+        if ended.is_empty() {
+            return Ok(());
+        }
+        let change = |id: &String| Change {
+            collection: Collection::Meta,
+            key: format!("{PREFIX}{id}"),
+            value: None,
+        };
+        let changes = ended.iter().map(change).collect();
+        let removed = with_store(Arc::clone(&self.store), move |store| {
+            store.put_many(changes)
+        });
+        removed.await.ok_or(Error::Draining)??;
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|id, _| !ended.contains(id));
+        Ok(())
     }
 
     /// All tokens, oldest first.
@@ -363,4 +402,54 @@ fn networks(texts: &[String]) -> Result<Vec<IpNet>, Error> {
         })
     };
     texts.iter().map(network).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use arena_store::MemoryStore;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn new_token_takes_the_place_of_the_oldest_that_has_ended() {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new().expect("a store"));
+        let admin = Token::draw().expect("random numbers");
+        let load = || Tokens::load(&admin, &RoleLimits::default(), &store);
+        let tokens = load().expect("no tokens");
+        let create = async |role: Role| {
+            let token = TokenInfo {
+                role: role.into(),
+                ..TokenInfo::default()
+            };
+            let token = Some(token);
+            let ttl_seconds = 0;
+            let request = v1::CreateTokenRequest { token, ttl_seconds };
+            let created = tokens.create(request).await.expect("created");
+            created.token.expect("its description").id
+        };
+        let ids = [
+            create(Role::Viewer).await,
+            create(Role::Worker).await,
+            create(Role::Viewer).await,
+        ];
+        let known = |tokens: &Tokens| -> Vec<String> {
+            let mut known: Vec<_> = tokens.list().into_iter().map(|it| it.id).collect();
+            known.sort_unstable();
+            known
+        };
+        let all = known(&tokens);
+        // The first administrator's token counts.
+        assert_eq!(all.len(), 4);
+        tokens.make_room(5).await.expect("room");
+        assert_eq!(known(&tokens), all);
+        let full = tokens.make_room(4).await.expect_err("all are valid");
+        assert!(full.to_string().contains("token revoke"), "{full}");
+        for id in &ids[1..] {
+            tokens.revoke(id).await.expect("revoked");
+        }
+        tokens.make_room(4).await.expect("room");
+        let rest: Vec<_> = all.iter().filter(|id| **id != ids[1]).cloned().collect();
+        assert_eq!(known(&tokens), rest, "the oldest revoked one is forgotten");
+        assert_eq!(known(&load().expect("readable")), rest);
+    }
 }

@@ -330,6 +330,22 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn half_sent_request_ends_in_time() {
+        let waiting = Waiting::new(4 * REQUEST_BYTES);
+        let mut body = Sent::new(&waiting, 1000);
+        assert_eq!(body.send(10).await, READ);
+        assert_eq!(body.poll().await, Poll::Pending);
+        // As if it had waited for so long.
+        body.body.deadline.as_mut().reset(Instant::now());
+        let frame =
+            poll_fn(|context| http_body::Body::poll_frame(Pin::new(&mut body.body), context));
+        let status = frame.await.expect("no end").expect_err("no frame");
+        assert_eq!(status.code(), Code::DeadlineExceeded);
+        drop(body);
+        assert_eq!(waiting.bytes(), 0);
+    }
+
+    #[tokio::test]
     async fn request_larger_than_its_method_allows_is_refused() {
         let waiting = Waiting::new(REQUEST_BYTES);
         let mut body = Sent::new(&waiting, 7);

@@ -11,10 +11,13 @@ use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
 
 use super::{
     agents::{binary, endpoint, parts, register, sha256, upload},
-    door::Guarded,
-    fixture::{Fixture, refused},
+    door::{Guarded, owners},
+    fixture::{FakeWorker, Fixture, refused},
 };
-use crate::{door::Principal, handle::OWN_UPLOADS_MAX};
+use crate::{
+    door::Principal,
+    handle::{OWN_UPLOADS_MAX, TRANSFERS_MAX},
+};
 
 #[tokio::test]
 async fn stalled_uploads_of_one_owner_leave_places_for_others() {
@@ -46,6 +49,66 @@ async fn stalled_uploads_of_one_owner_leave_places_for_others() {
     let parts = parts(&sha256(b"x"), b"x");
     let uploaded = arena.user(&other).upload_binary(parts).await;
     uploaded.expect("a place");
+}
+
+#[tokio::test]
+async fn stalled_downloads_of_one_worker_token_leave_places_for_others() {
+    let arena = Guarded::new().await;
+    // Larger than what a connection takes without a reader.
+    let program = vec![7; 16 << 20];
+    let mut admin = arena.user(&arena.admin);
+    let uploaded = admin
+        .upload_binary(parts(&sha256(&program), &program))
+        .await;
+    uploaded.expect("uploaded");
+    let agent = v1::RegisterAgentRequest {
+        agent: Some(binary("mine", &program, "")),
+        ..Default::default()
+    };
+    admin.register_agent(agent).await.expect("registered");
+    let start = v1::StartTournamentRequest {
+        spec_toml: owners::spec() + "[play]\nsandbox = \"none\"\n",
+        ..Default::default()
+    };
+    admin.start_tournament(start).await.expect("started");
+    let join = async |name, process| {
+        let token = arena.create(Role::Worker).await;
+        let mut worker = FakeWorker::join_with(arena.connection(&token), name, process).await;
+        let request = v1::LeaseRequest {
+            worker_id: worker.id.clone(),
+            boot_epoch: worker.boot_epoch,
+            session: worker.session.clone(),
+            games: 1,
+            ..Default::default()
+        };
+        let lease = worker.client.lease(request).await.expect("answered");
+        lease.into_inner().lease.expect("a game");
+        worker
+    };
+    let fetch = async |worker: &mut FakeWorker| {
+        let request = v1::FetchBinaryRequest {
+            sha256: sha256(&program),
+            worker_id: worker.id.clone(),
+            boot_epoch: worker.boot_epoch,
+            session: worker.session.clone(),
+        };
+        worker.client.fetch_binary(request).await
+    };
+    let [mut one, mut other] = [join("one", 1).await, join("other", 2).await];
+    let mut open = Vec::new();
+    let refusal = loop {
+        match fetch(&mut one).await {
+            Ok(stream) => open.push(stream),
+            Err(status) => break status,
+        }
+    };
+    refused(
+        Err::<(), _>(refusal),
+        Code::ResourceExhausted,
+        reasons::OVERLOADED,
+    );
+    assert_eq!(open.len(), TRANSFERS_MAX * 3 / 4);
+    fetch(&mut other).await.expect("a place");
 }
 
 #[tokio::test]

@@ -24,7 +24,7 @@ const RULES: &[u8] = b"#!/bin/false\n";
 pub(in crate::tests) const RULESET: &str = "pig";
 
 /// The spec of a tournament with the owner's agent.
-pub(super) fn spec() -> String {
+pub(in crate::tests) fn spec() -> String {
     SPEC.replace("minimax", "mine")
 }
 
