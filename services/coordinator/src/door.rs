@@ -23,7 +23,7 @@ use tonic::codegen::http;
 pub(crate) use methods::paths;
 pub(crate) use quota::StreamPlace;
 use quota::{Quota, Quotas};
-pub(crate) use tokens::Tokens;
+pub(crate) use tokens::{Tokens, place_of};
 
 use crate::{
     accept::Peer,

@@ -173,11 +173,19 @@ impl Arena {
         let connection = self.connection(0, ADMIN);
         let mut admin = AdminServiceClient::new(connection.clone());
         let mut client = CoordinatorServiceClient::new(connection);
-        let tokens = admin.list_tokens(v1::ListTokensRequest {}).await?;
         let workers = client.list_workers(v1::ListWorkersRequest {}).await?;
         let rulesets = client.list_rulesets(v1::ListRulesetsRequest::default());
         let rulesets = rulesets.await?.into_inner().rulesets.len();
-        let (mut agents, mut tournaments) = (0, 0);
+        let (mut agents, mut tournaments, mut tokens) = (0, 0, 0);
+        let mut page = v1::ListTokensRequest::default();
+        loop {
+            let answer = admin.list_tokens(page.clone()).await?.into_inner();
+            tokens += answer.tokens.len();
+            if answer.next_page_token.is_empty() {
+                break;
+            }
+            page.page_token = answer.next_page_token;
+        }
         let mut page = v1::ListAgentsRequest::default();
         loop {
             let answer = client.list_agents(page.clone()).await?.into_inner();
@@ -200,7 +208,7 @@ impl Arena {
             ("agents", agents),
             ("rulesets", rulesets),
             ("tournaments", tournaments),
-            ("tokens", tokens.into_inner().tokens.len()),
+            ("tokens", tokens),
             ("workers", workers.into_inner().workers.len()),
         ])
     }

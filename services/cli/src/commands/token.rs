@@ -228,9 +228,20 @@ fn write(path: &Path, text: &str) -> Outcome {
 
 impl ListArgs {
     async fn run(self) -> Outcome {
-        let request = v1::ListTokensRequest {};
-        let listed = call(&self.access, async |admin| admin.list_tokens(request).await).await?;
-        let tokens = listed.tokens;
+        let mut tokens = Vec::new();
+        let mut page_token = String::new();
+        loop {
+            let request = v1::ListTokensRequest {
+                page_token,
+                ..Default::default()
+            };
+            let page = call(&self.access, async |admin| admin.list_tokens(request).await).await?;
+            tokens.extend(page.tokens);
+            page_token = page.next_page_token;
+            if page_token.is_empty() {
+                break;
+            }
+        }
         let rows = tokens.iter().map(|token| (cells(token), data(token)));
         let listing = Listing {
             header: vec![

@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, HashMap},
     net::IpAddr,
+    ops::Bound,
     pin::Pin,
     sync::{Arc, PoisonError, RwLock},
     time::{Duration, SystemTime, UNIX_EPOCH},
@@ -34,6 +35,11 @@ const USES_MAX: u32 = 100_000;
 
 /// A use that has to be stored.
 pub(crate) type Counted = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
+
+/// Where a token stands in the list, which is in the order of creation.
+pub(crate) fn place_of(info: &TokenInfo) -> String {
+    format!("{:0>20}/{}", info.created_unix_us, info.id)
+}
 
 /// A token as it is stored.
 #[derive(Clone, PartialEq, Message)]
@@ -355,14 +361,17 @@ impl Tokens {
         Ok(())
     }
 
-    /// All tokens, oldest first.
-    pub(crate) fn list(&self) -> Vec<TokenInfo> {
+    /// Passes the tokens after a place to `read`, oldest first. Each is copied when it is asked for.
+    pub(crate) fn after<T>(
+        &self,
+        place: &str,
+        read: impl FnOnce(&mut dyn Iterator<Item = TokenInfo>) -> T,
+    ) -> T {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let infos = known.values().map(|token| &token.info);
-        let sorted: BTreeMap<_, _> = infos
-            .map(|info| ((info.created_unix_us, &info.id), info.clone()))
-            .collect();
-        sorted.into_values().collect()
+        let sorted: BTreeMap<_, _> = infos.map(|info| (place_of(info), info)).collect();
+        let rest = sorted.range::<str, _>((Bound::Excluded(place), Bound::Unbounded));
+        read(&mut rest.map(|(_, info)| TokenInfo::clone(info)))
     }
 
     /// Ends a token and the streams that use it.
@@ -433,7 +442,7 @@ mod tests {
             create(Role::Viewer).await,
         ];
         let known = |tokens: &Tokens| -> Vec<String> {
-            let mut known: Vec<_> = tokens.list().into_iter().map(|it| it.id).collect();
+            let mut known: Vec<_> = tokens.after("", |all| all.map(|it| it.id).collect());
             known.sort_unstable();
             known
         };

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use arena_access::Token;
-use arena_wire::v1::{self, admin_service_server::AdminService};
+use arena_wire::v1::{self, TokenInfo, admin_service_server::AdminService};
+use prost::Message;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
 
-use super::{Answer, principal};
+use super::{Answer, pages, principal};
 use crate::{
-    door::{Tokens, role_name},
+    door::{Tokens, place_of, role_name},
     error::Error,
     trail::Trail,
 };
@@ -52,10 +53,18 @@ impl AdminService for AdminRpc {
 
     async fn list_tokens(
         &self,
-        _: Request<v1::ListTokensRequest>,
+        request: Request<v1::ListTokensRequest>,
     ) -> Answer<v1::ListTokensResponse> {
-        let tokens = self.tokens()?.list();
-        Ok(Response::new(v1::ListTokensResponse { tokens }))
+        let request = request.into_inner();
+        let tokens = self.tokens()?;
+        let (tokens, more) = tokens.after(&request.page_token, |tokens| {
+            pages::first(tokens, request.page_size, TokenInfo::encoded_len)
+        });
+        let next = tokens.last().filter(|_| more);
+        Ok(Response::new(v1::ListTokensResponse {
+            next_page_token: next.map_or_else(String::new, place_of),
+            tokens,
+        }))
     }
 
     async fn revoke_token(

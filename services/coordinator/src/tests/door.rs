@@ -287,7 +287,7 @@ async fn failed_join_is_no_use() {
     };
     join("0.0.0").await.expect_err("of another release");
     let mut admin = arena.admin();
-    let tokens = admin.list_tokens(v1::ListTokensRequest {}).await;
+    let tokens = admin.list_tokens(v1::ListTokensRequest::default()).await;
     let tokens = tokens.expect("an admin").into_inner().tokens;
     let used = tokens
         .iter()
@@ -295,6 +295,33 @@ async fn failed_join_is_no_use() {
         .map(|it| it.used);
     assert_eq!(used, Some(0));
     join(env!("CARGO_PKG_VERSION")).await.expect("a use");
+}
+
+#[tokio::test]
+async fn tokens_are_listed_in_pages() {
+    let arena = Guarded::new().await;
+    let mut made = Vec::new();
+    for _ in 0..5 {
+        made.push(arena.create(Role::Viewer).await.id());
+    }
+    let mut listed = Vec::new();
+    let mut page_token = String::new();
+    loop {
+        let request = v1::ListTokensRequest {
+            page_size: 2,
+            page_token,
+        };
+        let page = arena.admin().list_tokens(request).await.expect("an admin");
+        let page = page.into_inner();
+        assert!(page.tokens.len() <= 2);
+        listed.extend(page.tokens.into_iter().map(|token| token.id));
+        page_token = page.next_page_token;
+        if page_token.is_empty() {
+            break;
+        }
+    }
+    // The first one is that of the data folder.
+    assert_eq!(listed[1..], made);
 }
 
 #[tokio::test]
@@ -317,7 +344,10 @@ async fn tokens_survive_a_restart() {
     list(&kept).await.expect("it is valid");
     let answer = list(&revoked).await;
     refused(answer, Code::Unauthenticated, reasons::TOKEN_REVOKED);
-    let tokens = arena.admin().list_tokens(v1::ListTokensRequest {}).await;
+    let tokens = arena
+        .admin()
+        .list_tokens(v1::ListTokensRequest::default())
+        .await;
     assert_eq!(tokens.expect("an admin").into_inner().tokens.len(), 3);
 }
 

@@ -374,7 +374,10 @@ async fn limits_are_listed_and_checked() {
     };
     let token = own(&limits::AGENTS, 3);
     let created = arena.try_create(token, 0).await.expect("created");
-    let listed = arena.admin().list_tokens(v1::ListTokensRequest {}).await;
+    let listed = arena
+        .admin()
+        .list_tokens(v1::ListTokensRequest::default())
+        .await;
     let listed = listed.expect("an admin").into_inner().tokens;
     let listed = listed.iter().find(|token| token.id == created.id());
     let limits = listed.and_then(|token| token.limits).expect("its own");
