@@ -28,7 +28,7 @@ const OWN_MAX: usize = 1;
 /// Those of one owner that wait or have a place.
 pub(crate) const OWN_WAITING_MAX: usize = 16;
 /// Maximum time that a computation waits for a place.
-const PLACE_WAIT: Duration = Duration::from_secs(20);
+const PLACE_WAIT: Duration = Duration::from_secs(10);
 /// Suggested delay after that.
 const PLACE_RETRY: Duration = Duration::from_secs(5);
 

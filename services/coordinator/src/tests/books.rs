@@ -6,17 +6,18 @@ use std::{
     time::{Duration, Instant},
 };
 
+use arena_model::engine::Event;
 use arena_wire::{reasons, v1};
 use tonic::Code;
 
-use super::fixture::{Fixture, SPEC, memory, options, refused};
+use super::fixture::{Fixture, SPEC, memory, options, record, refused, won};
 
 /// Takes some seconds to draw in a debug build.
 const LARGE: &str = "name = \"large\"\nruleset = \"chess\"\nseed = 1\nblocks = 4000\n\
                      agents = [\"random\", \"random2\"]\n[play]\nopening_plies = 30\n\
                      [[agent]]\nname = \"random2\"\nbot = \"random\"\n";
 /// A call is answered within this time, whatever is drawn meanwhile.
-const SOON: Duration = Duration::from_millis(700);
+const SOON: Duration = Duration::from_millis(1500);
 
 fn request(spec_toml: &str) -> v1::PlanTournamentRequest {
     v1::PlanTournamentRequest {
@@ -65,13 +66,19 @@ async fn calls_are_answered_while_a_book_is_drawn() {
         let (mut worker, lease) = leasing.await.expect("no panic");
         assert_eq!(lease.tournament_id, large);
         assert!(lease.games.iter().all(|game| game.opening.len() == 30));
-        let mut report = v1::GameReport::default();
-        let record = super::fixture::won(&lease.games[0], 0)
-            .record
-            .expect("a record");
-        report.record = Some(record);
-        let wrong = worker.report(&lease, vec![report]).await;
+        // A game that is stored is read at the restart.
+        let game = &lease.games[0];
+        let wrong = worker.report(&lease, vec![won(game, 0)]).await;
         refused(wrong, Code::InvalidArgument, reasons::RECORD_INVALID);
+        let mut right = record(game, 0);
+        let moves = game.opening.iter().map(|&action| action as u16);
+        right.events = moves.map(Event::action).collect();
+        right.opening_plies = game.opening.len() as u32;
+        let report = v1::GameReport {
+            record: Some((&right).into()),
+            ..v1::GameReport::default()
+        };
+        worker.report(&lease, vec![report]).await.expect("taken");
     }
     arena.stop().await;
 }
