@@ -315,8 +315,8 @@ impl Core {
                     // A finished tournament has only audits left. An endpoint that was registered
                     // again would answer them as another agent.
                     let over = entry.document.state() == v1::TournamentState::Finished;
-                    let open = !entry.dormant && !(over && agents.lacks_endpoint_of(tournament));
-                    knows && open && books.has(&entry.info)
+                    let closed = entry.dormant || over && agents.lacks_endpoint_of(tournament);
+                    knows && !closed && books.has(&entry.info)
                 })
         };
         let grant = self.ledger.grant(now, parked.ask.clone(), suits);
