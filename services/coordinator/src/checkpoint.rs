@@ -151,6 +151,7 @@ mod tests {
             seed,
             &agents,
             &crate::rulesets::Rulesets::default(),
+            &std::sync::atomic::AtomicBool::default(),
         )
         .expect("a plan");
         let mut tally = Tally::new(&plan.tournament).expect("a tally");

@@ -6,6 +6,7 @@ mod answers;
 mod audits;
 mod binaries;
 mod bits;
+mod books;
 mod checkpoints;
 mod differences;
 pub(crate) mod disputes;
@@ -53,6 +54,7 @@ use crate::{
     tickets::Tickets,
 };
 use answers::Answers;
+use books::Books;
 
 use entry::TournamentEntry;
 pub(crate) use entry::{is_over, state_name};
@@ -125,6 +127,7 @@ pub(crate) struct Core {
     /// Time of the newest action.
     turned: Instant,
 
+    books: Books,
     agents: Arc<Agents>,
     rulesets: Arc<Rulesets>,
     answers: Answers,

@@ -340,6 +340,14 @@ pub(crate) enum Error {
         /// The suggested delay.
         wait: Duration,
     },
+    #[error(
+        "no answer within {} seconds: the coordinator is busy; try again later, or ask for less",
+        .limit.as_secs()
+    )]
+    Deadline {
+        /// The time that the request had.
+        limit: Duration,
+    },
     #[error("the coordinator is stopping")]
     Draining,
     #[error(
@@ -381,9 +389,10 @@ impl Error {
 
     /// Status code and reason. Only this function chooses them.
     fn kind(&self) -> (Code, &'static str) {
+        use crate::openings::BookError;
         use Code::{
-            FailedPrecondition, Internal, InvalidArgument, NotFound, PermissionDenied,
-            ResourceExhausted, Unauthenticated, Unavailable,
+            Cancelled, DeadlineExceeded, FailedPrecondition, Internal, InvalidArgument, NotFound,
+            PermissionDenied, ResourceExhausted, Unauthenticated, Unavailable,
         };
         match self {
             Self::Spec(_)
@@ -397,6 +406,9 @@ impl Error {
             }
             Self::RulesetNotFound { .. } => (NotFound, reasons::UNKNOWN_RULESET),
             Self::RulesetConflict(_) => (FailedPrecondition, reasons::RULESET_CONFLICT),
+            Self::Book(BookError::Work { .. }) => (InvalidArgument, reasons::REQUEST_INVALID),
+            Self::Book(BookError::Stopped) => (Cancelled, reasons::DEADLINE_EXCEEDED),
+            Self::Deadline { .. } => (DeadlineExceeded, reasons::DEADLINE_EXCEEDED),
             Self::Book(_)
             | Self::RulesOptions(_)
             | Self::Games(_)

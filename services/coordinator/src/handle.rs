@@ -1,6 +1,9 @@
 //! How RPC handlers send requests to the core.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
 use arena_model::TournamentSeed;
 use arena_store::Store;
@@ -15,6 +18,7 @@ use crate::{
     agents::Agents,
     binaries::Uploads,
     blocking::with_store,
+    computations::{Computations, Stop},
     core::{Command, Core, sealed::SEALED},
     directory::Directory,
     door::Principal,
@@ -28,8 +32,6 @@ use crate::{
     tickets::Tickets,
 };
 
-/// Maximum number of plans and comparisons of agents at a time; others wait.
-pub(crate) const COMPUTATIONS_MAX: usize = 2;
 /// Uploads of files at once, and downloads. Each occupies a thread, and calls of the store need threads,
 /// too.
 pub(crate) const TRANSFERS_MAX: usize = 16;
@@ -62,7 +64,7 @@ pub(crate) struct Handle {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) tickets: Tickets,
     /// Places of computations.
-    pub(crate) computations: Arc<Semaphore>,
+    pub(crate) computations: Computations,
     /// Comparisons that took long.
     pub(crate) comparisons: Arc<Comparisons>,
     /// What owners have uploaded.
@@ -170,6 +172,7 @@ impl Handle {
         &self,
         spec_toml: &str,
         seed: &str,
+        by: &Principal,
     ) -> Result<(Plan, Arc<Agents>), Error> {
         let asked = self.ask(|core| Ok((core.agents(), core.rulesets())));
         let (agents, rulesets) = asked.await?;
@@ -179,24 +182,27 @@ impl Handle {
         }
         let drawn = TournamentSeed::from_bytes(random::bytes()?);
         // A book of openings takes a while, and other requests must not wait for it.
-        self.compute(move || {
-            let plan = Plan::new(&spec_toml, &seed, drawn, &agents, &rulesets)?;
+        self.compute(by, move |stop| {
+            let plan = Plan::new(&spec_toml, &seed, drawn, &agents, &rulesets, stop)?;
             Ok((plan, agents))
         })
         .await
     }
 
-    /// Computes something that takes long, when it has a place.
+    /// Computes something that takes long, when its caller has a place. If the caller leaves, the
+    /// flag that the work gets is set.
     pub(crate) async fn compute<T: Send + 'static>(
         &self,
-        work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+        by: &Principal,
+        work: impl FnOnce(&AtomicBool) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        let place = Arc::clone(&self.computations).acquire_owned().await;
-        let place = place.map_err(|_| Error::Draining)?;
+        let place = self.computations.place(by).await?;
+        let stop = Stop::default();
+        let flag = stop.flag();
         // The place is free when the work has ended, not when its caller has.
         self.with_store(move |_| {
             let _place = place;
-            work()
+            work(&flag)
         })
         .await
     }

@@ -7,7 +7,7 @@ use std::{
 
 use arena_model::{
     GameRecord, RecordHeader, Tournament,
-    engine::{ActionId, AnyGame, OpeningBook, Termination},
+    engine::{ActionId, AnyGame, Termination},
     record::RecordVerifier,
     spec::Timing,
 };
@@ -17,7 +17,7 @@ use arena_wire::{convert, v1};
 use crate::{
     error::{Error, StartError},
     ledger::{AuditSample, ProgressTimeouts},
-    openings,
+    openings::Book,
 };
 
 /// Default start timeout of an agent.
@@ -45,8 +45,8 @@ pub(crate) struct Info {
     pub(crate) agents: Vec<String>,
     /// Agents' labels in metrics, by index.
     pub(crate) labels: Vec<String>,
-    /// Built when a game is first leased or checked.
-    book: OnceLock<Option<OpeningBook>>,
+    /// Drawn before a game is first leased, or when a report is first checked.
+    pub(crate) book: Book,
     /// Built when a record is first replayed.
     rules: OnceLock<Result<Rules, String>>,
 }
@@ -146,7 +146,7 @@ impl Info {
             generation,
             agents: agents.map(|agent| agent.name.to_string()).collect(),
             labels: setup.agents.iter().map(label).collect(),
-            book: OnceLock::new(),
+            book: Book::default(),
             rules: OnceLock::new(),
             schedule: RwLock::new(Arc::new(stages.schedule().clone())),
             games_most: stages.games().most,
@@ -195,17 +195,18 @@ impl Info {
     }
 
     /// The actions of an opening by its number; none if games have no openings.
-    pub(crate) fn opening(&self, number: Option<u64>) -> Option<&[ActionId]> {
-        let number = number?;
-        let book = self.book.get_or_init(|| {
-            openings::book(&self.tournament)
-                .inspect_err(|error| {
-                    tracing::error!(tournament = %self.id, %error, "it has no openings");
-                })
-                .ok()
+    pub(crate) fn opening(&self, number: Option<u64>) -> Vec<u32> {
+        let book = number.and_then(|_| self.book.known());
+        let opening = book.as_ref().zip(number).and_then(|(book, number)| {
+            let number = usize::try_from(number).ok()?;
+            book.openings.get(number)
         });
-        let openings = &book.as_ref()?.openings;
-        Some(openings.get(usize::try_from(number).ok()?)?)
+        opening.map_or_else(Vec::new, |it| it.iter().map(|&it| it.into()).collect())
+    }
+
+    /// True if the openings of its games can be read at once.
+    pub(crate) fn has_openings(&self) -> bool {
+        self.tournament.openings.is_none() || self.book.known().is_some()
     }
 
     /// Number of games known so far.
@@ -342,7 +343,7 @@ impl Info {
         Ok(())
     }
 
-    /// Checks a record against a schedule of this tournament.
+    /// Checks a record against a schedule of this tournament, but not its opening.
     pub(crate) fn check(&self, record: &GameRecord, schedule: &Schedule) -> Result<(), Error> {
         let wrong = |what: &str| {
             Err(Error::Record {
@@ -357,13 +358,30 @@ impl Info {
         if (game.block, game.seed, &game.seats) != (record.block, record.seed, &record.seats) {
             return wrong("has a block, seed or seats that differ from the schedule");
         }
-        if let Some(opening) = game.opening.and_then(|number| self.opening(Some(number)))
-            && record.termination != Termination::Void
-            && !begins_with(record, opening)
-        {
-            return wrong("does not start with the opening of its block");
-        }
         Ok(())
+    }
+
+    /// Checks that a record starts with the opening of its block; may take seconds at first.
+    pub(crate) fn check_opening(
+        &self,
+        record: &GameRecord,
+        schedule: &Schedule,
+    ) -> Result<(), Error> {
+        let Some(number) = schedule.game(record.index).opening else {
+            return Ok(());
+        };
+        let book = self.book.draw(&self.tournament);
+        match book.openings.get(number as usize) {
+            Some(opening)
+                if record.termination != Termination::Void && !begins_with(record, opening) =>
+            {
+                Err(Error::Record {
+                    game: format!("{}/{}", self.id, record.index),
+                    problem: "does not start with the opening of its block".to_owned(),
+                })
+            }
+            _ => Ok(()),
+        }
     }
 }
 

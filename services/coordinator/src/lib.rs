@@ -10,6 +10,7 @@ mod agents;
 mod binaries;
 mod blocking;
 mod checkpoint;
+mod computations;
 mod core;
 mod demands;
 mod directory;

@@ -4,10 +4,12 @@
 //! block of a group starts from another opening, taken from a book that follows from ruleset,
 //! options and seed.
 
+use std::sync::{Arc, Mutex, PoisonError, RwLock, atomic::AtomicBool};
+
 use arena_games::GamesError;
 use arena_model::{
     AgentRef, Openings, Tournament,
-    engine::{OpeningBook, OpeningError, OpeningLength},
+    engine::{OpeningBook, OpeningError, OpeningLength, WorkLimit},
     format::Format,
 };
 
@@ -15,6 +17,8 @@ use arena_model::{
 const BOOK_MIN: u64 = 1_000;
 /// Maximum size of a sampled book.
 const BOOK_MAX: u64 = 65_536;
+/// Maximum number of moves that are played to draw the book of a new tournament: some seconds of work.
+pub(crate) const BOOK_MOVES_MAX: u64 = 4_000_000;
 
 /// Why a tournament has no openings.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -31,15 +35,31 @@ pub enum BookError {
         #[source]
         error: OpeningError,
     },
+    /// Drawing them takes too much work.
+    #[error(
+        "{}the opening book takes more than {most} moves to draw; lower opening_plies or blocks: \
+         up to {BOOK_MAX} blocks have openings of their own",
+        .plies.map_or_else(String::new, |plies| format!("opening_plies = {plies} in [play]: "))
+    )]
+    Work {
+        /// The number in the spec.
+        plies: Option<u32>,
+        /// The limit of moves.
+        most: u64,
+    },
+    /// The caller does not wait for them any more.
+    #[error("stopped: the caller is gone")]
+    Stopped,
 }
 
 /// Completes a tournament without chance: length and number of its openings and, if no agent
 /// uses its seed, at most as many blocks as there are openings. With chance, openings are drawn
-/// for each block. A starter drawn by chance only exchanges the seats, so it counts as none.
+/// for each block. A starter drawn by chance only exchanges the seats, so it counts as none. It
+/// ends early if `stop` is set.
 ///
 /// # Errors
 /// [`BookError`].
-pub fn settle(tournament: &mut Tournament) -> Result<(), BookError> {
+pub(crate) fn settle(tournament: &mut Tournament, stop: &AtomicBool) -> Result<(), BookError> {
     let given = tournament.play.opening_plies;
     let game = arena_games::build(&tournament.ruleset, &tournament.options, tournament.seats)?;
     if game.has_chance() && !game.draws_only_starter() {
@@ -66,7 +86,11 @@ pub fn settle(tournament: &mut Tournament) -> Result<(), BookError> {
     if given.is_none() && !may_be_fixed {
         tournament.play.opening_plies = Some(0);
     }
-    let book = book(tournament)?;
+    let limit = WorkLimit {
+        moves: BOOK_MOVES_MAX,
+        stop: Some(stop),
+    };
+    let book = book_within(tournament, limit)?;
     let size = book.openings.len() as u64;
     tournament.play.opening_plies = Some(book.plies);
     tournament.openings = Some(Openings {
@@ -97,11 +121,16 @@ pub fn settle_package(tournament: &mut Tournament, has_chance: bool) {
     }
 }
 
-/// The openings of a tournament without chance, in the order of a group's blocks.
+/// The openings of a tournament without chance, in the order of a group's blocks. A tournament that
+/// was planned has them, however much work they take.
 ///
 /// # Errors
 /// [`BookError`].
 pub fn book(tournament: &Tournament) -> Result<OpeningBook, BookError> {
+    book_within(tournament, WorkLimit::NONE)
+}
+
+fn book_within(tournament: &Tournament, limit: WorkLimit<'_>) -> Result<OpeningBook, BookError> {
     let game = arena_games::build(&tournament.ruleset, &tournament.options, tournament.seats)?;
     let (length, want) = match (tournament.play.opening_plies, tournament.openings) {
         (Some(plies), Some(openings)) => (OpeningLength::Plies(plies), openings.size),
@@ -111,9 +140,55 @@ pub fn book(tournament: &Tournament) -> Result<OpeningBook, BookError> {
         ),
     };
     let key = tournament.seed.openings();
-    game.opening_book(length, want as usize, &key)
-        .map_err(|error| BookError::Opening {
-            plies: tournament.play.opening_plies.unwrap_or(0),
-            error,
+    let plies = tournament.play.opening_plies;
+    game.opening_book(length, want as usize, &key, limit)
+        .map_err(|error| match error {
+            OpeningError::Work { moves: most } => BookError::Work { plies, most },
+            OpeningError::Stopped => BookError::Stopped,
+            error => BookError::Opening {
+                plies: plies.unwrap_or(0),
+                error,
+            },
         })
+}
+
+/// The book of a tournament, drawn when it is needed.
+#[derive(Default)]
+pub(crate) struct Book {
+    known: RwLock<Option<Arc<OpeningBook>>>,
+    /// Held while it is drawn.
+    drawing: Mutex<()>,
+}
+
+impl Book {
+    /// The book, if it was drawn.
+    pub(crate) fn known(&self) -> Option<Arc<OpeningBook>> {
+        let known = self.known.read();
+        known.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The book, which may take seconds to draw. Without openings, the book is empty.
+    pub(crate) fn draw(&self, tournament: &Tournament) -> Arc<OpeningBook> {
+        let _drawing = self.drawing.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = self.known() {
+            return known;
+        }
+        let drawn = book(tournament).unwrap_or_else(|error| {
+            tracing::error!(tournament = %tournament.name, %error, "it has no openings");
+            OpeningBook {
+                plies: 0,
+                openings: Vec::new(),
+                complete: false,
+            }
+        });
+        let drawn = Arc::new(drawn);
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        *known = Some(Arc::clone(&drawn));
+        drawn
+    }
+
+    /// Frees the memory of a book that may not be needed any more.
+    pub(crate) fn forget(&self) {
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = None;
+    }
 }

@@ -7,7 +7,13 @@ use arena_model::SandboxLevel;
 use arena_store::Store;
 use arena_wire::{networks::AgentNetworks, v1};
 
-use crate::{agents::CheckNative, checkpoint::CHECKPOINT_GAMES, door::Access, limits::RoleLimits};
+use crate::{
+    agents::CheckNative,
+    checkpoint::CHECKPOINT_GAMES,
+    door::Access,
+    limits::RoleLimits,
+    rpc::deadlines::{self, Deadlines},
+};
 
 /// Default for the maximum number of connections.
 pub const CONNECTIONS_MAX: usize = 16_384;
@@ -69,6 +75,9 @@ pub struct Options {
     /// Maximum time between two chunks of an upload.
     #[cfg(test)]
     pub(crate) chunk_timeout: Duration,
+    /// Tests of requests that are not answered do not wait long.
+    #[cfg(test)]
+    pub(crate) deadlines: Deadlines,
 }
 
 impl Options {
@@ -102,6 +111,20 @@ impl Options {
             trusts_records: false,
             #[cfg(test)]
             chunk_timeout: crate::handle::CHUNK_TIMEOUT,
+            #[cfg(test)]
+            deadlines: deadlines::of,
         }
+    }
+
+    /// The time in which methods answer.
+    #[cfg_attr(
+        not(test),
+        expect(clippy::unused_self, reason = "tests choose the time")
+    )]
+    pub(crate) fn deadlines(&self) -> Deadlines {
+        #[cfg(test)]
+        return self.deadlines;
+        #[cfg(not(test))]
+        deadlines::of
     }
 }

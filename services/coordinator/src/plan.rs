@@ -2,6 +2,8 @@
 
 mod agents;
 
+use std::sync::atomic::AtomicBool;
+
 use arena_model::{
     SandboxLevel, Tournament, TournamentSeed, canonical_json,
     engine::options::Options,
@@ -55,13 +57,14 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// Resolves a spec. `seed` replaces the spec's seed unless it is empty; `drawn` is used if
-    /// neither names one.
+    /// neither names one. It ends early if `stop` is set.
     pub(crate) fn new(
         spec_toml: &str,
         seed: &str,
         drawn: TournamentSeed,
         agents: &Agents,
         rulesets: &Rulesets,
+        stop: &AtomicBool,
     ) -> Result<Self, Error> {
         let mut spec = Spec::parse(spec_toml)?;
         let is_drawn = seed.is_empty();
@@ -130,7 +133,7 @@ impl Plan {
             check_options_visible(options)?;
         }
         match rules.package() {
-            None => openings::settle(&mut tournament)?,
+            None => openings::settle(&mut tournament, stop)?,
             Some(_) => openings::settle_package(&mut tournament, rules.has_chance()),
         }
         setup.play = Some(v1::PlaySettings {
@@ -255,7 +258,15 @@ pub fn plan(
     let agents = Agents::new(native, check_native, Vec::new());
     let drawn = TournamentSeed::from_bytes(random::bytes()?);
     let rulesets = Rulesets::default();
-    let plan = Plan::new(&request.spec_toml, &request.seed, drawn, &agents, &rulesets)?;
+    let (spec, seed) = (&request.spec_toml, &request.seed);
+    let plan = Plan::new(
+        spec,
+        seed,
+        drawn,
+        &agents,
+        &rulesets,
+        &AtomicBool::default(),
+    )?;
     Ok(plan.response())
 }
 

@@ -9,6 +9,7 @@ mod bodies;
 mod chunks;
 pub(crate) mod comparisons;
 mod coordinator;
+pub(crate) mod deadlines;
 mod endpoints;
 pub(crate) mod estimates;
 mod figures;

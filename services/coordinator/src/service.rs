@@ -27,13 +27,14 @@ use tower::layer::layer_fn;
 use crate::{
     accept::{Incoming, Listener},
     blocking::with_store,
+    computations::Computations,
     core::{self, Core, Inbox},
     directory::Directory,
     door::Door,
     error::{RunError, StartError},
     handle::{
-        BACKUPS_MAX, COMMANDS_MAX, COMPUTATIONS_MAX, Handle, OWN_DOWNLOADS_MAX, OWN_STANDINGS_MAX,
-        PAGES_MAX, TRANSFERS_MAX,
+        BACKUPS_MAX, COMMANDS_MAX, Handle, OWN_DOWNLOADS_MAX, OWN_STANDINGS_MAX, PAGES_MAX,
+        TRANSFERS_MAX,
     },
     ledger::{LedgerSettings, ppm},
     messages::RunSummary,
@@ -177,6 +178,7 @@ impl Options {
             Arc::clone(&counters),
             door,
             Trail::open(self.events.as_deref(), &self.store)?,
+            self.deadlines(),
         );
         let http_tls = self
             .tls
@@ -206,7 +208,7 @@ impl Options {
             store: Arc::clone(&self.store),
             tickets: core.tickets.clone(),
             uploads: core.uploads.clone(),
-            computations: Arc::new(Semaphore::new(COMPUTATIONS_MAX)),
+            computations: Computations::new(),
             comparisons: Arc::default(),
             pages: Arc::new(Semaphore::new(PAGES_MAX)),
             incoming: Arc::new(Semaphore::new(TRANSFERS_MAX)),

@@ -56,6 +56,7 @@ pub(crate) fn checked(
     record.course = 0;
     record.beginning = Beginning::default();
     info.check(&record, schedule)?;
+    info.check_opening(&record, schedule)?;
     Ok(record)
 }
 

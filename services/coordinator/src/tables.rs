@@ -15,7 +15,7 @@ use arena_wire::v1::{self, TournamentState, agent::Source};
 use serde_json::{Value, json};
 
 use crate::{
-    core::state_name, error::Error, handle::Handle, info::Info, rpc::standings,
+    core::state_name, door::Principal, error::Error, handle::Handle, info::Info, rpc::standings,
     stored_game::read_record,
 };
 
@@ -175,7 +175,7 @@ impl Following {
             tournament_id: id.to_owned(),
             ..Default::default()
         };
-        let standings = standings::get(&self.handle, request).await?;
+        let standings = standings::get(&self.handle, request, &Principal::local()).await?;
         let agents = standings.agents.iter();
         let agents: Vec<Value> = agents.map(|agent| standing_row(id, agent)).collect();
         let of = |table, rows: Value| TableChange {

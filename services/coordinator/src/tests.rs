@@ -3,6 +3,7 @@
 
 mod agents;
 mod audits;
+mod books;
 mod bounds;
 mod checkpoints;
 mod claims;

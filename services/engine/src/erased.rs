@@ -5,7 +5,7 @@ use crate::{
     fault::FaultKind,
     game::{ActionId, Game, Node},
     r#match::{Event, Finished, IllegalAction, Match, Setup, Status},
-    openings::{OpeningBook, OpeningError, OpeningLength, opening_book},
+    openings::{OpeningBook, OpeningError, OpeningLength, WorkLimit, opening_book},
     random::{GameKeys, Key},
     replay::{Described, Outcome, ReplayError, Step, replay, resolve_steps},
     transcript::Transcript,
@@ -61,6 +61,7 @@ pub trait AnyGame: Send + Sync {
         length: OpeningLength,
         want: usize,
         key: &Key,
+        limit: WorkLimit<'_>,
     ) -> Result<OpeningBook, OpeningError>;
 }
 
@@ -161,8 +162,9 @@ impl<G: Game> AnyGame for G {
         length: OpeningLength,
         want: usize,
         key: &Key,
+        limit: WorkLimit<'_>,
     ) -> Result<OpeningBook, OpeningError> {
-        opening_book(self, length, want, key)
+        opening_book(self, length, want, key, limit)
     }
 }
 

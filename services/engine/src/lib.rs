@@ -39,7 +39,7 @@ pub use r#match::{
     Event, FaultPolicy, Finished, IllegalAction, Match, Opening, Question, Setup, Status,
     forfeit_placement,
 };
-pub use openings::{OpeningBook, OpeningError, OpeningLength, opening_book};
+pub use openings::{OpeningBook, OpeningError, OpeningLength, WorkLimit, opening_book};
 pub use random::{AgentRng, GameKeys, Key, Stream, StreamOf};
 pub use replay::{Described, Outcome, ReplayError, ReplayProblem, Step, replay, resolve_steps};
 pub use testing::{luck, perft};

@@ -4,7 +4,10 @@
 //! Two sequences of moves that lead to one position are the same opening, because the rest of
 //! the game is the same.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use crate::{
     game::{ActionId, Game, Node},
@@ -54,6 +57,61 @@ pub enum OpeningError {
         /// The required number.
         plies: u32,
     },
+    /// The work exceeds its limit.
+    #[error("drawing the openings takes more than {moves} moves")]
+    Work {
+        /// The limit.
+        moves: u64,
+    },
+    /// The caller does not need the book any more.
+    #[error("stopped")]
+    Stopped,
+}
+
+/// How much work a book may take.
+#[derive(Clone, Copy, Debug)]
+pub struct WorkLimit<'a> {
+    /// Maximum number of moves that are played. It does not depend on the machine: a book is either
+    /// always within this limit or never.
+    pub moves: u64,
+    /// Set by a caller that does not need the book any more; none if it always does.
+    pub stop: Option<&'a AtomicBool>,
+}
+
+impl WorkLimit<'_> {
+    /// No limit.
+    pub const NONE: Self = Self {
+        moves: u64::MAX,
+        stop: None,
+    };
+}
+
+/// The moves played so far.
+struct Work<'a> {
+    limit: WorkLimit<'a>,
+    moves: u64,
+}
+
+impl Work<'_> {
+    /// Counts a move.
+    fn count(&mut self) -> Result<(), OpeningError> {
+        self.check(1)?;
+        self.moves += 1;
+        match self.limit.stop {
+            Some(stop) if stop.load(Ordering::Relaxed) => Err(OpeningError::Stopped),
+            _ => Ok(()),
+        }
+    }
+
+    /// Fails if so many more moves exceed the limit.
+    fn check(&self, more: u64) -> Result<(), OpeningError> {
+        match self.moves.saturating_add(more) > self.limit.moves {
+            true => Err(OpeningError::Work {
+                moves: self.limit.moves,
+            }),
+            false => Ok(()),
+        }
+    }
 }
 
 struct Line<S> {
@@ -65,7 +123,7 @@ struct Line<S> {
 type Level<S> = BTreeMap<Vec<u8>, Line<S>>;
 
 /// At least `want` openings if there are as many, in an order drawn with the key. Positions in
-/// which the game is over are left out.
+/// which the game is over are left out. The limit decides only whether there is a book, not which.
 ///
 /// # Errors
 /// [`OpeningError`].
@@ -74,7 +132,9 @@ pub fn opening_book<G: Game>(
     length: OpeningLength,
     want: usize,
     key: &Key,
+    limit: WorkLimit<'_>,
 ) -> Result<OpeningBook, OpeningError> {
+    let mut work = Work { limit, moves: 0 };
     let mut stream = Stream::new(key);
     let start = Line {
         state: start(game),
@@ -90,7 +150,7 @@ pub fn opening_book<G: Game>(
         if enough {
             break;
         }
-        let next = next_level(game, &level)?;
+        let next = next_level(game, &level, &mut work)?;
         match (next, length) {
             (Some(next), OpeningLength::Plies(plies)) if next.is_empty() => {
                 return Err(OpeningError::Over { plies });
@@ -103,7 +163,7 @@ pub fn opening_book<G: Game>(
                     OpeningLength::Plies(plies) => plies,
                     OpeningLength::Shortest => plies + 1,
                 };
-                return sampled(game, plies, want, &mut stream);
+                return sampled(game, plies, want, &mut stream, &mut work);
             }
         }
         plies += 1;
@@ -139,6 +199,7 @@ fn encoded<G: Game>(game: &G, state: &G::State) -> Vec<u8> {
 fn next_level<G: Game>(
     game: &G,
     level: &Level<G::State>,
+    work: &mut Work<'_>,
 ) -> Result<Option<Level<G::State>>, OpeningError> {
     let mut next: Level<G::State> = BTreeMap::new();
     let mut legal = Vec::new();
@@ -149,6 +210,7 @@ fn next_level<G: Game>(
             Node::Over(_) => continue,
         }
         for &action in &legal {
+            work.count()?;
             let mut state = line.state.clone();
             game.apply(&mut state, action);
             match game.node(&state) {
@@ -180,7 +242,10 @@ fn sampled<G: Game>(
     plies: u32,
     want: usize,
     stream: &mut Stream,
+    work: &mut Work<'_>,
 ) -> Result<OpeningBook, OpeningError> {
+    // So many openings take at least these moves.
+    work.check((want as u64).saturating_mul(plies.into()))?;
     let mut known = BTreeSet::new();
     let mut openings = Vec::new();
     let mut legal = Vec::new();
@@ -188,6 +253,7 @@ fn sampled<G: Game>(
         let mut state = start(game);
         let mut moves = Vec::with_capacity(plies as usize);
         while let (Node::Decision(_), true) = (game.node(&state), moves.len() < plies as usize) {
+            work.count()?;
             game.legal(&state, &mut legal);
             let action = legal[stream.below(legal.len() as u32) as usize];
             game.apply(&mut state, action);

@@ -10,7 +10,7 @@ use crate::{
     erased::{AnyGame, AnyMatch},
     game::{Ending, Seat},
     r#match::{Event, IllegalAction, Setup},
-    openings::{OpeningBook, OpeningError, OpeningLength},
+    openings::{OpeningBook, OpeningError, OpeningLength, WorkLimit},
     random::{GameKeys, Key},
     replay::{Described, Outcome, ReplayError, ReplayProblem, Step},
 };
@@ -161,6 +161,7 @@ impl AnyGame for StatedGame {
         _: OpeningLength,
         _: usize,
         _: &Key,
+        _: WorkLimit<'_>,
     ) -> Result<OpeningBook, OpeningError> {
         Err(OpeningError::NoRules)
     }

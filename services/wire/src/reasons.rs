@@ -72,6 +72,8 @@ pub const OVERLOADED: &str = "OVERLOADED";
 /// A limit of the token is reached: its number of agents, tournaments, games, bytes or streams, or
 /// its requests a second. The details have its name (`limit`) and value (`maximum`).
 pub const LIMIT_REACHED: &str = "LIMIT_REACHED";
+/// The answer took too long. A change may have been made: ask for its state before a retry.
+pub const DEADLINE_EXCEEDED: &str = "DEADLINE_EXCEEDED";
 /// The coordinator is stopping.
 pub const DRAINING: &str = "DRAINING";
 /// The disk is full, or the store failed.

@@ -5,7 +5,8 @@
 
 use arena_agents::{Bot, play_out};
 use arena_engine::{
-    Game, Match, Opening, OpeningLength, Setup, Termination, opening_book, options::Options,
+    Game, Match, Opening, OpeningLength, Setup, Termination, WorkLimit, opening_book,
+    options::Options,
 };
 use arena_model::{
     BlockSeed, Openings, Tournament,
@@ -162,7 +163,8 @@ impl Outcomes {
 
     /// Searches of three depths with four utilities each.
     fn played<G: Game>(game: &G) -> Self {
-        let book = opening_book(game, OpeningLength::Plies(3), 1, &[0; 32]).expect("openings");
+        let book = opening_book(game, OpeningLength::Plies(3), 1, &[0; 32], WorkLimit::NONE)
+            .expect("openings");
         let mut bots: Vec<Box<dyn Bot<G>>> = Vec::new();
         for depth in 1..=3_i64 {
             for utility in 0..4_i64 {

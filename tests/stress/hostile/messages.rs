@@ -49,6 +49,12 @@ const NUMBERS: [u64; 9] = [
     u64::MAX,
 ];
 
+/// Parts of specs. A book of long openings takes much work; in some games none is as long.
+const RULESETS: [&str; 5] = ["chess", "kalah", "cowry", "abapa", "ludo"];
+const FORMATS: [&str; 4] = ["round-robin", "swiss", "knockout", "gauntlet"];
+const OPENING_PLIES: [u64; 6] = [0, 2, 12, 50, 100, 1_000];
+const BLOCKS: [u64; 5] = [1, 1_000, 65_536, 1_000_000, 100_000_000];
+
 /// A value that a caller knows of a field, such as that of its session.
 #[derive(Clone, Debug)]
 pub(super) enum Value {
@@ -202,6 +208,9 @@ impl Writer<'_> {
         if let Some(Value::Bytes(bytes)) = self.known(field) {
             return bytes;
         }
+        if field.name == "spec_toml" && self.below(3) > 0 {
+            return self.spec().into_bytes();
+        }
         match self.below(12) {
             0 => vec![b'x'; self.below(20_000)],
             // Most of them are no UTF-8.
@@ -210,6 +219,18 @@ impl Writer<'_> {
                 .collect(),
             _ => TEXTS[self.below(TEXTS.len())].as_bytes().to_vec(),
         }
+    }
+
+    /// A spec that may take much work.
+    fn spec(&mut self) -> String {
+        let ruleset = RULESETS[self.below(RULESETS.len())];
+        let format = FORMATS[self.below(FORMATS.len())];
+        let blocks = BLOCKS[self.below(BLOCKS.len())];
+        let plies = OPENING_PLIES[self.below(OPENING_PLIES.len())];
+        format!(
+            "name = \"hostile\"\nruleset = \"{ruleset}\"\nformat = \"{format}\"\nblocks = {blocks}\n\
+             agents = [\"random\", \"greedy\"]\n[play]\nopening_plies = {plies}\n"
+        )
     }
 
     fn message(&mut self, name: &str, depth: usize) -> Vec<u8> {

@@ -20,6 +20,7 @@ use super::{
     answers::Answers,
     audits,
     bits::{self, Documents},
+    books::Books,
     differences,
     disputes::{self, StoredDispute},
     entry::TournamentEntry,
@@ -85,6 +86,7 @@ pub(crate) async fn load(
     }));
     let mut core = Core {
         writer: Writer::new(Arc::clone(&store), signals.clone()),
+        books: Books::new(store.blocks(), signals.clone()),
         store,
         position: positions.as_ref().map(Positions::now),
         positions,

@@ -462,7 +462,11 @@ impl Core {
             };
             self.tell_ended(&ended);
         }
-        self.entry(id)?.touch();
+        let entry = self.entry(id)?;
+        if state != TournamentState::Running {
+            self.books.forget(&entry.info);
+        }
+        entry.touch();
         Ok(came)
     }
 

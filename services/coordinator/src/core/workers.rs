@@ -7,7 +7,7 @@ use arena_wire::v1::{self, join_response::Notice};
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 
-use super::{Core, heartbeats::Decisions, levels};
+use super::{Core, books::BOOK_WAIT, heartbeats::Decisions, levels};
 use crate::{
     error::Error,
     ledger::{Ask, Ended, Grant, Owner, Suspicion, TournamentNo, WorkerId, WorkerProcess},
@@ -283,10 +283,15 @@ impl Core {
             parked.answer_none();
         }
         match self.try_grant(parked) {
-            Some(parked) if wait.is_zero() => parked.answer_none(),
-            Some(parked) => self.park(parked),
+            Some(parked) if self.waits(&parked, now) => self.park(parked),
+            Some(parked) => parked.answer_none(),
             None => {}
         }
+    }
+
+    /// True if a request waits on. A drawn book may bring games soon.
+    fn waits(&self, parked: &Parked, now: Duration) -> bool {
+        now < parked.until || self.books.are_drawn() && now < parked.since + BOOK_WAIT
     }
 
     fn park(&mut self, parked: Parked) {
@@ -305,7 +310,7 @@ impl Core {
         }
         let now = self.now();
         let (numbers, tournaments) = (&self.numbers, &self.tournaments);
-        let (workers, agents) = (&self.workers, &self.agents);
+        let (workers, agents, books) = (&self.workers, &self.agents, &self.books);
         let default_level = self.sandbox;
         let suits = |worker: WorkerId, number: TournamentNo| {
             let entry = numbers.get(&number).and_then(|id| tournaments.get(id));
@@ -319,7 +324,8 @@ impl Core {
                     // A finished tournament has only audits left. An endpoint that was registered
                     // again would answer them as another agent.
                     let over = entry.document.state() == v1::TournamentState::Finished;
-                    knows && !entry.dormant && !(over && agents.lacks_endpoint_of(tournament))
+                    let closed = entry.dormant || over && agents.lacks_endpoint_of(tournament);
+                    knows && !closed && books.has(&entry.info)
                 })
         };
         let grant = self.ledger.grant(now, parked.ask.clone(), suits);
@@ -357,9 +363,7 @@ impl Core {
                 seed: game.seed.0,
                 seats: game.seats.into_iter().map(u32::from).collect(),
                 attempts: assigned.attempts,
-                opening: info.opening(game.opening).map_or_else(Vec::new, |actions| {
-                    actions.iter().map(|&action| action.into()).collect()
-                }),
+                opening: info.opening(game.opening),
             }
         });
         let process = self.ledger.process(worker, self.boot_epoch);
@@ -398,7 +402,7 @@ impl Core {
             };
             let worker = parked.ask.worker;
             match self.try_grant(parked) {
-                Some(parked) if now < parked.until => {
+                Some(parked) if self.waits(&parked, now) => {
                     self.parked.insert(place, parked);
                     continue;
                 }

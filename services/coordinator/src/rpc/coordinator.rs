@@ -137,10 +137,11 @@ impl CoordinatorService for CoordinatorRpc {
         &self,
         request: Request<v1::PlanTournamentRequest>,
     ) -> Answer<v1::PlanTournamentResponse> {
+        let by = principal(&request);
         let v1::PlanTournamentRequest { spec_toml, seed } = request.get_ref();
         // A plan is the same with any seed, and must not show a sealed one.
         let seed = if seed.starts_with(SEALED) { "" } else { seed };
-        let (plan, _) = self.handle.plan(spec_toml, seed).await?;
+        let (plan, _) = self.handle.plan(spec_toml, seed, &by).await?;
         Ok(Response::new(plan.response()))
     }
 
@@ -150,7 +151,8 @@ impl CoordinatorService for CoordinatorRpc {
     ) -> Answer<v1::StartTournamentResponse> {
         let by = principal(&request);
         let request = request.into_inner();
-        let (mut plan, agents) = self.handle.plan(&request.spec_toml, &request.seed).await?;
+        let (spec, seed) = (&request.spec_toml, &request.seed);
+        let (mut plan, agents) = self.handle.plan(spec, seed, &by).await?;
         plan.seal(random::bytes()?);
         by.on(&plan.tournament.name.to_string());
         let notes = endpoints::ask(&plan, &agents).await?;
@@ -314,7 +316,7 @@ impl CoordinatorService for CoordinatorRpc {
         let by = principal(&request);
         let _share = self.handle.standings.take(&by)?;
         let id = request.get_ref().tournament_id.clone();
-        let mut standings = standings::get(&self.handle, request.into_inner()).await?;
+        let mut standings = standings::get(&self.handle, request.into_inner(), &by).await?;
         let sees = move |core: &mut Core| core.sees_audits(&id, &by);
         if !self.handle.ask(sees).await? {
             audits::hide_open(&mut standings.audits);

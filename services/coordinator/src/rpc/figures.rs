@@ -17,6 +17,7 @@ use tokio::sync::Mutex;
 use super::standings;
 use crate::{
     core::{is_over, state_name},
+    door::Principal,
     error::Error,
     handle::Handle,
     messages::ListedTournament,
@@ -113,7 +114,7 @@ impl Figures {
             tournament_id: now.info.id.to_string(),
             ..v1::GetStandingsRequest::default()
         };
-        let standings = match standings::get(&self.handle, request).await {
+        let standings = match standings::get(&self.handle, request, &Principal::local()).await {
             Ok(standings) => Some(Computed {
                 unsound: [
                     standings.workers_deviating.into(),

@@ -21,6 +21,7 @@ use tonic_types::StatusExt;
 use super::{
     answers::Answers,
     bodies::{Bounded, Permitted},
+    deadlines::Deadlines,
     malformed::with_reason,
     refusals::Refusals,
     reports::Reports,
@@ -76,6 +77,7 @@ pub(crate) struct Gate {
     /// Requests that wait for the rest of their messages: of known callers, and of others.
     waiting: [Arc<Waiting>; 2],
     answers: Arc<Answers>,
+    deadlines: Deadlines,
     refusals: Refusals,
     /// Time of the last warning about refused requests, and their number since.
     warned: Mutex<(Option<Instant>, u64)>,
@@ -90,6 +92,7 @@ impl Gate {
         metrics: Arc<CoordinatorMetrics>,
         door: Door,
         trail: Trail,
+        deadlines: Deadlines,
     ) -> Arc<Self> {
         Arc::new(Self {
             door,
@@ -98,6 +101,7 @@ impl Gate {
             waiting: WAITING_MAX.map(Waiting::new),
             reports: Reports::new(games_max, Arc::clone(&metrics)),
             answers: Arc::default(),
+            deadlines,
             refusals: Refusals::default(),
             warned: Mutex::default(),
             metrics,
@@ -172,6 +176,17 @@ impl Gate {
         for event in self.refusals.rest() {
             self.trail.record(event);
         }
+    }
+}
+
+/// Ends with the time of a request.
+async fn late(deadline: Option<Duration>) -> Duration {
+    match deadline {
+        Some(limit) => {
+            tokio::time::sleep(limit).await;
+            limit
+        }
+        None => std::future::pending().await,
     }
 }
 
@@ -283,6 +298,7 @@ where
             let (waiting, caller) = (Arc::clone(waiting), Arc::clone(&principal.actor));
             request = request.map(|body| Body::new(Bounded::new(body, bytes_max, caller, waiting)));
         }
+        let deadline = (gate.deadlines)(&path);
         let answering = self.inner.call(request);
         Box::pin(async move {
             let permitted = async {
@@ -298,6 +314,10 @@ where
                 Ok(()) => tokio::select! {
                     biased;
                     answer = answering => answer.map(with_reason),
+                    // What is dropped with it stops its work.
+                    limit = late(deadline) => {
+                        Ok(Status::from(Error::Deadline { limit }).into_http())
+                    }
                     error = &mut ended => Ok(Status::from(error).into_http()),
                 },
                 Err(error) => Ok(Status::from(error).into_http()),

@@ -17,6 +17,7 @@ use tonic::Status;
 
 use crate::{
     core::{ComparedStandings, Core, is_over},
+    door::Principal,
     error::Error,
     handle::Handle,
     info::Info,
@@ -37,6 +38,7 @@ const AGENTS_PAIRED_MAX: usize = 200;
 pub(crate) async fn get(
     handle: &Handle,
     request: v1::GetStandingsRequest,
+    by: &Principal,
 ) -> Result<v1::Standings, Error> {
     let newest = handle.info(&request.tournament_id).await?;
     let is_newest = request.generation == 0 || request.generation == newest.generation;
@@ -81,7 +83,7 @@ pub(crate) async fn get(
     };
     let comparisons = Arc::clone(&handle.comparisons);
     let (compared, evidence) = handle
-        .compute(move || {
+        .compute(by, move |_| {
             let compared = comparisons.get(of, agents, || evidence.compare(wanted));
             Ok((compared, evidence))
         })

@@ -13,7 +13,7 @@ use arena_wire::v1;
 use tokio::task::JoinSet;
 
 use super::fixture::{Fixture, SPEC, options};
-use crate::handle::COMPUTATIONS_MAX;
+use crate::computations::COMPUTATIONS_MAX;
 
 const AGENTS: usize = 2_000;
 /// A plan that waits while it checks its agents.

@@ -424,7 +424,7 @@ pub(super) fn unready(game: &v1::GameAssignment, agent: u32) -> v1::GameReport {
     }
 }
 
-fn record(game: &v1::GameAssignment, winner: usize) -> GameRecord {
+pub(super) fn record(game: &v1::GameAssignment, winner: usize) -> GameRecord {
     let seats = game.seats.len();
     let mut record = GameRecord {
         index: game.index,

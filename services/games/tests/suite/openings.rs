@@ -1,14 +1,14 @@
 //! Openings of the rulesets without chance.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::atomic::AtomicBool};
 
-use arena_engine::{Game, OpeningBook, OpeningError, OpeningLength, opening_book};
+use arena_engine::{Game, OpeningBook, OpeningError, OpeningLength, WorkLimit, opening_book};
 use arena_games::{Abapa, AnanAnan, ChineseLudo, Kalah};
 
 use crate::support::game;
 
 fn book<G: Game>(game: &G, length: OpeningLength, want: usize) -> OpeningBook {
-    opening_book(game, length, want, &[7; 32]).expect("openings")
+    opening_book(game, length, want, &[7; 32], WorkLimit::NONE).expect("openings")
 }
 
 /// The encoded position after each opening, playing its moves.
@@ -75,7 +75,15 @@ fn many_openings_are_sampled_distinct() {
 #[test]
 fn key_gives_one_order() {
     let kalah: Kalah = game("", 2);
-    let order = |key| opening_book(&kalah, OpeningLength::Plies(2), 1, &[key; 32]);
+    let order = |key| {
+        opening_book(
+            &kalah,
+            OpeningLength::Plies(2),
+            1,
+            &[key; 32],
+            WorkLimit::NONE,
+        )
+    };
     assert_eq!(order(1), order(1));
     assert_ne!(order(1), order(2));
 }
@@ -83,9 +91,36 @@ fn key_gives_one_order() {
 #[test]
 fn impossible_openings_are_refused() {
     let ludo: ChineseLudo = game("", 2);
-    let chance = opening_book(&ludo, OpeningLength::Shortest, 10, &[7; 32]);
+    let chance = opening_book(
+        &ludo,
+        OpeningLength::Shortest,
+        10,
+        &[7; 32],
+        WorkLimit::NONE,
+    );
     assert_eq!(chance, Err(OpeningError::Chance));
     let kalah: Kalah = game("", 2);
-    let over = opening_book(&kalah, OpeningLength::Plies(1000), 10, &[7; 32]);
+    let over = opening_book(
+        &kalah,
+        OpeningLength::Plies(1000),
+        10,
+        &[7; 32],
+        WorkLimit::NONE,
+    );
     assert_eq!(over, Err(OpeningError::Over { plies: 1000 }));
+}
+
+/// Within a limit of moves, the book is the same as without; else there is none.
+#[test]
+fn work_is_limited() {
+    let kalah: Kalah = game("", 2);
+    let limited = |moves, stop| {
+        let limit = WorkLimit { moves, stop };
+        opening_book(&kalah, OpeningLength::Plies(20), 300, &[7; 32], limit)
+    };
+    let error = OpeningError::Work { moves: 100_000 };
+    assert_eq!(limited(100_000, None), Err(error));
+    assert_eq!(limited(2_000_000, None), limited(u64::MAX, None));
+    let stop = AtomicBool::new(true);
+    assert_eq!(limited(u64::MAX, Some(&stop)), Err(OpeningError::Stopped));
 }
