@@ -17,8 +17,8 @@ pub(crate) type Deadlines = fn(&str) -> Option<Duration>;
 pub(crate) fn of(path: &str) -> Option<Duration> {
     match path.rsplit('/').next().unwrap_or_default() {
         "UploadBinary" => None,
-        "PlanTournament" | "StartTournament" | "RegisterAgent" | "RegisterRuleset" | "Lease"
-        | "Report" => Some(LONG),
+        "PlanTournament" | "StartTournament" | "RegisterAgent" | "RegisterRuleset" | "Replay"
+        | "Lease" | "Report" => Some(LONG),
         "GetStandings" | "RetryTournament" => Some(LONGEST),
         _ => Some(USUAL),
     }
