@@ -86,12 +86,40 @@ fn readme_commands_work_in_order() {
     world.nothing_runs();
 }
 
+/// Runs a command that has to fail with a text in its output.
+const REFUSED: &str = "refused() {
+    local output
+    if output=$(eval \"$1\" 2>&1); then echo \"not refused: $1\" >&2; exit 1; fi
+    if [[ $output != *\"$2\"* ]]; then echo \"$1: refused otherwise: $output\" >&2; exit 1; fi
+}
+";
+
+/// The commands of a page: a line that is continued, or the body of a loop, is part of one.
+fn commands_of(journeys: &[&Journey]) -> Vec<String> {
+    let lines = journeys.iter().flat_map(|journey| journey.commands.lines());
+    let mut commands: Vec<String> = Vec::new();
+    let mut is_open = false;
+    for line in lines {
+        match commands
+            .last_mut()
+            .filter(|_| is_open || line.starts_with(' ') || line == "done")
+        {
+            Some(last) => *last = format!("{last}\n{line}"),
+            None => commands.push(line.to_owned()),
+        }
+        is_open = line.ends_with(['\\', '|']);
+    }
+    commands
+}
+
 /// Commands with the ports of one run, and each coordinator reached before the next command.
 fn script_of(journeys: &[&Journey]) -> String {
-    let mut script = String::from("set -euo pipefail\ntrap 'kill $(jobs -p)' EXIT\n");
-    for line in journeys.iter().flat_map(|journey| journey.commands.lines()) {
-        script += line;
-        script.push('\n');
+    let mut script = format!("set -euo pipefail\ntrap 'kill $(jobs -p)' EXIT\n{REFUSED}");
+    for command in commands_of(journeys) {
+        script += &match command.split_once("# refused: ") {
+            Some((command, text)) => format!("refused '{}' '{text}'\n", command.trim()),
+            None => command + "\n",
+        };
     }
     script = script.replace("\\\n", " ");
     let mut waiting = String::new();
@@ -125,10 +153,24 @@ fn arena_serves_other_people() {
     let journeys = journeys(&page);
     for name in ["class", "contest", "company"] {
         let parts: Vec<&Journey> = journeys.iter().filter(|it| it.name == name).collect();
-        assert!(!parts.is_empty(), "no block {name}");
-        let world = World::new();
-        for tournament in ["class", "final"] {
-            let spec = spec(tournament, "cowry", 2, &["random", "aggressive"], "");
+        let mut commands = commands_of(&parts);
+        commands.retain(|it| it.contains("arena ") || it.contains("curl "));
+        assert!((12..=18).contains(&commands.len()), "{name}: {commands:#?}");
+        let has_refusal = commands.iter().any(|it| it.contains("# refused: "));
+        assert!(has_refusal, "{name} shows nothing that is refused");
+        let world = World::with_python();
+        let specs = [
+            ("class", ["alice-cowry", "bob-cowry"]),
+            ("final", ["aggressive", "team-7"]),
+            ("gate", ["aggressive", "random"]),
+        ];
+        for (tournament, agents) in specs {
+            let spec = spec(tournament, "cowry", 2, &agents, "");
+            // The seed of the final is drawn.
+            let spec = match tournament {
+                "final" => spec.replace("seed = \"0x5eed\"\n", ""),
+                _ => spec,
+            };
             let _ = world.write(&format!("{tournament}.toml"), spec);
         }
         let bin = world.folder().join("bin");
@@ -136,10 +178,9 @@ fn arena_serves_other_people() {
         symlink(arena(), bin.join("arena")).expect("a link");
         let script = world.write("others.sh", script_of(&parts));
         let mut command = world.command("bash");
-        let path = std::env::var("PATH").unwrap_or_default();
         command
             .arg(&script)
-            .env("PATH", format!("{}:{path}", bin.display()));
+            .env("PATH", format!("{}:{}", bin.display(), world.path()));
         let _ = world.run(command).ok();
         world.nothing_runs();
     }
@@ -197,6 +238,7 @@ fn readme_commands_exist() {
                 "tournament",
                 "game",
                 "audit",
+                "events",
                 "paper",
                 "store",
                 "token",

@@ -1,6 +1,7 @@
 //! Compose, Kubernetes, systemd, Grafana's provisioning and the table of
 //! metrics in the README.
 
+mod compose;
 mod units;
 
 use std::{collections::BTreeSet, fs, path::Path, process::Command};
@@ -38,6 +39,18 @@ fn uses() -> Vec<Use> {
             arguments: words(&compose["services"][service]["command"]),
         });
     }
+    let script = text(&compose["services"]["metrics-token"]["command"][0]);
+    let create = script
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("arena "));
+    let create = create.expect("a command of arena").split(' ');
+    let health = &list(&compose["services"]["coordinator"]["healthcheck"]["test"])[2..];
+    for arguments in [create.map(str::to_owned).collect(), words(&json!(health))] {
+        found.push(Use {
+            file: "compose.yaml",
+            arguments,
+        });
+    }
     for file in ["kubernetes/coordinator.yaml", "kubernetes/worker.yaml"] {
         for document in yamls(file) {
             for container in list(&document["spec"]["template"]["spec"]["containers"]) {
@@ -71,7 +84,7 @@ fn uses() -> Vec<Use> {
             arguments: start.split(' ').map(str::to_owned).collect(),
         });
     }
-    assert_eq!(found.len(), 9);
+    assert_eq!(found.len(), 11);
     found
 }
 
@@ -103,8 +116,10 @@ fn every_deploy_file_is_tested() {
     let tests: String = [
         "dashboards.rs",
         "deploy.rs",
+        "deploy/compose.rs",
         "deploy/units.rs",
         "gate.rs",
+        "live.rs",
         "rules.rs",
     ]
     .map(|file| read(&tests.join(file)))
@@ -231,6 +246,20 @@ fn scrape_jobs_match_rules() {
         (&json!(["worker"]), &json!(7602))
     );
     assert_eq!(config["rule_files"], json!(["rules.yml"]));
+    // Those of one machine are the same, without tokens.
+    let local = yaml("prometheus/local.yml");
+    for setting in ["global", "rule_files"] {
+        assert_eq!(local[setting], config[setting], "{setting}");
+    }
+    let ports = ["7601", "7602"].map(|port| json!([format!("127.0.0.1:{port}")]));
+    for ((job, port), like) in list(&local["scrape_configs"])
+        .iter()
+        .zip(ports)
+        .zip([coordinator, worker])
+    {
+        let job_ = json!({"job_name": like["job_name"], "static_configs": [{"targets": port}]});
+        assert_eq!(job, &job_);
+    }
     for monitor in yamls("kubernetes/monitoring/pod-monitors.yaml") {
         let name = &monitor["metadata"]["name"];
         let endpoint = &monitor["spec"]["podMetricsEndpoints"][0];
@@ -240,53 +269,6 @@ fn scrape_jobs_match_rules() {
             json!({"targetLabel": "job", "replacement": name})
         );
     }
-}
-
-#[test]
-fn compose_publishes_to_this_host_only() {
-    let compose = yaml("compose.yaml");
-    let services = compose["services"].as_object().expect("services");
-    let names: Vec<&str> = services.keys().map(String::as_str).collect();
-    assert_eq!(
-        names,
-        [
-            "alertmanager",
-            "certificates",
-            "coordinator",
-            "grafana",
-            "prometheus",
-            "worker"
-        ]
-    );
-    assert_eq!(services["worker"]["deploy"]["replicas"], 2);
-    for (name, service) in services {
-        for port in list(&service["ports"]) {
-            assert!(
-                text(port).starts_with("127.0.0.1:"),
-                "{name} publishes {port}"
-            );
-        }
-        for volume in list(&service["volumes"]) {
-            let from = text(volume).split(':').next().expect("a source");
-            match from.strip_prefix("./") {
-                Some(file) => assert!(deploy(file).exists(), "{name}: {from} is not there"),
-                None => assert!(
-                    compose["volumes"].get(from).is_some(),
-                    "{name}: no volume {from}"
-                ),
-            }
-        }
-        let image = text(&service["image"]);
-        assert!(
-            ["arena", "arena-agents"].contains(&image)
-                || [":v2.", ":11.", ":v0."].iter().any(|it| image.contains(it)),
-            "{image}"
-        );
-    }
-    assert_eq!(
-        services["certificates"]["build"]["dockerfile"],
-        "deploy/Dockerfile"
-    );
 }
 
 #[test]

@@ -44,30 +44,31 @@ impl Drop for Prometheus {
 }
 
 impl Prometheus {
-    /// Starts it with the project's configuration, with these targets and this interval. `None` if
-    /// the machine has no Prometheus.
+    /// Starts it with the project's configuration for one machine, with these targets and this
+    /// interval. `None` if the machine has no Prometheus.
     pub(super) fn start(
         world: &World,
         interval: &str,
         coordinator: &str,
         workers: &[&str],
     ) -> Option<Self> {
-        let mut config = yaml("prometheus/prometheus.yml");
+        let mut config = yaml("prometheus/local.yml");
         config["global"] = json!({"scrape_interval": interval, "evaluation_interval": "1s"});
         config["rule_files"] = json!([deploy("prometheus/rules.yml")]);
-        config.as_object_mut().expect("settings").remove("alerting");
         for job in config["scrape_configs"].as_array_mut().expect("a list") {
             let targets = match text(&job["job_name"]) {
                 "arena-coordinator" => vec![coordinator],
                 "arena-worker" => workers.to_vec(),
                 other => panic!("{other} is not a job of ours"),
             };
-            let job = job.as_object_mut().expect("a job");
-            job.remove("dns_sd_configs");
             let labels = json!({"cluster": "here", "namespace": "arena"});
-            let found = json!([{"targets": targets, "labels": labels}]);
-            job.insert("static_configs".to_owned(), found);
+            job["static_configs"] = json!([{"targets": targets, "labels": labels}]);
         }
+        Self::start_with(world, &config)
+    }
+
+    /// Starts it with a configuration, whose paths are relative to the world's folder.
+    pub(super) fn start_with(world: &World, config: &Value) -> Option<Self> {
         // JSON is YAML.
         let file = world.write("prometheus.yml", config.to_string());
         let started = world
@@ -91,7 +92,7 @@ impl Prometheus {
         let log = started.process.stderr.take().expect("stderr is piped");
         let mut log = BufReader::new(log);
         let mut shown = String::new();
-        while started.address.is_empty() {
+        while started.address.is_empty() || !shown.contains("Server is ready") {
             let from = shown.len();
             let read = log.read_line(&mut shown).expect("its log can be read");
             assert!(read > 0, "prometheus ended: {shown}");
@@ -104,7 +105,7 @@ impl Prometheus {
         Some(started)
     }
 
-    fn api(&self, path: &str) -> Value {
+    pub(super) fn api(&self, path: &str) -> Value {
         let body = get(&self.address, &format!("/api/v1/{path}")).expect("prometheus answers");
         let answer: Value = serde_json::from_str(&body)
             .unwrap_or_else(|error| panic!("{path} answered \"{body}\": {error}"));

@@ -1,8 +1,9 @@
 //! Recording and alerting rules.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fs};
 
 use arena_telemetry::catalogue;
+use arena_tests::World;
 use serde_json::Value;
 
 use super::{deploy, list, promql, read, text, tool_agrees, yaml, yamls};
@@ -161,9 +162,20 @@ fn promtool_accepts_rules() {
     let path = |name: &str| deploy(name).display().to_string();
     tool_agrees(
         "promtool",
-        &["check", "config", &path("prometheus/prometheus.yml")],
+        &["check", "config", &path("prometheus/local.yml")],
         "",
     );
+    // The check looks for the files of the tokens and of the authority.
+    let world = World::new();
+    fs::create_dir(world.folder().join("arena")).expect("a folder");
+    for file in ["arena/token", "arena/worker-token", "arena/ca.pem"] {
+        let _ = world.write(file, "");
+    }
+    for file in ["prometheus.yml", "rules.yml"] {
+        let _ = world.write(file, read(&deploy("prometheus").join(file)));
+    }
+    let config = world.folder().join("prometheus.yml").display().to_string();
+    tool_agrees("promtool", &["check", "config", &config], "");
     tool_agrees(
         "promtool",
         &["check", "rules", &path("prometheus/rules.yml")],
