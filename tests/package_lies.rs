@@ -87,7 +87,7 @@ fn is_refuted(lie: Lie) {
     let mut record = GameRecord::try_from(message).expect("a record");
     lie(&mut record);
     let mut forged = v1::GameRecord::from(&record);
-    // The coordinator computes the hash of what it is told.
+    // The coordinator computes the hash.
     forged.hash = Vec::new();
     report.record = Some(forged);
     let refused: Result<(), Status> =
