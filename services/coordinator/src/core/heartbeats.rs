@@ -1,9 +1,14 @@
-//! Heartbeats of workers: the progress of their leases, and the decisions that they count.
+//! Heartbeats of workers: the progress of their leases, what becomes of leases without it, and the
+//! decisions that they count.
 
 use arena_wire::v1;
 
 use super::Core;
-use crate::{error::Error, ledger::LeaseId, messages::Caller};
+use crate::{
+    error::Error,
+    ledger::{Ended, LeaseId},
+    messages::Caller,
+};
 
 /// Decisions of a game without a result that a worker may count.
 const OPEN_DECISIONS_MAX: u64 = 4096;
@@ -29,6 +34,38 @@ impl Decisions {
 }
 
 impl Core {
+    /// Warns of leases that take much longer than those of other owners; idle workers play their
+    /// games too.
+    pub(super) fn mark_overdue(&mut self) {
+        for Ended { worker, lease } in self.ledger.mark_overdue(self.now()) {
+            let present = self.workers.get(&worker);
+            let name = present.map_or("", |present| &present.request.name);
+            tracing::warn!(
+                lease,
+                worker,
+                name,
+                "a lease takes much longer than those of other owners; their idle workers play its \
+                 games too"
+            );
+            self.unpark = true;
+        }
+    }
+
+    pub(super) fn expire(&mut self) {
+        let ended = self.ledger.expire(self.now());
+        if ended.is_empty() {
+            return;
+        }
+        for Ended { worker, lease } in &ended {
+            let present = self.workers.get(worker);
+            let name = present.map_or("", |present| &present.request.name);
+            tracing::warn!(lease, worker, name, "took back a lease without progress");
+        }
+        self.metrics.leases_expired.inc_by(ended.len() as u64);
+        self.tell_ended(&ended);
+        self.unpark = true;
+    }
+
     pub(crate) fn heartbeat(
         &mut self,
         request: &v1::HeartbeatRequest,

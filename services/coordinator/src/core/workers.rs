@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use super::{Core, books::BOOK_WAIT, heartbeats::Decisions, levels};
 use crate::{
     error::Error,
-    ledger::{Ask, Ended, Grant, Owner, Suspicion, TournamentNo, WorkerId, WorkerProcess},
+    ledger::{Ask, Grant, Owner, Suspicion, TournamentNo, WorkerId, WorkerProcess},
     messages::{Caller, Presence, Reply, at_once},
     random,
 };
@@ -437,38 +437,6 @@ impl Core {
         for entry in self.tournaments.values() {
             entry.touch();
         }
-    }
-
-    /// Warns of leases that take much longer than those of other owners; idle workers play their
-    /// games too.
-    pub(super) fn mark_overdue(&mut self) {
-        for Ended { worker, lease } in self.ledger.mark_overdue(self.now()) {
-            let present = self.workers.get(&worker);
-            let name = present.map_or("", |present| &present.request.name);
-            tracing::warn!(
-                lease,
-                worker,
-                name,
-                "a lease takes much longer than those of other owners; their idle workers play its \
-                 games too"
-            );
-            self.unpark = true;
-        }
-    }
-
-    pub(super) fn expire(&mut self) {
-        let ended = self.ledger.expire(self.now());
-        if ended.is_empty() {
-            return;
-        }
-        for Ended { worker, lease } in &ended {
-            let present = self.workers.get(worker);
-            let name = present.map_or("", |present| &present.request.name);
-            tracing::warn!(lease, worker, name, "took back a lease without progress");
-        }
-        self.metrics.leases_expired.inc_by(ended.len() as u64);
-        self.tell_ended(&ended);
-        self.unpark = true;
     }
 
     pub(crate) fn list_workers(&self) -> v1::ListWorkersResponse {
