@@ -133,7 +133,7 @@ pub fn book(tournament: &Tournament) -> Result<OpeningBook, BookError> {
 fn book_within(tournament: &Tournament, limit: WorkLimit<'_>) -> Result<OpeningBook, BookError> {
     let game = arena_games::build(&tournament.ruleset, &tournament.options, tournament.seats)?;
     let (length, want) = match (tournament.play.opening_plies, tournament.openings) {
-        (Some(plies), Some(openings)) => (OpeningLength::Plies(plies), openings.size),
+        (Some(plies), Some(openings)) => (OpeningLength::Known(plies), openings.size),
         (plies, _) => (
             plies.map_or(OpeningLength::Shortest, OpeningLength::Plies),
             tournament.blocks.clamp(BOOK_MIN, BOOK_MAX),

@@ -25,6 +25,9 @@ const TRIES: usize = 20;
 pub enum OpeningLength {
     /// This many plies.
     Plies(u32),
+    /// This many plies, for a book that was drawn before: the required number of openings exists,
+    /// however long a sample takes to find them.
+    Known(u32),
     /// The fewest plies with the required number of openings; if no length has as many, the length
     /// with the most.
     Shortest,
@@ -134,6 +137,10 @@ pub fn opening_book<G: Game>(
     key: &Key,
     limit: WorkLimit<'_>,
 ) -> Result<OpeningBook, OpeningError> {
+    let (length, tries) = match length {
+        OpeningLength::Known(plies) => (OpeningLength::Plies(plies), usize::MAX),
+        length => (length, want.saturating_mul(TRIES)),
+    };
     let mut work = Work { limit, moves: 0 };
     let mut stream = Stream::new(key);
     let start = Line {
@@ -144,7 +151,7 @@ pub fn opening_book<G: Game>(
     let mut plies = 0;
     loop {
         let enough = match length {
-            OpeningLength::Plies(plies_asked) => plies == plies_asked,
+            OpeningLength::Plies(asked) | OpeningLength::Known(asked) => plies == asked,
             OpeningLength::Shortest => level.len() >= want,
         };
         if enough {
@@ -160,10 +167,10 @@ pub fn opening_book<G: Game>(
             (Some(next), _) => level = next,
             (None, _) => {
                 let plies = match length {
-                    OpeningLength::Plies(plies) => plies,
+                    OpeningLength::Plies(plies) | OpeningLength::Known(plies) => plies,
                     OpeningLength::Shortest => plies + 1,
                 };
-                return sampled(game, plies, want, &mut stream, &mut work);
+                return sampled(game, plies, (want, tries), &mut stream, &mut work);
             }
         }
         plies += 1;
@@ -240,7 +247,7 @@ fn next_level<G: Game>(
 fn sampled<G: Game>(
     game: &G,
     plies: u32,
-    want: usize,
+    (want, tries): (usize, usize),
     stream: &mut Stream,
     work: &mut Work<'_>,
 ) -> Result<OpeningBook, OpeningError> {
@@ -249,7 +256,7 @@ fn sampled<G: Game>(
     let mut known = BTreeSet::new();
     let mut openings = Vec::new();
     let mut legal = Vec::new();
-    for _ in 0..want.saturating_mul(TRIES) {
+    for _ in 0..tries {
         let mut state = start(game);
         let mut moves = Vec::with_capacity(plies as usize);
         while let (Node::Decision(_), true) = (game.node(&state), moves.len() < plies as usize) {

@@ -72,6 +72,19 @@ fn many_openings_are_sampled_distinct() {
     check(&kalah, OpeningLength::Plies(20), 300, (20, 300, false));
 }
 
+/// Most random games are over before so many moves: a sample for fewer openings than the first one
+/// was to find needs as many tries.
+#[test]
+fn known_book_is_drawn_again_whole() {
+    let kalah: Kalah = game("", 2);
+    let plies = OpeningLength::Plies(70);
+    let first = book(&kalah, plies, 100);
+    let found = first.openings.len();
+    assert!((2..50).contains(&found), "{found}");
+    assert!(book(&kalah, plies, found).openings.len() < found);
+    assert_eq!(book(&kalah, OpeningLength::Known(70), found), first);
+}
+
 #[test]
 fn key_gives_one_order() {
     let kalah: Kalah = game("", 2);
