@@ -1,7 +1,7 @@
 //! What to do if TLS is not agreed.
 
 /// Parts of the causes that libraries name, and what to do.
-const KNOWN: [(&str, &str); 17] = [
+const KNOWN: [(&str, &str); 18] = [
     ("InvalidContentType", NO_TLS),
     ("frame with invalid size", TLS),
     ("UnknownIssuer", FOREIGN),
@@ -18,7 +18,8 @@ const KNOWN: [(&str, &str); 17] = [
     ("fatal alert: AccessDenied", REFUSED),
     ("broken pipe", LOST),
     ("connection closed", LOST),
-    ("onnection reset", LOST),
+    ("connection reset", LOST),
+    ("Connection reset", LOST),
 ];
 const NO_TLS: &str = "the program at this port does not use TLS: begin its URL with http://";
 const TLS: &str =

@@ -140,6 +140,8 @@ pub(crate) struct Core {
     failing: BTreeSet<String>,
     /// Tournaments whose package of rules failed, with the reason and the worker.
     broken: BTreeMap<String, (String, String)>,
+    /// Tournaments with a record on which two workers disagree: the problem, and both workers.
+    disputed: BTreeMap<String, (String, [String; 2])>,
     /// Tournaments with faults that another owner confirmed.
     confirmed: BTreeSet<String>,
 
@@ -235,6 +237,7 @@ impl Core {
             self.stand_still();
             self.hold_unstartable().await;
             self.hold_broken().await;
+            self.hold_disputed().await;
             self.hold_confirmed().await;
             self.remove_binaries().await;
             self.look_after();

@@ -266,6 +266,12 @@ impl Ledger {
         true
     }
 
+    /// Extends a lease whose records wait for others, if the worker still has it.
+    pub fn extend_waiting(&mut self, now: Duration, worker: Option<WorkerId>, lease: LeaseId) {
+        let lease = self.own(worker, lease);
+        self.renew(now, lease);
+    }
+
     fn renew(&mut self, now: Duration, lease: LeaseId) {
         if let Some(held) = self.leases.get(lease) {
             let progress_timeouts = self

@@ -38,7 +38,7 @@ const TASKS: usize = 16;
 const SESSION_REQUESTS: usize = 100;
 /// Maximum time until a request is answered. Usually it takes less than a millisecond.
 const ANSWERED_MAX: Duration = Duration::from_secs(20);
-/// A request for games may wait for them: after this time, the client gives it up.
+/// A request for games or records may wait for them: after this time, the client gives it up.
 const WAIT_MAX: Duration = Duration::from_millis(300);
 /// Maximum growth of the memory of a coordinator from the first tenth of the requests to their end.
 const GROWTH_MIB_MAX: u64 = 32;
@@ -276,15 +276,18 @@ impl Sender {
         let rng = ChaCha8Rng::seed_from_u64(self.seed.wrapping_add(number << 32));
         let body = Bytes::from(protocol.request(method, &known, rng));
         let name = method.path.rsplit('/').next().unwrap_or_default();
-        let may_wait = name == "Lease"
-            && v1::LeaseRequest::decode(&*body).is_ok_and(|request| request.wait_ms > 0);
+        let may_wait = match name {
+            "Lease" => v1::LeaseRequest::decode(&*body).is_ok_and(|it| it.wait_ms > 0),
+            "Replay" => v1::ReplayRequest::decode(&*body).is_ok_and(|it| it.wait_ms > 0),
+            _ => false,
+        };
         let limit = if may_wait { WAIT_MAX } else { ANSWERED_MAX };
         let started = Instant::now();
         let answer = timeout(limit, self.call(caller, &method.path, body.clone())).await;
         let took = started.elapsed();
         let is_refused = matches!(answer, Ok(Err(_)));
         let outcome = match answer {
-            Err(_) if may_wait => Ok("waits for games".to_owned()),
+            Err(_) if may_wait => Ok("waits for games or records".to_owned()),
             Err(_) => Err(format!("no answer within {limit:?}")),
             Ok(Ok(())) => Ok("OK".to_owned()),
             Ok(Err(status)) => reason(&status),

@@ -5,6 +5,7 @@
 
 use std::{
     collections::BTreeMap,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -91,25 +92,29 @@ impl Books {
         queue.drawn.push(key);
         let books = self.clone();
         tokio::task::spawn_blocking(move || {
-            info.book.draw(&info.tournament);
-            books.drew(info);
+            // A defect leaves the tournament without openings, and the place free.
+            let draw = AssertUnwindSafe(|| drop(info.book.draw(&info.tournament)));
+            if catch_unwind(draw).is_err() {
+                tracing::error!(tournament = &*info.id, "cannot draw the opening book");
+            }
+            // Until the core knows it, the book counts as being drawn: requests wait for it.
+            let drew = move |core: &mut Core| core.drew_book(&info);
+            // Without a receiver the coordinator is gone as well.
+            let _ = books.signals.send(at_once(drew));
         });
     }
 
-    fn drew(&self, info: Arc<Info>) {
+    fn drew(&self, info: &Info) {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         queue.drawn.retain(|key| *key != info.key);
         self.draw_next(&mut queue);
-        drop(queue);
-        let drew = move |core: &mut Core| core.drew_book(&info);
-        // Without a receiver the coordinator is gone as well.
-        let _ = self.signals.send(at_once(drew));
     }
 }
 
 impl Core {
     /// Serves waiting requests, unless the tournament was ended while its book was drawn.
     fn drew_book(&mut self, info: &Arc<Info>) {
+        self.books.drew(info);
         let entry = self.tournaments.get(&*info.id);
         let needed = entry.filter(|entry| Arc::ptr_eq(&entry.info, info));
         match needed.map(|entry| entry.document.state()) {

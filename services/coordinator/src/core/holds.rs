@@ -17,6 +17,8 @@ pub(super) const UNPLAYED: &str = "unplayed_games";
 
 /// Kind of pause: the package of the rules fails.
 pub(super) const RULES_FAILED: &str = "rules_failed";
+/// Kind of pause: two workers disagree about the rules.
+const RULES_DISPUTED: &str = "rules_disputed";
 
 /// Minimum number of games before their share counts.
 const GAMES_LEAST: u64 = 20;
@@ -219,6 +221,36 @@ impl Core {
                 error,
                 agent: String::new(),
                 workers: vec![worker],
+            };
+            if let Err(error) = self.hold(&id, pause).await {
+                tracing::error!(tournament = id, %error, "cannot store the pause");
+                if let Error::Store(cause) = error {
+                    self.failed.get_or_insert(cause);
+                }
+            }
+        }
+    }
+
+    /// Pauses tournaments with a record on which two workers disagree.
+    pub(super) async fn hold_disputed(&mut self) {
+        for (id, (problem, [player, other])) in std::mem::take(&mut self.disputed) {
+            let entry = self.tournaments.get(&id);
+            if !entry.is_some_and(|it| it.document.state() == TournamentState::Running) {
+                continue;
+            }
+            let pause = v1::Pause {
+                kind: RULES_DISPUTED.to_owned(),
+                reason: format!("workers {player} and {other} disagree about the rules"),
+                advice: format!(
+                    "connect a third worker of another owner, which settles who is right, or revoke \
+                     the token of the one that you do not trust; then continue with `arena \
+                     tournament resume {id}`"
+                ),
+                error: format!(
+                    "{other} says that a record of {player} cannot have happened: {problem}"
+                ),
+                agent: String::new(),
+                workers: vec![player, other],
             };
             if let Err(error) = self.hold(&id, pause).await {
                 tracing::error!(tournament = id, %error, "cannot store the pause");

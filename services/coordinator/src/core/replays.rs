@@ -7,168 +7,60 @@
 //! | it cannot | a third worker replays it, of a third owner if the two have different ones |
 //! | it cannot, and so says the third | the report is refused, its worker goes into quarantine |
 //! | it cannot, but the third says that it can | it counts; the second worker replays no more |
-//! | it cannot, and there is no third | the game failed because of its rules, and is played again |
-//! | nothing, or that it cannot replay | another worker replays it |
+//! | it cannot, and there is no third | the tournament pauses, and names both workers |
+//! | nothing, or that it cannot replay | another worker replays it; this one replays nothing for a time |
 //!
-//! Without another worker, a record counts unverified, and standings say so.
+//! Without another worker, a record counts unverified, and standings say so. A worker that has just
+//! joined is waited for, and so are the workers of a tournament that was there before this start.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
-    sync::Arc,
-    time::Duration,
-};
+mod jobs;
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use arena_wire::v1;
 use prost::Message;
 
-use super::{Core, levels};
+use super::{Core, levels, unix_us};
 use crate::{
     error::Error,
-    info::Info,
-    ledger::{Owner, RecordStatus, WorkerId, WorkerProcess},
+    ledger::{Owner, RecordStatus, Suspicion, WorkerId},
     messages::{Caller, Reply},
 };
+pub(super) use jobs::Replays;
+use jobs::{Job, Next, Replayer, Waiting};
+pub(crate) use jobs::{Replayed, Replaying};
 
 /// Maximum time that a request for records waits.
 const WAIT_MAX: Duration = Duration::from_secs(60);
-/// A worker that has not answered for this time replays no more, until it asks again.
+/// Workers have this time to return after a restart.
+const RETURN_MAX: Duration = Duration::from_secs(10);
+/// Interval at which all waiting jobs are looked at, while no worker asks for one.
+const LOOK: Duration = Duration::from_secs(1);
+/// A worker that has a job for this time without an answer is silent.
 const ANSWER_MAX: Duration = Duration::from_secs(60);
 /// A report is answered after this time at the latest; its worker sends it again.
 const REPLY_MAX: Duration = Duration::from_secs(8);
 /// Suggested delay before the same report is sent again.
 const AGAIN: Duration = Duration::from_secs(1);
-/// Maximum reports of a process that wait, and maximum bytes of all.
-const JOBS_MAX: usize = 32;
+/// Maximum jobs of a process and of all, and maximum bytes of all.
+const JOBS_MAX: [usize; 2] = [64, 1024];
 const BYTES_MAX: usize = 64 << 20;
-/// Maximum number of replayed records that are remembered until their report comes again.
-const REMEMBERED_MAX: usize = 16_384;
 /// Maximum bytes of a problem, and maximum problems of a verdict.
 const PROBLEM_BYTES_MAX: usize = 400;
 
-/// What other workers found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Replayed {
-    /// Name of the worker that replayed the records; none if there is no other worker.
-    pub(crate) by: Option<Arc<str>>,
-    /// Records that cannot have happened according to two workers.
-    pub(crate) wrong: BTreeMap<u64, String>,
-    /// Records on which two workers disagree, and there is no third.
-    pub(crate) disputed: BTreeMap<u64, String>,
-}
-
-/// Position and hash of a record.
-type Key = (u64, [u8; 32]);
-
-/// A record with its key.
-pub(crate) type ToReplay = (Key, v1::RecordToReplay);
-
-/// Records of one report.
-struct Job {
-    info: Arc<Info>,
-    /// The process that played the games.
-    by: WorkerProcess,
-    keys: Vec<Key>,
-    records: Vec<v1::RecordToReplay>,
-    /// Their size.
-    bytes: usize,
-    /// The workers that were asked, with their names and the problems that they found; none if
-    /// they could not replay the records.
-    asked: Vec<(WorkerProcess, Arc<str>, Option<Problems>)>,
-    /// The worker that replays them now.
-    at: Option<WorkerId>,
-    since: Duration,
-    /// None after the report was answered.
-    reply: Option<Reply<Replayed>>,
-}
-
-type Problems = BTreeMap<u64, String>;
-
-/// A worker that replays records.
-#[derive(Default)]
-struct Replayer {
-    waiting: Option<Waiting>,
-    /// The job that it has, and since when.
-    job: Option<(u64, Duration)>,
-}
-
-/// A request for records.
-struct Waiting {
-    known: Vec<String>,
-    until: Duration,
-    reply: Reply<v1::ReplayResponse>,
-}
-
-/// Where a job goes next.
-enum Next {
-    To(WorkerId),
-    /// All workers that may replay it are busy.
-    Waits,
-    Nowhere,
-}
-
-/// The jobs, and the workers that take them.
-#[derive(Default)]
-pub(crate) struct Replays {
-    jobs: BTreeMap<u64, Job>,
-    jobs_ever: u64,
-    replayers: BTreeMap<WorkerId, Replayer>,
-    /// Processes that a third worker refuted.
-    refuted: BTreeSet<WorkerProcess>,
-    /// Records that can have happened, with the worker that replayed them.
-    remembered: BTreeMap<Key, Arc<str>>,
-    order: VecDeque<Key>,
-}
-
-impl Replays {
-    /// True if callers wait for an answer.
-    pub(super) fn owes(&self) -> bool {
-        self.jobs.values().any(|job| job.reply.is_some())
-    }
-
-    /// True if nothing has to be looked after.
-    pub(super) fn is_empty(&self) -> bool {
-        self.jobs.is_empty() && self.replayers.values().all(|it| it.waiting.is_none())
-    }
-
-    fn remember(&mut self, key: Key, by: &Arc<str>) {
-        if self.remembered.insert(key, Arc::clone(by)).is_none() {
-            self.order.push_back(key);
-        }
-        if self.order.len() > REMEMBERED_MAX
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.remembered.remove(&oldest);
-        }
-    }
-
-    /// The worker that replayed all these records, if it is still known.
-    fn recall(&self, records: &[ToReplay]) -> Option<Arc<str>> {
-        let mut by = None;
-        for (key, _) in records {
-            by = Some(self.remembered.get(key)?);
-        }
-        by.cloned()
-    }
-
-    /// The job of the same report, which was sent before.
-    fn find(&self, records: &[ToReplay]) -> Option<u64> {
-        let keys = || records.iter().map(|(key, _)| key);
-        let mut jobs = self.jobs.iter();
-        jobs.find_map(|(&id, job)| job.keys.iter().eq(keys()).then_some(id))
-    }
-}
-
 impl Core {
     /// Lets another worker replay records of a package.
-    pub(crate) fn replay_elsewhere(
-        &mut self,
-        info: Arc<Info>,
-        by: WorkerProcess,
-        records: Vec<ToReplay>,
-        reply: Reply<Replayed>,
-    ) {
+    pub(crate) fn replay_elsewhere(&mut self, replaying: Replaying, reply: Reply<Replayed>) {
+        let Replaying {
+            info,
+            process: by,
+            name,
+            by: caller,
+            owner,
+            lease,
+            mut records,
+        } = replaying;
         let number = self.tournaments.get(&*info.id).and_then(|it| it.number);
-        let mut records = records;
         // What has a record is compared with it.
         records.retain(|&((index, _), _)| {
             let verdict = number.map(|number| self.ledger.verdict(number, index));
@@ -185,7 +77,7 @@ impl Core {
             return drop(reply.send(Ok(Replayed::default())));
         }
         let now = self.now();
-        if let Some(id) = self.replays.find(&records) {
+        if let Some(id) = self.replays.find(by, &records) {
             if let Some(job) = self.replays.jobs.get_mut(&id) {
                 job.reply = Some(reply);
                 job.since = now;
@@ -196,7 +88,8 @@ impl Core {
         let own = jobs.clone().filter(|job| job.by == by).count();
         let bytes: usize = records.iter().map(|(_, it)| it.encoded_len()).sum();
         let held: usize = jobs.map(|job| job.bytes).sum();
-        if own >= JOBS_MAX || held > 0 && held + bytes > BYTES_MAX {
+        let all = self.replays.jobs.len();
+        if own >= JOBS_MAX[0] || all >= JOBS_MAX[1] || held > 0 && held + bytes > BYTES_MAX {
             return drop(reply.send(Err(Error::Overloaded { wait: AGAIN })));
         }
         self.replays.jobs_ever += 1;
@@ -205,6 +98,9 @@ impl Core {
         let job = Job {
             info,
             by,
+            name,
+            owners: [self.ledger.owner_of_process(by).cloned(), Some(owner)],
+            lease: (self.find_worker(&caller), lease),
             keys,
             records,
             bytes,
@@ -237,7 +133,9 @@ impl Core {
             until: self.now() + wait,
             reply,
         };
+        let now = self.now();
         let replayer = self.replays.replayers.entry(worker).or_default();
+        replayer.seen = now;
         // It sends one request at a time: it has given up its earlier request.
         if let Some(earlier) = replayer.waiting.replace(waiting) {
             let _ = earlier.reply.send(Ok(v1::ReplayResponse::default()));
@@ -246,9 +144,22 @@ impl Core {
         let job = replayer.job.take().map(|(job, _)| job);
         if let Some(id) = job {
             let verdict = request.verdict.filter(|verdict| verdict.job_id == id);
+            match &verdict {
+                Some(verdict) if verdict.failed.is_empty() => replayer.rests = (now, 0),
+                _ => replayer.rest(now),
+            }
             self.take_verdict(id, worker, verdict);
         }
         self.pass_on_all();
+    }
+
+    /// A worker has joined: it is waited for.
+    pub(super) fn replayer_joined(&mut self, worker: WorkerId) {
+        let replayer = Replayer {
+            seen: self.now(),
+            ..Replayer::default()
+        };
+        self.replays.replayers.insert(worker, replayer);
     }
 
     fn take_verdict(&mut self, id: u64, worker: WorkerId, verdict: Option<v1::ReplayVerdict>) {
@@ -301,7 +212,7 @@ impl Core {
         if let Some((id, _)) = replayer.and_then(|it| it.job) {
             self.take_verdict(id, worker, None);
         }
-        self.pass_on_all();
+        self.pass_on_each();
     }
 
     /// Answers requests that have waited long enough, and takes jobs from workers that do not
@@ -326,7 +237,19 @@ impl Core {
         }
         for worker in silent {
             tracing::warn!(worker, "a worker does not answer what it was to replay");
-            self.replayer_left(worker);
+            let replayer = self.replays.replayers.get_mut(&worker);
+            let job = replayer.and_then(|replayer| {
+                replayer.rest(now);
+                replayer.job.take()
+            });
+            if let Some((id, _)) = job {
+                self.take_verdict(id, worker, None);
+            }
+        }
+        let waiting = self.replays.jobs.values().filter(|job| job.reply.is_some());
+        for job in waiting {
+            let (worker, lease) = job.lease;
+            self.ledger.extend_waiting(now, worker, lease);
         }
         self.replays.jobs.retain(|_, job| {
             if now >= job.since + REPLY_MAX
@@ -337,10 +260,20 @@ impl Core {
             // The report did not come again.
             now < job.since + ANSWER_MAX
         });
-        self.pass_on_all();
+        if now >= self.replays.looked + LOOK {
+            self.replays.looked = now;
+            self.pass_on_each();
+        }
     }
 
+    /// Passes jobs to workers that wait for one.
     fn pass_on_all(&mut self) {
+        if self.replays.replayers.values().any(Replayer::is_free) {
+            self.pass_on_each();
+        }
+    }
+
+    fn pass_on_each(&mut self) {
         let open = self.replays.jobs.iter().filter(|(_, job)| job.at.is_none());
         let open: Vec<u64> = open.map(|(id, _)| *id).collect();
         for id in open {
@@ -368,13 +301,14 @@ impl Core {
 
     /// The worker that replays a job next.
     fn next(&self, job: &Job) -> Next {
+        let now = self.now();
         let owner = |process| self.ledger.owner_of_process(process);
-        let accused = job.asked.iter().find(|(.., found)| found.is_some());
-        let owners: Vec<Option<&Owner>> = [Some(job.by), accused.map(|(process, ..)| *process)]
-            .into_iter()
-            .flatten()
-            .map(owner)
-            .collect();
+        let accuser = job.asked.iter().find(|(.., found)| found.is_some());
+        let accuser = accuser.map(|(process, ..)| owner(*process));
+        let mut owners: Vec<Option<&Owner>> = job.owners.iter().map(Option::as_ref).collect();
+        // If two owners disagree, two processes of one owner could outvote the other.
+        let differ = accuser.is_some_and(|accuser| !owners.contains(&accuser));
+        owners.extend(accuser);
         let able = |(&worker, replayer): (&WorkerId, &Replayer)| {
             let process = self.ledger.process(worker, self.boot_epoch);
             let present = self.workers.get(&worker)?;
@@ -385,15 +319,13 @@ impl Core {
                 && !self.ledger.is_worker_quarantined(worker)
                 && present.sandbox >= levels::least(entry, self.sandbox)
                 && levels::plays_tournament(&present.request.rulesets, &entry.info.tournament);
-            let free = replayer.waiting.is_some() && replayer.job.is_none();
-            is_able.then_some((worker, owner(process), free))
+            let is_able = is_able && replayer.is_present(now);
+            is_able.then_some((worker, owner(process), replayer.is_free()))
         };
         let able: Vec<_> = self.replays.replayers.iter().filter_map(able).collect();
         let is_other = |it: Option<&Owner>| it.is_some() && !owners.contains(&it);
         let others = able.iter().filter(|(_, owner, _)| is_other(*owner));
         let others: Vec<_> = others.copied().collect();
-        // If two owners disagree, two processes of one owner could outvote the other.
-        let differ = owners.len() == 2 && owners[0] != owners[1];
         let chosen = match others.is_empty() && !differ {
             true => able,
             false => others,
@@ -402,8 +334,17 @@ impl Core {
         match (free, chosen.is_empty()) {
             (Some((worker, ..)), _) => Next::To(*worker),
             (None, false) => Next::Waits,
+            // Workers may not be back yet.
+            (None, true) if now < RETURN_MAX && self.was_here(&job.info.id) => Next::Waits,
             (None, true) => Next::Nowhere,
         }
+    }
+
+    /// True if a tournament was there before this start.
+    fn was_here(&self, id: &str) -> bool {
+        let entry = self.tournaments.get(id);
+        let uptime = self.now().as_micros() as u64;
+        entry.is_some_and(|entry| entry.document.created_unix_us + uptime < unix_us())
     }
 
     fn send_job(&mut self, id: u64, worker: WorkerId) {
@@ -423,8 +364,10 @@ impl Core {
             records: job.records.clone(),
         };
         let response = v1::ReplayResponse { job: Some(message) };
-        // A worker that is gone leaves, or does not answer in time.
-        let _ = waiting.reply.send(Ok(response));
+        if waiting.reply.send(Ok(response)).is_err() {
+            // The worker gave up its request: another one gets the job.
+            return;
+        }
         replayer.job = Some((id, now));
         job.at = Some(worker);
     }
@@ -462,6 +405,19 @@ impl Core {
                     self.replays.refuted.insert(*accuser);
                 }
             }
+        }
+        if let Some((index, problem)) = replayed.wrong.iter().next() {
+            let problem = format!(
+                "the record of game {}/{index} cannot have happened, according to two other \
+                 workers: {problem}",
+                job.info.id
+            );
+            self.quarantine(job.by, Suspicion::Impossible, &job.name, &problem);
+        }
+        if let Some(problem) = replayed.disputed.values().next() {
+            let named = replayed.by.as_deref().unwrap_or_default().to_owned();
+            let disputed = (problem.clone(), [job.name.clone(), named]);
+            self.disputed.insert(job.info.id.to_string(), disputed);
         }
         if let Some(by) = &replayed.by
             && replayed.wrong.is_empty()

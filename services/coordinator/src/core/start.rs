@@ -121,6 +121,7 @@ pub(crate) async fn load(
         parked: BTreeMap::new(),
         parked_ever: 0,
         replays: super::replays::Replays::default(),
+        disputed: BTreeMap::new(),
         unpark: false,
         behind: None,
         looked_after: Duration::ZERO,

@@ -196,6 +196,7 @@ impl Core {
         }));
         tracing::info!(worker, name = present.request.name, "worker joined");
         self.workers.insert(worker, present);
+        self.replayer_joined(worker);
         // A process has one session. Its owner is that of its first one.
         if process != WorkerProcess::Unknown && self.ledger.owner_of(worker) == Some(&owner) {
             earlier.into_iter().for_each(|worker| self.left(worker));
@@ -325,10 +326,16 @@ impl Core {
                     // again would answer them as another agent.
                     let over = entry.document.state() == v1::TournamentState::Finished;
                     let closed = entry.dormant || over && agents.lacks_endpoint_of(tournament);
-                    knows && !closed && books.has(&entry.info)
+                    knows && !closed
                 })
         };
-        let grant = self.ledger.grant(now, parked.ask.clone(), suits);
+        // Only a tournament that could be leased draws its book.
+        let ready = |number: TournamentNo| {
+            let entry = numbers.get(&number).and_then(|id| tournaments.get(id));
+            entry.is_some_and(|entry| books.has(&entry.info))
+        };
+        let ask = parked.ask.clone();
+        let grant = self.ledger.grant_ready(now, ask, suits, ready);
         let Some(grant) = grant else {
             return Some(parked);
         };
@@ -432,6 +439,10 @@ impl Core {
             leases = ended.len(),
             "a worker process is in quarantine; other processes play its games again"
         );
+        let of: Vec<WorkerId> = self.ledger.workers_of(process).collect();
+        for worker in of {
+            self.replayer_left(worker);
+        }
         self.tell_ended(&ended);
         self.unpark = true;
         for entry in self.tournaments.values() {

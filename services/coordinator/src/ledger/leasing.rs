@@ -218,14 +218,25 @@ impl Ledger {
         leases.filter_map(|id| Some(self.leases.get(*id)?.tournament))
     }
 
-    /// Leases games to a worker. Of the running tournaments for which `suits` is true, the one with
-    /// the fewest leased games is chosen. Returns none if no game can be leased, or if the worker
-    /// is not connected.
+    /// As [`Ledger::grant_ready`], of all tournaments that suit the worker.
     pub fn grant(
         &mut self,
         now: Duration,
         ask: Ask,
         suits: impl Fn(WorkerId, TournamentNo) -> bool,
+    ) -> Option<Grant> {
+        self.grant_ready(now, ask, suits, |_| true)
+    }
+
+    /// Leases games to a worker. Of the running tournaments for which `suits` is true, the one with
+    /// the fewest leased games is chosen. A tournament that is not `ready` is leased to no worker for
+    /// now. Returns none if no game can be leased, or if the worker is not connected.
+    pub fn grant_ready(
+        &mut self,
+        now: Duration,
+        ask: Ask,
+        suits: impl Fn(WorkerId, TournamentNo) -> bool,
+        ready: impl Fn(TournamentNo) -> bool,
     ) -> Option<Grant> {
         self.now = now;
         let Ask { worker, wanted, .. } = ask;
@@ -280,7 +291,8 @@ impl Ledger {
                 };
                 let fits = (assigns || audits || overdue())
                     && self.room(worker, number, entry) > 0
-                    && suits(worker, number);
+                    && suits(worker, number)
+                    && ready(number);
                 // Overdue games of one tournament come after the games of others.
                 let order = match entry.state {
                     State::Running if assigns || audits => 0,

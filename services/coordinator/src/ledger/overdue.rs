@@ -95,10 +95,12 @@ impl Overdue {
         let is_other = move |holder| processes.have_two_owners(holder, process);
         let holders = self.waiting.iter();
         let holders = holders.filter(move |(holder, _)| is_other(**holder));
-        let games = holders.flat_map(|(_, games)| games.iter().copied().take(LOOK_MAX));
-        games.filter(move |index| {
-            let mut earlier = self.earlier.get(index).into_iter().flatten();
-            earlier.all(|(_, holder)| is_other(*holder))
+        holders.flat_map(move |(_, games)| {
+            let fits = move |index: &u64| {
+                let mut earlier = self.earlier.get(index).into_iter().flatten();
+                earlier.all(|(_, holder)| is_other(*holder))
+            };
+            games.iter().copied().filter(fits).take(LOOK_MAX)
         })
     }
 }

@@ -42,6 +42,8 @@ pub(crate) const READER_OF_WEB: &str = "web";
 const READER_WAIT: Duration = Duration::from_secs(5);
 /// The only method with results.
 const METHOD: &str = "/arena.v1.WorkerService/Report";
+/// The only method of workers with large answers.
+const REPLAY: &str = "/arena.v1.WorkerService/Replay";
 /// The only method with a stream of requests. It limits its chunks itself.
 const UPLOAD: &str = "/arena.v1.CoordinatorService/UploadBinary";
 /// Prefix of the methods of workers, which have small requests.
@@ -327,8 +329,10 @@ where
                 Ok(response) if streams => {
                     Ok(response.map(|body| Body::new(Permitted { body, ended, place })))
                 }
-                // The answers to workers are small.
-                Ok(response) if !is_worker => Ok(gate.answers.count(response).await),
+                // Other answers to workers are small.
+                Ok(response) if !is_worker || path == REPLAY => {
+                    Ok(gate.answers.count(response).await)
+                }
                 other => other,
             };
             if let Ok(response) = &answer {

@@ -7,16 +7,32 @@ use arena_wire::v1;
 
 use super::worker::WorkerRpc;
 use crate::{
-    core::replays::Replayed,
+    core::replays::Replaying,
     error::Error,
     info::Info,
-    ledger::WorkerProcess,
-    messages::{FailedGame, ReportedGame, done},
+    ledger::{LeaseId, Owner},
+    messages::{Caller, ReportedGame, done},
     stored_game,
+    tickets::Leased,
 };
 
 /// Reported records, each with the rest of its report.
 pub(super) type Finished = Vec<(v1::GameRecord, v1::GameReport)>;
+
+/// The worker that replayed each game.
+pub(super) type ReplayedBy = BTreeMap<u64, Arc<str>>;
+
+/// Maximum records of a job, so that a worker replays it in seconds.
+const JOB_RECORDS: usize = 32;
+
+/// A report whose games others replay.
+pub(super) struct Reporting<'a> {
+    pub(super) info: &'a Arc<Info>,
+    pub(super) leased: &'a Leased,
+    pub(super) by: &'a Caller,
+    pub(super) owner: Owner,
+    pub(super) lease: LeaseId,
+}
 
 impl WorkerRpc {
     /// Replays reported games on another thread: only what can have happened counts.
@@ -25,7 +41,7 @@ impl WorkerRpc {
         info: Arc<Info>,
         finished: Finished,
         worker: String,
-        replayed_by: Option<Arc<str>>,
+        replayed_by: ReplayedBy,
     ) -> Result<(Vec<ReportedGame>, BTreeMap<u64, GameRecord>), Error> {
         let trusts = self.handle.trusts_records();
         let replayed = self.handle.with_store(move |_| {
@@ -40,7 +56,8 @@ impl WorkerRpc {
                     info.replay(&mut record, has_hash, &schedule, &mut line)?;
                 }
                 // A worker may write any name.
-                report.replayed_by = replayed_by.as_deref().unwrap_or_default().to_owned();
+                let by = replayed_by.get(&record.index);
+                report.replayed_by = by.map_or_else(String::new, |by| by.to_string());
                 games.push(reported(&info, &record, report, &worker));
                 records.insert(record.index, record);
             }
@@ -49,23 +66,25 @@ impl WorkerRpc {
         replayed.await
     }
 
-    /// Lets another worker replay games of a package. Returns those that can have happened, those
-    /// on which workers disagree, and the worker that replayed them.
+    /// Lets other workers replay games of a package. Returns those that can have happened, and the
+    /// workers that replayed them. A record on which workers disagree is left out: its tournament
+    /// pauses.
     pub(super) async fn replay_elsewhere(
         &self,
-        info: &Arc<Info>,
+        reporting: Reporting<'_>,
         finished: Finished,
-        process: WorkerProcess,
-    ) -> Result<(Finished, Vec<FailedGame>, Option<Arc<str>>), Error> {
+    ) -> Result<(Finished, ReplayedBy), Error> {
         let trusts = self.handle.trusts_records();
-        let of = Arc::clone(info);
+        let of = Arc::clone(reporting.info);
         let read = self.handle.with_store(move |_| {
             let schedule = of.schedule();
             let mut line = String::new();
-            let mut records = Vec::with_capacity(finished.len());
+            let mut records = BTreeMap::new();
             for (message, _) in &finished {
                 let mut record = stored_game::checked(&of, &schedule, message)?;
-                if record.termination == Termination::Void {
+                // Of several records of one game, the first one counts.
+                let is_known = records.contains_key(&record.index);
+                if record.termination == Termination::Void || is_known {
                     continue;
                 }
                 if !trusts {
@@ -75,39 +94,44 @@ impl WorkerRpc {
                     record: Some((&record).into()),
                     from_book: schedule.game(record.index).opening.is_some(),
                 };
-                records.push(((record.index, record.hash), to_replay));
+                records.insert(record.index, ((record.index, record.hash), to_replay));
             }
             Ok((finished, records))
         });
         let (mut finished, records) = read.await?;
-        let of = Arc::clone(info);
-        let replayed = self.handle.ask_later(move |core, reply| {
-            core.replay_elsewhere(of, process, records, reply);
-            done()
-        });
-        let Replayed {
-            by,
-            wrong,
-            disputed,
-        } = replayed.await?;
-        if let Some((index, problem)) = wrong.into_iter().next() {
-            return Err(Error::Unsound {
-                game: format!("{}/{index}", info.id),
-                problem: format!("cannot have happened, according to two other workers: {problem}"),
+        let mut replayed_by = ReplayedBy::new();
+        let mut records = records.into_values().peekable();
+        while records.peek().is_some() {
+            let records: Vec<_> = records.by_ref().take(JOB_RECORDS).collect();
+            let games: Vec<u64> = records.iter().map(|((index, _), _)| *index).collect();
+            let replaying = Replaying {
+                info: Arc::clone(reporting.info),
+                process: reporting.leased.process,
+                name: reporting.leased.worker.clone(),
+                by: reporting.by.clone(),
+                owner: Arc::clone(&reporting.owner),
+                lease: reporting.lease,
+                records,
+            };
+            let replayed = self.handle.ask_later(move |core, reply| {
+                core.replay_elsewhere(replaying, reply);
+                done()
             });
+            let replayed = replayed.await?;
+            if let Some((index, problem)) = replayed.wrong.into_iter().next() {
+                return Err(Error::Unsound {
+                    game: format!("{}/{index}", reporting.info.id),
+                    problem: format!(
+                        "cannot have happened, according to two other workers: {problem}"
+                    ),
+                });
+            }
+            finished.retain(|(record, _)| !replayed.disputed.contains_key(&record.index));
+            if let Some(by) = replayed.by {
+                replayed_by.extend(games.into_iter().map(|index| (index, Arc::clone(&by))));
+            }
         }
-        finished.retain(|(record, _)| !disputed.contains_key(&record.index));
-        let name = by.as_deref().unwrap_or_default();
-        let failed = disputed.iter().map(|(&index, problem)| FailedGame {
-            index,
-            reason: format!(
-                "worker {name} says that this record cannot have happened ({problem}), and no third \
-                 worker is connected to settle it"
-            ),
-            unready: None,
-            rules_failed: true,
-        });
-        Ok((finished, failed.collect(), by))
+        Ok((finished, replayed_by))
     }
 }
 

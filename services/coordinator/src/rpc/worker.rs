@@ -15,14 +15,18 @@ use arena_wire::v1::{self, Role, worker_service_server::WorkerService};
 use tokio_stream::{Stream, wrappers::ReceiverStream};
 use tonic::{Request, Response, Status};
 
-use super::{Answer, binaries, principal, reports::Admitted};
+use super::{
+    Answer, binaries, principal,
+    replays::{ReplayedBy, Reporting},
+    reports::Admitted,
+};
 use crate::{
     divergence::{Divergence, first_divergence, has_host_faults, is_evidence, lacks_host_fault},
     door::Tokens,
     error::Error,
     handle::Handle,
     info::Info,
-    ledger::{AuditRecord, Suspicion},
+    ledger::{AuditRecord, Owner, Suspicion},
     messages::{Caller, Comparison, FailedGame, GamesReport, Presence, done},
     stored_game,
 };
@@ -90,14 +94,16 @@ impl WorkerService for WorkerRpc {
     }
 
     async fn report(&self, request: Request<v1::ReportRequest>) -> Answer<v1::ReportResponse> {
-        principal(&request).on(&request.get_ref().worker_id);
+        let by = principal(&request);
+        by.on(&request.get_ref().worker_id);
+        let owner = Arc::clone(&by.owner);
         let admitted = request.extensions().get::<Arc<Admitted>>().cloned();
         let request = request.into_inner();
         let games = request.games.len() as u64;
         if let Some(admitted) = admitted {
             admitted.has(games);
         }
-        let answer = self.take_report(request).await;
+        let answer = self.take_report(request, owner).await;
         if answer.is_err() {
             self.metrics.reported(ReportOutcome::Rejected, games);
         }
@@ -138,7 +144,11 @@ impl WorkerService for WorkerRpc {
 }
 
 impl WorkerRpc {
-    async fn take_report(&self, request: v1::ReportRequest) -> Result<v1::ReportResponse, Error> {
+    async fn take_report(
+        &self,
+        request: v1::ReportRequest,
+        owner: Owner,
+    ) -> Result<v1::ReportResponse, Error> {
         if request.games.len() > REPORT_GAMES_MAX {
             return Err(Error::Request(format!(
                 "{} games in one report: the limit is {REPORT_GAMES_MAX}",
@@ -180,12 +190,16 @@ impl WorkerRpc {
         let replayed = async {
             let (finished, replayed_by) = match info.package() {
                 Some(_) => {
-                    let elsewhere = self.replay_elsewhere(&info, finished, leased.process);
-                    let (finished, disputed, by) = elsewhere.await?;
-                    failed.extend(disputed);
-                    (finished, by)
+                    let reporting = Reporting {
+                        info: &info,
+                        leased: &leased,
+                        by: &by,
+                        owner,
+                        lease: request.lease_id,
+                    };
+                    self.replay_elsewhere(reporting, finished).await?
                 }
-                None => (finished, None),
+                None => (finished, ReplayedBy::new()),
             };
             let worker = leased.worker.clone();
             let replayed = self.replay(Arc::clone(&info), finished, worker, replayed_by);

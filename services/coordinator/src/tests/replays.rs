@@ -262,7 +262,7 @@ async fn worker_that_refutes_sound_records_replays_no_more() {
 }
 
 #[tokio::test]
-async fn rules_on_which_two_owners_disagree_pause_the_tournament() {
+async fn rules_on_which_two_workers_disagree_pause_the_tournament() {
     let pig = Pig::new().await;
     let [mut one, mut two] = [pig.replayer("one", 1).await, pig.replayer("two", 2).await];
     let (_, report) = reporting(&mut one).await;
@@ -271,14 +271,77 @@ async fn rules_on_which_two_owners_disagree_pause_the_tournament() {
     answer(report).await.expect("the other games count");
     let tournament = pig.tournament().await;
     assert_eq!(tournament.games_done, refuted.records.len() as u64 - 1);
-    assert_eq!(tournament.state(), TournamentState::Running);
-    let (_, report) = reporting(&mut two).await;
-    let refuted = job(&mut one).await;
-    replay(&mut one, wrong(&refuted)).await.expect("ok");
-    answer(report).await.expect("the other games count");
-    let pause = pig.tournament().await.pause.expect("it is paused");
-    assert!(pause.error.contains("cannot have happened"), "{pause:?}");
-    assert!(pause.error.contains("worker one"), "{pause:?}");
+    let pause = tournament.pause.expect("it is paused");
+    assert_eq!(pause.kind, "rules_disputed");
+    assert_eq!(pause.workers, ["one", "two"]);
+    assert!(
+        pause.error.contains("the rules give another result"),
+        "{pause:?}"
+    );
+    // A third owner settles who is right.
+    let mut third = pig.replayer("third", 3).await;
+    let resume = v1::ResumeTournamentRequest {
+        tournament_id: pig.id.clone(),
+        ..Default::default()
+    };
+    let mut user = pig.arena.user(&pig.arena.admin);
+    user.resume_tournament(resume).await.expect("resumed");
+    let (_, report) = reporting(&mut one).await;
+    let again = job(&mut two).await;
+    replay(&mut two, wrong(&again)).await.expect("ok");
+    let third_job = job(&mut third).await;
+    replay(&mut third, sound(&third_job)).await.expect("ok");
+    answer(report).await.expect("it counts");
+}
+
+#[tokio::test]
+async fn worker_that_has_just_joined_is_waited_for() {
+    let pig = Pig::new().await;
+    let mut player = pig.replayer("player", 1).await;
+    let mut other = pig.join("other", 2).await;
+    let (_, report) = reporting(&mut player).await;
+    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    assert!(!report.is_finished(), "it has not asked for records yet");
+    let job = job(&mut other).await;
+    replay(&mut other, sound(&job)).await.expect("ok");
+    answer(report).await.expect("it counts");
+    assert_eq!(pig.unverified().await, None);
+}
+
+#[tokio::test]
+async fn long_reports_are_replayed_in_parts() {
+    let pig = Pig::new().await;
+    let mut player = pig.replayer("player", 1).await;
+    let mut other = pig.replayer("other", 2).await;
+    let mut all = Vec::new();
+    while let Some(lease) = player.try_lease(0).await.expect("answered") {
+        all.extend(lease.games.iter().map(|game| game.index));
+        let games: Vec<_> = lease.games.iter().map(|game| won(game, 0)).collect();
+        // A game that is named twice is replayed once.
+        let twice = games.iter().chain(&games).cloned().collect();
+        let mut report = tokio::spawn(player.reporting(&lease, twice));
+        let mut verdict = None;
+        let mut replayed = 0;
+        loop {
+            tokio::select! {
+                answer = &mut report => {
+                    answer.expect("no panic").expect("it counts");
+                    break;
+                }
+                job = try_replay(&mut other, verdict.clone(), 100) => {
+                    verdict = None;
+                    if let Some(job) = job.expect("answered") {
+                        assert!(job.records.len() <= 32);
+                        replayed += job.records.len();
+                        verdict = sound(&job);
+                    }
+                }
+            }
+        }
+        assert_eq!(replayed, lease.games.len());
+    }
+    assert_eq!(all.len() as u64, GAMES);
+    assert_eq!(pig.unverified().await, None);
 }
 
 #[tokio::test]

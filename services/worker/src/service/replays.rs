@@ -18,8 +18,11 @@ use tonic_types::StatusExt;
 
 use super::calls::problem;
 use crate::{
-    binaries::CoordinatorBinaries, context::TournamentContext, driver::RulesStarter,
-    environment::BinaryProvider, rules::RulesSource,
+    binaries::CoordinatorBinaries,
+    context::TournamentContext,
+    driver::RulesStarter,
+    environment::BinaryProvider,
+    rules::{RulesCause, RulesFailure, RulesSource},
 };
 
 /// Time that a request waits for records.
@@ -30,6 +33,8 @@ const SLACK: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_secs(1);
 /// Maximum bytes of an answer, which has the records of one report.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
+/// Maximum bytes of a problem.
+const PROBLEM_BYTES_MAX: usize = 400;
 /// Tournaments whose rules are kept.
 const KEPT: usize = 4;
 
@@ -60,18 +65,22 @@ impl Replays {
     /// Replays until the coordinator does not know this session any more. `request` has the session.
     pub(super) async fn run(mut self, mut request: v1::ReplayRequest) {
         request.wait_ms = WAIT.as_millis() as u32;
-        let mut verdict = None;
+        // Sent again until it has arrived.
+        let mut verdict: Option<v1::ReplayVerdict> = None;
         loop {
             let known = self
                 .tournaments
                 .iter()
                 .map(|it| it.tournament_id().to_owned());
             request.known_tournaments = known.collect();
-            request.verdict = verdict.take();
+            request.verdict.clone_from(&verdict);
             let asked = time::Instant::now();
             let answer = time::timeout(WAIT + SLACK, self.client.replay(request.clone())).await;
             let job = match answer {
-                Ok(Ok(answer)) => answer.into_inner().job,
+                Ok(Ok(answer)) => {
+                    verdict = None;
+                    answer.into_inner().job
+                }
                 Ok(Err(status)) if is_final(&status) => return,
                 Ok(Err(status)) => {
                     tracing::debug!("cannot ask for records to replay: {}", problem(&status));
@@ -88,43 +97,60 @@ impl Replays {
     }
 
     async fn replay(&mut self, job: v1::ReplayJob) -> v1::ReplayVerdict {
-        let failed = |failed: String| v1::ReplayVerdict {
+        let mut verdict = v1::ReplayVerdict {
             job_id: job.job_id,
-            problems: Vec::new(),
-            failed,
+            ..Default::default()
         };
-        let context = match self.context(&job).await {
-            Ok(context) => context,
-            Err(error) => return failed(error),
-        };
-        let records = job.records;
-        let replayed = task::spawn_blocking(move || replay_all(&context, records)).await;
-        match replayed {
-            Ok(Ok(problems)) => v1::ReplayVerdict {
-                job_id: job.job_id,
-                problems,
-                failed: String::new(),
-            },
-            Ok(Err(error)) => {
-                // The next job starts the rules again.
-                self.tournaments
-                    .retain(|it| it.tournament_id() != job.tournament_id);
-                failed(error)
+        let (tournament, setup) = (job.tournament_id, job.setup);
+        let mut records = job.records;
+        while !records.is_empty() {
+            let context = match self.context(&tournament, setup.as_ref()).await {
+                Ok(context) => context,
+                Err(error) => {
+                    verdict.failed = error;
+                    return verdict;
+                }
+            };
+            let replayed = task::spawn_blocking(move || replay_some(&context, records)).await;
+            match replayed {
+                Ok(Ok(replayed)) => {
+                    verdict.problems.extend(replayed.problems);
+                    records = replayed.left;
+                    if replayed.has_failed {
+                        // The rules are started again.
+                        self.tournaments
+                            .retain(|it| it.tournament_id() != tournament);
+                    }
+                }
+                Ok(Err(error)) => {
+                    self.tournaments
+                        .retain(|it| it.tournament_id() != tournament);
+                    verdict.failed = error;
+                    return verdict;
+                }
+                Err(panicked) => {
+                    verdict.failed = panicked.to_string();
+                    return verdict;
+                }
             }
-            Err(panicked) => failed(panicked.to_string()),
         }
+        verdict
     }
 
     /// The tournament of a job with its rules, which are started if they are not known.
-    async fn context(&mut self, job: &v1::ReplayJob) -> Result<Arc<TournamentContext>, String> {
+    async fn context(
+        &mut self,
+        tournament: &str,
+        setup: Option<&v1::TournamentSetup>,
+    ) -> Result<Arc<TournamentContext>, String> {
         let mut known = self.tournaments.iter();
-        if let Some(at) = known.position(|it| it.tournament_id() == job.tournament_id) {
+        if let Some(at) = known.position(|it| it.tournament_id() == tournament) {
             let context = self.tournaments.remove(at);
             self.tournaments.push(Arc::clone(&context));
             return Ok(context);
         }
         let missing = || "the coordinator sent no setup with a package".to_owned();
-        let setup = job.setup.as_ref().ok_or_else(missing)?;
+        let setup = setup.ok_or_else(missing)?;
         let rules = setup.rules.as_ref();
         let package = rules
             .and_then(|rules| rules.package.as_ref())
@@ -151,35 +177,72 @@ fn is_final(status: &Status) -> bool {
     reason == Some(reasons::UNKNOWN_WORKER) || status.code() == Code::Unimplemented
 }
 
-/// Replays records. Returns those that cannot have happened, or why the rules failed.
-fn replay_all(
+/// True if rules failed because of the machine.
+fn is_of_machine(failure: &RulesFailure) -> bool {
+    matches!(failure.cause, RulesCause::Host | RulesCause::Start)
+}
+
+/// What replayed records showed.
+#[derive(Default)]
+struct Replayed {
+    problems: Vec<v1::ReplayProblem>,
+    /// True if the rules failed at the last one, so that they have to be started again.
+    has_failed: bool,
+    /// The records after it.
+    left: Vec<v1::RecordToReplay>,
+}
+
+/// Replays records until the rules fail: the worker that played such a game met no failure, so its
+/// record cannot have happened. The error is one of this machine.
+fn replay_some(
     context: &TournamentContext,
     records: Vec<v1::RecordToReplay>,
-) -> Result<Vec<v1::ReplayProblem>, String> {
+) -> Result<Replayed, String> {
     let verifier = RecordVerifier::new(context.header(), context.game());
     let verifier = verifier.map_err(|error| error.to_string())?;
     let plies = context.wire().play.unwrap_or_default().opening_plies;
     let mut line = String::new();
-    let mut problems = Vec::new();
-    for v1::RecordToReplay { record, from_book } in records {
+    let mut replayed = Replayed::default();
+    let mut records = records.into_iter();
+    while let Some(v1::RecordToReplay { record, from_book }) = records.next() {
         let record = record.ok_or("the coordinator sent no record")?;
         let record = GameRecord::try_from(&record).map_err(|error| error.to_string())?;
         let game = context.game();
         let verified = verifier.verify(&record, game, &mut line);
-        if let Some(failure) = context.rules_failure() {
-            return Err(failure.message);
-        }
-        let problem = match verified {
-            Err(VerifyError::Replay(ReplayError {
-                problem: ReplayProblem::Failed(failure),
-                ..
-            })) => return Err(failure),
-            Err(error) => error.to_string(),
-            Ok(()) if from_book || record.has_drawn_opening(game, plies)? => continue,
-            Ok(()) => "it does not start with the opening that its seed draws".to_owned(),
+        let begins = match &verified {
+            Ok(()) if !from_book => record.has_drawn_opening(game, plies),
+            _ => Ok(true),
         };
+        let failure = context.rules_failure();
+        let mut problem = match (verified, begins) {
+            // This machine lacks something.
+            _ if failure.as_ref().is_some_and(is_of_machine) => {
+                return Err(failure.map(|it| it.message).unwrap_or_default());
+            }
+            _ if failure.is_some() => failure.map(|it| it.message).unwrap_or_default(),
+            // Failures of the machine alone are not kept.
+            (
+                Err(VerifyError::Replay(ReplayError {
+                    problem: ReplayProblem::Failed(failure),
+                    ..
+                })),
+                _,
+            )
+            | (_, Err(failure)) => return Err(failure),
+            (Err(error), _) => error.to_string(),
+            (Ok(()), Ok(true)) => continue,
+            (Ok(()), Ok(false)) => {
+                "it does not start with the opening that its seed draws".to_owned()
+            }
+        };
+        problem.truncate(problem.floor_char_boundary(PROBLEM_BYTES_MAX));
         let index = record.index;
-        problems.push(v1::ReplayProblem { index, problem });
+        replayed.problems.push(v1::ReplayProblem { index, problem });
+        if context.rules_failure().is_some() {
+            replayed.has_failed = true;
+            break;
+        }
     }
-    Ok(problems)
+    replayed.left = records.collect();
+    Ok(replayed)
 }
