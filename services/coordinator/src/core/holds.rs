@@ -235,7 +235,7 @@ impl Core {
     pub(super) async fn hold_disputed(&mut self) {
         for (id, (problem, [player, other])) in std::mem::take(&mut self.disputed) {
             let entry = self.tournaments.get(&id);
-            if !entry.is_some_and(|it| it.document.state() == TournamentState::Running) {
+            if entry.is_none_or(|it| it.document.state() != TournamentState::Running) {
                 continue;
             }
             let pause = v1::Pause {

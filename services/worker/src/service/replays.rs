@@ -204,7 +204,7 @@ fn replay_some(
     let mut line = String::new();
     let mut replayed = Replayed::default();
     let mut records = records.into_iter();
-    while let Some(v1::RecordToReplay { record, from_book }) = records.next() {
+    for v1::RecordToReplay { record, from_book } in records.by_ref() {
         let record = record.ok_or("the coordinator sent no record")?;
         let record = GameRecord::try_from(&record).map_err(|error| error.to_string())?;
         let game = context.game();
