@@ -212,7 +212,10 @@ fn prometheus_scrapes_compose_with_its_token() {
         return;
     };
     wait_for_targets(&prometheus, "up", "", 2);
-    assert_eq!(prometheus.query("arena_workers").len(), 1);
+    // A target is up before its first samples can be read.
+    until("the coordinator's figures", || {
+        (prometheus.query("arena_workers").len() == 1).then_some(())
+    });
 
     // Prometheus reads the files at each scrape. The token of workers opens nothing else.
     let [file, file_of_workers] = TOKENS.map(|file| world.folder().join(file));
