@@ -5,22 +5,13 @@ use arena_wire::v1::{self, coordinator_service_client::CoordinatorServiceClient}
 use tokio::runtime::{Builder, Runtime};
 use tonic::Status;
 
+use crate::package_rules::register;
+
 type Lie = fn(&mut GameRecord);
 
 fn runtime() -> Runtime {
     let runtime = Builder::new_current_thread().enable_all().build();
     runtime.expect("a runtime")
-}
-
-fn pig(world: &World, data: &str) {
-    if !world.folder().join("pig").exists() {
-        let new = ["rulesets", "new", "--lang", "python", "pig"];
-        let _ = world.arena(&new).ok();
-    }
-    let register = ["rulesets", "register", "pig", "--package", "pig"];
-    let _ = world
-        .arena(&[&register[..], &["--data", data]].concat())
-        .ok();
 }
 
 /// The games of a finished tournament, as workers report them.
@@ -57,7 +48,7 @@ fn is_refuted(lie: Lie) {
     let text = format!(
         "{text}\n[play]\nsandbox = \"none\"\n\n[[agent]]\nname = \"second\"\nbot = \"random\"\n"
     );
-    pig(&world, "truth");
+    register(&world, "truth");
     let (id, _, _) = world.tournament(&text, "truth", &[]);
     let truth = world.arena(&["export", &id, "--data", "truth"]).ok().stdout;
     let runtime = runtime();
@@ -65,7 +56,7 @@ fn is_refuted(lie: Lie) {
         let coordinator = world.coordinator("truth", &[]);
         runtime.block_on(games(&coordinator.url(), &id))
     };
-    pig(&world, "data");
+    register(&world, "data");
     let coordinator = world.coordinator("data", &[]);
     let url = coordinator.url();
     assert_eq!(world.start_tournament("lie", &text, &url), id);

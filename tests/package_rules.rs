@@ -3,7 +3,7 @@ use std::fs;
 use arena_tests::{World, arena, repository, sha256, spec};
 
 /// Writes the rules of the kit as a package, and registers it in a data folder.
-fn register(world: &World, data: &str) {
+pub(super) fn register(world: &World, data: &str) {
     if !world.folder().join("pig").exists() {
         let new = ["rulesets", "new", "--lang", "python", "pig"];
         let _ = world.arena(&new).ok();

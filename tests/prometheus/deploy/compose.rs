@@ -69,7 +69,7 @@ fn compose_asks_scrapes_for_a_token() {
     let made = volumes("metrics-token");
     assert!(made.contains(&"arena-metrics:/var/lib/arena/metrics"));
     assert!(volumes("worker").contains(&"arena-metrics:/var/lib/arena/metrics:ro"));
-    // Prometheus has what is beside its configuration, and no key.
+    // Prometheus has what stands next to its configuration, and no key.
     let mounted = volumes("prometheus");
     assert!(mounted.contains(&"arena-metrics:/etc/prometheus/arena:ro"));
     for secret in ["arena-data", "arena-tls"] {

@@ -49,8 +49,8 @@ const NUMBERS: [u64; 9] = [
     u64::MAX,
 ];
 
-/// Parts of specs. Books of longer openings take so much memory while they are drawn that growth could
-/// not be seen beside it; the coordinator's tests have them.
+/// Parts of specs. Books of longer openings take so much memory while they are drawn that they
+/// would hide growth; the coordinator's tests have them.
 const RULESETS: [&str; 5] = ["chess", "kalah", "cowry", "abapa", "ludo"];
 const FORMATS: [&str; 4] = ["round-robin", "swiss", "knockout", "gauntlet"];
 const OPENING_PLIES: [u64; 4] = [0, 1, 2, 1_001];
