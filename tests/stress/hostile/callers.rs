@@ -1,6 +1,9 @@
 //! Who sends the requests: callers without a token, and with one of each role.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::{Duration, Instant},
+};
 
 use arena_access::{Bearer, Connection, Token};
 use arena_wire::v1::{
@@ -8,6 +11,7 @@ use arena_wire::v1::{
     coordinator_service_client::CoordinatorServiceClient, join_response::Notice,
     worker_service_client::WorkerServiceClient,
 };
+use tokio::time::sleep;
 use tonic::{Status, Streaming, transport::Channel};
 
 use super::messages::{Known, Value};
@@ -168,12 +172,31 @@ impl Arena {
         })
     }
 
-    /// Numbers of what the coordinator has, by kind.
-    pub(super) async fn objects(&self) -> Result<[(&'static str, usize); 5], Status> {
+    /// Waits until no worker is connected: the coordinator notices the end of a session after the
+    /// client has ended it.
+    pub(super) async fn workers_leave(&self, limit: Duration) -> Result<(), Broken> {
+        let mut client = CoordinatorServiceClient::new(self.connection(0, ADMIN));
+        let started = Instant::now();
+        loop {
+            let workers = client.list_workers(v1::ListWorkersRequest {}).await;
+            let workers = workers.map_err(Broken::new)?.into_inner().workers.len();
+            match workers {
+                0 => return Ok(()),
+                _ if started.elapsed() > limit => {
+                    return Err(Broken::new(format!(
+                        "{workers} workers are connected {limit:?} after the last session"
+                    )));
+                }
+                _ => sleep(Duration::from_millis(20)).await,
+            }
+        }
+    }
+
+    /// Numbers of what the coordinator keeps, by kind.
+    pub(super) async fn objects(&self) -> Result<[(&'static str, usize); 4], Status> {
         let connection = self.connection(0, ADMIN);
         let mut admin = AdminServiceClient::new(connection.clone());
         let mut client = CoordinatorServiceClient::new(connection);
-        let workers = client.list_workers(v1::ListWorkersRequest {}).await?;
         let rulesets = client.list_rulesets(v1::ListRulesetsRequest::default());
         let rulesets = rulesets.await?.into_inner().rulesets.len();
         let (mut agents, mut tournaments, mut tokens) = (0, 0, 0);
@@ -209,7 +232,6 @@ impl Arena {
             ("rulesets", rulesets),
             ("tournaments", tournaments),
             ("tokens", tokens),
-            ("workers", workers.into_inner().workers.len()),
         ])
     }
 }
