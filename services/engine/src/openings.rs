@@ -117,13 +117,9 @@ impl Work<'_> {
     }
 }
 
-struct Line<S> {
-    state: S,
-    moves: Vec<ActionId>,
-}
-
-/// Positions by their encoding, which identifies them.
-type Level<S> = BTreeMap<Vec<u8>, Line<S>>;
+/// The moves to each position of one length, by its encoding, which identifies it. Positions are
+/// played again when they are needed: they would take most of the memory.
+type Level = BTreeMap<Box<[u8]>, Box<[ActionId]>>;
 
 /// At least `want` openings if there are as many, in an order drawn with the key. Positions in
 /// which the game is over are left out. The limit decides only whether there is a book, not which.
@@ -143,11 +139,7 @@ pub fn opening_book<G: Game>(
     };
     let mut work = Work { limit, moves: 0 };
     let mut stream = Stream::new(key);
-    let start = Line {
-        state: start(game),
-        moves: Vec::new(),
-    };
-    let mut level: Level<G::State> = BTreeMap::from([(encoded(game, &start.state), start)]);
+    let mut level = Level::from([(encoded(game, &start(game)), Box::default())]);
     let mut plies = 0;
     loop {
         let enough = match length {
@@ -175,7 +167,7 @@ pub fn opening_book<G: Game>(
         }
         plies += 1;
     }
-    let mut openings: Vec<_> = level.into_values().map(|line| line.moves).collect();
+    let mut openings: Vec<_> = level.into_values().map(Vec::from).collect();
     for last in (1..openings.len()).rev() {
         openings.swap(last, stream.below(last as u32 + 1) as usize);
     }
@@ -195,46 +187,56 @@ fn start<G: Game>(game: &G) -> G::State {
     state
 }
 
-fn encoded<G: Game>(game: &G, state: &G::State) -> Vec<u8> {
+/// The position after these moves.
+fn after<G: Game>(game: &G, moves: &[ActionId]) -> G::State {
+    let mut state = start(game);
+    for &action in moves {
+        game.apply(&mut state, action);
+    }
+    state
+}
+
+fn encoded<G: Game>(game: &G, state: &G::State) -> Box<[u8]> {
     let mut bytes = Vec::new();
     game.encode(state, false, &mut bytes);
-    bytes
+    bytes.into()
 }
 
 /// The positions one ply further in which the game is not over; none if there are too many to
 /// enumerate.
 fn next_level<G: Game>(
     game: &G,
-    level: &Level<G::State>,
+    level: &Level,
     work: &mut Work<'_>,
-) -> Result<Option<Level<G::State>>, OpeningError> {
-    let mut next: Level<G::State> = BTreeMap::new();
+) -> Result<Option<Level>, OpeningError> {
+    let mut next = Level::new();
     let mut legal = Vec::new();
     for line in level.values() {
-        match game.node(&line.state) {
-            Node::Decision(_) => game.legal(&line.state, &mut legal),
+        let position = after(game, line);
+        match game.node(&position) {
+            Node::Decision(_) => game.legal(&position, &mut legal),
             Node::Chance(_) => return Err(OpeningError::Chance),
             Node::Over(_) => continue,
         }
         for &action in &legal {
             work.count()?;
-            let mut state = line.state.clone();
+            let mut state = position.clone();
             game.apply(&mut state, action);
             match game.node(&state) {
                 Node::Decision(_) => {}
                 Node::Chance(_) => return Err(OpeningError::Chance),
                 Node::Over(_) => continue,
             }
-            let moves = [&line.moves[..], &[action]].concat();
+            let moves = || line.iter().copied().chain([action]);
             let known = next.entry(encoded(game, &state));
             known
-                .and_modify(|line| {
+                .and_modify(|known| {
                     // Of several ways to a position, the one whose moves come first in order.
-                    if moves < line.moves {
-                        line.moves.clone_from(&moves);
+                    if moves().lt(known.iter().copied()) {
+                        *known = moves().collect();
                     }
                 })
-                .or_insert(Line { state, moves });
+                .or_insert_with(|| moves().collect());
             if next.len() > LISTED_MAX {
                 return Ok(None);
             }

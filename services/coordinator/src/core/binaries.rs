@@ -1,4 +1,4 @@
-//! Removal of binaries that nothing refers to.
+//! Removal of binaries that nothing refers to, and of books that no lease needs.
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
@@ -11,7 +11,7 @@ use crate::{binaries::remove_unneeded, blocking::with_store};
 const INTERVAL: Duration = Duration::from_secs(3600);
 
 impl Core {
-    /// Removes binaries that are not needed, at the start and every hour. Registrations wait for
+    /// Removes binaries and books that are not needed, at the start and every hour. Registrations wait for
     /// it, so that none refers to a binary that is being removed.
     pub(super) async fn remove_binaries(&mut self) {
         let now = self.now();
@@ -19,6 +19,7 @@ impl Core {
             return;
         }
         self.binaries_due = now + INTERVAL;
+        self.free_books();
         let mut needed: HashSet<String> = self.agents.binaries().map(str::to_owned).collect();
         needed.extend(self.rulesets.binaries().map(str::to_owned));
         for entry in self.tournaments.values() {

@@ -123,4 +123,20 @@ impl Core {
         }
         self.unpark = true;
     }
+
+    /// Frees the books of tournaments that lease no more games: audits and late reports may have
+    /// drawn them after the last game.
+    pub(super) fn free_books(&self) {
+        for entry in self.tournaments.values() {
+            let audits = entry.number.and_then(|number| self.ledger.audited(number));
+            let is_leased = match entry.document.state() {
+                TournamentState::Running => true,
+                TournamentState::Finished => audits.is_some_and(|it| it.waiting() > 0),
+                _ => false,
+            };
+            if !is_leased {
+                self.books.forget(&entry.info);
+            }
+        }
+    }
 }

@@ -149,8 +149,9 @@ impl Core {
                 _ => replayer.rest(now),
             }
             self.take_verdict(id, worker, verdict);
+            self.pass_on(id);
         }
-        self.pass_on_all();
+        self.pass_on_to_free();
     }
 
     /// A worker has joined: it is waited for.
@@ -266,18 +267,23 @@ impl Core {
         }
     }
 
-    /// Passes jobs to workers that wait for one.
-    fn pass_on_all(&mut self) {
-        if self.replays.replayers.values().any(Replayer::is_free) {
-            self.pass_on_each();
+    /// Passes the oldest jobs to the workers that wait for one.
+    fn pass_on_to_free(&mut self) {
+        let mut passed = 0;
+        while self.replays.replayers.values().any(Replayer::is_free)
+            && let Some(id) = self.replays.open_after(passed)
+        {
+            self.pass_on(id);
+            passed = id;
         }
     }
 
+    /// Passes on all jobs, or answers those that have nowhere to go.
     fn pass_on_each(&mut self) {
-        let open = self.replays.jobs.iter().filter(|(_, job)| job.at.is_none());
-        let open: Vec<u64> = open.map(|(id, _)| *id).collect();
-        for id in open {
+        let mut passed = 0;
+        while let Some(id) = self.replays.open_after(passed) {
             self.pass_on(id);
+            passed = id;
         }
     }
 

@@ -2,6 +2,7 @@
 //! so that a refusal costs almost nothing.
 
 use std::{
+    collections::HashMap,
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, ready},
@@ -30,6 +31,12 @@ const BYTES_HARD_MAX: u64 = 2 * BYTES_MAX;
 /// Maximum bytes of the reports that wait for the rest of their messages. The rest of the room is for those
 /// that have arrived.
 const WAITING_BYTES_MAX: u64 = BYTES_MAX / 4 * 3;
+/// Maximum bytes of the reports whose games other workers replay, and of those of one caller. They are not
+/// counted among the rest, which would wait for those workers too.
+const ASIDE_BYTES_MAX: u64 = BYTES_MAX;
+const ASIDE_CALLER_BYTES_MAX: u64 = ASIDE_BYTES_MAX / 2;
+/// Suggested delay if there is no room for them.
+const ASIDE_WAIT: Duration = Duration::from_secs(1);
 /// Maximum number of reports that are not read yet. They take at most one in so many places of games.
 const UNREAD_MAX: u64 = 2048;
 const UNREAD_PART: u64 = 2;
@@ -59,6 +66,8 @@ struct Held {
     games: u64,
     /// Bytes of all of them, as far as they are read.
     bytes: u64,
+    /// Bytes of the reports that are set aside, by caller.
+    aside: HashMap<Arc<str>, u64>,
     /// Recent average of the games of a report.
     games_usual: u64,
     /// Recent average of the time from the start of a report to its answer.
@@ -128,6 +137,8 @@ struct Part {
     /// Its games, once it is read.
     games: Option<u64>,
     bytes: u64,
+    /// Time for which it was set aside.
+    aside: Duration,
 }
 
 impl Admitted {
@@ -159,12 +170,63 @@ impl Admitted {
         self.reports.show(&held);
     }
 
+    /// Leaves the room of the reports that are read while other workers replay its games.
+    ///
+    /// # Errors
+    /// [`Error::Overloaded`] if too many do.
+    pub(super) fn set_aside(&self, caller: &Arc<str>) -> Result<Aside<'_>, Error> {
+        let part = self.lock();
+        let games = part.games.unwrap_or(0);
+        let mut held = self.reports.lock();
+        let own = held.aside.get(caller).copied().unwrap_or(0);
+        let all: u64 = held.aside.values().sum();
+        // One report is always taken.
+        if own >= ASIDE_CALLER_BYTES_MAX || all >= ASIDE_BYTES_MAX {
+            return Err(Error::Overloaded { wait: ASIDE_WAIT });
+        }
+        *held.aside.entry(Arc::clone(caller)).or_default() += part.bytes;
+        held.read -= 1;
+        held.games -= games;
+        held.bytes -= part.bytes;
+        self.reports.show(&held);
+        Ok(Aside {
+            admitted: self,
+            caller: Arc::clone(caller),
+            since: Instant::now(),
+        })
+    }
+
     /// More of the report was read. Returns false if that is too much.
     fn read(&self, bytes: u64) -> bool {
         self.lock().bytes += bytes;
         let mut held = self.reports.lock();
         held.bytes += bytes;
         held.bytes < BYTES_HARD_MAX
+    }
+}
+
+/// A report that is set aside, until this is dropped.
+pub(super) struct Aside<'a> {
+    admitted: &'a Admitted,
+    caller: Arc<str>,
+    since: Instant,
+}
+
+impl Drop for Aside<'_> {
+    fn drop(&mut self) {
+        let mut part = self.admitted.lock();
+        part.aside += self.since.elapsed();
+        let mut held = self.admitted.reports.lock();
+        if let Some(bytes) = held.aside.get_mut(&self.caller) {
+            *bytes -= part.bytes;
+            if *bytes == 0 {
+                held.aside.remove(&self.caller);
+            }
+        }
+        held.read += 1;
+        held.games += part.games.unwrap_or(0);
+        held.bytes += part.bytes;
+        self.admitted.reports.show(&held);
     }
 }
 
@@ -178,8 +240,9 @@ impl Drop for Admitted {
             Some(games) => {
                 held.read -= 1;
                 held.games -= games;
-                held.time_usual =
-                    (held.time_usual * (SMOOTHING - 1) + took.min(WAIT.1)) / SMOOTHING;
+                // So long a refused worker waits for room.
+                let occupied = took.saturating_sub(part.aside).min(WAIT.1);
+                held.time_usual = (held.time_usual * (SMOOTHING - 1) + occupied) / SMOOTHING;
                 self.reports.metrics.report_answered(took);
             }
             None => held.unread -= 1,

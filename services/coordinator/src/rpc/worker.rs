@@ -100,10 +100,10 @@ impl WorkerService for WorkerRpc {
         let admitted = request.extensions().get::<Arc<Admitted>>().cloned();
         let request = request.into_inner();
         let games = request.games.len() as u64;
-        if let Some(admitted) = admitted {
+        if let Some(admitted) = &admitted {
             admitted.has(games);
         }
-        let answer = self.take_report(request, owner).await;
+        let answer = self.take_report(request, owner, admitted.as_deref()).await;
         if answer.is_err() {
             self.metrics.reported(ReportOutcome::Rejected, games);
         }
@@ -148,6 +148,7 @@ impl WorkerRpc {
         &self,
         request: v1::ReportRequest,
         owner: Owner,
+        admitted: Option<&Admitted>,
     ) -> Result<v1::ReportResponse, Error> {
         if request.games.len() > REPORT_GAMES_MAX {
             return Err(Error::Request(format!(
@@ -197,6 +198,8 @@ impl WorkerRpc {
                         owner,
                         lease: request.lease_id,
                     };
+                    let aside = admitted.map(|it| it.set_aside(&reporting.owner));
+                    let _aside = aside.transpose()?;
                     self.replay_elsewhere(reporting, finished).await?
                 }
                 None => (finished, ReplayedBy::new()),

@@ -150,6 +150,12 @@ impl Replays {
         self.jobs.is_empty() && self.replayers.values().all(|it| it.waiting.is_none())
     }
 
+    /// The next job without a worker, if any.
+    pub(super) fn open_after(&self, id: u64) -> Option<u64> {
+        let mut later = self.jobs.range(id + 1..);
+        later.find_map(|(&id, job)| job.at.is_none().then_some(id))
+    }
+
     pub(super) fn remember(&mut self, key: Key, by: &Arc<str>) {
         if self.remembered.insert(key, Arc::clone(by)).is_none() {
             self.order.push_back(key);

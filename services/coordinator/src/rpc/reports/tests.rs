@@ -141,3 +141,41 @@ async fn large_report_is_taken_alone() {
         admit(&reports).expect("alone").has(1_000);
     }
 }
+
+#[tokio::test]
+async fn reports_that_wait_for_replays_leave_room_for_others() {
+    let reports = reports(100);
+    let [one, two, three]: [Arc<str>; 3] = ["one", "two", "three"].map(Into::into);
+    let read = |caller: &Arc<str>| {
+        let report = reports.admit(caller).expect("room");
+        report.has(100);
+        assert!(report.read(ASIDE_CALLER_BYTES_MAX / 2));
+        report
+    };
+    let first = read(&one);
+    let first_aside = first.set_aside(&one).expect("room");
+    let second = read(&one);
+    let second_aside = second.set_aside(&one).expect("room");
+    let third = read(&one);
+    let refused = third.set_aside(&one).err();
+    assert!(
+        matches!(refused, Some(Error::Overloaded { .. })),
+        "half is for other callers: {refused:?}"
+    );
+    drop(third);
+    let other = read(&two);
+    let other_aside = other.set_aside(&two).expect("room");
+    let last = read(&two);
+    let last_aside = last.set_aside(&two).expect("room");
+    let none = read(&three);
+    let refused = none.set_aside(&three).err();
+    assert!(
+        matches!(refused, Some(Error::Overloaded { .. })),
+        "{refused:?}"
+    );
+    drop((none, first_aside, second_aside, other_aside, last_aside));
+    drop((first, second, other, last));
+    let held = reports.lock();
+    assert_eq!((held.read, held.games, held.bytes), (0, 0, 0));
+    assert!(held.aside.is_empty());
+}
