@@ -15,6 +15,7 @@ pub mod output;
 pub mod package;
 pub mod progress;
 pub mod rerun;
+pub mod rules;
 pub mod ruleset_check;
 pub mod sample;
 pub mod signals;

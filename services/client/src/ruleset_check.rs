@@ -2,7 +2,6 @@
 //! the rules promise.
 
 mod node;
-mod subject;
 #[cfg(test)]
 mod tests;
 
@@ -18,14 +17,15 @@ use arena_engine::{
 };
 use arena_games::Visitor;
 use arena_report::units;
+use arena_worker::rules::RulesCause;
 use strum::VariantArray;
 
-pub use self::subject::Subject;
-use self::{node::Next, subject::OptionsError};
+use self::node::Next;
 use crate::{
     bench::rules::Way,
     check::{CheckStep, Report, Verdict},
     failure::Outcome,
+    rules::{OptionsError, Rules},
 };
 
 /// Events after which a game counts as endless.
@@ -170,30 +170,31 @@ impl Found {
 ///
 /// # Errors
 /// If the speed cannot be measured.
-pub fn check(subject: &Subject, games: u64) -> Outcome<Report> {
+pub fn check(rules: &Rules, games: u64) -> Outcome<Report> {
     let mut found = Found {
         events_max: EVENTS_MAX,
         ..Found::default()
     };
-    describe(subject, &mut found);
-    let sets = sets_of_options(subject, &mut found);
+    describe(rules, &mut found);
+    let sets = sets_of_options(rules, &mut found);
     let each = games.div_ceil((sets.len() as u64).max(1));
     found.sets = sets.len() as u64;
     for (label, options, seats) in &sets {
         for _ in 0..each {
-            let has_ended = found.play(label, |walk| subject.visit(options, *seats, walk));
+            let has_ended = found.play(label, |walk| rules.visit(options, *seats, walk));
             if !has_ended {
                 break;
             }
         }
     }
-    if let Some((step, problem)) = subject.failure() {
-        found.expect(step, false, subject.name(), || problem);
+    if let Some(failure) = rules.failure() {
+        let step = step_of(failure.cause);
+        found.expect(step, false, rules.name(), || failure.message);
     }
-    report(subject, found)
+    report(rules, found)
 }
 
-fn report(subject: &Subject, mut found: Found) -> Outcome<Report> {
+fn report(rules: &Rules, mut found: Found) -> Outcome<Report> {
     let mut report = Report::default();
     let played = format!(
         "{}, {}",
@@ -216,7 +217,7 @@ fn report(subject: &Subject, mut found: Found) -> Outcome<Report> {
                 continue;
             }
             RulesetStep::Speed => {
-                let measured = subject.measure(Way::Bare, SPEED_SECONDS)?;
+                let measured = rules.measure(Way::Bare, SPEED_SECONDS)?;
                 format!(
                     "{} decisions/s on one core",
                     units::rate(measured.decisions_per_second)
@@ -236,25 +237,58 @@ fn report(subject: &Subject, mut found: Found) -> Outcome<Report> {
             _ => step.promise().to_owned(),
         };
         let problem = found.problems.remove(&step);
-        let remedy = subject.remedy(step);
+        let remedy = remedy(rules, step);
         report.judge_with(step, problem.map_or(Ok(detail), Err), remedy);
     }
     Ok(report)
 }
 
-fn describe(subject: &Subject, found: &mut Found) {
+/// The step that a package failed.
+fn step_of(cause: RulesCause) -> RulesetStep {
+    match cause {
+        RulesCause::Host | RulesCause::Start => RulesetStep::Description,
+        RulesCause::Answer => RulesetStep::Panics,
+        RulesCause::Bounds => RulesetStep::Decisions,
+        RulesCause::Length => RulesetStep::End,
+        RulesCause::Purity => RulesetStep::Purity,
+    }
+}
+
+/// What to do about a failed step.
+fn remedy(rules: &Rules, step: RulesetStep) -> &'static str {
+    if let Rules::Listed(_) = rules {
+        return step.remedy();
+    }
+    match step {
+        RulesetStep::Description => "correct the answer to `describe`",
+        RulesetStep::Options => "correct the bounds of the option",
+        RulesetStep::Panics => "answer every question within 4 seconds, and with one line",
+        RulesetStep::Decisions | RulesetStep::Chance => {
+            "keep the bounds of services/games/PROTOCOL.md"
+        }
+        RulesetStep::Values => "make values add up to half a million for each seat",
+        RulesetStep::Positions => "put everything that the game depends on into the state",
+        RulesetStep::Purity => "use no clock, random number or memory outside the state",
+        RulesetStep::Board => "draw at most 64 KiB of ASCII, or declare no `draws`",
+        RulesetStep::End => "end the game, or raise `events_max`",
+        RulesetStep::Ranks => "begin ranks at 1; a tie shares a rank",
+        RulesetStep::Speed => "see the steps before",
+    }
+}
+
+fn describe(rules: &Rules, found: &mut Found) {
     let step = RulesetStep::Description;
-    let (least, most) = subject.seats();
-    found.expect(step, !subject.summary().is_empty(), subject.name(), || {
+    let (least, most) = rules.seats();
+    found.expect(step, !rules.summary().is_empty(), rules.name(), || {
         "no summary".to_owned()
     });
     found.expect(
         step,
         2 <= least && least <= most && most <= arena_engine::MAX_SEATS,
-        subject.name(),
+        rules.name(),
         || format!("{least} to {most} seats"),
     );
-    for option in subject.options() {
+    for option in rules.options() {
         found.expect(step, !option.summary.is_empty(), &option.name, || {
             "no summary".to_owned()
         });
@@ -262,16 +296,16 @@ fn describe(subject: &Subject, found: &mut Found) {
 }
 
 /// The defaults, each preset, and each option at its bounds, for each number of seats.
-fn sets_of_options(subject: &Subject, found: &mut Found) -> Vec<(String, Options, usize)> {
+fn sets_of_options(rules: &Rules, found: &mut Found) -> Vec<(String, Options, usize)> {
     let one = |name: &str, value: Value| Options::from([(name.to_owned(), value)]);
     let mut given = vec![Options::new()];
     given.extend(
-        subject
+        rules
             .presets()
             .iter()
             .map(|it| one("preset", it.name.as_str().into())),
     );
-    for option in subject.options() {
+    for option in rules.options() {
         given.extend(
             bounds(option)
                 .into_iter()
@@ -280,12 +314,12 @@ fn sets_of_options(subject: &Subject, found: &mut Found) -> Vec<(String, Options
     }
     let mut sets = Vec::new();
     for given in given {
-        for seats in subject.seats().0..=subject.seats().1 {
+        for seats in rules.seats().0..=rules.seats().1 {
             let shown = given
                 .iter()
                 .map(|(name, value)| format!("{name}={value}, "));
             let label = shown.collect::<String>() + &units::plural(seats as u64, "seat");
-            match subject.resolve(&given, seats) {
+            match rules.resolve(&given, seats) {
                 Ok((options, seats)) => sets.push((label, options, seats)),
                 // The rules say what goes together.
                 Err(OptionsError::Excluded(_)) if !given.is_empty() => {}

@@ -1,15 +1,15 @@
 //! The games of a check: decisions of an agent in play, in two processes.
 
-use arena_report::units;
 use std::collections::{BTreeMap, BTreeSet};
 
-use arena_games::RulesetInfo;
 use arena_model::GameRecord;
+use arena_report::units;
 use arena_wire::{convert, v1};
 use arena_worker::{
     AgentOptions, play_games,
     supervise::{Limits, Outputs},
 };
+use itertools::Itertools;
 
 use super::{
     Found, Report, Step,
@@ -18,6 +18,7 @@ use super::{
 use crate::{
     failure::{Failure, Outcome},
     output::note,
+    rules::Rules,
 };
 
 /// Number of games that differ only in their seeds, to find out whether an agent uses them.
@@ -81,18 +82,17 @@ fn judge_output((bytes, games): (u64, u64)) -> Result<String, String> {
 
 impl Checked<'_> {
     /// Plays all variants of the rulesets. Returns the number of problems.
-    pub async fn play(&self, rulesets: &[String], report: &mut Report) -> Outcome<u64> {
+    pub async fn play(&self, rulesets: &[Rules], report: &mut Report) -> Outcome<u64> {
         let mut problems = Problems::default();
-        for ruleset in rulesets {
-            let info = arena_games::ruleset(ruleset).map_err(Failure::usage)?;
-            let required = convert::required_options(self.bot, ruleset);
+        for rules in rulesets {
+            let required = convert::required_options(self.bot, rules.name());
             let mut seen = BTreeSet::new();
-            for (place, variant) in variants(info, &required).iter().enumerate() {
+            for (place, variant) in variants(rules, &required).iter().enumerate() {
                 let is_right = self
-                    .play_variant(info, variant, &mut seen, &mut problems)
+                    .play_variant(rules, variant, &mut seen, &mut problems)
                     .await?;
                 if place == 0 && is_right {
-                    problems.wrong_seed_use += self.check_seeds(info, variant).await?;
+                    problems.wrong_seed_use += self.check_seeds(rules, variant).await?;
                 }
             }
         }
@@ -113,7 +113,7 @@ impl Checked<'_> {
         let played = format!(
             "{} of {}",
             units::plural(games, "game"),
-            rulesets.join(", ")
+            rulesets.iter().map(Rules::name).join(", ")
         );
         report.judge(Step::Games, judge(faults, played, "fault"));
         if faults > 0 {
@@ -143,7 +143,7 @@ impl Checked<'_> {
     /// agent's output is not shown again for a message that is in `seen`.
     async fn play_variant(
         &self,
-        info: &RulesetInfo,
+        rules: &Rules,
         variant: &Variant,
         seen: &mut BTreeSet<String>,
         problems: &mut Problems,
@@ -152,8 +152,8 @@ impl Checked<'_> {
         // One process plays all games at once, as workers do, and the other one after
         // another.
         let (first, second) = tokio::join!(
-            self.games(info, variant, &games, games.len()),
-            self.games(info, variant, &games, 1)
+            self.games(rules, variant, &games, games.len()),
+            self.games(rules, variant, &games, 1)
         );
         let (first, second) = (first?, second?);
         let name = &variant.name;
@@ -199,9 +199,9 @@ impl Checked<'_> {
 
     /// Plays games that differ only in their seeds; returns the number of false
     /// declarations.
-    async fn check_seeds(&self, info: &RulesetInfo, variant: &Variant) -> Outcome<u64> {
-        let built = arena_games::build(info.name, &variant.options, variant.seats)
-            .map_err(Failure::usage)?;
+    async fn check_seeds(&self, rules: &Rules, variant: &Variant) -> Outcome<u64> {
+        let built = rules.build(&variant.options, variant.seats);
+        let built = built.map_err(Failure::usage)?;
         if built.has_chance() {
             return Ok(0);
         }
@@ -212,10 +212,10 @@ impl Checked<'_> {
             ..Game::Alone.assignment(variant)
         });
         let games: Vec<_> = games.collect();
-        let played = self.games(info, variant, &games, games.len()).await?;
+        let played = self.games(rules, variant, &games, games.len()).await?;
         let courses = { played.records.values() }.map(GameRecord::course);
         let different = courses.collect::<BTreeSet<_>>().len();
-        Ok(self.note_seed_use(info.name, games.len(), different))
+        Ok(self.note_seed_use(rules.name(), games.len(), different))
     }
 
     /// Reports whether games with other seeds differed, and compares that with the bot's
@@ -242,27 +242,27 @@ impl Checked<'_> {
     /// Plays games in a process of their own.
     async fn games(
         &self,
-        info: &RulesetInfo,
+        rules: &Rules,
         variant: &Variant,
         games: &[v1::GameAssignment],
         at_once: usize,
     ) -> Outcome<Games> {
-        let setup = self.setup(info, variant);
+        let setup = self.setup(rules, variant);
         let outputs = Outputs::default();
         let options = AgentOptions {
             outputs: Some(outputs.clone()),
             ..AgentOptions::of_executable(std::env::current_exe()?).confined()
         };
-        let provider = self.found.provider();
+        let provider = self.found.provider_with(rules.file());
         let reports = play_games(setup, games.to_vec(), at_once, provider, options)
             .await
             .map_err(Failure::failed)?;
         Games::new(reports, outputs)
     }
 
-    fn setup(&self, info: &RulesetInfo, variant: &Variant) -> v1::TournamentSetup {
+    fn setup(&self, rules: &Rules, variant: &Variant) -> v1::TournamentSetup {
         let of_ruleset = |option: &&v1::BotOption| {
-            option.rulesets.is_empty() || option.rulesets.iter().any(|known| known == info.name)
+            option.rulesets.is_empty() || option.rulesets.iter().any(|known| known == rules.name())
         };
         let value = |option: &v1::BotOption| v1::OptionValue {
             name: option.name.clone(),
@@ -289,8 +289,9 @@ impl Checked<'_> {
         };
         v1::TournamentSetup {
             tournament_id: "check".to_owned(),
-            ruleset: info.name.to_owned(),
-            rules_version: info.version,
+            ruleset: rules.name().to_owned(),
+            rules_version: rules.version(),
+            rules: rules.as_package(),
             options: convert::options_to_wire(&variant.options),
             seats: variant.seats as u32,
             agents: vec![agent, opponent],

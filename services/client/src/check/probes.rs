@@ -18,7 +18,7 @@ use super::{
     samples::Samples,
     steps::{Report, Step, Verdict},
 };
-use crate::failure::Outcome;
+use crate::{failure::Outcome, rules::Rules};
 
 /// Decisions of each ruleset that are asked in different ways.
 const SAMPLES: usize = 32;
@@ -64,11 +64,10 @@ impl Checked<'_> {
     }
 
     /// Asks decisions of these rulesets in all ways.
-    pub async fn ask(&self, rulesets: &[String], report: &mut Report) -> Outcome {
-        let samples = rulesets.iter().enumerate().map(|(place, ruleset)| {
-            let info = arena_games::ruleset(ruleset).map_err(crate::failure::Failure::usage)?;
+    pub async fn ask(&self, rulesets: &[Rules], report: &mut Report) -> Outcome {
+        let samples = rulesets.iter().enumerate().map(|(place, rules)| {
             let details = !self.description.omit_move_details;
-            let samples = Samples::new(info, self.bot, details, place as u64 + 1, SAMPLES);
+            let samples = Samples::new(rules, self.bot, details, place as u64 + 1, SAMPLES);
             samples.map(|samples| samples.with_nodes(self.nodes))
         });
         let samples: Vec<Samples> = samples.collect::<Outcome<_>>()?;

@@ -1,11 +1,13 @@
 //! Decisions of random games, to ask an agent without a game.
 
 use arena_engine::{AgentRng, AnyGame, Opening, Setup, Status};
-use arena_games::RulesetInfo;
 use arena_model::BlockSeed;
 use arena_wire::{convert, v1};
 
-use crate::failure::{Failure, Outcome};
+use crate::{
+    failure::{Failure, Outcome},
+    rules::Rules,
+};
 
 /// Decisions of a ruleset with the options that the bot requires, else the default ones, and their
 /// context.
@@ -17,18 +19,18 @@ pub(super) struct Samples {
 impl Samples {
     /// Plays random games until there are `count` decisions. The same seed gives the same ones.
     pub(super) fn new(
-        info: &RulesetInfo,
+        rules: &Rules,
         bot: &v1::Bot,
         details: bool,
         seed: u64,
         count: usize,
     ) -> Outcome<Self> {
-        let required = convert::required_options(bot, info.name);
-        let (options, seats) =
-            arena_games::resolve(info.name, &required, None).map_err(Failure::usage)?;
-        let game = arena_games::build(info.name, &options, seats).map_err(Failure::usage)?;
+        let name = rules.name();
+        let required = convert::required_options(bot, name);
+        let (options, seats) = rules.resolve_default(&required).map_err(Failure::usage)?;
+        let game = rules.build(&options, seats).map_err(Failure::usage)?;
         let of_ruleset = |option: &&v1::BotOption| {
-            option.rulesets.is_empty() || option.rulesets.iter().any(|known| known == info.name)
+            option.rulesets.is_empty() || option.rulesets.iter().any(|known| known == name)
         };
         let bot_options = bot.options.iter().filter(of_ruleset);
         let bot_options = bot_options.map(|option| v1::OptionValue {
@@ -37,8 +39,8 @@ impl Samples {
         });
         let mut samples = Self {
             context: v1::GameContext {
-                ruleset: info.name.to_owned(),
-                rules_version: info.version,
+                ruleset: name.to_owned(),
+                rules_version: rules.version(),
                 options: convert::options_to_wire(&options),
                 seats: seats as u32,
                 bot: bot.name.clone(),
@@ -50,6 +52,11 @@ impl Samples {
         let mut rng = AgentRng::new(seed);
         while samples.decisions.len() < count {
             samples.add_game(&*game, details, &mut rng, count)?;
+            if let Some(failure) = rules.failure() {
+                return Err(Failure::differs(format!(
+                    "{name}: the rules failed: {failure}"
+                )));
+            }
         }
         Ok(samples)
     }

@@ -213,13 +213,15 @@ fn check_url(url: &str) -> Outcome {
     )))
 }
 
-/// The file that is checked.
-struct LocalBinary(Option<PathBuf>);
+/// The files of a check, by their SHA-256.
+struct LocalFiles(Vec<(String, PathBuf)>);
 
-impl BinaryProvider for LocalBinary {
+impl BinaryProvider for LocalFiles {
     fn provide<'a>(&'a self, binary: &'a v1::BinarySource) -> Provided<'a> {
         let absent = || BinaryError::new(binary, "it is not on this machine".to_owned());
-        let path = self.0.clone().ok_or_else(absent);
+        let mut files = self.0.iter();
+        let file = files.find(|(sha256, _)| *sha256 == binary.sha256);
+        let path = file.map(|(_, path)| path.clone()).ok_or_else(absent);
         Box::pin(async { path })
     }
 }
@@ -236,6 +238,22 @@ impl Found {
 
     /// Provides only the content that is registered.
     pub fn provider(&self) -> Arc<dyn BinaryProvider> {
-        Arc::new(LocalBinary(self.file.as_ref().map(FileCopy::path)))
+        Arc::new(LocalFiles(self.files().collect()))
+    }
+
+    /// Provides another file as well, by its SHA-256.
+    pub(super) fn provider_with(
+        &self,
+        other: Option<(String, PathBuf)>,
+    ) -> Arc<dyn BinaryProvider> {
+        Arc::new(LocalFiles(self.files().chain(other).collect()))
+    }
+
+    fn files(&self) -> impl Iterator<Item = (String, PathBuf)> {
+        let file = match (&self.source, &self.file) {
+            (Source::Binary(binary), Some(file)) => Some((binary.sha256.clone(), file.path())),
+            _ => None,
+        };
+        file.into_iter()
     }
 }

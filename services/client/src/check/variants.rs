@@ -1,7 +1,8 @@
 //! The variants of a ruleset that a check plays.
 
 use arena_engine::options::Options;
-use arena_games::RulesetInfo;
+
+use crate::rules::Rules;
 
 /// One variant of a ruleset.
 pub(super) struct Variant {
@@ -12,27 +13,29 @@ pub(super) struct Variant {
 
 /// Each preset of a ruleset with each number of seats, unless it has other values of the required
 /// options; each set of options once.
-pub(super) fn variants(info: &RulesetInfo, required: &Options) -> Vec<Variant> {
+pub(super) fn variants(rules: &Rules, required: &Options) -> Vec<Variant> {
     let mut all: Vec<Variant> = Vec::new();
-    let presets = info.presets.iter().map(|preset| preset.name.as_str());
+    let presets = rules.presets().iter().map(|preset| preset.name.as_str());
     for preset in std::iter::once(None).chain(presets.map(Some)) {
         let given = match preset {
             None => required.clone(),
             Some(preset) => [("preset".to_owned(), preset.into())].into(),
         };
         let shown = preset.map_or_else(String::new, |name| format!(", preset {name}"));
-        for seats in info.seats.0..=info.seats.1 {
+        for seats in rules.seats().0..=rules.seats().1 {
             // A preset may support only one number of seats.
-            let Ok((options, seats)) = arena_games::resolve(info.name, &given, Some(seats)) else {
+            let (Ok((options, seats)), Ok((needed, _))) =
+                (rules.resolve(&given, seats), rules.resolve(required, seats))
+            else {
                 continue;
             };
-            let unmet = arena_games::unmet(info.name, required, &options);
-            if !unmet.is_ok_and(|unmet| unmet.is_empty()) {
+            let mut names = required.keys();
+            if !names.all(|name| options.get(name) == needed.get(name)) {
                 continue;
             }
             let same = |known: &Variant| known.seats == seats && known.options == options;
             if !all.iter().any(same) {
-                let name = format!("{}{shown}, {seats} seats", info.name);
+                let name = format!("{}{shown}, {seats} seats", rules.name());
                 all.push(Variant {
                     name,
                     options,
@@ -53,7 +56,7 @@ mod tests {
     #[test]
     fn variants_are_all_presets_and_seat_counts_once() {
         for info in arena_games::rulesets() {
-            let variants = variants(info, &Options::new());
+            let variants = variants(&Rules::Listed(info), &Options::new());
             for seats in info.seats.0..=info.seats.1 {
                 assert!(variants.iter().any(|it| it.seats == seats), "{}", info.name);
             }
@@ -72,7 +75,7 @@ mod tests {
         let names = |ruleset: &str, option: (&str, Value)| {
             let info = arena_games::ruleset(ruleset).expect("a ruleset");
             let required = [(option.0.to_owned(), option.1)].into();
-            let variants = variants(info, &required).into_iter();
+            let variants = variants(&Rules::Listed(info), &required).into_iter();
             variants.map(|variant| variant.name).collect::<Vec<_>>()
         };
         assert_eq!(

@@ -170,7 +170,7 @@ fn defects_are_named_by_their_step() {
 fn steps_that_were_not_tried_are_skipped() {
     let info = arena_games::ruleset("kalah").expect("a ruleset");
     let found = Found::default();
-    let report = report(&Subject::Listed(info), found)
+    let report = report(&Rules::Listed(info), found)
         .expect("a report")
         .to_text();
     for step in ["decisions", "positions", "end", "ranks"] {
@@ -182,7 +182,7 @@ fn steps_that_were_not_tried_are_skipped() {
 #[test]
 fn built_in_rulesets_pass_their_check() {
     for info in arena_games::rulesets() {
-        let report = check(&Subject::Listed(info), 1).expect("measured");
+        let report = check(&Rules::Listed(info), 1).expect("measured");
         assert_eq!(report.failed(), 0, "{}:\n{}", info.name, report.to_text());
     }
 }

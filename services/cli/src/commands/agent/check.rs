@@ -1,7 +1,7 @@
 //! `arena agent check`, and the query of an agent's description.
 
 use arena_report::units;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use arena_wire::{convert, v1, v1::agent::Source};
 use clap::Args;
@@ -9,11 +9,14 @@ use itertools::Itertools;
 use serde_json::json;
 
 use crate::{
+    access::AccessArgs,
+    commands::rulesets::registered,
     failure::{Failure, Outcome},
     output::{self, Format, note},
 };
-use arena_client::check::{
-    Checked, Found, Report, Step, Target, describe, own_rulesets, wrong_names,
+use arena_client::{
+    check::{Checked, Found, Report, Step, Target, describe, own_rulesets, wrong_names},
+    rules::Rules,
 };
 
 /// Environment variables through which runtimes find files outside the agent.
@@ -36,9 +39,18 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     bot: Option<String>,
 
-    /// Ruleset to play [default: every ruleset that the bot plays]
+    /// Ruleset to play: one of `arena rulesets`, or a registered package [default: every ruleset of
+    /// `arena rulesets` that the bot plays]
     #[arg(long)]
     ruleset: Option<String>,
+
+    /// Package of the rules of --ruleset that need not be registered: an executable file, or a folder
+    /// or archive that contains an arena-agent.toml
+    #[arg(long, value_name = "PATH", requires = "ruleset", conflicts_with_all = ["coordinator", "data"])]
+    package: Option<PathBuf>,
+
+    #[command(flatten)]
+    access: AccessArgs,
 
     /// Positions that the bot may search for each move [default: no limit; 1000 with --uci]
     #[arg(long, value_name = "N")]
@@ -110,13 +122,15 @@ impl CheckArgs {
         }
         let bots = units::plural(description.bots.len().max(1) as u64, "bot");
         report.judge(Step::Hello, Ok(bots));
-        if !own.is_empty() {
-            let names = own.join(", ");
+        let unplayed = own.iter().filter(|&it| self.ruleset.as_ref() != Some(it));
+        for name in unplayed {
             note(format!(
-                "{names}: not built in, so the check plays no games of it: play some with `arena run`"
+                "{name} is not built in, so it is not played: check it with --ruleset {name} and \
+                 --package PATH, or --coordinator URL if it is registered"
             ));
         }
-        let rulesets = self.rulesets(&bot)?;
+        let files = tempfile::tempdir()?;
+        let rulesets = self.rulesets(&bot, files.path()).await?;
         note_search_paths(&found);
         let problems = checked.play(&rulesets, &mut report).await?;
         if problems > 0 {
@@ -177,16 +191,39 @@ impl CheckArgs {
         })
     }
 
-    fn rulesets(&self, bot: &v1::Bot) -> Outcome<Vec<String>> {
-        if let Some(ruleset) = &self.ruleset {
-            arena_games::ruleset(ruleset).map_err(Failure::usage)?;
-            return Ok(vec![ruleset.clone()]);
+    /// The rules of the games, with the files of packages in a folder.
+    async fn rulesets(&self, bot: &v1::Bot, folder: &Path) -> Outcome<Vec<Rules>> {
+        let Some(name) = &self.ruleset else {
+            return Ok(arena_games::rulesets()
+                .iter()
+                .filter(|info| {
+                    bot.rulesets.is_empty() || bot.rulesets.iter().any(|it| it == info.name)
+                })
+                .map(Rules::Listed)
+                .collect());
+        };
+        if !bot.rulesets.is_empty() && !bot.rulesets.contains(name) {
+            return Err(Failure::usage(format!(
+                "bot \"{}\" does not play {name}, but {}",
+                bot.name,
+                bot.rulesets.iter().format(", ")
+            )));
         }
-        Ok(arena_games::rulesets()
-            .iter()
-            .map(|info| info.name.to_owned())
-            .filter(|name| bot.rulesets.is_empty() || bot.rulesets.contains(name))
-            .collect())
+        let rules = match (&self.package, arena_games::ruleset(name)) {
+            (Some(_), Ok(_)) => {
+                return Err(Failure::usage(format!(
+                    "{name} is built in: leave out --package, or give another name"
+                )));
+            }
+            (Some(path), Err(_)) => Rules::of_path(name, path.clone(), Vec::new(), false)?,
+            (None, Ok(info)) => Rules::Listed(info),
+            (None, Err(unknown)) => {
+                let found = registered::fetch(self.access.clone(), name, unknown, folder);
+                let (file, binary) = found.await?;
+                Rules::of_fetched(name, file, binary, false)?
+            }
+        };
+        Ok(vec![rules])
     }
 }
 

@@ -2,16 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use arena_client::{
-    check::Target,
-    ruleset_check::{self, Subject},
-};
+use arena_client::{rules::Rules, ruleset_check};
 use arena_report::units;
-use arena_wire::v1::{self, agent::Source};
-use arena_worker::{
-    AgentOptions, BinaryProvider, CoordinatorBinaries,
-    rules::{RulesHost, RulesSource},
-};
 use clap::Args;
 use serde_json::json;
 
@@ -74,46 +66,27 @@ impl CheckArgs {
             Ok(info) => info,
             Err(unknown) => return self.check_registered(unknown).await,
         };
-        let report = ruleset_check::check(&Subject::Listed(info), self.games.unwrap_or(10_000))?;
+        let report = ruleset_check::check(&Rules::Listed(info), self.games.unwrap_or(10_000))?;
         self.print(info.name, &report)
     }
 
     /// Checks the package of a registered ruleset, as workers start it.
     async fn check_registered(&self, unknown: impl std::fmt::Display) -> Outcome {
-        let name = &self.ruleset;
-        let (access, found) = registered::find(self.access.clone(), name, unknown).await?;
-        let folder = tempfile::tempdir()?;
-        let binaries = CoordinatorBinaries::new(&access.url, &access.credentials, folder.path());
-        let package = found.rules.and_then(|rules| rules.package);
-        let checked = async {
-            let package = package.ok_or_else(|| Failure::failed("it has no package"))?;
-            let fetched = binaries.map_err(Failure::failed)?.provide(&package).await;
-            self.check_package(name, fetched.map_err(Failure::failed)?, &package)
-        };
-        let checked = checked.await;
-        checked.and(access.close().await)
+        let (name, folder) = (&self.ruleset, tempfile::tempdir()?);
+        let fetched = registered::fetch(self.access.clone(), name, unknown, folder.path());
+        let (file, binary) = fetched.await?;
+        self.check_package(name, &Rules::of_fetched(name, file, binary, true)?)
     }
 
     fn check_path(&self, path: &Path) -> Outcome {
-        let target = Target::of_package(path.to_owned(), self.args.clone());
-        let found = target.find()?;
-        let (Source::Binary(binary), Some(file)) = (&found.source, &found.file) else {
-            return Err(Failure::usage("rules need a file or a folder"));
-        };
-        self.check_package(&name_of(path), file.path(), binary)
+        let name = name_of(path);
+        let rules = Rules::of_path(&name, path.to_owned(), self.args.clone(), true)?;
+        self.check_package(&name, &rules)
     }
 
-    fn check_package(&self, name: &str, file: PathBuf, binary: &v1::BinarySource) -> Outcome {
-        let program = std::env::current_exe()?;
-        let options = AgentOptions::of_executable(program).confined();
-        let source = RulesSource::of_binary(file, binary);
-        let host = RulesHost::for_check(name, source, &options)?;
-        let rules = host.describe().map_err(|failure| {
-            Failure::differs(format!("the rules do not describe themselves: {failure}"))
-        })?;
-        let subject = Subject::package(host, rules);
-        let report = ruleset_check::check(&subject, self.games.unwrap_or(100))?;
-        self.print(subject.name(), &report)
+    fn check_package(&self, name: &str, rules: &Rules) -> Outcome {
+        let report = ruleset_check::check(rules, self.games.unwrap_or(100))?;
+        self.print(name, &report)
     }
 
     fn print(&self, name: &str, report: &arena_client::check::Report) -> Outcome {

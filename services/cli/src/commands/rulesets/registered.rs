@@ -1,8 +1,11 @@
 //! Rulesets that are registered packages.
 
+use std::path::{Path, PathBuf};
+
 use arena_client::access::Access;
 use arena_model::rules::RulesDescription;
 use arena_wire::v1;
+use arena_worker::{BinaryProvider, CoordinatorBinaries};
 
 use super::{About, register::SHOWN};
 use crate::{
@@ -54,6 +57,26 @@ pub(super) async fn find(
                 .unwrap_or_else(|| unknown(", and none of this name is registered")))
         }
     }
+}
+
+/// Fetches the package of a registered ruleset to a folder; see [`find`].
+pub(crate) async fn fetch(
+    place: AccessArgs,
+    name: &str,
+    unknown: impl std::fmt::Display,
+    folder: &Path,
+) -> Outcome<(PathBuf, v1::BinarySource)> {
+    let (access, found) = find(place, name, unknown).await?;
+    let package = found.rules.and_then(|rules| rules.package);
+    let fetched = async {
+        let package = package.ok_or_else(|| Failure::failed("it has no package"))?;
+        let binaries = CoordinatorBinaries::new(&access.url, &access.credentials, folder);
+        let file = binaries.map_err(Failure::failed)?.provide(&package).await;
+        Ok((file.map_err(Failure::failed)?, package))
+    };
+    let fetched = fetched.await;
+    access.close().await?;
+    fetched
 }
 
 /// Prints what a package says of itself.
