@@ -106,7 +106,26 @@ fn kit_of_rules_passes_its_check() {
     let _ = world.arena(&new).ok();
     let check = ["rulesets", "check", "mine", "--games", "9"];
     let checked = world.arena(&check).ok().stdout;
-    assert!(!checked.contains("skipped"), "{checked}");
+    let mut skipped = checked.lines().filter(|line| line.contains("skipped"));
+    let values = skipped.next().expect("the game has no values");
+    assert!(
+        values.contains("values") && skipped.next().is_none(),
+        "{checked}"
+    );
+}
+
+#[test]
+fn chance_that_never_comes_fails_the_check() {
+    let world = World::with_python();
+    hostile(&world, "none");
+    let file = world.folder().join("none/game.py");
+    let text = fs::read_to_string(&file).expect("rules");
+    let text = text.replace("    version = 1\n", "    version = 1\n    chance = True\n");
+    fs::write(&file, text).expect("written");
+    let check = ["rulesets", "check", "none", "--games", "4"];
+    let _ = world.arena(&check).fails(3, &["step"]);
+    let checked = world.arena(&check).transcript();
+    assert!(checked.contains("had no chance node"), "{checked}");
 }
 
 #[test]
@@ -211,6 +230,15 @@ fn rules_that_change_their_answers_are_named() {
     );
 }
 
+/// Processes that follow the same games remember the same.
+#[test]
+fn rules_that_remember_where_the_game_is_are_named() {
+    fails_in_play(
+        "place",
+        "two processes answer the same question differently",
+    );
+}
+
 /// Two processes that get the same questions remember the same.
 #[test]
 fn rules_that_remember_their_questions_fail_the_check() {
@@ -244,8 +272,25 @@ fn agents_may_play_registered_rulesets_alone() {
     let _ = arena(&["rulesets", "register", "pig", "--package", "rulesets"]);
     let registered = arena(&[&register[..], &["--replace"]].concat()).stderr;
     assert!(!registered.contains("warning"), "{registered}");
-    let checked = world.arena(&["agent", "check", "agent"]).transcript();
-    assert!(checked.contains("pig: not built in"), "{checked}");
+    let check = ["agent", "check", "agent"];
+    let _ = world.arena(&check).fails(
+        2,
+        &["nothing was checked", "plays only pig", "--package PATH"],
+    );
+    let by_path = ["--ruleset", "pig", "--package", "rulesets"];
+    let checked = world
+        .arena(&[&check[..], &by_path].concat())
+        .ok()
+        .transcript();
+    assert!(checked.contains("games of pig"), "{checked}");
+    assert!(!checked.contains("FAILED"), "{checked}");
+    let by_name = [&check[..], &["--ruleset", "pig"], &of].concat();
+    let checked = world.arena(&by_name).ok().transcript();
+    assert!(checked.contains("games of pig"), "{checked}");
+    let unknown = [&check[..], &["--ruleset", "snap"], &of].concat();
+    let _ = world
+        .arena(&unknown)
+        .fails(2, &["does not play snap, but pig"]);
     let spec = world.write("pig.toml", spec("pig", "pig", 5, &["mine", "random"], ""));
     let played = arena(&["run", &spec]).transcript();
     assert!(played.contains("10/10 games"), "{played}");

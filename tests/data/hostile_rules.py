@@ -21,6 +21,7 @@ class Hostile:
         self.applied = 0
 
     def initial(self):
+        self.path = []
         return {"moves": 0, "text": ""}
 
     def next(self, state):
@@ -46,6 +47,10 @@ class Hostile:
             # The same in two processes that are asked the same.
             self.applied += 1
             state["text"] = str(self.applied)
+        if MODE == "place":
+            # The moves so far, as the rules remember them.
+            self.path = self.path[: moves - 1] + [event]
+            state["text"] = str(self.path)
         if MODE == "state":
             state["text"] = "x" * (2000 * moves)
         return state

@@ -182,6 +182,14 @@ impl Rules {
         }
     }
 
+    /// What the description of a package promises; none for a ruleset of this program.
+    pub(crate) fn description(&self) -> Option<&RulesDescription> {
+        match self {
+            Self::Listed(_) => None,
+            Self::Package(package) => Some(&package.rules),
+        }
+    }
+
     pub(crate) fn seats(&self) -> (usize, usize) {
         match self {
             Self::Listed(info) => info.seats,

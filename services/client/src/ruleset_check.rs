@@ -116,6 +116,7 @@ struct Found {
     games: u64,
     games_ended: u64,
     positions: u64,
+    chance_nodes: u64,
     events_most: u32,
     bytes_most: usize,
     /// Events after which a game counts as endless.
@@ -187,6 +188,14 @@ pub fn check(rules: &Rules, games: u64) -> Outcome<Report> {
             }
         }
     }
+    let found_games = found.games_ended;
+    let promises_chance = rules.description().is_some_and(|it| it.chance);
+    if promises_chance && found.chance_nodes == 0 && found_games > 0 {
+        found.expect(RulesetStep::Chance, false, rules.name(), || {
+            let games = units::plural(found_games, "game");
+            format!("chance is true in the description, but {games} had no chance node")
+        });
+    }
     if let Some(failure) = rules.failure() {
         let step = step_of(failure.cause);
         found.expect(step, false, rules.name(), || failure.message);
@@ -202,6 +211,13 @@ fn report(rules: &Rules, mut found: Found) -> Outcome<Report> {
         units::plural(found.positions, "position"),
     );
     let is_sound = found.problems.is_empty();
+    let (has_chance, description) = (found.chance_nodes > 0, rules.description());
+    let has = |step| match step {
+        RulesetStep::Chance => has_chance,
+        RulesetStep::Values => description.is_none_or(|it| it.values),
+        RulesetStep::Board => description.is_none_or(|it| it.draws),
+        _ => true,
+    };
     for &step in RulesetStep::VARIANTS {
         let detail = match step {
             // What was not tried has not passed.
@@ -210,6 +226,11 @@ fn report(rules: &Rules, mut found: Found) -> Outcome<Report> {
                 && !found.problems.contains_key(&step) =>
             {
                 report.add(step, Verdict::Skipped, "no game came to its end");
+                continue;
+            }
+            // Nothing was promised.
+            _ if !has(step) && !found.problems.contains_key(&step) => {
+                report.add(step, Verdict::Skipped, "it has none");
                 continue;
             }
             RulesetStep::Speed if !is_sound => {
@@ -263,8 +284,10 @@ fn remedy(rules: &Rules, step: RulesetStep) -> &'static str {
         RulesetStep::Description => "correct the answer to `describe`",
         RulesetStep::Options => "correct the bounds of the option",
         RulesetStep::Panics => "answer every question within 4 seconds, and with one line",
-        RulesetStep::Decisions | RulesetStep::Chance => {
-            "keep the bounds of services/games/PROTOCOL.md"
+        RulesetStep::Decisions => "keep the bounds of services/games/PROTOCOL.md",
+        RulesetStep::Chance => {
+            "keep the bounds of services/games/PROTOCOL.md, and say `chance` in the description if \
+             and only if there are chance nodes: without chance, games begin with openings"
         }
         RulesetStep::Values => "make values add up to half a million for each seat",
         RulesetStep::Positions => "put everything that the game depends on into the state",

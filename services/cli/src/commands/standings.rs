@@ -192,7 +192,7 @@ pub(crate) async fn show_checked(
 }
 
 /// Fails if a tournament has games, and all of them have faults or are void.
-pub(crate) fn check_played(standings: &v1::Standings) -> Outcome {
+fn check_played(standings: &v1::Standings) -> Outcome {
     let id = &standings.tournament_id;
     let agents = &standings.agents;
     let played = |agent: &v1::AgentStanding| agent.wins + agent.draws + agent.losses > 0;
@@ -210,18 +210,25 @@ pub(crate) fn check_played(standings: &v1::Standings) -> Outcome {
     Ok(())
 }
 
-/// Fails if standings include games whose records are known to be false.
+/// Fails if standings include games whose records are known to be false, or may be.
 fn check_sound(standings: &v1::Standings) -> Outcome {
-    let refuted = standings.audits.as_ref().map_or(0, |audits| audits.refuted);
-    if refuted == 0 {
-        return Ok(());
-    }
+    let audits = standings.audits.unwrap_or_default();
     let id = &standings.tournament_id;
-    Err(Failure::differs(format!(
-        "the standings are not sound: a third play refuted the records of {}; see `arena audit \
-         list {id}`, then replay them with `arena tournament retry {id}`",
-        units::plural(refuted, "game")
-    )))
+    if audits.refuted > 0 {
+        return Err(Failure::differs(format!(
+            "the standings are not sound: a third play refuted the records of {}; see `arena audit \
+             list {id}`, then replay them with `arena tournament retry {id}`",
+            units::plural(audits.refuted, "game")
+        )));
+    }
+    if audits.disputed > 0 {
+        return Err(Failure::differs(format!(
+            "the standings are not final: two workers sent different records of {}, which a third \
+             worker has to play; see `arena audit list {id}`",
+            units::plural(audits.disputed, "game")
+        )));
+    }
+    Ok(())
 }
 
 async fn ask(

@@ -64,8 +64,9 @@ Examples:
     Show(OneArgs),
     /// Follow a tournament to its end, then show its standings
     #[command(after_help = "\
-The exit code is 0 if the tournament finished, and 1 if it was cancelled or if it
-paused itself. If a user paused the tournament, the command waits until it resumes.
+The exit code is 0 if the tournament finished, 1 if it was cancelled or if it paused
+itself, and 3 if an expectation of its spec fails or if records are disputed or refuted
+(`arena audit list`). If a user paused the tournament, the command waits until it resumes.
 On a terminal, progress is drawn in place. Without a terminal, or with NO_COLOR or
 TERM=dumb, progress is printed line by line.
 
@@ -450,7 +451,11 @@ async fn follow(
     let (client, id) = (&mut access.client, &tournament.tournament_id);
     let mut progress = Progress::watched();
     let last = progress::follow(client, id, &mut progress, timeout).await?;
-    let standings = standings::show(client, id, output).await?;
-    progress::check_finished(&last)?;
-    standings::check_played(&standings)
+    if let Err(unfinished) = progress::check_finished(&last) {
+        standings::show(client, id, output).await?;
+        return Err(unfinished);
+    }
+    let tournament = arena_report::records::tournament(client, id).await?;
+    let expectations = arena_report::expectations(&tournament, &[])?;
+    standings::show_checked(client, id, output, false, &expectations).await
 }

@@ -99,6 +99,7 @@ fn check_decision<G: Game>(game: &G, state: &G::State, label: &str, found: &mut 
 }
 
 fn check_chance<G: Game>(game: &G, state: &G::State, label: &str, found: &mut Found) -> Next {
+    found.chance_nodes += 1;
     let weights = game.weights(state);
     let sum: u64 = weights.iter().map(|&weight| u64::from(weight)).sum();
     let are_weights =

@@ -163,7 +163,7 @@ impl Core {
         charged: Charged,
     ) -> Vec<Change> {
         let game = format!("{}/{index}", info.id);
-        let charges_agent = matches!(charged, Charged::Agent { .. });
+        let charges_agent = charged == Charged::Agent;
         let stored = StoredDispute {
             dispute,
             third_play: Some((confirmed, charges_agent)),
@@ -181,7 +181,7 @@ impl Core {
         }
         let process = match charged {
             Charged::Process(process) => process,
-            Charged::Agent { acquits } => {
+            Charged::Agent => {
                 let agent = dispute
                     .agent
                     .and_then(|it| info.agents.get(usize::from(it)));
@@ -190,7 +190,7 @@ impl Core {
                     agent,
                     "an agent is not deterministic: a third play differs"
                 );
-                changes.extend(acquits.into_iter().flat_map(|it| self.acquit(info, it)));
+                changes.extend(self.acquit(info));
                 return changes;
             }
         };
@@ -210,25 +210,26 @@ impl Core {
         changes
     }
 
-    /// A process was charged for games of an agent that is not deterministic. Returns the changes to
-    /// store.
-    fn acquit(&mut self, info: &Info, process: WorkerProcess) -> Vec<Change> {
+    /// Acquits the processes that were charged for games of an agent that is not deterministic.
+    /// Returns the changes to store.
+    fn acquit(&mut self, info: &Info) -> Vec<Change> {
         let number = self.tournaments.get(&*info.id).and_then(|it| it.number);
         let Some(number) = number else {
             return Vec::new();
         };
-        let name = self.process_name(process);
-        let charges = self.ledger.acquit(number, process);
-        tracing::warn!(
-            worker = name,
-            games = charges.len(),
-            "a worker process leaves quarantine: an agent caused the differences"
-        );
-        self.unpark = true;
+        let charges = self.ledger.acquit(number);
+        let acquitted: BTreeSet<_> = charges.iter().map(Charge::process).collect();
         let mut changes = Vec::new();
-        if let WorkerProcess::Process(number) = process {
-            let key = format!("{QUARANTINE}{number:x}");
-            changes.push(change(Collection::Meta, key, None));
+        for process in acquitted {
+            tracing::warn!(
+                worker = self.process_name(process),
+                "a worker process leaves quarantine: an agent caused the differences"
+            );
+            self.unpark = true;
+            if let WorkerProcess::Process(number) = process {
+                let key = format!("{QUARANTINE}{number:x}");
+                changes.push(change(Collection::Meta, key, None));
+            }
         }
         let mut documents = BTreeSet::new();
         for Charge {

@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Assigned, AuditRecord, AuditSample, Bitmap, Dispute, RestoredAudits, Settled, WorkerId,
+    Assigned, AuditRecord, AuditSample, Bitmap, Dispute, Owner, RestoredAudits, Settled, WorkerId,
     WorkerProcess,
     claims::Claims,
     disputes::{Charge, Charged, Confirmed, Disputes},
@@ -391,15 +391,14 @@ impl Audits {
         }
     }
 
-    /// Stores the result of comparing the record that a worker of process `of` sent. `is_own` is
-    /// true if that process and another one have the same owner.
+    /// Stores the result of comparing the record that a worker of process `of` sent.
     pub(super) fn settle(
         &mut self,
         index: u64,
         worker: WorkerId,
         of: WorkerProcess,
         record: AuditRecord,
-        is_own: impl Fn(WorkerProcess) -> bool,
+        owner: impl Fn(WorkerProcess) -> Option<Owner>,
     ) -> (Settled, WorkerProcess) {
         let Some(by) = self.take_compared(index, worker) else {
             return (Settled::Nothing, WorkerProcess::Unknown);
@@ -409,7 +408,8 @@ impl Audits {
             AuditRecord::Differs { hash, .. } => Some(hash),
             AuditRecord::Same | AuditRecord::Sample => None,
         };
-        if let Some((dispute, confirmed, charged)) = self.disputes.settle(index, hash) {
+        let third = self.disputes.settle(index, hash, of, &owner);
+        if let Some((dispute, confirmed, charged)) = third {
             // If the agent is charged, none of its records is the right one.
             if confirmed == Confirmed::Other && matches!(charged, Charged::Process(_)) {
                 self.refuted.insert(index);
@@ -417,7 +417,8 @@ impl Audits {
             return (Settled::Third(dispute, confirmed, charged), by.first);
         }
         self.audited.insert(index);
-        if is_own(by.first) {
+        let is_own = owner(of).is_some() && owner(of) == owner(by.first);
+        if is_own || by.first == of {
             self.own.insert(index);
         }
         let settled = match record {
@@ -443,7 +444,7 @@ impl Audits {
         (settled, by.first)
     }
 
-    /// The games of the process that was acquitted last. Their records stand.
+    /// The games of the processes that were acquitted last. Their records stand.
     pub(super) fn take_acquitted(&mut self) -> Vec<Charge> {
         let charges = self.disputes.take_acquitted();
         for charge in &charges {

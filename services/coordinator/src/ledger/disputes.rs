@@ -10,10 +10,12 @@
 //! An agent that answers differently now and then makes such games on every process. So as soon as
 //! a second process would be charged for the same agent, the agent is charged, for these and all
 //! later games, and the first process is acquitted: it leaves quarantine, and its records stand.
+//! Processes of one owner count as one if those that contradict them have other owners: an owner
+//! who lies can start any number of them.
 
 use std::collections::BTreeMap;
 
-use super::{AuditSample, Bitmap, WorkerProcess};
+use super::{AuditSample, Bitmap, Owner, WorkerProcess};
 
 /// Maximum number of open disputes of a tournament. Further differences are not settled.
 const OPEN_MAX: usize = 4096;
@@ -47,11 +49,9 @@ pub enum Confirmed {
 pub enum Charged {
     /// A worker process, which has to go into quarantine if it is known.
     Process(WorkerProcess),
-    /// The agent whose move differs first.
-    Agent {
-        /// The process that was charged for the games of this agent before.
-        acquits: Option<WorkerProcess>,
-    },
+    /// The agent whose move differs first. Processes that were charged for its games before are
+    /// acquitted.
+    Agent,
 }
 
 /// A settled dispute for which a process was charged.
@@ -65,10 +65,30 @@ pub struct Charge {
     pub confirmed: Confirmed,
 }
 
+impl Charge {
+    /// The process that was charged.
+    #[must_use]
+    pub fn process(&self) -> WorkerProcess {
+        match self.confirmed {
+            Confirmed::Durable => self.dispute.second,
+            Confirmed::Other | Confirmed::Neither => self.dispute.first,
+        }
+    }
+
+    /// The process that sent the record which the third play confirmed.
+    fn confirmed_process(&self) -> WorkerProcess {
+        match self.confirmed {
+            Confirmed::Durable => self.dispute.first,
+            Confirmed::Other | Confirmed::Neither => self.dispute.second,
+        }
+    }
+}
+
 /// Who is charged for the games of an agent.
 #[derive(Debug)]
 enum Culprit {
-    Process(WorkerProcess, Vec<Charge>),
+    /// A process, or several of this owner.
+    Processes(Option<Owner>, Vec<Charge>),
     Agent,
 }
 
@@ -132,7 +152,7 @@ pub(super) struct Disputes {
     waiting: usize,
     /// Who is charged for each agent.
     charged: BTreeMap<Option<u16>, Culprit>,
-    /// The games of the process that was acquitted last.
+    /// The games of the processes that were acquitted last.
     acquitted: Vec<Charge>,
 }
 
@@ -170,53 +190,67 @@ impl Disputes {
         true
     }
 
-    /// Settles a dispute by a third record, with its hash if it differs from the durable one.
-    /// Returns none if the game is not disputed.
+    /// Settles a dispute by the record of a third process, with its hash if it differs from the
+    /// durable one. Returns none if the game is not disputed.
     pub(super) fn settle(
         &mut self,
         index: u64,
         differing: Option<[u8; 32]>,
+        third: WorkerProcess,
+        owner: impl Fn(WorkerProcess) -> Option<Owner>,
     ) -> Option<(Dispute, Confirmed, Charged)> {
         let (dispute, waits) = self.open.remove(&index)?;
         self.waiting -= usize::from(waits);
-        let (confirmed, process) = match differing {
-            None => (Confirmed::Durable, dispute.second),
-            Some(hash) if hash == dispute.hash => (Confirmed::Other, dispute.first),
-            Some(_) => {
-                let charged = Charged::Agent { acquits: None };
-                return Some((dispute, Confirmed::Neither, charged));
-            }
+        let confirmed = match differing {
+            None => Confirmed::Durable,
+            Some(hash) if hash == dispute.hash => Confirmed::Other,
+            Some(_) => return Some((dispute, Confirmed::Neither, Charged::Agent)),
         };
         let charge = Charge {
             index,
             dispute,
             confirmed,
         };
-        Some((dispute, confirmed, self.charge(process, charge)))
+        Some((dispute, confirmed, self.charge(charge, third, owner)))
     }
 
-    fn charge(&mut self, process: WorkerProcess, charge: Charge) -> Charged {
+    fn charge(
+        &mut self,
+        charge: Charge,
+        third: WorkerProcess,
+        owner: impl Fn(WorkerProcess) -> Option<Owner>,
+    ) -> Charged {
+        let process = charge.process();
         if process == WorkerProcess::Unknown {
             return Charged::Process(process);
         }
+        let of = owner(process);
+        let witnesses = [charge.confirmed_process(), third];
+        let others_contradict = of.is_some()
+            && witnesses.into_iter().all(|it| {
+                let witness = owner(it);
+                witness.is_some() && witness != of
+            });
         let culprit = self.charged.entry(charge.dispute.agent);
-        let culprit = culprit.or_insert_with(|| Culprit::Process(process, Vec::new()));
+        let culprit = culprit.or_insert_with(|| Culprit::Processes(of.clone(), Vec::new()));
         match culprit {
-            Culprit::Process(first, games) if *first == process => {
-                games.push(charge);
+            Culprit::Processes(known, charges)
+                if charges.first().is_none_or(|it| it.process() == process)
+                    || others_contradict && *known == of =>
+            {
+                charges.push(charge);
                 Charged::Process(process)
             }
-            Culprit::Process(first, games) => {
-                let acquits = Some(*first);
-                self.acquitted = std::mem::take(games);
+            Culprit::Processes(_, charges) => {
+                self.acquitted = std::mem::take(charges);
                 *culprit = Culprit::Agent;
-                Charged::Agent { acquits }
+                Charged::Agent
             }
-            Culprit::Agent => Charged::Agent { acquits: None },
+            Culprit::Agent => Charged::Agent,
         }
     }
 
-    /// The games of the process that was acquitted last; empty afterwards.
+    /// The games of the processes that were acquitted last; empty afterwards.
     pub(super) fn take_acquitted(&mut self) -> Vec<Charge> {
         std::mem::take(&mut self.acquitted)
     }
@@ -235,6 +269,11 @@ mod tests {
 
     const ONE: WorkerProcess = WorkerProcess::Process(1);
     const TWO: WorkerProcess = WorkerProcess::Process(2);
+    const THREE: WorkerProcess = WorkerProcess::Process(3);
+
+    fn unowned(_: WorkerProcess) -> Option<Owner> {
+        None
+    }
 
     fn dispute(first: WorkerProcess, second: WorkerProcess) -> Dispute {
         Dispute {
@@ -252,20 +291,17 @@ mod tests {
         let cases = [
             (None, Confirmed::Durable, Charged::Process(TWO)),
             (Some([2; 32]), Confirmed::Other, Charged::Process(ONE)),
-            (
-                Some([3; 32]),
-                Confirmed::Neither,
-                Charged::Agent { acquits: None },
-            ),
+            (Some([3; 32]), Confirmed::Neither, Charged::Agent),
         ];
         for (hash, confirmed, charged) in cases {
             disputes.charged.clear();
             assert!(disputes.add(7, between));
             assert_eq!(
-                disputes.settle(7, hash),
+                disputes.settle(7, hash, THREE, unowned),
                 Some((between, confirmed, charged))
             );
-            assert_eq!(disputes.settle(7, hash), None, "settled already");
+            let again = disputes.settle(7, hash, THREE, unowned);
+            assert_eq!(again, None, "settled already");
             assert_eq!((disputes.len(), disputes.waiting()), (0, 0));
         }
     }
@@ -275,27 +311,66 @@ mod tests {
         let mut disputes = Disputes::default();
         let charged = |disputes: &mut Disputes, index, first, second| {
             disputes.add(index, dispute(first, second));
-            disputes.settle(index, Some([2; 32])).expect("disputed").2
+            let settled = disputes.settle(index, Some([2; 32]), THREE, unowned);
+            settled.expect("disputed").2
         };
         let unknown = WorkerProcess::Unknown;
         let mut charged = |index, first, second| charged(&mut disputes, index, first, second);
         assert_eq!(charged(6, unknown, TWO), Charged::Process(unknown));
         assert_eq!(charged(7, ONE, TWO), Charged::Process(ONE));
         assert_eq!(charged(8, ONE, TWO), Charged::Process(ONE));
-        let acquits = Some(ONE);
-        assert_eq!(charged(9, TWO, ONE), Charged::Agent { acquits });
-        let acquits = None;
-        assert_eq!(
-            charged(10, ONE, TWO),
-            Charged::Agent { acquits },
-            "for good"
-        );
+        assert_eq!(charged(9, TWO, ONE), Charged::Agent);
+        assert_eq!(charged(10, ONE, TWO), Charged::Agent, "for good");
         let games = |disputes: &mut Disputes| -> Vec<u64> {
             let charges = disputes.take_acquitted();
             charges.iter().map(|charge| charge.index).collect()
         };
         assert_eq!(games(&mut disputes), [7, 8]);
         assert_eq!(games(&mut disputes), [0; 0]);
+    }
+
+    #[test]
+    fn processes_of_a_liar_do_not_acquit_each_other() {
+        let mut disputes = Disputes::default();
+        // The liar has the even processes; the others have an owner each.
+        let owner = |process| match process {
+            WorkerProcess::Process(number) if number % 2 == 0 => Some("liar".into()),
+            WorkerProcess::Process(number) => Some(number.to_string().into()),
+            _ => None,
+        };
+        let mut charged = |index, [first, second, third]: [u64; 3]| {
+            let [first, second, third] = [first, second, third].map(WorkerProcess::Process);
+            disputes.add(index, dispute(first, second));
+            let settled = disputes.settle(index, Some([2; 32]), third, owner);
+            settled.expect("disputed").2
+        };
+        for (index, process) in [2, 4, 6, 2].into_iter().enumerate() {
+            assert_eq!(
+                charged(index as u64, [process, 1, 3]),
+                Charged::Process(WorkerProcess::Process(process))
+            );
+        }
+        // Processes of the liar cannot charge one of their own instead of the agent.
+        assert_eq!(charged(7, [8, 10, 3]), Charged::Agent);
+        let games = disputes.take_acquitted();
+        let games: Vec<u64> = games.iter().map(|charge| charge.index).collect();
+        assert_eq!(games, [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn agent_is_charged_after_a_second_owner() {
+        let mut disputes = Disputes::default();
+        let owner = |process| match process {
+            WorkerProcess::Process(number) => Some(number.to_string().into()),
+            _ => None,
+        };
+        let mut charged = |index, first, second, third| {
+            disputes.add(index, dispute(first, second));
+            let settled = disputes.settle(index, Some([2; 32]), third, owner);
+            settled.expect("disputed").2
+        };
+        assert_eq!(charged(0, ONE, TWO, THREE), Charged::Process(ONE));
+        assert_eq!(charged(1, TWO, ONE, THREE), Charged::Agent);
     }
 
     #[test]

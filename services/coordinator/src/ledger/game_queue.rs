@@ -31,7 +31,8 @@ use super::{
 /// workers is then identified, and no other game is lost with it.
 const LOSSES_IN_COMPANY: u32 = 3;
 /// A game is void after [`ATTEMPTS_MAX`] failed attempts on at least this many processes. On fewer
-/// processes, it is void after twice as many attempts.
+/// processes, it is void after twice as many attempts. While a process of another owner could play
+/// it, failures of one owner count for nothing until they are [`SCATTERED`].
 const PROCESSES: usize = 3;
 /// Number of attempts of any kind after which a game is void if no connected process can play it,
 /// for example because each process lacks one of the game's agents.
@@ -482,6 +483,9 @@ impl AttemptHistory {
             true => 0,
             false => PROCESSES,
         };
+        if requester.processes.has_other_owner_sound(&attempts, agents) {
+            return attempts.len() >= SCATTERED;
+        }
         counting.len() >= most && at.len() >= processes
             || counting.len() >= 2 * most
             || attempts.len() >= SCATTERED && hopeless()

@@ -127,8 +127,8 @@ impl Ledger {
             return Settled::Nothing;
         }
         let processes = &mut self.processes;
-        let is_own = |first| processes.have_one_owner(first, of);
-        let (settled, first) = audits.settle(index, worker, of, record, is_own);
+        let owner = |process| processes.owner(process).cloned();
+        let (settled, first) = audits.settle(index, worker, of, record, owner);
         match settled {
             Settled::Agreed => {
                 let own = processes.have_one_owner(first, of);
@@ -188,20 +188,24 @@ impl Ledger {
         Some(self.end(leases, false))
     }
 
-    /// Acquits a process of the differences of an agent's games: it leaves quarantine, unless it
-    /// sent an impossible record, and the records of these games stand. Returns the games.
-    pub fn acquit(&mut self, tournament: TournamentNo, process: WorkerProcess) -> Vec<Charge> {
-        if self.quarantined.get(&process) == Some(&Suspicion::ThirdPlay) {
-            self.quarantined.remove(&process);
-            let own = self.workers.values().filter(|it| it.process == process);
-            for _ in 0..own.count() {
-                self.processes.mark_joined(process, self.now);
-            }
-        }
+    /// Acquits the processes that were charged for an agent's games: they leave quarantine, unless
+    /// they sent an impossible record, and the records of these games stand. Returns the games.
+    pub fn acquit(&mut self, tournament: TournamentNo) -> Vec<Charge> {
         let entry = self.tournaments.get_mut(&tournament);
         let charges = entry.map(|entry| entry.queue.audits.take_acquitted());
+        let charges = charges.unwrap_or_default();
+        let acquitted: BTreeSet<_> = charges.iter().map(Charge::process).collect();
+        for process in acquitted {
+            if self.quarantined.get(&process) == Some(&Suspicion::ThirdPlay) {
+                self.quarantined.remove(&process);
+                let own = self.workers.values().filter(|it| it.process == process);
+                for _ in 0..own.count() {
+                    self.processes.mark_joined(process, self.now);
+                }
+            }
+        }
         self.update_sets(tournament);
-        charges.unwrap_or_default()
+        charges
     }
 
     /// Number of processes in quarantine.

@@ -291,6 +291,18 @@ impl WorkerProcesses {
         sound.any(|&id| rank(id, tried) == 0 && agents.suits(id))
     }
 
+    /// True if processes of one owner made all these attempts, and a connected process of another
+    /// owner, without failures, can play the tournament.
+    pub(super) fn has_other_owner_sound(&self, tried: &[Attempt], agents: &AgentStarts) -> bool {
+        let mut owners = tried.iter().map(|attempt| self.owner(attempt.by));
+        let Some(Some(first)) = owners.next() else {
+            return false;
+        };
+        let mut sound = self.sound.iter();
+        owners.all(|owner| owner == Some(first))
+            && sound.any(|&id| self.owner(id).is_some_and(|it| it != first) && agents.suits(id))
+    }
+
     /// True if there is a connected process that is not broken, whose time of joining satisfies
     /// `joined`, and that is not `excused`.
     pub(super) fn has_other(

@@ -77,6 +77,7 @@ pub struct RulesHost {
     calls: AtomicU64,
     /// One of so many calls is asked again of another process.
     compared: AtomicU64,
+    comparisons: AtomicU64,
     failure: Mutex<Option<RulesFailure>>,
 }
 
@@ -184,6 +185,7 @@ impl RulesHost {
             freed: Condvar::new(),
             calls: AtomicU64::new(0),
             compared: AtomicU64::new(compared),
+            comparisons: AtomicU64::new(0),
             failure: Mutex::default(),
         }))
     }
@@ -259,6 +261,22 @@ impl RulesHost {
                 .unwrap_or_else(std::sync::PoisonError::into_inner);
         }
         drop(processes);
+        self.start_counted()
+    }
+
+    /// A process that has answered nothing: it cannot remember games as the others do. It replaces an
+    /// idle one.
+    fn fresh(&self) -> Started {
+        let idle = lock(&self.processes).idle.pop();
+        if let Some(idle) = idle {
+            self.end(idle);
+        }
+        lock(&self.processes).count += 1;
+        self.start_counted()
+    }
+
+    /// Starts a process that is counted already.
+    fn start_counted(&self) -> Started {
         let started = self.start();
         if started.is_err() {
             lock(&self.processes).count -= 1;
@@ -363,9 +381,12 @@ impl RulesHost {
         let (answer, process) = self.ask_one(self.take(false)?, game, ask)?;
         if is_compared {
             // The first process is not idle meanwhile, so this is another one.
-            let again = self
-                .take(true)
-                .and_then(|other| self.ask_one(other, game, ask));
+            let comparison = 1 + self.comparisons.fetch_add(1, Ordering::Relaxed);
+            let other = match comparison.is_power_of_two() {
+                true => self.fresh(),
+                false => self.take(true),
+            };
+            let again = other.and_then(|other| self.ask_one(other, game, ask));
             self.put_back(process);
             let (again, mut other) = again?;
             let mut repeated = None;

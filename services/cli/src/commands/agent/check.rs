@@ -194,13 +194,20 @@ impl CheckArgs {
     /// The rules of the games, with the files of packages in a folder.
     async fn rulesets(&self, bot: &v1::Bot, folder: &Path) -> Outcome<Vec<Rules>> {
         let Some(name) = &self.ruleset else {
-            return Ok(arena_games::rulesets()
+            let plays = |name| bot.rulesets.is_empty() || bot.rulesets.iter().any(|it| it == name);
+            let listed = arena_games::rulesets()
                 .iter()
-                .filter(|info| {
-                    bot.rulesets.is_empty() || bot.rulesets.iter().any(|it| it == info.name)
-                })
-                .map(Rules::Listed)
-                .collect());
+                .filter(|info| plays(info.name));
+            let listed: Vec<Rules> = listed.map(Rules::Listed).collect();
+            if listed.is_empty() {
+                let names = bot.rulesets.iter().format(", ");
+                return Err(Failure::usage(format!(
+                    "nothing was checked: bot \"{}\" plays only {names}, which is not built in; add \
+                     --ruleset NAME and --package PATH, or --coordinator URL if it is registered",
+                    bot.name
+                )));
+            }
+            return Ok(listed);
         };
         if !bot.rulesets.is_empty() && !bot.rulesets.contains(name) {
             return Err(Failure::usage(format!(
