@@ -41,6 +41,8 @@ class Command:
 
     arguments: Sequence[str]
     allowed: Sequence[int] = (0,)
+    #: True if the caller wrote the arguments, so that errors may name flags.
+    flags: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ def start(
     request = v1.StartTournamentRequest(
         request_id=secrets.token_hex(16),
         spec_toml=specs.toml(spec, set),
-        seed=seed or "",
+        seed=specs.seed_of(seed) or "",
         again=again,
     )
     answer = yield Rpc("StartTournament", request)
@@ -172,6 +174,25 @@ def export(
     if generation:
         words += ["--generation", str(generation)]
     yield Command(words)
+
+
+def command(arguments: Sequence[str]) -> Steps[str]:
+    """The output of a command."""
+    try:
+        _, printed = yield Command(arguments, flags=True)
+    except errors.ArenaError as error:
+        failure = error
+    else:
+        return str(printed)
+    if type(failure) is errors.ArenaError:
+        # The exit code has no class. A token that is refused is refused by every call.
+        try:
+            yield Rpc("ListTournaments", v1.ListTournamentsRequest(page_size=1))
+        except errors.Unauthenticated as error:
+            failure = error
+        except errors.ArenaError:
+            pass
+    raise failure
 
 
 def report(of: Id, expect: Sequence[str]) -> Steps[Report]:

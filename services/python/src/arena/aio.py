@@ -167,8 +167,7 @@ class AsyncClient:
 
     async def command(self, *arguments: str) -> str:
         """Runs a command of `arena` with this coordinator, and returns its output."""
-        _, printed = await self._run(_calls.Command(arguments))
-        return printed
+        return await self._do(_calls.command(arguments))
 
     async def close(self) -> None:
         """Closes the connection, and stops the coordinator if the client started it."""
@@ -205,6 +204,7 @@ class AsyncClient:
             return value
 
     async def _perform(self, step: _calls.Step) -> Any:
+        self._access.check_open()
         if isinstance(step, _calls.Rpc):
             return await self._call(step)
         if isinstance(step, _calls.Command):
@@ -244,5 +244,5 @@ class AsyncClient:
                 await process.wait()
         code = process.returncode
         assert code is not None
-        _command.check(code, stderr, command.allowed)
+        _command.check(code, stderr, command.allowed, command.flags)
         return code, stdout.decode()

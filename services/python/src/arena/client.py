@@ -187,8 +187,7 @@ class Client:
 
         `client.command("agent", "register", "mine", "--binary", "mine.py")`
         """
-        _, printed = self._run(_calls.Command(arguments))
-        return printed
+        return self._do(_calls.command(arguments))
 
     def close(self) -> None:
         """Closes the connection, and stops the coordinator if the client started it."""
@@ -225,6 +224,7 @@ class Client:
             return value
 
     def _perform(self, step: _calls.Step) -> Any:
+        self._access.check_open()
         if isinstance(step, _calls.Rpc):
             return self._call(step)
         if isinstance(step, _calls.Command):
@@ -254,7 +254,7 @@ class Client:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        _command.check(done.returncode, done.stderr, command.allowed)
+        _command.check(done.returncode, done.stderr, command.allowed, command.flags)
         return done.returncode, done.stdout.decode()
 
 

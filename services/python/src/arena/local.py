@@ -84,6 +84,10 @@ def run(
     finished already, its results are returned, unless `again`. A notebook or a terminal shows
     one line of progress, unless `show` is False.
     """
+    if isinstance(workers, bool) or not isinstance(workers, int) or not 1 <= workers <= 256:
+        raise errors.InvalidArgument(f"workers is a number from 1 to 256, not {workers!r}")
+    seed = specs.seed_of(seed)
+    expect = tuple(specs.sentences(expect))
     words = ["--data", os.fspath(data), "--workers", str(workers), "--output", "json"]
     if seed is not None:
         words += ["--seed", seed]
@@ -120,7 +124,7 @@ def _play(words: Sequence[str], folder: Path, line: Line) -> tuple[int, str, str
         try:
             for text in process.stderr:
                 seen.append(text)
-                line.update(text.rstrip())
+                line.update(errors.in_python(text.rstrip()))
             code = process.wait()
         except BaseException:
             process.send_signal(signal.SIGINT)
