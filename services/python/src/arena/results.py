@@ -20,6 +20,45 @@ def _state(value: int) -> str:
     return v1.TournamentState.Name(value).removeprefix("TOURNAMENT_STATE_").lower()
 
 
+def _pause(pause: v1.Pause) -> str:
+    """Why a tournament paused itself, the error of the agent or the system, and what to do."""
+    lines = [pause.reason, *(f"    {line}" for line in pause.error.splitlines()), pause.advice]
+    return _printable("\n".join(lines))
+
+
+def _printable(text: str) -> str:
+    """A text whose hidden characters are escapes, because agents wrote parts of it."""
+    return "".join(
+        one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode()
+        for one in text
+    )
+
+
+def _plural(count: int, word: str) -> str:
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
+
+
+def _audits(audits: v1.Audits) -> str:
+    """The state of audits, as the command shows it."""
+    replayed = audits.agreed + audits.differing + audits.sampled
+    text = f"audit: {replayed} of {audits.due} games replayed, {audits.differing} differ"
+    if audits.sampled:
+        text += f", {audits.sampled} played again as second samples"
+    if audits.same_owner:
+        text += (
+            f", {audits.same_owner} of them by another worker of the same owner, which proves less"
+        )
+    if audits.differing:
+        text += " (see `arena audit list`)"
+    rest = {
+        "records refuted by a third play": audits.refuted,
+        "waiting for a third play": audits.disputed,
+        "waiting for a second worker": audits.waiting,
+        "given up until the coordinator restarts, after failed attempts": audits.given_up,
+    }
+    return "; ".join([text, *(f"{count} {what}" for what, count in rest.items() if count)])
+
+
 def _row(message: Message) -> dict[str, Any]:
     """The fields of a message; None for an absent one."""
     row: dict[str, Any] = {}
@@ -82,14 +121,13 @@ class Progress:
     games_per_second: float
     workers: int
     faults: int
-    #: Why it paused itself, and what to do; empty if it did not.
+    #: Why it paused itself, the error, and what to do; empty if it did not.
     pause: str
     message: v1.WatchTournamentResponse = field(repr=False)
 
     @classmethod
     def of(cls, message: v1.WatchTournamentResponse) -> Progress:
         """The progress of a message."""
-        why = message.pause
         return cls(
             message.tournament_id,
             _state(message.state),
@@ -98,7 +136,7 @@ class Progress:
             message.games_per_second,
             message.workers,
             message.faults,
-            f"{why.reason}; {why.advice}" if message.HasField("pause") else "",
+            _pause(message.pause) if message.HasField("pause") else "",
             message,
         )
 
@@ -107,6 +145,16 @@ class Progress:
         """The standings so far."""
         return Standings(self.message.standings)
 
+    @property
+    def has_ended(self) -> bool:
+        """True if it is finished or cancelled, or paused itself and waits for a user."""
+        return bool(self.pause) or self.state in ("finished", "cancelled")
+
+    @property
+    def lacks_workers(self) -> bool:
+        """True if it has games to play, and no worker is connected."""
+        return self.state == "running" and not self.workers and self.games_done < self.games_total
+
     def __str__(self) -> str:
         share = self.games_done / self.games_total if self.games_total else 0.0
         filled = round(20 * share)
@@ -114,7 +162,10 @@ class Progress:
             f"[{'█' * filled}{'░' * (20 - filled)}]",
             f"{self.games_done:,}/{self.games_total:,} games,",
             f"{self.games_per_second:,.0f} games/s,",
-            f"{self.faults:,} faults:",
+            "no workers (start `arena worker`),"
+            if self.lacks_workers
+            else f"{_plural(self.workers, 'worker')},",
+            f"{_plural(self.faults, 'fault')}:",
             self.state,
         ]
         return " ".join(parts)
