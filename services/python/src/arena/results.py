@@ -174,12 +174,14 @@ class Progress:
 class Standings:
     """Scores of a tournament's agents, with their intervals, in the order of their places."""
 
-    def __init__(self, message: v1.Standings) -> None:
+    def __init__(self, message: v1.Standings, alone: bool = False) -> None:
         #: Everything that the coordinator reports.
         self.message = message
+        # True if one worker played all games, so that no other one can audit them.
+        self._alone = alone
 
     @classmethod
-    def of_json(cls, document: dict[str, Any]) -> Standings:
+    def of_json(cls, document: dict[str, Any], alone: bool = False) -> Standings:
         """The standings of `arena standings --output json`."""
         fields = dict(document)
         fields["state"] = "TOURNAMENT_STATE_" + str(fields["state"]).upper()
@@ -187,7 +189,7 @@ class Standings:
         fields["verdict_json"] = json.dumps(verdict) if verdict else ""
         message = v1.Standings()
         json_format.ParseDict(fields, message, ignore_unknown_fields=True)
-        return cls(message)
+        return cls(message, alone)
 
     @property
     def id(self) -> str:
@@ -217,8 +219,21 @@ class Standings:
 
     @property
     def notes(self) -> list[str]:
-        """Notes for the reader."""
+        """Notes for the reader, such as that games are unverified."""
         return list(self.message.notes)
+
+    def faults(self) -> list[str]:
+        """For each agent with faults: their number by kind, and the last one."""
+        lines = []
+        for agent in self.agents:
+            if not agent.faults:
+                continue
+            kinds = sorted(agent.faults_by_kind.items())
+            line = f"{agent.agent}: " + ", ".join(f"{count} {kind}" for kind, count in kinds)
+            if agent.last_fault:
+                line += "; last: " + agent.last_fault.replace("\n", "\n    ")
+            lines.append(_printable(line))
+        return lines
 
     def rows(self) -> list[dict[str, Any]]:
         """One dictionary for each agent; None for what cannot be estimated."""
@@ -276,11 +291,35 @@ class Standings:
     def _title(self) -> str:
         return f"{self.id}: {self.state}, {self.games:,}/{self.message.games_total:,} games"
 
+    def _remarks(self) -> list[str]:
+        """What the command prints below the table."""
+        about = self.message
+        lines = []
+        if about.generations > 1:
+            lines.append(f"generation {about.generation} of {about.generations}")
+        if about.HasField("pause"):
+            lines.append(f"paused: {_pause(about.pause)}")
+        lines += self.faults()
+        for agent in self.agents:
+            if agent.voids:
+                lines.append(f"{agent.agent}: {_plural(agent.voids, 'void game')}")
+            if agent.non_deterministic:
+                lines.append(
+                    f"{agent.agent}: not deterministic: an audit replayed a game with different "
+                    "moves, and no worker is charged"
+                )
+        if about.HasField("audits"):
+            audits = about.audits
+            if not self._alone or audits.agreed + audits.differing:
+                lines.append(_audits(audits))
+        lines += [_printable(f"note: {note}") for note in self.notes]
+        return lines
+
     def __str__(self) -> str:
         table = self._table()
         widths = [max(len(row[at]) for row in table) for at in range(len(table[0]))]
         lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths)).rstrip() for row in table]
-        return "\n".join([self._title(), *lines])
+        return "\n".join([self._title(), *lines, *self._remarks()])
 
     __repr__ = __str__
 
@@ -290,10 +329,15 @@ class Standings:
         def cells(row: list[str], tag: str) -> str:
             return "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row)
 
+        remarks = "".join(
+            f'<li style="white-space: pre-wrap">{html.escape(line)}</li>'
+            for line in self._remarks()
+        )
         body = "".join(f"<tr>{cells(row, 'td')}</tr>" for row in rows)
         return (
             f"<table><caption>{html.escape(self._title())}</caption>"
             f"<thead><tr>{cells(head, 'th')}</tr></thead><tbody>{body}</tbody></table>"
+            + (f"<ul>{remarks}</ul>" if remarks else "")
         )
 
 
@@ -302,7 +346,8 @@ class Report:
 
     def __init__(self, page: str, passed: bool) -> None:
         self.html = page
-        #: False if an expectation of the spec fails.
+        #: True if the tournament is finished and all expectations hold, as for
+        #: `arena report --junit`.
         self.passed = passed
 
     def save(self, path: PathLike) -> None:
