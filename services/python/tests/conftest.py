@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import subprocess
+import time
 
 import pytest
 
@@ -110,3 +111,22 @@ def played(client):
 def result(tmp_path_factory):
     """A tournament that was run without a coordinator."""
     return arena.run(SPEC, data=tmp_path_factory.mktemp("run") / "data")
+
+
+@pytest.fixture(scope="session")
+def crashing(tmp_path_factory):
+    """The program of an agent that never starts."""
+    program = tmp_path_factory.mktemp("crashing") / "crashing.sh"
+    program.write_text("#!/bin/sh\necho 'no model at weights.bin' >&2\nexit 7\n")
+    program.chmod(0o755)
+    return program
+
+
+@pytest.fixture(scope="session")
+def stopped(client, crashing):
+    """A tournament that paused itself, because an agent does not start."""
+    client.command("agent", "register", "crashing", "--binary", str(crashing))
+    started = client.start(SPEC, set={"name": "stopped", "agents": ["random", "crashing"]})
+    while client.tournament(started).state == "running":
+        time.sleep(0.02)
+    return started

@@ -1,5 +1,6 @@
 """Errors have a class, the reason of the coordinator, and say what to do."""
 
+import asyncio
 import os
 
 import pytest
@@ -23,6 +24,7 @@ import arena
             "missing",
         ),
         (lambda c: c.command("game", "show", "x"), arena.InvalidArgument, "", "x"),
+        (lambda c: c.export("nothing", "x.parquet"), arena.NotFound, "UNKNOWN_TOURNAMENT", "nothing"),
     ],
 )
 def test_errors_have_class_and_reason(idle, call, kind, reason, text):
@@ -31,6 +33,91 @@ def test_errors_have_class_and_reason(idle, call, kind, reason, text):
     assert caught.value.reason == reason
     assert text in str(caught.value)
     assert isinstance(caught.value, arena.ArenaError)
+
+
+def test_closed_client_is_an_error(coordinator, played):
+    client = arena.Client(coordinator.url)
+    client.close()
+    calls = (
+        client.tournaments,
+        lambda: client.standings(played),
+        lambda: next(client.watch(played)),
+        lambda: client.wait(played),
+        lambda: client.games(played),
+        lambda: client.command("agent", "list"),
+    )
+    for call in calls:
+        with pytest.raises(arena.FailedPrecondition, match="is closed: make a new client"):
+            call()
+
+
+def test_closed_asyncio_client_is_an_error(coordinator, played):
+    async def calls():
+        client = arena.AsyncClient(coordinator.url)
+        await client.close()
+        for call in (
+            client.tournaments(),
+            client.wait(played),
+            anext_of(client.watch(played)),
+            client.command("agent", "list"),
+        ):
+            with pytest.raises(arena.FailedPrecondition, match="is closed: make a new client"):
+                await call
+
+    async def anext_of(progress):
+        async for one in progress:
+            return one
+
+    asyncio.run(calls())
+
+
+def test_asyncio_command_without_token_is_unauthenticated(coordinator, stranger):
+    async def call():
+        async with arena.AsyncClient(coordinator.url) as client:
+            await client.command("agent", "list")
+
+    with pytest.raises(arena.Unauthenticated):
+        asyncio.run(call())
+
+
+def test_texts_name_parameters(idle):
+    with arena.Client(idle.url) as client:
+        started = client.start(SPEC, set={"name": "named"})
+        client.cancel(started)
+        with pytest.raises(arena.FailedPrecondition, match="anew with again=True") as caught:
+            client.start(SPEC, set={"name": "named"})
+        assert "--" not in str(caught.value)
+        client.cancel(client.start(SPEC, set={"name": "named"}, again=True))
+    with pytest.raises(arena.ArenaError, match="another folder with data=") as caught:
+        arena.run(SPEC, data=idle.data)
+    assert f'`arena.Client(data="{idle.data}").start(spec)`' in str(caught.value)
+
+
+def test_commands_in_texts_keep_their_flags():
+    from arena.errors import in_python
+
+    for text, expected in {
+        "use --again": "use again=True",
+        "run it and --seed sealed:0af3": 'run it and seed="sealed:0af3"',
+        "`arena worker --data x`; --tls-ca": "`arena worker --data x`; tls_ca=",
+        "use --replace or --database": "use --replace or --database",
+    }.items():
+        assert in_python(text) == expected
+
+
+def test_wrong_parameters_are_named(client, played, tmp_path):
+    for workers in (0, 257, "2", True):
+        with pytest.raises(arena.InvalidArgument, match="workers is a number from 1 to 256"):
+            arena.run(SPEC, data=tmp_path, workers=workers)
+    for call in (lambda: arena.run(SPEC, data=tmp_path, seed=5), lambda: client.start(SPEC, seed=5)):
+        with pytest.raises(arena.InvalidArgument, match='a seed is a text such as "0x5eed", not 5'):
+            call()
+    for call in (
+        lambda: arena.run(SPEC, data=tmp_path, expect="a beats b"),
+        lambda: client.report(played, expect="a beats b"),
+    ):
+        with pytest.raises(arena.InvalidArgument, match=r"list of sentences, such as \['a beats b'"):
+            call()
 
 
 def test_unreachable_coordinator_is_unavailable(tmp_path):
@@ -95,6 +182,8 @@ def test_folder_must_exist_and_be_one(tmp_path):
         arena.Client("ftp://127.0.0.1")
     with pytest.raises(arena.InvalidArgument, match="tls_ca"):
         arena.Client("https://127.0.0.1:1")
+    with pytest.raises(arena.InvalidArgument, match="TLS file: .*nothing.pem"):
+        arena.Client("https://127.0.0.1:1", tls_ca=tmp_path / "nothing.pem")
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +203,10 @@ def test_token_decides_what_is_allowed(coordinator, played, viewer, stranger, tm
     with arena.Client(coordinator.url) as client:
         with pytest.raises(arena.Unauthenticated) as caught:
             client.tournaments()
+        assert caught.value.reason == "TOKEN_MISSING"
+        assert "name its file with token_file= or ARENA_TOKEN_FILE" in str(caught.value)
+        with pytest.raises(arena.Unauthenticated) as caught:
+            client.command("agent", "list")
         assert caught.value.reason == "TOKEN_MISSING"
     file = tmp_path / "viewer.token"
     file.write_text(viewer + "\n")

@@ -46,7 +46,7 @@ def test_finished_tournament_is_not_played_again(tmp_path, capfd):
     first = arena.run(SPEC, data=data, show=False)
     second = arena.run(SPEC, data=data, show=True)
     assert second.id == first.id
-    assert "already finished" in capfd.readouterr().err
+    assert "already finished; showing stored results (use again=True to" in capfd.readouterr().err
     third = arena.run(SPEC, data=data, again=True, show=False)
     assert third.id != first.id
     assert capfd.readouterr().err == ""
@@ -59,8 +59,9 @@ def test_failed_expectation_is_no_error(tmp_path):
 
 
 def test_wrong_spec_has_the_reason(tmp_path):
-    with pytest.raises(arena.InvalidArgument, match="missing"):
+    with pytest.raises(arena.InvalidArgument, match="missing") as caught:
         arena.run(SPEC, set={"agents": ["random", "missing"]}, data=tmp_path / "data")
+    assert "spec.toml" not in str(caught.value), "a file that no longer exists"
     assert not (tmp_path / "data").exists()
 
 

@@ -8,11 +8,43 @@ import os
 import sys
 
 
+# A bool is an int in Python, so it comes first.
+_KINDS = (("bool", bool, ()), ("integer", int, ("min", "max")), ("choice", str, ("choices",)))
+
+
 def option(name, default, summary, **more):
-    """An option of the game: its type is that of `default`. `more` has `min` and `max` of a number, or
-    `choices` of a text."""
-    kinds = {bool: "bool", int: "integer", str: "choice"}
-    return {"name": name, "type": kinds[type(default)], "default": default, "summary": summary, **more}
+    """An option of the game: its type is that of `default`. A whole number needs `min` and `max`, a text
+    needs `choices`, and True or False needs neither."""
+
+    def wrong(problem):
+        return ValueError(f'option "{name}": {problem}')
+
+    for kind, kinds, needed in _KINDS:
+        if isinstance(default, kinds):
+            break
+    else:
+        raise wrong(
+            f"the default {default!r} is of the type {type(default).__name__}: use a whole number with min "
+            "and max, a text with choices, or True or False"
+        )
+    if set(more) != set(needed):
+        given = " and ".join(more) or "neither"
+        wanted = " and ".join(needed) or "no min, max or choices"
+        example = {"integer": ", such as min=0, max=100", "choice": ', such as choices=["small", "large"]'}
+        raise wrong(f"the default {default!r} needs {wanted}{example.get(kind, '')}; given: {given}")
+    if kind == "integer":
+        low, high = more["min"], more["max"]
+        if any(isinstance(it, bool) or not isinstance(it, int) for it in (low, high)):
+            raise wrong(f"min and max must be whole numbers, not {low!r} and {high!r}")
+        if not low <= default <= high:
+            raise wrong(f"the default {default} is not within min {low} and max {high}")
+    if kind == "choice":
+        choices = more["choices"]
+        if not isinstance(choices, (list, tuple)) or not all(isinstance(it, str) for it in choices):
+            raise wrong(f"choices must be a list of texts, not {choices!r}")
+        if default not in choices:
+            raise wrong(f"the default {default!r} is not one of choices {list(choices)!r}")
+    return {"name": name, "type": kind, "default": default, "summary": summary, **more}
 
 
 def preset(name, summary, seats=None, **options):

@@ -51,6 +51,7 @@ class Access:
         if url is None and data is None:
             data = os.environ.get("ARENA_DATA") or "arena-data"
         self._shown = shown
+        self._closed = False
         self._process: Optional[subprocess.Popen[bytes]] = None
         self._private: Optional[tempfile.TemporaryDirectory[str]] = None
         self._data = None if data is None else Path(data).absolute()
@@ -102,10 +103,13 @@ class Access:
                 f"{self.url} needs the certificate of the authority that signed the "
                 "coordinator's: tls_ca"
             )
-        read = [
-            None if path is None else Path(path).read_bytes()
-            for path in (self._shown.tls_ca, self._shown.tls_key, self._shown.tls_cert)
-        ]
+        try:
+            read = [
+                None if path is None else Path(path).read_bytes()
+                for path in (self._shown.tls_ca, self._shown.tls_key, self._shown.tls_cert)
+            ]
+        except OSError as error:
+            raise errors.InvalidArgument(f"TLS file: {error}") from error
         return grpc.ssl_channel_credentials(*read)
 
     def channel(self, kind: Any) -> Any:
@@ -161,8 +165,23 @@ class Access:
         given = {name: value for name, value in variables.items() if value is not None}
         return ["--coordinator", self.url], given
 
+    def no_workers(self) -> str:
+        """What to do if no worker is connected."""
+        text = f"no worker is connected: start one with `arena worker --coordinator {self.url}`"
+        if self._process is None:
+            return text
+        return text + ", or close this client and play the tournament with `arena.run`"
+
+    def check_open(self) -> None:
+        """Raises an error after `close`."""
+        if self._closed:
+            raise errors.FailedPrecondition(
+                f"the client of {self.url} is closed: make a new client"
+            )
+
     def close(self) -> None:
         """Stops the coordinator if this object started it."""
+        self._closed = True
         if self._private is not None:
             self._private.cleanup()
             self._private = None

@@ -7,6 +7,8 @@ once, `AsyncClient` with asyncio.
 from __future__ import annotations
 
 import json
+import os
+import re
 import secrets
 import tempfile
 from dataclasses import dataclass
@@ -25,6 +27,10 @@ T = TypeVar("T")
 Id = Union[str, Tournament]
 
 _PAGE = 200
+#: The alias of the tournament that was created last.
+_LAST = "@last"
+#: Maximum number of candidates named for an ambiguous id.
+_NAMED_MAX = 5
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,8 @@ class Command:
 
     arguments: Sequence[str]
     allowed: Sequence[int] = (0,)
+    #: True if the caller wrote the arguments, so that errors may name flags.
+    flags: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,11 +80,52 @@ def tournaments() -> Steps[list[Tournament]]:
             return found
 
 
-def tournament(tournament: Id) -> Steps[Tournament]:
+def tournament(of: Id) -> Steps[Tournament]:
     """One tournament with its spec."""
-    request = v1.GetTournamentRequest(tournament_id=id_of(tournament))
-    answer = yield Rpc("GetTournament", request)
+    text = id_of(of)
+    unknown: Optional[errors.NotFound] = None
+    if isinstance(of, Tournament) or text != _LAST:
+        try:
+            return (yield from _tournament(text))
+        except errors.NotFound as error:
+            if isinstance(of, Tournament):
+                raise
+            unknown = error
+    found = chosen((yield from tournaments()), text)
+    if found is not None:
+        return (yield from _tournament(found))
+    raise unknown or errors.NotFound("no tournament yet: start one with `client.start(spec)`")
+
+
+def _tournament(id: str) -> Steps[Tournament]:
+    """The tournament with a complete id."""
+    answer = yield Rpc("GetTournament", v1.GetTournamentRequest(tournament_id=id))
     return Tournament.of(answer.tournament)
+
+
+def resolve(of: Id) -> Steps[str]:
+    """The complete id of a tournament. Raises an error if there is none, or more than one."""
+    return (yield from tournament(of)).id
+
+
+def chosen(all: Sequence[Tournament], text: str) -> Optional[str]:
+    """The id that a prefix or `@last` refers to, by the rule of the command; None without one."""
+    if text == _LAST:
+        # Of several that were created at once, the last in the list.
+        newest = max(reversed(all), key=lambda one: one.message.created_unix_us, default=None)
+        return newest.id if newest is not None else None
+    found = [one.id for one in all if one.id.startswith(text)]
+    # A whole name comes before a longer one that begins with it.
+    whole = re.compile(re.escape(text) + "-[0-9a-fA-F]{10}")
+    found = [id for id in found if whole.match(id)] or found
+    if len(found) > 1:
+        named = ", ".join(found[:_NAMED_MAX])
+        more = f" and {len(found) - _NAMED_MAX} more" if len(found) > _NAMED_MAX else ""
+        raise errors.InvalidArgument(
+            f'"{text}" is ambiguous: it matches {named}{more}; use a longer prefix, or @last for '
+            "the newest"
+        )
+    return found[0] if found else None
 
 
 def start(
@@ -86,7 +135,7 @@ def start(
     request = v1.StartTournamentRequest(
         request_id=secrets.token_hex(16),
         spec_toml=specs.toml(spec, set),
-        seed=seed or "",
+        seed=specs.seed_of(seed) or "",
         again=again,
     )
     answer = yield Rpc("StartTournament", request)
@@ -95,9 +144,10 @@ def start(
 
 def change(verb: str, tournament: Id) -> Steps[Tournament]:
     """Pauses, resumes or cancels a tournament."""
+    id = yield from resolve(tournament)
     method = f"{verb}Tournament"
     request = getattr(v1, f"{method}Request")(
-        request_id=secrets.token_hex(16), tournament_id=id_of(tournament)
+        request_id=secrets.token_hex(16), tournament_id=id
     )
     answer = yield Rpc(method, request)
     return Tournament.of(answer.tournament)
@@ -107,8 +157,9 @@ def standings(
     tournament: Id, anchor: Optional[str], generation: int
 ) -> Steps[Standings]:
     """The standings with all pairs."""
+    id = yield from resolve(tournament)
     request = v1.GetStandingsRequest(
-        tournament_id=id_of(tournament), pairs=True, anchor=anchor or "", generation=generation
+        tournament_id=id, pairs=True, anchor=anchor or "", generation=generation
     )
     answer = yield Rpc("GetStandings", request)
     return Standings(answer.standings)
@@ -136,9 +187,8 @@ def ratings(
         found = yield from standings(of, anchor, 0)
         rows = [{name: row[name] for name in _RATINGS} for row in found.rows()]
     else:
-        # The coordinator reports an unknown tournament with its reason.
-        yield from tournament(of)
-        words = ["standings", id_of(of), "--ratings", model, "--output", "json"]
+        id = yield from resolve(of)
+        words = ["standings", id, "--ratings", model, "--output", "json"]
         _, printed = yield Command(words)
         rows = json.loads(printed)
     return _frames.of_rows(rows, kind)
@@ -149,7 +199,6 @@ def table(
 ) -> Steps[Any]:
     """A table of an export."""
     kind = _frames.choose(frame)
-    yield from tournament(of)
     with tempfile.TemporaryDirectory(prefix="arena-") as folder:
         path = Path(folder) / "table.parquet"
         yield from export(name, of, path, timing, generation)
@@ -166,7 +215,8 @@ def export(
             f"the file is Parquet, so {path.name} cannot end with {path.suffix}: use .parquet, or "
             f"client.command('export', ..., '--format', '{path.suffix[1:].lower()}')"
         )
-    words = ["export", id_of(of), "--table", name, "--format", "parquet", "--out", str(path)]
+    id = yield from resolve(of)
+    words = ["export", id, "--table", name, "--format", "parquet", "--out", str(path)]
     if timing:
         words.append("--with-timing")
     if generation:
@@ -174,11 +224,34 @@ def export(
     yield Command(words)
 
 
+def command(arguments: Sequence[str]) -> Steps[str]:
+    """The output of a command."""
+    try:
+        _, printed = yield Command(arguments, flags=True)
+    except errors.ArenaError as error:
+        failure = error
+    else:
+        return str(printed)
+    if type(failure) is errors.ArenaError:
+        # The exit code has no class. A token that is refused is refused by every call.
+        try:
+            yield Rpc("ListTournaments", v1.ListTournamentsRequest(page_size=1))
+        except errors.Unauthenticated as error:
+            failure = error
+        except errors.ArenaError:
+            pass
+    raise failure
+
+
 def report(of: Id, expect: Sequence[str]) -> Steps[Report]:
     """The report as a page."""
-    yield from tournament(of)
-    words = ["report", id_of(of), "--html", "-"]
-    for sentence in expect:
-        words += ["--expect", sentence]
-    code, printed = yield Command(words, allowed=(0, 3))
+    expect = specs.sentences(expect)
+    id = yield from resolve(of)
+    with tempfile.TemporaryDirectory(prefix="arena-") as folder:
+        # With JUnit, the exit code is also 3 if the tournament is not finished.
+        junit = os.path.join(folder, "report.xml")
+        words = ["report", id, "--html", "-", "--junit", junit]
+        for sentence in expect:
+            words += ["--expect", sentence]
+        code, printed = yield Command(words, allowed=(0, 3))
     return Report(printed, code == 0)

@@ -40,7 +40,9 @@ def environment(more: Optional[Mapping[str, str]] = None) -> dict[str, str]:
     return {**os.environ, "NO_COLOR": "1", **(more or {})}
 
 
-def check(code: int, stderr: bytes, allowed: Sequence[int] = (0,)) -> None:
+def check(
+    code: int, stderr: bytes, allowed: Sequence[int] = (0,), flags: bool = False
+) -> None:
     """Raises the error of a command with another exit code than the allowed ones."""
     if code not in allowed:
-        raise errors.of_exit(code, stderr.decode(errors="replace"))
+        raise errors.of_exit(code, stderr.decode(errors="replace"), flags)

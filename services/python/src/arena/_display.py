@@ -7,11 +7,12 @@ from typing import Any, Optional
 
 
 class Line:
-    """Shows one line. Without a notebook or a terminal, it shows nothing."""
+    """Shows one line. Without a notebook or a terminal, it shows only notes."""
 
     def __init__(self, show: Optional[bool]) -> None:
         self._notebook = _notebook() if show is not False else None
         self._terminal = show is not False and self._notebook is None and sys.stderr.isatty()
+        self._silent = show is False
         self._handle: Any = None
         self._printed = show is True and self._notebook is None and not self._terminal
 
@@ -26,6 +27,15 @@ class Line:
         elif self._terminal:
             print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
         elif self._printed:
+            print(text, file=sys.stderr, flush=True)
+
+    def note(self, text: str) -> None:
+        """Shows a text that stays. Also without a notebook or a terminal: on standard error."""
+        if self._notebook is not None:
+            self._notebook({"text/plain": text}, raw=True)
+        elif self._terminal:
+            print(f"\r\x1b[K{text}", file=sys.stderr, flush=True)
+        elif not self._silent:
             print(text, file=sys.stderr, flush=True)
 
     def close(self) -> None:

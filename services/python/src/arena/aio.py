@@ -85,29 +85,36 @@ class AsyncClient:
         return await self._do(_calls.change("Cancel", id))
 
     async def watch(self, id: Id) -> AsyncIterator[Progress]:
-        """The progress at once and after each change, until the tournament ends."""
-        request = v1.WatchTournamentRequest(tournament_id=_calls.id_of(id))
+        """The progress, as `Client.watch`: it ends or raises `TournamentStopped`."""
+        found = await self._do(_calls.resolve(id))
+        request = v1.WatchTournamentRequest(tournament_id=found)
         stream = self.stub.WatchTournament(request, metadata=self.metadata())
+        last = None
         try:
             async for message in stream:
-                yield Progress.of(message)
+                last = Progress.of(message)
+                yield last
+                if last.has_ended:
+                    break
         except grpc.RpcError as error:
             raise errors.of_rpc(error, self.url) from None
         finally:
             stream.cancel()
+        check_finished(last)
 
     async def wait(self, id: Id, *, show: Optional[bool] = None) -> Standings:
-        """Waits until a tournament is finished, and returns its standings."""
+        """Waits until a tournament is finished, and returns its standings; see `Client.wait`."""
+        id = await self._do(_calls.resolve(id))
         line = Line(show)
-        last = None
+        noted = False
         try:
-            async for last in self.watch(id):
-                line.update(str(last))
-                if last.pause:
-                    break
+            async for progress in self.watch(id):
+                if progress.lacks_workers and not noted:
+                    noted = True
+                    line.note(self._access.no_workers())
+                line.update(str(progress))
         finally:
             line.close()
-        check_finished(last)
         return await self.standings(id)
 
     async def standings(
@@ -167,8 +174,7 @@ class AsyncClient:
 
     async def command(self, *arguments: str) -> str:
         """Runs a command of `arena` with this coordinator, and returns its output."""
-        _, printed = await self._run(_calls.Command(arguments))
-        return printed
+        return await self._do(_calls.command(arguments))
 
     async def close(self) -> None:
         """Closes the connection, and stops the coordinator if the client started it."""
@@ -205,6 +211,7 @@ class AsyncClient:
             return value
 
     async def _perform(self, step: _calls.Step) -> Any:
+        self._access.check_open()
         if isinstance(step, _calls.Rpc):
             return await self._call(step)
         if isinstance(step, _calls.Command):
@@ -244,5 +251,5 @@ class AsyncClient:
                 await process.wait()
         code = process.returncode
         assert code is not None
-        _command.check(code, stderr, command.allowed)
+        _command.check(code, stderr, command.allowed, command.flags)
         return code, stdout.decode()

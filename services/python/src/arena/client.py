@@ -92,32 +92,46 @@ class Client:
         return self._do(_calls.change("Cancel", id))
 
     def watch(self, id: Id) -> Iterator[Progress]:
-        """The progress at once and after each change, until the tournament ends."""
-        request = v1.WatchTournamentRequest(tournament_id=_calls.id_of(id))
+        """The progress at once and after each change, until the tournament is finished.
+
+        If the tournament paused itself or was cancelled, the last progress says so, and then
+        the iterator raises `TournamentStopped`. If a user paused it, the iterator waits until
+        it is resumed.
+        """
+        request = v1.WatchTournamentRequest(tournament_id=self._do(_calls.resolve(id)))
         stream = self.stub.WatchTournament(request, metadata=self.metadata())
+        last = None
         try:
             for message in stream:
-                yield Progress.of(message)
+                last = Progress.of(message)
+                yield last
+                if last.has_ended:
+                    break
         except grpc.RpcError as error:
             raise errors.of_rpc(error, self.url) from None
         finally:
             stream.cancel()
+        check_finished(last)
 
     def wait(self, id: Id, *, show: Optional[bool] = None) -> Standings:
         """Waits until a tournament is finished, and returns its standings.
 
-        A notebook or a terminal shows one line of progress, unless `show` is False.
+        It raises `TournamentStopped` if the tournament paused itself or was cancelled. A
+        notebook or a terminal shows one line of progress, unless `show` is False. If no worker
+        is connected, a note says so.
         """
+        # Another tournament may become `@last` meanwhile.
+        id = self._do(_calls.resolve(id))
         line = Line(show)
-        last = None
+        noted = False
         try:
-            for last in self.watch(id):
-                line.update(str(last))
-                if last.pause:
-                    break
+            for progress in self.watch(id):
+                if progress.lacks_workers and not noted:
+                    noted = True
+                    line.note(self._access.no_workers())
+                line.update(str(progress))
         finally:
             line.close()
-        check_finished(last)
         return self.standings(id)
 
     def standings(
@@ -187,8 +201,7 @@ class Client:
 
         `client.command("agent", "register", "mine", "--binary", "mine.py")`
         """
-        _, printed = self._run(_calls.Command(arguments))
-        return printed
+        return self._do(_calls.command(arguments))
 
     def close(self) -> None:
         """Closes the connection, and stops the coordinator if the client started it."""
@@ -225,6 +238,7 @@ class Client:
             return value
 
     def _perform(self, step: _calls.Step) -> Any:
+        self._access.check_open()
         if isinstance(step, _calls.Rpc):
             return self._call(step)
         if isinstance(step, _calls.Command):
@@ -254,15 +268,16 @@ class Client:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        _command.check(done.returncode, done.stderr, command.allowed)
+        _command.check(done.returncode, done.stderr, command.allowed, command.flags)
         return done.returncode, done.stdout.decode()
 
 
 def check_finished(last: Optional[Progress]) -> None:
     """Raises an error unless the last progress of a tournament is that of a finished one."""
-    if last is None or last.pause:
-        why = last.pause if last is not None else "the coordinator reported no progress"
-        raise errors.TournamentStopped(f"the tournament paused itself: {why}")
+    if last is None:
+        raise errors.Unavailable("the coordinator reported no progress; wait again")
+    if last.pause:
+        raise errors.TournamentStopped(f"tournament {last.id} is paused: {last.pause}")
     if last.state == "cancelled":
         raise errors.TournamentStopped(f"tournament {last.id} was cancelled; its games are kept")
     if last.state != "finished":

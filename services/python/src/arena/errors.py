@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Mapping, Optional
 
 import grpc
@@ -43,7 +44,7 @@ class InvalidArgument(ArenaError):
 
 
 class FailedPrecondition(ArenaError):
-    """The state of a tournament or agent does not allow the call."""
+    """The state of a tournament, an agent or the client does not allow the call."""
 
 
 class Unauthenticated(ArenaError):
@@ -75,7 +76,7 @@ class Interrupted(ArenaError):
 
 
 class TournamentStopped(ArenaError):
-    """A tournament paused itself, or was cancelled, while a program waited for its end."""
+    """A tournament that a program runs, watches or waits for paused itself, or was cancelled."""
 
 
 class MissingProgram(ArenaError):
@@ -114,7 +115,7 @@ def of_rpc(error: Any, url: str) -> ArenaError:
             for detail in status_pb2.Status.FromString(value).details:
                 detail.Unpack(info)
                 detail.Unpack(retry)
-    message = error.details() or error.code().name
+    message = in_python(error.details() or error.code().name)
     if kind is Unavailable and not info.reason:
         message = (
             f"no coordinator answers at {url}: {message}; start one with `arena coordinator`"
@@ -125,10 +126,34 @@ def of_rpc(error: Any, url: str) -> ArenaError:
     return kind(message, info.reason, info.metadata, seconds or None)
 
 
-def of_exit(code: int, stderr: str) -> ArenaError:
-    """The error of a command that ended with an exit code."""
+def of_exit(code: int, stderr: str, flags: bool = False) -> ArenaError:
+    """The error of a command that ended with an exit code.
+
+    Parameters of Python replace flags in the text, unless the caller gave `flags`.
+    """
     lines = [line for line in stderr.splitlines() if line.strip()]
     first = next((at for at, line in enumerate(lines) if line.startswith("error: ")), None)
     shown = lines[-1:] if first is None else lines[first:]
     message = "\n".join(shown).removeprefix("error: ") or f"the command ended with {code}"
-    return _OF_EXIT.get(code, ArenaError)(message)
+    return _OF_EXIT.get(code, ArenaError)(message if flags else in_python(message))
+
+
+# Flags that are parameters of functions of this package.
+_PARAMETERS = "again data expect seed set tls-ca tls-cert tls-key token-file workers".split()
+_FLAG = re.compile(rf"`[^`]*`|--({'|'.join(_PARAMETERS)})\b( sealed:\w+)?")
+_START_THERE = re.compile(r"`arena tournament start … --data ([^`]+)`")
+
+
+def in_python(text: str) -> str:
+    """A text of the command with parameters instead of flags. Whole commands stay as they are."""
+
+    def parameter(found: re.Match[str]) -> str:
+        flag, value = found.groups()
+        if flag is None:
+            return found.group()
+        if value is not None:
+            return f'{flag}="{value.strip()}"'
+        return flag.replace("-", "_") + ("=True" if flag == "again" else "=")
+
+    text = _START_THERE.sub(r'`arena.Client(data="\1").start(spec)`', text)
+    return _FLAG.sub(parameter, text)

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Iterable, Mapping, Optional, Sequence
 
+from google.protobuf import json_format
+
 from . import _command, _frames, errors, specs
 from ._access import PathLike
 from ._display import Line
@@ -26,8 +28,10 @@ class Result:
     id: str
     data: Path
     standings: Standings
-    #: False if an expectation fails.
+    #: False if an expectation fails, or if a record is refuted.
     passed: bool
+    #: The expectations of `run` in addition to those of the spec.
+    expect: Sequence[str] = ()
 
     def client(self) -> Client:
         """A client for the data folder; close it after use."""
@@ -55,9 +59,9 @@ class Result:
             return client.ratings(self.id, model=model, anchor=anchor, frame=frame)
 
     def report(self) -> Report:
-        """The report as a page; see `Client.report`."""
+        """The report as a page, with the expectations of `run`; see `Client.report`."""
         with self.client() as client:
-            return client.report(self.id)
+            return client.report(self.id, expect=self.expect)
 
     def __repr__(self) -> str:
         return str(self.standings)
@@ -80,10 +84,19 @@ def run(
     """Runs a tournament here and waits for its end: coordinator, workers and agents.
 
     `spec` is a file, TOML text, or a mapping; `set` replaces keys, such as
-    `{"play.opening_plies": 4}`. The data folder must not be in use. If the tournament is
-    finished already, its results are returned, unless `again`. A notebook or a terminal shows
-    one line of progress, unless `show` is False.
+    `{"play.opening_plies": 4}`. The data folder must not be in use. `workers` is the number of
+    worker processes, and `seed` replaces the spec's. `expect` has expectations in addition to
+    those of the spec, such as `["mine beats base by 5 elo at 95 %"]`.
+
+    If the tournament is finished already, its results are returned, unless `again` is True:
+    then it is played again under a new id. If it paused itself or was cancelled, the error is
+    `TournamentStopped`. A notebook or a terminal shows one line of progress, unless `show` is
+    False.
     """
+    if isinstance(workers, bool) or not isinstance(workers, int) or not 1 <= workers <= 256:
+        raise errors.InvalidArgument(f"workers is a number from 1 to 256, not {workers!r}")
+    seed = specs.seed_of(seed)
+    expect = tuple(specs.sentences(expect))
     words = ["--data", os.fspath(data), "--workers", str(workers), "--output", "json"]
     if seed is not None:
         words += ["--seed", seed]
@@ -95,10 +108,25 @@ def run(
         file = Path(folder) / "spec.toml"
         file.write_text(specs.toml(spec, set), encoding="utf-8")
         code, stdout, stderr = _play(["run", str(file), *words], Path(folder), Line(show))
-    if code not in (0, 3):
-        raise errors.of_exit(code, stderr)
-    standings = Standings.of_json(json.loads(stdout))
-    return Result(standings.id, Path(data).absolute(), standings, code == 0)
+    standings = _standings(stdout, workers == 1)
+    if code in (0, 3) and standings is not None:
+        return Result(standings.id, Path(data).absolute(), standings, code == 0, expect)
+    # The file of the spec is a copy that no longer exists.
+    error = errors.of_exit(code, stderr.replace(f"{file}: ", ""))
+    if standings is None:
+        raise error
+    if standings.state in ("paused", "cancelled"):
+        raise errors.TournamentStopped(error.message)
+    # The text refers to standings that are not printed here.
+    raise type(error)("\n".join([error.message, *standings.faults()]))
+
+
+def _standings(text: str, alone: bool) -> Optional[Standings]:
+    """The standings that the command printed; None if it ended without any."""
+    try:
+        return Standings.of_json(json.loads(text), alone)
+    except (ValueError, json_format.ParseError):
+        return None
 
 
 def _play(words: Sequence[str], folder: Path, line: Line) -> tuple[int, str, str]:
@@ -120,7 +148,7 @@ def _play(words: Sequence[str], folder: Path, line: Line) -> tuple[int, str, str
         try:
             for text in process.stderr:
                 seen.append(text)
-                line.update(text.rstrip())
+                line.update(errors.in_python(text.rstrip()))
             code = process.wait()
         except BaseException:
             process.send_signal(signal.SIGINT)

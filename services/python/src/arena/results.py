@@ -20,6 +20,45 @@ def _state(value: int) -> str:
     return v1.TournamentState.Name(value).removeprefix("TOURNAMENT_STATE_").lower()
 
 
+def _pause(pause: v1.Pause) -> str:
+    """Why a tournament paused itself, the error of the agent or the system, and what to do."""
+    lines = [pause.reason, *(f"    {line}" for line in pause.error.splitlines()), pause.advice]
+    return _printable("\n".join(lines))
+
+
+def _printable(text: str) -> str:
+    """A text whose hidden characters are escapes, because agents wrote parts of it."""
+    return "".join(
+        one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode()
+        for one in text
+    )
+
+
+def _plural(count: int, word: str) -> str:
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
+
+
+def _audits(audits: v1.Audits) -> str:
+    """The state of audits, as the command shows it."""
+    replayed = audits.agreed + audits.differing + audits.sampled
+    text = f"audit: {replayed} of {audits.due} games replayed, {audits.differing} differ"
+    if audits.sampled:
+        text += f", {audits.sampled} played again as second samples"
+    if audits.same_owner:
+        text += (
+            f", {audits.same_owner} of them by another worker of the same owner, which proves less"
+        )
+    if audits.differing:
+        text += " (see `arena audit list`)"
+    rest = {
+        "records refuted by a third play": audits.refuted,
+        "waiting for a third play": audits.disputed,
+        "waiting for a second worker": audits.waiting,
+        "given up until the coordinator restarts, after failed attempts": audits.given_up,
+    }
+    return "; ".join([text, *(f"{count} {what}" for what, count in rest.items() if count)])
+
+
 def _row(message: Message) -> dict[str, Any]:
     """The fields of a message; None for an absent one."""
     row: dict[str, Any] = {}
@@ -82,14 +121,13 @@ class Progress:
     games_per_second: float
     workers: int
     faults: int
-    #: Why it paused itself, and what to do; empty if it did not.
+    #: Why it paused itself, the error, and what to do; empty if it did not.
     pause: str
     message: v1.WatchTournamentResponse = field(repr=False)
 
     @classmethod
     def of(cls, message: v1.WatchTournamentResponse) -> Progress:
         """The progress of a message."""
-        why = message.pause
         return cls(
             message.tournament_id,
             _state(message.state),
@@ -98,7 +136,7 @@ class Progress:
             message.games_per_second,
             message.workers,
             message.faults,
-            f"{why.reason}; {why.advice}" if message.HasField("pause") else "",
+            _pause(message.pause) if message.HasField("pause") else "",
             message,
         )
 
@@ -107,6 +145,16 @@ class Progress:
         """The standings so far."""
         return Standings(self.message.standings)
 
+    @property
+    def has_ended(self) -> bool:
+        """True if it is finished or cancelled, or paused itself and waits for a user."""
+        return bool(self.pause) or self.state in ("finished", "cancelled")
+
+    @property
+    def lacks_workers(self) -> bool:
+        """True if it has games to play, and no worker is connected."""
+        return self.state == "running" and not self.workers and self.games_done < self.games_total
+
     def __str__(self) -> str:
         share = self.games_done / self.games_total if self.games_total else 0.0
         filled = round(20 * share)
@@ -114,7 +162,10 @@ class Progress:
             f"[{'█' * filled}{'░' * (20 - filled)}]",
             f"{self.games_done:,}/{self.games_total:,} games,",
             f"{self.games_per_second:,.0f} games/s,",
-            f"{self.faults:,} faults:",
+            "no workers (start `arena worker`),"
+            if self.lacks_workers
+            else f"{_plural(self.workers, 'worker')},",
+            f"{_plural(self.faults, 'fault')}:",
             self.state,
         ]
         return " ".join(parts)
@@ -123,12 +174,14 @@ class Progress:
 class Standings:
     """Scores of a tournament's agents, with their intervals, in the order of their places."""
 
-    def __init__(self, message: v1.Standings) -> None:
+    def __init__(self, message: v1.Standings, alone: bool = False) -> None:
         #: Everything that the coordinator reports.
         self.message = message
+        # True if one worker played all games, so that no other one can audit them.
+        self._alone = alone
 
     @classmethod
-    def of_json(cls, document: dict[str, Any]) -> Standings:
+    def of_json(cls, document: dict[str, Any], alone: bool = False) -> Standings:
         """The standings of `arena standings --output json`."""
         fields = dict(document)
         fields["state"] = "TOURNAMENT_STATE_" + str(fields["state"]).upper()
@@ -136,7 +189,7 @@ class Standings:
         fields["verdict_json"] = json.dumps(verdict) if verdict else ""
         message = v1.Standings()
         json_format.ParseDict(fields, message, ignore_unknown_fields=True)
-        return cls(message)
+        return cls(message, alone)
 
     @property
     def id(self) -> str:
@@ -166,8 +219,21 @@ class Standings:
 
     @property
     def notes(self) -> list[str]:
-        """Notes for the reader."""
+        """Notes for the reader, such as that games are unverified."""
         return list(self.message.notes)
+
+    def faults(self) -> list[str]:
+        """For each agent with faults: their number by kind, and the last one."""
+        lines = []
+        for agent in self.agents:
+            if not agent.faults:
+                continue
+            kinds = sorted(agent.faults_by_kind.items())
+            line = f"{agent.agent}: " + ", ".join(f"{count} {kind}" for kind, count in kinds)
+            if agent.last_fault:
+                line += "; last: " + agent.last_fault.replace("\n", "\n    ")
+            lines.append(_printable(line))
+        return lines
 
     def rows(self) -> list[dict[str, Any]]:
         """One dictionary for each agent; None for what cannot be estimated."""
@@ -225,11 +291,35 @@ class Standings:
     def _title(self) -> str:
         return f"{self.id}: {self.state}, {self.games:,}/{self.message.games_total:,} games"
 
+    def _remarks(self) -> list[str]:
+        """What the command prints below the table."""
+        about = self.message
+        lines = []
+        if about.generations > 1:
+            lines.append(f"generation {about.generation} of {about.generations}")
+        if about.HasField("pause"):
+            lines.append(f"paused: {_pause(about.pause)}")
+        lines += self.faults()
+        for agent in self.agents:
+            if agent.voids:
+                lines.append(f"{agent.agent}: {_plural(agent.voids, 'void game')}")
+            if agent.non_deterministic:
+                lines.append(
+                    f"{agent.agent}: not deterministic: an audit replayed a game with different "
+                    "moves, and no worker is charged"
+                )
+        if about.HasField("audits"):
+            audits = about.audits
+            if not self._alone or audits.agreed + audits.differing:
+                lines.append(_audits(audits))
+        lines += [_printable(f"note: {note}") for note in self.notes]
+        return lines
+
     def __str__(self) -> str:
         table = self._table()
         widths = [max(len(row[at]) for row in table) for at in range(len(table[0]))]
         lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths)).rstrip() for row in table]
-        return "\n".join([self._title(), *lines])
+        return "\n".join([self._title(), *lines, *self._remarks()])
 
     __repr__ = __str__
 
@@ -239,10 +329,15 @@ class Standings:
         def cells(row: list[str], tag: str) -> str:
             return "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row)
 
+        remarks = "".join(
+            f'<li style="white-space: pre-wrap">{html.escape(line)}</li>'
+            for line in self._remarks()
+        )
         body = "".join(f"<tr>{cells(row, 'td')}</tr>" for row in rows)
         return (
             f"<table><caption>{html.escape(self._title())}</caption>"
             f"<thead><tr>{cells(head, 'th')}</tr></thead><tbody>{body}</tbody></table>"
+            + (f"<ul>{remarks}</ul>" if remarks else "")
         )
 
 
@@ -251,7 +346,8 @@ class Report:
 
     def __init__(self, page: str, passed: bool) -> None:
         self.html = page
-        #: False if an expectation of the spec fails.
+        #: True if the tournament is finished and all expectations hold, as for
+        #: `arena report --junit`.
         self.passed = passed
 
     def save(self, path: PathLike) -> None:

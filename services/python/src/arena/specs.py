@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any, Mapping, Optional, Union
+from typing import Any, Mapping, Optional, Sequence, Union
 
 from . import errors
 
@@ -50,6 +50,20 @@ def toml(spec: Spec, set: Optional[Mapping[str, Any]] = None) -> str:
         except errors.InvalidArgument as error:
             raise errors.InvalidArgument(f'"{key}": {error.message}') from error
     return "".join(lines)
+
+
+def sentences(expect: Sequence[str]) -> Sequence[str]:
+    """Expectations; not a text, whose letters would be sentences."""
+    if isinstance(expect, str):
+        raise errors.InvalidArgument(f"expect is a list of sentences, such as [{expect!r}]")
+    return expect
+
+
+def seed_of(seed: Optional[str]) -> Optional[str]:
+    """A seed, which is a text."""
+    if seed is not None and not isinstance(seed, str):
+        raise errors.InvalidArgument(f'a seed is a text such as "0x5eed", not {seed!r}')
+    return seed
 
 
 def _read(path: Union[str, "os.PathLike[str]"]) -> str:
