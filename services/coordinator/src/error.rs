@@ -70,13 +70,13 @@ pub(crate) enum Error {
     BotOption { agent: String, error: OptionError },
     #[error("agent \"{agent}\" has no options: its process describes none")]
     NoOptions { agent: String },
-    #[error("unknown agent \"{name}\"{}", hint(.nearest.as_ref(), "; `arena agent list` shows all"))]
+    #[error("unknown agent \"{name}\"{}", hint(.nearest.as_ref(), "; `arena agent list` with the same --data or --coordinator shows all"))]
     UnknownAgent {
         name: String,
         nearest: Option<String>,
     },
     #[error("agent \"{agent}\": {process} offers no bot \"{bot}\"{}", hint(.nearest.as_ref(), "; \
-     `arena agent list` shows all"))]
+     `arena agent list` with the same --data or --coordinator shows all"))]
     UnknownBot {
         agent: String,
         process: String,
