@@ -20,7 +20,9 @@ use crate::{blocking::with_store, checkpoint, door::Principal, error::Error, inf
 /// Prefix of the keys of tombstones.
 pub(crate) const PREFIX: &str = "removed/";
 /// Maximum length of a verdict that a tombstone keeps, in bytes.
-const VERDICT_BYTES_MAX: usize = 4096;
+const VERDICT_BYTES_MAX: usize = 1024;
+/// So many tombstones without games in the store count like one tournament.
+const SMALL: u64 = 16;
 /// Length of a SHA-256 as hexadecimal digits.
 const DIGEST_DIGITS: usize = 64;
 
@@ -65,6 +67,14 @@ impl Core {
     pub(super) fn removed_before(&self, id: &str) -> Error {
         let removed = self.unknown(id);
         Error::State(format!("{removed}; play it under a new id with --again"))
+    }
+
+    /// Number of removed tournaments that count towards the limit of an owner: those whose games still take
+    /// space, and a small part of the others.
+    pub(super) fn removed_of(&self, owner: &str) -> u64 {
+        let own = self.removed.iter().filter(|(_, it)| it.owner == owner);
+        let (large, small): (Vec<_>, Vec<_>) = own.partition(|(id, _)| self.store.count(id) > 0);
+        large.len() as u64 + small.len() as u64 / SMALL
     }
 
     /// The first tournament in the order of ids, after this one, that ended before this time.

@@ -285,6 +285,7 @@ impl Core {
         self.check_running(by, document.games_total)?;
         let documents = self.tournaments.values().map(|entry| &entry.document);
         let own = documents.filter(|it| it.owner == *by.owner).count() as u64;
+        let own = own + self.removed_of(&by.owner);
         by.check_limit(&limits::STORED_TOURNAMENTS, own, 1)?;
         document.owner = by.owner.to_string();
         document.set_state(TournamentState::Running);
