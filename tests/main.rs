@@ -77,6 +77,8 @@ mod repeats;
 mod reports;
 /// Every game replays and reruns; a changed record does not.
 mod reproduction;
+/// Archives, removal of tournaments, and the space that they give back.
+mod retention;
 /// Tournaments of older rules stay readable.
 mod rules_versions;
 /// Agents run in a sandbox, with limits.

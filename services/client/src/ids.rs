@@ -1,7 +1,8 @@
 //! Ids as users type them: complete, an unambiguous prefix, or `@last`.
 
-use arena_wire::v1;
-use tonic::Code;
+use arena_wire::{reasons, v1};
+use tonic::{Code, Status};
+use tonic_types::StatusExt;
 
 use crate::{
     access::Client,
@@ -22,6 +23,8 @@ pub async fn tournament(client: &mut Client, text: &str) -> Outcome<String> {
         };
         match client.get_tournament(request).await {
             Ok(_) => return Ok(text.to_owned()),
+            // Another id may begin with that of a removed tournament.
+            Err(status) if is_removed(&status) => return Err(status.into()),
             Err(status) if status.code() == Code::NotFound => unknown = Some(status),
             Err(status) => return Err(status.into()),
         }
@@ -46,12 +49,34 @@ pub async fn game(client: &mut Client, text: &str) -> Outcome<String> {
     Ok(format!("{}/{index}", tournament(client, of).await?))
 }
 
+fn is_removed(status: &Status) -> bool {
+    let info = status.get_details_error_info();
+    info.is_some_and(|info| info.reason == reasons::TOURNAMENT_REMOVED)
+}
+
+/// What is left of the removed tournament that `text` refers to; `None` if it is none of them.
+pub async fn removed(client: &mut Client, text: &str) -> Outcome<Option<v1::Tournament>> {
+    let all = listed(client, true).await?;
+    let id = match text {
+        LAST => None,
+        _ => chosen(&all, text)?.map(str::to_owned),
+    };
+    let mut all = all.into_iter();
+    Ok(id.and_then(|id| all.find(|it| it.tournament_id == id)))
+}
+
 /// All tournaments, without specs.
 pub async fn all(client: &mut Client) -> Outcome<Vec<v1::Tournament>> {
+    listed(client, false).await
+}
+
+/// All tournaments without specs, or all that were removed.
+pub async fn listed(client: &mut Client, removed: bool) -> Outcome<Vec<v1::Tournament>> {
     let mut tournaments = Vec::new();
     let mut request = v1::ListTournamentsRequest {
         page_size: 200,
         page_token: String::new(),
+        removed,
     };
     loop {
         let page = client.list_tournaments(request.clone()).await?.into_inner();

@@ -44,9 +44,12 @@ struct Checkpoint {
     workers: Option<WorkerScores>,
 }
 
+/// Prefix of the keys.
+pub(crate) const PREFIX: &str = "checkpoint/";
+
 /// Key of the document.
 pub(crate) fn key(tournament: &str) -> String {
-    format!("checkpoint/{tournament}")
+    format!("{PREFIX}{tournament}")
 }
 
 /// The change that stores the sums; none if they are too large for a document.

@@ -14,6 +14,7 @@ mod entry;
 mod heartbeats;
 mod holds;
 mod levels;
+pub(crate) mod removal;
 pub(crate) mod replays;
 mod reports;
 mod retry;
@@ -133,6 +134,7 @@ pub(crate) struct Core {
     answers: Answers,
     ledger: Ledger,
     tournaments: BTreeMap<String, TournamentEntry>,
+    removed: removal::Removed,
     /// Ids by their number in the ledger.
     numbers: BTreeMap<TournamentNo, String>,
 

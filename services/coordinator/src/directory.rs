@@ -18,6 +18,12 @@ impl Directory {
         known.get(tournament).cloned()
     }
 
+    /// Removes a tournament.
+    pub(crate) fn remove(&self, tournament: &str) {
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        known.remove(tournament);
+    }
+
     /// Adds a tournament.
     pub(crate) fn add(&self, info: &Arc<Info>) {
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);

@@ -36,6 +36,8 @@ use methods::{Method, Methods};
 const LOCAL: &str = "local";
 /// Name of the token in the data folder in the audit trail. Its owner is the coordinator's user.
 const ADMIN_TOKEN: &str = "admin.token";
+/// Name of the coordinator in the audit trail, and in what is left of removed tournaments.
+const RETENTION: &str = "retention";
 /// Name of the web page in the audit trail.
 const WEB_PAGE: &str = "web page";
 /// Maximum bytes of what a request was about in the audit trail.
@@ -266,6 +268,15 @@ impl Principal {
             target: Arc::default(),
             detail: Arc::default(),
             quota: None,
+        }
+    }
+
+    /// The coordinator itself, which removes old tournaments.
+    pub(crate) fn retention() -> Self {
+        Self {
+            owner: RETENTION.into(),
+            actor: RETENTION.into(),
+            ..Self::local()
         }
     }
 

@@ -2,7 +2,11 @@
 
 mod service;
 
-use std::{collections::HashMap, net::IpAddr, time::Duration};
+use std::{
+    collections::HashMap,
+    net::IpAddr,
+    time::{Duration, UNIX_EPOCH},
+};
 
 use arena_access::without_secrets;
 use arena_model::{
@@ -10,7 +14,7 @@ use arena_model::{
 };
 use arena_store::StoreError;
 use arena_tournament::ScheduleError;
-use arena_wire::{convert::ConvertError, limits::Limit, reasons};
+use arena_wire::{convert::ConvertError, limits::Limit, reasons, v1};
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
@@ -27,6 +31,12 @@ fn shortened(mut message: String) -> String {
         message.push('…');
     }
     message
+}
+
+/// A time in microseconds since 1970, as people read it.
+fn utc(unix_us: u64) -> String {
+    let time = UNIX_EPOCH + Duration::from_micros(unix_us);
+    humantime::format_rfc3339_seconds(time).to_string()
 }
 
 /// Suggested delay when the store's queue is full.
@@ -122,6 +132,10 @@ pub(crate) enum Error {
     #[error("no tournament \"{id}\"{}", hint(.nearest.as_ref(), "; `arena tournament list` shows \
      all"))]
     UnknownTournament { id: String, nearest: Option<String> },
+    #[error("tournament {id} was removed on {} by {}{}", utc(.removal.unix_us),
+        if .removal.by.is_empty() { "an unknown user" } else { &.removal.by },
+        if .removal.archive_sha256.is_empty() { "" } else { ", after it was archived" })]
+    RemovedTournament { id: String, removal: v1::Removal },
     #[error("game {id} has no result: it has not been played, or does not exist")]
     UnknownGame { id: String },
     #[error(
@@ -340,6 +354,7 @@ impl Error {
             Self::BinaryInvalid(_) => (InvalidArgument, reasons::BINARY_INVALID),
             Self::UnknownBinary { .. } => (NotFound, reasons::UNKNOWN_BINARY),
             Self::UnknownTournament { .. } => (NotFound, reasons::UNKNOWN_TOURNAMENT),
+            Self::RemovedTournament { .. } => (NotFound, reasons::TOURNAMENT_REMOVED),
             Self::UnknownGame { .. } => (NotFound, reasons::UNKNOWN_GAME),
             Self::SealedGame { .. } | Self::State(_) => {
                 (FailedPrecondition, reasons::STATE_CONFLICT)

@@ -170,6 +170,11 @@ impl Info {
         self.of_generation(asked).map(Arc::new)
     }
 
+    /// Key of a generation's games in the store.
+    pub(crate) fn key_of(&self, generation: u32) -> Arc<str> {
+        key(&self.id, generation)
+    }
+
     /// The same tournament in another generation, which knows the games of the first stage
     /// only.
     pub(crate) fn of_generation(&self, generation: u32) -> Result<Self, Error> {

@@ -66,6 +66,8 @@ pub struct Options {
     pub checkpoint_games: u64,
     /// Write a row for each game, if the store has tables that people query.
     pub sql_games: bool,
+    /// Remove tournaments that ended longer ago than this; none if they stay for ever.
+    pub keep_tournaments: Option<Duration>,
     /// Play only tournaments that are started or resumed by a request to this coordinator; those
     /// of earlier starts stay as they are.
     pub only_started: bool,
@@ -106,6 +108,7 @@ impl Options {
             report_queue_games: 65_536,
             checkpoint_games: CHECKPOINT_GAMES,
             sql_games: false,
+            keep_tournaments: None,
             only_started: false,
             #[cfg(test)]
             trusts_records: false,

@@ -39,6 +39,7 @@ use crate::{
     ledger::{LedgerSettings, ppm},
     messages::RunSummary,
     options::Options,
+    retention::Retention,
     rpc::{
         AdminRpc, CoordinatorRpc, Figures, Gate, Gated, READER_OF_METRICS, WorkerRpc,
         reports::REPORT_BYTES_MAX,
@@ -79,6 +80,7 @@ pub struct Service<I = Incoming> {
     handle: Handle,
     drain_limit: Duration,
     sql_games: bool,
+    keep_tournaments: Option<Duration>,
     /// To be read again when the files change.
     tls: Vec<Arc<ServerTls>>,
     /// The certificate for HTTP.
@@ -241,6 +243,7 @@ impl Options {
             handle,
             drain_limit: self.drain_limit,
             sql_games: self.sql_games,
+            keep_tournaments: self.keep_tournaments,
             tls: http_tls.into_iter().collect(),
             http_acceptor,
             viewers: mpsc::channel(1).0,
@@ -299,6 +302,10 @@ where
             tasks.spawn(async { served.await.map_err(RunError::from).and(STOPPED) })
         });
         let tables = Following::new(self.handle.clone(), self.sql_games);
+        let trail = Arc::clone(&self.gate.trail);
+        let retention = self
+            .keep_tournaments
+            .map(|keep| Retention::new(self.handle.clone(), trail, keep));
         let (handle, gate) = (self.handle, self.gate);
         let counters = Arc::clone(&self.counters);
         let recorder = Arc::clone(&gate);
@@ -306,6 +313,7 @@ where
         tasks.spawn(async { served.await.map_err(RunError::from).and(STOPPED) });
         let mut following = JoinSet::new();
         following.spawn(tables.run());
+        retention.map(|retention| following.spawn(retention.run()));
         for tls in self.tls {
             show_expiry(&tls, &counters);
             let (shown, counters) = (Arc::clone(&tls), Arc::clone(&counters));

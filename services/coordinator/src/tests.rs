@@ -21,6 +21,7 @@ mod overdue;
 mod pauses;
 mod planning;
 mod questions;
+mod removal;
 mod replays;
 mod reports;
 mod restart;

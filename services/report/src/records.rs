@@ -77,6 +77,11 @@ impl TournamentRecords {
         stated.map_or_else(|| self.game.clone(), Arc::from)
     }
 
+    /// True if the events of its games are not stored.
+    pub fn has_no_events(&self) -> bool {
+        self.hash_only
+    }
+
     /// Checks a record against the rules, the seed and the hash.
     pub fn verify(&self, record: &GameRecord) -> Result {
         self.header

@@ -20,6 +20,7 @@
 
 mod backend;
 mod binary;
+mod compact;
 mod copy;
 mod core;
 mod documents;
@@ -57,6 +58,7 @@ pub use self::sled::{
     store::{Options, SledStore},
 };
 pub use binary::{BinaryUpload, UploadSpace};
+pub use compact::{CompactReport, Selection, compact};
 pub use copy::copy;
 pub use error::StoreError;
 pub use files::{EVENTS_FILE, create_private, events_files, first_event, full_events_file};

@@ -89,7 +89,8 @@ pub static STORED_TOURNAMENTS: Limit = Limit {
         "tournament, paused, finished and cancelled ones included",
         "tournaments, paused, finished and cancelled ones included",
     ],
-    remedy: "ask the operator for a higher limit: results of tournaments are never removed",
+    remedy: "remove some that have ended and ask the operator to give their space back (`arena store \
+             compact`), or ask for a higher limit",
     least: 0,
     field: |limits| &mut limits.stored_tournaments,
 };

@@ -28,6 +28,8 @@ pub const BINARY_INVALID: &str = "BINARY_INVALID";
 pub const UNKNOWN_BINARY: &str = "UNKNOWN_BINARY";
 /// No tournament of this id.
 pub const UNKNOWN_TOURNAMENT: &str = "UNKNOWN_TOURNAMENT";
+/// The tournament was removed; the message says when and by whom.
+pub const TOURNAMENT_REMOVED: &str = "TOURNAMENT_REMOVED";
 /// No such game, or it has no result.
 pub const UNKNOWN_GAME: &str = "UNKNOWN_GAME";
 /// The tournament's state does not allow it.

@@ -236,6 +236,13 @@ pub(crate) struct CoordinatorArgs {
     )]
     limit: Vec<String>,
 
+    /// Remove tournaments this long after their end, such as 90d [default: keep them for ever]
+    ///
+    /// Their games, specs and standings are then gone; their names, times and results in short
+    /// stay, and the audit trail names them. `arena store compact` gives the space back.
+    #[arg(long, env = "ARENA_COORDINATOR_KEEP_TOURNAMENTS", value_name = "DURATION", value_parser = humantime::parse_duration)]
+    keep_tournaments: Option<Duration>,
+
     /// Games of a tournament between two checkpoints of its sums; for tests
     #[arg(long, hide = true, value_name = "GAMES", value_parser = clap::value_parser!(u64).range(1..))]
     checkpoint_games: Option<u64>,
@@ -383,6 +390,7 @@ impl CoordinatorArgs {
         });
         options.metrics_public = self.metrics_public || self.metrics.ip().is_loopback();
         options.sql_games = self.sql_games;
+        options.keep_tournaments = self.keep_tournaments;
         options.events = Some(self.data.clone());
         let is_tls = options.tls.is_some();
         let unwritten = |error| Failure::failed(format!("admin token: {error}"));

@@ -1,6 +1,7 @@
 //! `arena store …`
 
 mod backup;
+mod compact;
 mod records;
 
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ use crate::{
     output::{self, Format, note},
 };
 
-/// Verify, copy, back up and restore a store
+/// Verify, copy, compact, back up and restore a store
 #[derive(Debug, Subcommand)]
 pub(crate) enum StoreCommand {
     /// Check every record of an idle data folder, of a database, or of a running coordinator
@@ -57,6 +58,18 @@ Examples:
   arena store copy --from ./arena-data --to postgres://arena@localhost/arena
   arena store copy --from postgres://arena@localhost/arena --to ./copy")]
     Copy(CopyArgs),
+    /// Give back the space of removed tournaments
+    #[command(after_help = "\
+Builds the database anew without the games of removed tournaments, reads it again, compares
+it, and only then replaces the old one. No coordinator may be using the store. There must be
+room for a second copy of the database meanwhile, in PostgreSQL for two. An interrupted
+compaction changes nothing, and starts again. Exports of the other tournaments have the same
+bytes afterwards. Backups that were made before still contain the removed games.
+
+Examples:
+  arena store compact --data ./arena-data
+  arena store compact --store postgres://arena@localhost/arena --output json")]
+    Compact(compact::CompactArgs),
     /// Restore a backup into a new data folder
     #[command(after_help = "\
 Checks the chain of the audit trail; the exit code is 3 if it is broken.
@@ -146,6 +159,7 @@ impl StoreCommand {
                 tell("copied to", &report)
             }
             Self::Backup(args) => args.run(),
+            Self::Compact(args) => args.run(),
             Self::Restore(args) => {
                 let report = arena_store::restore(&args.from, &args.data.data).map_err(failure)?;
                 tell("restored to", &report)?;
@@ -232,6 +246,12 @@ fn show(args: &VerifyArgs, report: &VerifyReport, records: &Records, data: &Path
             "{}: {games} games, {documents} documents, {binaries} binaries, {bytes} bytes\n",
             report.path.display()
         ))?,
+    }
+    if records.removed > 0 {
+        note(format!(
+            "{} games are of removed tournaments: `arena store compact` gives their space back",
+            records.removed
+        ));
     }
     if records.hashes_alone > 0 {
         note(format!(

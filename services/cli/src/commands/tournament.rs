@@ -1,15 +1,13 @@
 //! `arena tournament …`
 
+mod archive;
 mod list;
 mod plan;
+mod remove;
+mod shown;
 mod verify_seed;
 
-use arena_report::{
-    standings::{audits::format_audits, verdict, view},
-    state::{self, state_name},
-    text::csv_line,
-    units,
-};
+use arena_report::{state::state_name, units};
 use std::{
     path::{Path, PathBuf},
     time::Duration,
@@ -20,6 +18,7 @@ use arena_wire::v1;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
+use self::shown::{describe, print, show};
 use super::{set::SetArgs, standings};
 use crate::{
     access::{Access, AccessArgs, request_id, start_tournament},
@@ -30,7 +29,7 @@ use crate::{
     workers,
 };
 
-/// Plan, start, list, watch, pause, resume and cancel tournaments
+/// Plan, start, list, watch, pause, cancel, archive and remove tournaments
 #[derive(Debug, Subcommand)]
 pub(crate) enum TournamentCommand {
     /// Estimate games, duration and precision of a tournament
@@ -91,6 +90,31 @@ Examples:
     Retry(OneArgs),
     /// Cancel a tournament; its finished games are kept
     Cancel(OneArgs),
+    /// Write a tournament that has ended into a folder, and check it
+    #[command(after_help = "\
+The folder has the spec, the records of all games in all generations, the standings with
+pairs, the identities of the agents, a report, and SHA256SUMS, which is written last. All
+files are read again and compared. The programs of registered agents are not in it: keep
+them beside it if you want to play the games again.
+
+With --remove, the tournament is removed afterwards, but only if all games are in the
+archive. The coordinator keeps the SHA-256 of SHA256SUMS.
+
+Examples:
+  arena tournament archive cowry-3f9a0c1b22 --into /archives
+  arena tournament archive cowry-3f9a0c1b22 --into /archives --remove
+  cd /archives/cowry-3f9a0c1b22 && sha256sum --check SHA256SUMS")]
+    Archive(archive::ArchiveArgs),
+    /// Remove tournaments that have ended, with their games, for good
+    #[command(after_help = "\
+Only finished and cancelled tournaments can be removed. Their names, times, owners and
+results in short stay: `arena tournament list --removed` shows them. Their ids are not
+used again. `arena store compact` gives the space of their games back.
+
+Examples:
+  arena tournament remove cowry-3f9a0c1b22
+  arena tournament remove cowry-3f9a0c1b22 kalah-0123456789 --yes --output json")]
+    Remove(remove::RemoveArgs),
     /// Check a drawn seed against the commitment shown before it was known
     #[command(after_help = "\
 If a spec has no seed, the coordinator draws one. Until the tournament is finished or
@@ -173,6 +197,8 @@ impl TournamentCommand {
             | Self::Cancel(args) => args.access.open().await?,
             Self::Watch(args) => args.one.access.open().await?,
             Self::VerifySeed(args) => args.access.open().await?,
+            Self::Archive(args) => args.access.open().await?,
+            Self::Remove(args) => args.access.open().await?,
         };
         let outcome = self.with(&mut access).await;
         outcome.and(access.close().await)
@@ -180,8 +206,7 @@ impl TournamentCommand {
 
     async fn with(mut self, access: &mut Access) -> Outcome {
         let client = &mut access.client;
-        if let Self::Show(one)
-        | Self::Pause(one)
+        if let Self::Pause(one)
         | Self::Resume(one)
         | Self::Retry(one)
         | Self::Cancel(one)
@@ -194,9 +219,17 @@ impl TournamentCommand {
             Self::Start(args) => start_command(access, args).await,
             Self::List(args) => list::list(client, &args).await,
             Self::Show(args) => {
-                let tournament = arena_report::records::tournament(client, &args.id).await?;
+                let tournament = match ids::tournament(client, &args.id).await {
+                    Ok(id) => arena_report::records::tournament(client, &id).await?,
+                    Err(unknown) => {
+                        let removed = ids::removed(client, &args.id).await?;
+                        removed.ok_or(unknown)?
+                    }
+                };
                 show(&tournament, args.output)
             }
+            Self::Archive(args) => args.run(client).await,
+            Self::Remove(args) => args.run(client).await,
             Self::Watch(args) => {
                 // Report an unknown id at once.
                 let id = &args.one.id;
@@ -289,132 +322,6 @@ async fn start_command(access: &mut Access, args: StartArgs) -> Outcome {
             ));
             Ok(())
         }
-    }
-}
-
-/// A tournament, for programs.
-fn describe(tournament: &v1::Tournament) -> serde_json::Value {
-    json!({
-        "tournament_id": tournament.tournament_id,
-        "name": tournament.name,
-        "ruleset": tournament.ruleset,
-        "format": tournament.format,
-        "state": state_name(tournament.state()),
-        "games": tournament.games_done,
-        "games_total": tournament.games_total,
-        "created_unix_us": tournament.created_unix_us,
-        "finished_unix_us": tournament.finished_unix_us,
-        "generation": tournament.generation.max(1),
-        "earlier": tournament.earlier.iter().map(generation).collect::<Vec<_>>(),
-        "pause": tournament.pause.as_ref().map(view::pause),
-        "seed_commitment": known(&tournament.seed_commitment),
-        "seed_nonce": known(&tournament.seed_nonce),
-    })
-}
-
-/// A text, or `None` if it is empty.
-fn known(text: &str) -> Option<&str> {
-    Some(text).filter(|text| !text.is_empty())
-}
-
-/// An earlier generation of games.
-fn generation(earlier: &v1::Generation) -> serde_json::Value {
-    json!({
-        "generation": earlier.number,
-        "games": earlier.games,
-        "unplayed": earlier.unplayed,
-        "unsound": earlier.unsound,
-        "replaced": earlier.replaced,
-        "ended_unix_us": earlier.ended_unix_us,
-        "verdict": verdict::object(&earlier.verdict_json),
-    })
-}
-
-/// One line for a tournament, and one for each of its earlier generations.
-fn summary(tournament: &v1::Tournament) -> String {
-    let line = format!(
-        "{}: {}, {} of {} games\n",
-        tournament.tournament_id,
-        state_name(tournament.state()),
-        units::count(tournament.games_done),
-        units::count(tournament.games_total)
-    );
-    let earlier = tournament.earlier.iter().map(|it| {
-        let [games, unplayed, replaced] = [it.games, it.unplayed, it.replaced].map(units::count);
-        let unsound = match it.unsound {
-            0 => String::new(),
-            unsound => format!(
-                ", {} by workers that are not trusted",
-                units::count(unsound)
-            ),
-        };
-        format!(
-            "generation {}: {games} games, {unplayed} lost by an agent that never answered\
-             {unsound}; {replaced} replaced in generation {}\n",
-            it.number,
-            it.number + 1
-        )
-    });
-    std::iter::once(line).chain(earlier).collect()
-}
-
-/// Name of a column, and the text of a row in it.
-type Column = (&'static str, fn(&v1::Tournament) -> String);
-
-const CSV_COLUMNS: [Column; 8] = [
-    ("tournament", |it| it.tournament_id.clone()),
-    ("state", |it| state_name(it.state()).to_owned()),
-    ("games", |it| it.games_done.to_string()),
-    ("of", |it| it.games_total.to_string()),
-    ("ruleset", |it| it.ruleset.clone()),
-    ("format", |it| it.format.clone()),
-    ("created", |it| units::utc(it.created_unix_us)),
-    ("finished", |it| match it.finished_unix_us {
-        0 => String::new(),
-        at => units::utc(at),
-    }),
-];
-
-fn show(tournament: &v1::Tournament, format: Format) -> Outcome {
-    if format == Format::Table {
-        let seed = known(&tournament.seed_commitment).map(|commitment| {
-            let nonce = known(&tournament.seed_nonce);
-            let nonce = nonce.map_or_else(
-                || "the seed is sealed until the end".to_owned(),
-                |nonce| format!("nonce {nonce}"),
-            );
-            format!("seed commitment {commitment}, {nonce}")
-        });
-        let remarks = [
-            seed,
-            tournament.pause.as_ref().map(state::format_pause),
-            verdict::text(&tournament.verdict_json),
-            tournament.audits.as_ref().map(format_audits),
-        ];
-        let remarks = remarks.into_iter().flatten();
-        let remarks: String = remarks.map(|remark| remark + "\n").collect();
-        let spec = &tournament.spec_toml;
-        return output::write(&format!("{}{remarks}\n{spec}", summary(tournament)));
-    }
-    let mut value = describe(tournament);
-    value["verdict"] = json!(verdict::object(&tournament.verdict_json));
-    value["audits"] = json!(tournament.audits.as_ref().map(view::audits));
-    value["resolved"] = serde_json::from_str(&tournament.spec_json).unwrap_or_default();
-    value["spec"] = tournament.spec_toml.clone().into();
-    print(tournament, &value, format)
-}
-
-/// Prints a tournament: its summary, its line, or `value`.
-fn print(tournament: &v1::Tournament, value: &serde_json::Value, format: Format) -> Outcome {
-    match format {
-        Format::Table => output::write(&summary(tournament)),
-        Format::Csv => {
-            let header = csv_line(CSV_COLUMNS.map(|(name, _)| name));
-            let cells = CSV_COLUMNS.map(|(_, cell)| cell(tournament));
-            output::write(&(header + &csv_line(cells)))
-        }
-        Format::Json => output::json(value),
-        Format::Jsonl => output::json_line(value),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Prefix of the keys of disputed games.
-const PREFIX: &str = "disputes/";
+pub(super) const PREFIX: &str = "disputes/";
 /// Prefix of the keys of processes that a third play charged.
 const QUARANTINE: &str = "quarantine/";
 /// Length of a stored dispute.

@@ -24,6 +24,7 @@ use super::{
     differences,
     disputes::{self, StoredDispute},
     entry::TournamentEntry,
+    removal,
     writer::Writer,
 };
 use crate::{
@@ -53,6 +54,7 @@ struct Found {
     audits: BTreeMap<String, Documents>,
     quarantined: Vec<WorkerProcess>,
     tournaments: Vec<(TournamentEntry, Option<Open>)>,
+    removed: removal::Removed,
 }
 
 /// A tournament that is not over.
@@ -113,6 +115,7 @@ pub(crate) async fn load(
         answers: found.answers,
         ledger: Ledger::new(settings, boot_epoch),
         tournaments: BTreeMap::new(),
+        removed: found.removed,
         numbers: BTreeMap::new(),
         failing: BTreeSet::new(),
         broken: BTreeMap::new(),
@@ -251,7 +254,10 @@ fn read(store: &dyn Store) -> Result<Found, StartError> {
         random::stored_key(store, document)
             .map_err(|error| StartError::unreadable(format!("key {document}"), error))
     };
+    let ids = tournaments.iter().map(|(entry, _)| &*entry.info.id);
+    let ids: BTreeSet<&str> = ids.collect();
     Ok(Found {
+        removed: removal::read(&meta, |id| ids.contains(id)),
         agents,
         rulesets,
         ticket_key: key(tickets::KEY)?,

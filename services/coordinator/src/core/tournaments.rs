@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arena_model::{engine::options::nearest, spec::Records};
+use arena_model::spec::Records;
 use arena_store::{Change as Stored, StoreError, TableState, VALUE_BYTES_MAX};
 use arena_wire::{
     limits,
@@ -33,12 +33,7 @@ const START: &str = "StartTournament";
 
 impl Core {
     pub(super) fn entry(&self, id: &str) -> Result<&TournamentEntry, Error> {
-        self.tournaments
-            .get(id)
-            .ok_or_else(|| Error::UnknownTournament {
-                id: id.to_owned(),
-                nearest: nearest(id, self.tournaments.keys().map(String::as_str)),
-            })
+        self.tournaments.get(id).ok_or_else(|| self.unknown(id))
     }
 
     pub(super) fn entry_mut(&mut self, id: &str) -> Result<&mut TournamentEntry, Error> {
@@ -154,7 +149,7 @@ impl Core {
             return Err(Error::Draining);
         }
         let mut attempt = 1;
-        while self.tournaments.contains_key(&plan.id(attempt + 1)) {
+        while self.has_id(&plan.id(attempt + 1)) {
             attempt += 1;
         }
         let latest = self.tournaments.get(&plan.id(attempt));
@@ -169,7 +164,9 @@ impl Core {
             ));
         }
         let attempt = match latest.map(|entry| entry.document.state()) {
-            None => attempt,
+            None if !self.has_id(&plan.id(attempt)) => attempt,
+            None if request.again => attempt + 1,
+            None => return Err(self.removed_before(&plan.id(attempt))),
             Some(TournamentState::Finished | TournamentState::Cancelled) if request.again => {
                 attempt + 1
             }
@@ -288,6 +285,7 @@ impl Core {
         self.check_running(by, document.games_total)?;
         let documents = self.tournaments.values().map(|entry| &entry.document);
         let own = documents.filter(|it| it.owner == *by.owner).count() as u64;
+        let own = own + self.removed_of(&by.owner);
         by.check_limit(&limits::STORED_TOURNAMENTS, own, 1)?;
         document.owner = by.owner.to_string();
         document.set_state(TournamentState::Running);

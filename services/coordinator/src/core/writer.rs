@@ -3,7 +3,10 @@
 use std::{mem::take, sync::Arc};
 
 use arena_store::{Change, Store, StoreError};
-use tokio::{sync::mpsc, task::JoinHandle};
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::JoinHandle,
+};
 
 use super::{Command, Core};
 use crate::{
@@ -71,6 +74,13 @@ impl Writer {
         if let Err(mpsc::error::SendError((.., reply))) = self.waiting.send(waiting) {
             let _ = reply.send(Err(Error::Defect));
         }
+    }
+
+    /// Waits until all changes that were passed before are durable.
+    pub(super) async fn written(&self) -> Result<(), Error> {
+        let (reply, written) = oneshot::channel();
+        self.put(Vec::new(), Default::default(), reply);
+        written.await.unwrap_or(Err(Error::Draining))
     }
 
     /// Waits for all changes, and releases the store.

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, pin::Pin, sync::Arc};
 
 use arena_model::GameId;
-use arena_store::{Collection, Store, StoredGame};
+use arena_store::{Collection, Store};
 use arena_wire::v1::{self, TournamentState, coordinator_service_server::CoordinatorService};
 use prost::Message;
 use tokio::sync::mpsc;
@@ -208,8 +208,12 @@ impl CoordinatorService for CoordinatorRpc {
             None => return Err(Error::PageToken.into()),
         };
         // One more than fits shows that more follow.
-        let most = pages::size(request.page_size) + 1;
+        let page_size = request.page_size;
+        let most = pages::size(page_size) + 1;
         let list = move |core: &mut Core| {
+            if request.removed {
+                return Ok(core.list_removed(after.as_ref(), most));
+            }
             let mut tournaments = core.list_tournaments(after.as_ref(), most);
             for tournament in &mut tournaments {
                 if !core.sees_audits(&tournament.tournament_id, &by)? {
@@ -220,7 +224,7 @@ impl CoordinatorService for CoordinatorRpc {
         };
         let tournaments = self.handle.ask(list).await?;
         let bytes = v1::Tournament::encoded_len;
-        let (tournaments, more) = pages::first(tournaments, request.page_size, bytes);
+        let (tournaments, more) = pages::first(tournaments, page_size, bytes);
         let next = tournaments.last().filter(|_| more);
         Ok(Response::new(v1::ListTournamentsResponse {
             next_page_token: next.map_or_else(String::new, |it| {
@@ -279,6 +283,25 @@ impl CoordinatorService for CoordinatorRpc {
             .await?;
         Ok(Response::new(v1::RetryTournamentResponse {
             tournament: Some(tournament),
+        }))
+    }
+
+    async fn remove_tournament(
+        &self,
+        request: Request<v1::RemoveTournamentRequest>,
+    ) -> Answer<v1::RemoveTournamentResponse> {
+        let by = principal(&request);
+        let request = request.into_inner();
+        by.on(&request.tournament_id);
+        if !request.archive_sha256.is_empty() {
+            by.did(&format!("archived as {}", request.archive_sha256));
+        }
+        let removed = self
+            .handle
+            .change(|core| Box::pin(async move { core.remove_tournament(request, &by).await }))
+            .await?;
+        Ok(Response::new(v1::RemoveTournamentResponse {
+            tournament: Some(removed),
         }))
     }
 
@@ -375,7 +398,7 @@ impl CoordinatorService for CoordinatorRpc {
                     true => sealed::hidden(&games, &info, store)?,
                     false => BTreeSet::new(),
                 };
-                page_of_games(games, size, &request, &hidden)
+                pages::of_games(games, size, &request, &hidden)
             })
             .await?;
         Ok(Response::new(page))
@@ -460,35 +483,4 @@ impl CoordinatorRpc {
             .await?;
         Ok(Some(changed))
     }
-}
-
-/// A page of games, cut if it becomes large.
-fn page_of_games(
-    mut games: Vec<StoredGame>,
-    size: usize,
-    request: &v1::ListGamesRequest,
-    hidden: &BTreeSet<u64>,
-) -> Result<v1::ListGamesResponse, Error> {
-    let with_timing = request.with_timing;
-    let found = games.len();
-    if request.without_events {
-        games.iter_mut().for_each(stored_game::forget_events);
-    }
-    games.truncate(pages::fitting(&games, |game| {
-        game.record.len() + if with_timing { game.side.len() } else { 0 }
-    }));
-    let more = games.len() < found || found == size;
-    let next = games.last().filter(|_| more).map(|game| game.index + 1);
-    let shown = games.iter().filter(|game| !hidden.contains(&game.index));
-    let reports = shown.map(|game| {
-        let report = with_timing.then(|| stored_game::read_side(game));
-        Ok(v1::GameReport {
-            record: Some(stored_game::read_message(game)?),
-            ..report.unwrap_or_default()
-        })
-    });
-    Ok(v1::ListGamesResponse {
-        games: reports.collect::<Result<_, Error>>()?,
-        next_page_token: next.map_or_else(String::new, |index| index.to_string()),
-    })
 }

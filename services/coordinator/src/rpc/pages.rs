@@ -1,5 +1,12 @@
 //! Lists in pages.
 
+use std::collections::BTreeSet;
+
+use arena_store::StoredGame;
+use arena_wire::v1;
+
+use crate::{error::Error, stored_game};
+
 /// Default number of items of a page.
 const PAGE_DEFAULT: usize = 256;
 /// Maximum number of items of a page.
@@ -42,6 +49,37 @@ pub(super) fn first<T>(
         page.push(item);
     }
     (page, items.next().is_some())
+}
+
+/// A page of games, cut if it becomes large.
+pub(super) fn of_games(
+    mut games: Vec<StoredGame>,
+    size: usize,
+    request: &v1::ListGamesRequest,
+    hidden: &BTreeSet<u64>,
+) -> Result<v1::ListGamesResponse, Error> {
+    let with_timing = request.with_timing;
+    let found = games.len();
+    if request.without_events {
+        games.iter_mut().for_each(stored_game::forget_events);
+    }
+    games.truncate(fitting(&games, |game| {
+        game.record.len() + if with_timing { game.side.len() } else { 0 }
+    }));
+    let more = games.len() < found || found == size;
+    let next = games.last().filter(|_| more).map(|game| game.index + 1);
+    let shown = games.iter().filter(|game| !hidden.contains(&game.index));
+    let reports = shown.map(|game| {
+        let report = with_timing.then(|| stored_game::read_side(game));
+        Ok(v1::GameReport {
+            record: Some(stored_game::read_message(game)?),
+            ..report.unwrap_or_default()
+        })
+    });
+    Ok(v1::ListGamesResponse {
+        games: reports.collect::<Result<_, Error>>()?,
+        next_page_token: next.map_or_else(String::new, |index| index.to_string()),
+    })
 }
 
 #[cfg(test)]

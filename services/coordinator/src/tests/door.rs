@@ -132,9 +132,11 @@ async fn submitter_changes_only_its_own() {
     no(change!(other, resume_tournament, ResumeTournamentRequest));
     no(change!(other, cancel_tournament, CancelTournamentRequest));
     no(change!(other, retry_tournament, RetryTournamentRequest));
+    no(change!(other, remove_tournament, RemoveTournamentRequest));
     change!(owner, pause_tournament, PauseTournamentRequest).expect("its own");
     let mut admin = arena.user(&arena.admin);
     change!(admin, cancel_tournament, CancelTournamentRequest).expect("an admin");
+    change!(owner, remove_tournament, RemoveTournamentRequest).expect("its own");
 
     let bytes = b"#!/bin/sh\n".to_vec();
     let sha256 = sha256(&bytes);

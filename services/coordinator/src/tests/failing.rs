@@ -22,10 +22,10 @@ use super::fixture::{FakeWorker, Fixture, SPEC, options, refused, won};
 use crate::{Options, RunError};
 
 /// How the next writes end.
-const WELL: u8 = 0;
+pub(super) const WELL: u8 = 0;
 const BUSY: u8 = 1;
 const FULL: u8 = 2;
-const FULL_DOCUMENTS: u8 = 3;
+pub(super) const FULL_DOCUMENTS: u8 = 3;
 const CORRUPT: u8 = 4;
 const CORRUPT_DOCUMENTS: u8 = 5;
 /// Games can be written but not read.
@@ -34,7 +34,7 @@ const UNREADABLE: u8 = 6;
 const HELD_DOCUMENTS: u8 = 7;
 
 /// A memory store whose writes fail on request.
-struct Failing {
+pub(super) struct Failing {
     inner: MemoryStore,
     mode: AtomicU8,
     /// Number of writes of documents.
@@ -42,7 +42,7 @@ struct Failing {
 }
 
 impl Failing {
-    fn new() -> Arc<Self> {
+    pub(super) fn new() -> Arc<Self> {
         Arc::new(Self {
             inner: MemoryStore::new().expect("a memory store"),
             mode: AtomicU8::new(WELL),
@@ -50,7 +50,7 @@ impl Failing {
         })
     }
 
-    fn set(&self, mode: u8) {
+    pub(super) fn set(&self, mode: u8) {
         self.mode.store(mode, Ordering::Relaxed);
     }
 

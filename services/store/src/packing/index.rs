@@ -116,6 +116,12 @@ impl Index {
             .map_or(0, |places| places.games)
     }
 
+    pub(crate) fn counts(&self) -> impl Iterator<Item = (&str, u64)> {
+        let tournaments = self.tournaments.iter();
+        tournaments.map(|(tournament, places)| (&**tournament, places.games))
+    }
+
+    /// Number of games of all tournaments.
     pub(crate) fn games(&self) -> u64 {
         self.games
     }

@@ -4,6 +4,7 @@ mod address;
 mod backend;
 mod binaries;
 mod commit;
+mod compact;
 mod database;
 mod doctor;
 mod lease;
@@ -12,6 +13,7 @@ mod schema;
 mod store;
 mod tables;
 
+pub(crate) use compact::compact;
 pub use doctor::describe_postgres;
 pub(crate) use store::PostgresSource;
 pub use store::{Standby, verify_postgres};

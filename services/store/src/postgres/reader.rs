@@ -20,16 +20,27 @@ pub(crate) struct Reader {
     pub(crate) database: Arc<Database>,
     /// A session in a transaction, all reads of which see one moment. None: the shared session.
     snapshot: Option<Arc<Client>>,
+    /// The table of packs.
+    packs: &'static str,
 }
+
+/// The table of packs.
+const PACKS: &str = "arena.pack";
 
 /// A key and its value.
 type Entry = (Vec<u8>, Vec<u8>);
 
 impl Reader {
     pub(crate) fn new(database: Arc<Database>) -> Self {
+        Self::with_packs(database, PACKS)
+    }
+
+    /// Reads the packs of another table.
+    pub(crate) fn with_packs(database: Arc<Database>, packs: &'static str) -> Self {
         Self {
             database,
             snapshot: None,
+            packs,
         }
     }
 
@@ -53,6 +64,7 @@ impl Reader {
         Ok(Self {
             database: Arc::clone(database),
             snapshot: Some(Arc::new(client)),
+            packs: PACKS,
         })
     }
 
@@ -78,13 +90,14 @@ impl Reader {
         match tree {
             Tree::Packs => {
                 let from = from.try_into().map_or(0, u64::from_be_bytes) as i64;
+                let packs = self.packs;
                 self.read(move |client| async move {
+                    let select = format!(
+                        "SELECT seq, body FROM {packs} WHERE shard = 0 AND seq >= $1 \
+                         ORDER BY seq LIMIT $2"
+                    );
                     let rows = client
-                        .query_typed(
-                            "SELECT seq, body FROM arena.pack WHERE shard = 0 AND seq >= $1 \
-                             ORDER BY seq LIMIT $2",
-                            &[(&from, Type::INT8), (&PAGE, Type::INT8)],
-                        )
+                        .query_typed(&select, &[(&from, Type::INT8), (&PAGE, Type::INT8)])
                         .await?;
                     let entry = |row: &Row| {
                         let sequence: i64 = row.get(0);

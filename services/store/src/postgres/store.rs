@@ -71,29 +71,32 @@ impl Standby {
             Ok(lease) => lease,
             Err(holder) => return Ok(Ownership::Theirs(Box::new(self), holder)),
         };
-        if is_unfinished(&self.database)? {
-            return Err(StoreError::Corrupt {
-                path: self.database.place.clone().into(),
-                damage: "a copy into it was interrupted, so it contains only a part".to_owned(),
-                remedy: "run `arena store copy` again, it starts anew".to_owned(),
-            });
-        }
+        check_finished(&self.database)?;
         Ok(Ownership::Ours(Arc::new(self.open(lease)?)))
+    }
+
+    /// Owns a store that no other process owns.
+    pub(crate) fn own_alone(self) -> Result<PostgresStore, StoreError> {
+        let lease = self.lease()?;
+        check_finished(&self.database)?;
+        self.open(lease)
+    }
+
+    /// Takes the lease, or fails if another process has it.
+    fn lease(&self) -> Result<Lease, StoreError> {
+        Lease::take(&self.database, &self.options.holder)?.map_err(|holder| {
+            StoreError::Unsuitable {
+                place: self.database.place.clone(),
+                problem: format!("{} owns it", holder.name),
+                remedy: "stop that coordinator first".to_owned(),
+            }
+        })
     }
 
     /// Owns an empty database that a copy fills, until [`PostgresStore::complete`].
     pub(crate) fn own_empty(self) -> Result<PostgresStore, StoreError> {
         let place = PathBuf::from(&self.database.place);
-        let lease = match Lease::take(&self.database, &self.options.holder)? {
-            Ok(lease) => lease,
-            Err(holder) => {
-                return Err(StoreError::Unsuitable {
-                    place: self.database.place.clone(),
-                    problem: format!("{} owns it", holder.name),
-                    remedy: "stop that coordinator first".to_owned(),
-                });
-            }
-        };
+        let lease = self.lease()?;
         if is_unfinished(&self.database)? {
             clear(&self.database)?;
         }
@@ -140,6 +143,18 @@ fn check(walk: &Walk, place: &str) -> Result<(), StoreError> {
     match walk.damage_report.is_empty() {
         true => Ok(()),
         false => Err(damaged(place, walk.damage_report.to_string())),
+    }
+}
+
+/// Fails if a copy into a database was interrupted.
+fn check_finished(database: &Arc<Database>) -> Result<(), StoreError> {
+    match is_unfinished(database)? {
+        false => Ok(()),
+        true => Err(StoreError::Corrupt {
+            path: database.place.clone().into(),
+            damage: "a copy into it was interrupted, so it contains only a part".to_owned(),
+            remedy: "run `arena store copy` again, it starts anew".to_owned(),
+        }),
     }
 }
 
@@ -246,7 +261,7 @@ pub(crate) struct PostgresStore {
     pub(crate) core: Core<PostgresBackend>,
     binaries: CachedBinaries,
     tables: PostgresTables,
-    database: Arc<Database>,
+    pub(super) database: Arc<Database>,
     // Dropped last: the folder is locked until the database is closed.
     folder: Folder,
 }

@@ -37,14 +37,17 @@ impl<'a, B: Backend> StoreCopy<'a, B> {
             return;
         }
         match item {
-            Item::Pack { .. } => {
-                // Games that cannot be decoded are lost; `verify` reports them.
-                self.games.extend(item.games().unwrap_or_default());
-                if self.games.len() >= COPY_GAMES {
-                    self.result = self.write();
-                }
-            }
+            // Games that cannot be decoded are lost; `verify` reports them.
+            Item::Pack { .. } => self.games(item.games().unwrap_or_default()),
             Item::Document(document) => self.document(document.key, document.content),
+        }
+    }
+
+    /// Adds games.
+    pub(crate) fn games(&mut self, games: Vec<StoredGame>) {
+        self.games.extend(games);
+        if self.result.is_ok() && self.games.len() >= COPY_GAMES {
+            self.result = self.write();
         }
     }
 

@@ -231,6 +231,12 @@ impl Folder {
         files::replace(&path, format!("{label}\n").as_bytes())
     }
 
+    /// The current generation, as the label says now.
+    pub(crate) fn current(&self) -> Result<u32, StoreError> {
+        let (label, _) = read_label(&self.path)?;
+        Ok(label.map_or(self.generation, |label| label.generation))
+    }
+
     /// The highest generation that has a folder.
     pub(crate) fn newest(&self) -> Result<Option<u32>, StoreError> {
         newest(&self.path)
@@ -267,11 +273,14 @@ fn is_restoring(path: &Path) -> bool {
 }
 
 fn newest(path: &Path) -> Result<Option<u32>, StoreError> {
-    let generation = |path: &PathBuf| {
-        let name = path.file_name()?.to_str()?;
-        name.strip_prefix("database-")?.parse().ok()
-    };
-    Ok(files::entries(path)?.iter().filter_map(generation).max())
+    let entries = files::entries(path)?;
+    Ok(entries.iter().filter_map(|path| generation(path)).max())
+}
+
+/// The generation whose folder this is.
+pub(crate) fn generation(path: &Path) -> Option<u32> {
+    let name = path.file_name()?.to_str()?;
+    name.strip_prefix("database-")?.parse().ok()
 }
 
 fn read_label(folder: &Path) -> Result<(Option<Label>, LabelState), StoreError> {

@@ -430,3 +430,40 @@ fn interrupted_copy_starts_again() {
         assert_eq!(whole.store.list(Collection::Meta).unwrap(), []);
     });
 }
+
+#[test]
+fn compaction_gives_space_of_a_database_back() {
+    use super::compact::{WithoutGone, check, fill};
+    on_server(&[], |server| {
+        let url = server.create("arena");
+        let opened = postgres(&url);
+        fill(&*opened.store);
+        let compacted = || crate::compact(&url.as_str().into(), &mut WithoutGone::default());
+        let owned = compacted().unwrap_err().to_string();
+        assert!(owned.contains("a test owns it"), "{owned}");
+        opened.store.close().unwrap();
+        drop(opened);
+        // An interrupted compaction leaves its table.
+        server.sql(
+            "arena",
+            "CREATE TABLE arena.pack_compacted (LIKE arena.pack)",
+        );
+        server.sql(
+            "arena",
+            "CREATE ROLE reader; GRANT SELECT ON arena.pack TO reader",
+        );
+        let report = compacted().unwrap();
+        assert_eq!((report.games, report.games_removed), (600, 3_001));
+        assert!(report.bytes_after < report.bytes_before / 2, "{report:?}");
+        assert_eq!(damage(&url), "");
+        let allowed = "SELECT has_table_privilege('reader', 'arena.pack', 'SELECT')";
+        assert_eq!(server.sql("arena", allowed), "t");
+        let left = "SELECT to_regclass('arena.pack_compacted') IS NULL";
+        assert_eq!(server.sql("arena", left), "t");
+        let opened = postgres(&url);
+        check(&*opened.store);
+        opened.store.close().unwrap();
+        drop(opened);
+        assert_eq!(damage(&url), "");
+    });
+}

@@ -3,7 +3,8 @@
 use arena_report::records::{self, TournamentRecords};
 use std::collections::BTreeMap;
 
-use arena_store::{Collection, Examine, StoredGame};
+use arena_coordinator::WithoutRemoved;
+use arena_store::{Collection, Examine, Selection, StoredGame};
 use arena_wire::v1;
 use prost::Message;
 use serde::Serialize;
@@ -18,6 +19,8 @@ const NAMED_MAX: usize = 20;
 pub(super) struct Checked {
     /// Records with correct hash, events, dice, luck and result.
     pub(super) records: u64,
+    /// Games of removed tournaments, whose space a compaction gives back.
+    pub(super) removed: u64,
     /// Records without stored moves, which only a replay with the agents can check.
     pub(super) hashes_alone: u64,
     /// Number of games whose records cannot be checked, by reason, such as unsupported
@@ -34,6 +37,7 @@ pub(super) struct Checked {
 pub(super) struct Records {
     tournaments: BTreeMap<String, Result<TournamentRecords, String>>,
     hash_only: BTreeMap<String, bool>,
+    removed: WithoutRemoved,
     /// Name of the document with the end of the audit trail, and the document.
     anchor_key: Option<String>,
     pub(super) anchor: Option<Vec<u8>>,
@@ -52,6 +56,7 @@ impl Records {
 
 impl Examine for Records {
     fn document(&mut self, collection: Collection, key: &str, value: &[u8]) {
+        self.removed.document(collection, key);
         if collection == Collection::Meta && self.anchor_key.as_deref() == Some(key) {
             self.anchor = Some(value.to_vec());
         }
@@ -67,6 +72,10 @@ impl Examine for Records {
 
     fn game(&mut self, game: &StoredGame) {
         let checked = &mut self.checked;
+        if self.removed.is_removed(&game.tournament) {
+            checked.removed += 1;
+            return;
+        }
         // Replayed games are stored as ID~GENERATION.
         let (id, _) = { game.tournament.split_once('~') }.unwrap_or((&game.tournament, ""));
         let absent = Err(format!("tournament {} is missing", game.tournament));

@@ -1,11 +1,11 @@
 //! `arena tournament list`
 
-use arena_report::{state::state_name, units};
+use arena_report::units;
 use arena_wire::v1;
 use clap::Args;
 use itertools::Itertools;
 
-use super::{CSV_COLUMNS, describe};
+use super::shown::{CSV_COLUMNS, describe, shown_state};
 use crate::{
     access::{AccessArgs, Client},
     failure::Outcome,
@@ -19,7 +19,7 @@ type Column = (&'static str, fn(&v1::Tournament) -> String);
 /// The columns of the table.
 const COLUMNS: [Column; 7] = [
     ("tournament", |it| it.tournament_id.clone()),
-    ("state", |it| state_name(it.state()).to_owned()),
+    ("state", |it| shown_state(it).to_owned()),
     ("games", |it| units::count(it.games_done)),
     ("of", |it| units::count(it.games_total)),
     ("ruleset", |it| it.ruleset.clone()),
@@ -41,13 +41,17 @@ pub(crate) struct ListArgs {
     #[arg(long)]
     all: bool,
 
+    /// List removed tournaments instead of the others
+    #[arg(long)]
+    removed: bool,
+
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     output: Format,
 }
 
 pub(super) async fn list(client: &mut Client, args: &ListArgs) -> Outcome {
-    let mut tournaments = ids::all(client).await?;
+    let mut tournaments = ids::listed(client, args.removed).await?;
     if let Some(name) = &args.name {
         tournaments.retain(|tournament| tournament.name.starts_with(name.as_str()));
     }
@@ -67,6 +71,7 @@ pub(super) async fn list(client: &mut Client, args: &ListArgs) -> Outcome {
         header: columns.iter().map(|&(head, _)| head).collect(),
         rows: groups.map(listed).collect(),
         empty: match args.name {
+            None if args.removed => "no tournament was removed",
             Some(_) => "no tournament has this name: `arena tournament list` shows all",
             None => "no tournaments yet: start one with `arena tournament start SPEC`",
         },
@@ -114,7 +119,7 @@ fn generations(
 ) -> Vec<String> {
     let last = group.last().unwrap_or(second);
     let number = last.name.rsplit_once('-').map_or("", |(_, number)| number);
-    let states = group.iter().map(|it| state_name(it.state()));
+    let states = group.iter().map(shown_state);
     let counts = states.clone().counts();
     let state = |state| match counts.len() {
         1 => String::from(state),

@@ -107,6 +107,7 @@ impl Others {
             "ResumeTournament" => of_tournament!(ResumeTournamentRequest),
             "CancelTournament" => of_tournament!(CancelTournamentRequest),
             "RetryTournament" => of_tournament!(RetryTournamentRequest),
+            "RemoveTournament" => of_tournament!(RemoveTournamentRequest),
             "GetTournament" => of_tournament!(GetTournamentRequest),
             "WatchTournament" => of_tournament!(WatchTournamentRequest),
             "GetStandings" => of_tournament!(GetStandingsRequest),

@@ -270,7 +270,7 @@ class StartTournamentResponse(_message.Message):
     def __init__(self, tournament: _Optional[_Union[Tournament, _Mapping]] = ..., created: bool = ..., notes: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Tournament(_message.Message):
-    __slots__ = ("tournament_id", "name", "state", "spec_json", "spec_toml", "setup", "games_total", "games_done", "created_unix_us", "finished_unix_us", "audits", "verdict_json", "pause", "unplayed_limit", "audit_share", "sandbox", "accepted_games", "accepted_unplayed", "generation", "earlier", "ruleset", "format", "owner", "seed_commitment", "seed_nonce")
+    __slots__ = ("tournament_id", "name", "state", "spec_json", "spec_toml", "setup", "games_total", "games_done", "created_unix_us", "finished_unix_us", "audits", "verdict_json", "pause", "unplayed_limit", "audit_share", "sandbox", "accepted_games", "accepted_unplayed", "generation", "earlier", "ruleset", "format", "owner", "seed_commitment", "seed_nonce", "removal")
     TOURNAMENT_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
@@ -296,6 +296,7 @@ class Tournament(_message.Message):
     OWNER_FIELD_NUMBER: _ClassVar[int]
     SEED_COMMITMENT_FIELD_NUMBER: _ClassVar[int]
     SEED_NONCE_FIELD_NUMBER: _ClassVar[int]
+    REMOVAL_FIELD_NUMBER: _ClassVar[int]
     tournament_id: str
     name: str
     state: TournamentState
@@ -321,7 +322,20 @@ class Tournament(_message.Message):
     owner: str
     seed_commitment: str
     seed_nonce: str
-    def __init__(self, tournament_id: _Optional[str] = ..., name: _Optional[str] = ..., state: _Optional[_Union[TournamentState, str]] = ..., spec_json: _Optional[str] = ..., spec_toml: _Optional[str] = ..., setup: _Optional[_Union[_worker_pb2.TournamentSetup, _Mapping]] = ..., games_total: _Optional[int] = ..., games_done: _Optional[int] = ..., created_unix_us: _Optional[int] = ..., finished_unix_us: _Optional[int] = ..., audits: _Optional[_Union[Audits, _Mapping]] = ..., verdict_json: _Optional[str] = ..., pause: _Optional[_Union[Pause, _Mapping]] = ..., unplayed_limit: _Optional[float] = ..., audit_share: _Optional[float] = ..., sandbox: _Optional[str] = ..., accepted_games: _Optional[int] = ..., accepted_unplayed: _Optional[int] = ..., generation: _Optional[int] = ..., earlier: _Optional[_Iterable[_Union[Generation, _Mapping]]] = ..., ruleset: _Optional[str] = ..., format: _Optional[str] = ..., owner: _Optional[str] = ..., seed_commitment: _Optional[str] = ..., seed_nonce: _Optional[str] = ...) -> None: ...
+    removal: Removal
+    def __init__(self, tournament_id: _Optional[str] = ..., name: _Optional[str] = ..., state: _Optional[_Union[TournamentState, str]] = ..., spec_json: _Optional[str] = ..., spec_toml: _Optional[str] = ..., setup: _Optional[_Union[_worker_pb2.TournamentSetup, _Mapping]] = ..., games_total: _Optional[int] = ..., games_done: _Optional[int] = ..., created_unix_us: _Optional[int] = ..., finished_unix_us: _Optional[int] = ..., audits: _Optional[_Union[Audits, _Mapping]] = ..., verdict_json: _Optional[str] = ..., pause: _Optional[_Union[Pause, _Mapping]] = ..., unplayed_limit: _Optional[float] = ..., audit_share: _Optional[float] = ..., sandbox: _Optional[str] = ..., accepted_games: _Optional[int] = ..., accepted_unplayed: _Optional[int] = ..., generation: _Optional[int] = ..., earlier: _Optional[_Iterable[_Union[Generation, _Mapping]]] = ..., ruleset: _Optional[str] = ..., format: _Optional[str] = ..., owner: _Optional[str] = ..., seed_commitment: _Optional[str] = ..., seed_nonce: _Optional[str] = ..., removal: _Optional[_Union[Removal, _Mapping]] = ...) -> None: ...
+
+class Removal(_message.Message):
+    __slots__ = ("by", "unix_us", "spec_sha256", "archive_sha256")
+    BY_FIELD_NUMBER: _ClassVar[int]
+    UNIX_US_FIELD_NUMBER: _ClassVar[int]
+    SPEC_SHA256_FIELD_NUMBER: _ClassVar[int]
+    ARCHIVE_SHA256_FIELD_NUMBER: _ClassVar[int]
+    by: str
+    unix_us: int
+    spec_sha256: str
+    archive_sha256: str
+    def __init__(self, by: _Optional[str] = ..., unix_us: _Optional[int] = ..., spec_sha256: _Optional[str] = ..., archive_sha256: _Optional[str] = ...) -> None: ...
 
 class Generation(_message.Message):
     __slots__ = ("number", "games", "unplayed", "replaced", "ended_unix_us", "verdict_json", "unsound")
@@ -408,12 +422,14 @@ class GetTournamentResponse(_message.Message):
     def __init__(self, tournament: _Optional[_Union[Tournament, _Mapping]] = ...) -> None: ...
 
 class ListTournamentsRequest(_message.Message):
-    __slots__ = ("page_size", "page_token")
+    __slots__ = ("page_size", "page_token", "removed")
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    REMOVED_FIELD_NUMBER: _ClassVar[int]
     page_size: int
     page_token: str
-    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    removed: bool
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., removed: bool = ...) -> None: ...
 
 class ListTournamentsResponse(_message.Message):
     __slots__ = ("tournaments", "next_page_token")
@@ -460,6 +476,22 @@ class RetryTournamentRequest(_message.Message):
     def __init__(self, request_id: _Optional[str] = ..., tournament_id: _Optional[str] = ...) -> None: ...
 
 class RetryTournamentResponse(_message.Message):
+    __slots__ = ("tournament",)
+    TOURNAMENT_FIELD_NUMBER: _ClassVar[int]
+    tournament: Tournament
+    def __init__(self, tournament: _Optional[_Union[Tournament, _Mapping]] = ...) -> None: ...
+
+class RemoveTournamentRequest(_message.Message):
+    __slots__ = ("request_id", "tournament_id", "archive_sha256")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    TOURNAMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    ARCHIVE_SHA256_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    tournament_id: str
+    archive_sha256: str
+    def __init__(self, request_id: _Optional[str] = ..., tournament_id: _Optional[str] = ..., archive_sha256: _Optional[str] = ...) -> None: ...
+
+class RemoveTournamentResponse(_message.Message):
     __slots__ = ("tournament",)
     TOURNAMENT_FIELD_NUMBER: _ClassVar[int]
     tournament: Tournament

@@ -120,6 +120,11 @@ class CoordinatorServiceStub(object):
                 request_serializer=arena_dot_v1_dot_coordinator__pb2.RetryTournamentRequest.SerializeToString,
                 response_deserializer=arena_dot_v1_dot_coordinator__pb2.RetryTournamentResponse.FromString,
                 _registered_method=True)
+        self.RemoveTournament = channel.unary_unary(
+                '/arena.v1.CoordinatorService/RemoveTournament',
+                request_serializer=arena_dot_v1_dot_coordinator__pb2.RemoveTournamentRequest.SerializeToString,
+                response_deserializer=arena_dot_v1_dot_coordinator__pb2.RemoveTournamentResponse.FromString,
+                _registered_method=True)
         self.WatchTournament = channel.unary_stream(
                 '/arena.v1.CoordinatorService/WatchTournament',
                 request_serializer=arena_dot_v1_dot_coordinator__pb2.WatchTournamentRequest.SerializeToString,
@@ -280,6 +285,15 @@ class CoordinatorServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def RemoveTournament(self, request, context):
+        """Removes a finished or cancelled tournament for good: its games, spec and standings. Its identity
+        stays, and its id is never used again. Calls that name it answer NOT_FOUND with the reason
+        TOURNAMENT_REMOVED.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def WatchTournament(self, request, context):
         """The tournament's state at once and after each change, at most a few times per second. Ends
         when the tournament does.
@@ -413,6 +427,11 @@ def add_CoordinatorServiceServicer_to_server(servicer, server):
                     servicer.RetryTournament,
                     request_deserializer=arena_dot_v1_dot_coordinator__pb2.RetryTournamentRequest.FromString,
                     response_serializer=arena_dot_v1_dot_coordinator__pb2.RetryTournamentResponse.SerializeToString,
+            ),
+            'RemoveTournament': grpc.unary_unary_rpc_method_handler(
+                    servicer.RemoveTournament,
+                    request_deserializer=arena_dot_v1_dot_coordinator__pb2.RemoveTournamentRequest.FromString,
+                    response_serializer=arena_dot_v1_dot_coordinator__pb2.RemoveTournamentResponse.SerializeToString,
             ),
             'WatchTournament': grpc.unary_stream_rpc_method_handler(
                     servicer.WatchTournament,
@@ -888,6 +907,33 @@ class CoordinatorService(object):
             '/arena.v1.CoordinatorService/RetryTournament',
             arena_dot_v1_dot_coordinator__pb2.RetryTournamentRequest.SerializeToString,
             arena_dot_v1_dot_coordinator__pb2.RetryTournamentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RemoveTournament(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/arena.v1.CoordinatorService/RemoveTournament',
+            arena_dot_v1_dot_coordinator__pb2.RemoveTournamentRequest.SerializeToString,
+            arena_dot_v1_dot_coordinator__pb2.RemoveTournamentResponse.FromString,
             options,
             channel_credentials,
             insecure,

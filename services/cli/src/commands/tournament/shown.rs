@@ -1,0 +1,182 @@
+//! How a tournament is printed.
+
+use arena_report::{
+    standings::{audits::format_audits, verdict, view},
+    state::{self, state_name},
+    text::csv_line,
+    units,
+};
+use arena_wire::v1;
+use serde_json::json;
+
+use crate::{
+    failure::Outcome,
+    output::{self, Format},
+};
+
+/// A tournament, for programs.
+pub(super) fn describe(tournament: &v1::Tournament) -> serde_json::Value {
+    json!({
+        "tournament_id": tournament.tournament_id,
+        "name": tournament.name,
+        "ruleset": tournament.ruleset,
+        "format": tournament.format,
+        "state": state_name(tournament.state()),
+        "games": tournament.games_done,
+        "games_total": tournament.games_total,
+        "created_unix_us": tournament.created_unix_us,
+        "finished_unix_us": tournament.finished_unix_us,
+        "generation": tournament.generation.max(1),
+        "earlier": tournament.earlier.iter().map(generation).collect::<Vec<_>>(),
+        "pause": tournament.pause.as_ref().map(view::pause),
+        "seed_commitment": known(&tournament.seed_commitment),
+        "seed_nonce": known(&tournament.seed_nonce),
+        "removed": tournament.removal.as_ref().map(removal),
+    })
+}
+
+/// What is left of a removed tournament, beside its identity.
+fn removal(removal: &v1::Removal) -> serde_json::Value {
+    json!({
+        "by": removal.by,
+        "unix_us": removal.unix_us,
+        "spec_sha256": removal.spec_sha256,
+        "archive_sha256": known(&removal.archive_sha256),
+    })
+}
+
+/// The state of a tournament, or that it was removed.
+pub(super) fn shown_state(tournament: &v1::Tournament) -> &'static str {
+    match tournament.removal {
+        Some(_) => "removed",
+        None => state_name(tournament.state()),
+    }
+}
+
+/// A text, or `None` if it is empty.
+pub(super) fn known(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
+/// An earlier generation of games.
+fn generation(earlier: &v1::Generation) -> serde_json::Value {
+    json!({
+        "generation": earlier.number,
+        "games": earlier.games,
+        "unplayed": earlier.unplayed,
+        "unsound": earlier.unsound,
+        "replaced": earlier.replaced,
+        "ended_unix_us": earlier.ended_unix_us,
+        "verdict": verdict::object(&earlier.verdict_json),
+    })
+}
+
+/// One line for a tournament, and one for each of its earlier generations.
+pub(super) fn summary(tournament: &v1::Tournament) -> String {
+    let line = format!(
+        "{}: {}, {} of {} games\n",
+        tournament.tournament_id,
+        shown_state(tournament),
+        units::count(tournament.games_done),
+        units::count(tournament.games_total)
+    );
+    let earlier = tournament.earlier.iter().map(|it| {
+        let [games, unplayed, replaced] = [it.games, it.unplayed, it.replaced].map(units::count);
+        let unsound = match it.unsound {
+            0 => String::new(),
+            unsound => format!(
+                ", {} by workers that are not trusted",
+                units::count(unsound)
+            ),
+        };
+        format!(
+            "generation {}: {games} games, {unplayed} lost by an agent that never answered\
+             {unsound}; {replaced} replaced in generation {}\n",
+            it.number,
+            it.number + 1
+        )
+    });
+    std::iter::once(line).chain(earlier).collect()
+}
+
+/// Name of a column, and the text of a row in it.
+type Column = (&'static str, fn(&v1::Tournament) -> String);
+
+pub(super) const CSV_COLUMNS: [Column; 8] = [
+    ("tournament", |it| it.tournament_id.clone()),
+    ("state", |it| shown_state(it).to_owned()),
+    ("games", |it| it.games_done.to_string()),
+    ("of", |it| it.games_total.to_string()),
+    ("ruleset", |it| it.ruleset.clone()),
+    ("format", |it| it.format.clone()),
+    ("created", |it| units::utc(it.created_unix_us)),
+    ("finished", |it| match it.finished_unix_us {
+        0 => String::new(),
+        at => units::utc(at),
+    }),
+];
+
+pub(super) fn show(tournament: &v1::Tournament, format: Format) -> Outcome {
+    if format == Format::Table {
+        let seed = known(&tournament.seed_commitment).map(|commitment| {
+            let nonce = known(&tournament.seed_nonce);
+            let nonce = nonce.map_or_else(
+                || "the seed is sealed until the end".to_owned(),
+                |nonce| format!("nonce {nonce}"),
+            );
+            format!("seed commitment {commitment}, {nonce}")
+        });
+        let removed = tournament.removal.as_ref().map(|removal| {
+            let archive = match known(&removal.archive_sha256) {
+                Some(sha256) => format!("; SHA-256 of its archive {sha256}"),
+                None => String::new(),
+            };
+            format!(
+                "removed {} by {}; it was {}{archive}",
+                units::utc(removal.unix_us),
+                removal.by,
+                state_name(tournament.state()),
+            )
+        });
+        let remarks = [
+            removed,
+            seed,
+            tournament.pause.as_ref().map(state::format_pause),
+            verdict::text(&tournament.verdict_json),
+            tournament.audits.as_ref().map(format_audits),
+        ];
+        let remarks = remarks.into_iter().flatten();
+        let remarks: String = remarks.map(|remark| remark + "\n").collect();
+        let spec = &tournament.spec_toml;
+        return output::write(&format!("{}{remarks}\n{spec}", summary(tournament)));
+    }
+    print(tournament, &describe_fully(tournament), format)
+}
+
+/// A tournament with its spec and verdict, for programs.
+pub(super) fn describe_fully(tournament: &v1::Tournament) -> serde_json::Value {
+    let mut value = describe(tournament);
+    value["verdict"] = json!(verdict::object(&tournament.verdict_json));
+    value["audits"] = json!(tournament.audits.as_ref().map(view::audits));
+    value["resolved"] = serde_json::from_str(&tournament.spec_json).unwrap_or_default();
+    value["spec"] = tournament.spec_toml.clone().into();
+    value
+}
+
+/// Prints a tournament: its summary, its line, or `value`.
+pub(super) fn print(
+    tournament: &v1::Tournament,
+    value: &serde_json::Value,
+    format: Format,
+) -> Outcome {
+    match format {
+        Format::Table => output::write(&summary(tournament)),
+        Format::Csv => {
+            let header = csv_line(CSV_COLUMNS.map(|(name, _)| name));
+            let cells = CSV_COLUMNS.map(|(_, cell)| cell(tournament));
+            output::write(&(header + &csv_line(cells)))
+        }
+        Format::Json => output::json(value),
+        Format::Jsonl => output::json_line(value),
+    }
+}
