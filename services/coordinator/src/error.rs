@@ -80,7 +80,8 @@ pub(crate) enum Error {
     BotOption { agent: String, error: OptionError },
     #[error("agent \"{agent}\" has no options: its process describes none")]
     NoOptions { agent: String },
-    #[error("unknown agent \"{name}\"{}", hint(.nearest.as_ref(), "; `arena agent list` with the same --data or --coordinator shows all"))]
+    #[error("unknown agent \"{name}\"{}", hint(.nearest.as_ref(), "; \
+     `arena agent list` with the same --data or --coordinator shows all"))]
     UnknownAgent {
         name: String,
         nearest: Option<String>,
