@@ -1,5 +1,6 @@
 //! `tests/run`: runs all checks and tests, and reports what failed.
 
+mod context;
 mod log;
 mod schedule;
 mod steps;
@@ -13,9 +14,10 @@ use std::{
     process::ExitCode,
 };
 
+use context::Context;
 use log::{Counts, failures};
 use schedule::{Outcome, Report, run};
-use steps::{Context, STEPS, Step};
+use steps::{STEPS, Step};
 
 const USAGE: &str = "\
 tests/run [--quick] [--only STEP,…] [--list] [FILTER]

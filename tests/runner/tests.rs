@@ -1,8 +1,9 @@
 use crate::{
     Answer, Arguments,
+    context::Context,
     log::{Counts, failures},
     schedule::next,
-    steps::{Context, STEPS, Step, Work},
+    steps::{STEPS, Step, Work},
 };
 
 fn counts(passed: u64, failed: u64, skipped: u64) -> Counts {

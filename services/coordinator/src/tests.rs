@@ -30,3 +30,4 @@ mod space;
 mod stages;
 mod strangers;
 mod tournaments;
+mod trail;
