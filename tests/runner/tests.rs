@@ -148,6 +148,14 @@ fn openspiel_is_skipped_without_its_package() {
 }
 
 #[test]
+fn guards_are_removed_with_long_only() {
+    let arguments = parse(&[]).expect("arguments");
+    let context = Context::new(arguments, "target".into(), "logs".into());
+    let step = steps(&["guards"])[0];
+    assert!(matches!((step.work)(&context), Work::Skip(reason) if reason.contains("--long")));
+}
+
+#[test]
 fn steps_start_when_they_disturb_no_running_step() {
     for (waiting, running, expected) in [
         // A step waits for the steps that it needs.
