@@ -41,9 +41,10 @@ struct Run {
 
 fn main() -> anyhow::Result<ExitCode> {
     let attacks = attacks();
-    let filter = env::args().nth(1).unwrap_or_default();
+    let filters: Vec<String> = env::args().skip(1).collect();
     let is_wanted = |attack: &Attack, guard: &Guard| {
-        filter.is_empty() || filter == attack.number.to_string() || label(guard).contains(&filter)
+        let fits = |it: &String| *it == attack.number.to_string() || label(guard).contains(it);
+        filters.is_empty() || filters.iter().any(fits)
     };
     let all = attacks.iter().flat_map(|attack| {
         let guards = attack.guards.iter();
@@ -52,7 +53,10 @@ fn main() -> anyhow::Result<ExitCode> {
     let wanted: Vec<_> = all
         .filter(|(attack, guard)| is_wanted(attack, guard))
         .collect();
-    ensure!(!wanted.is_empty(), "no attack or guard is named {filter}");
+    ensure!(
+        !wanted.is_empty(),
+        "no attack or guard is named {filters:?}"
+    );
 
     let copy = Copy::new(&attacks)?;
     let run = copy.run(wanted.iter().flat_map(|(_, guard)| &guard.fails))?;
