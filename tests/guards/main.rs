@@ -163,7 +163,7 @@ impl Copy {
             "--cargo-quiet",
             "--no-fail-fast",
         ])
-        .args(["--status-level=all", "--final-status-level=none"])
+        .args(["--status-level=pass", "--final-status-level=none"])
         .args(["--failure-output=never", "--color=never"])
         .args(["--lib", "--test", "suite"])
         .args(["-E", &each.collect::<Vec<_>>().join(" | ")])
