@@ -8,6 +8,10 @@ pub mod fleet;
 #[path = "stress/mod.rs"]
 pub mod stress;
 
+/// Attacks, with the checks that prevent them.
+#[path = "guards/table.rs"]
+pub mod attacks;
+
 /// HTTP/2 frame by frame.
 #[path = "harness/h2.rs"]
 pub mod h2;

@@ -1,5 +1,6 @@
 //! `tests/run`: runs all checks and tests, and reports what failed.
 
+mod context;
 mod log;
 mod schedule;
 mod steps;
@@ -13,9 +14,10 @@ use std::{
     process::ExitCode,
 };
 
+use context::Context;
 use log::{Counts, failures};
 use schedule::{Outcome, Report, run};
-use steps::{Context, STEPS, Step};
+use steps::{STEPS, Step};
 
 const USAGE: &str = "\
 tests/run [--quick] [--only STEP,…] [--list] [FILTER]
@@ -28,7 +30,8 @@ without tests. Exit code 0 if nothing failed.
 
   FILTER         only tests whose name contains FILTER, and no checks
   --quick        without slow tests: tests across processes, doc tests
-  --long         the stress tests at full length (about an hour), as release build
+  --long         the stress tests at full length (about an hour), as release build,
+                 and the step guards; --only guards FILTER removes only these checks
   --only STEP,…  only these steps
   --list         list the steps
   --help         this text

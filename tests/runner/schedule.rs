@@ -12,8 +12,9 @@ use std::{
 };
 
 use crate::{
+    context::Context,
     show,
-    steps::{Context, Load, Step, Work},
+    steps::{Load, Step, Work},
 };
 
 /// The exit code of pytest if it selected no test.

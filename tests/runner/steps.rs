@@ -1,14 +1,8 @@
 //! The steps of `tests/run`: what each runs, and which steps it can run beside.
 
-use std::{
-    env,
-    ffi::OsString,
-    io,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::process::Command;
 
-use crate::Arguments;
+use crate::context::Context;
 
 /// How much of the machine a step uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,6 +198,14 @@ pub(crate) const STEPS: &[Step] = &[
         work: rules,
         ..TESTS
     },
+    // Without each check of `data/attacks.toml`, a test has to fail.
+    Step {
+        name: "guards",
+        load: Load::AllCores,
+        can_filter: false,
+        work: guards,
+        ..TESTS
+    },
     // Promises about rates.
     Step {
         name: "rates",
@@ -218,7 +220,7 @@ pub(crate) const STEPS: &[Step] = &[
 /// compiled twice.
 const WORKSPACE: [&str; 4] = ["--workspace", "--locked", "--features", "arena-cli/release"];
 
-const PYTHON_SDK: &str = "agents/sdk/python";
+pub(crate) const PYTHON_SDK: &str = "agents/sdk/python";
 
 /// What tests need. `cargo clippy` checks the other targets, examples and benchmarks.
 const TARGETS: [&str; 7] = [
@@ -231,114 +233,11 @@ const TARGETS: [&str; 7] = [
     "pig",
 ];
 
-/// What steps need to know.
-#[derive(Clone)]
-pub(crate) struct Context {
-    pub(crate) arguments: Arguments,
-    pub(crate) target: PathBuf,
-    pub(crate) logs: PathBuf,
-    /// The search path of commands; `setup` adds what it installed.
-    pub(crate) path: OsString,
-    /// A Python with the SDK, once `setup` has run.
-    pub(crate) python: Option<OsString>,
-    /// Whether the step `build` has passed in this run.
-    pub(crate) built: bool,
-}
-
-impl Context {
-    pub(crate) fn new(arguments: Arguments, target: PathBuf, logs: PathBuf) -> Self {
-        Self {
-            arguments,
-            target,
-            logs,
-            path: env::var_os("PATH").unwrap_or_default(),
-            python: None,
-            built: false,
-        }
-    }
-
-    /// Sets the variables of a command.
-    pub(crate) fn prepare(&self, command: &mut Command) {
-        command
-            .env("PATH", &self.path)
-            .env("ARENA_BIN", self.target.join("debug/arena"))
-            .env("NO_COLOR", "1")
-            .env("XDG_STATE_HOME", self.target.join("tmp/state"))
-            .env("CARGO_TERM_COLOR", "never")
-            .env("CARGO_TERM_PROGRESS_WHEN", "never")
-            .envs(self.python.iter().map(|python| ("ARENA_PYTHON", python)));
-    }
-
-    /// Reads the variables that `setup` printed: the search path and Python.
-    pub(crate) fn read_environment(&mut self) -> io::Result<()> {
-        let script = r#". "$0" && printf '%s\n%s' "$ARENA_PYTHON" "$PATH""#;
-        let output = command(&["bash", "-c", script])
-            .arg(self.environment())
-            .output()?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        if let Some((python, path)) = text.split_once('\n') {
-            self.python = Some(python.into());
-            self.path = path.into();
-        }
-        Ok(())
-    }
-
-    fn environment(&self) -> PathBuf {
-        self.logs.join("environment")
-    }
-
-    fn binaries(&self) -> PathBuf {
-        self.logs.join("binaries.json")
-    }
-
-    fn finds(&self, program: &str) -> bool {
-        env::split_paths(&self.path).any(|folder| folder.join(program).is_file())
-    }
-
-    /// Whether Python has a module. False without Python.
-    fn imports(&self, module: &str) -> bool {
-        let output = self.python.as_ref().map(|python| {
-            let mut import = Command::new(python);
-            import.args(["-c", &format!("import {module}")]).output()
-        });
-        output.is_some_and(|output| output.is_ok_and(|output| output.status.success()))
-    }
-
-    fn setup(&self) -> Work {
-        let mut setup = command(&["bash", "-c", r#"exec tests/setup >"$0""#]);
-        setup.arg(self.environment());
-        Work::Run(vec![setup])
-    }
-
-    fn filter(&self) -> Option<&str> {
-        self.arguments.filter.as_deref()
-    }
-
-    fn pytest(&self, folder: &str) -> Work {
-        if self.arguments.quick && folder != PYTHON_SDK {
-            return Work::Skip("--quick");
-        }
-        let Some(python) = self
-            .python
-            .as_ref()
-            .filter(|path| Path::new(path).is_file())
-        else {
-            return Work::Fail("there is no Python environment: see the step setup");
-        };
-        let mut pytest = Command::new(python);
-        pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", folder]);
-        if let Some(filter) = self.filter() {
-            pytest.args(["-k", filter]);
-        }
-        Work::Pytest(pytest)
-    }
-}
-
 fn run(words: &[&str]) -> Work {
     Work::Run(vec![command(words)])
 }
 
-fn command(words: &[&str]) -> Command {
+pub(crate) fn command(words: &[&str]) -> Command {
     let mut command = Command::new(words[0]);
     command.args(&words[1..]);
     command
@@ -485,4 +384,23 @@ fn stress(context: &Context, part: &str) -> Work {
     };
     tests.args(["all", "--part", part]);
     Work::Run(vec![tests])
+}
+
+fn guards(context: &Context) -> Work {
+    if !context.arguments.long {
+        return Work::Skip("only with --long");
+    }
+    if !has_nextest() {
+        return Work::Skip("cargo-nextest is not installed");
+    }
+    let mut commands = Vec::new();
+    if !context.built {
+        let mut build = command(&["cargo", "build", "--bin", "arena-guards"]);
+        build.args(WORKSPACE);
+        commands.push(build);
+    }
+    let mut guards = Command::new(context.target.join("debug/arena-guards"));
+    guards.args(context.filter());
+    commands.push(guards);
+    Work::Run(commands)
 }

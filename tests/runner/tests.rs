@@ -1,8 +1,9 @@
 use crate::{
     Answer, Arguments,
+    context::Context,
     log::{Counts, failures},
     schedule::next,
-    steps::{Context, STEPS, Step, Work},
+    steps::{STEPS, Step, Work},
 };
 
 fn counts(passed: u64, failed: u64, skipped: u64) -> Counts {
@@ -144,6 +145,14 @@ fn openspiel_is_skipped_without_its_package() {
     context.python = Some("false".into());
     let step = steps(&["openspiel"])[0];
     assert!(matches!((step.work)(&context), Work::Skip(reason) if reason.contains("OpenSpiel")));
+}
+
+#[test]
+fn guards_are_removed_with_long_only() {
+    let arguments = parse(&[]).expect("arguments");
+    let context = Context::new(arguments, "target".into(), "logs".into());
+    let step = steps(&["guards"])[0];
+    assert!(matches!((step.work)(&context), Work::Skip(reason) if reason.contains("--long")));
 }
 
 #[test]

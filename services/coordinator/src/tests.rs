@@ -31,3 +31,4 @@ mod space;
 mod stages;
 mod strangers;
 mod tournaments;
+mod trail;

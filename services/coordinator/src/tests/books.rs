@@ -8,7 +8,7 @@ use std::{
 
 use arena_model::engine::Event;
 use arena_wire::{reasons, v1};
-use tonic::Code;
+use tonic::{Code, Status};
 
 use super::fixture::{Fixture, SPEC, memory, options, record, refused, won};
 
@@ -112,16 +112,17 @@ async fn books_of_much_work_are_refused() {
     let spec = LARGE
         .replace("= 4000", "= 1000000")
         .replace("= 30", "= 100");
-    let planned = arena.coordinator.plan_tournament(request(&spec)).await;
-    let started = arena.try_start(&spec, false).await;
-    for status in [planned.map(drop), started.map(drop)] {
-        let text = refused(status, Code::InvalidArgument, reasons::REQUEST_INVALID);
+    let check = |answer: Result<(), Status>| {
+        let text = refused(answer, Code::InvalidArgument, reasons::REQUEST_INVALID);
         assert_eq!(
             text,
             "opening_plies = 100 in [play]: the opening book takes more than 4000000 moves to draw; \
              lower opening_plies or blocks: up to 65536 blocks have openings of their own"
         );
-    }
+    };
+    let planned = arena.coordinator.plan_tournament(request(&spec)).await;
+    check(planned.map(drop));
+    check(arena.try_start(&spec, false).await.map(drop));
     arena.stop().await;
 }
 

@@ -369,3 +369,14 @@ fn commit_marker_may_lag() {
         Ok(games("cup", 0..300))
     );
 }
+
+#[test]
+fn deleted_database_fails_commits() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let store = open(&data).unwrap();
+    store.append_and_wait(games("cup", 0..10)).unwrap();
+    fs::remove_dir_all(data.join("database-1")).unwrap();
+    let error = store.append_and_wait(games("cup", 10..20)).unwrap_err();
+    assert!(error.to_string().contains("deleted or replaced"), "{error}");
+}

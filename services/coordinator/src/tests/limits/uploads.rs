@@ -21,6 +21,9 @@ use super::{
 };
 use crate::{Options, handle::OWN_DOWNLOADS_MAX};
 
+/// An upload that stands still ends within this time.
+const UPLOAD_MAX: Duration = Duration::from_secs(30);
+
 #[tokio::test]
 async fn stored_binaries_count() {
     let arena = guarded().await;
@@ -52,7 +55,8 @@ async fn idle_upload_ends_and_frees_its_room() {
         let started = parts(&sha256(&bytes), &bytes).take(streams);
         // The rest never arrives.
         let parts = started.chain(tokio_stream::once(()).then(|()| pending()));
-        let status = user.upload_binary(parts).await.expect_err("it ends");
+        let ended = tokio::time::timeout(UPLOAD_MAX, user.upload_binary(parts)).await;
+        let status = ended.expect("in time").expect_err("it ends");
         assert_eq!(status.code(), Code::DeadlineExceeded, "{status}");
     }
     upload(&mut user, "whole").await.expect("room again");
