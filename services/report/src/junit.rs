@@ -1,4 +1,5 @@
-//! A report for continuous integration: JUnit XML with one test case per expectation.
+//! A report for continuous integration: JUnit XML with one test case per expectation,
+//! one for the end of the tournament, and one for its audits if there are any.
 
 use arena_model::printable;
 
@@ -8,8 +9,10 @@ use crate::{state::state_name, units};
 /// Renders a report as XML. The end of the tournament is a test case of its own.
 pub fn junit(report: &Report) -> String {
     let failed = report.verdicts.iter().filter(|verdict| !verdict.holds);
-    let failures = failed.count() + usize::from(!report.is_whole());
-    let cases = report.verdicts.len() + 1;
+    let unsound = report.unsound();
+    let failures =
+        failed.count() + usize::from(!report.is_whole()) + usize::from(unsound.is_some());
+    let cases = report.verdicts.len() + 1 + usize::from(report.audits.is_some());
     let id = escape(&report.id);
     let took_us = report
         .finished_unix_us
@@ -41,6 +44,15 @@ pub fn junit(report: &Report) -> String {
         )
     });
     case(&mut out, &id, "the tournament is finished", None, whole);
+    if report.audits.is_some() {
+        case(
+            &mut out,
+            &id,
+            "no record is disputed or refuted",
+            None,
+            unsound,
+        );
+    }
     for verdict in &report.verdicts {
         let said = format!("{}: {}", verdict.expect, verdict.says);
         let failure = (!verdict.holds).then(|| said.clone());

@@ -8,8 +8,8 @@ use arena_tournament::Estimate;
 use arena_wire::v1;
 
 use crate::{
-    board, faults::Fault, sample::Sample, sequential::SequentialTest, state::state_name,
-    verdict::Verdict,
+    board, faults::Fault, sample::Sample, sequential::SequentialTest, standings::audits::unsound,
+    state::state_name, verdict::Verdict,
 };
 
 /// The data of a report of a tournament. Agents are numbered as in the standings, best
@@ -139,6 +139,11 @@ impl Report {
     /// True if the report contains all games of the tournament.
     pub fn is_whole(&self) -> bool {
         self.state == v1::TournamentState::Finished
+    }
+
+    /// Why some of the games may not count as they do; none if all records are sound.
+    pub fn unsound(&self) -> Option<String> {
+        unsound(self.audits.as_ref(), &self.id)
     }
 
     /// The state of an ended tournament as text; a cancelled tournament is not finished.

@@ -23,8 +23,8 @@ use crate::{
 #[command(after_help = "\
 The HTML page is self-contained. One command can write several formats; --markdown and
 --junit write to stdout if no file is given. The exit code is 3 if an expectation of
-the spec fails or, with --junit, if the tournament is not finished. The files are
-written in any case.
+the spec fails, if records are disputed or refuted (`arena audit list`) or, with --junit,
+if the tournament is not finished. The files are written in any case.
 
 Examples:
   arena report demo-3f9a0c1b22 --html demo.html
@@ -79,6 +79,9 @@ impl ReportArgs {
             note("the tournament is not finished: results so far");
         }
         expect::settle(&report.verdicts)?;
+        if let Some(problem) = report.unsound() {
+            return Err(Failure::differs(problem));
+        }
         if self.junit.is_some() && !report.is_whole() {
             // A test case in the file failed, so the exit code reports a failure, too.
             let (id, state) = (&report.id, state_name(report.state));

@@ -6,8 +6,11 @@ use arena_model::expect::Expectation;
 use arena_report::{
     Verdict,
     rounds::rows,
-    standings::{audits::format_audits, columns, csv, rounds, table, verdict, view},
-    state, units,
+    standings::{
+        audits::{format_audits, unsound},
+        columns, csv, rounds, table, verdict, view,
+    },
+    state,
 };
 use arena_wire::v1;
 use clap::Args;
@@ -212,23 +215,8 @@ fn check_played(standings: &v1::Standings) -> Outcome {
 
 /// Fails if standings include games whose records are known to be false, or may be.
 fn check_sound(standings: &v1::Standings) -> Outcome {
-    let audits = standings.audits.unwrap_or_default();
-    let id = &standings.tournament_id;
-    if audits.refuted > 0 {
-        return Err(Failure::differs(format!(
-            "the standings are not sound: a third play refuted the records of {}; see `arena audit \
-             list {id}`, then replay them with `arena tournament retry {id}`",
-            units::plural(audits.refuted, "game")
-        )));
-    }
-    if audits.disputed > 0 {
-        return Err(Failure::differs(format!(
-            "the standings are not final: two workers sent different records of {}, which a third \
-             worker has to play; see `arena audit list {id}`",
-            units::plural(audits.disputed, "game")
-        )));
-    }
-    Ok(())
+    let unsound = unsound(standings.audits.as_ref(), &standings.tournament_id);
+    unsound.map_or(Ok(()), |problem| Err(Failure::differs(problem)))
 }
 
 async fn ask(

@@ -2,6 +2,28 @@
 
 use arena_wire::v1;
 
+use crate::units;
+
+/// Why standings include games whose records are known to be false, or may be; none if they do not.
+#[must_use]
+pub fn unsound(audits: Option<&v1::Audits>, id: &str) -> Option<String> {
+    let audits = audits?;
+    if audits.refuted > 0 {
+        return Some(format!(
+            "the standings are not sound: a third play refuted the records of {}; see `arena audit \
+             list {id}`, then replay them with `arena tournament retry {id}`",
+            units::plural(audits.refuted, "game")
+        ));
+    }
+    (audits.disputed > 0).then(|| {
+        format!(
+            "the standings are not final: two workers sent different records of {}, which a third \
+             worker has to play; see `arena audit list {id}`",
+            units::plural(audits.disputed, "game")
+        )
+    })
+}
+
 /// The state of audits as text.
 #[must_use]
 pub fn format_audits(audits: &v1::Audits) -> String {
