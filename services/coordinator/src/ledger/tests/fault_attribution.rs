@@ -132,6 +132,31 @@ fn game_failing_everywhere_becomes_void() {
 }
 
 #[test]
+fn failures_of_one_owner_leave_a_game_to_another() {
+    let mut ledger = ledger();
+    running(&mut ledger, 1);
+    let mut join = |owner: &str, number| {
+        let process = WorkerProcess::Process(number);
+        ledger.join_of(Some(owner.into()), process, usize::MAX)
+    };
+    let failing = [1, 2, 3, 4].map(|number| join("failing", number));
+    let other = join("other", 5);
+    let mut now = START;
+    let mut failed = 0;
+    while failed < 12 {
+        let asks = |&worker: &WorkerId| grant(&mut ledger, now, worker);
+        if let Some(lease) = failing.iter().find_map(asks) {
+            assert!(lease.games[0].attempts < ATTEMPTS_MAX, "after {failed}");
+            fail(&mut ledger, now, &lease, 0);
+            failed += 1;
+        }
+        now += SECOND;
+    }
+    let lease = grant(&mut ledger, now + 60 * SECOND, other).expect("the game");
+    assert!(lease.games[0].attempts < ATTEMPTS_MAX);
+}
+
+#[test]
 fn only_lease_holder_can_fail_games() {
     let mut ledger = ledger();
     running(&mut ledger, 16);
