@@ -112,7 +112,7 @@ fn archive_is_complete_before_the_tournament_is_removed() {
 }
 
 #[test]
-fn removed_space_is_given_back() {
+fn removed_games_leave_the_store() {
     let world = World::new();
     let (gone, _) = played(&world, "gone", 2_000);
     let (kept, digest) = played(&world, "kept", 100);

@@ -95,7 +95,7 @@ Examples:
 The folder has the spec, the records of all games in all generations, the standings with
 pairs, the identities of the agents, a report, and SHA256SUMS, which is written last. All
 files are read again and compared. The programs of registered agents are not in it: keep
-them beside it if you want to play the games again.
+them with it if you want to play the games again.
 
 With --remove, the tournament is removed afterwards, but only if all games are in the
 archive. The coordinator keeps the SHA-256 of SHA256SUMS.

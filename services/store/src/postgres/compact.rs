@@ -1,5 +1,5 @@
-//! Compaction of a database: new packs are written into a table beside the old ones, and replace
-//! them in one transaction.
+//! Compaction of a database: new packs are written into a table of their own, and replace
+//! the old ones in one transaction.
 
 use std::sync::Arc;
 

@@ -35,7 +35,7 @@ pub(super) fn describe(tournament: &v1::Tournament) -> serde_json::Value {
     })
 }
 
-/// What is left of a removed tournament, beside its identity.
+/// What is left of a removed tournament, apart from its identity.
 fn removal(removal: &v1::Removal) -> serde_json::Value {
     json!({
         "by": removal.by,
