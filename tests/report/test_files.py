@@ -43,7 +43,7 @@ def test_junit_has_a_case_per_expectation(arena, gate):
     identity = json.loads(gate.stdout)["tournament_id"]
     arena.run("report", identity, "--data", "data", "--junit", "gate.xml", code=3)
     suites = ElementTree.parse(arena.folder / "gate.xml").getroot()
-    assert (suites.get("tests"), suites.get("failures")) == ("4", "1")
+    assert (suites.get("tests"), suites.get("failures")) == ("5", "1")
     failed = [case.get("name") for case in suites.iter("testcase") if case.find("failure") is not None]
     assert failed == ["wrong"]
 

@@ -209,9 +209,18 @@ impl Agents {
             }
             let strict = !self.once && rng.below(6) == 0;
             let name = format!("worst-{number}");
-            // A busy machine needs time to fill memory, and to wait for hanging agents.
-            let fills = agents.iter().any(|agent| agent.starts_with("memory-fill"));
-            let timeout = if fills { "20s" } else { "3s" };
+            // A busy machine needs time to fill memory or to start processes, and to wait for
+            // hanging agents.
+            let is_slow = |agent: &String| {
+                ["memory-fill", "bomb"]
+                    .iter()
+                    .any(|name| agent.starts_with(name))
+            };
+            let timeout = if agents.iter().any(is_slow) {
+                "20s"
+            } else {
+                "3s"
+            };
             let text = format!(
                 "name = \"{name}\"\nruleset = \"cowry\"\nseed = \"{:#x}\"\nblocks = 1\n\
                  unplayed_limit = 1\nseats = {seats}\nagents = {agents:?}\n[play]\nrotate = {}\n\
