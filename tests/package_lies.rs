@@ -5,7 +5,7 @@ use arena_wire::v1::{self, coordinator_service_client::CoordinatorServiceClient}
 use tokio::runtime::{Builder, Runtime};
 use tonic::Status;
 
-use crate::package_rules::register;
+use crate::package_rules::{hostile, register};
 
 type Lie = fn(&mut GameRecord);
 
@@ -26,12 +26,12 @@ async fn games(url: &str, id: &str) -> Vec<v1::GameReport> {
     page.into_inner().games
 }
 
-/// Number of connected workers.
-async fn workers(url: &str) -> usize {
+/// The connected workers.
+async fn workers(url: &str) -> Vec<v1::Worker> {
     let channel = Credentials::found().connect_lazy(url).expect("a URL");
     let mut client = CoordinatorServiceClient::new(channel);
     let found = client.list_workers(v1::ListWorkersRequest {}).await;
-    found.expect("answered").into_inner().workers.len()
+    found.expect("answered").into_inner().workers
 }
 
 /// A worker reports a game with a lie that no coordinator can see, because it does not run the package.
@@ -66,7 +66,7 @@ fn is_refuted(lie: Lie) {
         (liar, lease.expect("games"))
     });
     let _workers = ["one", "two"].map(|name| world.worker(&coordinator, &["--name", name]));
-    let joined = || (runtime.block_on(workers(&url)) == 3).then_some(());
+    let joined = || (runtime.block_on(workers(&url)).len() == 3).then_some(());
     until("both workers have joined", joined);
     let index = lease.games[0].index;
     let mut report = played.into_iter().find(|it| {
@@ -130,4 +130,70 @@ fn left_out_events_of_a_package_are_refuted() {
             }
         }
     });
+}
+
+/// Workers whose processes give wrong answers after some games do not refute the records of another
+/// one: processes that have just started accept them.
+#[test]
+fn rules_that_remember_games_put_no_worker_into_quarantine() {
+    let world = World::with_python();
+    hostile(&world, "tires");
+    let package = ["rulesets", "register", "hostile", "--package", "tires"];
+    let register = |data| {
+        let rest = ["--data", data, "--", "tires"];
+        let _ = world.arena(&[&package[..], &rest].concat()).ok();
+    };
+    let text = spec("hostile", "hostile", 4, &["random", "second"], "");
+    let text = format!(
+        "{text}\n[play]\nsandbox = \"none\"\n\n[[agent]]\nname = \"second\"\nbot = \"random\"\n"
+    );
+    register("truth");
+    let (id, _, _) = world.tournament(&text, "truth", &[]);
+    let runtime = runtime();
+    let played = {
+        let coordinator = world.coordinator("truth", &[]);
+        runtime.block_on(games(&coordinator.url(), &id))
+    };
+    register("data");
+    let coordinator = world.coordinator("data", &[]);
+    let url = coordinator.url();
+    assert_eq!(world.start_tournament("tires", &text, &url), id);
+    let (mut honest, lease) = runtime.block_on(async {
+        let mut honest = JoinedWorker::join(&url, "honest", 1)
+            .await
+            .expect("it joins");
+        let lease = honest.lease(64, 10_000).await.expect("answered");
+        (honest, lease.expect("games"))
+    });
+    let _workers = [(); 2].map(|()| world.worker_with(&coordinator, "TEST_RULES_TIRE", "1"));
+    let joined = || (runtime.block_on(workers(&url)).len() == 3).then_some(());
+    until("both workers have joined", joined);
+    let leased: Vec<u64> = lease.games.iter().map(|game| game.index).collect();
+    let reports: Vec<v1::GameReport> = { played.into_iter() }
+        .filter(|it| { it.record.as_ref() }.is_some_and(|it| leased.contains(&it.index)))
+        .collect();
+    assert!(reports.len() > 3, "the processes tire within these games");
+    let answer: Result<(), Status> =
+        runtime.block_on(async { honest.report(&lease, reports).await });
+    let problem = answer.err().map(|status| status.message().to_owned());
+    assert!(
+        !problem
+            .clone()
+            .unwrap_or_default()
+            .contains("cannot have happened"),
+        "{problem:?}"
+    );
+    let listed = runtime.block_on(workers(&url));
+    assert!(listed.iter().all(|it| !it.quarantined), "{listed:?}");
+    let show = ["standings", &id, "--coordinator", &url, "--output", "json"];
+    let paused = || {
+        let standings = world.arena(&show).json();
+        (standings["state"] == "paused").then_some(standings)
+    };
+    let standings = until("the tournament pauses", paused);
+    let error = standings["pause"]["error"].as_str().expect("a reason");
+    assert!(
+        error.contains("the rules remember other games"),
+        "{standings}"
+    );
 }

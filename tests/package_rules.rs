@@ -168,7 +168,7 @@ fn registered_package_is_shown_and_checked_by_name() {
 }
 
 /// Makes a package of rules that break a promise.
-fn hostile(world: &World, mode: &str) {
+pub(super) fn hostile(world: &World, mode: &str) {
     let folder = world.folder().join(mode);
     fs::create_dir(&folder).expect("a folder");
     let copy = |from: &str, name: &str| {

@@ -1,5 +1,6 @@
 """Rules that break one promise each. The first argument names it."""
 
+import os
 import random
 import sys
 import time
@@ -47,6 +48,11 @@ class Hostile:
             # The same in two processes that are asked the same.
             self.applied += 1
             state["text"] = str(self.applied)
+        if MODE == "tires":
+            # Only on machines with this variable, and the same in each process there.
+            self.applied += 1
+            if "TEST_RULES_TIRE" in os.environ and self.applied > 25:
+                state["moves"] += 1
         if MODE == "place":
             # The moves so far, as the rules remember them.
             self.path = self.path[: moves - 1] + [event]

@@ -21,7 +21,8 @@ use crate::{Output, Server, program, wait::DEADLINE};
 /// The variable with the world of a process, which every child inherits.
 const MARK: &str = "ARENA_TEST_WORLD";
 /// The mark, and the variables by which an agent of `hosts.rs` fails or waits.
-const AGENT_ENV: &str = "ARENA_TEST_WORLD,TEST_HOST_LACKS_SOMETHING,TEST_HOST_TAKES";
+const AGENT_ENV: &str =
+    "ARENA_TEST_WORLD,TEST_HOST_LACKS_SOMETHING,TEST_HOST_TAKES,TEST_RULES_TIRE";
 
 /// The folder of one test, and all processes that it starts. Dropping it kills running processes
 /// and removes the folder.

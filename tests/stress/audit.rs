@@ -65,7 +65,10 @@ impl Audit {
             return Err(Broken::new(format_args!("with one worker: {reported}")));
         }
         let standings = world.arena(&["standings", &id, "--coordinator", &url]).ok();
-        if !standings.stdout.contains("waiting for a second worker") {
+        if !standings
+            .stdout
+            .contains("still to be replayed by another worker")
+        {
             return Err(Broken::new(standings.transcript()));
         }
         first.kill();

@@ -36,7 +36,7 @@ def test_notes_are_below_the_table():
         "<one>: not deterministic: an audit replayed a game with different moves",
         "two: 2 crash, 1 timeout; last: exit code 7\n    boom\\x1b[2J",
         "audit: 6 of 9 games replayed, 1 differ (see `arena audit list`); 1 waiting for a third "
-        "play; 3 waiting for a second worker",
+        "play; 3 still to be replayed by another worker",
         "note: disputed games: 4",
         "note: unverified: 3 of 3 games",
     ]

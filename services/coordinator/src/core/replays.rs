@@ -9,6 +9,7 @@
 //! | it cannot, but the third says that it can | it counts; the second worker replays no more |
 //! | it cannot, and there is no third | the tournament pauses, and names both workers |
 //! | nothing, or that it cannot replay | another worker replays it; this one replays nothing for a time |
+//! | the rules contradict themselves | the same, and the rules failed on this worker |
 //!
 //! Without another worker, a record counts unverified, and standings say so. A worker that has just
 //! joined is waited for, and so are the workers of a tournament that was there before this start.
@@ -180,6 +181,14 @@ impl Core {
             Some(verdict) => {
                 let failed = cut(verdict.failed);
                 let tournament = &*job.info.id;
+                if verdict.rules_failed {
+                    let owner = self.ledger.owner_of_process(process).cloned();
+                    if let Some(entry) = self.tournaments.get_mut(tournament) {
+                        entry.rules_failed_for.insert(owner);
+                    }
+                    let broken = self.broken.entry(tournament.to_owned());
+                    broken.or_insert_with(|| (failed.clone(), name.to_string()));
+                }
                 tracing::warn!(
                     name = &*name,
                     tournament,

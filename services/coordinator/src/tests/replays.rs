@@ -133,7 +133,7 @@ fn wrong(job: &v1::ReplayJob) -> Option<v1::ReplayVerdict> {
             index: record.index,
             problem: "the rules give another result".to_owned(),
         }],
-        failed: String::new(),
+        ..Default::default()
     })
 }
 
@@ -238,6 +238,34 @@ async fn record_that_two_workers_refute_is_refused() {
         reasons::WORKER_QUARANTINED,
     );
     assert_eq!(pig.tournament().await.games_done, 0);
+}
+
+#[tokio::test]
+async fn rules_that_contradict_themselves_pause_the_tournament() {
+    let pig = Pig::new().await;
+    let mut player = pig.replayer("player", 1).await;
+    let mut other = pig.replayer("other", 2).await;
+    let mut third = pig.replayer("third", 3).await;
+    for (replayer, paused) in [(&mut other, false), (&mut third, true)] {
+        let (_, report) = reporting(&mut player).await;
+        let first = job(replayer).await;
+        let verdict = v1::ReplayVerdict {
+            job_id: first.job_id,
+            failed: "two answers".to_owned(),
+            rules_failed: true,
+            ..Default::default()
+        };
+        replay(replayer, Some(verdict)).await.expect("ok");
+        report.abort();
+        let state = pig.tournament().await.state();
+        let is_paused = state == TournamentState::Paused;
+        assert_eq!(is_paused, paused, "one owner alone pauses nothing");
+    }
+    let leased = player.try_lease(0).await;
+    assert!(
+        leased.is_ok(),
+        "the player is not in quarantine: {leased:?}"
+    );
 }
 
 #[tokio::test]

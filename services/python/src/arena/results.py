@@ -53,7 +53,7 @@ def _audits(audits: v1.Audits) -> str:
     rest = {
         "records refuted by a third play": audits.refuted,
         "waiting for a third play": audits.disputed,
-        "waiting for a second worker": audits.waiting,
+        "still to be replayed by another worker": audits.waiting,
         "given up until the coordinator restarts, after failed attempts": audits.given_up,
     }
     return "; ".join([text, *(f"{count} {what}" for what, count in rest.items() if count)])

@@ -52,7 +52,10 @@ pub fn format_audits(audits: &v1::Audits) -> String {
         text += &format!("; {} waiting for a third play", audits.disputed);
     }
     if audits.waiting > 0 {
-        text += &format!("; {} waiting for a second worker", audits.waiting);
+        text += &format!(
+            "; {} still to be replayed by another worker",
+            audits.waiting
+        );
     }
     if audits.given_up > 0 {
         text += &format!(
@@ -85,7 +88,7 @@ mod tests {
         let parts = [
             "6 of 10",
             "1 differ",
-            "3 waiting",
+            "3 still",
             "1 given up",
             "4 waiting",
             "5 records",

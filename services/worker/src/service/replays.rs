@@ -97,44 +97,95 @@ impl Replays {
     }
 
     async fn replay(&mut self, job: v1::ReplayJob) -> v1::ReplayVerdict {
-        let mut verdict = v1::ReplayVerdict {
-            job_id: job.job_id,
-            ..Default::default()
+        let (job_id, tournament) = (job.job_id, job.tournament_id.clone());
+        let verdict = match self.confirmed(job).await {
+            Ok(problems) => v1::ReplayVerdict {
+                job_id,
+                problems,
+                ..Default::default()
+            },
+            Err(Unable {
+                reason,
+                is_of_rules,
+            }) => v1::ReplayVerdict {
+                job_id,
+                failed: reason,
+                rules_failed: is_of_rules,
+                ..Default::default()
+            },
         };
-        let (tournament, setup) = (job.tournament_id, job.setup);
-        let mut records = job.records;
-        while !records.is_empty() {
-            let context = match self.context(&tournament, setup.as_ref()).await {
-                Ok(context) => context,
-                Err(error) => {
-                    verdict.failed = error;
-                    return verdict;
-                }
-            };
-            let replayed = task::spawn_blocking(move || replay_some(&context, records)).await;
-            match replayed {
-                Ok(Ok(replayed)) => {
-                    verdict.problems.extend(replayed.problems);
-                    records = replayed.left;
-                    if replayed.has_failed {
-                        // The rules are started again.
-                        self.tournaments
-                            .retain(|it| it.tournament_id() != tournament);
-                    }
-                }
-                Ok(Err(error)) => {
-                    self.tournaments
-                        .retain(|it| it.tournament_id() != tournament);
-                    verdict.failed = error;
-                    return verdict;
-                }
-                Err(panicked) => {
-                    verdict.failed = panicked.to_string();
-                    return verdict;
-                }
-            }
+        if !verdict.failed.is_empty() {
+            self.forget(&tournament);
         }
         verdict
+    }
+
+    /// The records that cannot have happened. Rules that remember games can refuse records that they
+    /// would accept after a start, so processes that have just started are asked before a worker is
+    /// charged.
+    async fn confirmed(&mut self, job: v1::ReplayJob) -> Result<Vec<v1::ReplayProblem>, Unable> {
+        let v1::ReplayJob {
+            tournament_id: tournament,
+            mut setup,
+            records,
+            ..
+        } = job;
+        let mut doubtful = records.clone();
+        let first = self.replay_all(&tournament, &mut setup, records).await?;
+        if first.is_empty() {
+            return Ok(first);
+        }
+        let is_doubtful = |index| first.iter().any(|problem| problem.index == index);
+        doubtful.retain(|it| it.record.as_ref().is_some_and(|it| is_doubtful(it.index)));
+        self.restart(&tournament, &mut setup);
+        let second = self.replay_all(&tournament, &mut setup, doubtful).await?;
+        let mut accepted = first
+            .into_iter()
+            .filter(|problem| second.iter().all(|it| it.index != problem.index));
+        match accepted.next() {
+            None => Ok(second),
+            Some(v1::ReplayProblem { index, problem }) => Err(Unable {
+                reason: format!(
+                    "the rules remember other games: a process that had just started accepted the \
+                     record of game {index}, and one that had replayed others did not: {problem}"
+                ),
+                is_of_rules: true,
+            }),
+        }
+    }
+
+    /// The problems of records.
+    async fn replay_all(
+        &mut self,
+        tournament: &str,
+        setup: &mut Option<v1::TournamentSetup>,
+        mut records: Vec<v1::RecordToReplay>,
+    ) -> Result<Vec<v1::ReplayProblem>, Unable> {
+        let mut problems = Vec::new();
+        while !records.is_empty() {
+            let context = self.context(tournament, setup.as_ref()).await?;
+            let replayed = task::spawn_blocking(move || replay_some(&context, records)).await;
+            let replayed = replayed.map_err(|panicked| panicked.to_string())??;
+            problems.extend(replayed.problems);
+            records = replayed.left;
+            if replayed.has_failed {
+                self.restart(tournament, setup);
+            }
+        }
+        Ok(problems)
+    }
+
+    /// Lets the rules of a tournament start again. `setup` has what this needs afterwards.
+    fn restart(&mut self, tournament: &str, setup: &mut Option<v1::TournamentSetup>) {
+        if let Some(context) = self.forget(tournament) {
+            setup.get_or_insert_with(|| context.wire().clone());
+        }
+    }
+
+    fn forget(&mut self, tournament: &str) -> Option<Arc<TournamentContext>> {
+        let mut known = self.tournaments.iter();
+        let at = known.position(|it| it.tournament_id() == tournament)?;
+        Some(self.tournaments.remove(at))
     }
 
     /// The tournament of a job with its rules, which are started if they are not known.
@@ -143,9 +194,7 @@ impl Replays {
         tournament: &str,
         setup: Option<&v1::TournamentSetup>,
     ) -> Result<Arc<TournamentContext>, String> {
-        let mut known = self.tournaments.iter();
-        if let Some(at) = known.position(|it| it.tournament_id() == tournament) {
-            let context = self.tournaments.remove(at);
+        if let Some(context) = self.forget(tournament) {
             self.tournaments.push(Arc::clone(&context));
             return Ok(context);
         }
@@ -177,9 +226,20 @@ fn is_final(status: &Status) -> bool {
     reason == Some(reasons::UNKNOWN_WORKER) || status.code() == Code::Unimplemented
 }
 
-/// True if rules failed because of the machine.
-fn is_of_machine(failure: &RulesFailure) -> bool {
-    matches!(failure.cause, RulesCause::Host | RulesCause::Start)
+/// Why records were not replayed.
+struct Unable {
+    reason: String,
+    /// True if the rules contradict themselves.
+    is_of_rules: bool,
+}
+
+impl From<String> for Unable {
+    fn from(reason: String) -> Self {
+        Self {
+            reason,
+            is_of_rules: false,
+        }
+    }
 }
 
 /// What replayed records showed.
@@ -193,11 +253,12 @@ struct Replayed {
 }
 
 /// Replays records until the rules fail: the worker that played such a game met no failure, so its
-/// record cannot have happened. The error is one of this machine.
+/// record cannot have happened. The error is one of this machine, or of rules that contradict
+/// themselves.
 fn replay_some(
     context: &TournamentContext,
     records: Vec<v1::RecordToReplay>,
-) -> Result<Replayed, String> {
+) -> Result<Replayed, Unable> {
     let verifier = RecordVerifier::new(context.header(), context.game());
     let verifier = verifier.map_err(|error| error.to_string())?;
     let plies = context.wire().play.unwrap_or_default().opening_plies;
@@ -205,7 +266,7 @@ fn replay_some(
     let mut replayed = Replayed::default();
     let mut records = records.into_iter();
     for v1::RecordToReplay { record, from_book } in records.by_ref() {
-        let record = record.ok_or("the coordinator sent no record")?;
+        let record = record.ok_or_else(|| "the coordinator sent no record".to_owned())?;
         let record = GameRecord::try_from(&record).map_err(|error| error.to_string())?;
         let game = context.game();
         let verified = verifier.verify(&record, game, &mut line);
@@ -214,12 +275,19 @@ fn replay_some(
             _ => Ok(true),
         };
         let failure = context.rules_failure();
-        let mut problem = match (verified, begins) {
-            // This machine lacks something.
-            _ if failure.as_ref().is_some_and(is_of_machine) => {
-                return Err(failure.map(|it| it.message).unwrap_or_default());
+        let has_failed = failure.is_some();
+        if let Some(RulesFailure { cause, message }) = &failure {
+            let is_of_rules = *cause == RulesCause::Purity;
+            // Else this machine lacks something.
+            if is_of_rules || matches!(cause, RulesCause::Host | RulesCause::Start) {
+                return Err(Unable {
+                    reason: message.clone(),
+                    is_of_rules,
+                });
             }
-            _ if failure.is_some() => failure.map(|it| it.message).unwrap_or_default(),
+        }
+        let mut problem = match (verified, begins) {
+            _ if has_failed => failure.map(|it| it.message).unwrap_or_default(),
             // Failures of the machine alone are not kept.
             (
                 Err(VerifyError::Replay(ReplayError {
@@ -228,7 +296,7 @@ fn replay_some(
                 })),
                 _,
             )
-            | (_, Err(failure)) => return Err(failure),
+            | (_, Err(failure)) => return Err(failure.into()),
             (Err(error), _) => error.to_string(),
             (Ok(()), Ok(true)) => continue,
             (Ok(()), Ok(false)) => {
@@ -238,7 +306,7 @@ fn replay_some(
         problem.truncate(problem.floor_char_boundary(PROBLEM_BYTES_MAX));
         let index = record.index;
         replayed.problems.push(v1::ReplayProblem { index, problem });
-        if context.rules_failure().is_some() {
+        if has_failed {
             replayed.has_failed = true;
             break;
         }

@@ -368,14 +368,16 @@ class ReplayRequest(_message.Message):
     def __init__(self, worker_id: _Optional[str] = ..., boot_epoch: _Optional[int] = ..., session: _Optional[bytes] = ..., wait_ms: _Optional[int] = ..., known_tournaments: _Optional[_Iterable[str]] = ..., verdict: _Optional[_Union[ReplayVerdict, _Mapping]] = ...) -> None: ...
 
 class ReplayVerdict(_message.Message):
-    __slots__ = ("job_id", "problems", "failed")
+    __slots__ = ("job_id", "problems", "failed", "rules_failed")
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
     PROBLEMS_FIELD_NUMBER: _ClassVar[int]
     FAILED_FIELD_NUMBER: _ClassVar[int]
+    RULES_FAILED_FIELD_NUMBER: _ClassVar[int]
     job_id: int
     problems: _containers.RepeatedCompositeFieldContainer[ReplayProblem]
     failed: str
-    def __init__(self, job_id: _Optional[int] = ..., problems: _Optional[_Iterable[_Union[ReplayProblem, _Mapping]]] = ..., failed: _Optional[str] = ...) -> None: ...
+    rules_failed: bool
+    def __init__(self, job_id: _Optional[int] = ..., problems: _Optional[_Iterable[_Union[ReplayProblem, _Mapping]]] = ..., failed: _Optional[str] = ..., rules_failed: bool = ...) -> None: ...
 
 class ReplayProblem(_message.Message):
     __slots__ = ("index", "problem")
