@@ -29,6 +29,8 @@ Id = Union[str, Tournament]
 _PAGE = 200
 #: The alias of the tournament that was created last.
 _LAST = "@last"
+#: The reason of calls that name a removed tournament.
+_REMOVED = "TOURNAMENT_REMOVED"
 #: Maximum number of candidates named for an ambiguous id.
 _NAMED_MAX = 5
 
@@ -64,7 +66,14 @@ Steps = Generator[Step, Any, T]
 
 def id_of(tournament: Id) -> str:
     """The id of a tournament."""
-    return tournament.id if isinstance(tournament, Tournament) else tournament
+    if isinstance(tournament, Tournament):
+        return tournament.id
+    # As a prefix, an empty text would be the only tournament.
+    if not isinstance(tournament, str) or not tournament:
+        raise errors.InvalidArgument(
+            f'an id is a text such as "cowry" or "{_LAST}", or a Tournament, not {tournament!r}'
+        )
+    return tournament
 
 
 def tournaments() -> Steps[list[Tournament]]:
@@ -88,7 +97,8 @@ def tournament(of: Id) -> Steps[Tournament]:
         try:
             return (yield from _tournament(text))
         except errors.NotFound as error:
-            if isinstance(of, Tournament):
+            # The id of another attempt begins with that of a removed tournament.
+            if isinstance(of, Tournament) or error.reason == _REMOVED:
                 raise
             unknown = error
     found = chosen((yield from tournaments()), text)
@@ -143,7 +153,7 @@ def start(
 
 
 def change(verb: str, tournament: Id) -> Steps[Tournament]:
-    """Pauses, resumes or cancels a tournament."""
+    """Pauses, resumes, cancels or removes a tournament."""
     id = yield from resolve(tournament)
     method = f"{verb}Tournament"
     request = getattr(v1, f"{method}Request")(

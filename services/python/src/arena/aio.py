@@ -84,6 +84,10 @@ class AsyncClient:
         """Ends a tournament for good."""
         return await self._do(_calls.change("Cancel", id))
 
+    async def remove(self, id: Id) -> Tournament:
+        """Removes a finished or cancelled tournament for good; see `Client.remove`."""
+        return await self._do(_calls.change("Remove", id))
+
     async def watch(self, id: Id) -> AsyncIterator[Progress]:
         """The progress, as `Client.watch`: it ends or raises `TournamentStopped`."""
         found = await self._do(_calls.resolve(id))

@@ -91,6 +91,14 @@ class Client:
         """Ends a tournament for good. Its results are kept."""
         return self._do(_calls.change("Cancel", id))
 
+    def remove(self, id: Id) -> Tournament:
+        """Removes a finished or cancelled tournament with its games, without asking.
+
+        This cannot be undone. It returns what is left of the tournament. To keep an archive, use
+        `client.command("tournament", "archive", id, "--into", folder, "--remove")` instead.
+        """
+        return self._do(_calls.change("Remove", id))
+
     def watch(self, id: Id) -> Iterator[Progress]:
         """The progress at once and after each change, until the tournament is finished.
 

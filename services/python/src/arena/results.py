@@ -81,7 +81,7 @@ class Tournament:
 
     id: str
     name: str
-    #: `running`, `paused`, `finished` or `cancelled`.
+    #: `running`, `paused`, `finished`, `cancelled` or `removed`.
     state: str
     ruleset: str
     format: str
@@ -97,7 +97,7 @@ class Tournament:
         return cls(
             message.tournament_id,
             message.name,
-            _state(message.state),
+            "removed" if message.HasField("removal") else _state(message.state),
             message.ruleset,
             message.format,
             message.games_done,
