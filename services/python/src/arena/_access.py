@@ -25,6 +25,8 @@ PathLike = Union[str, "os.PathLike[str]"]
 _OPTIONS: list[tuple[str, Any]] = [("grpc.max_receive_message_length", 64 << 20)]
 _START_SECONDS = 60.0
 _STOP_SECONDS = 30.0
+# With these exit codes, a shell reports that it cannot start a command.
+_NOT_STARTED = (126, 127)
 # Ends the coordinator when this process closes the pipe, or ends in any way.
 _GUARD = '"$@" & exec >&-; read -r _; kill $! 2>&-; wait $!'
 
@@ -73,9 +75,10 @@ class Access:
         if known is not None:
             return known
         here = ["--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0"]
+        program = _command.program()
         with tempfile.TemporaryFile() as stderr:
             self._process = subprocess.Popen(
-                ["/bin/sh", "-c", _GUARD, "sh", _command.program(), "coordinator", *here]
+                ["/bin/sh", "-c", _GUARD, "sh", program, "coordinator", *here]
                 + ["--data", str(data)],
                 env=_command.environment(),
                 stdin=subprocess.PIPE,
@@ -91,7 +94,10 @@ class Access:
             if not line:
                 code = self._stop()
                 stderr.seek(0)
-                raise errors.of_exit(code, stderr.read().decode(errors="replace"))
+                text = stderr.read().decode(errors="replace")
+                if code in _NOT_STARTED:
+                    raise _command.not_started(program, text.strip())
+                raise errors.of_exit(code, text)
         return f"http://{json.loads(line)['listen']}"
 
     def channel_credentials(self) -> Optional[grpc.ChannelCredentials]:

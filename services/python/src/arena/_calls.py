@@ -236,6 +236,9 @@ def export(
 
 def command(arguments: Sequence[str]) -> Steps[str]:
     """The output of a command."""
+    for one in arguments:
+        if not isinstance(one, (str, os.PathLike)):
+            raise errors.InvalidArgument(f"arguments of a command are texts, not {one!r}")
     try:
         _, printed = yield Command(arguments, flags=True)
     except errors.ArenaError as error:

@@ -238,15 +238,17 @@ class AsyncClient:
 
     async def _run(self, command: _calls.Command) -> tuple[int, str]:
         place, variables = self._access.command()
-        process = await asyncio.create_subprocess_exec(
-            _command.program(),
-            *command.arguments,
-            *place,
-            env=_command.environment(variables),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
+        program = _command.program()
+        with _command.starting(program):
+            process = await asyncio.create_subprocess_exec(
+                program,
+                *command.arguments,
+                *place,
+                env=_command.environment(variables),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
         try:
             stdout, stderr = await process.communicate()
         finally:

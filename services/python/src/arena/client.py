@@ -269,13 +269,15 @@ class Client:
 
     def _run(self, command: _calls.Command) -> tuple[int, str]:
         place, variables = self._access.command()
-        done = subprocess.run(
-            [_command.program(), *command.arguments, *place],
-            env=_command.environment(variables),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        program = _command.program()
+        with _command.starting(program):
+            done = subprocess.run(
+                [program, *command.arguments, *place],
+                env=_command.environment(variables),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
         _command.check(done.returncode, done.stderr, command.allowed, command.flags)
         return done.returncode, done.stdout.decode()
 

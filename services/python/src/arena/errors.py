@@ -80,7 +80,7 @@ class TournamentStopped(ArenaError):
 
 
 class MissingProgram(ArenaError):
-    """The command `arena` is not installed."""
+    """The command `arena` is not installed, or cannot be started."""
 
 
 class MissingPackage(ArenaError):
