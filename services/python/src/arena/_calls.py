@@ -18,7 +18,7 @@ from typing import Any, Callable, Generator, Mapping, Optional, Sequence, TypeVa
 from google.protobuf.message import Message
 
 from . import _frames, errors, specs
-from .results import Report, Standings, Tournament
+from .results import Report, Standings, Tournament, printable
 from .v1 import coordinator_pb2 as v1
 
 T = TypeVar("T")
@@ -140,8 +140,8 @@ def chosen(all: Sequence[Tournament], text: str) -> Optional[str]:
 
 def start(
     spec: specs.Spec, set: Optional[Mapping[str, Any]], seed: Optional[str], again: bool
-) -> Steps[Tournament]:
-    """Starts a tournament."""
+) -> Steps[tuple[Tournament, list[str]]]:
+    """Starts a tournament. Also returns the notes for the user."""
     request = v1.StartTournamentRequest(
         request_id=secrets.token_hex(16),
         spec_toml=specs.toml(spec, set),
@@ -149,7 +149,7 @@ def start(
         again=again,
     )
     answer = yield Rpc("StartTournament", request)
-    return Tournament.of(answer.tournament)
+    return Tournament.of(answer.tournament), [printable(note) for note in answer.notes]
 
 
 def change(verb: str, tournament: Id) -> Steps[Tournament]:

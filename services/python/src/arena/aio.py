@@ -68,9 +68,14 @@ class AsyncClient:
         set: Optional[Mapping[str, Any]] = None,
         seed: Optional[str] = None,
         again: bool = False,
+        show: Optional[bool] = None,
     ) -> Tournament:
         """Starts a tournament, or resumes it."""
-        return await self._do(_calls.start(spec, set, seed, again))
+        started, notes = await self._do(_calls.start(spec, set, seed, again))
+        line = Line(show)
+        for note in notes:
+            line.note(note)
+        return started
 
     async def pause(self, id: Id) -> Tournament:
         """Pauses a tournament."""

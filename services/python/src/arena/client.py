@@ -75,9 +75,18 @@ class Client:
         set: Optional[Mapping[str, Any]] = None,
         seed: Optional[str] = None,
         again: bool = False,
+        show: Optional[bool] = None,
     ) -> Tournament:
-        """Starts a tournament, or resumes it. `spec` is a file, TOML text, or a mapping."""
-        return self._do(_calls.start(spec, set, seed, again))
+        """Starts a tournament, or resumes it. `spec` is a file, TOML text, or a mapping.
+
+        The coordinator's notes are shown, for example that an endpoint does not answer, unless
+        `show` is False.
+        """
+        started, notes = self._do(_calls.start(spec, set, seed, again))
+        line = Line(show)
+        for note in notes:
+            line.note(note)
+        return started
 
     def pause(self, id: Id) -> Tournament:
         """Pauses a tournament. Games that are being played are finished."""

@@ -190,7 +190,7 @@ def sweep(
             for variant in variants
         ]
     else:
-        started = [client.start(spec, set=variant) for variant in variants]
+        started = [client.start(spec, set=variant, show=show) for variant in variants]
         found = [client.wait(one, show=show) for one in started]
     rows = [
         {**_cells(variant), "tournament_id": standings.id, **_beside(variant, row)}

@@ -23,10 +23,10 @@ def _state(value: int) -> str:
 def _pause(pause: v1.Pause) -> str:
     """Why a tournament paused itself, the error of the agent or the system, and what to do."""
     lines = [pause.reason, *(f"    {line}" for line in pause.error.splitlines()), pause.advice]
-    return _printable("\n".join(lines))
+    return printable("\n".join(lines))
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """A text whose hidden characters are escapes, because agents wrote parts of it."""
     return "".join(
         one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode()
@@ -232,7 +232,7 @@ class Standings:
             line = f"{agent.agent}: " + ", ".join(f"{count} {kind}" for kind, count in kinds)
             if agent.last_fault:
                 line += "; last: " + agent.last_fault.replace("\n", "\n    ")
-            lines.append(_printable(line))
+            lines.append(printable(line))
         return lines
 
     def rows(self) -> list[dict[str, Any]]:
@@ -312,7 +312,7 @@ class Standings:
             audits = about.audits
             if not self._alone or audits.agreed + audits.differing:
                 lines.append(_audits(audits))
-        lines += [_printable(f"note: {note}") for note in self.notes]
+        lines += [printable(f"note: {note}") for note in self.notes]
         return lines
 
     def __str__(self) -> str:
