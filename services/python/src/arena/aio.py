@@ -93,31 +93,39 @@ class AsyncClient:
         """Removes a finished or cancelled tournament for good; see `Client.remove`."""
         return await self._do(_calls.change("Remove", id))
 
-    async def watch(self, id: Id) -> AsyncIterator[Progress]:
+    async def watch(self, id: Id, *, connect_timeout: float = 30.0) -> AsyncIterator[Progress]:
         """The progress, as `Client.watch`: it ends or raises `TournamentStopped`."""
         found = await self._do(_calls.resolve(id))
         request = v1.WatchTournamentRequest(tournament_id=found)
-        stream = self.stub.WatchTournament(request, metadata=self.metadata())
-        last = None
-        try:
-            async for message in stream:
-                last = Progress.of(message)
-                yield last
-                if last.has_ended:
-                    break
-        except grpc.RpcError as error:
-            raise errors.of_rpc(error, self.url) from None
-        finally:
-            stream.cancel()
-        check_finished(last)
+        outage = _access.Outage(self.url, connect_timeout)
+        while True:
+            self._access.check_open()
+            stream = self.stub.WatchTournament(request, metadata=self.metadata())
+            failure = None
+            try:
+                async for message in stream:
+                    outage.end()
+                    progress = Progress.of(message)
+                    yield progress
+                    if progress.has_ended:
+                        check_finished(progress)
+                        return
+            except grpc.RpcError as error:
+                failure = error
+            finally:
+                stream.cancel()
+            self._access.check_open()
+            await asyncio.sleep(outage.delay(failure))
 
-    async def wait(self, id: Id, *, show: Optional[bool] = None) -> Standings:
+    async def wait(
+        self, id: Id, *, show: Optional[bool] = None, connect_timeout: float = 30.0
+    ) -> Standings:
         """Waits until a tournament is finished, and returns its standings; see `Client.wait`."""
         id = await self._do(_calls.resolve(id))
         line = Line(show)
         noted = False
         try:
-            async for progress in self.watch(id):
+            async for progress in self.watch(id, connect_timeout=connect_timeout):
                 if progress.lacks_workers and not noted:
                     noted = True
                     line.note(self._access.no_workers())
@@ -187,6 +195,7 @@ class AsyncClient:
 
     async def close(self) -> None:
         """Closes the connection, and stops the coordinator if the client started it."""
+        self._access.mark_closed()
         await self._channel.close()
         await asyncio.to_thread(self._access.close)
 

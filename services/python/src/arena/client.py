@@ -108,29 +108,40 @@ class Client:
         """
         return self._do(_calls.change("Remove", id))
 
-    def watch(self, id: Id) -> Iterator[Progress]:
+    def watch(self, id: Id, *, connect_timeout: float = 30.0) -> Iterator[Progress]:
         """The progress at once and after each change, until the tournament is finished.
 
         If the tournament paused itself or was cancelled, the last progress says so, and then
         the iterator raises `TournamentStopped`. If a user paused it, the iterator waits until
         it is resumed.
+
+        If the connection breaks, the iterator reconnects. If the coordinator does not answer for
+        `connect_timeout` seconds, the error is `Unavailable`.
         """
         request = v1.WatchTournamentRequest(tournament_id=self._do(_calls.resolve(id)))
-        stream = self.stub.WatchTournament(request, metadata=self.metadata())
-        last = None
-        try:
-            for message in stream:
-                last = Progress.of(message)
-                yield last
-                if last.has_ended:
-                    break
-        except grpc.RpcError as error:
-            raise errors.of_rpc(error, self.url) from None
-        finally:
-            stream.cancel()
-        check_finished(last)
+        outage = _access.Outage(self.url, connect_timeout)
+        while True:
+            self._access.check_open()
+            stream = self.stub.WatchTournament(request, metadata=self.metadata())
+            failure = None
+            try:
+                for message in stream:
+                    outage.end()
+                    progress = Progress.of(message)
+                    yield progress
+                    if progress.has_ended:
+                        check_finished(progress)
+                        return
+            except grpc.RpcError as error:
+                failure = error
+            finally:
+                stream.cancel()
+            self._access.check_open()
+            time.sleep(outage.delay(failure))
 
-    def wait(self, id: Id, *, show: Optional[bool] = None) -> Standings:
+    def wait(
+        self, id: Id, *, show: Optional[bool] = None, connect_timeout: float = 30.0
+    ) -> Standings:
         """Waits until a tournament is finished, and returns its standings.
 
         It raises `TournamentStopped` if the tournament paused itself or was cancelled. A
@@ -142,7 +153,7 @@ class Client:
         line = Line(show)
         noted = False
         try:
-            for progress in self.watch(id):
+            for progress in self.watch(id, connect_timeout=connect_timeout):
                 if progress.lacks_workers and not noted:
                     noted = True
                     line.note(self._access.no_workers())
@@ -222,6 +233,7 @@ class Client:
 
     def close(self) -> None:
         """Closes the connection, and stops the coordinator if the client started it."""
+        self._access.mark_closed()
         self._channel.close()
         self._access.close()
 
@@ -291,15 +303,9 @@ class Client:
         return done.returncode, done.stdout.decode()
 
 
-def check_finished(last: Optional[Progress]) -> None:
+def check_finished(last: Progress) -> None:
     """Raises an error unless the last progress of a tournament is that of a finished one."""
-    if last is None:
-        raise errors.Unavailable("the coordinator reported no progress; wait again")
     if last.pause:
         raise errors.TournamentStopped(f"tournament {last.id} is paused: {last.pause}")
     if last.state == "cancelled":
         raise errors.TournamentStopped(f"tournament {last.id} was cancelled; its games are kept")
-    if last.state != "finished":
-        raise errors.Unavailable(
-            f"the coordinator ended the watch of {last.id}, which is {last.state}; wait again"
-        )

@@ -126,6 +126,20 @@ def of_rpc(error: Any, url: str) -> ArenaError:
     return kind(message, info.reason, info.metadata, seconds or None)
 
 
+# Codes of a broken connection, as in the command; the library reports some as UNKNOWN.
+_LOST = (
+    grpc.StatusCode.UNAVAILABLE,
+    grpc.StatusCode.CANCELLED,
+    grpc.StatusCode.ABORTED,
+    grpc.StatusCode.UNKNOWN,
+)
+
+
+def is_lost(error: Any) -> bool:
+    """True if a gRPC call failed because the connection broke."""
+    return error.code() in _LOST
+
+
 def of_exit(code: int, stderr: str, flags: bool = False) -> ArenaError:
     """The error of a command that ended with an exit code.
 
