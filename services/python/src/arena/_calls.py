@@ -6,6 +6,7 @@ once, `AsyncClient` with asyncio.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -18,7 +19,8 @@ from typing import Any, Callable, Generator, Mapping, Optional, Sequence, TypeVa
 from google.protobuf.message import Message
 
 from . import _frames, errors, specs
-from .results import Report, Standings, Tournament, printable
+from ._display import printable
+from .results import Report, Standings, Tournament
 from .v1 import coordinator_pb2 as v1
 
 T = TypeVar("T")
@@ -51,6 +53,10 @@ class Command:
     allowed: Sequence[int] = (0,)
     #: True if the caller wrote the arguments, so that errors may name flags.
     flags: bool = False
+    #: False if the command gets no coordinator.
+    place: bool = True
+    #: Whether its notes are shown, by the rule of `Line`.
+    show: Optional[bool] = False
 
 
 @dataclass(frozen=True)
@@ -234,17 +240,20 @@ def export(
     yield Command(words)
 
 
-def command(arguments: Sequence[str]) -> Steps[str]:
+def command(arguments: Sequence[str], show: Optional[bool]) -> Steps[str]:
     """The output of a command."""
     for one in arguments:
         if not isinstance(one, (str, os.PathLike)):
             raise errors.InvalidArgument(f"arguments of a command are texts, not {one!r}")
     try:
-        _, printed = yield Command(arguments, flags=True)
+        _, printed = yield Command(arguments, flags=True, show=show)
     except errors.ArenaError as error:
         failure = error
     else:
         return str(printed)
+    refused = _PLACE_REFUSED.match(failure.message)
+    if refused is not None and refused.group(1) not in arguments:
+        return (yield from _without_coordinator(arguments, refused.group(1), show))
     if type(failure) is errors.ArenaError:
         # The exit code has no class. A token that is refused is refused by every call.
         try:
@@ -254,6 +263,30 @@ def command(arguments: Sequence[str]) -> Steps[str]:
         except errors.ArenaError:
             pass
     raise failure
+
+
+_PLACE_REFUSED = re.compile("unexpected argument '(--data|--coordinator)' found")
+
+
+def _without_coordinator(
+    arguments: Sequence[str], refused: str, show: Optional[bool]
+) -> Steps[str]:
+    """The output of a command that does not have the refused flag.
+
+    If it has the other flag, it would use another coordinator or data folder, so it is not run.
+    """
+    texts = [os.fspath(one) for one in arguments]
+    words = list(itertools.takewhile(lambda text: not text.startswith("-"), texts))
+    _, help = yield Command([*words, "--help"], place=False)
+    other = re.search(r"^ +(--data|--coordinator) <", help, re.MULTILINE)
+    if words and other is not None:
+        parameter = "data=" if other.group(1) == "--data" else "a URL"
+        raise errors.InvalidArgument(
+            f"`arena {' '.join(words)}` has no {refused}, but {other.group(1)}: use a client with "
+            f"{parameter}"
+        )
+    _, printed = yield Command(arguments, flags=True, place=False, show=show)
+    return str(printed)
 
 
 def report(of: Id, expect: Sequence[str]) -> Steps[Report]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Iterator, Mapping, Optional, Sequence
 
 from . import errors
+from ._display import Line, printable
 
 # The file is missing or not a program of this machine, its interpreter is missing, or its folder
 # allows no programs.
@@ -73,6 +74,12 @@ def not_started(path: str, problem: str) -> errors.MissingProgram:
     )
 
 
+def words(arguments: Sequence[str], place: Sequence[str]) -> list[str]:
+    """The arguments with those that name the coordinator. After `--` are arguments of an agent."""
+    end = list(arguments).index("--") if "--" in arguments else len(arguments)
+    return [*arguments[:end], *place, *arguments[end:]]
+
+
 def environment(more: Optional[Mapping[str, str]] = None) -> dict[str, str]:
     """Variables of a command. Its output is plain text."""
     return {**os.environ, "NO_COLOR": "1", **(more or {})}
@@ -84,3 +91,10 @@ def check(
     """Raises the error of a command with another exit code than the allowed ones."""
     if code not in allowed:
         raise errors.of_exit(code, stderr.decode(errors="replace"), flags)
+
+
+def show_notes(stderr: bytes, show: Optional[bool]) -> None:
+    """Shows what a command without an error printed for its user."""
+    text = printable(stderr.decode(errors="replace")).strip()
+    if text:
+        Line(show).note(text)

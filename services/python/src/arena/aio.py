@@ -189,9 +189,9 @@ class AsyncClient:
         """The report as a page."""
         return await self._do(_calls.report(id, expect))
 
-    async def command(self, *arguments: str) -> str:
+    async def command(self, *arguments: str, show: Optional[bool] = None) -> str:
         """Runs a command of `arena` with this coordinator, and returns its output."""
-        return await self._do(_calls.command(arguments))
+        return await self._do(_calls.command(arguments, show))
 
     async def close(self) -> None:
         """Closes the connection, and stops the coordinator if the client started it."""
@@ -251,13 +251,12 @@ class AsyncClient:
             waited += delay
 
     async def _run(self, command: _calls.Command) -> tuple[int, str]:
-        place, variables = self._access.command()
+        place, variables = self._access.command() if command.place else ([], {})
         program = _command.program()
         with _command.starting(program):
             process = await asyncio.create_subprocess_exec(
                 program,
-                *command.arguments,
-                *place,
+                *_command.words(command.arguments, place),
                 env=_command.environment(variables),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
@@ -272,4 +271,5 @@ class AsyncClient:
         code = process.returncode
         assert code is not None
         _command.check(code, stderr, command.allowed, command.flags)
+        _command.show_notes(stderr, command.show)
         return code, stdout.decode()

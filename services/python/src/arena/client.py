@@ -224,12 +224,15 @@ class Client:
         """The report as a page, which a notebook shows inline."""
         return self._do(_calls.report(id, expect))
 
-    def command(self, *arguments: str) -> str:
+    def command(self, *arguments: str, show: Optional[bool] = None) -> str:
         """Runs a command of `arena` with this coordinator, and returns its output.
+
+        Commands that use no coordinator, such as `agent new`, run as well. Notes and warnings are
+        shown, unless `show` is False.
 
         `client.command("agent", "register", "mine", "--binary", "mine.py")`
         """
-        return self._do(_calls.command(arguments))
+        return self._do(_calls.command(arguments, show))
 
     def close(self) -> None:
         """Closes the connection, and stops the coordinator if the client started it."""
@@ -289,17 +292,18 @@ class Client:
             waited += delay
 
     def _run(self, command: _calls.Command) -> tuple[int, str]:
-        place, variables = self._access.command()
+        place, variables = self._access.command() if command.place else ([], {})
         program = _command.program()
         with _command.starting(program):
             done = subprocess.run(
-                [program, *command.arguments, *place],
+                [program, *_command.words(command.arguments, place)],
                 env=_command.environment(variables),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
             )
         _command.check(done.returncode, done.stderr, command.allowed, command.flags)
+        _command.show_notes(done.stderr, command.show)
         return done.returncode, done.stdout.decode()
 
 

@@ -156,6 +156,7 @@ def of_exit(code: int, stderr: str, flags: bool = False) -> ArenaError:
 _PARAMETERS = "again data expect seed set tls-ca tls-cert tls-key token-file workers".split()
 _FLAG = re.compile(rf"`[^`]*`|--({'|'.join(_PARAMETERS)})\b( sealed:\w+)?")
 _START_THERE = re.compile(r"`arena tournament start … --data ([^`]+)`")
+_LIST_AGENTS = "`arena agent list` with the same --data or --coordinator shows all"
 
 
 def in_python(text: str) -> str:
@@ -169,5 +170,6 @@ def in_python(text: str) -> str:
             return f'{flag}="{value.strip()}"'
         return flag.replace("-", "_") + ("=True" if flag == "again" else "=")
 
+    text = text.replace(_LIST_AGENTS, '`command("agent", "list")` of a client shows all')
     text = _START_THERE.sub(r'`arena.Client(data="\1").start(spec)`', text)
     return _FLAG.sub(parameter, text)

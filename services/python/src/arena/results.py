@@ -13,6 +13,7 @@ from google.protobuf.message import Message
 
 from . import _frames
 from ._access import PathLike
+from ._display import printable
 from .v1 import coordinator_pb2 as v1
 
 
@@ -24,14 +25,6 @@ def _pause(pause: v1.Pause) -> str:
     """Why a tournament paused itself, the error of the agent or the system, and what to do."""
     lines = [pause.reason, *(f"    {line}" for line in pause.error.splitlines()), pause.advice]
     return printable("\n".join(lines))
-
-
-def printable(text: str) -> str:
-    """A text whose hidden characters are escapes, because agents wrote parts of it."""
-    return "".join(
-        one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode()
-        for one in text
-    )
 
 
 def _plural(count: int, word: str) -> str:
