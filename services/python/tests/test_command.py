@@ -61,10 +61,29 @@ def test_command_of_a_folder_alone_is_refused(idle, tmp_path, monkeypatch):
             client.command("agent", "new", "--wrong")
 
 
-def test_unknown_agent_is_looked_up_in_python(idle):
+def test_words_are_separate_arguments(idle):
+    with arena.Client(idle.url) as client:
+        for words in ((), ("agent list",)):
+            with pytest.raises(arena.InvalidArgument) as caught:
+                client.command(*words)
+            assert 'one argument for each word: client.command("agent", "list")' in str(caught.value)
+
+
+def test_texts_name_calls_of_the_client(idle):
     with arena.Client(idle.url) as client:
         with pytest.raises(arena.InvalidArgument) as caught:
             client.start(SPEC, set={"agents": ["random", "nothing-like-it"]})
-    assert caught.value.message == (
-        'unknown agent "nothing-like-it"; `command("agent", "list")` of a client shows all'
-    )
+        assert caught.value.message == (
+            'unknown agent "nothing-like-it"; `client.command("agent", "list")` shows all'
+        )
+        with pytest.raises(arena.NotFound, match=r"`client.tournaments\(\)` shows all"):
+            client.standings("nothing-like-it")
+        started = client.start(SPEC, set={"name": "texts"})
+        cancel = f'cancel it first with `client.cancel("{started.id}")`'
+        with pytest.raises(arena.FailedPrecondition) as caught:
+            client.remove(started)
+        assert cancel in caught.value.message
+        client.cancel(started)
+    with pytest.raises(arena.InvalidArgument) as caught:
+        arena.run(SPEC, set={"agents": ["random", "nothing-like-it"]}, data=idle.data.parent / "new")
+    assert '`command("agent", "list")` of a client' in str(caught.value)

@@ -12,7 +12,7 @@ import arena
 @pytest.mark.parametrize(
     ("call", "kind", "reason", "text"),
     [
-        (lambda c: c.standings("nothing"), arena.NotFound, "UNKNOWN_TOURNAMENT", "list` shows"),
+        (lambda c: c.standings("nothing"), arena.NotFound, "UNKNOWN_TOURNAMENT", "` shows all"),
         (lambda c: c.games("nothing"), arena.NotFound, "UNKNOWN_TOURNAMENT", "nothing"),
         (lambda c: c.report("nothing"), arena.NotFound, "UNKNOWN_TOURNAMENT", "nothing"),
         (lambda c: list(c.watch("nothing")), arena.NotFound, "UNKNOWN_TOURNAMENT", "nothing"),
@@ -217,8 +217,11 @@ def test_wrong_arguments_are_named(client, played, tmp_path):
 
 
 def test_folder_must_exist_and_be_one(tmp_path):
-    with pytest.raises(arena.NotFound, match="no data folder"):
+    with pytest.raises(arena.NotFound, match="no data folder at .*nothing: make the folder"):
         arena.Client(data=tmp_path / "nothing")
+    (tmp_path / "file").touch()
+    with pytest.raises(arena.InvalidArgument, match="file is not a folder"):
+        arena.Client(data=tmp_path / "file")
     with pytest.raises(arena.InvalidArgument, match="give one"):
         arena.Client("http://127.0.0.1:1", data=tmp_path)
     with pytest.raises(arena.InvalidArgument, match="not a URL"):

@@ -81,8 +81,13 @@ class Access:
 
     def _open(self, data: Path) -> str:
         """The coordinator that uses a data folder; without one, starts it."""
+        if data.exists() and not data.is_dir():
+            raise errors.InvalidArgument(f"{data} is not a folder: name another one with data=")
         if not data.is_dir():
-            raise errors.NotFound(f"no data folder at {data}: run a tournament with arena.run")
+            raise errors.NotFound(
+                f"no data folder at {data}: make the folder for a new one, or run a tournament with "
+                "arena.run"
+            )
         known = _listening(data)
         if known is not None:
             return known

@@ -245,6 +245,10 @@ def command(arguments: Sequence[str], show: Optional[bool]) -> Steps[str]:
     for one in arguments:
         if not isinstance(one, (str, os.PathLike)):
             raise errors.InvalidArgument(f"arguments of a command are texts, not {one!r}")
+    if not arguments or (len(arguments) == 1 and " " in os.fspath(arguments[0])):
+        raise errors.InvalidArgument(
+            'a command has one argument for each word: client.command("agent", "list")'
+        )
     try:
         _, printed = yield Command(arguments, flags=True, show=show)
     except errors.ArenaError as error:

@@ -115,7 +115,7 @@ def of_rpc(error: Any, url: str) -> ArenaError:
             for detail in status_pb2.Status.FromString(value).details:
                 detail.Unpack(info)
                 detail.Unpack(retry)
-    message = in_python(error.details() or error.code().name)
+    message = in_python(in_client(error.details() or error.code().name))
     if kind is Unavailable and not info.reason:
         message = (
             f"no coordinator answers at {url}: {message}; start one with `arena coordinator`"
@@ -156,7 +156,24 @@ def of_exit(code: int, stderr: str, flags: bool = False) -> ArenaError:
 _PARAMETERS = "again data expect seed set tls-ca tls-cert tls-key token-file workers".split()
 _FLAG = re.compile(rf"`[^`]*`|--({'|'.join(_PARAMETERS)})\b( sealed:\w+)?")
 _START_THERE = re.compile(r"`arena tournament start … --data ([^`]+)`")
+_CALLS = {"tournament pause", "tournament resume", "tournament cancel"}
+_COMMAND = re.compile(r"`arena ((?:agent|token|tournament) [a-z]+)(?: (\w[\w.-]*))?`")
 _LIST_AGENTS = "`arena agent list` with the same --data or --coordinator shows all"
+
+
+def in_client(text: str) -> str:
+    """A text of the coordinator with calls of `Client` instead of commands."""
+
+    def call(found: re.Match[str]) -> str:
+        words, id = found.groups()
+        if words == "tournament list":
+            return "`client.tournaments()`"
+        if words in _CALLS and id:
+            return f'`client.{words.split()[1]}("{id}")`'
+        arguments = [*words.split(), *([id] if id else [])]
+        return "`client.command({})`".format(", ".join(f'"{one}"' for one in arguments))
+
+    return _COMMAND.sub(call, text.replace(_LIST_AGENTS, "`arena agent list` shows all"))
 
 
 def in_python(text: str) -> str:
