@@ -224,8 +224,11 @@ def test_folder_must_exist_and_be_one(tmp_path):
         arena.Client(data=tmp_path / "file")
     with pytest.raises(arena.InvalidArgument, match="give one"):
         arena.Client("http://127.0.0.1:1", data=tmp_path)
-    with pytest.raises(arena.InvalidArgument, match="not a URL"):
-        arena.Client("ftp://127.0.0.1")
+    for url in ("ftp://127.0.0.1", "my coordinator"):
+        with pytest.raises(arena.InvalidArgument, match="not a URL"):
+            arena.Client(url)
+    with pytest.raises(arena.InvalidArgument, match="more than one URL: give one"):
+        arena.Client("http://127.0.0.1:1,http://127.0.0.1:2")
     with pytest.raises(arena.InvalidArgument, match="tls_ca"):
         arena.Client("https://127.0.0.1:1")
     with pytest.raises(arena.InvalidArgument, match="TLS file: .*nothing.pem"):

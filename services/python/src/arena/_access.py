@@ -74,7 +74,13 @@ class Access:
         else:
             assert url is not None
             self.url = url if "://" in url or url.startswith("unix:") else f"http://{url}"
-        if not self.url.startswith(("http://", "https://", "unix:")):
+        plain = self.url.startswith("unix:")
+        if not plain and "," in self.url:
+            raise errors.InvalidArgument(
+                f'"{self.url}" is more than one URL: give one of them, for example with url='
+            )
+        known = plain or self.url.startswith(("http://", "https://"))
+        if not known or (not plain and " " in self.url):
             raise errors.InvalidArgument(
                 f'"{self.url}" is not a URL of a coordinator, such as http://127.0.0.1:7600'
             )

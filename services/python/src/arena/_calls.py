@@ -281,8 +281,8 @@ def _without_coordinator(
     """
     texts = [os.fspath(one) for one in arguments]
     words = list(itertools.takewhile(lambda text: not text.startswith("-"), texts))
-    _, help = yield Command([*words, "--help"], place=False)
-    other = re.search(r"^ +(--data|--coordinator) <", help, re.MULTILINE)
+    _, page = yield Command([*words, "--help"], place=False)
+    other = re.search(r"^ +(--data|--coordinator) <", page, re.MULTILINE)
     if words and other is not None:
         parameter = "data=" if other.group(1) == "--data" else "a URL"
         raise errors.InvalidArgument(
