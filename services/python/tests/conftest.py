@@ -63,8 +63,8 @@ class Service:
 class Coordinator(Service):
     """A coordinator with a data folder of its own."""
 
-    def __init__(self, data, *arguments):
-        super().__init__("coordinator", "--data", data, "--listen", LOOPBACK, *arguments)
+    def __init__(self, data, *arguments, listen=LOOPBACK):
+        super().__init__("coordinator", "--data", data, "--listen", listen, *arguments)
         self.data = data
         self.url = f"http://{self.about['listen']}"
 

@@ -144,6 +144,40 @@ def test_tournament_is_paused_and_cancelled(idle):
         assert caught.value.reason == "STATE_CONFLICT"
 
 
+def test_removed_tournament_is_gone(idle):
+    with arena.Client(idle.url) as client:
+        started = client.start(SPEC, set={"name": "removed"})
+        with pytest.raises(arena.FailedPrecondition, match="only one that has ended") as caught:
+            client.remove(started)
+        assert caught.value.reason == "STATE_CONFLICT"
+        client.cancel(started)
+        removed = client.remove("removed-")
+        assert (removed.id, removed.state) == (started.id, "removed")
+        assert removed.message.removal.by == "local"
+        assert started.id not in [one.id for one in client.tournaments()]
+        for call in (client.remove, client.tournament, client.standings, client.games):
+            with pytest.raises(arena.NotFound, match="was removed on") as caught:
+                call(started)
+            assert caught.value.reason == "TOURNAMENT_REMOVED"
+        with pytest.raises(arena.FailedPrecondition, match="again=True"):
+            client.start(SPEC, set={"name": "removed"})
+        with pytest.raises(arena.NotFound) as caught:
+            client.remove("nothing")
+        assert caught.value.reason == "UNKNOWN_TOURNAMENT"
+
+
+def test_asyncio_client_removes(idle):
+    async def calls():
+        async with arena.AsyncClient(idle.url) as client:
+            started = await client.start(SPEC, set={"name": "removed-too"})
+            with pytest.raises(arena.FailedPrecondition):
+                await client.remove(started)
+            await client.cancel(started)
+            assert (await client.remove(started)).state == "removed"
+
+    asyncio.run(calls())
+
+
 def test_asyncio_client_has_the_same_results(coordinator, client, played):
     async def calls():
         async with arena.AsyncClient(coordinator.url) as other:

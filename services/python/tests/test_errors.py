@@ -12,7 +12,7 @@ import arena
 @pytest.mark.parametrize(
     ("call", "kind", "reason", "text"),
     [
-        (lambda c: c.standings("nothing"), arena.NotFound, "UNKNOWN_TOURNAMENT", "list` shows"),
+        (lambda c: c.standings("nothing"), arena.NotFound, "UNKNOWN_TOURNAMENT", "` shows all"),
         (lambda c: c.games("nothing"), arena.NotFound, "UNKNOWN_TOURNAMENT", "nothing"),
         (lambda c: c.report("nothing"), arena.NotFound, "UNKNOWN_TOURNAMENT", "nothing"),
         (lambda c: list(c.watch("nothing")), arena.NotFound, "UNKNOWN_TOURNAMENT", "nothing"),
@@ -160,6 +160,47 @@ def test_program_that_is_named_must_exist(monkeypatch, client):
         client.command("agent", "list")
 
 
+def start_command(client, folder):
+    """All ways in which the command is started."""
+
+    async def command():
+        async with arena.AsyncClient(client.url) as other:
+            await other.command("agent", "list")
+
+    return (
+        lambda: client.command("agent", "list"),
+        lambda: asyncio.run(command()),
+        lambda: arena.run(SPEC, data=folder / "run"),
+        lambda: arena.Client(data=folder),
+    )
+
+
+def test_program_needs_execute_permission(monkeypatch, client, tmp_path):
+    program = tmp_path / "arena"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o644)
+    remedy = f"{program} has no execute permission: run `chmod \\+x {program}`"
+    monkeypatch.setenv("ARENA_BIN", str(program))
+    for start in start_command(client, tmp_path):
+        with pytest.raises(arena.MissingProgram, match=f"ARENA_BIN: {remedy}"):
+            start()
+    monkeypatch.delenv("ARENA_BIN")
+    monkeypatch.setattr("sysconfig.get_path", lambda *_: str(tmp_path))
+    for start in start_command(client, tmp_path):
+        with pytest.raises(arena.MissingProgram, match=remedy):
+            start()
+
+
+def test_program_that_cannot_be_started_is_named(monkeypatch, client, tmp_path):
+    program = tmp_path / "arena"
+    program.write_text("#!/nothing/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("ARENA_BIN", str(program))
+    for start in start_command(client, tmp_path):
+        with pytest.raises(arena.MissingProgram, match=f"cannot start {program}: .*ARENA_BIN"):
+            start()
+
+
 def test_wrong_arguments_are_named(client, played, tmp_path):
     with pytest.raises(arena.InvalidArgument, match="use .parquet, or client.command"):
         client.export(played, tmp_path / "games.csv")
@@ -169,17 +210,25 @@ def test_wrong_arguments_are_named(client, played, tmp_path):
             arena.sweep({"name": "x"}, {"ruleset": values}, client=client)
     with pytest.raises(arena.InvalidArgument, match='"seed": a spec cannot contain None'):
         client.start({"name": "x", "seed": None})
+    with pytest.raises(arena.InvalidArgument, match="arguments of a command are texts, not 3"):
+        client.command("game", "list", 3)
     with pytest.raises(arena.InvalidArgument, match="a path, a text of TOML or a mapping, not 3"):
         client.start(3)
 
 
 def test_folder_must_exist_and_be_one(tmp_path):
-    with pytest.raises(arena.NotFound, match="no data folder"):
+    with pytest.raises(arena.NotFound, match="no data folder at .*nothing: make the folder"):
         arena.Client(data=tmp_path / "nothing")
+    (tmp_path / "file").touch()
+    with pytest.raises(arena.InvalidArgument, match="file is not a folder"):
+        arena.Client(data=tmp_path / "file")
     with pytest.raises(arena.InvalidArgument, match="give one"):
         arena.Client("http://127.0.0.1:1", data=tmp_path)
-    with pytest.raises(arena.InvalidArgument, match="not a URL"):
-        arena.Client("ftp://127.0.0.1")
+    for url in ("ftp://127.0.0.1", "my coordinator"):
+        with pytest.raises(arena.InvalidArgument, match="not a URL"):
+            arena.Client(url)
+    with pytest.raises(arena.InvalidArgument, match="more than one URL: give one"):
+        arena.Client("http://127.0.0.1:1,http://127.0.0.1:2")
     with pytest.raises(arena.InvalidArgument, match="tls_ca"):
         arena.Client("https://127.0.0.1:1")
     with pytest.raises(arena.InvalidArgument, match="TLS file: .*nothing.pem"):

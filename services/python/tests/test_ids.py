@@ -110,3 +110,28 @@ def test_rule_is_that_of_the_command():
     many = tournaments(*(f"many-{number:010x}" for number in range(7)))
     with pytest.raises(arena.InvalidArgument, match="many-0000000004 and 2 more"):
         _calls.chosen(many, "man")
+
+
+def test_id_of_removed_tournament_is_no_prefix(idle):
+    """The id of a second attempt begins with that of the first."""
+    with arena.Client(idle.url) as client:
+        first = client.start(SPEC, set={"name": "attempts"})
+        client.cancel(first)
+        second = client.start(SPEC, set={"name": "attempts"}, again=True)
+        assert second.id.startswith(first.id)
+        client.cancel(second)
+        client.remove(first.id)
+        for call in (client.remove, client.tournament, client.games):
+            with pytest.raises(arena.NotFound) as caught:
+                call(first.id)
+            assert caught.value.reason == "TOURNAMENT_REMOVED"
+        assert client.tournament(second.id).state == "cancelled"
+
+
+@pytest.mark.parametrize("id", ["", None, 5])
+def test_id_must_be_text(idle, started, id):
+    """An empty text is not a prefix: it would name the only tournament."""
+    with arena.Client(idle.url) as client:
+        for call in (client.tournament, client.remove, client.wait):
+            with pytest.raises(arena.InvalidArgument, match="an id is a text such as"):
+                call(id)

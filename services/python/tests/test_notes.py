@@ -1,11 +1,15 @@
-"""Standings show their notes."""
+"""The notes of the coordinator are shown."""
 
+import asyncio
 import subprocess
+from concurrent import futures
 
+import grpc
 import pytest
 from conftest import PROGRAM, SPEC
 
 import arena
+from arena.v1 import agent_pb2
 from arena.v1 import coordinator_pb2 as v1
 
 
@@ -79,3 +83,40 @@ def test_result_shows_notes(unverified):
 
 def test_only_worker_has_no_audits_to_wait_for(result):
     assert "second worker" not in str(result)
+
+
+@pytest.fixture(scope="module")
+def silent(idle):
+    """An agent whose endpoint has answered Describe once, and no longer exists."""
+    methods = {
+        "Describe": grpc.unary_unary_rpc_method_handler(
+            lambda request, context: agent_pb2.DescribeResponse(name="silent"),
+            request_deserializer=agent_pb2.DescribeRequest.FromString,
+            response_serializer=agent_pb2.DescribeResponse.SerializeToString,
+        )
+    }
+    server = grpc.server(futures.ThreadPoolExecutor(1))
+    handler = grpc.method_handlers_generic_handler("arena.v1.AgentService", methods)
+    server.add_generic_rpc_handlers([handler])
+    url = f"http://127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+    server.start()
+    with arena.Client(idle.url) as client:
+        client.command("agent", "register", "silent", "--endpoint", url)
+    server.stop(None).wait()
+    return url
+
+
+@pytest.mark.parametrize(("show", "lines"), [(None, 1), (True, 1), (False, 0)])
+def test_start_shows_notes(idle, silent, capfd, show, lines):
+    agents = {"agents": ["random", "silent"]}
+    note = f'could not query endpoint {silent} of agent "silent"'
+
+    async def start():
+        async with arena.AsyncClient(idle.url) as client:
+            await client.cancel(await client.start(SPEC, set=agents, again=True, show=show))
+
+    with arena.Client(idle.url) as client:
+        client.cancel(client.start(SPEC, set=agents, again=True, show=show))
+    assert capfd.readouterr().err.count(note) == lines
+    asyncio.run(start())
+    assert capfd.readouterr().err.count(note) == lines

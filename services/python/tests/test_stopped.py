@@ -169,7 +169,7 @@ def test_wait_of_a_folder_names_both_remedies(tmp_path, monkeypatch, capfd):
         started = client.start(SPEC)
         # The first progress has no workers; an error ends the wait.
         watch = client.watch
-        monkeypatch.setattr(client, "watch", lambda id: itertools.islice(watch(id), 1))
+        monkeypatch.setattr(client, "watch", lambda id, **_: itertools.islice(watch(id), 1))
         client.wait(started)
     printed = capfd.readouterr().err
     assert "start one with `arena worker --coordinator http://127.0.0.1:" in printed

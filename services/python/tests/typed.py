@@ -20,6 +20,8 @@ def synchronous(client: arena.Client) -> Optional[dict[str, Any]]:
         client.standings("other")
     except arena.NotFound as error:
         print(error.reason.lower(), error.details.get("limit"))
+    removed: arena.Tournament = client.remove(started)
+    print(removed.state)
     return standings.verdict
 
 

@@ -1,6 +1,7 @@
 """Arena's rulesets as environments of PettingZoo and Gymnasium: train there, play in Arena.
 
-They need the packages `arena-rules` (agents/rules) and `pettingzoo`, which brings `gymnasium`.
+They need `arena-rules` (agents/rules), and the packages that `pip install
+'arena-agent[environments]'` installs.
 Observations and masks are those of `from_policy`, so a trained function plays as it is:
 
     from arena_agent import from_policy, serve
@@ -10,13 +11,27 @@ Observations and masks are those of `from_policy`, so a trained function plays a
 import json
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
-import gymnasium
-import numpy as np
-from arena_rules import POINT, Game, State
-from gymnasium import spaces
-from gymnasium.utils import seeding
-from pettingzoo import AECEnv
-from pettingzoo.utils import wrappers
+try:
+    import gymnasium
+    import numpy as np
+    from gymnasium import spaces
+    from gymnasium.utils import seeding
+    from pettingzoo import AECEnv
+    from pettingzoo.utils import wrappers
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f"arena_agent.environments needs {error.name}, which is not installed: run `pip install "
+        "'arena-agent[environments]'`",
+        name=error.name,
+    ) from error
+try:
+    from arena_rules import POINT, Game, State
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f"arena_agent.environments needs {error.name}, which is not installed: install the wheel "
+        "arena_rules-*.whl of a release of Arena, or build it with `agents/rules/run build`",
+        name=error.name,
+    ) from error
 
 from .options import Value
 from .policy import Policy, action_count, flat

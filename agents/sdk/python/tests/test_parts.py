@@ -1,5 +1,8 @@
 """The parts of the SDK that need no process."""
 
+import importlib
+import re
+import sys
 from pathlib import Path
 
 import generate
@@ -170,3 +173,31 @@ def test_required_options_are_described_as_text():
 
     described = [(it.ruleset, it.name, it.value) for it in Standard().describe().required_options]
     assert described == [("kalah", "pits", "6"), ("kalah", "early_stop", "false")]
+
+
+@pytest.mark.parametrize(
+    ("missing", "remedy"),
+    [
+        ("gymnasium", "run `pip install 'arena-agent[environments]'`"),
+        ("pettingzoo", "run `pip install 'arena-agent[environments]'`"),
+        ("arena_rules", "install the wheel arena_rules-*.whl of a release of Arena"),
+    ],
+)
+def test_environments_name_missing_packages(monkeypatch, missing, remedy):
+    if missing != "gymnasium":
+        pytest.importorskip("gymnasium")
+    if missing == "arena_rules":
+        pytest.importorskip("pettingzoo")
+    monkeypatch.setitem(sys.modules, missing, None)
+    monkeypatch.delitem(sys.modules, "arena_agent.environments", raising=False)
+    with pytest.raises(ModuleNotFoundError) as caught:
+        importlib.import_module("arena_agent.environments")
+    assert caught.value.name == missing
+    text = f"arena_agent.environments needs {missing}, which is not installed: {remedy}"
+    assert text in str(caught.value)
+
+
+def test_environments_are_an_extra():
+    project = (SDK / "pyproject.toml").read_text()
+    (extra,) = re.findall(r"^environments = \[(.*)\]$", project, re.MULTILINE)
+    assert re.findall(r'"(\w+)', extra) == ["gymnasium", "pettingzoo"]

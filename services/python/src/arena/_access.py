@@ -11,6 +11,7 @@ import socket
 import stat
 import subprocess
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional, Union
@@ -21,10 +22,23 @@ from . import _command, errors
 
 PathLike = Union[str, "os.PathLike[str]"]
 
-# As much as the command accepts.
-_OPTIONS: list[tuple[str, Any]] = [("grpc.max_receive_message_length", 64 << 20)]
+_OPTIONS: list[tuple[str, Any]] = [
+    # As much as the command accepts.
+    ("grpc.max_receive_message_length", 64 << 20),
+    # Milliseconds between attempts to connect, and until an attempt is given up. The defaults are as
+    # long as a watch waits for a coordinator.
+    ("grpc.initial_reconnect_backoff_ms", 250),
+    ("grpc.max_reconnect_backoff_ms", 2000),
+    ("grpc.min_reconnect_backoff_ms", 5000),
+]
 _START_SECONDS = 60.0
 _STOP_SECONDS = 30.0
+# With these exit codes, a shell reports that it cannot start a command.
+_NOT_STARTED = (126, 127)
+# Seconds between attempts of a watch to reconnect: they double from the first to the last.
+_RECONNECT_SECONDS = (0.25, 2.0)
+# A token that was read while the coordinator started may be that of its last run.
+_REFUSALS_MAX = 3
 # Ends the coordinator when this process closes the pipe, or ends in any way.
 _GUARD = '"$@" & exec >&-; read -r _; kill $! 2>&-; wait $!'
 
@@ -60,22 +74,34 @@ class Access:
         else:
             assert url is not None
             self.url = url if "://" in url or url.startswith("unix:") else f"http://{url}"
-        if not self.url.startswith(("http://", "https://", "unix:")):
+        plain = self.url.startswith("unix:")
+        if not plain and "," in self.url:
+            raise errors.InvalidArgument(
+                f'"{self.url}" is more than one URL: give one of them, for example with url='
+            )
+        known = plain or self.url.startswith(("http://", "https://"))
+        if not known or (not plain and " " in self.url):
             raise errors.InvalidArgument(
                 f'"{self.url}" is not a URL of a coordinator, such as http://127.0.0.1:7600'
             )
 
     def _open(self, data: Path) -> str:
         """The coordinator that uses a data folder; without one, starts it."""
+        if data.exists() and not data.is_dir():
+            raise errors.InvalidArgument(f"{data} is not a folder: name another one with data=")
         if not data.is_dir():
-            raise errors.NotFound(f"no data folder at {data}: run a tournament with arena.run")
+            raise errors.NotFound(
+                f"no data folder at {data}: make the folder for a new one, or run a tournament with "
+                "arena.run"
+            )
         known = _listening(data)
         if known is not None:
             return known
         here = ["--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0"]
+        program = _command.program()
         with tempfile.TemporaryFile() as stderr:
             self._process = subprocess.Popen(
-                ["/bin/sh", "-c", _GUARD, "sh", _command.program(), "coordinator", *here]
+                ["/bin/sh", "-c", _GUARD, "sh", program, "coordinator", *here]
                 + ["--data", str(data)],
                 env=_command.environment(),
                 stdin=subprocess.PIPE,
@@ -91,7 +117,10 @@ class Access:
             if not line:
                 code = self._stop()
                 stderr.seek(0)
-                raise errors.of_exit(code, stderr.read().decode(errors="replace"))
+                text = stderr.read().decode(errors="replace")
+                if code in _NOT_STARTED:
+                    raise _command.not_started(program, text.strip())
+                raise errors.of_exit(code, text)
         return f"http://{json.loads(line)['listen']}"
 
     def channel_credentials(self) -> Optional[grpc.ChannelCredentials]:
@@ -178,6 +207,10 @@ class Access:
             raise errors.FailedPrecondition(
                 f"the client of {self.url} is closed: make a new client"
             )
+
+    def mark_closed(self) -> None:
+        """Later calls are errors."""
+        self._closed = True
 
     def close(self) -> None:
         """Stops the coordinator if this object started it."""
@@ -318,3 +351,49 @@ def _proc_address(
 def delay(wanted: Optional[float], waited: float) -> Optional[float]:
     """Seconds until the next attempt; None if there is none: clients wait at most 30 s in all."""
     return wanted if wanted is not None and waited + wanted <= 30 else None
+
+
+class Outage:
+    """The time since a watch lost its coordinator, as in `arena tournament watch`."""
+
+    def __init__(self, url: str, limit: float) -> None:
+        self._url = url
+        self._limit = limit
+        self.end()
+
+    def end(self) -> None:
+        """The coordinator answers."""
+        self._since: Optional[float] = None
+        self._delay = _RECONNECT_SECONDS[0]
+        self._refusals = 0
+
+    def delay(self, failure: Optional[grpc.RpcError]) -> float:
+        """Seconds until the next attempt, after a watch that failed or ended early.
+
+        Raises the error if there is no next attempt.
+        """
+        error = None if failure is None else errors.of_rpc(failure, self._url)
+        is_lost = failure is None or errors.is_lost(failure)
+        if error is not None and not is_lost and not self._may_repeat(error):
+            raise error
+        now = time.monotonic()
+        if self._since is None:
+            self._since = now
+        left = self._since + self._limit - now
+        if left <= 0:
+            if error is not None and not is_lost:
+                raise error
+            raise errors.Unavailable(
+                f"no answer from the coordinator at {self._url} for {self._limit:g} s; start it "
+                "again with `arena coordinator`: the tournament continues, and can be watched again"
+            ) from error
+        wanted = self._delay if error is None else error.retry_after or self._delay
+        self._delay = min(2 * self._delay, _RECONNECT_SECONDS[1])
+        return min(wanted, left)
+
+    def _may_repeat(self, error: errors.ArenaError) -> bool:
+        """True if the coordinator refused the call, but may accept it later."""
+        if isinstance(error, errors.Unauthenticated) and self._since is not None:
+            self._refusals += 1
+            return self._refusals <= _REFUSALS_MAX
+        return error.retry_after is not None

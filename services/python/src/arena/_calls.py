@@ -6,6 +6,7 @@ once, `AsyncClient` with asyncio.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -18,6 +19,7 @@ from typing import Any, Callable, Generator, Mapping, Optional, Sequence, TypeVa
 from google.protobuf.message import Message
 
 from . import _frames, errors, specs
+from ._display import printable
 from .results import Report, Standings, Tournament
 from .v1 import coordinator_pb2 as v1
 
@@ -29,6 +31,8 @@ Id = Union[str, Tournament]
 _PAGE = 200
 #: The alias of the tournament that was created last.
 _LAST = "@last"
+#: The reason of calls that name a removed tournament.
+_REMOVED = "TOURNAMENT_REMOVED"
 #: Maximum number of candidates named for an ambiguous id.
 _NAMED_MAX = 5
 
@@ -49,6 +53,10 @@ class Command:
     allowed: Sequence[int] = (0,)
     #: True if the caller wrote the arguments, so that errors may name flags.
     flags: bool = False
+    #: False if the command gets no coordinator.
+    place: bool = True
+    #: Whether its notes are shown, by the rule of `Line`.
+    show: Optional[bool] = False
 
 
 @dataclass(frozen=True)
@@ -64,7 +72,14 @@ Steps = Generator[Step, Any, T]
 
 def id_of(tournament: Id) -> str:
     """The id of a tournament."""
-    return tournament.id if isinstance(tournament, Tournament) else tournament
+    if isinstance(tournament, Tournament):
+        return tournament.id
+    # As a prefix, an empty text would be the only tournament.
+    if not isinstance(tournament, str) or not tournament:
+        raise errors.InvalidArgument(
+            f'an id is a text such as "cowry" or "{_LAST}", or a Tournament, not {tournament!r}'
+        )
+    return tournament
 
 
 def tournaments() -> Steps[list[Tournament]]:
@@ -88,7 +103,8 @@ def tournament(of: Id) -> Steps[Tournament]:
         try:
             return (yield from _tournament(text))
         except errors.NotFound as error:
-            if isinstance(of, Tournament):
+            # The id of another attempt begins with that of a removed tournament.
+            if isinstance(of, Tournament) or error.reason == _REMOVED:
                 raise
             unknown = error
     found = chosen((yield from tournaments()), text)
@@ -130,8 +146,8 @@ def chosen(all: Sequence[Tournament], text: str) -> Optional[str]:
 
 def start(
     spec: specs.Spec, set: Optional[Mapping[str, Any]], seed: Optional[str], again: bool
-) -> Steps[Tournament]:
-    """Starts a tournament."""
+) -> Steps[tuple[Tournament, list[str]]]:
+    """Starts a tournament. Also returns the notes for the user."""
     request = v1.StartTournamentRequest(
         request_id=secrets.token_hex(16),
         spec_toml=specs.toml(spec, set),
@@ -139,11 +155,11 @@ def start(
         again=again,
     )
     answer = yield Rpc("StartTournament", request)
-    return Tournament.of(answer.tournament)
+    return Tournament.of(answer.tournament), [printable(note) for note in answer.notes]
 
 
 def change(verb: str, tournament: Id) -> Steps[Tournament]:
-    """Pauses, resumes or cancels a tournament."""
+    """Pauses, resumes, cancels or removes a tournament."""
     id = yield from resolve(tournament)
     method = f"{verb}Tournament"
     request = getattr(v1, f"{method}Request")(
@@ -224,14 +240,24 @@ def export(
     yield Command(words)
 
 
-def command(arguments: Sequence[str]) -> Steps[str]:
+def command(arguments: Sequence[str], show: Optional[bool]) -> Steps[str]:
     """The output of a command."""
+    for one in arguments:
+        if not isinstance(one, (str, os.PathLike)):
+            raise errors.InvalidArgument(f"arguments of a command are texts, not {one!r}")
+    if not arguments or (len(arguments) == 1 and " " in os.fspath(arguments[0])):
+        raise errors.InvalidArgument(
+            'a command has one argument for each word: client.command("agent", "list")'
+        )
     try:
-        _, printed = yield Command(arguments, flags=True)
+        _, printed = yield Command(arguments, flags=True, show=show)
     except errors.ArenaError as error:
         failure = error
     else:
         return str(printed)
+    refused = _PLACE_REFUSED.match(failure.message)
+    if refused is not None and refused.group(1) not in arguments:
+        return (yield from _without_coordinator(arguments, refused.group(1), show))
     if type(failure) is errors.ArenaError:
         # The exit code has no class. A token that is refused is refused by every call.
         try:
@@ -241,6 +267,30 @@ def command(arguments: Sequence[str]) -> Steps[str]:
         except errors.ArenaError:
             pass
     raise failure
+
+
+_PLACE_REFUSED = re.compile("unexpected argument '(--data|--coordinator)' found")
+
+
+def _without_coordinator(
+    arguments: Sequence[str], refused: str, show: Optional[bool]
+) -> Steps[str]:
+    """The output of a command that does not have the refused flag.
+
+    If it has the other flag, it would use another coordinator or data folder, so it is not run.
+    """
+    texts = [os.fspath(one) for one in arguments]
+    words = list(itertools.takewhile(lambda text: not text.startswith("-"), texts))
+    _, page = yield Command([*words, "--help"], place=False)
+    other = re.search(r"^ +(--data|--coordinator) <", page, re.MULTILINE)
+    if words and other is not None:
+        parameter = "data=" if other.group(1) == "--data" else "a URL"
+        raise errors.InvalidArgument(
+            f"`arena {' '.join(words)}` has no {refused}, but {other.group(1)}: use a client with "
+            f"{parameter}"
+        )
+    _, printed = yield Command(arguments, flags=True, place=False, show=show)
+    return str(printed)
 
 
 def report(of: Id, expect: Sequence[str]) -> Steps[Report]:

@@ -6,6 +6,14 @@ import sys
 from typing import Any, Optional
 
 
+def printable(text: str) -> str:
+    """A text whose hidden characters are escapes, because agents wrote parts of it."""
+    return "".join(
+        one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode()
+        for one in text
+    )
+
+
 class Line:
     """Shows one line. Without a notebook or a terminal, it shows only notes."""
 

@@ -68,9 +68,14 @@ class AsyncClient:
         set: Optional[Mapping[str, Any]] = None,
         seed: Optional[str] = None,
         again: bool = False,
+        show: Optional[bool] = None,
     ) -> Tournament:
         """Starts a tournament, or resumes it."""
-        return await self._do(_calls.start(spec, set, seed, again))
+        started, notes = await self._do(_calls.start(spec, set, seed, again))
+        line = Line(show)
+        for note in notes:
+            line.note(note)
+        return started
 
     async def pause(self, id: Id) -> Tournament:
         """Pauses a tournament."""
@@ -84,31 +89,43 @@ class AsyncClient:
         """Ends a tournament for good."""
         return await self._do(_calls.change("Cancel", id))
 
-    async def watch(self, id: Id) -> AsyncIterator[Progress]:
+    async def remove(self, id: Id) -> Tournament:
+        """Removes a finished or cancelled tournament for good; see `Client.remove`."""
+        return await self._do(_calls.change("Remove", id))
+
+    async def watch(self, id: Id, *, connect_timeout: float = 30.0) -> AsyncIterator[Progress]:
         """The progress, as `Client.watch`: it ends or raises `TournamentStopped`."""
         found = await self._do(_calls.resolve(id))
         request = v1.WatchTournamentRequest(tournament_id=found)
-        stream = self.stub.WatchTournament(request, metadata=self.metadata())
-        last = None
-        try:
-            async for message in stream:
-                last = Progress.of(message)
-                yield last
-                if last.has_ended:
-                    break
-        except grpc.RpcError as error:
-            raise errors.of_rpc(error, self.url) from None
-        finally:
-            stream.cancel()
-        check_finished(last)
+        outage = _access.Outage(self.url, connect_timeout)
+        while True:
+            self._access.check_open()
+            stream = self.stub.WatchTournament(request, metadata=self.metadata())
+            failure = None
+            try:
+                async for message in stream:
+                    outage.end()
+                    progress = Progress.of(message)
+                    yield progress
+                    if progress.has_ended:
+                        check_finished(progress)
+                        return
+            except grpc.RpcError as error:
+                failure = error
+            finally:
+                stream.cancel()
+            self._access.check_open()
+            await asyncio.sleep(outage.delay(failure))
 
-    async def wait(self, id: Id, *, show: Optional[bool] = None) -> Standings:
+    async def wait(
+        self, id: Id, *, show: Optional[bool] = None, connect_timeout: float = 30.0
+    ) -> Standings:
         """Waits until a tournament is finished, and returns its standings; see `Client.wait`."""
         id = await self._do(_calls.resolve(id))
         line = Line(show)
         noted = False
         try:
-            async for progress in self.watch(id):
+            async for progress in self.watch(id, connect_timeout=connect_timeout):
                 if progress.lacks_workers and not noted:
                     noted = True
                     line.note(self._access.no_workers())
@@ -172,12 +189,13 @@ class AsyncClient:
         """The report as a page."""
         return await self._do(_calls.report(id, expect))
 
-    async def command(self, *arguments: str) -> str:
+    async def command(self, *arguments: str, show: Optional[bool] = None) -> str:
         """Runs a command of `arena` with this coordinator, and returns its output."""
-        return await self._do(_calls.command(arguments))
+        return await self._do(_calls.command(arguments, show))
 
     async def close(self) -> None:
         """Closes the connection, and stops the coordinator if the client started it."""
+        self._access.mark_closed()
         await self._channel.close()
         await asyncio.to_thread(self._access.close)
 
@@ -233,16 +251,17 @@ class AsyncClient:
             waited += delay
 
     async def _run(self, command: _calls.Command) -> tuple[int, str]:
-        place, variables = self._access.command()
-        process = await asyncio.create_subprocess_exec(
-            _command.program(),
-            *command.arguments,
-            *place,
-            env=_command.environment(variables),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
+        place, variables = self._access.command() if command.place else ([], {})
+        program = _command.program()
+        with _command.starting(program):
+            process = await asyncio.create_subprocess_exec(
+                program,
+                *_command.words(command.arguments, place),
+                env=_command.environment(variables),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
         try:
             stdout, stderr = await process.communicate()
         finally:
@@ -252,4 +271,5 @@ class AsyncClient:
         code = process.returncode
         assert code is not None
         _command.check(code, stderr, command.allowed, command.flags)
+        _command.show_notes(stderr, command.show)
         return code, stdout.decode()

@@ -75,9 +75,18 @@ class Client:
         set: Optional[Mapping[str, Any]] = None,
         seed: Optional[str] = None,
         again: bool = False,
+        show: Optional[bool] = None,
     ) -> Tournament:
-        """Starts a tournament, or resumes it. `spec` is a file, TOML text, or a mapping."""
-        return self._do(_calls.start(spec, set, seed, again))
+        """Starts a tournament, or resumes it. `spec` is a file, TOML text, or a mapping.
+
+        The coordinator's notes are shown, for example that an endpoint does not answer, unless
+        `show` is False.
+        """
+        started, notes = self._do(_calls.start(spec, set, seed, again))
+        line = Line(show)
+        for note in notes:
+            line.note(note)
+        return started
 
     def pause(self, id: Id) -> Tournament:
         """Pauses a tournament. Games that are being played are finished."""
@@ -91,29 +100,48 @@ class Client:
         """Ends a tournament for good. Its results are kept."""
         return self._do(_calls.change("Cancel", id))
 
-    def watch(self, id: Id) -> Iterator[Progress]:
+    def remove(self, id: Id) -> Tournament:
+        """Removes a finished or cancelled tournament with its games, without asking.
+
+        This cannot be undone. It returns what is left of the tournament. To keep an archive, use
+        `client.command("tournament", "archive", id, "--into", folder, "--remove")` instead.
+        """
+        return self._do(_calls.change("Remove", id))
+
+    def watch(self, id: Id, *, connect_timeout: float = 30.0) -> Iterator[Progress]:
         """The progress at once and after each change, until the tournament is finished.
 
         If the tournament paused itself or was cancelled, the last progress says so, and then
         the iterator raises `TournamentStopped`. If a user paused it, the iterator waits until
         it is resumed.
+
+        If the connection breaks, the iterator reconnects. If the coordinator does not answer for
+        `connect_timeout` seconds, the error is `Unavailable`.
         """
         request = v1.WatchTournamentRequest(tournament_id=self._do(_calls.resolve(id)))
-        stream = self.stub.WatchTournament(request, metadata=self.metadata())
-        last = None
-        try:
-            for message in stream:
-                last = Progress.of(message)
-                yield last
-                if last.has_ended:
-                    break
-        except grpc.RpcError as error:
-            raise errors.of_rpc(error, self.url) from None
-        finally:
-            stream.cancel()
-        check_finished(last)
+        outage = _access.Outage(self.url, connect_timeout)
+        while True:
+            self._access.check_open()
+            stream = self.stub.WatchTournament(request, metadata=self.metadata())
+            failure = None
+            try:
+                for message in stream:
+                    outage.end()
+                    progress = Progress.of(message)
+                    yield progress
+                    if progress.has_ended:
+                        check_finished(progress)
+                        return
+            except grpc.RpcError as error:
+                failure = error
+            finally:
+                stream.cancel()
+            self._access.check_open()
+            time.sleep(outage.delay(failure))
 
-    def wait(self, id: Id, *, show: Optional[bool] = None) -> Standings:
+    def wait(
+        self, id: Id, *, show: Optional[bool] = None, connect_timeout: float = 30.0
+    ) -> Standings:
         """Waits until a tournament is finished, and returns its standings.
 
         It raises `TournamentStopped` if the tournament paused itself or was cancelled. A
@@ -125,7 +153,7 @@ class Client:
         line = Line(show)
         noted = False
         try:
-            for progress in self.watch(id):
+            for progress in self.watch(id, connect_timeout=connect_timeout):
                 if progress.lacks_workers and not noted:
                     noted = True
                     line.note(self._access.no_workers())
@@ -196,15 +224,19 @@ class Client:
         """The report as a page, which a notebook shows inline."""
         return self._do(_calls.report(id, expect))
 
-    def command(self, *arguments: str) -> str:
+    def command(self, *arguments: str, show: Optional[bool] = None) -> str:
         """Runs a command of `arena` with this coordinator, and returns its output.
+
+        Commands that use no coordinator, such as `agent new`, run as well. Notes and warnings are
+        shown, unless `show` is False.
 
         `client.command("agent", "register", "mine", "--binary", "mine.py")`
         """
-        return self._do(_calls.command(arguments))
+        return self._do(_calls.command(arguments, show))
 
     def close(self) -> None:
         """Closes the connection, and stops the coordinator if the client started it."""
+        self._access.mark_closed()
         self._channel.close()
         self._access.close()
 
@@ -260,27 +292,24 @@ class Client:
             waited += delay
 
     def _run(self, command: _calls.Command) -> tuple[int, str]:
-        place, variables = self._access.command()
-        done = subprocess.run(
-            [_command.program(), *command.arguments, *place],
-            env=_command.environment(variables),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        place, variables = self._access.command() if command.place else ([], {})
+        program = _command.program()
+        with _command.starting(program):
+            done = subprocess.run(
+                [program, *_command.words(command.arguments, place)],
+                env=_command.environment(variables),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
         _command.check(done.returncode, done.stderr, command.allowed, command.flags)
+        _command.show_notes(done.stderr, command.show)
         return done.returncode, done.stdout.decode()
 
 
-def check_finished(last: Optional[Progress]) -> None:
+def check_finished(last: Progress) -> None:
     """Raises an error unless the last progress of a tournament is that of a finished one."""
-    if last is None:
-        raise errors.Unavailable("the coordinator reported no progress; wait again")
     if last.pause:
         raise errors.TournamentStopped(f"tournament {last.id} is paused: {last.pause}")
     if last.state == "cancelled":
         raise errors.TournamentStopped(f"tournament {last.id} was cancelled; its games are kept")
-    if last.state != "finished":
-        raise errors.Unavailable(
-            f"the coordinator ended the watch of {last.id}, which is {last.state}; wait again"
-        )

@@ -80,7 +80,7 @@ class TournamentStopped(ArenaError):
 
 
 class MissingProgram(ArenaError):
-    """The command `arena` is not installed."""
+    """The command `arena` is not installed, or cannot be started."""
 
 
 class MissingPackage(ArenaError):
@@ -115,7 +115,7 @@ def of_rpc(error: Any, url: str) -> ArenaError:
             for detail in status_pb2.Status.FromString(value).details:
                 detail.Unpack(info)
                 detail.Unpack(retry)
-    message = in_python(error.details() or error.code().name)
+    message = in_python(in_client(error.details() or error.code().name))
     if kind is Unavailable and not info.reason:
         message = (
             f"no coordinator answers at {url}: {message}; start one with `arena coordinator`"
@@ -124,6 +124,20 @@ def of_rpc(error: Any, url: str) -> ArenaError:
         message = f"the coordinator at {url} did not answer in time; set a larger timeout"
     seconds = retry.retry_delay.seconds + retry.retry_delay.nanos / 1e9
     return kind(message, info.reason, info.metadata, seconds or None)
+
+
+# Codes of a broken connection, as in the command; the library reports some as UNKNOWN.
+_LOST = (
+    grpc.StatusCode.UNAVAILABLE,
+    grpc.StatusCode.CANCELLED,
+    grpc.StatusCode.ABORTED,
+    grpc.StatusCode.UNKNOWN,
+)
+
+
+def is_lost(error: Any) -> bool:
+    """True if a gRPC call failed because the connection broke."""
+    return error.code() in _LOST
 
 
 def of_exit(code: int, stderr: str, flags: bool = False) -> ArenaError:
@@ -142,6 +156,24 @@ def of_exit(code: int, stderr: str, flags: bool = False) -> ArenaError:
 _PARAMETERS = "again data expect seed set tls-ca tls-cert tls-key token-file workers".split()
 _FLAG = re.compile(rf"`[^`]*`|--({'|'.join(_PARAMETERS)})\b( sealed:\w+)?")
 _START_THERE = re.compile(r"`arena tournament start … --data ([^`]+)`")
+_CALLS = {"tournament pause", "tournament resume", "tournament cancel"}
+_COMMAND = re.compile(r"`arena ((?:agent|token|tournament) [a-z]+)(?: (\w[\w.-]*))?`")
+_LIST_AGENTS = "`arena agent list` with the same --data or --coordinator shows all"
+
+
+def in_client(text: str) -> str:
+    """A text of the coordinator with calls of `Client` instead of commands."""
+
+    def call(found: re.Match[str]) -> str:
+        words, id = found.groups()
+        if words == "tournament list":
+            return "`client.tournaments()`"
+        if words in _CALLS and id:
+            return f'`client.{words.split()[1]}("{id}")`'
+        arguments = [*words.split(), *([id] if id else [])]
+        return "`client.command({})`".format(", ".join(f'"{one}"' for one in arguments))
+
+    return _COMMAND.sub(call, text.replace(_LIST_AGENTS, "`arena agent list` shows all"))
 
 
 def in_python(text: str) -> str:
@@ -155,5 +187,6 @@ def in_python(text: str) -> str:
             return f'{flag}="{value.strip()}"'
         return flag.replace("-", "_") + ("=True" if flag == "again" else "=")
 
+    text = text.replace(_LIST_AGENTS, '`command("agent", "list")` of a client shows all')
     text = _START_THERE.sub(r'`arena.Client(data="\1").start(spec)`', text)
     return _FLAG.sub(parameter, text)

@@ -132,18 +132,20 @@ def _standings(text: str, alone: bool) -> Optional[Standings]:
 def _play(words: Sequence[str], folder: Path, line: Line) -> tuple[int, str, str]:
     """Runs the command, and shows its progress."""
     seen = []
+    program = _command.program()
     with (folder / "stdout").open("w+b") as stdout:
-        process = subprocess.Popen(
-            [_command.program(), *words],
-            env=_command.environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-            # An interrupt of a terminal reaches this process alone, which passes it on once.
-            start_new_session=True,
-        )
+        with _command.starting(program):
+            process = subprocess.Popen(
+                [program, *words],
+                env=_command.environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="replace",
+                # An interrupt of a terminal reaches this process alone, which passes it on once.
+                start_new_session=True,
+            )
         assert process.stderr is not None
         try:
             for text in process.stderr:
@@ -188,7 +190,7 @@ def sweep(
             for variant in variants
         ]
     else:
-        started = [client.start(spec, set=variant) for variant in variants]
+        started = [client.start(spec, set=variant, show=show) for variant in variants]
         found = [client.wait(one, show=show) for one in started]
     rows = [
         {**_cells(variant), "tournament_id": standings.id, **_beside(variant, row)}

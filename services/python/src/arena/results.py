@@ -13,6 +13,7 @@ from google.protobuf.message import Message
 
 from . import _frames
 from ._access import PathLike
+from ._display import printable
 from .v1 import coordinator_pb2 as v1
 
 
@@ -23,15 +24,7 @@ def _state(value: int) -> str:
 def _pause(pause: v1.Pause) -> str:
     """Why a tournament paused itself, the error of the agent or the system, and what to do."""
     lines = [pause.reason, *(f"    {line}" for line in pause.error.splitlines()), pause.advice]
-    return _printable("\n".join(lines))
-
-
-def _printable(text: str) -> str:
-    """A text whose hidden characters are escapes, because agents wrote parts of it."""
-    return "".join(
-        one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode()
-        for one in text
-    )
+    return printable("\n".join(lines))
 
 
 def _plural(count: int, word: str) -> str:
@@ -81,7 +74,7 @@ class Tournament:
 
     id: str
     name: str
-    #: `running`, `paused`, `finished` or `cancelled`.
+    #: `running`, `paused`, `finished`, `cancelled` or `removed`.
     state: str
     ruleset: str
     format: str
@@ -97,7 +90,7 @@ class Tournament:
         return cls(
             message.tournament_id,
             message.name,
-            _state(message.state),
+            "removed" if message.HasField("removal") else _state(message.state),
             message.ruleset,
             message.format,
             message.games_done,
@@ -232,7 +225,7 @@ class Standings:
             line = f"{agent.agent}: " + ", ".join(f"{count} {kind}" for kind, count in kinds)
             if agent.last_fault:
                 line += "; last: " + agent.last_fault.replace("\n", "\n    ")
-            lines.append(_printable(line))
+            lines.append(printable(line))
         return lines
 
     def rows(self) -> list[dict[str, Any]]:
@@ -312,7 +305,7 @@ class Standings:
             audits = about.audits
             if not self._alone or audits.agreed + audits.differing:
                 lines.append(_audits(audits))
-        lines += [_printable(f"note: {note}") for note in self.notes]
+        lines += [printable(f"note: {note}") for note in self.notes]
         return lines
 
     def __str__(self) -> str:
