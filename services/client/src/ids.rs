@@ -94,6 +94,12 @@ fn chosen<'a>(all: &'a [v1::Tournament], text: &str) -> Outcome<Option<&'a str>>
         let last = all.iter().max_by_key(|it| it.created_unix_us);
         return Ok(last.map(|it| it.tournament_id.as_str()));
     }
+    if text.is_empty() {
+        // It begins each id: a script with an empty variable must not remove the only tournament.
+        return Err(Failure::usage(
+            "the id of the tournament is empty: name one, or @last for the newest",
+        ));
+    }
     let ids = all.iter().map(|it| it.tournament_id.as_str());
     let mut found: Vec<&str> = ids.filter(|id| id.starts_with(text)).collect();
     // A whole name comes before a longer one that begins with it.
@@ -147,6 +153,13 @@ mod tests {
         assert_eq!(chosen(&all, "other").expect("none"), None);
         let ambiguous = chosen(&all, "cup").expect_err("two").to_string();
         assert!(ambiguous.contains("cup-01, cup-02"), "{ambiguous}");
+    }
+
+    #[test]
+    fn empty_text_is_no_prefix() {
+        let only = &tournaments()[..1];
+        assert!(chosen(only, "").is_err());
+        assert_eq!(chosen(only, "c").expect("one"), Some("cup-01"));
     }
 
     #[test]
