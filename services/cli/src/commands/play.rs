@@ -1,6 +1,6 @@
 //! `arena play`
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use arena_client::{
     human::{self, Human},
@@ -194,7 +194,11 @@ impl PlayArgs {
         };
         let binaries = resolved.binaries.clone();
         let played = rerun::play(&resolved.setup, &assignment, self.builtin, binaries).await?;
-        game::print_record(&rules, &played.record, self.output, &self.watch)?;
+        let (setup, record) = (&resolved.setup, &played.record);
+        let programs = Arc::clone(&resolved.binaries);
+        let package = game::watched_package(setup, programs, self.output, &self.watch).await;
+        let package = package.as_ref().map(AsRef::as_ref);
+        game::print_record(&rules, record, self.output, &self.watch, package)?;
         game::print_details(&resolved.setup, &played.record, &played.fault_details);
         Ok(())
     }
