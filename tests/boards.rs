@@ -125,6 +125,26 @@ fn boards_of_a_package_are_drawn() {
 }
 
 #[test]
+fn rules_without_boards_are_shown_by_their_moves() {
+    let world = World::with_python();
+    let (coordinator, _worker) = started(&world);
+    let (url, web) = (coordinator.url(), coordinator.web_address().to_owned());
+    let id = played(&world, &url, "plain");
+    let shown = page(&web, &format!("/t/{id}/games/1"));
+    assert!(
+        shown.contains("Board: the rules draw no boards."),
+        "{shown}"
+    );
+    assert!(shown.contains("left"), "{shown}");
+    let show = ["game", "show", &format!("{id}/1"), "--watch"];
+    let shown = world.arena(&[&show[..], &["--coordinator", &url]].concat());
+    let shown = shown.ok();
+    let note = "no boards: the rules of plain draw none";
+    assert!(shown.stderr.contains(note), "{}", shown.stderr);
+    assert!(shown.stdout.contains("left"), "{}", shown.stdout);
+}
+
+#[test]
 fn person_plays_by_rules_of_a_package() {
     let world = World::with_python();
     let coordinator = world.coordinator("data", &[]);

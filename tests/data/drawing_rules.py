@@ -53,5 +53,8 @@ class Drawing:
         return f'{OPEN}<rect class="moves-{len(state)}" width="{10 * len(state)}" height="10"/></svg>'
 
 
+if MODE == "plain":
+    del Drawing.draw, Drawing.svg
+
 if __name__ == "__main__":
     serve(Drawing)

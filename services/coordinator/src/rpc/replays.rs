@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use arena_model::{GameRecord, engine::Termination};
+use arena_model::{GameRecord, engine::Termination, rules::RulesDescription};
 use arena_wire::v1;
 
 use super::{coordinator::CoordinatorRpc, worker::WorkerRpc};
@@ -174,6 +174,11 @@ impl CoordinatorRpc {
         after: u64,
     ) -> Option<v1::Board> {
         info.package()?;
+        let rules = info.setup.rules.as_ref();
+        let described = rules.map(|rules| RulesDescription::parse(&rules.description));
+        if !matches!(described, Some(Ok(described)) if described.draws) {
+            return Some(drawings::without("the rules draw no boards"));
+        }
         let drawing = Drawing {
             info: Arc::clone(info),
             record: record.clone(),
