@@ -11,6 +11,8 @@ mod architecture;
 mod attacks;
 /// The benchmark measures its documented figures.
 mod benchmark;
+/// Boards of rules that are a package.
+mod boards;
 /// Each step of `arena agent check` fails agents that break its promise.
 mod check_steps;
 /// Users find games, tournaments and tables by their properties.

@@ -423,6 +423,10 @@ fn registration_is_refused_by_name() {
         "--seats",
         "random,greedy",
     ];
+    let _ = world.arena(&wrong).fails(
+        2,
+        &["unknown ruleset", "rulesets register", "--data FOLDER"],
+    );
     let wrong = [&wrong[..], &["--data", "data"]].concat();
     let _ = world.arena(&wrong).fails(2, &["did you mean \"pig\"?"]);
     let wrong = [

@@ -14,13 +14,13 @@ use arena_tests::{Server, World, spec};
 use arena_wire::v1::{self, coordinator_service_client::CoordinatorServiceClient};
 use serde_json::Value;
 
-const WEB: [&str; 2] = ["--web", "127.0.0.1:0"];
+pub(super) const WEB: [&str; 2] = ["--web", "127.0.0.1:0"];
 
 /// An answer: status, headers in lower case, body.
-struct Answer {
-    status: u16,
+pub(super) struct Answer {
+    pub(super) status: u16,
     headers: BTreeMap<String, String>,
-    body: String,
+    pub(super) body: String,
 }
 
 impl Answer {
@@ -43,7 +43,7 @@ impl Answer {
         }
     }
 
-    fn header(&self, name: &str) -> &str {
+    pub(super) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", String::as_str)
     }
 
@@ -71,12 +71,12 @@ fn send(address: &str, method: &str, path: &str, headers: &str) -> Answer {
     Answer::of(stream)
 }
 
-fn get(address: &str, path: &str) -> Answer {
+pub(super) fn get(address: &str, path: &str) -> Answer {
     send(address, "GET", path, "Host: localhost")
 }
 
 #[track_caller]
-fn page(address: &str, path: &str) -> String {
+pub(super) fn page(address: &str, path: &str) -> String {
     let answer = get(address, path);
     assert_eq!(answer.status, 200, "{path}: {}", answer.body);
     answer.body

@@ -35,6 +35,8 @@ pub struct Human(Arc<Table>);
 
 struct Table {
     options: Options,
+    /// True if the rules are a package, whose positions only agents understand.
+    is_package: bool,
     seats: usize,
     names: Vec<String>,
     /// One question at a time.
@@ -68,10 +70,17 @@ impl Human {
         let (quit, quits) = watch::channel(false);
         let given = convert::options_from_wire(&setup.options);
         let seats = Some(setup.seats as usize);
-        let resolved = arena_games::resolve(&setup.ruleset, &given, seats);
-        let (options, seats) = resolved.map_err(Failure::usage)?;
+        let is_package = setup.rules.is_some();
+        let (options, seats) = match is_package {
+            true => (given, setup.seats as usize),
+            false => {
+                let resolved = arena_games::resolve(&setup.ruleset, &given, seats);
+                resolved.map_err(Failure::usage)?
+            }
+        };
         let human = Self(Arc::new(Table {
             options,
+            is_package,
             seats,
             names: setup.agents.iter().map(|it| it.name.clone()).collect(),
             terminal: Mutex::new(terminal),
@@ -130,10 +139,11 @@ impl Agent for Human {
                     for (score, notation) in &shown.hints {
                         let _ = writeln!(err, "  {notation:<12} {score:5.1} %");
                     }
-                    let _ = writeln!(
-                        err,
-                        "  (expected score after the move, as the ruleset estimates it)\n  {HELP}"
-                    );
+                    if !shown.hints.is_empty() {
+                        let meaning = "expected score after the move, as the ruleset estimates it";
+                        let _ = writeln!(err, "  ({meaning})");
+                    }
+                    let _ = writeln!(err, "  {HELP}");
                 }
                 typed => match find(question.notations(), typed) {
                     Ok(place) => return Ok(question.legal_moves()[place].into()),
@@ -155,6 +165,9 @@ impl Table {
 
     fn show(&self, question: &Question<'_>) -> Result<Shown, String> {
         let position = &question.decision().position;
+        if self.is_package {
+            return Ok(Shown::position(position));
+        }
         let show = Show(position, question.seat() as Seat);
         let shown = arena_games::visit(question.ruleset(), &self.options, self.seats, show);
         shown.map_err(|error| error.to_string())?
@@ -210,6 +223,24 @@ fn find(notations: &[String], typed: &str) -> Result<usize, String> {
 struct Shown {
     board: String,
     hints: Vec<(f64, String)>,
+}
+
+impl Shown {
+    /// A position of a package as agents see it, a field to a line.
+    fn position(json: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(json);
+        let board = match serde_json::from_str(&text) {
+            Ok(serde_json::Value::Object(fields)) => fields
+                .iter()
+                .map(|(name, value)| format!("{name}: {value}"))
+                .join("\n"),
+            _ => text.into_owned(),
+        };
+        Self {
+            board: printable(&board).into_owned(),
+            hints: Vec::new(),
+        }
+    }
 }
 
 /// Shows an encoded position to a seat.

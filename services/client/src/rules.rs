@@ -175,6 +175,14 @@ impl Rules {
         }
     }
 
+    /// The first problem of a board of a package, if any.
+    pub(crate) fn board_problem(&self) -> Option<String> {
+        match self {
+            Self::Listed(_) => None,
+            Self::Package(package) => package.host.board_problem(),
+        }
+    }
+
     pub(crate) fn summary(&self) -> &str {
         match self {
             Self::Listed(info) => info.summary,

@@ -200,6 +200,9 @@ pub fn check(rules: &Rules, games: u64) -> Outcome<Report> {
         let step = step_of(failure.cause);
         found.expect(step, false, rules.name(), || failure.message);
     }
+    if let Some(problem) = rules.board_problem() {
+        found.expect(RulesetStep::Board, false, rules.name(), || problem);
+    }
     report(rules, found)
 }
 
@@ -292,7 +295,9 @@ fn remedy(rules: &Rules, step: RulesetStep) -> &'static str {
         RulesetStep::Values => "make values add up to half a million for each seat",
         RulesetStep::Positions => "put everything that the game depends on into the state",
         RulesetStep::Purity => "use no clock, random number or memory outside the state",
-        RulesetStep::Board => "draw at most 64 KiB of ASCII, or declare no `draws`",
+        RulesetStep::Board => {
+            "draw at most 64 KiB of ASCII and 256 KiB of SVG, or declare no `draws`"
+        }
         RulesetStep::End => "end the game, or raise `events_max`",
         RulesetStep::Ranks => "begin ranks at 1; a tie shares a rank",
         RulesetStep::Speed => "see the steps before",

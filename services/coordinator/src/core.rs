@@ -153,6 +153,7 @@ pub(crate) struct Core {
     parked_ever: u64,
     /// Records that other workers replay.
     replays: Replays,
+    drawings: replays::drawings::Drawings,
     /// True if games may have become free.
     unpark: bool,
     /// The request that is served next, if the last round took too long.
@@ -300,6 +301,7 @@ impl Core {
             self.expire();
             self.mark_overdue();
             self.look_after_replays();
+            self.look_after_drawings();
             self.update_gauges();
         }
         if due || self.unpark && self.behind.is_none() {

@@ -1,5 +1,6 @@
 //! Collects a report from the coordinator.
 
+use arena_engine::AnyGame;
 use arena_model::{Tournament, expect::Expectation, spec::Spec};
 use arena_wire::v1::{self, agent_setup::Source};
 use itertools::Itertools;
@@ -22,6 +23,17 @@ const PAGE: u32 = 1024;
 /// Collects everything that a report shows, in one pass over the tournament's games. Checks
 /// the expectations of the spec and the sentences in `expect`.
 pub async fn gather(client: &mut Client, id: &str, expect: &[String]) -> Result<Report> {
+    gather_drawn(client, id, expect, None).await
+}
+
+/// As [`gather`]. If the rules are a package, `package` draws the boards of its games; without it, they
+/// have none.
+pub async fn gather_drawn(
+    client: &mut Client,
+    id: &str,
+    expect: &[String],
+    package: Option<&dyn AnyGame>,
+) -> Result<Report> {
     let tournament = records::tournament(client, id).await?;
     let expectations = expectations(&tournament, expect)?;
     let request = v1::GetStandingsRequest {
@@ -68,7 +80,7 @@ pub async fn gather(client: &mut Client, id: &str, expect: &[String]) -> Result<
     .await?;
     scan.end();
     let boards = board::boards(&rules.header, seats);
-    let samples = sampler.samples(id, names, &*boards, &*rules.game);
+    let samples = sampler.samples(id, names, &*boards, (&*rules.game, package));
     let samples = samples.map_err(|error| {
         ReportError::differs(format!("a game of {id} cannot be replayed: {error}"))
     })?;

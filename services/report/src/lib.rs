@@ -42,7 +42,7 @@ use arena_wire::v1::coordinator_service_client::CoordinatorServiceClient;
 
 pub use chart::escape;
 pub use error::ReportError;
-pub use gather::{expectations, expected, gather};
+pub use gather::{expectations, expected, gather, gather_drawn};
 pub use junit::junit;
 pub use markdown::markdown;
 pub use page::{html, live};

@@ -157,24 +157,32 @@ impl Sampler {
         found
     }
 
-    /// Replays the chosen games.
+    /// Replays the chosen games. If the rules are a package, it may draw their boards.
     pub(super) fn samples(
         self,
         tournament: &str,
         names: &[String],
         boards: &dyn Boards,
-        game: &dyn AnyGame,
+        (game, package): (&dyn AnyGame, Option<&dyn AnyGame>),
     ) -> Result<Vec<Sample>, ReplayError> {
         let mut samples = Vec::new();
         let mut steps_left = STEPS_MAX;
-        for (why, record) in self.chosen() {
+        for (mut why, record) in self.chosen() {
             // A game that does not fit is left out; others may fit.
             if record.plies as usize > steps_left {
                 continue;
             }
             let stated = record.stated(game);
             let game = stated.as_deref().unwrap_or(game);
-            let (start, steps) = boards.steps(game, &record.events)?;
+            let (start, steps) = match package.map(|it| boards.steps(it, &record.events)) {
+                Some(Ok(drawn)) => drawn,
+                failed => {
+                    if let Some(Err(error)) = failed {
+                        why += &format!("; no boards: {error}");
+                    }
+                    boards.steps(game, &record.events)?
+                }
+            };
             steps_left -= steps.len();
             let seats = record.seats.iter();
             let faults = record.faults.iter();

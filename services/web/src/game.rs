@@ -7,6 +7,7 @@ use arena_report::{
 };
 use arena_wire::v1;
 use askama::Template;
+use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 
 use crate::{
     answer::{Answer, Failure, Outcome},
@@ -51,7 +52,10 @@ struct Fault {
 
 /// The position after a number of plies.
 struct Board {
-    drawing: String,
+    /// HTML of this program; none if a package of rules draws the board.
+    drawing: Option<String>,
+    /// What a package drew.
+    package: PackageBoard,
     ply: usize,
     plies: usize,
     said: String,
@@ -60,8 +64,31 @@ struct Board {
     is_cut: bool,
 }
 
+/// What a package of rules drew, or why it did not. A stranger wrote it.
+#[derive(Default)]
+struct PackageBoard {
+    text: String,
+    /// SVG as a `data:` URL for an `img` element: there it loads nothing and runs no script.
+    picture: String,
+    problem: String,
+}
+
+impl From<v1::Board> for PackageBoard {
+    fn from(board: v1::Board) -> Self {
+        let picture = match &*board.svg {
+            "" => String::new(),
+            svg => format!("data:image/svg+xml;base64,{}", BASE64.encode(svg)),
+        };
+        Self {
+            text: board.text,
+            picture,
+            problem: board.problem,
+        }
+    }
+}
+
 impl Board {
-    fn new(game: &Stepper, ply: usize, end: &str) -> Self {
+    fn new(game: &Stepper, ply: usize, end: &str, package: Option<v1::Board>) -> Self {
         let plies = game.plies();
         let mut said = match ply.checked_sub(1) {
             Some(last) => format!("Ply {ply} of {plies}: {}.", text(game, last)),
@@ -73,7 +100,8 @@ impl Board {
         let from = ply.saturating_sub(LISTED);
         let to = plies.min(ply + LISTED);
         Self {
-            drawing: game.drawing(ply),
+            drawing: package.is_none().then(|| game.drawing(ply)),
+            package: package.map(Into::into).unwrap_or_default(),
             ply,
             plies,
             said,
@@ -101,21 +129,28 @@ fn or_dash<T: ToString>(value: Option<T>) -> String {
     value.map_or_else(|| "–".to_owned(), |value| value.to_string())
 }
 
-/// A finished game of a tournament.
-async fn fetch(site: &Site, id: &str, index: &str) -> Outcome<v1::GetGameResponse> {
+/// A finished game of a tournament. If its rules are a package, a worker draws the board after a number
+/// of plies.
+async fn fetch(
+    site: &Site,
+    id: &str,
+    index: &str,
+    board_after: Option<u64>,
+) -> Outcome<v1::GetGameResponse> {
     let game_id = format!("{id}/{index}");
     let parsed: Result<GameId, _> = game_id.parse();
     parsed.map_err(|_| Failure::not_found("there is no game with this number"))?;
     let request = v1::GetGameRequest {
         game_id,
-        generation: 0,
+        board_after,
+        ..Default::default()
     };
     Ok(site.client().get_game(request).await?.into_inner())
 }
 
 /// The record of a game, as `arena game show --output json` prints it.
 pub(crate) async fn json(site: &Site, id: &str, index: &str) -> Outcome {
-    let game = fetch(site, id, index).await?;
+    let game = fetch(site, id, index, None).await?;
     let rules = TournamentRecords::new(&game.setup.unwrap_or_default())?;
     let record = records::record(game.record.as_ref())?;
     Ok(Answer::json(&match record.is_whole() {
@@ -126,7 +161,7 @@ pub(crate) async fn json(site: &Site, id: &str, index: &str) -> Outcome {
 
 /// The page of a game after a number of plies; none: at its end.
 pub(crate) async fn page(site: &Site, id: &str, index: &str, ply: Option<u64>) -> Outcome {
-    let game = fetch(site, id, index).await?;
+    let game = fetch(site, id, index, Some(ply.unwrap_or(u64::MAX))).await?;
     let setup = game.setup.clone().unwrap_or_default();
     let rules = TournamentRecords::new(&setup)?;
     let record = records::record(game.record.as_ref())?;
@@ -141,7 +176,12 @@ pub(crate) async fn page(site: &Site, id: &str, index: &str, ply: Option<u64>) -
             let ply = ply.map_or(Some(plies), |ply| usize::try_from(ply).ok());
             let ply = ply.filter(|ply| *ply <= plies);
             let missing = || Failure::not_found(format!("this game has only {plies} plies"));
-            Some(Board::new(stepper, ply.ok_or_else(missing)?, end))
+            Some(Board::new(
+                stepper,
+                ply.ok_or_else(missing)?,
+                end,
+                game.board,
+            ))
         }
         None => None,
     };

@@ -5,7 +5,7 @@ use std::{collections::hash_map::RandomState, hash::BuildHasher, sync::Arc};
 use arena_engine::{ActionId, AnyGame, AnyMatch, IllegalAction, Opening, Setup, options::Options};
 use arena_games::{AddedGame, GamesError, Visitor};
 use arena_model::{
-    BlockSeed, RecordHeader,
+    BlockSeed, GameRecord, RecordHeader,
     rules::{RulesDescription, RulesError},
 };
 use arena_telemetry::WorkerMetrics;
@@ -19,7 +19,7 @@ use crate::{
     environment::{AgentOptions, Builtin},
     machine::Need,
     meter::{Latencies, Meter},
-    rules::{PackageGame, RulesFailure, RulesService},
+    rules::{self, PackageGame, RulesFailure, RulesService},
 };
 
 /// Why this program cannot play a tournament.
@@ -167,6 +167,19 @@ impl TournamentContext {
     pub(crate) fn rules_failure(&self) -> Option<RulesFailure> {
         let (_, service) = self.package.as_ref()?;
         service.failure()
+    }
+
+    /// The board of a record after a number of plies, as the package of the rules draws it.
+    pub(crate) fn board_after(&self, record: &GameRecord, plies: u64) -> v1::Board {
+        match &self.package {
+            Some((game, _)) => game.board_after(&record.events, plies),
+            None => rules::without("the rules are no package"),
+        }
+    }
+
+    /// The game, for a reader who has the rules.
+    pub(crate) fn shared_game(&self) -> Arc<dyn AnyGame> {
+        Arc::clone(&self.game)
     }
 
     /// True if the rules are a package: bots of this program need its processes.

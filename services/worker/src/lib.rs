@@ -36,7 +36,8 @@ pub use environment::{AgentOptions, BinaryError, BinaryProvider, Builtin, Provid
 pub use error::WorkerError;
 pub use native::Job;
 pub use player::{
-    DescribeError, NoBinaries, PlayError, Played, describe, play_games, play_one, verify_record,
+    DescribeError, NoBinaries, PlayError, Played, describe, package_game, play_games, play_one,
+    verify_record,
 };
 pub use service::{Options, Service};
 

@@ -2,7 +2,7 @@
 
 use std::{io, sync::Arc, time::Duration};
 
-use arena_engine::FaultKind;
+use arena_engine::{AnyGame, FaultKind};
 use arena_model::{
     GameRecord, RecordHeader,
     record::{RecordVerifier, VerifyError},
@@ -134,6 +134,20 @@ pub async fn verify_record(
         Some(failure) => Err(PlayError::Void(failure.message)),
         None => checked.map_err(PlayError::Replay),
     }
+}
+
+/// The game of a setup whose rules are a package, with processes that answer for them as long as it
+/// is used. It draws the boards of the package.
+///
+/// # Errors
+/// [`PlayError::Setup`] if the package cannot be started here.
+pub async fn package_game(
+    setup: v1::TournamentSetup,
+    binaries: &dyn BinaryProvider,
+    options: &AgentOptions,
+) -> Result<Arc<dyn AnyGame>, PlayError> {
+    let rules = rules_of(&setup, binaries, options).await?;
+    Ok(TournamentContext::new(setup, rules)?.shared_game())
 }
 
 /// What answers for the rules of a setup, if they are a package.

@@ -5,6 +5,7 @@
 //! call waits for its answer; a process that does not answer in time is ended. The first failure of
 //! the package is the answer to everything from then on, so that a tournament ends with one reason.
 
+mod board;
 mod cache;
 mod game;
 mod host;
@@ -16,6 +17,7 @@ mod tests;
 
 use std::fmt;
 
+pub(crate) use board::without;
 pub use game::PackageGame;
 pub use host::{RulesHost, RulesSource};
 pub(crate) use process::RawPipes;
@@ -39,6 +41,8 @@ pub(crate) trait RulesService: Send + Sync {
     fn failure(&self) -> Option<RulesFailure>;
     /// An answer that the protocol does not allow. Returns the failure from now on.
     fn refuse(&self, failure: RulesFailure) -> RulesFailure;
+    /// A board was left out, or a part of it. This is no failure.
+    fn report_undrawn(&self, _problem: &str) {}
 }
 
 /// What rules fail at.

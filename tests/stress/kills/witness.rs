@@ -396,7 +396,7 @@ impl Stay {
             let game_id = format!("{}/{}", key.0, key.1);
             let request = v1::GetGameRequest {
                 game_id: game_id.clone(),
-                generation: 0,
+                ..Default::default()
             };
             let game = timeout(TIMEOUT, user.get_game(request)).await?;
             if let Err(status) = &game

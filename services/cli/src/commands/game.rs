@@ -1,5 +1,6 @@
 //! `arena game …`, and the parts that `arena play` shares with it.
 
+mod boards;
 mod list;
 mod printed;
 mod rerun;
@@ -24,6 +25,7 @@ use crate::{
     output::{self, Format, note},
 };
 
+pub(crate) use boards::{drawing_package, watched_package};
 pub(crate) use show::{print_details, print_record};
 pub(crate) use watch::WatchArgs;
 
@@ -110,7 +112,7 @@ impl GameCommand {
             Self::List(args) => args.run().await,
             Self::Show(args) => {
                 let mut access = args.access.open().await?;
-                let outcome = args.show(&mut access.client).await;
+                let outcome = args.show(&mut access).await;
                 outcome.and(access.close().await)
             }
             Self::Replay(args) => match &args.file {
@@ -132,14 +134,14 @@ async fn fetch(client: &mut Client, id: &str) -> Outcome<v1::GetGameResponse> {
     let _: arena_model::GameId = game_id.parse().map_err(Failure::usage)?;
     let request = v1::GetGameRequest {
         game_id,
-        generation: 0,
+        ..Default::default()
     };
     Ok(client.get_game(request).await?.into_inner())
 }
 
 impl ShowArgs {
-    async fn show(&self, client: &mut Client) -> Outcome {
-        let mut game = fetch(client, &self.game).await?;
+    async fn show(&self, access: &mut Access) -> Outcome {
+        let mut game = fetch(&mut access.client, &self.game).await?;
         let setup = game.setup.take().unwrap_or_default();
         let rules = TournamentRecords::new(&setup)?;
         let record = records::record(game.record.as_ref())?;
@@ -150,7 +152,15 @@ impl ShowArgs {
             show::print_short(&rules, &record, self.output)?;
             note(records::not_kept(&setup.tournament_id, &self.game));
         } else {
-            print_record(&rules, &record, self.output, &self.watch)?;
+            let programs = Programs::new(&[], Some(access))?;
+            let package = watched_package(&setup, programs, self.output, &self.watch).await;
+            print_record(
+                &rules,
+                &record,
+                self.output,
+                &self.watch,
+                package.as_ref().map(AsRef::as_ref),
+            )?;
         }
         if self.output == Format::Table {
             print_details(&setup, &record, &game.fault_details);

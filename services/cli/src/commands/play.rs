@@ -1,6 +1,6 @@
 //! `arena play`
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use arena_client::{
     human::{self, Human},
@@ -122,7 +122,8 @@ impl PlayArgs {
     pub(crate) async fn run(self) -> Outcome {
         let spec = self.spec()?;
         // The seats are resolved as for a tournament.
-        let mut resolved = Resolved::resolve(&self.access, &spec).await?;
+        let resolved = Resolved::resolve(&self.access, &spec).await;
+        let mut resolved = resolved.map_err(|failure| self.hint(failure))?;
         if let Some(play) = &mut resolved.setup.play {
             // A single game has no opening book: its seed determines the opening.
             play.opening_plies = self.opening_plies;
@@ -155,6 +156,17 @@ impl PlayArgs {
             },
         };
         outcome.and(resolved.close().await)
+    }
+
+    /// Adds where rulesets can be that this program does not have, if no such place is named.
+    fn hint(&self, failure: Failure) -> Failure {
+        let is_known = { arena_games::rulesets().iter() }.any(|it| it.name == self.ruleset);
+        if is_known || self.access.leads_somewhere() {
+            return failure;
+        }
+        let more = "for a package, register it with `arena rulesets register NAME --package PATH`, and \
+                    add --data FOLDER or --coordinator URL";
+        Failure::new(failure.kind(), format!("{failure}; {more}"))
     }
 
     /// True if a seat is a person's.
@@ -194,7 +206,11 @@ impl PlayArgs {
         };
         let binaries = resolved.binaries.clone();
         let played = rerun::play(&resolved.setup, &assignment, self.builtin, binaries).await?;
-        game::print_record(&rules, &played.record, self.output, &self.watch)?;
+        let (setup, record) = (&resolved.setup, &played.record);
+        let programs = Arc::clone(&resolved.binaries);
+        let package = game::watched_package(setup, programs, self.output, &self.watch).await;
+        let package = package.as_ref().map(AsRef::as_ref);
+        game::print_record(&rules, record, self.output, &self.watch, package)?;
         game::print_details(&resolved.setup, &played.record, &played.fault_details);
         Ok(())
     }

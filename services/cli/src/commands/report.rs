@@ -1,7 +1,8 @@
 //! `arena report`
 
+use arena_client::rerun::Programs;
 use arena_report::{
-    Report,
+    Report, records,
     state::state_name,
     whole_file::{self, WholeFile},
 };
@@ -10,8 +11,8 @@ use std::path::{Path, PathBuf};
 use clap::{ArgGroup, Args};
 
 use crate::{
-    access::{AccessArgs, Client},
-    commands::expect,
+    access::{Access, AccessArgs},
+    commands::{expect, game::drawing_package},
     failure::{Failure, Outcome},
     ids,
     output::{self, note},
@@ -63,7 +64,7 @@ impl ReportArgs {
             whole_file::check(file)?;
         }
         let mut access = self.access.open().await?;
-        let gathered = self.gather(&mut access.client).await;
+        let gathered = self.gather(&mut access).await;
         access.close().await?;
         let report = gathered?;
         if let Some(file) = &self.html {
@@ -92,9 +93,20 @@ impl ReportArgs {
         Ok(())
     }
 
-    async fn gather(&self, client: &mut Client) -> Outcome<Report> {
-        let id = ids::tournament(client, &self.id).await?;
-        Ok(arena_report::gather(client, &id, &self.expect).await?)
+    async fn gather(&self, access: &mut Access) -> Outcome<Report> {
+        let id = ids::tournament(&mut access.client, &self.id).await?;
+        // Only the page has boards.
+        let package = match self.html.is_some() {
+            true => {
+                let tournament = records::tournament(&mut access.client, &id).await?;
+                let programs = Programs::new(&[], Some(access))?;
+                drawing_package(&tournament.setup.unwrap_or_default(), programs).await
+            }
+            false => None,
+        };
+        let package = package.as_ref().map(AsRef::as_ref);
+        let client = &mut access.client;
+        Ok(arena_report::gather_drawn(client, &id, &self.expect, package).await?)
     }
 }
 

@@ -14,6 +14,7 @@
 //! Without another worker, a record counts unverified, and standings say so. A worker that has just
 //! joined is waited for, and so are the workers of a tournament that was there before this start.
 
+pub(crate) mod drawings;
 mod jobs;
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
@@ -153,6 +154,7 @@ impl Core {
             self.pass_on(id);
         }
         self.pass_on_to_free();
+        self.pass_on_drawings();
     }
 
     /// A worker has joined: it is waited for.
@@ -168,7 +170,7 @@ impl Core {
         let process = self.ledger.process(worker, self.boot_epoch);
         let name = self.replayer_name(worker);
         let Some(job) = self.replays.jobs.get_mut(&id) else {
-            return;
+            return self.take_board(id, verdict.and_then(|it| it.board));
         };
         job.at = None;
         let problems = match verdict {
@@ -212,8 +214,10 @@ impl Core {
     pub(super) fn replays_need(&self, worker: WorkerId, sha256: &str) -> bool {
         let replayer = self.replays.replayers.get(&worker);
         let job = replayer.and_then(|replayer| replayer.job);
-        let job = job.and_then(|(id, _)| self.replays.jobs.get(&id));
-        let package = job.and_then(|job| job.info.package());
+        let package = job.and_then(|(id, _)| match self.replays.jobs.get(&id) {
+            Some(job) => job.info.package(),
+            None => self.package_of_drawing(id),
+        });
         package.is_some_and(|package| package.sha256 == sha256)
     }
 
@@ -377,6 +381,7 @@ impl Core {
             setup: (!waiting.known.contains(&tournament_id)).then(|| job.info.setup.clone()),
             tournament_id,
             records: job.records.clone(),
+            draw_after: None,
         };
         let response = v1::ReplayResponse { job: Some(message) };
         if waiting.reply.send(Ok(response)).is_err() {

@@ -124,6 +124,7 @@ pub(crate) async fn load(
         parked: BTreeMap::new(),
         parked_ever: 0,
         replays: super::replays::Replays::default(),
+        drawings: super::replays::drawings::Drawings::default(),
         disputed: BTreeMap::new(),
         unpark: false,
         behind: None,

@@ -367,8 +367,14 @@ impl CoordinatorService for CoordinatorRpc {
             })
             .await?;
         let side = stored_game::read_side(&game);
+        let record = stored_game::read_message(&game)?;
+        let board = match request.get_ref().board_after {
+            Some(after) => self.board(&info, &record, after).await,
+            None => None,
+        };
         Ok(Response::new(v1::GetGameResponse {
-            record: Some(stored_game::read_message(&game)?),
+            board,
+            record: Some(record),
             setup: Some(info.setup.clone()),
             timing: side.timing,
             fault_details: side.fault_details,

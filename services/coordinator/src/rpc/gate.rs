@@ -48,8 +48,9 @@ const REPLAY: &str = "/arena.v1.WorkerService/Replay";
 const UPLOAD: &str = "/arena.v1.CoordinatorService/UploadBinary";
 /// Prefix of the methods of workers, which have small requests.
 const WORKER_METHODS: &str = "/arena.v1.WorkerService/";
-/// Methods whose requests contain a spec or a description.
-const LARGE_METHODS: [&str; 4] = [
+/// Methods whose requests contain a spec, a description or a board.
+const LARGE_METHODS: [&str; 5] = [
+    REPLAY,
     "/arena.v1.CoordinatorService/PlanTournament",
     "/arena.v1.CoordinatorService/StartTournament",
     "/arena.v1.CoordinatorService/RegisterAgent",

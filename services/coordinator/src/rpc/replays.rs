@@ -2,12 +2,15 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use arena_model::{GameRecord, engine::Termination};
+use arena_model::{GameRecord, engine::Termination, rules::RulesDescription};
 use arena_wire::v1;
 
-use super::worker::WorkerRpc;
+use super::{coordinator::CoordinatorRpc, worker::WorkerRpc};
 use crate::{
-    core::replays::Replaying,
+    core::replays::{
+        Replaying,
+        drawings::{self, Drawing},
+    },
     error::Error,
     info::Info,
     ledger::{LeaseId, Owner},
@@ -158,5 +161,34 @@ fn reported(
         decisions: record.decisions.iter().copied().map(u64::from).sum(),
         stored,
         side: report,
+    }
+}
+
+impl CoordinatorRpc {
+    /// The board of a game after a number of plies, which a worker draws, or why there is none; nothing
+    /// if the rules are no package.
+    pub(super) async fn board(
+        &self,
+        info: &Arc<Info>,
+        record: &v1::GameRecord,
+        after: u64,
+    ) -> Option<v1::Board> {
+        info.package()?;
+        let rules = info.setup.rules.as_ref();
+        let described = rules.map(|rules| RulesDescription::parse(&rules.description));
+        if !matches!(described, Some(Ok(described)) if described.draws) {
+            return Some(drawings::without("the rules draw no boards"));
+        }
+        let drawing = Drawing {
+            info: Arc::clone(info),
+            record: record.clone(),
+            after,
+        };
+        let drawn = self.handle.ask_later(move |core, reply| {
+            core.draw(drawing, reply);
+            done()
+        });
+        let failed = |error: Error| drawings::without(&error.to_string());
+        Some(drawn.await.unwrap_or_else(failed))
     }
 }

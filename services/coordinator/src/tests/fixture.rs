@@ -228,7 +228,7 @@ impl Fixture {
     pub(super) async fn game(&mut self, id: &str) -> v1::GetGameResponse {
         let request = v1::GetGameRequest {
             game_id: id.to_owned(),
-            generation: 0,
+            ..Default::default()
         };
         let answer = self.coordinator.get_game(request).await.expect("known");
         answer.into_inner()

@@ -110,7 +110,7 @@ async fn game_is_shown_with_its_report() {
         .expect("taken");
     let request = |index: &str| v1::GetGameRequest {
         game_id: format!("{id}/{index}"),
-        generation: 0,
+        ..Default::default()
     };
     let game = arena
         .coordinator
@@ -160,7 +160,7 @@ async fn game_names_its_worker() {
     for (game, (_, shown)) in lease.games.iter().zip(found) {
         let request = v1::GetGameRequest {
             game_id: format!("{id}/{}", game.index),
-            generation: 0,
+            ..Default::default()
         };
         let answer = arena.coordinator.get_game(request).await;
         let timing = answer.expect("durable").into_inner().timing;

@@ -64,7 +64,7 @@ async fn answers(arena: &mut Fixture, id: &str) -> Vec<Result<(), Status>> {
     }
     let game = v1::GetGameRequest {
         game_id: format!("{id}/0"),
-        generation: 0,
+        ..Default::default()
     };
     vec![
         of!(get_tournament, GetTournamentRequest),

@@ -413,3 +413,69 @@ async fn verdict_of_another_job_or_session_changes_nothing() {
     replay(&mut other, sound(&job)).await.expect("ok");
     answer(report).await.expect("it counts");
 }
+
+/// A worker that draws the board of a game, and what the reader gets.
+async fn drawn(pig: &Pig, worker: &mut FakeWorker, verdict: v1::ReplayVerdict) -> v1::Board {
+    let request = v1::GetGameRequest {
+        game_id: format!("{}/1", pig.id),
+        board_after: Some(1),
+        ..Default::default()
+    };
+    let mut user = pig.arena.user(&pig.arena.admin);
+    let reader = tokio::spawn(async move { user.get_game(request).await });
+    let job = job(worker).await;
+    assert_eq!((job.draw_after, job.records.len()), (Some(1), 1));
+    assert!(job.setup.is_some_and(|setup| setup.rules.is_some()));
+    let verdict = v1::ReplayVerdict {
+        job_id: job.job_id,
+        ..verdict
+    };
+    assert_eq!(replay(worker, Some(verdict)).await.expect("ok"), None);
+    let game = reader.await.expect("no panic").expect("a game");
+    game.into_inner().board.expect("a board or its problem")
+}
+
+#[tokio::test]
+async fn worker_draws_the_board_that_a_reader_wants() {
+    let pig = Pig::new().await;
+    let mut player = pig.replayer("player", 1).await;
+    player.play_all().await;
+    let board = v1::Board {
+        text: "moves: 1\n".to_owned(),
+        svg: "<svg/>".to_owned(),
+        ..Default::default()
+    };
+    let verdict = |board| v1::ReplayVerdict {
+        board,
+        ..Default::default()
+    };
+    let shown = drawn(&pig, &mut player, verdict(Some(board.clone()))).await;
+    assert_eq!(shown, board);
+    let shown = drawn(&pig, &mut player, verdict(None)).await;
+    assert!(shown.problem.contains("gave it up"), "{shown:?}");
+    let large = v1::Board {
+        text: "x".repeat(100_000),
+        ..Default::default()
+    };
+    let shown = drawn(&pig, &mut player, verdict(Some(large))).await;
+    assert!(shown.problem.contains("too large"), "{shown:?}");
+    assert_eq!(shown.text, "");
+    // A board is neither asked for nor waited for without need.
+    let mut user = pig.arena.user(&pig.arena.admin);
+    let mut request = v1::GetGameRequest {
+        game_id: format!("{}/1", pig.id),
+        ..Default::default()
+    };
+    let game = user.get_game(request.clone()).await.expect("a game");
+    assert_eq!(game.into_inner().board, None);
+    drop(player);
+    request.board_after = Some(0);
+    let none = loop {
+        let game = user.get_game(request.clone()).await.expect("a game");
+        let problem = game.into_inner().board.expect("a problem").problem;
+        if problem.contains("no connected worker") {
+            break problem;
+        }
+    };
+    assert!(none.contains("can start the package"), "{none}");
+}

@@ -119,7 +119,10 @@ def _answer(rules, games, message):
     game = games[message["game"]]
     states = map(json.loads, message["states"])
     if kind == "draw":
-        return {"type": "drawings", "batch": message["batch"], "drawings": list(map(game.draw, states))}
+        answer = {"type": "drawings", "batch": message["batch"], "drawings": list(map(game.draw, states))}
+        if hasattr(game, "svg"):
+            answer["svgs"] = [game.svg(json.loads(state)) for state in message["states"]]
+        return answer
     if kind == "apply":
         states = map(game.apply, states, message["events"])
     return {"type": "nodes", "batch": message["batch"], "nodes": [_node(game, it) for it in states]}

@@ -213,10 +213,28 @@ impl PackageGame {
     }
 
     fn known(state: &PackageState) -> Option<&Known> {
+        Self::found(state).ok()
+    }
+
+    /// The node of a state, or why there is none.
+    pub(super) fn found(state: &PackageState) -> Result<&Known, &RulesFailure> {
         match &state.place {
-            Place::Known(known) => Some(known),
-            Place::Failed(_) => None,
+            Place::Known(known) => Ok(known),
+            Place::Failed(failure) => Err(failure),
         }
+    }
+
+    pub(super) fn rules(&self) -> &RulesDescription {
+        &self.0.rules
+    }
+
+    /// Asks for the drawing of a state.
+    pub(super) fn draw_state(&self, state: &str) -> Result<Answer, RulesFailure> {
+        self.0.service.ask(&self.0.line, &Ask::Draw { state })
+    }
+
+    pub(super) fn report_undrawn(&self, problem: &str) {
+        self.0.service.report_undrawn(problem);
     }
 
     fn start(place: Place) -> PackageState {
@@ -382,12 +400,12 @@ impl Game for PackageGame {
             let _ = writeln!(out, "{}", known.position);
             return;
         }
-        let state = &known.state;
-        if let Ok(Answer::Drawing(text)) = self.0.service.ask(&self.0.line, &Ask::Draw { state }) {
-            // A terminal shows it.
-            let is_shown = |&letter: &char| letter == '\n' || (' '..='~').contains(&letter);
-            let text: String = text.chars().filter(is_shown).collect();
-            let _ = out.write_str(&text);
-        }
+        let board = self.board(state);
+        let end = if board.text.ends_with('\n') { "" } else { "\n" };
+        let _ = match &*board.text {
+            "" if board.problem.is_empty() => Ok(()),
+            "" => writeln!(out, "(no board: {})", board.problem),
+            text => write!(out, "{text}{end}"),
+        };
     }
 }

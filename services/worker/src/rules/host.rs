@@ -1,5 +1,7 @@
 //! The processes of a package, shared by all threads that play its games.
 
+mod draw;
+
 use std::{
     ffi::OsString,
     io,
@@ -79,6 +81,7 @@ pub struct RulesHost {
     compared: AtomicU64,
     comparisons: AtomicU64,
     failure: Mutex<Option<RulesFailure>>,
+    boards: draw::Boards,
 }
 
 #[derive(Default)]
@@ -187,6 +190,7 @@ impl RulesHost {
             compared: AtomicU64::new(compared),
             comparisons: AtomicU64::new(0),
             failure: Mutex::default(),
+            boards: draw::Boards::default(),
         }))
     }
 
@@ -376,8 +380,7 @@ impl RulesHost {
 
     fn try_ask(&self, game: &GameLine, ask: &Ask<'_>) -> Result<Answer, RulesFailure> {
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
-        let is_compared = call.is_multiple_of(self.compared.load(Ordering::Relaxed))
-            && !matches!(ask, Ask::Draw { .. });
+        let is_compared = call.is_multiple_of(self.compared.load(Ordering::Relaxed));
         let (answer, process) = self.ask_one(self.take(false)?, game, ask)?;
         if is_compared {
             // The first process is not idle meanwhile, so this is another one.
@@ -451,6 +454,9 @@ impl RulesService for RulesHost {
         if let Some(failure) = self.failure() {
             return Err(failure);
         }
+        if let Ask::Draw { .. } = ask {
+            return self.draw(game, ask);
+        }
         self.try_ask(game, ask)
             .map_err(|failure| self.fail(failure))
     }
@@ -461,5 +467,9 @@ impl RulesService for RulesHost {
 
     fn refuse(&self, failure: RulesFailure) -> RulesFailure {
         self.fail(failure)
+    }
+
+    fn report_undrawn(&self, problem: &str) {
+        self.boards.report(problem);
     }
 }

@@ -12,7 +12,7 @@ pub(crate) enum Ask<'a> {
     Apply { state: &'a str, event: u16 },
     /// The node of a state.
     Look { state: &'a str },
-    /// The board as text.
+    /// The board as text and as SVG.
     Draw { state: &'a str },
 }
 
@@ -80,6 +80,8 @@ pub(super) enum Response {
     Drawings {
         batch: u64,
         drawings: Vec<String>,
+        #[serde(default)]
+        svgs: Vec<Option<String>>,
     },
     Error {
         message: String,
@@ -93,7 +95,15 @@ pub(super) enum Response {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Answer {
     Node(Box<NodeMessage>),
-    Drawing(String),
+    Drawing(Drawing),
+}
+
+/// A board as the rules draw it, without any bounds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Drawing {
+    pub(crate) text: String,
+    /// Empty if they draw none.
+    pub(crate) svg: String,
 }
 
 /// How a game goes on.

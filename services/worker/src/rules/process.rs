@@ -21,7 +21,7 @@ use serde::Deserialize;
 
 use super::{
     GameLine,
-    messages::{Answer, Ask, Response},
+    messages::{Answer, Ask, Drawing, Response},
 };
 use crate::supervise::{Exit, Guarded};
 
@@ -167,13 +167,12 @@ impl RulesProcess {
             Response::Drawings {
                 batch: of,
                 drawings,
+                svgs,
             } if of == batch => {
-                let first = drawings.into_iter().next();
-                Some(
-                    first
-                        .map(Answer::Drawing)
-                        .ok_or_else(|| "no drawing".to_owned()),
-                )
+                let text = drawings.into_iter().next();
+                let svg = svgs.into_iter().next().flatten().unwrap_or_default();
+                let drawing = text.map(|text| Answer::Drawing(Drawing { text, svg }));
+                Some(drawing.ok_or_else(|| "no drawing".to_owned()))
             }
             _ => None,
         })

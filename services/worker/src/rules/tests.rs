@@ -2,14 +2,16 @@
 
 use std::sync::{Arc, Mutex};
 
-use arena_engine::{Game, Match, Node, Opening, Setup, Status, Termination, options::Options};
+use arena_engine::{
+    Event, Game, Match, Node, Opening, Setup, Status, Termination, options::Options,
+};
 use arena_model::{BlockSeed, rules::RulesDescription};
 use serde_json::{Value, json};
 
 use super::{
     GameLine, PackageGame, RulesFailure, RulesService,
     known::Known,
-    messages::{Answer, Ask},
+    messages::{Answer, Ask, Drawing},
 };
 use crate::lock;
 
@@ -39,7 +41,12 @@ impl RulesService for Fake {
             Ask::Initial => (self.node)("", None),
             Ask::Apply { state, event } => (self.node)(state, Some(event)),
             Ask::Look { state } => (self.node)(state, None),
-            Ask::Draw { state } => return Ok(Answer::Drawing(format!("\u{1b}[1m{state}\n"))),
+            Ask::Draw { state } => {
+                return Ok(Answer::Drawing(Drawing {
+                    text: format!("\u{1b}[1m{state}\n"),
+                    svg: format!("<svg><text>{state}</text></svg>"),
+                }));
+            }
         };
         let node = serde_json::from_value(node).expect("a node");
         Ok(Answer::Node(Box::new(node)))
@@ -124,6 +131,22 @@ fn saved_state_loads_and_positions_are_what_agents_see() {
     assert_eq!(game.load(&saved), Ok(state));
     assert_eq!(position, br#"{"length":1}"#);
     assert_eq!(board, "[1m2\n", "without the escape");
+}
+
+#[test]
+fn boards_are_drawn_after_a_number_of_plies() {
+    let game = game(false, 10, count);
+    let (chance, action) = (Event::chance(2), Event::action(7));
+    let events = [chance, action, chance, action, chance];
+    let states = (0..4).map(|plies| game.board_after(&events, plies).svg);
+    let expected = ["", "27", "27272", "27272"].map(|it| format!("<svg><text>{it}</text></svg>"));
+    assert_eq!(states.collect::<Vec<_>>(), expected);
+    let illegal = game.board_after(&[chance, Event::action(3)], 1);
+    assert_eq!(illegal.text, "");
+    assert_eq!(
+        illegal.problem,
+        "the rules do not allow the moves of the record"
+    );
 }
 
 #[test]

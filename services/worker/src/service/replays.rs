@@ -22,7 +22,7 @@ use crate::{
     context::TournamentContext,
     driver::RulesStarter,
     environment::BinaryProvider,
-    rules::{RulesCause, RulesFailure, RulesSource},
+    rules::{self, RulesCause, RulesFailure, RulesSource},
 };
 
 /// Time that a request waits for records.
@@ -89,7 +89,12 @@ impl Replays {
                 Err(_) => None,
             };
             match job {
-                Some(job) => verdict = Some(self.replay(job).await),
+                Some(job) => {
+                    verdict = Some(match job.draw_after {
+                        Some(plies) => self.draw(job, plies).await,
+                        None => self.replay(job).await,
+                    });
+                }
                 None if asked.elapsed() < PAUSE => time::sleep(PAUSE).await,
                 None => {}
             }
@@ -186,6 +191,33 @@ impl Replays {
         let mut known = self.tournaments.iter();
         let at = known.position(|it| it.tournament_id() == tournament)?;
         Some(self.tournaments.remove(at))
+    }
+
+    /// Draws the board of a record. Why there is none is for people.
+    async fn draw(&mut self, job: v1::ReplayJob, plies: u64) -> v1::ReplayVerdict {
+        let tournament = job.tournament_id;
+        let board = match self.context(&tournament, job.setup.as_ref()).await {
+            Ok(context) => {
+                let of = Arc::clone(&context);
+                let record = job.records.into_iter().next().unwrap_or_default().record;
+                let drawn = task::spawn_blocking(move || {
+                    let record = GameRecord::try_from(&record.unwrap_or_default());
+                    let record = record.map_err(|error| error.to_string())?;
+                    Ok::<_, String>(of.board_after(&record, plies))
+                });
+                let drawn = drawn.await;
+                if context.rules_failure().is_some() {
+                    self.forget(&tournament);
+                }
+                drawn.unwrap_or_else(|error| Err(error.to_string()))
+            }
+            Err(error) => Err(error),
+        };
+        v1::ReplayVerdict {
+            job_id: job.job_id,
+            board: Some(board.unwrap_or_else(rules::without)),
+            ..Default::default()
+        }
     }
 
     /// The tournament of a job with its rules, which are started if they are not known.

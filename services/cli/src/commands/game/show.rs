@@ -3,6 +3,7 @@
 use arena_report::records::TournamentRecords;
 use std::fmt::Write;
 
+use arena_engine::AnyGame;
 use arena_model::GameRecord;
 use arena_wire::v1;
 use itertools::Itertools;
@@ -14,12 +15,14 @@ use crate::{
     output::{self, Format, note},
 };
 
-/// Prints a game: its record, or a description of its events.
+/// Prints a game: its record, or a description of its events. If its rules are a package, `package`
+/// draws its boards; without it, there are none.
 pub(crate) fn print_record(
     rules: &TournamentRecords,
     record: &GameRecord,
     format: Format,
     watch: &WatchArgs,
+    package: Option<&dyn AnyGame>,
 ) -> Outcome {
     match format {
         Format::Table => {}
@@ -30,7 +33,16 @@ pub(crate) fn print_record(
     }
     let names = names(rules, record);
     let mut text = heading(rules, record, &names);
-    let frames = frames(rules, record, &names)?;
+    let stated = rules.game_of(record);
+    let frames = match package.map(|package| frames(package, record, &names)) {
+        Some(Ok(frames)) => frames,
+        drawn => {
+            if let Some(Err(failure)) = drawn {
+                note(format!("no boards: {failure}"));
+            }
+            frames(&*stated, record, &names)?
+        }
+    };
     if watch.in_place() {
         watch.follow(&text, &frames)?;
         text.clear();
@@ -84,41 +96,39 @@ fn heading(rules: &TournamentRecords, record: &GameRecord, names: &[&str]) -> St
 }
 
 /// The moves of a game with the board before each, and the final board.
-fn frames(rules: &TournamentRecords, record: &GameRecord, names: &[&str]) -> Outcome<Vec<Frame>> {
+fn frames(game: &dyn AnyGame, record: &GameRecord, names: &[&str]) -> Outcome<Vec<Frame>> {
     let mut frames = Vec::new();
     let mut ply = 0;
     // Chance outcomes go on the line of the move that follows them.
     let mut rolled: Vec<String> = Vec::new();
-    let replayed = rules
-        .game_of(record)
-        .replay_drawn(&record.events, &mut |board, described| {
-            let Some(described) = described else {
-                frames.push(Frame {
-                    board: board.to_string(),
-                    seat: None,
-                    line: String::new(),
-                });
-                return;
-            };
-            if !described.event.is_action() {
-                rolled.push(described.name.to_owned());
-                return;
-            }
-            let seat = described.seat.map(usize::from);
-            let who = seat.map_or("table", |seat| names[seat]);
-            let chance = match rolled.drain(..).join(", ").as_str() {
-                "" => String::new(),
-                rolled => format!("  (drew {rolled})"),
-            };
-            let is_opening = ply < record.opening_plies;
-            let opening = if is_opening { "  opening" } else { "" };
+    let replayed = game.replay_drawn(&record.events, &mut |board, described| {
+        let Some(described) = described else {
             frames.push(Frame {
                 board: board.to_string(),
-                seat: Some(described.seat.unwrap_or(0)),
-                line: format!("{ply:>5}  {who:<20} {}{chance}{opening}", described.name),
+                seat: None,
+                line: String::new(),
             });
-            ply += 1;
+            return;
+        };
+        if !described.event.is_action() {
+            rolled.push(described.name.to_owned());
+            return;
+        }
+        let seat = described.seat.map(usize::from);
+        let who = seat.map_or("table", |seat| names[seat]);
+        let chance = match rolled.drain(..).join(", ").as_str() {
+            "" => String::new(),
+            rolled => format!("  (drew {rolled})"),
+        };
+        let is_opening = ply < record.opening_plies;
+        let opening = if is_opening { "  opening" } else { "" };
+        frames.push(Frame {
+            board: board.to_string(),
+            seat: Some(described.seat.unwrap_or(0)),
+            line: format!("{ply:>5}  {who:<20} {}{chance}{opening}", described.name),
         });
+        ply += 1;
+    });
     replayed
         .map(|_| frames)
         .map_err(|error| Failure::differs(format!("cannot replay the record: {error}")))

@@ -39,7 +39,7 @@ pub(super) fn agent(replace: bool) -> v1::RegisterAgentRequest {
 
 /// A registration of a ruleset with these arguments.
 pub(in crate::tests) fn ruleset(replace: bool, args: &[&str]) -> v1::RegisterRulesetRequest {
-    let description = r#"{"protocol":1,"name":"pig","version":1,"seats":[2,2]}"#;
+    let description = r#"{"protocol":1,"name":"pig","version":1,"seats":[2,2],"draws":true}"#;
     let package = Some(v1::BinarySource {
         sha256: sha256(RULES),
         file_name: "pig".to_owned(),

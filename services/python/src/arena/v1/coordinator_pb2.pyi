@@ -907,26 +907,30 @@ class RatingFit(_message.Message):
     def __init__(self, pairs: _Optional[int] = ..., statistic: _Optional[float] = ..., df: _Optional[int] = ..., df_residual: _Optional[float] = ..., p: _Optional[float] = ..., worst: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class GetGameRequest(_message.Message):
-    __slots__ = ("game_id", "generation")
+    __slots__ = ("game_id", "board_after", "generation")
     GAME_ID_FIELD_NUMBER: _ClassVar[int]
+    BOARD_AFTER_FIELD_NUMBER: _ClassVar[int]
     GENERATION_FIELD_NUMBER: _ClassVar[int]
     game_id: str
+    board_after: int
     generation: int
-    def __init__(self, game_id: _Optional[str] = ..., generation: _Optional[int] = ...) -> None: ...
+    def __init__(self, game_id: _Optional[str] = ..., board_after: _Optional[int] = ..., generation: _Optional[int] = ...) -> None: ...
 
 class GetGameResponse(_message.Message):
-    __slots__ = ("record", "setup", "timing", "fault_details", "outputs")
+    __slots__ = ("record", "setup", "timing", "fault_details", "outputs", "board")
     RECORD_FIELD_NUMBER: _ClassVar[int]
     SETUP_FIELD_NUMBER: _ClassVar[int]
     TIMING_FIELD_NUMBER: _ClassVar[int]
     FAULT_DETAILS_FIELD_NUMBER: _ClassVar[int]
     OUTPUTS_FIELD_NUMBER: _ClassVar[int]
+    BOARD_FIELD_NUMBER: _ClassVar[int]
     record: _record_pb2.GameRecord
     setup: _worker_pb2.TournamentSetup
     timing: _record_pb2.GameTiming
     fault_details: _containers.RepeatedCompositeFieldContainer[_worker_pb2.FaultDetail]
     outputs: _containers.RepeatedCompositeFieldContainer[_worker_pb2.AgentOutput]
-    def __init__(self, record: _Optional[_Union[_record_pb2.GameRecord, _Mapping]] = ..., setup: _Optional[_Union[_worker_pb2.TournamentSetup, _Mapping]] = ..., timing: _Optional[_Union[_record_pb2.GameTiming, _Mapping]] = ..., fault_details: _Optional[_Iterable[_Union[_worker_pb2.FaultDetail, _Mapping]]] = ..., outputs: _Optional[_Iterable[_Union[_worker_pb2.AgentOutput, _Mapping]]] = ...) -> None: ...
+    board: _worker_pb2.Board
+    def __init__(self, record: _Optional[_Union[_record_pb2.GameRecord, _Mapping]] = ..., setup: _Optional[_Union[_worker_pb2.TournamentSetup, _Mapping]] = ..., timing: _Optional[_Union[_record_pb2.GameTiming, _Mapping]] = ..., fault_details: _Optional[_Iterable[_Union[_worker_pb2.FaultDetail, _Mapping]]] = ..., outputs: _Optional[_Iterable[_Union[_worker_pb2.AgentOutput, _Mapping]]] = ..., board: _Optional[_Union[_worker_pb2.Board, _Mapping]] = ...) -> None: ...
 
 class ListGamesRequest(_message.Message):
     __slots__ = ("tournament_id", "page_size", "page_token", "with_timing", "from_index", "generation", "without_events")

@@ -368,16 +368,28 @@ class ReplayRequest(_message.Message):
     def __init__(self, worker_id: _Optional[str] = ..., boot_epoch: _Optional[int] = ..., session: _Optional[bytes] = ..., wait_ms: _Optional[int] = ..., known_tournaments: _Optional[_Iterable[str]] = ..., verdict: _Optional[_Union[ReplayVerdict, _Mapping]] = ...) -> None: ...
 
 class ReplayVerdict(_message.Message):
-    __slots__ = ("job_id", "problems", "failed", "rules_failed")
+    __slots__ = ("job_id", "problems", "failed", "rules_failed", "board")
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
     PROBLEMS_FIELD_NUMBER: _ClassVar[int]
     FAILED_FIELD_NUMBER: _ClassVar[int]
     RULES_FAILED_FIELD_NUMBER: _ClassVar[int]
+    BOARD_FIELD_NUMBER: _ClassVar[int]
     job_id: int
     problems: _containers.RepeatedCompositeFieldContainer[ReplayProblem]
     failed: str
     rules_failed: bool
-    def __init__(self, job_id: _Optional[int] = ..., problems: _Optional[_Iterable[_Union[ReplayProblem, _Mapping]]] = ..., failed: _Optional[str] = ..., rules_failed: bool = ...) -> None: ...
+    board: Board
+    def __init__(self, job_id: _Optional[int] = ..., problems: _Optional[_Iterable[_Union[ReplayProblem, _Mapping]]] = ..., failed: _Optional[str] = ..., rules_failed: bool = ..., board: _Optional[_Union[Board, _Mapping]] = ...) -> None: ...
+
+class Board(_message.Message):
+    __slots__ = ("text", "svg", "problem")
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    SVG_FIELD_NUMBER: _ClassVar[int]
+    PROBLEM_FIELD_NUMBER: _ClassVar[int]
+    text: str
+    svg: str
+    problem: str
+    def __init__(self, text: _Optional[str] = ..., svg: _Optional[str] = ..., problem: _Optional[str] = ...) -> None: ...
 
 class ReplayProblem(_message.Message):
     __slots__ = ("index", "problem")
@@ -394,16 +406,18 @@ class ReplayResponse(_message.Message):
     def __init__(self, job: _Optional[_Union[ReplayJob, _Mapping]] = ...) -> None: ...
 
 class ReplayJob(_message.Message):
-    __slots__ = ("job_id", "tournament_id", "setup", "records")
+    __slots__ = ("job_id", "tournament_id", "setup", "records", "draw_after")
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
     TOURNAMENT_ID_FIELD_NUMBER: _ClassVar[int]
     SETUP_FIELD_NUMBER: _ClassVar[int]
     RECORDS_FIELD_NUMBER: _ClassVar[int]
+    DRAW_AFTER_FIELD_NUMBER: _ClassVar[int]
     job_id: int
     tournament_id: str
     setup: TournamentSetup
     records: _containers.RepeatedCompositeFieldContainer[RecordToReplay]
-    def __init__(self, job_id: _Optional[int] = ..., tournament_id: _Optional[str] = ..., setup: _Optional[_Union[TournamentSetup, _Mapping]] = ..., records: _Optional[_Iterable[_Union[RecordToReplay, _Mapping]]] = ...) -> None: ...
+    draw_after: int
+    def __init__(self, job_id: _Optional[int] = ..., tournament_id: _Optional[str] = ..., setup: _Optional[_Union[TournamentSetup, _Mapping]] = ..., records: _Optional[_Iterable[_Union[RecordToReplay, _Mapping]]] = ..., draw_after: _Optional[int] = ...) -> None: ...
 
 class RecordToReplay(_message.Message):
     __slots__ = ("record", "from_book")

@@ -1,0 +1,80 @@
+//! Boards of games whose ruleset is a package, which draws them in its sandbox here.
+
+use std::sync::Arc;
+
+use arena_client::rerun::Programs;
+use arena_engine::AnyGame;
+use arena_model::rules::RulesDescription;
+use arena_wire::v1;
+use arena_worker::{AgentOptions, package_game};
+
+use super::WatchArgs;
+use crate::output::{Format, note};
+
+/// The game of a package, which draws its boards.
+pub(crate) struct DrawnGame {
+    game: Arc<dyn AnyGame>,
+    /// Has the file of the package, from which processes start.
+    _programs: Arc<Programs>,
+}
+
+impl AsRef<dyn AnyGame> for DrawnGame {
+    fn as_ref(&self) -> &(dyn AnyGame + 'static) {
+        &*self.game
+    }
+}
+
+/// Starts the package of a setup, if a game is shown with boards and the package draws them.
+pub(crate) async fn watched_package(
+    setup: &v1::TournamentSetup,
+    programs: Arc<Programs>,
+    format: Format,
+    watch: &WatchArgs,
+) -> Option<DrawnGame> {
+    if format != Format::Table {
+        return None;
+    }
+    if watch.watch && setup.rules.is_some() && !draws(setup) {
+        note(format!(
+            "no boards: the rules of {} draw none",
+            setup.ruleset
+        ));
+    }
+    drawing_package(setup, programs).await
+}
+
+/// Starts the package of a setup, if it draws boards. If it does not start, games are shown without
+/// boards, and a note names the reason.
+pub(crate) async fn drawing_package(
+    setup: &v1::TournamentSetup,
+    programs: Arc<Programs>,
+) -> Option<DrawnGame> {
+    if !draws(setup) || setup.hash_only {
+        return None;
+    }
+    let started = match std::env::current_exe() {
+        Ok(program) => {
+            let options = AgentOptions::of_executable(program).confined();
+            let started = package_game(setup.clone(), &*programs, &options).await;
+            started.map_err(|error| error.to_string())
+        }
+        Err(error) => Err(error.to_string()),
+    };
+    match started {
+        Ok(game) => Some(DrawnGame {
+            game,
+            _programs: programs,
+        }),
+        Err(error) => {
+            note(format!("no boards: {error}"));
+            None
+        }
+    }
+}
+
+/// True if the rules are a package that draws boards.
+fn draws(setup: &v1::TournamentSetup) -> bool {
+    let rules = setup.rules.as_ref();
+    let described = rules.map(|rules| RulesDescription::parse(&rules.description));
+    matches!(described, Some(Ok(described)) if described.draws)
+}
