@@ -83,6 +83,12 @@ impl RulesFailure {
         }
     }
 
+    /// True if the package did not start here, so that its rules are unknown.
+    #[must_use]
+    pub fn is_absence(&self) -> bool {
+        matches!(self.cause, RulesCause::Host | RulesCause::Start)
+    }
+
     /// Adds the question, unless there is one.
     fn asked(mut self, ask: &Ask<'_>) -> Self {
         if self.question.is_empty() {

@@ -330,7 +330,7 @@ fn print_remarks(standings: &v1::Standings, wanted: Wanted) -> Outcome {
     }
     // No second worker can audit the games of the only worker.
     let audits = standings.audits.as_ref();
-    let audits = audits.filter(|audits| !alone || audits.agreed + audits.differing > 0);
+    let audits = audits.filter(|audits| !wanted.alone || audits.agreed + audits.differing > 0);
     if let Some(audits) = audits {
         text += &format!("{}\n", format_audits(audits));
     }
