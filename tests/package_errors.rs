@@ -16,7 +16,9 @@ fn changed(world: &World, name: &str, from: &str, to: &str) {
 /// The failed steps of a check as JSON. Also checks that the text has no dump of Rust.
 fn failed_steps(world: &World, name: &str) -> Vec<Value> {
     let check = ["rulesets", "check", name, "--games", "4"];
-    let text = world.arena(&check).fails(3, &["1 step of the check failed"]);
+    let text = world
+        .arena(&check)
+        .fails(3, &["1 step of the check failed"]);
     for dump in ["Known", "PackageState", "Some(", "\\\""] {
         assert!(!text.stdout.contains(dump), "{}", text.stdout);
     }
@@ -58,7 +60,12 @@ fn exception_in_apply_is_shown_with_its_traceback() {
         "panics",
         "RuntimeError: it rolled away (game.py, line ",
         "in state {\"points\":",
-        &["Traceback", "game.py\", line ", "in end_turn", "RuntimeError: it rolled away"],
+        &[
+            "Traceback",
+            "game.py\", line ",
+            "in end_turn",
+            "RuntimeError: it rolled away",
+        ],
     );
 }
 
@@ -98,10 +105,7 @@ fn empty_list_of_moves_is_shown_with_the_state() {
 #[test]
 fn endless_game_is_shown_with_the_last_state() {
     fails_one_step(
-        (
-            "    events_max = 5000",
-            "    events_max = 50",
-        ),
+        ("    events_max = 5000", "    events_max = 50"),
         "end",
         "more than 50 events",
         "in state {\"points\":",
@@ -147,9 +151,10 @@ fn name_alone_shows_a_registered_package() {
         (&"pig".into(), &"target".into())
     );
     let nowhere = ["rulesets", "pork"];
-    let _ = world
-        .arena(&nowhere)
-        .fails(2, &["unknown ruleset \"pork\"", "--coordinator URL or --data"]);
+    let _ = world.arena(&nowhere).fails(
+        2,
+        &["unknown ruleset \"pork\"", "--coordinator URL or --data"],
+    );
 }
 
 #[test]
@@ -157,7 +162,15 @@ fn person_plays_a_registered_package() {
     let world = World::with_python();
     register_pig(&world);
     let mut command = world.command(arena());
-    let play = ["play", "--ruleset", "pig", "--option", "target=10", "--seed", "3"];
+    let play = [
+        "play",
+        "--ruleset",
+        "pig",
+        "--option",
+        "target=10",
+        "--seed",
+        "3",
+    ];
     command
         .args(with_data(&play))
         .args(["--seats", "human,random", "--output", "json"])
@@ -192,14 +205,22 @@ fn record_of_a_package_is_played_again_from_a_file() {
     let rerun = ["game", "rerun", "--file", &file];
     let again = world.arena(&with_data(&rerun)).ok().stdout;
     assert_eq!(again.matches("same hash").count(), 2, "{again}");
-    let _ = world
-        .arena(&rerun)
-        .fails(2, &["the rules of pig are a package with the content", "--data"]);
+    let _ = world.arena(&rerun).fails(
+        2,
+        &["the rules of pig are a package with the content", "--data"],
+    );
     // Another content of this name is not played.
     let game = world.folder().join("pig/game.py");
     let rules = fs::read_to_string(&game).expect("rules");
     fs::write(&game, format!("{rules}\n# changed\n")).expect("written");
-    let register = ["rulesets", "register", "pig", "--package", "pig", "--replace"];
+    let register = [
+        "rulesets",
+        "register",
+        "pig",
+        "--package",
+        "pig",
+        "--replace",
+    ];
     let _ = world.arena(&with_data(&register)).ok();
     let _ = world
         .arena(&with_data(&rerun))
@@ -277,8 +298,14 @@ fn reason_of_a_pause_is_printed_once() {
     assert_eq!(printed.matches(reason).count(), 1, "{printed}");
     assert!(printed.contains("RuntimeError: it rolled away (game.py, line"));
     let id = world.arena(&with_data(&["tournament", "list", "--output", "jsonl"]));
-    let id = id.ok().json()["tournament_id"].as_str().expect("an id").to_owned();
+    let id = id.ok().json()["tournament_id"]
+        .as_str()
+        .expect("an id")
+        .to_owned();
     let report = ["report", &id, "--markdown", "-"];
     let report = world.arena(&with_data(&report)).stdout;
-    assert!(report.contains(&format!("Reason of the pause: {reason}")), "{report}");
+    assert!(
+        report.contains(&format!("Reason of the pause: {reason}")),
+        "{report}"
+    );
 }

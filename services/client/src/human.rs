@@ -181,7 +181,9 @@ fn fields(position: &[u8]) -> Result<String, String> {
     let text = match &position {
         Value::Object(fields) => {
             let fields = fields.iter();
-            fields.map(|(name, value)| format!("{name}: {value}")).join("\n")
+            fields
+                .map(|(name, value)| format!("{name}: {value}"))
+                .join("\n")
         }
         other => other.to_string(),
     };

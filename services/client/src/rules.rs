@@ -100,9 +100,7 @@ impl From<PackageFailure> for Failure {
             PackageFailure::Unusable(failure) => failure,
             PackageFailure::Rules(RulesFailure {
                 message, output, ..
-            }) => Self::differs(
-                format!("the rules did not start: {message}\n{output}").trim_end(),
-            ),
+            }) => Self::differs(format!("the rules did not start: {message}\n{output}").trim_end()),
         }
     }
 }

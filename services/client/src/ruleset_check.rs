@@ -208,7 +208,9 @@ pub fn check(rules: &Rules, games: u64) -> Outcome<Report> {
     }
     let failed = rules.failure().map(|failure| {
         let step = step_of(failure.cause);
-        found.problems.insert(step, problem_of(rules.name(), failure));
+        found
+            .problems
+            .insert(step, problem_of(rules.name(), failure));
         step
     });
     report(rules, found, failed)

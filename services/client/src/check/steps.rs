@@ -293,9 +293,13 @@ mod tests {
             at: "event 1 in state {\"a\":1}".to_owned(),
             output: "Traceback:\n  File \"game.py\"\nKeyError: 1".to_owned(),
         };
-        report.add_failed(Step::Games, problem, "every question is answered", "read it");
-        let expected = "\
- 3  games          FAILED   the rules report an error
+        report.add_failed(
+            Step::Games,
+            problem,
+            "every question is answered",
+            "read it",
+        );
+        let expected = " 3  games          FAILED   the rules report an error
                    at: event 1 in state {\"a\":1}
                    expected: every question is answered
                    what to do: read it

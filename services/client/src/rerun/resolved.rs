@@ -117,3 +117,33 @@ async fn try_play(
         )),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use arena_worker::rules::{RulesCause, RulesFailure};
+
+    use super::*;
+
+    #[test]
+    fn failing_rules_refute_a_replay_unless_they_do_not_start() {
+        for (cause, kind) in [
+            (RulesCause::Host, Kind::Unreachable),
+            (RulesCause::Start, Kind::Unreachable),
+            (RulesCause::Answer, Kind::Differs),
+            (RulesCause::Bounds, Kind::Differs),
+            (RulesCause::Length, Kind::Differs),
+            (RulesCause::Purity, Kind::Differs),
+        ] {
+            let failure = again_failed(PlayError::Rules(RulesFailure {
+                cause,
+                message: "ruleset pig: KeyError".to_owned(),
+                question: String::new(),
+                output: String::new(),
+            }));
+            assert_eq!(failure.kind(), kind, "{cause:?}");
+            assert!(failure.to_string().ends_with("ruleset pig: KeyError"));
+        }
+        let other = again_failed(PlayError::Void("no disk".to_owned()));
+        assert_eq!(other.kind(), Kind::Failed);
+    }
+}

@@ -186,10 +186,7 @@ async fn unplayed_games_pause_until_accepted() {
     let tournament = arena.tournament(&id).await;
     let why = pause(&tournament);
     assert_eq!((&*why.kind, &*why.agent), ("unplayed_games", "minimax"));
-    assert!(
-        why.reason.contains("before their first answer"),
-        "{why:?}"
-    );
+    assert!(why.reason.contains("before their first answer"), "{why:?}");
     assert!(
         why.advice.contains(&format!("tournament retry {id}")),
         "{why:?}"

@@ -439,16 +439,16 @@ mod tests {
     #[test]
     fn text_of_an_agent_is_shown_plainly() {
         for (status, expected) in [
-            (Status::unknown("RuntimeError: \"no\""), "RuntimeError: \"no\""),
+            (
+                Status::unknown("RuntimeError: \"no\""),
+                "RuntimeError: \"no\"",
+            ),
             (Status::internal("KeyError: 'a'"), "KeyError: 'a'"),
             (
                 Status::invalid_argument("no such bot"),
                 "no such bot (gRPC status INVALID_ARGUMENT)",
             ),
-            (
-                Status::unknown(""),
-                "gRPC status UNKNOWN, without a text",
-            ),
+            (Status::unknown(""), "gRPC status UNKNOWN, without a text"),
         ] {
             assert_eq!(status_text(&status), expected);
         }

@@ -443,10 +443,7 @@ async fn start(supervisor: &Supervisor, launch: &Launch) -> Started {
             StartError::Ours { .. } => RulesFailure::new(RulesCause::Host, error.to_string()),
             _ => RulesFailure {
                 output: end_of(&tail),
-                ..RulesFailure::new(
-                    RulesCause::Start,
-                    with_last_line(error.to_string(), &tail),
-                )
+                ..RulesFailure::new(RulesCause::Start, with_last_line(error.to_string(), &tail))
             },
         })
 }

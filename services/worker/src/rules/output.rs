@@ -101,7 +101,10 @@ mod tests {
     fn long_tracebacks_end_with_the_error() {
         let frames = "  File \"/a/game.py\", line 1, in f\n".repeat(100);
         let end = end_of(&format!("first\n{HEADER}\n{frames}RecursionError: deep\n"));
-        assert!(end.starts_with('…') && end.ends_with("RecursionError: deep"), "{end}");
+        assert!(
+            end.starts_with('…') && end.ends_with("RecursionError: deep"),
+            "{end}"
+        );
         assert!(end.lines().count() <= TRACEBACK_LINES + 1, "{end}");
     }
 

@@ -120,7 +120,11 @@ impl RerunArgs {
             let (setup, assignment) = (&game.setup, &game.assignment);
             let again =
                 async || play_again(setup, assignment, self.builtin, programs.clone()).await;
-            let again = async || again().await.map_err(|failure| in_game(before.id, &failure));
+            let again = async || {
+                again()
+                    .await
+                    .map_err(|failure| in_game(before.id, &failure))
+            };
             self.compare(&before, &game.rules, setup, &programs, again)
                 .await?;
         }
