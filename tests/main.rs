@@ -53,6 +53,8 @@ mod one_result;
 mod outputs;
 /// A program with a ruleset of its own.
 mod own_ruleset;
+/// Errors of rules that are a package are shown with what the package printed.
+mod package_errors;
 /// Other workers refute false records of a package.
 mod package_lies;
 /// Rules that are a package: played, checked, and stopped when they break a promise.

@@ -12,5 +12,5 @@ mod variants;
 pub use describe::describe;
 pub use plays::Checked;
 pub use rulesets::{own_rulesets, wrong_names};
-pub use steps::{CheckStep, Report, Step, Verdict};
+pub use steps::{CheckStep, Problem, Report, Step, Verdict};
 pub use target::{FileCopy, Found, Target};

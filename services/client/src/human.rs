@@ -18,6 +18,7 @@ use rustyline::{
     error::ReadlineError,
     history::MemHistory,
 };
+use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::watch;
 
@@ -35,9 +36,9 @@ pub struct Human(Arc<Table>);
 
 struct Table {
     options: Options,
-    /// True if the rules are a package, whose positions only agents understand.
-    is_package: bool,
     seats: usize,
+    /// True if the rules are a package, which only its own processes know.
+    is_package: bool,
     names: Vec<String>,
     /// One question at a time.
     terminal: Mutex<Editor<Moves, MemHistory>>,
@@ -70,18 +71,16 @@ impl Human {
         let (quit, quits) = watch::channel(false);
         let given = convert::options_from_wire(&setup.options);
         let seats = Some(setup.seats as usize);
-        let is_package = setup.rules.is_some();
-        let (options, seats) = match is_package {
-            true => (given, setup.seats as usize),
-            false => {
-                let resolved = arena_games::resolve(&setup.ruleset, &given, seats);
-                resolved.map_err(Failure::usage)?
-            }
+        let described = convert::described(setup).map_err(Failure::usage)?;
+        let is_package = described.is_some();
+        let (options, seats) = match described {
+            Some((options, _)) => (options, setup.seats as usize),
+            None => arena_games::resolve(&setup.ruleset, &given, seats).map_err(Failure::usage)?,
         };
         let human = Self(Arc::new(Table {
             options,
-            is_package,
             seats,
+            is_package,
             names: setup.agents.iter().map(|it| it.name.clone()).collect(),
             terminal: Mutex::new(terminal),
             quit,
@@ -139,11 +138,11 @@ impl Agent for Human {
                     for (score, notation) in &shown.hints {
                         let _ = writeln!(err, "  {notation:<12} {score:5.1} %");
                     }
-                    if !shown.hints.is_empty() {
-                        let meaning = "expected score after the move, as the ruleset estimates it";
-                        let _ = writeln!(err, "  ({meaning})");
-                    }
-                    let _ = writeln!(err, "  {HELP}");
+                    let hints = match shown.hints.is_empty() {
+                        true => "no hints: the rules of this game are a package",
+                        false => "expected score after the move, as the ruleset estimates it",
+                    };
+                    let _ = writeln!(err, "  ({hints})\n  {HELP}");
                 }
                 typed => match find(question.notations(), typed) {
                     Ok(place) => return Ok(question.legal_moves()[place].into()),
@@ -166,12 +165,29 @@ impl Table {
     fn show(&self, question: &Question<'_>) -> Result<Shown, String> {
         let position = &question.decision().position;
         if self.is_package {
-            return Ok(Shown::position(position));
+            let board = fields(position)?;
+            let hints = Vec::new();
+            return Ok(Shown { board, hints });
         }
         let show = Show(position, question.seat() as Seat);
         let shown = arena_games::visit(question.ruleset(), &self.options, self.seats, show);
         shown.map_err(|error| error.to_string())?
     }
+}
+
+/// A position of a package, which is JSON: one line for each field of an object.
+fn fields(position: &[u8]) -> Result<String, String> {
+    let position: Value = serde_json::from_slice(position).map_err(|error| error.to_string())?;
+    let text = match &position {
+        Value::Object(fields) => {
+            let fields = fields.iter();
+            fields
+                .map(|(name, value)| format!("{name}: {value}"))
+                .join("\n")
+        }
+        other => other.to_string(),
+    };
+    Ok(printable(&text).into_owned())
 }
 
 /// True if the moves are shown with numbers: none of their notations is a number itself.
@@ -223,24 +239,6 @@ fn find(notations: &[String], typed: &str) -> Result<usize, String> {
 struct Shown {
     board: String,
     hints: Vec<(f64, String)>,
-}
-
-impl Shown {
-    /// A position of a package as agents see it, a field to a line.
-    fn position(json: &[u8]) -> Self {
-        let text = String::from_utf8_lossy(json);
-        let board = match serde_json::from_str(&text) {
-            Ok(serde_json::Value::Object(fields)) => fields
-                .iter()
-                .map(|(name, value)| format!("{name}: {value}"))
-                .join("\n"),
-            _ => text.into_owned(),
-        };
-        Self {
-            board: printable(&board).into_owned(),
-            hints: Vec::new(),
-        }
-    }
 }
 
 /// Shows an encoded position to a seat.
@@ -329,5 +327,14 @@ mod tests {
                 .expect_err("no move")
                 .contains("not a legal move")
         );
+    }
+
+    #[test]
+    fn position_of_a_package_has_one_line_for_each_field() {
+        let fields = |position: &str| fields(position.as_bytes());
+        let position = "{\"points\":3,\"totals\":[0,12]}";
+        assert_eq!(fields(position).as_deref(), Ok("points: 3\ntotals: [0,12]"));
+        assert_eq!(fields("[1,2]").as_deref(), Ok("[1,2]"));
+        assert!(fields("x").is_err());
     }
 }

@@ -6,5 +6,5 @@ mod resolved;
 mod texts;
 
 pub use programs::Programs;
-pub use resolved::{Played, Resolved, play};
+pub use resolved::{Played, Resolved, again_failed, play, play_again};
 pub use texts::{Text, texts};

@@ -72,6 +72,39 @@ impl fmt::Display for OptionsError {
     }
 }
 
+/// Why a package cannot be used.
+#[derive(Debug)]
+pub enum PackageFailure {
+    /// There is no package, or this machine cannot start it.
+    Unusable(Failure),
+    /// It does not describe itself.
+    Rules(RulesFailure),
+}
+
+impl From<Failure> for PackageFailure {
+    fn from(failure: Failure) -> Self {
+        Self::Unusable(failure)
+    }
+}
+
+impl From<std::io::Error> for PackageFailure {
+    fn from(error: std::io::Error) -> Self {
+        Self::Unusable(error.into())
+    }
+}
+
+/// One text, with the end of what the package printed.
+impl From<PackageFailure> for Failure {
+    fn from(failure: PackageFailure) -> Self {
+        match failure {
+            PackageFailure::Unusable(failure) => failure,
+            PackageFailure::Rules(RulesFailure {
+                message, output, ..
+            }) => Self::differs(format!("the rules did not start: {message}\n{output}").trim_end()),
+        }
+    }
+}
+
 impl Rules {
     /// A package at a path. In a check of the rules, every call is asked of two processes.
     ///
@@ -82,10 +115,10 @@ impl Rules {
         path: PathBuf,
         args: Vec<String>,
         is_checked: bool,
-    ) -> Outcome<Self> {
+    ) -> Result<Self, PackageFailure> {
         let found = Target::of_package(path, args).find()?;
         let (Source::Binary(binary), Some(copy)) = (found.source, found.file) else {
-            return Err(Failure::usage("rules need a file or a folder"));
+            return Err(Failure::usage("rules need a file or a folder").into());
         };
         Self::start(name, copy.path(), Some(copy), binary, is_checked)
     }
@@ -99,7 +132,7 @@ impl Rules {
         file: PathBuf,
         binary: v1::BinarySource,
         is_checked: bool,
-    ) -> Outcome<Self> {
+    ) -> Result<Self, PackageFailure> {
         Self::start(name, file, None, binary, is_checked)
     }
 
@@ -109,16 +142,14 @@ impl Rules {
         copy: Option<FileCopy>,
         binary: v1::BinarySource,
         is_checked: bool,
-    ) -> Outcome<Self> {
+    ) -> Result<Self, PackageFailure> {
         let options = AgentOptions::of_executable(std::env::current_exe()?).confined();
         let source = RulesSource::of_binary(file.clone(), &binary);
         let host = match is_checked {
             true => RulesHost::for_check(name, source, &options)?,
             false => RulesHost::new(name, source, &options)?,
         };
-        let rules = host.describe().map_err(|failure| {
-            Failure::differs(format!("the rules do not describe themselves: {failure}"))
-        })?;
+        let rules = host.describe().map_err(PackageFailure::Rules)?;
         Ok(Self::Package(Box::new(Package {
             name: name.to_owned(),
             file,

@@ -17,13 +17,13 @@ use arena_engine::{
 };
 use arena_games::Visitor;
 use arena_report::units;
-use arena_worker::rules::RulesCause;
+use arena_worker::rules::{RulesCause, RulesFailure};
 use strum::VariantArray;
 
 use self::node::Next;
 use crate::{
     bench::rules::Way,
-    check::{CheckStep, Report, Verdict},
+    check::{CheckStep, Problem, Report, Verdict},
     failure::Outcome,
     rules::{OptionsError, Rules},
 };
@@ -109,9 +109,11 @@ impl CheckStep for RulesetStep {
 }
 
 /// The first problem of each step, and what was played.
-#[derive(Debug, Default)]
-struct Found {
-    problems: BTreeMap<RulesetStep, String>,
+#[derive(Default)]
+struct Found<'a> {
+    /// The rules, if they can fail.
+    rules: Option<&'a Rules>,
+    problems: BTreeMap<RulesetStep, Problem>,
     sets: u64,
     games: u64,
     games_ended: u64,
@@ -123,18 +125,25 @@ struct Found {
     events_max: u32,
 }
 
-impl Found {
-    /// Notes the first problem of a step.
-    fn expect(
+impl Found<'_> {
+    /// Notes the first problem of a step. Problems after a failure of a package follow from it.
+    fn expect<P: Into<Problem>>(
         &mut self,
         step: RulesetStep,
         holds: bool,
         label: &str,
-        problem: impl FnOnce() -> String,
+        problem: impl FnOnce() -> P,
     ) {
-        if !holds {
+        let has_failed = || self.rules.is_some_and(|rules| rules.failure().is_some());
+        if !holds && !has_failed() {
             let entry = self.problems.entry(step);
-            entry.or_insert_with(|| format!("{label}: {}", problem()));
+            entry.or_insert_with(|| {
+                let problem = problem().into();
+                Problem {
+                    text: format!("{label}: {}", problem.text),
+                    ..problem
+                }
+            });
         }
     }
 
@@ -142,7 +151,7 @@ impl Found {
     fn play<E: Display>(
         &mut self,
         label: &str,
-        visit: impl FnOnce(Walk<'_>) -> Result<(), E>,
+        visit: impl FnOnce(Walk<'_, '_>) -> Result<(), E>,
     ) -> bool {
         let (seed, ended) = (self.games, self.games_ended);
         self.games += 1;
@@ -173,6 +182,7 @@ impl Found {
 /// If the speed cannot be measured.
 pub fn check(rules: &Rules, games: u64) -> Outcome<Report> {
     let mut found = Found {
+        rules: Some(rules),
         events_max: EVENTS_MAX,
         ..Found::default()
     };
@@ -196,18 +206,53 @@ pub fn check(rules: &Rules, games: u64) -> Outcome<Report> {
             format!("chance is true in the description, but {games} had no chance node")
         });
     }
-    if let Some(failure) = rules.failure() {
+    let failed = rules.failure().map(|failure| {
         let step = step_of(failure.cause);
-        found.expect(step, false, rules.name(), || failure.message);
-    }
+        found
+            .problems
+            .insert(step, problem_of(rules.name(), failure));
+        step
+    });
     if let Some(problem) = rules.board_problem() {
         found.expect(RulesetStep::Board, false, rules.name(), || problem);
     }
-    report(rules, found)
+    report(rules, found, failed)
 }
 
-fn report(rules: &Rules, mut found: Found) -> Outcome<Report> {
+/// The check of a package that does not describe itself.
+#[must_use]
+pub fn report_start(name: &str, failure: RulesFailure) -> Report {
+    let (mut report, step) = (Report::default(), RulesetStep::Description);
+    report.add_failed(
+        step,
+        problem_of(name, failure),
+        "the package starts, and describes itself",
+        "correct the program: it has to answer `describe`",
+    );
+    for &step in &RulesetStep::VARIANTS[1..] {
+        report.add(step, Verdict::Skipped, "the package did not start");
+    }
+    report
+}
+
+/// What a package failed at, without its name, which the user gave.
+fn problem_of(name: &str, failure: RulesFailure) -> Problem {
+    let named = format!("ruleset {name}: ");
+    let text = failure.message.strip_prefix(&named);
+    Problem {
+        text: text.unwrap_or(&failure.message).to_owned(),
+        at: failure.question,
+        output: failure.output,
+    }
+}
+
+/// `failed` is the step at which a package failed and was not asked any more.
+fn report(rules: &Rules, mut found: Found<'_>, failed: Option<RulesetStep>) -> Outcome<Report> {
     let mut report = Report::default();
+    let untried = failed.map_or_else(
+        || "no game came to its end".to_owned(),
+        |step| format!("step {}, {}, failed first", step.number(), step.name()),
+    );
     let played = format!(
         "{}, {}",
         units::plural(found.games, "game"),
@@ -228,7 +273,7 @@ fn report(rules: &Rules, mut found: Found) -> Outcome<Report> {
                 && found.games_ended == 0
                 && !found.problems.contains_key(&step) =>
             {
-                report.add(step, Verdict::Skipped, "no game came to its end");
+                report.add(step, Verdict::Skipped, &*untried);
                 continue;
             }
             // Nothing was promised.
@@ -260,9 +305,18 @@ fn report(rules: &Rules, mut found: Found) -> Outcome<Report> {
             }
             _ => step.promise().to_owned(),
         };
-        let problem = found.problems.remove(&step);
-        let remedy = remedy(rules, step);
-        report.judge_with(step, problem.map_or(Ok(detail), Err), remedy);
+        let Some(problem) = found.problems.remove(&step) else {
+            report.add(step, Verdict::Passed, detail);
+            continue;
+        };
+        let (promise, remedy) = match rules {
+            Rules::Listed(_) => (step.promise(), step.remedy()),
+            Rules::Package(_) => {
+                let has_output = !problem.output.is_empty();
+                (package_promise(step), package_remedy(step, has_output))
+            }
+        };
+        report.add_failed(step, problem, promise, remedy);
     }
     Ok(report)
 }
@@ -278,15 +332,27 @@ fn step_of(cause: RulesCause) -> RulesetStep {
     }
 }
 
-/// What to do about a failed step.
-fn remedy(rules: &Rules, step: RulesetStep) -> &'static str {
-    if let Rules::Listed(_) = rules {
-        return step.remedy();
+/// What a step expects of a package.
+fn package_promise(step: RulesetStep) -> &'static str {
+    match step {
+        RulesetStep::Panics => "every question is answered, and without an error",
+        RulesetStep::Positions => "the state contains everything that the game depends on",
+        _ => step.promise(),
     }
+}
+
+/// What to do about a step that a package failed.
+fn package_remedy(step: RulesetStep, has_output: bool) -> &'static str {
     match step {
         RulesetStep::Description => "correct the answer to `describe`",
         RulesetStep::Options => "correct the bounds of the option",
-        RulesetStep::Panics => "answer every question within 4 seconds, and with one line",
+        RulesetStep::Panics if has_output => {
+            "correct the rules; the text below ends with the error"
+        }
+        RulesetStep::Panics => {
+            "answer each question within 4 seconds, and with one line as \
+             services/games/PROTOCOL.md describes"
+        }
         RulesetStep::Decisions => "keep the bounds of services/games/PROTOCOL.md",
         RulesetStep::Chance => {
             "keep the bounds of services/games/PROTOCOL.md, and say `chance` in the description if \
@@ -370,13 +436,13 @@ fn bounds(option: &Spec) -> Vec<Value> {
 }
 
 /// Plays one random game and checks each position.
-struct Walk<'a> {
+struct Walk<'a, 'r> {
     label: &'a str,
     seed: u64,
-    found: &'a mut Found,
+    found: &'a mut Found<'r>,
 }
 
-impl Visitor for Walk<'_> {
+impl Visitor for Walk<'_, '_> {
     type Out = ();
 
     fn visit<G: Game>(self, game: G) {
@@ -418,7 +484,11 @@ impl Visitor for Walk<'_> {
                 return;
             }
             found.expect(RulesetStep::Purity, state == again, label, || {
-                format!("{shown} leads from {before:?} to {state:?} and to {again:?}")
+                let mut problem = node::at(&game, &before, format!("{shown} has two results"));
+                for after in [&state, &again] {
+                    problem.at += &format!("\nafter {shown}: {}", node::shown(&game, after));
+                }
+                problem
             });
             if state != again {
                 return;

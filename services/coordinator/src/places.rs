@@ -34,13 +34,15 @@ pub(crate) fn unrank(standings: &mut v1::Standings) {
     for place in agents.iter_mut().filter_map(|it| it.place.as_mut()) {
         *place -= taken.partition_point(|before| before < place) as u64;
     }
-    if !out.is_empty() {
-        let names: Vec<&str> = out.iter().map(|it| it.agent.as_str()).collect();
-        let note = format!(
-            "not ranked: {} never answered in any game",
-            names.join(", ")
-        );
-        if !standings.notes.contains(&note) {
+    for (is_asked, problem) in [
+        (true, "never answered in any game"),
+        // Each game ended by the fault of another agent.
+        (false, "was never asked for a move in any game"),
+    ] {
+        let group = out.iter().filter(|it| (it.unplayed > 0) == is_asked);
+        let names: Vec<&str> = group.map(|it| it.agent.as_str()).collect();
+        let note = format!("not ranked: {} {problem}", names.join(", "));
+        if !names.is_empty() && !standings.notes.contains(&note) {
             standings.notes.push(note);
         }
     }

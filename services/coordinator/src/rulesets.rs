@@ -178,9 +178,14 @@ impl Rulesets {
     ) -> Result<v1::Ruleset, Error> {
         let name = ruleset.name.clone();
         if !arena_games::is_ruleset_name(&name) {
+            let near = name.to_lowercase().replace(['_', ' ', '.'], "-");
+            let near = match arena_games::is_ruleset_name(&near) {
+                true => format!(", such as \"{near}\""),
+                false => String::new(),
+            };
             return Err(Error::Request(format!(
-                "{name:?} cannot be the name of a ruleset: use 1 to 40 lower-case letters, digits and \
-                 dashes, and begin with a letter"
+                "\"{name}\" cannot be the name of a ruleset: use 1 to 40 lower-case letters, digits \
+                 and dashes, and begin with a letter{near}"
             )));
         }
         if arena_games::ruleset(&name).is_ok() {

@@ -2,6 +2,7 @@
 
 mod clock;
 mod play;
+mod quoted;
 mod whole;
 
 use std::collections::HashSet;

@@ -92,6 +92,7 @@ pub async fn gather_drawn(
         id: tournament.tournament_id,
         name: tournament.name,
         state: standings.state.try_into().unwrap_or_default(),
+        pause: standings.pause.clone(),
         games: scan.games,
         games_total: standings.games_total,
         created_unix_us: tournament.created_unix_us,

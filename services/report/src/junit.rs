@@ -4,7 +4,10 @@
 use arena_model::printable;
 
 use crate::report::Report;
-use crate::{state::state_name, units};
+use crate::{
+    state::{pause_line, state_name},
+    units,
+};
 
 /// Renders a report as XML. The end of the tournament is a test case of its own.
 pub fn junit(report: &Report) -> String {
@@ -36,8 +39,10 @@ pub fn junit(report: &Report) -> String {
     }
     out += "    </properties>\n";
     let whole = (!report.is_whole()).then(|| {
+        let why = report.pause.as_ref();
+        let why = why.map_or_else(String::new, |pause| format!("; {}", pause_line(pause)));
         format!(
-            "{}: {} of {} games",
+            "{}: {} of {} games{why}",
             state_name(report.state),
             units::count(report.games),
             units::count(report.games_total)

@@ -18,6 +18,8 @@ pub struct Report {
     pub id: String,
     pub(crate) name: String,
     pub state: v1::TournamentState,
+    /// Why the tournament paused itself.
+    pub(crate) pause: Option<v1::Pause>,
     pub(crate) games: u64,
     pub(crate) games_total: u64,
     pub(crate) created_unix_us: u64,

@@ -14,6 +14,16 @@ pub fn state_name(state: TournamentState) -> &'static str {
     }
 }
 
+/// The reason for a pause with its error, on one line.
+#[must_use]
+pub fn pause_line(pause: &v1::Pause) -> String {
+    let error: Vec<&str> = pause.error.lines().map(str::trim).collect();
+    match error.as_slice() {
+        [] => pause.reason.clone(),
+        error => format!("{} ({})", pause.reason, error.join("; ")),
+    }
+}
+
 /// Formats the reason for a pause, and the remedy.
 #[must_use]
 pub fn format_pause(pause: &v1::Pause) -> String {

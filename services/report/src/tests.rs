@@ -53,6 +53,7 @@ fn empty() -> Report {
         id: "cup-0123456789".to_owned(),
         name: "cup".to_owned(),
         state: v1::TournamentState::Running,
+        pause: None,
         games: 0,
         games_total: 4,
         created_unix_us: 0,
@@ -168,6 +169,32 @@ fn unfinished_tournament_is_marked_as_such() {
             text.contains("The tournament is paused: 2 of 4 games"),
             "{text}"
         );
+    }
+}
+
+#[test]
+fn reason_of_a_pause_is_in_every_report() {
+    let pause = v1::Pause {
+        reason: "the rules of pig failed".to_owned(),
+        error: "KeyError: 1\nline 3".to_owned(),
+        advice: "correct them".to_owned(),
+        ..v1::Pause::default()
+    };
+    for games in [0, 2] {
+        let report = Report {
+            state: v1::TournamentState::Paused,
+            pause: Some(pause.clone()),
+            games,
+            ..played()
+        };
+        let reason = "the rules of pig failed (KeyError: 1; line 3)";
+        let shown = format!("Reason of the pause: {reason}.");
+        for text in [html(&report).expect("a page"), markdown(&report)] {
+            assert_eq!(text.matches(&shown).count(), 1, "{text}");
+            assert!(text.contains("What to do: correct them."), "{text}");
+        }
+        let junit = junit(&report);
+        assert!(junit.contains(&format!("4 games; {reason}")), "{junit}");
     }
 }
 

@@ -212,7 +212,11 @@ impl Verdict {
         let mut agents = standings.agents.iter().filter(is_compared);
         if let Some(standing) = agents.find(absent) {
             self.holds = false;
-            self.says += &format!(", but {} never answered", standing.agent);
+            let problem = match standing.unplayed {
+                0 => "was never asked for a move",
+                _ => "never answered",
+            };
+            self.says += &format!(", but {} {problem}", standing.agent);
         }
     }
 

@@ -9,7 +9,7 @@ use crate::{
     estimates,
     report::Report,
     standings::{audits::format_audits, table::pairing_gain},
-    state::state_name,
+    state::{pause_line, state_name},
     units,
 };
 
@@ -20,6 +20,10 @@ pub(crate) const SHOWN: usize = 3;
 pub(crate) fn summary(report: &Report) -> Vec<String> {
     let mut said = Vec::new();
     said.extend(progress(report));
+    if let Some(pause) = &report.pause {
+        said.push(format!("Reason of the pause: {}.", pause_line(pause)));
+        said.push(format!("What to do: {}.", pause.advice));
+    }
     if report.games == 0 {
         said.push("No game has finished yet.".to_owned());
         said.extend(report.notes.iter().cloned());

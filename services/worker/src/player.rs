@@ -21,7 +21,7 @@ use crate::{
     driver::{Drivers, GivenUp},
     environment::{AgentOptions, BinaryError, BinaryProvider, Environment, Provided},
     native::Pool,
-    rules::{RulesHost, RulesService, RulesSource},
+    rules::{RulesFailure, RulesHost, RulesService, RulesSource},
     runtime::on_own_thread,
 };
 
@@ -50,6 +50,9 @@ pub enum PlayError {
     /// No agent is at fault.
     #[error("the game could not be played: {0}")]
     Void(String),
+    /// The package of the rules is at fault.
+    #[error("{0}")]
+    Rules(RulesFailure),
     /// This program made a record that it cannot read.
     #[error(transparent)]
     Convert(#[from] ConvertError),
@@ -83,7 +86,11 @@ pub fn play_one(
         };
         let rules = rules_of(&setup, &*binaries, &options).await?;
         let context = TournamentContext::new(setup.clone(), rules.clone())?;
-        let reports = play_all(setup, rules, vec![game], 1, binaries, options).await?;
+        let reports = play_all(setup, rules.clone(), vec![game], 1, binaries, options).await?;
+        // Of a game without a result, no agent is at fault.
+        if let Some(failure) = rules.and_then(|rules| rules.failure()) {
+            return Err(PlayError::Rules(failure));
+        }
         let report = reports.into_iter().next().unwrap_or_default();
         if !report.void_reason.is_empty() {
             return Err(PlayError::Void(report.void_reason));
@@ -120,7 +127,7 @@ pub fn play_games(
 /// chance outcomes, and result and hash follow from them.
 ///
 /// # Errors
-/// [`PlayError::Replay`] if they do not.
+/// [`PlayError::Replay`] if they do not, [`PlayError::Rules`] if the package fails.
 pub async fn verify_record(
     setup: v1::TournamentSetup,
     record: &GameRecord,
@@ -131,7 +138,7 @@ pub async fn verify_record(
     let context = TournamentContext::new(setup, rules)?;
     let checked = context.header().verify(record, context.game());
     match context.rules_failure() {
-        Some(failure) => Err(PlayError::Void(failure.message)),
+        Some(failure) => Err(PlayError::Rules(failure)),
         None => checked.map_err(PlayError::Replay),
     }
 }

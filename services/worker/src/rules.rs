@@ -11,6 +11,7 @@ mod game;
 mod host;
 mod known;
 mod messages;
+mod output;
 mod process;
 #[cfg(test)]
 mod tests;
@@ -67,14 +68,37 @@ pub enum RulesCause {
 pub struct RulesFailure {
     /// What they failed at.
     pub cause: RulesCause,
-    /// What happened.
+    /// What happened, in one line.
     pub message: String,
+    /// The question that had no good answer, with its state as the rules wrote it; empty if there was
+    /// none.
+    pub question: String,
+    /// The end of what the package printed, such as a traceback: lines, or empty.
+    pub output: String,
 }
 
 impl RulesFailure {
     fn new(cause: RulesCause, message: impl Into<String>) -> Self {
-        let message = message.into();
-        Self { cause, message }
+        Self {
+            cause,
+            message: message.into(),
+            question: String::new(),
+            output: String::new(),
+        }
+    }
+
+    /// True if the package did not start here, so that its rules are unknown.
+    #[must_use]
+    pub fn is_absence(&self) -> bool {
+        matches!(self.cause, RulesCause::Host | RulesCause::Start)
+    }
+
+    /// Adds the question, unless there is one.
+    fn asked(mut self, ask: &Ask<'_>) -> Self {
+        if self.question.is_empty() {
+            self.question = ask.to_string();
+        }
+        self
     }
 }
 

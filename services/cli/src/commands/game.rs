@@ -15,7 +15,7 @@ use std::{
 
 use arena_model::{GameRecord, record::ParsedRecord};
 use arena_wire::v1;
-use arena_worker::{AgentOptions, PlayError, verify_record};
+use arena_worker::{AgentOptions, verify_record};
 use clap::{Args, Subcommand};
 
 use crate::{
@@ -29,7 +29,7 @@ pub(crate) use boards::{drawing_package, watched_package};
 pub(crate) use show::{print_details, print_record};
 pub(crate) use watch::WatchArgs;
 
-use arena_client::rerun::{Programs, Text, texts};
+use arena_client::rerun::{Programs, Text, again_failed, texts};
 
 /// List, show, replay and rerun games of a tournament
 #[derive(Debug, Subcommand)]
@@ -46,7 +46,8 @@ Examples:
     Show(ShowArgs),
     /// Replay a record and check its dice, result and hash, without agents
     #[command(after_help = "\
-The exit code is 3 if the record is not valid.
+The exit code is 3 if the record is not valid, also if the package of its rules fails.
+If that package does not start here, the exit code is 4.
 
 Examples:
   arena game replay demo-3f9a0c1b22/17
@@ -55,9 +56,11 @@ Examples:
     /// Play a game again from its seed, with its agents, and compare the records
     #[command(after_help = "\
 If the records differ, the command prints the first ply that differs, and the exit
-code is 3. If an agent cannot be reached, the exit code is 4. With --file, the record
-names the ruleset, the seed, the opening, and each agent's bot, options and program.
-The programs of registered agents come from --agent, --data or --coordinator.
+code is 3, also if the package of the rules fails or does not allow the game any more.
+If an agent cannot be reached, or the rules do not start here, the exit code is 4.
+With --file, the record names the ruleset, the seed, the opening, and each agent's
+bot, options and program. The programs of registered agents come from --agent, --data
+or --coordinator, registered rulesets from --data or --coordinator.
 
 Examples:
   arena game rerun demo-3f9a0c1b22/17
@@ -139,6 +142,11 @@ async fn fetch(client: &mut Client, id: &str) -> Outcome<v1::GetGameResponse> {
     Ok(client.get_game(request).await?.into_inner())
 }
 
+/// A failure with the id of its game.
+fn in_game(id: &str, failure: &Failure) -> Failure {
+    Failure::new(failure.kind(), format!("game {id}: {failure}"))
+}
+
 impl ShowArgs {
     async fn show(&self, access: &mut Access) -> Outcome {
         let mut game = fetch(&mut access.client, &self.game).await?;
@@ -185,10 +193,7 @@ impl ReplayArgs {
             let programs = Programs::new(&[], Some(access))?;
             let options = AgentOptions::of_executable(std::env::current_exe()?).confined();
             let verified = verify_record(setup.clone(), &record, &*programs, &options).await;
-            verified.map_err(|error| match error {
-                PlayError::Replay(error) => differs(&error),
-                other => Failure::failed(format!("game {id}: {other}")),
-            })?;
+            verified.map_err(|error| in_game(id, &again_failed(error)))?;
         }
         let line = rules.line(&record)?;
         self.tell(id, &record, &line)

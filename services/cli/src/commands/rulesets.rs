@@ -26,6 +26,8 @@ use crate::{
 Examples:
   arena rulesets                 list all rulesets
   arena rulesets cowry           show the options and presets of one ruleset
+  arena rulesets my-game --data DIR
+                                 the same of a registered package
   arena rulesets show cowry      print the page of one ruleset: its rules and an example game
   arena rulesets check cowry     play random games and check what the rules promise
   arena rulesets new --lang python my-game
@@ -37,8 +39,11 @@ pub(crate) struct RulesetsArgs {
     #[command(subcommand)]
     command: Option<RulesetsCommand>,
 
-    /// Ruleset whose options and presets to show
+    /// Ruleset whose options and presets to show: built in, or a registered package
     ruleset: Option<String>,
+
+    #[command(flatten)]
+    access: AccessArgs,
 
     /// Output format
     #[arg(long, value_enum, default_value_t)]
@@ -81,20 +86,20 @@ impl RulesetsArgs {
             Some(RulesetsCommand::List(args)) => args.run().await,
             Some(RulesetsCommand::Remove(args)) => args.run().await,
             Some(RulesetsCommand::Show { ruleset, access }) => show(&ruleset, access).await,
-            None => self.list(),
+            None => self.list().await,
         }
     }
 
-    fn list(&self) -> Outcome {
+    async fn list(self) -> Outcome {
         let Some(name) = &self.ruleset else {
             return list().print(self.output);
         };
-        let info = arena_games::ruleset(name).map_err(Failure::usage)?;
-        match self.output {
-            Format::Json => output::json(&describe(info)),
-            Format::Jsonl => output::json_line(&describe(info)),
-            Format::Csv => options(&info.options).print(Format::Csv),
-            Format::Table => About::from(info).print(),
+        match arena_games::ruleset(name) {
+            Ok(info) => About::from(info).print_as(self.output),
+            Err(unknown) => {
+                let (access, found) = registered::find(self.access, name, unknown).await?;
+                registered::show_as(&found, self.output).and(access.close().await)
+            }
         }
     }
 }
@@ -123,6 +128,15 @@ impl<'a> From<&'a RulesetInfo> for About<'a> {
 }
 
 impl About<'_> {
+    fn print_as(&self, format: Format) -> Outcome {
+        match format {
+            Format::Json => output::json(&describe(self)),
+            Format::Jsonl => output::json_line(&describe(self)),
+            Format::Csv => options(self.options).print(Format::Csv),
+            Format::Table => self.print(),
+        }
+    }
+
     fn print(&self) -> Outcome {
         output::write(&format!(
             "{} (rules version {}): {}\nseats: {}\n\n",
@@ -181,7 +195,7 @@ fn list() -> Listing<serde_json::Value> {
             info.presets.iter().map(|preset| &preset.name).join(" "),
             info.summary.to_owned(),
         ];
-        (row, describe(info))
+        (row, describe(&About::from(info)))
     };
     Listing {
         header: vec!["ruleset", "version", "seats", "options", "presets", "what"],
@@ -207,7 +221,7 @@ fn options(options: &[Spec]) -> Listing<serde_json::Value> {
     }
 }
 
-fn describe(info: &RulesetInfo) -> serde_json::Value {
+fn describe(about: &About<'_>) -> serde_json::Value {
     let option = |option: &Spec| {
         let mut value = json!({
             "name": option.name,
@@ -234,12 +248,12 @@ fn describe(info: &RulesetInfo) -> serde_json::Value {
         })
     };
     json!({
-        "ruleset": info.name,
-        "version": info.version,
-        "summary": info.summary,
-        "seats_min": info.seats.0,
-        "seats_max": info.seats.1,
-        "options": info.options.iter().map(option).collect::<Vec<_>>(),
-        "presets": info.presets.iter().map(preset).collect::<Vec<_>>(),
+        "ruleset": about.name,
+        "version": about.version,
+        "summary": about.summary,
+        "seats_min": about.seats.0,
+        "seats_max": about.seats.1,
+        "options": about.options.iter().map(option).collect::<Vec<_>>(),
+        "presets": about.presets.iter().map(preset).collect::<Vec<_>>(),
     })
 }

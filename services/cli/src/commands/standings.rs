@@ -104,6 +104,8 @@ struct Wanted {
     raw: bool,
     /// True if a single worker played all games and no other one will join.
     alone: bool,
+    /// True if the caller prints why the tournament is paused.
+    omits_pause: bool,
 }
 
 impl StandingsArgs {
@@ -138,7 +140,7 @@ impl StandingsArgs {
             rounds: self.rounds,
             wide: self.wide,
             raw: self.raw,
-            alone: false,
+            ..Wanted::default()
         };
         let Some(system) = self.ratings else {
             ask(client, request, self.output, wanted, &expectations).await?;
@@ -169,7 +171,11 @@ pub(crate) async fn show(client: &mut Client, id: &str, format: Format) -> Outco
         tournament_id: id.to_owned(),
         ..v1::GetStandingsRequest::default()
     };
-    ask(client, request, format, Wanted::default(), &[]).await
+    let wanted = Wanted {
+        omits_pause: true,
+        ..Wanted::default()
+    };
+    ask(client, request, format, wanted, &[]).await
 }
 
 /// Prints the standings and checks the expectations; `alone` is true for the only worker of
@@ -281,13 +287,13 @@ fn print(
             }
             text += &rounds::render(standings, wanted.rounds, width);
             output::write(&(text + &wrapped_lines(&table::remarks(standings))))?;
-            print_remarks(standings, wanted.alone)
+            print_remarks(standings, wanted)
         }
     }
 }
 
 /// Prints the remarks that are not in the table.
-fn print_remarks(standings: &v1::Standings, alone: bool) -> Outcome {
+fn print_remarks(standings: &v1::Standings, wanted: Wanted) -> Outcome {
     let mut text = String::new();
     if standings.generations > 1 {
         text += &format!(
@@ -295,7 +301,7 @@ fn print_remarks(standings: &v1::Standings, alone: bool) -> Outcome {
             standings.generation, standings.generations
         );
     }
-    if let Some(pause) = &standings.pause {
+    if let Some(pause) = standings.pause.as_ref().filter(|_| !wanted.omits_pause) {
         text += &format!("paused: {}\n", state::format_pause(pause));
     }
     if let Some(verdict) = verdict::text(&standings.verdict_json) {
@@ -324,7 +330,7 @@ fn print_remarks(standings: &v1::Standings, alone: bool) -> Outcome {
     }
     // No second worker can audit the games of the only worker.
     let audits = standings.audits.as_ref();
-    let audits = audits.filter(|audits| !alone || audits.agreed + audits.differing > 0);
+    let audits = audits.filter(|audits| !wanted.alone || audits.agreed + audits.differing > 0);
     if let Some(audits) = audits {
         text += &format!("{}\n", format_audits(audits));
     }

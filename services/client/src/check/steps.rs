@@ -121,6 +121,32 @@ pub struct StepResult {
     /// What to do; only for a failed step.
     #[serde(skip_serializing_if = "Option::is_none")]
     remedy: Option<&'static str>,
+    /// Where it failed: a position of a game, with the event after it if one is the cause.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    at: String,
+    /// The end of what the program printed, such as a traceback.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    output: String,
+}
+
+/// What a step failed at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Problem {
+    /// What happened, in one line.
+    pub text: String,
+    /// Where: a position of a game as text, or empty.
+    pub at: String,
+    /// The end of what the program printed, or empty.
+    pub output: String,
+}
+
+impl From<String> for Problem {
+    fn from(text: String) -> Self {
+        Self {
+            text,
+            ..Self::default()
+        }
+    }
 }
 
 /// Results so far.
@@ -138,6 +164,8 @@ impl Report {
             result,
             detail: detail.into(),
             remedy: (result == Verdict::Failed).then(|| step.remedy()),
+            at: String::new(),
+            output: String::new(),
         });
     }
 
@@ -149,18 +177,24 @@ impl Report {
         }
     }
 
-    /// As [`Self::judge`], with another remedy.
-    pub fn judge_with(
+    /// Adds a failed step with another promise and remedy than the step itself has.
+    pub fn add_failed(
         &mut self,
         step: impl CheckStep,
-        detail: Result<String, String>,
+        problem: Problem,
+        promise: &'static str,
         remedy: &'static str,
     ) {
-        let is_failed = detail.is_err();
-        self.judge(step, detail);
-        if let Some(last) = self.steps.last_mut().filter(|_| is_failed) {
-            last.remedy = Some(remedy);
-        }
+        self.steps.push(StepResult {
+            number: step.number(),
+            name: step.name(),
+            promise,
+            result: Verdict::Failed,
+            detail: problem.text,
+            remedy: Some(remedy),
+            at: problem.at,
+            output: problem.output,
+        });
     }
 
     /// Skips all steps that have no result.
@@ -180,7 +214,8 @@ impl Report {
         failed.count()
     }
 
-    /// One line for each step, and the remedy of a failed one.
+    /// One line for each step. Below a failed one: where it failed, what it expects, what to do, and
+    /// what the program printed.
     pub fn to_text(&self) -> String {
         let mut out = String::new();
         for step in &self.steps {
@@ -195,9 +230,23 @@ impl Report {
                 "{:>2}  {:<15}{result:<9}{detail}",
                 step.number, step.name
             );
+            let mut below = |title: &str, text: &str| {
+                // A board or a traceback gets lines of its own.
+                let separator = if text.contains('\n') { "\n  " } else { " " };
+                let text = format!("{title}:{separator}{}", text.lines().join("\n  "));
+                for line in text.lines() {
+                    let _ = writeln!(out, "{:19}{line}", "");
+                }
+            };
+            if !step.at.is_empty() {
+                below("at", &step.at);
+            }
             if let Some(remedy) = step.remedy {
-                let _ = writeln!(out, "    {:<15}{}", "", step.promise);
-                let _ = writeln!(out, "    {:<15}{remedy}", "");
+                below("expected", step.promise);
+                below("what to do", remedy);
+            }
+            if !step.output.is_empty() {
+                below("printed by the program", &step.output);
             }
         }
         out
@@ -234,5 +283,31 @@ mod tests {
             text.starts_with(" 1  start          skipped  not reached\n 2  hello"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn failed_step_shows_place_and_output_on_lines_of_their_own() {
+        let mut report = Report::default();
+        let problem = Problem {
+            text: "the rules report an error".to_owned(),
+            at: "event 1 in state {\"a\":1}".to_owned(),
+            output: "Traceback:\n  File \"game.py\"\nKeyError: 1".to_owned(),
+        };
+        report.add_failed(
+            Step::Games,
+            problem,
+            "every question is answered",
+            "read it",
+        );
+        let expected = " 3  games          FAILED   the rules report an error
+                   at: event 1 in state {\"a\":1}
+                   expected: every question is answered
+                   what to do: read it
+                   printed by the program:
+                     Traceback:
+                       File \"game.py\"
+                     KeyError: 1
+";
+        assert_eq!(report.to_text(), expected);
     }
 }

@@ -2,7 +2,7 @@
 
 use arena_model::GameRecord;
 use arena_report::records::TournamentRecords;
-use arena_wire::v1;
+use arena_wire::v1::{self, agent_setup::Source};
 use itertools::Itertools;
 
 /// The faults of a game as text.
@@ -55,7 +55,11 @@ pub fn explain(
             text += "; a chance event differs, which is a bug in Arena: please report it";
         }
         Some(agent) => {
-            let what = if !agent.deterministic {
+            let is_native = matches!(agent.source, Some(Source::Native(_)));
+            let what = if is_native && setup.rules.is_some() {
+                "is built in, and its moves follow from its seed and the rules: the package of the \
+                 rules answers differently from before, or this is another version of Arena"
+            } else if !agent.deterministic {
                 "declares that it is not deterministic: its games can be replayed, but not rerun"
             } else if stable {
                 "plays differently now, and always so: its program has changed"
@@ -69,23 +73,23 @@ pub fn explain(
     text
 }
 
-/// As [`explain`] for a stored game without events: the difference is unknown, but not the
-/// agents that may have caused it.
+/// As [`explain`] for a game whose events are unknown, for the reason `why`: the difference is
+/// unknown, but not the agents that may have caused it.
 pub fn explain_hashes(
+    why: &str,
     setup: &v1::TournamentSetup,
     stored: &GameRecord,
     again: &GameRecord,
     stable: bool,
 ) -> String {
     let mut text = format!(
-        "the hash of the rerun is {}, not {}; the tournament stores no moves (records = \
-         \"hash\"), so the ply is unknown; the result was {:?} after {} plies and is now {:?} \
-         after {}",
+        "the hash of the rerun is {}, not {}; {why}, so the ply is unknown; the ranks by seat were \
+         {} after {} plies and are now {} after {}",
         hex::encode(again.hash),
         hex::encode(stored.hash),
-        stored.placement,
+        stored.placement.iter().format(", "),
         stored.plies,
-        again.placement,
+        again.placement.iter().format(", "),
         again.plies
     );
     let agents = stored.seats.iter();
@@ -97,7 +101,11 @@ pub fn explain_hashes(
     if !random.is_empty() {
         text += &format!("; not deterministic by its own description: {random}");
     } else if stable {
-        text += "; a second rerun gave the same game: the program of an agent has changed";
+        let changed = match setup.rules {
+            None => "the program of an agent has changed",
+            Some(_) => "the package of the rules or the program of an agent answers differently",
+        };
+        text += &format!("; a second rerun gave the same game: {changed}");
     } else {
         text += "; a second rerun gave yet another game";
     }

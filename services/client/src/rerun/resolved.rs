@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arena_wire::v1;
-use arena_worker::{AgentOptions, play_one};
+use arena_worker::{AgentOptions, PlayError, play_one};
 
 use super::Programs;
 use crate::{
@@ -54,21 +54,96 @@ impl Resolved {
 }
 
 /// Plays one game, unless the user interrupts; its agents end in that case, too.
+///
+/// # Errors
+/// If the game could not be played.
 pub async fn play(
     setup: &v1::TournamentSetup,
     game: &v1::GameAssignment,
     builtin: Builtin,
     binaries: Arc<Programs>,
 ) -> Outcome<Played> {
+    try_play(setup, game, builtin, binaries, Failure::failed).await
+}
+
+/// As [`play`], for a game that was played before.
+///
+/// # Errors
+/// As [`again_failed`].
+pub async fn play_again(
+    setup: &v1::TournamentSetup,
+    game: &v1::GameAssignment,
+    builtin: Builtin,
+    binaries: Arc<Programs>,
+) -> Outcome<Played> {
+    try_play(setup, game, builtin, binaries, again_failed).await
+}
+
+/// The failure of a replay or rerun of a game. A package of rules that fails or does not allow the
+/// game refutes that it can be replayed. One that does not start here shows nothing.
+#[must_use]
+pub fn again_failed(error: PlayError) -> Failure {
+    match error {
+        PlayError::Replay(error) => Failure::differs(format!(
+            "the record cannot have happened by its rules: {error}"
+        )),
+        PlayError::Rules(failure) if failure.is_absence() => Failure::unreachable(format!(
+            "the package of the rules does not start here, so it is unknown whether it allows the \
+             game: {failure}"
+        )),
+        PlayError::Rules(failure) => Failure::differs(format!(
+            "the game cannot be played again, and no agent is at fault: {failure}"
+        )),
+        other => Failure::failed(other),
+    }
+}
+
+async fn try_play(
+    setup: &v1::TournamentSetup,
+    game: &v1::GameAssignment,
+    builtin: Builtin,
+    binaries: Arc<Programs>,
+    failure_of: impl FnOnce(PlayError) -> Failure,
+) -> Outcome<Played> {
     let mut options = AgentOptions::of_executable(std::env::current_exe()?).confined();
     options.builtin = builtin.into();
     let mut interrupt = Interrupt::listen()?;
     let played = play_one(setup.clone(), game.clone(), binaries, options);
     tokio::select! {
-        played = played => played.map_err(Failure::failed),
+        played = played => played.map_err(failure_of),
         () = interrupt.asked() => Err(Failure::new(
             Kind::Interrupted,
             "stopped; unfinished games are not stored, and the same command starts this one again",
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arena_worker::rules::{RulesCause, RulesFailure};
+
+    use super::*;
+
+    #[test]
+    fn failing_rules_refute_a_replay_unless_they_do_not_start() {
+        for (cause, kind) in [
+            (RulesCause::Host, Kind::Unreachable),
+            (RulesCause::Start, Kind::Unreachable),
+            (RulesCause::Answer, Kind::Differs),
+            (RulesCause::Bounds, Kind::Differs),
+            (RulesCause::Length, Kind::Differs),
+            (RulesCause::Purity, Kind::Differs),
+        ] {
+            let failure = again_failed(PlayError::Rules(RulesFailure {
+                cause,
+                message: "ruleset pig: KeyError".to_owned(),
+                question: String::new(),
+                output: String::new(),
+            }));
+            assert_eq!(failure.kind(), kind, "{cause:?}");
+            assert!(failure.to_string().ends_with("ruleset pig: KeyError"));
+        }
+        let other = again_failed(PlayError::Void("no disk".to_owned()));
+        assert_eq!(other.kind(), Kind::Failed);
     }
 }

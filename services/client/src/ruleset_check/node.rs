@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 
 use arena_engine::{Game, Node, PerSeat, values};
+use serde::Serialize;
 
 use super::{Found, RulesetStep};
+use crate::check::Problem;
 
 /// Maximum length of a drawn board in bytes.
 const BOARD_BYTES_MAX: usize = 64 << 10;
@@ -24,11 +26,42 @@ pub(super) enum Next {
     End,
 }
 
+/// A problem at a position.
+pub(super) fn at<G: Game>(game: &G, state: &G::State, text: impl Into<String>) -> Problem {
+    Problem {
+        text: text.into(),
+        at: shown(game, state),
+        output: String::new(),
+    }
+}
+
+/// A position for people: what a package wrote, or else the board.
+pub(super) fn shown<G: Game>(game: &G, state: &G::State) -> String {
+    let mut bytes = Vec::new();
+    game.save(state, &mut bytes);
+    let is_text = |text: &&str| text.starts_with('{') && !text.contains(char::is_control);
+    if let Some(text) = std::str::from_utf8(&bytes).ok().filter(is_text) {
+        return format!("state {text}");
+    }
+    let mut board = String::new();
+    game.draw(state, &mut board);
+    let board = arena_model::printable(board.trim_end()).into_owned();
+    match board.is_empty() {
+        true => format!("the position with the bytes {}", hex::encode(&bytes)),
+        false => format!("the position\n{board}"),
+    }
+}
+
+/// A value as JSON.
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
 /// Checks a position.
 pub(super) fn check<G: Game>(game: &G, state: &G::State, label: &str, found: &mut Found) -> Next {
     let node = game.node(state);
     found.expect(RulesetStep::Purity, node == game.node(state), label, || {
-        format!("node differs between two calls in {state:?}")
+        at(game, state, "node differs between two calls")
     });
     let next = match node {
         Node::Decision(_) => check_decision(game, state, label, found),
@@ -46,14 +79,17 @@ pub(super) fn check<G: Game>(game: &G, state: &G::State, label: &str, found: &mu
         RulesetStep::Decisions,
         usize::from(seat) < game.seats(),
         label,
-        || format!("seat {seat} does not exist: {state:?}"),
+        || at(game, state, format!("seat {seat} does not exist")),
     );
     let reported = game.values(state);
     found.expect(
         RulesetStep::Values,
         are_values(game.seats(), &reported),
         label,
-        || format!("{reported:?} in {state:?}"),
+        || {
+            let reported = json(&&reported[..game.seats()]);
+            at(game, state, format!("the values are {reported}"))
+        },
     );
     check_position(game, state, label, found);
     let mut board = String::new();
@@ -63,7 +99,12 @@ pub(super) fn check<G: Game>(game: &G, state: &G::State, label: &str, found: &mu
         .all(|byte| byte == b'\n' || (b' '..=b'~').contains(&byte));
     let fits = !board.is_empty() && board.len() <= BOARD_BYTES_MAX;
     found.expect(RulesetStep::Board, is_text && fits, label, || {
-        format!("{board:?}")
+        let problem = match board.len() {
+            0 => "the board is empty".to_owned(),
+            bytes if bytes > BOARD_BYTES_MAX => format!("the board has {bytes} bytes"),
+            _ => format!("the board is {}", json(&board)),
+        };
+        at(game, state, problem)
     });
     next
 }
@@ -73,7 +114,8 @@ fn check_decision<G: Game>(game: &G, state: &G::State, label: &str, found: &mut 
     game.legal(state, &mut legal);
     game.legal(state, &mut again);
     found.expect(RulesetStep::Purity, legal == again, label, || {
-        format!("legal actions {legal:?}, then {again:?} in {state:?}")
+        let (legal, again) = (json(&legal), json(&again));
+        at(game, state, format!("legal actions {legal}, then {again}"))
     });
     let passes = game.pass().is_some_and(|pass| legal.contains(&pass));
     let are_ids = !legal.is_empty()
@@ -81,7 +123,7 @@ fn check_decision<G: Game>(game: &G, state: &G::State, label: &str, found: &mut 
         && legal.iter().all(|&id| id < IDS)
         && (!passes || legal.len() == 1);
     found.expect(RulesetStep::Decisions, are_ids, label, || {
-        format!("legal actions {legal:?} in {state:?}")
+        at(game, state, format!("legal actions {}", json(&legal)))
     });
     let name = |&action: &u16| {
         let mut name = String::new();
@@ -90,7 +132,7 @@ fn check_decision<G: Game>(game: &G, state: &G::State, label: &str, found: &mut 
     };
     let names: Vec<String> = legal.iter().map(name).collect();
     found.expect(RulesetStep::Decisions, are_notations(&names), label, || {
-        format!("notations {names:?} in {state:?}")
+        at(game, state, format!("notations {}", json(&names)))
     });
     match are_ids {
         true => Next::Event,
@@ -106,7 +148,8 @@ fn check_chance<G: Game>(game: &G, state: &G::State, label: &str, found: &mut Fo
         game.has_chance() && sum > 0 && u32::try_from(sum).is_ok() && weights.len() < IDS.into();
     found.expect(RulesetStep::Chance, are_weights, label, || {
         let says = game.has_chance();
-        format!("weights {weights:?}, has_chance {says} in {state:?}")
+        let problem = format!("weights {}, has_chance {says}", json(&weights));
+        at(game, state, problem)
     });
     let name = |outcome| {
         let mut name = String::new();
@@ -115,7 +158,7 @@ fn check_chance<G: Game>(game: &G, state: &G::State, label: &str, found: &mut Fo
     };
     let names: Vec<String> = (0..weights.len() as u16).map(name).collect();
     found.expect(RulesetStep::Chance, are_notations(&names), label, || {
-        format!("notations {names:?} in {state:?}")
+        at(game, state, format!("notations {}", json(&names)))
     });
     let mut reported = Vec::new();
     game.chance_values(state, &mut reported);
@@ -124,7 +167,9 @@ fn check_chance<G: Game>(game: &G, state: &G::State, label: &str, found: &mut Fo
             .iter()
             .all(|values| are_values(game.seats(), values));
     found.expect(RulesetStep::Chance, are_whole, label, || {
-        format!("values {reported:?} in {state:?}")
+        let seats = game.seats();
+        let reported: Vec<&[i64]> = reported.iter().map(|values| &values[..seats]).collect();
+        at(game, state, format!("values {}", json(&reported)))
     });
     match are_weights {
         true => Next::Event,
@@ -140,7 +185,7 @@ fn check_ranks<G: Game>(game: &G, state: &G::State, label: &str, found: &mut Fou
         .iter()
         .all(|&rank| usize::from(rank) == ahead(rank) + 1);
     found.expect(RulesetStep::Ranks, are_ranks, label, || {
-        format!("ranks {ranks:?} in {state:?}")
+        at(game, state, format!("ranks {}", json(&ranks)))
     });
     let (reported, due) = (
         game.values(state),
@@ -148,7 +193,8 @@ fn check_ranks<G: Game>(game: &G, state: &G::State, label: &str, found: &mut Fou
     );
     let are_due = reported[..game.seats()] == due[..game.seats()];
     found.expect(RulesetStep::Ranks, are_due || !are_ranks, label, || {
-        format!("values {reported:?} for ranks {ranks:?} in {state:?}")
+        let (reported, ranks) = (json(&&reported[..game.seats()]), json(&ranks));
+        at(game, state, format!("values {reported} for ranks {ranks}"))
     });
 }
 
@@ -157,7 +203,7 @@ fn check_position<G: Game>(game: &G, state: &G::State, label: &str, found: &mut 
     game.save(state, &mut bytes);
     game.save(state, &mut again);
     found.expect(RulesetStep::Purity, bytes == again, label, || {
-        format!("encode differs between two calls for {state:?}")
+        at(game, state, "encode differs between two calls")
     });
     let decoded = game.load(&bytes);
     found.expect(
@@ -165,8 +211,12 @@ fn check_position<G: Game>(game: &G, state: &G::State, label: &str, found: &mut 
         decoded.as_ref() == Ok(state),
         label,
         || match &decoded {
-            Ok(decoded) => format!("{state:?} comes back as {decoded:?}"),
-            Err(error) => format!("{state:?} is refused: {error}"),
+            Ok(decoded) => {
+                let mut problem = at(game, state, "decode returns another position");
+                problem.at += &format!("\ndecoded: {}", shown(game, decoded));
+                problem
+            }
+            Err(error) => at(game, state, format!("decode refuses the position: {error}")),
         },
     );
     found.bytes_most = found.bytes_most.max(bytes.len());

@@ -73,8 +73,8 @@ impl TournamentEntry {
         v1::Pause {
             kind: UNPLAYED.to_owned(),
             reason: format!(
-                "agents that never answered lost {unplayed} of {which} (more than {} %), most by \
-                 {agent}",
+                "agents lost {unplayed} of {which} before their first answer (more than {} %), most \
+                 by {agent}",
                 self.unplayed_limit() * 100.0
             ),
             advice: format!(

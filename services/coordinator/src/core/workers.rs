@@ -156,7 +156,7 @@ impl Core {
                  rulesets"
             )));
         }
-        if request.record_version < RECORD_VERSION {
+        if request.record_version != RECORD_VERSION {
             return Err(Error::WorkerOutdated {
                 name: request.name,
                 version: request.version,

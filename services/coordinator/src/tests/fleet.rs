@@ -173,7 +173,14 @@ async fn other_releases_may_not_join() {
         (join("0.0.9", 0), "old (version 0.0.9)"),
         (join("0.99.0", 99), "old (version 0.99.0)"),
         (join("", 99), "old (version unknown)"),
-        (join(env!("CARGO_PKG_VERSION"), 1), "writes records"),
+        (
+            join(env!("CARGO_PKG_VERSION"), 1),
+            "writes records of version 1, but this coordinator needs 2",
+        ),
+        (
+            join(env!("CARGO_PKG_VERSION"), 3),
+            "writes records of version 3, but this coordinator needs 2",
+        ),
     ];
     for (request, words) in cases {
         let answer = worker.client.join(request).await.map(|_| ());

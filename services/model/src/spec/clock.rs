@@ -4,6 +4,8 @@ use std::{fmt, str::FromStr, time::Duration};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::quoted;
+
 /// The time that a seat has for the moves that its agent is asked for. A move that is played without
 /// a question, because no other is legal, does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +111,7 @@ impl Serialize for Clock {
 
 impl<'de> Deserialize<'de> for Clock {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(from)?;
+        let text = quoted::deserialize(from, "a clock", "10s+0.1s", "40/60s")?;
         text.parse().map_err(serde::de::Error::custom)
     }
 }

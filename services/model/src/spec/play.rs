@@ -5,7 +5,7 @@ use std::time::Duration;
 use arena_engine::FaultPolicy;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{SpecError, clock::Clock};
+use super::{SpecError, clock::Clock, quoted};
 use crate::SandboxLevel;
 
 /// Default of [`Play::timing_margin`].
@@ -311,14 +311,14 @@ impl Play {
 
 /// Durations as people write them: `500ms`, `2s`, `1m 30s`.
 mod duration {
-    use super::{Deserialize, Deserializer, Duration, Serializer};
+    use super::{Deserializer, Duration, Serializer, quoted};
 
     pub(super) fn serialize<S: Serializer>(value: &Duration, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(&humantime::format_duration(*value))
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
-        let text = String::deserialize(from)?;
+        let text = quoted::deserialize(from, "a duration", "2s", "500ms")?;
         humantime::parse_duration(&text).map_err(|_| {
             serde::de::Error::custom(format!(
                 "\"{text}\" is not a duration; expected for example \"2s\" or \"500ms\""

@@ -111,7 +111,26 @@ fn invalid_spec_is_named() {
         ("[play]\nmove_timeout = \"2\"", "\"2\" is not a duration"),
         ("[play]\nmove_timeout = \"0s\"", "move_timeout must be from"),
         ("[play]\nclock = \"soon\"", "\"soon\" is not a clock"),
-        ("[play]\nclock = 10", "invalid type: integer"),
+        (
+            "[play]\nclock = 10",
+            "10 is a number; expected a clock in quotes, such as \"10s+0.1s\"",
+        ),
+        (
+            "[play]\nmove_timeout = 2",
+            "2 is a number; expected a duration in quotes, such as \"2s\"",
+        ),
+        (
+            "[play]\nmove_time = 0.5",
+            "0.5 is a number; expected a duration in quotes, such as \"2s\"",
+        ),
+        (
+            "[play]\ntiming_margin = 20",
+            "20 is a number; expected a duration in quotes, such as \"2s\"",
+        ),
+        (
+            "[play]\nmove_timeout = true",
+            "expected a duration in quotes, such as \"2s\"",
+        ),
         (
             "[play]\nclock = \"1s\"\nmove_time = \"1s\"",
             "clock and move_time exclude each other",

@@ -12,6 +12,7 @@ use std::{
 use arena_engine::FaultKind;
 use arena_model::error_line;
 use arena_sandbox::TreeLimit;
+use arena_telemetry::grpc_code;
 use arena_wire::{
     networks::{AgentNetworks, causes, is_of_agent},
     v1::{self, agent_setup},
@@ -324,8 +325,14 @@ fn with_reason(message: String, output: &str) -> String {
     }
 }
 
+/// The text of a status. Its code follows, unless it only says that there was an error.
 fn status_text(status: &Status) -> String {
-    format!("{:?} {:?}", status.code(), status.message())
+    let code = grpc_code(status.code() as i32);
+    match (status.code(), status.message()) {
+        (_, "") => format!("gRPC status {code}, without a text"),
+        (Code::Unknown | Code::Internal, text) => text.to_owned(),
+        (_, text) => format!("{text} (gRPC status {code})"),
+    }
 }
 
 /// True if the connection broke, as opposed to an answer with an error.
@@ -422,5 +429,28 @@ async fn connected(url: &str, networks: &AgentNetworks) -> Result<Channel, Strin
         Ok(Ok(other)) => Err(format!("its health check answers {}", other.as_str_name())),
         Ok(Err(status)) => Err(status_text(&status)),
         Err(_) => Err(format!("no answer within {HEALTH_TIMEOUT:?}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_an_agent_is_shown_plainly() {
+        for (status, expected) in [
+            (
+                Status::unknown("RuntimeError: \"no\""),
+                "RuntimeError: \"no\"",
+            ),
+            (Status::internal("KeyError: 'a'"), "KeyError: 'a'"),
+            (
+                Status::invalid_argument("no such bot"),
+                "no such bot (gRPC status INVALID_ARGUMENT)",
+            ),
+            (Status::unknown(""), "gRPC status UNKNOWN, without a text"),
+        ] {
+            assert_eq!(status_text(&status), expected);
+        }
     }
 }

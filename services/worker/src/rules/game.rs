@@ -150,7 +150,8 @@ impl PackageGame {
     }
 
     /// The node of an answer.
-    fn read(&self, answer: Result<Answer, RulesFailure>) -> Place {
+    fn read(&self, ask: &Ask<'_>) -> Place {
+        let answer = self.0.service.ask(&self.0.line, ask);
         let inner = &*self.0;
         let problem = match answer {
             Ok(Answer::Node(message)) => match Known::new(*message, &inner.rules, inner.seats) {
@@ -160,7 +161,7 @@ impl PackageGame {
             Ok(Answer::Drawing(_)) => "a drawing instead of a node".to_owned(),
             Err(failure) => return Place::Failed(failure),
         };
-        let failure = RulesFailure::new(RulesCause::Bounds, problem);
+        let failure = RulesFailure::new(RulesCause::Bounds, problem).asked(ask);
         Place::Failed(inner.service.refuse(failure))
     }
 
@@ -174,7 +175,7 @@ impl PackageGame {
             Some(event) => Ask::Apply { state, event },
             None => Ask::Look { state },
         };
-        let place = self.read(self.0.service.ask(&self.0.line, &ask));
+        let place = self.read(&ask);
         if let Place::Known(known) = &place {
             lock(&self.0.cache).add(key, known.clone());
         }
@@ -201,6 +202,8 @@ impl PackageGame {
             true => {
                 let problem = format!("a game has more than {most} events");
                 let failure = RulesFailure::new(RulesCause::Length, problem);
+                let state = &known.state;
+                let failure = failure.asked(&Ask::Apply { state, event });
                 Place::Failed(self.0.service.refuse(failure))
             }
             false => self.find(&known.state, Some(event)),
@@ -266,8 +269,8 @@ impl Game for PackageGame {
     }
 
     fn initial(&self) -> PackageState {
-        let ask = || self.read(self.0.service.ask(&self.0.line, &Ask::Initial));
-        Self::start(self.0.initial.get_or_init(ask).clone())
+        let first = || self.read(&Ask::Initial);
+        Self::start(self.0.initial.get_or_init(first).clone())
     }
 
     fn node(&self, state: &PackageState) -> Node {

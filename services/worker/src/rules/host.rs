@@ -23,6 +23,7 @@ use tokio::{runtime::Builder, sync::mpsc::UnboundedSender, task::LocalSet, time}
 use super::{
     GameLine, PackageGame, RulesCause, RulesFailure, RulesService,
     messages::{Answer, Ask},
+    output::{end_of, place_of, with_last_line},
     process::{ProcessError, RulesProcess},
 };
 use crate::{
@@ -242,8 +243,10 @@ impl RulesHost {
         if failure.cause == RulesCause::Host {
             return failure;
         }
-        let message = format!("ruleset {}: {}", self.name, failure.message);
-        let named = RulesFailure::new(failure.cause, message);
+        let named = RulesFailure {
+            message: format!("ruleset {}: {}", self.name, failure.message),
+            ..failure
+        };
         lock(&self.failure).get_or_insert(named).clone()
     }
 
@@ -312,11 +315,19 @@ impl RulesHost {
                 "two processes describe themselves differently",
             )),
             Err(error) => {
-                let failure = self.failure_of(error, &process);
-                let message = format!("it did not describe itself: {failure}");
-                Err(RulesFailure::new(RulesCause::Start, message))
+                let failure = self.failure_of(&error, &process);
+                Err(RulesFailure {
+                    cause: RulesCause::Start,
+                    message: format!("the package did not describe itself: {}", failure.message),
+                    ..failure
+                })
             }
         }
+    }
+
+    /// True if every call is asked of two processes.
+    fn is_check(&self) -> bool {
+        self.compared.load(Ordering::Relaxed) == 1
     }
 
     fn put_back(&self, process: RulesProcess) {
@@ -338,16 +349,20 @@ impl RulesHost {
         self.freed.notify_one();
     }
 
-    fn failure_of(&self, error: ProcessError, process: &RulesProcess) -> RulesFailure {
-        let mut message = match (&error, process.exit()) {
+    fn failure_of(&self, error: &ProcessError, process: &RulesProcess) -> RulesFailure {
+        let message = match (error, process.exit()) {
             (ProcessError::Closed, Some(exit)) => exit.to_string(),
             _ => error.to_string(),
         };
-        let tail = process.tail();
-        if let Some(last) = tail.lines().rev().find(|line| !line.trim().is_empty()) {
-            message = format!("{message}; its last output: {}", last.trim());
+        let tail = process.tail(error);
+        let message = match (error, place_of(&tail)) {
+            (ProcessError::Reported(_), Some(place)) => format!("{message} ({place})"),
+            _ => with_last_line(message, &tail),
+        };
+        RulesFailure {
+            output: end_of(&tail),
+            ..RulesFailure::new(RulesCause::Answer, message)
         }
-        RulesFailure::new(RulesCause::Answer, message)
     }
 
     /// Asks a process, and a fresh one if it ends or does not answer. Also returns the process.
@@ -361,17 +376,21 @@ impl RulesHost {
             Ok(answer) => return Ok((answer, process)),
             Err(error) => error,
         };
-        let failure = self.failure_of(error, &process);
+        let failure = self.failure_of(&error, &process).asked(ask);
         self.end(process);
         if self.failure().is_some() {
             return Err(failure);
         }
-        tracing::warn!(ruleset = self.name, "{failure}; asking another process");
+        match self.is_check() {
+            // The check prints the failure.
+            true => tracing::debug!(ruleset = self.name, "{failure}; asking another process"),
+            false => tracing::warn!(ruleset = self.name, "{failure}; asking another process"),
+        }
         let mut fresh = self.take(true)?;
         match fresh.ask(game, ask) {
             Ok(answer) => Ok((answer, fresh)),
             Err(error) => {
-                let failure = self.failure_of(error, &fresh);
+                let failure = self.failure_of(&error, &fresh).asked(ask);
                 self.end(fresh);
                 Err(failure)
             }
@@ -393,7 +412,7 @@ impl RulesHost {
             self.put_back(process);
             let (again, mut other) = again?;
             let mut repeated = None;
-            if again == answer && self.compared.load(Ordering::Relaxed) == 1 {
+            if again == answer && self.is_check() {
                 // Rules that remember their questions answer another time differently. So the processes
                 // are not asked equally often.
                 let (third, process) = self.ask_one(other, game, ask)?;
@@ -401,22 +420,12 @@ impl RulesHost {
             }
             self.put_back(other);
             if repeated.is_some_and(|repeated| repeated != answer) {
-                return Err(RulesFailure::new(
-                    RulesCause::Purity,
-                    format!(
-                        "the same question is answered differently when it is asked again: {}",
-                        shown(ask)
-                    ),
-                ));
+                let problem = "the same question is answered differently when it is asked again";
+                return Err(impure(problem, ask));
             }
             if again != answer {
-                return Err(RulesFailure::new(
-                    RulesCause::Purity,
-                    format!(
-                        "two processes answer the same question differently: {}",
-                        shown(ask)
-                    ),
-                ));
+                let problem = "two processes answer the same question differently";
+                return Err(impure(problem, ask));
             }
         } else {
             self.put_back(process);
@@ -425,15 +434,8 @@ impl RulesHost {
     }
 }
 
-/// A question, for people.
-fn shown(ask: &Ask<'_>) -> String {
-    let of = |state: &str| state.chars().take(200).collect::<String>();
-    match ask {
-        Ask::Initial => "the first node".to_owned(),
-        Ask::Apply { state, event } => format!("event {event} in state {:?}", of(state)),
-        Ask::Look { state } => format!("state {:?}", of(state)),
-        Ask::Draw { state } => format!("the drawing of state {:?}", of(state)),
-    }
+fn impure(problem: &str, ask: &Ask<'_>) -> RulesFailure {
+    RulesFailure::new(RulesCause::Purity, format!("{problem}: {ask}")).asked(ask)
 }
 
 async fn start(supervisor: &Supervisor, launch: &Launch) -> Started {
@@ -442,10 +444,10 @@ async fn start(supervisor: &Supervisor, launch: &Launch) -> Started {
         .map(RulesProcess::new)
         .map_err(|(error, tail)| match error {
             StartError::Ours { .. } => RulesFailure::new(RulesCause::Host, error.to_string()),
-            _ => RulesFailure::new(
-                RulesCause::Start,
-                format!("{error}\n{tail}").trim().to_owned(),
-            ),
+            _ => RulesFailure {
+                output: end_of(&tail),
+                ..RulesFailure::new(RulesCause::Start, with_last_line(error.to_string(), &tail))
+            },
         })
 }
 

@@ -176,6 +176,10 @@ fn check_events(
         Node::Chance(_) => "outcomes",
         _ => "legal actions",
     };
+    if count == 0 && matches!(node, Node::Decision(_)) {
+        let advice = "give the player a move, such as a pass, or end the game";
+        return Err(format!("a node has 0 legal actions: {advice}"));
+    }
     if count == 0 || count > IDS {
         return Err(format!("a node has {count} {what}, not 1 to {IDS}"));
     }

@@ -1,5 +1,7 @@
 //! The messages of the protocol for rules. `services/games/PROTOCOL.md` describes all fields.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -14,6 +16,28 @@ pub(crate) enum Ask<'a> {
     Look { state: &'a str },
     /// The board as text and as SVG.
     Draw { state: &'a str },
+}
+
+/// Characters of a state that are shown.
+const SHOWN: usize = 1000;
+
+/// The question for people, with its state as the rules wrote it.
+impl fmt::Display for Ask<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = |state: &str| {
+            let mut shown: String = state.chars().take(SHOWN).collect();
+            if shown.len() < state.len() {
+                shown.push('…');
+            }
+            shown
+        };
+        match self {
+            Self::Initial => f.write_str("the first state"),
+            Self::Apply { state, event } => write!(f, "event {event} in state {}", of(state)),
+            Self::Look { state } => write!(f, "state {}", of(state)),
+            Self::Draw { state } => write!(f, "the drawing of state {}", of(state)),
+        }
+    }
 }
 
 #[derive(Serialize)]

@@ -22,11 +22,14 @@ use serde::Deserialize;
 use super::{
     GameLine,
     messages::{Answer, Ask, Drawing, Response},
+    output::wrong_field,
 };
 use crate::supervise::{Exit, Guarded};
 
 /// Maximum time of an answer. A lease has a deadline of 10 s.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(4);
+/// Maximum time for output to arrive that was printed before an error was answered.
+const OUTPUT_TIMEOUT: Duration = Duration::from_millis(300);
 /// Maximum bytes of a line.
 const LINE_BYTES_MAX: usize = 4 << 20;
 /// Maximum bytes of output that is no message.
@@ -65,7 +68,7 @@ pub(super) enum ProcessError {
     #[error("it did not answer in time")]
     Late,
     /// Its answer is not what the protocol says.
-    #[error("garbled: {0}")]
+    #[error("an answer does not follow the protocol: {0}")]
     Garbled(String),
     /// It answered with an error.
     #[error("the rules report an error: {0}")]
@@ -105,9 +108,19 @@ impl RulesProcess {
         self.guarded.flood().or_else(|| self.guarded.exit())
     }
 
-    /// The end of its standard error.
-    pub(super) fn tail(&self) -> String {
-        self.guarded.output().tail()
+    /// The end of its standard error. After an error that it answered, waits for what it printed
+    /// before.
+    pub(super) fn tail(&self, error: &ProcessError) -> String {
+        let tail = || self.guarded.output().tail();
+        if let ProcessError::Reported(message) = error
+            && let Some(last) = message.lines().last()
+        {
+            let deadline = Instant::now() + OUTPUT_TIMEOUT;
+            while !tail().contains(last) && Instant::now() < deadline {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+        tail()
     }
 
     /// Its description, as it is. It has this time to start.
@@ -186,8 +199,11 @@ impl RulesProcess {
     ) -> Result<Answer, ProcessError> {
         loop {
             let line = self.read_line(deadline)?;
-            let response = serde_json::from_slice(&line)
-                .map_err(|error| ProcessError::Garbled(format!("{error} in {}", short(&line))))?;
+            let response = serde_json::from_slice(&line).map_err(|error| {
+                let problem = wrong_field(&line);
+                let problem = problem.unwrap_or_else(|| format!("{error} in {}", short(&line)));
+                ProcessError::Garbled(problem)
+            })?;
             if let Response::Error { message } = response {
                 return Err(ProcessError::Reported(message));
             }

@@ -4,6 +4,7 @@
 use std::{future::Future, path::PathBuf, rc::Rc, sync::Arc, time::Duration};
 
 use arena_access::{Connection, tls_advice};
+use arena_telemetry::grpc_code;
 use arena_wire::networks::causes;
 use arena_wire::{
     reasons,
@@ -229,7 +230,9 @@ pub(super) fn problem(status: &Status) -> String {
                 None => causes,
             }
         }
-        None if text.is_empty() => format!("{:?}", status.code()),
+        None if text.is_empty() => {
+            format!("gRPC status {}", grpc_code(status.code() as i32))
+        }
         None => text.to_owned(),
     }
 }

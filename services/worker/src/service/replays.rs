@@ -308,7 +308,7 @@ fn replay_some(
         };
         let failure = context.rules_failure();
         let has_failed = failure.is_some();
-        if let Some(RulesFailure { cause, message }) = &failure {
+        if let Some(RulesFailure { cause, message, .. }) = &failure {
             let is_of_rules = *cause == RulesCause::Purity;
             // Else this machine lacks something.
             if is_of_rules || matches!(cause, RulesCause::Host | RulesCause::Start) {

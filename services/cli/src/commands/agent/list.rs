@@ -93,7 +93,8 @@ fn row(agent: &v1::Agent) -> (Vec<String>, serde_json::Value) {
         agent.version.clone(),
         reached(agent),
         match any {
-            true => "any".to_owned(),
+            true if matches!(agent.source, Some(Source::Native(_))) => "all rulesets".to_owned(),
+            true => "all, as it names none".to_owned(),
             false => rulesets.sorted_unstable().dedup().join(" "),
         },
         bots.iter().map(|bot| &bot.name).join(" "),

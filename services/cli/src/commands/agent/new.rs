@@ -41,15 +41,15 @@ impl NewArgs {
     pub(crate) async fn run(self) -> Outcome {
         let kit = kit(&self.lang)?;
         let name = self.name.as_ref().map(ToString::to_string);
-        let made = make_folder(&self.folder, kit, TEMPLATE_NAME, name)?;
-        let (name, folder, shown) = (made.name, made.quoted, self.folder.display());
-        let given = self.folder.file_name().unwrap_or_default();
-        if self.name.is_none() && !given.is_empty() && given != OsStr::new(&name) {
+        let made = make_folder(&self.folder, kit, &AGENT, name)?;
+        if self.name.is_none() && made.is_renamed {
             output::note(format!(
-                "the agent is called {name}, because names have lower-case letters, digits and dashes; \
-                 --name chooses another name"
+                "the agent is called {}, because names have lower-case letters, digits and dashes; \
+                 --name chooses another name",
+                made.name
             ));
         }
+        let (name, folder, shown) = (made.name, made.quoted, self.folder.display());
         let check = match &*folder {
             "." => "./check".to_owned(),
             folder => format!("(cd {folder} && ./check)"),
@@ -63,24 +63,59 @@ impl NewArgs {
     }
 }
 
+/// What a folder is made for.
+pub(crate) struct Named {
+    /// With its article, for messages.
+    pub(crate) what: &'static str,
+    /// Its name in the files of the kit.
+    pub(crate) template: &'static str,
+    /// What a name gets that would begin with a digit and must not.
+    pub(crate) before_digit: &'static str,
+    /// Maximum bytes of a name.
+    pub(crate) bytes_max: usize,
+    /// True if Arena has this name itself.
+    pub(crate) is_taken: fn(&str) -> bool,
+    /// How to choose another name.
+    pub(crate) advice: &'static str,
+}
+
+const AGENT: Named = Named {
+    what: "an agent",
+    template: TEMPLATE_NAME,
+    before_digit: "",
+    bytes_max: 63,
+    is_taken: |name| {
+        let is_ruleset = arena_games::ruleset(name).is_ok();
+        name == arena_model::PERSON || arena_agents::bot_info(name).is_ok() || is_ruleset
+    },
+    advice: "choose another one with --name",
+};
+
 /// A folder that was made.
 pub(crate) struct Made {
     pub(crate) name: String,
+    /// True if the name is not that of the folder, which is no valid name.
+    pub(crate) is_renamed: bool,
     /// The path of the folder as a word of a shell.
     pub(crate) quoted: String,
 }
 
 /// Makes a folder with the files of a kit, and puts the name of the folder, or the given one, in the
-/// place of `template`.
+/// place of the template's.
+///
+/// # Errors
+/// If the folder has files, or the name is taken. Then nothing is made.
 pub(crate) fn make_folder(
     folder: &Path,
     kit: &Kit,
-    template: &str,
+    named: &Named,
     name: Option<String>,
 ) -> Outcome<Made> {
     let shown = folder.display();
-    let unusable =
-        |problem: &str| Failure::usage(format!("cannot make an agent in {shown}: {problem}"));
+    let unusable = |problem: &str| {
+        let what = named.what;
+        Failure::usage(format!("cannot make {what} in {shown}: {problem}"))
+    };
     match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
         Ok(true) => {}
         Ok(false) => {
@@ -93,18 +128,21 @@ pub(crate) fn make_folder(
         }
         Err(error) => return Err(unusable(&error.to_string())),
     }
-    fs::create_dir_all(folder).map_err(|error| unusable(&error.to_string()))?;
-    let name = match name {
-        Some(name) => name,
-        // A path such as `.` has no name.
-        None => name_of(folder.canonicalize()?.file_name()),
+    // A path such as `.` has no name. A new folder has the last part of its path.
+    let given = match folder.canonicalize() {
+        Ok(whole) => whole.file_name().map(OsStr::to_owned),
+        Err(_) => folder.file_name().map(OsStr::to_owned),
     };
-    let is_ruleset = arena_games::ruleset(&name).is_ok();
-    if name == arena_model::PERSON || arena_agents::bot_info(&name).is_ok() || is_ruleset {
+    let given = given.unwrap_or_default();
+    let name = name.unwrap_or_else(|| name_of(&given, named));
+    if (named.is_taken)(&name) {
         return Err(unusable(&format!(
-            "the name \"{name}\" is taken by Arena; choose another one with --name"
+            "the name \"{name}\" is taken by Arena; {}",
+            named.advice
         )));
     }
+    fs::create_dir_all(folder).map_err(|error| unusable(&error.to_string()))?;
+    let template = named.template;
     for file in kit.files {
         let path = folder.join(file.path);
         let text = file.text.replace(template, &name);
@@ -112,8 +150,11 @@ pub(crate) fn make_folder(
             Failure::failed(format!("cannot write {}: {error}", path.display()))
         })?;
     }
-    let quoted = quoted(&shown.to_string());
-    Ok(Made { name, quoted })
+    Ok(Made {
+        is_renamed: !given.is_empty() && given != OsStr::new(&name),
+        quoted: quoted(&shown.to_string()),
+        name,
+    })
 }
 
 /// The kit of a language.
@@ -136,14 +177,17 @@ fn kit(lang: &str) -> Outcome<&'static Kit> {
     })
 }
 
-/// The valid name of an agent that is most similar to the name of a folder.
-fn name_of(folder: Option<&OsStr>) -> String {
-    let text = folder.unwrap_or_default().to_string_lossy().to_lowercase();
+/// The valid name that is most similar to the name of a folder.
+fn name_of(folder: &OsStr, named: &Named) -> String {
+    let text = folder.to_string_lossy().to_lowercase();
     let words = text.split(|letter: char| !letter.is_ascii_alphanumeric());
-    let name = words.filter(|word| !word.is_empty()).join("-");
-    let name = name[..name.len().min(63)].trim_end_matches('-');
+    let mut name = words.filter(|word| !word.is_empty()).join("-");
+    if name.starts_with(|first: char| first.is_ascii_digit()) {
+        name.insert_str(0, named.before_digit);
+    }
+    let name = name[..name.len().min(named.bytes_max)].trim_end_matches('-');
     match name {
-        "" => TEMPLATE_NAME.to_owned(),
+        "" => named.template.to_owned(),
         name => name.to_owned(),
     }
 }
@@ -187,7 +231,7 @@ mod tests {
             ("", "my-agent"),
             (&"ab".repeat(40), &"ab".repeat(40)[..63]),
         ] {
-            assert_eq!(name_of(Some(folder.as_ref())), name);
+            assert_eq!(name_of(folder.as_ref(), &AGENT), name);
             let _: AgentName = name.parse().expect("a valid name");
         }
     }

@@ -13,12 +13,14 @@ use arena_model::{
     spec::GamePlay,
 };
 use arena_wire::{convert, v1};
+use arena_worker::{AgentOptions, verify_record};
 use clap::Args;
 use tonic::Code;
 
-use arena_client::rerun::{Played, Programs, Text, compare, play, texts};
+use arena_client::rerun::{Played, Programs, Text, again_failed, compare, play_again, texts};
 
-use super::{fetch, show::seat_name};
+use super::{fetch, in_game, show::seat_name};
+use crate::commands::rulesets::registered;
 use crate::{
     access::{Access, AccessArgs, Client},
     failure::{Failure, Outcome},
@@ -39,7 +41,7 @@ pub(crate) struct RerunArgs {
 
     /// With --file: the file of a registered agent, or the URL of an endpoint; may be
     /// repeated. Arena looks up other packages by SHA-256 in --data (./arena-data) or
-    /// --coordinator
+    /// --coordinator, also those of rulesets
     #[arg(long = "agent", value_name = "NAME=PATH", requires = "file")]
     agents: Vec<String>,
 
@@ -59,8 +61,10 @@ pub(crate) struct RerunArgs {
 struct Before<'a> {
     id: &'a str,
     stored: &'a GameRecord,
-    /// True if its moves are not stored.
+    /// True if only its hash can be compared.
     hash_only: bool,
+    /// Why, if so.
+    why_hash: &'static str,
 }
 
 impl RerunArgs {
@@ -74,8 +78,8 @@ impl RerunArgs {
         if !self.needs_packages(&texts) || !self.access.leads_somewhere() {
             return self.rerun_texts(&texts, None).await;
         }
-        let access = self.access.open().await?;
-        let outcome = self.rerun_texts(&texts, Some(&access)).await;
+        let mut access = self.access.open().await?;
+        let outcome = self.rerun_texts(&texts, Some(&mut access)).await;
         outcome.and(access.close().await)
     }
 
@@ -89,6 +93,9 @@ impl RerunArgs {
             // An unreadable record is reported when it is played.
             let parsed = ParsedRecord::parse(&text.text).ok();
             parsed.is_some_and(|parsed| {
+                if parsed.rules_digest().is_some() {
+                    return true;
+                }
                 let agents = parsed.setup().map_or(&[][..], |(agents, _)| agents);
                 let mut seats = parsed.seats().iter().zip(agents);
                 seats.any(|(name, agent)| agent.program == Program::Package && !is_given(name))
@@ -96,18 +103,30 @@ impl RerunArgs {
         })
     }
 
-    async fn rerun_texts(&self, texts: &[Text], access: Option<&Access>) -> Outcome {
-        let programs = Programs::new(&self.agents, access)?;
+    async fn rerun_texts(&self, texts: &[Text], mut access: Option<&mut Access>) -> Outcome {
+        let programs = Programs::new(&self.agents, access.as_deref())?;
         for text in texts {
-            let game = Game::read(text, &programs).await?;
+            let client = access.as_deref_mut().map(|access| &mut access.client);
+            let game = Game::read(text, &programs, client).await?;
             let before = Before {
                 id: game.parsed.game_id(),
                 stored: &game.stored,
-                hash_only: !game.parsed.has_events(),
+                hash_only: !game.has_events(),
+                why_hash: match game.parsed.has_events() {
+                    true => "a line does not contain the states of a package's game",
+                    false => "the line has no moves",
+                },
             };
             let (setup, assignment) = (&game.setup, &game.assignment);
-            let again = async || play(setup, assignment, self.builtin, programs.clone()).await;
-            self.compare(&before, &game.rules, setup, again).await?;
+            let again =
+                async || play_again(setup, assignment, self.builtin, programs.clone()).await;
+            let again = async || {
+                again()
+                    .await
+                    .map_err(|failure| in_game(before.id, &failure))
+            };
+            self.compare(&before, &game.rules, setup, &programs, again)
+                .await?;
         }
         Ok(())
     }
@@ -128,9 +147,12 @@ impl RerunArgs {
             id,
             stored: &stored,
             hash_only,
+            why_hash: "the tournament stores no moves (records = \"hash\")",
         };
-        let again = async || play(&setup, &assignment, self.builtin, programs.clone()).await;
-        self.compare(&before, &rules, &setup, again).await
+        let again = async || play_again(&setup, &assignment, self.builtin, programs.clone()).await;
+        let again = async || again().await.map_err(|failure| in_game(id, &failure));
+        self.compare(&before, &rules, &setup, &programs, again)
+            .await
     }
 
     /// Plays a game again, prints the result, and fails if it differs from the original.
@@ -139,6 +161,7 @@ impl RerunArgs {
         before: &Before<'_>,
         rules: &TournamentRecords,
         setup: &v1::TournamentSetup,
+        programs: &Programs,
         play: impl AsyncFn() -> Outcome<Played>,
     ) -> Outcome {
         let (id, stored) = (before.id, before.stored);
@@ -160,11 +183,17 @@ impl RerunArgs {
             return Ok(());
         }
         before.check_reached(setup, &again)?;
+        // A package that does not allow the recorded game is at fault itself.
+        if setup.rules.is_some() && !before.hash_only {
+            let options = AgentOptions::of_executable(std::env::current_exe()?).confined();
+            let verified = verify_record(setup.clone(), stored, programs, &options).await;
+            verified.map_err(|error| in_game(id, &again_failed(error)))?;
+        }
         // A third game shows whether the agent changed or is non-deterministic.
         let third = play().await?;
         let stable = third.record == again.record;
         let why = if before.hash_only {
-            compare::explain_hashes(setup, stored, &again.record, stable)
+            compare::explain_hashes(before.why_hash, setup, stored, &again.record, stable)
         } else {
             compare::explain(rules, setup, stored, &again.record, stable)
         };
@@ -262,7 +291,13 @@ struct Game {
 }
 
 impl Game {
-    async fn read(text: &Text, programs: &Programs) -> Outcome<Self> {
+    /// True if its moves can be compared. A line names the moves of a package, and not their ids.
+    fn has_events(&self) -> bool {
+        self.parsed.has_events() && self.parsed.rules_digest().is_none()
+    }
+
+    /// Reads a line. `client` is a store that may have the package of its rules.
+    async fn read(text: &Text, programs: &Programs, client: Option<&mut Client>) -> Outcome<Self> {
         let place = &text.place;
         let differs = |error: &dyn std::fmt::Display| Failure::differs(format!("{place}: {error}"));
         let usage = |error: &dyn std::fmt::Display| Failure::usage(format!("{place}: {error}"));
@@ -275,12 +310,25 @@ impl Game {
             )));
         };
         let mut setup = setup(&parsed, play);
+        if let Some(digest) = parsed.rules_digest() {
+            let Some(client) = client else {
+                let (name, content) = (parsed.ruleset(), digest.get(..12).unwrap_or(digest));
+                return Err(usage(&format!(
+                    "the rules of {name} are a package with the content {content}: name a store \
+                     where it is registered with --data or --coordinator"
+                )));
+            };
+            let rules = registered::of_content(client, parsed.ruleset(), digest).await;
+            setup.rules = Some(rules.map_err(|failure| usage(&failure))?);
+        }
         let rules = TournamentRecords::new(&setup).map_err(|failure| usage(&failure))?;
-        let stored = if parsed.has_events() {
+        let stored = if parsed.has_events() && parsed.rules_digest().is_none() {
             let verified = parsed.verify(&*rules.game);
             verified.map_err(|error| differs(&error))?.1
         } else {
-            check_opening(&parsed, &*rules.game).map_err(|error| differs(&error))?;
+            if rules.game.has_rules() {
+                check_opening(&parsed, &*rules.game).map_err(|error| differs(&error))?;
+            }
             let mut stated = parsed.stated_result();
             hex::decode_to_slice(parsed.stated_hash(), &mut stated.hash)
                 .map_err(|error| differs(&format!("\"hash\": {error}")))?;
@@ -346,8 +394,11 @@ fn check_native(rules: &TournamentRecords, name: &str, agent: &RecordAgent) -> O
     }
     let header = &rules.header;
     let (bot, own, seats) = (&agent.bot, &agent.options, rules.game.seats());
-    arena_agents::check(bot, own, &header.ruleset, &header.options, seats)
-        .map_err(|error| Failure::usage(format!("agent {name}: {error}")))?;
+    // A worker checks bots for the rules of a package.
+    if header.rules_digest.is_none() {
+        arena_agents::check(bot, own, &header.ruleset, &header.options, seats)
+            .map_err(|error| Failure::usage(format!("agent {name}: {error}")))?;
+    }
     let own = arena_agents::serve::describe().version;
     if agent.version != own {
         note(format!(

@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use arena_client::{rules::Rules, ruleset_check};
+use arena_client::{
+    rules::{PackageFailure, Rules},
+    ruleset_check,
+};
 use arena_report::units;
 use clap::Args;
 use serde_json::json;
@@ -75,17 +78,21 @@ impl CheckArgs {
         let (name, folder) = (&self.ruleset, tempfile::tempdir()?);
         let fetched = registered::fetch(self.access.clone(), name, unknown, folder.path());
         let (file, binary) = fetched.await?;
-        self.check_package(name, &Rules::of_fetched(name, file, binary, true)?)
+        self.check_package(name, Rules::of_fetched(name, file, binary, true))
     }
 
     fn check_path(&self, path: &Path) -> Outcome {
         let name = name_of(path);
-        let rules = Rules::of_path(&name, path.to_owned(), self.args.clone(), true)?;
-        self.check_package(&name, &rules)
+        let rules = Rules::of_path(&name, path.to_owned(), self.args.clone(), true);
+        self.check_package(&name, rules)
     }
 
-    fn check_package(&self, name: &str, rules: &Rules) -> Outcome {
-        let report = ruleset_check::check(rules, self.games.unwrap_or(100))?;
+    fn check_package(&self, name: &str, rules: Result<Rules, PackageFailure>) -> Outcome {
+        let report = match rules {
+            Ok(rules) => ruleset_check::check(&rules, self.games.unwrap_or(100))?,
+            Err(PackageFailure::Rules(failure)) => ruleset_check::report_start(name, failure),
+            Err(unusable) => return Err(unusable.into()),
+        };
         self.print(name, &report)
     }
 

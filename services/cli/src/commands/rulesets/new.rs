@@ -5,13 +5,19 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::{
-    commands::agent::new::{Kit, KitFile, make_folder},
+    commands::agent::new::{Kit, KitFile, Named, make_folder},
     failure::{Failure, Outcome},
     output,
 };
 
-/// The name of the game in the files.
-const TEMPLATE_NAME: &str = "my-game";
+const RULES: Named = Named {
+    what: "rules",
+    template: "my-game",
+    before_digit: "game-",
+    bytes_max: 40,
+    is_taken: |name| arena_games::ruleset(name).is_ok(),
+    advice: "name the folder after your game, such as my-game",
+};
 
 macro_rules! file {
     ($path:literal) => {
@@ -61,7 +67,13 @@ impl NewArgs {
                 self.lang
             )));
         }
-        let made = make_folder(&self.folder, &PYTHON, TEMPLATE_NAME, None)?;
+        let made = make_folder(&self.folder, &PYTHON, &RULES, None)?;
+        if made.is_renamed {
+            output::note(format!(
+                "the ruleset is called {}, because names have lower-case letters, digits and dashes",
+                made.name
+            ));
+        }
         let (shown, name) = (self.folder.display(), made.name);
         let folder = made.quoted;
         output::write(&format!(

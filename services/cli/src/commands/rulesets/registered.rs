@@ -11,7 +11,7 @@ use super::{About, register::SHOWN};
 use crate::{
     access::{AccessArgs, Client},
     failure::{Failure, Outcome},
-    output,
+    output::{self, Format},
 };
 
 /// All registered rulesets.
@@ -26,6 +26,37 @@ pub(crate) async fn all(client: &mut Client) -> Outcome<Vec<v1::Ruleset>> {
             return Ok(all);
         }
         request.page_token = page.next_page_token;
+    }
+}
+
+/// The package of a registered ruleset with this content.
+///
+/// # Errors
+/// If there is none of this name, or it has another content.
+pub(crate) async fn of_content(
+    client: &mut Client,
+    name: &str,
+    digest: &str,
+) -> Outcome<v1::RulesPackage> {
+    let short = |digest: &str| digest.chars().take(SHOWN).collect::<String>();
+    let found = all(client).await?.into_iter().find(|it| it.name == name);
+    let rules = found.and_then(|found| found.rules);
+    let rules = rules.ok_or_else(|| {
+        Failure::usage(format!(
+            "the rules of {name} are a package with the content {}, and no ruleset of this name is \
+             registered there: register it with `arena rulesets register {name} --package PATH`",
+            short(digest)
+        ))
+    })?;
+    match rules.digest == digest {
+        true => Ok(rules),
+        false => Err(Failure::usage(format!(
+            "the game was played with the rules of {name} of the content {}, but the registered \
+             package has the content {}: register the former with --replace, or name another \
+             store",
+            short(digest),
+            short(&rules.digest)
+        ))),
     }
 }
 
@@ -81,6 +112,11 @@ pub(crate) async fn fetch(
 
 /// Prints what a package says of itself.
 pub(super) fn show(ruleset: &v1::Ruleset) -> Outcome {
+    show_as(ruleset, Format::Table)
+}
+
+/// As [`show`], in a format.
+pub(super) fn show_as(ruleset: &v1::Ruleset, format: Format) -> Outcome {
     let rules = ruleset.rules.clone().unwrap_or_default();
     let description = RulesDescription::parse(&rules.description).map_err(Failure::failed)?;
     let content: String = rules.digest.chars().take(SHOWN).collect();
@@ -93,9 +129,12 @@ pub(super) fn show(ruleset: &v1::Ruleset) -> Outcome {
         options: &options,
         presets: &presets,
     }
-    .print()?;
-    output::write(&format!(
-        "\npackage: content {content}, registered by {}\n",
-        ruleset.owner
-    ))
+    .print_as(format)?;
+    match format {
+        Format::Table => output::write(&format!(
+            "\npackage: content {content}, registered by {}\n",
+            ruleset.owner
+        )),
+        _ => Ok(()),
+    }
 }

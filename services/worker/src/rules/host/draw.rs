@@ -48,7 +48,7 @@ impl RulesHost {
             Err(error) => error,
         };
         let is_alive = matches!(error, ProcessError::Reported(_));
-        let failure = self.failure_of(error, &process);
+        let failure = self.failure_of(&error, &process);
         if is_alive {
             self.put_back(process);
         } else {

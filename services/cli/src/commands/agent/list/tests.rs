@@ -26,6 +26,27 @@ fn option(kind: v1::OptionType, default: &str, min: &str, max: &str) -> v1::BotO
 }
 
 #[test]
+fn rulesets_of_an_agent_are_shown_in_words() {
+    let names_none = agent(Vec::new());
+    let native = v1::Agent {
+        source: Some(Source::Native(v1::NativeSource {})),
+        bot: "deep".to_owned(),
+        ..agent(Vec::new())
+    };
+    let mut named = native.clone();
+    for bot in named.description.iter_mut().flat_map(|it| &mut it.bots) {
+        bot.rulesets = vec!["kalah".to_owned(), "cowry".to_owned()];
+    }
+    for (agent, expected) in [
+        (native, "all rulesets"),
+        (names_none, "all, as it names none"),
+        (named, "cowry kalah"),
+    ] {
+        assert_eq!(row(&agent).0[3], expected);
+    }
+}
+
+#[test]
 fn option_ranges_have_their_type() {
     use v1::OptionType::{Bool, Choice, Integer, Numbers, Real, Text};
     let none = serde_json::Value::Null;
