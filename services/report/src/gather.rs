@@ -26,7 +26,7 @@ pub async fn gather(client: &mut Client, id: &str, expect: &[String]) -> Result<
     gather_drawn(client, id, expect, None).await
 }
 
-/// As [`gather`]. If the rules are a package, `package` draws the boards of its games; without it, they
+/// As [`gather()`]. If the rules are a package, `package` draws the boards of its games; without it, they
 /// have none.
 pub async fn gather_drawn(
     client: &mut Client,
