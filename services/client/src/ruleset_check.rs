@@ -208,9 +208,8 @@ pub fn check(rules: &Rules, games: u64) -> Outcome<Report> {
     }
     let failed = rules.failure().map(|failure| {
         let step = step_of(failure.cause);
-        found
-            .problems
-            .insert(step, problem_of(rules.name(), failure));
+        let problem = problem_of(rules.name(), failure);
+        found.problems.insert(step, problem);
         step
     });
     if let Some(problem) = rules.board_problem() {

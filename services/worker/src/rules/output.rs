@@ -44,12 +44,12 @@ pub(super) fn with_last_line(message: String, output: &str) -> String {
 pub(super) fn place_of(output: &str) -> Option<String> {
     let lines: Vec<&str> = output.lines().collect();
     let start = lines.iter().rposition(|line| line.trim() == HEADER)?;
-    let frames = lines[start..].iter().filter_map(|line| {
+    let mut frames = lines[start..].iter().filter_map(|line| {
         let (path, place) = line.trim().strip_prefix("File \"")?.split_once("\", ")?;
         let file = path.rsplit('/').next().unwrap_or(path);
         Some(format!("{file}, {place}"))
     });
-    frames.last()
+    frames.next_back()
 }
 
 /// Names the first field of an answer that has a wrong type. None if no field of a node is wrong.
