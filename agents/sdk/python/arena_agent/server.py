@@ -93,13 +93,14 @@ def serve(*agents: Agent, listen: Optional[str] = None) -> None:
     except (OSError, ValueError) as error:
         print(f"arena_agent: {error}", file=sys.stderr)
         raise SystemExit(1) from None
-    reported = threading.Event()
+    # A handler may interrupt this thread anywhere, also where it holds the lock of an Event.
+    reader, writer = os.pipe()
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: reported.set())
+            signal.signal(number, lambda *_: os.write(writer, b"."))
     names = ", ".join(agent.name for agent in agents)
     print(f"arena_agent: {names} listening on {server.listen}", file=sys.stderr, flush=True)
-    reported.wait()
+    os.read(reader, 1)
     if not server.stop():
         # The thread of an agent that thinks on would keep the process alive.
         print("arena_agent: still thinking after the grace time, ending", file=sys.stderr)

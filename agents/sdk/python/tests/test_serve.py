@@ -1,6 +1,7 @@
 """An agent process, asked over its socket."""
 
 import socket
+import textwrap
 
 import grpc
 import pytest
@@ -296,6 +297,30 @@ def test_sigterm_ends_the_agent(start):
     client = process.client
     assert client.choose(kalah_context(), kalah_decision()).move_id == 0
     assert process.terminate() == 0
+
+
+def test_sigterm_ends_an_agent_wherever_it_is(start):
+    script = """
+    import os, signal, sys, threading
+
+    def reported(frame, event, argument):
+        # The thread holds the lock of the condition here.
+        waits = event == "call" and frame.f_code is threading.Condition.wait.__code__
+        if waits and signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+            sys.settrace(None)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    class First(Agent):
+        name = "first"
+
+        def choose(self, decision):
+            return decision.legal[0]
+
+    sys.settrace(reported)
+    serve(First())
+    """
+    agent = start(textwrap.dedent(script))
+    assert agent.terminate() == 0
 
 
 def test_sigterm_ends_an_agent_with_open_stream(start):
