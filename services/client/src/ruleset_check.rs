@@ -226,7 +226,7 @@ pub fn report_start(name: &str, failure: RulesFailure) -> Report {
         step,
         problem_of(name, failure),
         "the package starts, and describes itself",
-        "correct the program: it has to answer `describe`",
+        "correct what it answers to `describe`, by services/games/PROTOCOL.md",
     );
     for &step in &RulesetStep::VARIANTS[1..] {
         report.add(step, Verdict::Skipped, "the package did not start");
@@ -361,7 +361,7 @@ fn package_remedy(step: RulesetStep, has_output: bool) -> &'static str {
         RulesetStep::Positions => "put everything that the game depends on into the state",
         RulesetStep::Purity => "use no clock, random number or memory outside the state",
         RulesetStep::Board => {
-            "draw at most 64 KiB of ASCII and 256 KiB of SVG, or declare no `draws`"
+            "correct `draw`: at most 64 KiB of ASCII and 256 KiB of SVG; or declare no `draws`"
         }
         RulesetStep::End => "end the game, or raise `events_max`",
         RulesetStep::Ranks => "begin ranks at 1; a tie shares a rank",

@@ -242,9 +242,10 @@ impl Core {
                 kind: RULES_DISPUTED.to_owned(),
                 reason: format!("workers {player} and {other} disagree about the rules"),
                 advice: format!(
-                    "connect a third worker of another owner, which settles who is right, or revoke \
-                     the token of the one that you do not trust; then continue with `arena \
-                     tournament resume {id}`"
+                    "look for rules that remember other games with `arena rulesets check PATH`; if they \
+                     are sound, connect a third worker of another owner, which settles who is \
+                     right, or revoke the token of the one that you do not trust; then continue \
+                     with `arena tournament resume {id}`"
                 ),
                 error: format!(
                     "{other} says that a record of {player} cannot have happened: {problem}"

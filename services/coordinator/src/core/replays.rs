@@ -10,6 +10,7 @@
 //! | it cannot, and there is no third | the tournament pauses, and names both workers |
 //! | nothing, or that it cannot replay | another worker replays it; this one replays nothing for a time |
 //! | the rules contradict themselves | the same, and the rules failed on this worker |
+//! | anything, while the tournament is paused because its rules failed | the record is left out, and no worker is charged |
 //!
 //! Without another worker, a record counts unverified, and standings say so. A worker that has just
 //! joined is waited for, and so are the workers of a tournament that was there before this start.
@@ -19,10 +20,10 @@ mod jobs;
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use arena_wire::v1;
+use arena_wire::v1::{self, TournamentState};
 use prost::Message;
 
-use super::{Core, levels, unix_us};
+use super::{Core, holds::RULES_FAILED, levels, unix_us};
 use crate::{
     error::Error,
     ledger::{Owner, RecordStatus, Suspicion, WorkerId},
@@ -68,6 +69,9 @@ impl Core {
             let verdict = number.map(|number| self.ledger.verdict(number, index));
             verdict == Some(RecordStatus::New)
         });
+        if self.have_rules_failed(&info.id) {
+            return drop(reply.send(Ok(Replayed::left_out(records.iter().map(|(key, _)| key)))));
+        }
         if let Some(by) = self.replays.recall(&records) {
             let replayed = Replayed {
                 by: Some(by),
@@ -359,6 +363,16 @@ impl Core {
         }
     }
 
+    /// True if a tournament is paused because its rules failed: what they accept or refuse shows nothing.
+    fn have_rules_failed(&self, id: &str) -> bool {
+        let entry = self.tournaments.get(id);
+        entry.is_some_and(|entry| {
+            let pause = entry.document.pause.as_ref();
+            entry.document.state() == TournamentState::Paused
+                && pause.is_some_and(|pause| pause.kind == RULES_FAILED)
+        })
+    }
+
     /// True if a tournament was there before this start.
     fn was_here(&self, id: &str) -> bool {
         let entry = self.tournaments.get(id);
@@ -397,6 +411,12 @@ impl Core {
         let Some(job) = self.replays.jobs.remove(&id) else {
             return;
         };
+        if self.have_rules_failed(&job.info.id) {
+            if let Some(reply) = job.reply {
+                let _ = reply.send(Ok(Replayed::left_out(job.keys.iter())));
+            }
+            return;
+        }
         let found = job.asked.iter();
         let mut found =
             found.filter_map(|(process, name, found)| Some((process, name, found.as_ref()?)));

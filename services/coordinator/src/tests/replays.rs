@@ -246,8 +246,9 @@ async fn rules_that_contradict_themselves_pause_the_tournament() {
     let mut player = pig.replayer("player", 1).await;
     let mut other = pig.replayer("other", 2).await;
     let mut third = pig.replayer("third", 3).await;
+    let mut reports = Vec::new();
     for (replayer, paused) in [(&mut other, false), (&mut third, true)] {
-        let (_, report) = reporting(&mut player).await;
+        reports.push(reporting(&mut player).await.1);
         let first = job(replayer).await;
         let verdict = v1::ReplayVerdict {
             job_id: first.job_id,
@@ -256,7 +257,6 @@ async fn rules_that_contradict_themselves_pause_the_tournament() {
             ..Default::default()
         };
         replay(replayer, Some(verdict)).await.expect("ok");
-        report.abort();
         let state = pig.tournament().await.state();
         let is_paused = state == TournamentState::Paused;
         assert_eq!(is_paused, paused, "one owner alone pauses nothing");

@@ -29,8 +29,20 @@ pub(crate) struct Replayed {
     pub(crate) by: Option<Arc<str>>,
     /// Records that cannot have happened according to two workers.
     pub(crate) wrong: BTreeMap<u64, String>,
-    /// Records on which two workers disagree, and there is no third: the tournament pauses.
+    /// Records on which two workers disagree, and there is no third: the tournament pauses. Also records of
+    /// rules that failed. They do not count.
     pub(crate) disputed: BTreeMap<u64, String>,
+}
+
+impl Replayed {
+    /// Records of rules that failed.
+    pub(super) fn left_out<'a>(keys: impl Iterator<Item = &'a Key>) -> Self {
+        let disputed = keys.map(|(index, _)| (*index, "the rules failed".to_owned()));
+        Self {
+            disputed: disputed.collect(),
+            ..Self::default()
+        }
+    }
 }
 
 /// Who asks for a replay, and of what.
