@@ -144,8 +144,8 @@ def test_message_is_what_an_agent_gets(arena, ruleset):
     moves = [str(event["action"]) for event in events if "action" in event]
     opening = ["--opening", ",".join(moves)] if moves else []
     printed = arena.errors(*command, *opening, "--data", data)
-    [message] = re.findall(r'answered with an error: \w+ (".*")', printed)
-    decision = json.loads(json.loads(message))["decisions"][0]
+    [message] = re.findall(r"answered with an error: (.*)", printed)
+    decision = json.JSONDecoder().raw_decode(message)[0]["decisions"][0]
     shown = json.loads(block(text, "json"))
     assert shown == {key: decision[key] for key in shown}
     assert {"seat", "legal_moves", "notations", "position"} == set(shown)
