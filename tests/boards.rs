@@ -182,7 +182,7 @@ fn person_plays_by_rules_of_a_package() {
     assert!(asked.contains("moves: \"l"), "{asked}");
 }
 
-/// Boards that harm readers, or that take too much: the games count, nobody is charged, and the board
+/// Boards that harm readers, or that take too much: the games count, no agent is charged, and the board
 /// is left out with a note.
 #[test]
 fn harmful_boards_are_left_out() {

@@ -187,6 +187,14 @@ impl Core {
         }
     }
 
+    /// True if the rules of a tournament failed on workers of two owners, or of the only one that can play
+    /// them.
+    pub(super) fn fail_everywhere(&self, entry: &TournamentEntry) -> bool {
+        let owners = &entry.rules_failed_for;
+        let further = |number| self.ledger.has_further_owner(number, owners);
+        owners.len() > 1 || !owners.is_empty() && !entry.number.is_some_and(further)
+    }
+
     /// Pauses tournaments whose package of rules failed on workers of two owners, or of the only one
     /// that can play them.
     pub(super) async fn hold_broken(&mut self) {
@@ -195,11 +203,10 @@ impl Core {
                 continue;
             };
             let running = entry.document.state() == TournamentState::Running;
-            let Some(number) = entry.number.filter(|_| running) else {
+            if !running || entry.number.is_none() {
                 continue;
-            };
-            let owners = &entry.rules_failed_for;
-            if owners.len() < 2 && self.ledger.has_further_owner(number, owners) {
+            }
+            if !self.fail_everywhere(entry) {
                 tracing::warn!(
                     tournament = id,
                     worker,

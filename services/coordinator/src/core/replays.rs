@@ -20,7 +20,7 @@ mod jobs;
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use arena_wire::v1::{self, TournamentState};
+use arena_wire::v1;
 use prost::Message;
 
 use super::{Core, holds::RULES_FAILED, levels, unix_us};
@@ -363,13 +363,13 @@ impl Core {
         }
     }
 
-    /// True if a tournament is paused because its rules failed: what they accept or refuse shows nothing.
+    /// True if a tournament is paused because its rules failed, or about to be: what they accept or refuse
+    /// shows nothing.
     fn have_rules_failed(&self, id: &str) -> bool {
-        let entry = self.tournaments.get(id);
-        entry.is_some_and(|entry| {
+        self.tournaments.get(id).is_some_and(|entry| {
             let pause = entry.document.pause.as_ref();
-            entry.document.state() == TournamentState::Paused
-                && pause.is_some_and(|pause| pause.kind == RULES_FAILED)
+            let kind = pause.map(|pause| &*pause.kind);
+            kind == Some(RULES_FAILED) || self.fail_everywhere(entry)
         })
     }
 
