@@ -324,9 +324,10 @@ fn package_forms_are_one_agent() {
     let table = table();
     let of = |name: &str| table.iter().find(|agent| agent.name == name).expect(name);
     let content = |world: &World, path: &str, more: &[&str]| {
-        let check = ["agent", "check", path, "--output", "json"];
-        let checked = world.arena(&[&check[..], more].concat()).ok();
-        checked.json()["content"]
+        let register = ["agent", "register", "one", "--replace", "--binary", path];
+        let more = [&["--data", "agents", "--output", "json"], more].concat();
+        let registered = world.arena(&[&register[..], &more].concat()).ok();
+        registered.json()["content"]
             .as_str()
             .expect("a content")
             .to_owned()

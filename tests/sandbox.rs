@@ -183,12 +183,17 @@ fn tournament_waits_for_a_worker_with_its_level() {
     let url = coordinator.url();
     let greedy = repository_path("agents/sdk/python/examples/greedy.py");
     register(&world, &url, "mine", &greedy, &[]);
-    let open = world.worker(&coordinator, &["--sandbox", "none"]);
     let spec = |name: &str, level: &str| {
         let more = format!("[play]\nsandbox = \"{level}\"");
         spec(name, "kalah", 1, &["mine", "random"], &more)
     };
     let waiting = world.start_tournament("waiting", &spec("waiting", "kernel"), &url);
+    let watch = ["tournament", "watch", &waiting, "--coordinator", &url];
+    let watch = world.start(&watch);
+    until("the watch to begin", || {
+        watch.stderr().contains("0/2 games").then_some(())
+    });
+    let open = world.worker(&coordinator, &["--sandbox", "none"]);
     // A tournament that this worker may play ends meanwhile.
     let other = world.start_tournament("other", &spec("other", "none"), &url);
     world.finish_tournament(&other, &url);
@@ -201,11 +206,36 @@ fn tournament_waits_for_a_worker_with_its_level() {
         world.arena(&standings).ok().stdout.contains(note),
         "the reason is shown"
     );
+    until("the watch to show the reason", || {
+        watch.stderr().contains(note).then_some(())
+    });
     let confined = world.worker(&coordinator, &["--sandbox", "strict"]);
     world.finish_tournament(&waiting, &url);
+    let watched = watch.output().ok();
+    assert_eq!(
+        watched.stderr.matches(note).count(),
+        1,
+        "{}",
+        watched.transcript()
+    );
     open.stop();
     confined.stop();
     coordinator.stop();
+}
+
+#[test]
+fn run_confines_agents_at_the_level_of_its_spec() {
+    let world = world();
+    let greedy = repository_path("agents/sdk/python/examples/greedy.py");
+    let register = ["agent", "register", "mine", "--binary", &greedy];
+    let _ = world
+        .arena(&[&register[..], &["--data", "data"]].concat())
+        .ok();
+    let more = "[play]\nsandbox = \"strict\"";
+    let spec = spec("strict", "kalah", 1, &["mine", "random"], more);
+    let (_, standings, games) = world.tournament(&spec, "data", &[]);
+    assert_eq!(games.games.len(), 2, "{standings}");
+    world.nothing_runs();
 }
 
 /// Plays an agent that exceeds a limit, and returns its standings.

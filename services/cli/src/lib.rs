@@ -6,7 +6,7 @@ mod config;
 #[cfg(test)]
 mod settings_tests;
 
-use std::{ffi::OsString, process::ExitCode};
+use std::{ffi::OsString, process::ExitCode, sync::LazyLock};
 
 use arena_client::{access, embedded, failure, ids, output, progress, signals, workers};
 use arena_telemetry::logs;
@@ -18,6 +18,15 @@ pub use arena_games::{AddedRuleset, Reader, Ruleset, RulesetInfo};
 use commands::Command;
 use failure::{Failure, Outcome};
 
+/// The version, with the commit if the build was given one in ARENA_COMMIT.
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let version = env!("CARGO_PKG_VERSION");
+    match option_env!("ARENA_COMMIT") {
+        None | Some("") => version.to_owned(),
+        Some(commit) => format!("{version} ({commit})"),
+    }
+});
+
 /// A tournament server for game-playing agents
 ///
 /// Register agents in any language, play tournaments on any number of workers,
@@ -25,7 +34,7 @@ use failure::{Failure, Outcome};
 #[derive(Debug, Parser)]
 #[command(
     name = "arena",
-    version,
+    version = VERSION.as_str(),
     max_term_width = 100,
     subcommand_required = true
 )]

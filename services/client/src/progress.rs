@@ -21,6 +21,8 @@ use crate::{
 
 use view::ProgressView;
 
+/// How the note begins by which the coordinator says why no connected worker can play.
+const WAITS: &str = "its games wait";
 /// Interval between lines without a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
@@ -31,6 +33,8 @@ pub struct Progress {
     view: Option<ProgressView>,
     last_line: Option<Instant>,
     started: Instant,
+    /// Why the games wait, as last shown.
+    waits: Option<String>,
     /// True if it is only a part of the work, which is reported elsewhere.
     part: bool,
 }
@@ -42,6 +46,7 @@ impl Default for Progress {
             view: None,
             last_line: None,
             started: Instant::now(),
+            waits: None,
             part: false,
         }
     }
@@ -73,6 +78,7 @@ impl Progress {
             view.draw(event);
             return;
         }
+        self.show_wait(event);
         let mut rest = pace(event);
         if let Some(standings) = &event.standings {
             let course = standings.course.iter();
@@ -96,6 +102,21 @@ impl Progress {
         if !self.part && since.is_none_or(|since| since >= LINE_EVERY) {
             self.last_line = Some(Instant::now());
             note(format!("{}, {rest}", games(event)));
+        }
+    }
+
+    /// Notes why games wait, when that has changed.
+    fn show_wait(&mut self, event: &v1::WatchTournamentResponse) {
+        let mut notes = event.standings.iter().flat_map(|it| &it.notes);
+        let waits = notes.find(|note| note.starts_with(WAITS)).cloned();
+        if waits != self.waits {
+            self.waits = waits;
+            if let Some(waits) = &self.waits {
+                match &self.bar {
+                    Some(bar) => bar.suspend(|| note(waits)),
+                    None => note(waits),
+                }
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 //! the rules promise.
 
 mod node;
+mod steps;
 #[cfg(test)]
 mod tests;
 
@@ -17,13 +18,18 @@ use arena_engine::{
 };
 use arena_games::Visitor;
 use arena_report::units;
-use arena_worker::rules::{RulesCause, RulesFailure};
+use arena_worker::rules::RulesFailure;
+use indicatif::ProgressBar;
 use strum::VariantArray;
 
-use self::node::Next;
+pub use self::steps::RulesetStep;
+use self::{
+    node::Next,
+    steps::{package_promise, package_remedy, step_of},
+};
 use crate::{
     bench::rules::Way,
-    check::{CheckStep, Problem, Report, Verdict},
+    check::{CheckStep as _, Problem, Report, Verdict},
     failure::Outcome,
     rules::{OptionsError, Rules},
 };
@@ -32,81 +38,6 @@ use crate::{
 const EVENTS_MAX: u32 = 1_000_000;
 /// Seconds for which the speed is measured.
 const SPEED_SECONDS: f64 = 0.5;
-
-/// One step of the check.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr, VariantArray,
-)]
-#[strum(serialize_all = "kebab-case")]
-pub enum RulesetStep {
-    Description,
-    Options,
-    Panics,
-    Decisions,
-    Chance,
-    Values,
-    Positions,
-    Purity,
-    Board,
-    End,
-    Ranks,
-    Speed,
-}
-
-impl CheckStep for RulesetStep {
-    fn name(self) -> &'static str {
-        self.into()
-    }
-
-    fn number(self) -> usize {
-        self as usize + 1
-    }
-
-    fn promise(self) -> &'static str {
-        match self {
-            Self::Description => "it has a summary, 2 to 4 seats, and options with a summary",
-            Self::Options => "each option works at its bounds, for each number of seats",
-            Self::Panics => "no method panics",
-            Self::Decisions => {
-                "legal actions are ascending, below 32768, with different names in ASCII"
-            }
-            Self::Chance => {
-                "outcomes have whole weights, different names, and a value for each seat"
-            }
-            Self::Values => {
-                "values are from 0 to a million, with a sum of half a million for each seat"
-            }
-            Self::Positions => "decode returns the position that encode wrote",
-            Self::Purity => "the same calls give the same results",
-            Self::Board => "the board is drawn as ASCII text of at most 64 KiB",
-            Self::End => "every game ends",
-            Self::Ranks => {
-                "ranks start at 1, a tie shares a rank, and the values at the end follow"
-            }
-            Self::Speed => "random games are played",
-        }
-    }
-
-    fn remedy(self) -> &'static str {
-        match self {
-            Self::Description => "correct RulesetInfo in `info`",
-            Self::Options => {
-                "correct the bounds, or refuse what cannot be combined in `with_options` with \
-                 OptionError::Together"
-            }
-            Self::Panics => "handle every position that legal actions lead to",
-            Self::Decisions => "correct `legal` or `write_action`; a pass is legal only alone",
-            Self::Chance => "correct `weights`, `write_outcome` or `chance_values`",
-            Self::Values => "use arena::engine::values, or leave `values` out",
-            Self::Positions => "encode everything that the rest of the game depends on",
-            Self::Purity => "use no clock, random number or state outside the position",
-            Self::Board => "correct `draw`",
-            Self::End => "end the game after a number of moves, with Ending::Cap",
-            Self::Ranks => "correct `placement`, or leave `values` out",
-            Self::Speed => "see the steps before",
-        }
-    }
-}
 
 /// The first problem of each step, and what was played.
 #[derive(Default)]
@@ -176,11 +107,11 @@ impl Found<'_> {
     }
 }
 
-/// Checks a ruleset by at least this many random games.
+/// Checks a ruleset by at least this many random games, which the bar counts.
 ///
 /// # Errors
 /// If the speed cannot be measured.
-pub fn check(rules: &Rules, games: u64) -> Outcome<Report> {
+pub fn check(rules: &Rules, games: u64, bar: &ProgressBar) -> Outcome<Report> {
     let mut found = Found {
         rules: Some(rules),
         events_max: EVENTS_MAX,
@@ -190,14 +121,19 @@ pub fn check(rules: &Rules, games: u64) -> Outcome<Report> {
     let sets = sets_of_options(rules, &mut found);
     let each = games.div_ceil((sets.len() as u64).max(1));
     found.sets = sets.len() as u64;
-    for (label, options, seats) in &sets {
+    bar.set_length(each * found.sets);
+    for ((label, options, seats), played) in sets.iter().zip(1..) {
+        bar.set_message(label.clone());
         for _ in 0..each {
+            bar.inc(1);
             let has_ended = found.play(label, |walk| rules.visit(options, *seats, walk));
             if !has_ended {
                 break;
             }
         }
+        bar.set_position(each * played);
     }
+    bar.finish_and_clear();
     let found_games = found.games_ended;
     let promises_chance = rules.description().is_some_and(|it| it.chance);
     if promises_chance && found.chance_nodes == 0 && found_games > 0 {
@@ -318,55 +254,6 @@ fn report(rules: &Rules, mut found: Found<'_>, failed: Option<RulesetStep>) -> O
         report.add_failed(step, problem, promise, remedy);
     }
     Ok(report)
-}
-
-/// The step that a package failed.
-fn step_of(cause: RulesCause) -> RulesetStep {
-    match cause {
-        RulesCause::Host | RulesCause::Start => RulesetStep::Description,
-        RulesCause::Answer => RulesetStep::Panics,
-        RulesCause::Bounds => RulesetStep::Decisions,
-        RulesCause::Length => RulesetStep::End,
-        RulesCause::Purity => RulesetStep::Purity,
-    }
-}
-
-/// What a step expects of a package.
-fn package_promise(step: RulesetStep) -> &'static str {
-    match step {
-        RulesetStep::Panics => "every question is answered, and without an error",
-        RulesetStep::Positions => "the state contains everything that the game depends on",
-        _ => step.promise(),
-    }
-}
-
-/// What to do about a step that a package failed.
-fn package_remedy(step: RulesetStep, has_output: bool) -> &'static str {
-    match step {
-        RulesetStep::Description => "correct the answer to `describe`",
-        RulesetStep::Options => "correct the bounds of the option",
-        RulesetStep::Panics if has_output => {
-            "correct the rules; the text below ends with the error"
-        }
-        RulesetStep::Panics => {
-            "answer each question within 4 seconds, and with one line as \
-             services/games/PROTOCOL.md describes"
-        }
-        RulesetStep::Decisions => "keep the bounds of services/games/PROTOCOL.md",
-        RulesetStep::Chance => {
-            "keep the bounds of services/games/PROTOCOL.md, and say `chance` in the description if \
-             and only if there are chance nodes: without chance, games begin with openings"
-        }
-        RulesetStep::Values => "make values add up to half a million for each seat",
-        RulesetStep::Positions => "put everything that the game depends on into the state",
-        RulesetStep::Purity => "use no clock, random number or memory outside the state",
-        RulesetStep::Board => {
-            "correct `draw`: at most 64 KiB of ASCII and 256 KiB of SVG; or declare no `draws`"
-        }
-        RulesetStep::End => "end the game, or raise `events_max`",
-        RulesetStep::Ranks => "begin ranks at 1; a tie shares a rank",
-        RulesetStep::Speed => "see the steps before",
-    }
 }
 
 fn describe(rules: &Rules, found: &mut Found) {

@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use arena_model::SandboxLevel;
 use arena_wire::v1;
 use clap::{ValueEnum, builder::PossibleValue};
 use tokio::{
@@ -55,6 +56,8 @@ pub struct Fleet {
     builtin: Builtin,
     threads: usize,
     agent_output: Option<PathBuf>,
+    /// The level that the tournament asks for.
+    sandbox: Option<SandboxLevel>,
     workers: Vec<Worker>,
 }
 
@@ -77,13 +80,22 @@ const RESTARTS_MAX: u32 = 20;
 /// A worker that fails within this time does not start at all.
 const AT_ONCE: Duration = Duration::from_secs(5);
 
+/// The level that the environment chooses for workers.
+fn chosen_sandbox() -> SandboxLevel {
+    let chosen = std::env::var("ARENA_WORKER_SANDBOX").ok();
+    let level = chosen.and_then(|level| level.parse().ok());
+    level.unwrap_or(SandboxLevel::None)
+}
+
 impl Fleet {
-    /// Starts `count` workers that share the machine's cores.
+    /// Starts `count` workers that share the machine's cores, with at least this level of the
+    /// sandbox.
     pub fn start(
         url: &str,
         count: usize,
         builtin: Builtin,
         agent_output: Option<PathBuf>,
+        sandbox: Option<SandboxLevel>,
     ) -> Outcome<Self> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let mut fleet = Self {
@@ -91,6 +103,7 @@ impl Fleet {
             builtin,
             threads: (cores / count.max(1)).max(1),
             agent_output,
+            sandbox: sandbox.filter(|&asked| asked > chosen_sandbox()),
             workers: Vec::new(),
         };
         for number in 1..=count {
@@ -107,6 +120,9 @@ impl Fleet {
         command.arg("worker");
         if let Some(folder) = &self.agent_output {
             command.arg("--agent-output").arg(folder);
+        }
+        if let Some(level) = self.sandbox {
+            command.args(["--sandbox", level.name()]);
         }
         let mut child = command
             // The coordinator of this command has a token of its own.

@@ -123,6 +123,18 @@ impl Meter {
     }
 }
 
+/// CPU time of processes and of those they waited for, in units of 10 ms.
+#[must_use]
+pub fn cpu_time(processes: &[i32]) -> Duration {
+    let stats = processes
+        .iter()
+        .filter_map(|&pid| Process::new(pid).and_then(|process| process.stat()).ok());
+    let ticks: u64 = stats
+        .map(|stat| stat.utime + stat.stime + (stat.cutime + stat.cstime).max(0) as u64)
+        .sum();
+    Duration::from_millis(ticks * 1000 / procfs::ticks_per_second().max(1))
+}
+
 /// The file system of a folder.
 fn device(path: &Path) -> Option<u64> {
     Some(path.metadata().ok()?.dev())

@@ -237,7 +237,7 @@ pub enum StartError {
     /// It did not become ready in time.
     #[error(
         "within {limit:?}, it neither answered `hello` on standard output, nor SERVING to a health \
-         check on ARENA_LISTEN={listen}: {last}"
+         check on ARENA_LISTEN={listen}: {last}. It used {used:?} of CPU time"
     )]
     Slow {
         /// Where it should have listened.
@@ -246,5 +246,7 @@ pub enum StartError {
         limit: Duration,
         /// The last answer.
         last: String,
+        /// The CPU time of its processes until then: little if it waits, much if it is slow.
+        used: Duration,
     },
 }

@@ -176,7 +176,7 @@ impl EvolveArgs {
             generations.seed
         ));
         let workers = self.workers.unwrap_or(u16::from(access.is_embedded()));
-        let mut fleet = Fleet::start(&access.url, workers.into(), self.builtin, None)?;
+        let mut fleet = Fleet::start(&access.url, workers.into(), self.builtin, None, None)?;
         let mut report = EvolutionReporter::new(self.output, spec);
         let mut client = access.client.clone();
         if workers == 0 {

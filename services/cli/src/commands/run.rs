@@ -177,7 +177,9 @@ async fn play_on(
         ));
     }
     let url = coordinator.url();
-    let mut fleet = Fleet::start(&url, plan.workers, plan.builtin, plan.agent_output)?;
+    let sandbox = plan.parsed.play.sandbox;
+    let output = plan.agent_output;
+    let mut fleet = Fleet::start(&url, plan.workers, plan.builtin, output, sandbox)?;
     let mut progress = Progress::default();
     let mut watching = client.clone();
     let follow = progress::follow(&mut watching, &id, &mut progress, Duration::from_secs(30));

@@ -74,7 +74,10 @@ fn frame(event: &v1::WatchTournamentResponse, height: usize, width: usize) -> Ve
     lines.push(String::new());
     let room = height.saturating_sub(OTHER_LINES).max(1);
     lines.extend(agents(standings, room));
-    lines.extend(standings.notes.first().map(|note| format!("note: {note}")));
+    let mut notes = standings.notes.iter();
+    let waits = notes.find(|note| note.starts_with(super::WAITS));
+    let note = waits.or(standings.notes.first());
+    lines.extend(note.map(|note| format!("note: {note}")));
     lines
 }
 

@@ -7,7 +7,7 @@ use arena_wire::v1::{self, join_response::Notice};
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 
-use super::{Core, books::BOOK_WAIT, heartbeats::Decisions, levels};
+use super::{Core, books::BOOK_WAIT, entry::TournamentEntry, heartbeats::Decisions, levels};
 use crate::{
     error::Error,
     ledger::{Ask, Grant, Owner, Suspicion, TournamentNo, WorkerId, WorkerProcess},
@@ -197,6 +197,7 @@ impl Core {
         tracing::info!(worker, name = present.request.name, "worker joined");
         self.workers.insert(worker, present);
         self.replayer_joined(worker);
+        self.touch_running();
         // A process has one session. Its owner is that of its first one.
         if process != WorkerProcess::Unknown && self.ledger.owner_of(worker) == Some(&owner) {
             earlier.into_iter().for_each(|worker| self.left(worker));
@@ -224,8 +225,19 @@ impl Core {
             self.parked.remove(&place);
         }
         self.replayer_left(worker);
+        self.touch_running();
         self.unpark = true;
         tracing::info!(worker, name = present.request.name, leases, "worker left");
+    }
+
+    /// Notifies watchers of running tournaments: what their games wait for may have changed.
+    fn touch_running(&self) {
+        let running =
+            |entry: &&TournamentEntry| entry.document.state() == v1::TournamentState::Running;
+        self.tournaments
+            .values()
+            .filter(running)
+            .for_each(TournamentEntry::touch);
     }
 
     /// A worker leaves in order.

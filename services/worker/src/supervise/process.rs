@@ -13,6 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use arena_sandbox::usage;
 use nix::unistd::Pid;
 use tempfile::TempDir;
 use tokio::{
@@ -127,7 +128,10 @@ impl Supervisor {
         } = self.spawn(launch, create).await?;
         match ready(&url, launch, &listen, pipes, guarded.exit.clone()).await {
             Ok(link) => Ok(Process { link, guarded }),
-            Err(error) => {
+            Err(mut error) => {
+                if let StartError::Slow { used, .. } = &mut error {
+                    *used = usage::cpu_time(&guarded.processes());
+                }
                 guarded.stop = None;
                 let _ = guarded.exit.wait_for(Option::is_some).await;
                 // At once: nothing else waits for it.
@@ -429,6 +433,7 @@ async fn ready(
             listen: listen.to_owned(),
             limit: launch.limits.start,
             last,
+            used: Duration::ZERO,
         },
     })
 }

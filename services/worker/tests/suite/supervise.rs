@@ -145,6 +145,18 @@ async fn silent_agent_is_given_up() {
 }
 
 #[tokio::test]
+async fn cpu_time_of_an_agent_that_is_not_ready_is_named() {
+    let mut launch = shell("while :; do :; done");
+    launch.limits.start = Duration::from_secs(1);
+    let (error, _) = start(&launch).await.expect_err("not ready");
+    assert!(error.to_string().ends_with(" of CPU time"), "{error}");
+    assert!(
+        matches!(error, StartError::Slow { used, .. } if !used.is_zero()),
+        "{error}"
+    );
+}
+
+#[tokio::test]
 async fn output_and_process_limits_hold() {
     let (error, tail) = start(&shell("yes")).await.expect_err("a flood");
     assert!(

@@ -3,11 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use arena_client::{
+    output::interactive,
+    progress,
     rules::{PackageFailure, Rules},
     ruleset_check,
 };
 use arena_report::units;
 use clap::Args;
+use indicatif::ProgressBar;
 use serde_json::json;
 
 use super::registered;
@@ -69,7 +72,8 @@ impl CheckArgs {
             Ok(info) => info,
             Err(unknown) => return self.check_registered(unknown).await,
         };
-        let report = ruleset_check::check(&Rules::Listed(info), self.games.unwrap_or(10_000))?;
+        let (rules, games) = (Rules::Listed(info), self.games.unwrap_or(10_000));
+        let report = ruleset_check::check(&rules, games, &games_bar())?;
         self.print(info.name, &report)
     }
 
@@ -89,7 +93,7 @@ impl CheckArgs {
 
     fn check_package(&self, name: &str, rules: Result<Rules, PackageFailure>) -> Outcome {
         let report = match rules {
-            Ok(rules) => ruleset_check::check(&rules, self.games.unwrap_or(100))?,
+            Ok(rules) => ruleset_check::check(&rules, self.games.unwrap_or(100), &games_bar())?,
             Err(PackageFailure::Rules(failure)) => ruleset_check::report_start(name, failure),
             Err(unusable) => return Err(unusable.into()),
         };
@@ -111,6 +115,14 @@ impl CheckArgs {
                 Err(Failure::differs(format!("{steps} of the check failed")))
             }
         }
+    }
+}
+
+/// Counts games, if stderr is a terminal.
+fn games_bar() -> ProgressBar {
+    match interactive() {
+        true => progress::bar("{pos}/{len} games {wide_bar} {msg}"),
+        false => ProgressBar::hidden(),
     }
 }
 
