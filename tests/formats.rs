@@ -125,7 +125,7 @@ fn single_elimination_is_reproducible() {
 
 #[test]
 fn gauntlet_of_more_seats_is_reproducible() {
-    for (seats, blocks) in [(3, 40), (4, 30)] {
+    for (seats, blocks) in [(3, 20), (4, 15)] {
         holds(
             &PAPER_000,
             blocks,
@@ -136,7 +136,7 @@ fn gauntlet_of_more_seats_is_reproducible() {
 
 #[test]
 fn swiss_of_more_seats_is_reproducible() {
-    for (seats, blocks) in [(3, 80), (4, 100)] {
+    for (seats, blocks) in [(3, 40), (4, 50)] {
         holds(
             &PAPER_000,
             blocks,
@@ -147,7 +147,7 @@ fn swiss_of_more_seats_is_reproducible() {
 
 #[test]
 fn ladder_of_more_seats_is_reproducible() {
-    for (seats, blocks) in [(3, 60), (4, 50)] {
+    for (seats, blocks) in [(3, 30), (4, 25)] {
         let ladder = format!("format = \"ladder\"\nseats = {seats}\n[ladder]\nstep = 50");
         holds(&PAPER_000, blocks, &ladder);
     }

@@ -75,7 +75,8 @@ fn follow_with(world: &World, page: &str, name: &str, program: &Path) {
     let path = world.path();
     command
         .arg(&script)
-        .env("PATH", format!("{}:{path}", bin.display()));
+        .env("PATH", format!("{}:{path}", bin.display()))
+        .env("ARENA_CONFIG", world.patient_checks());
     let run = world.run(command).ok();
     for line in expected {
         let is_printed = run.stdout.lines().any(|printed| printed == line);

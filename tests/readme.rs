@@ -82,6 +82,7 @@ fn readme_commands_work_in_order() {
     let mut command = world.command("bash");
     let path = format!("{}:{}", bin.display(), arena_tests::python_path());
     command.arg(&script).env("PATH", path);
+    command.env("ARENA_CONFIG", world.patient_checks());
     let _ = world.run(command).ok();
     world.nothing_runs();
 }

@@ -123,6 +123,16 @@ impl World {
         command
     }
 
+    /// Writes settings for the commands of a page, and returns their path: on a busy machine, an
+    /// agent can take longer to start than a check waits by default.
+    ///
+    /// # Panics
+    /// If they cannot be written.
+    #[must_use]
+    pub fn patient_checks(&self) -> String {
+        self.write("config.toml", "[agent.check]\nstart-timeout = 60\n")
+    }
+
     /// Makes one file from the agent in `tests/agents/misbehave`, because registered binaries are
     /// files, and returns its path.
     ///
