@@ -150,7 +150,10 @@ impl Game for Chess {
         let board = options::start_board(text, self.chess960)?;
         let text = fen::text(&board, self.chess960);
         let start = Some(board);
-        let game = Self { start, ..self.clone() };
+        let game = Self {
+            start,
+            ..self.clone()
+        };
         Ok((game, text))
     }
 

@@ -41,7 +41,9 @@ impl Chess {
             }
             several
         });
-        found.filter(|_| !several).map(|step| self.id_of(board, step))
+        found
+            .filter(|_| !several)
+            .map(|step| self.id_of(board, step))
     }
 }
 
@@ -78,11 +80,14 @@ impl Wanted {
         if from.next().is_some() {
             return None;
         }
+        let to: Square = to.parse().ok()?;
+        // A capture by a pawn names its file.
+        let file = file.or((piece == Piece::Pawn).then(|| to.file()));
         Some(Self {
             piece,
             file,
             rank,
-            to: to.parse().ok()?,
+            to,
             promotion,
         })
     }

@@ -75,7 +75,7 @@ pub fn fits(openings: usize, bytes: usize) -> bool {
 }
 
 /// The bytes of openings in a spec.
-pub fn bytes<'a>(openings: impl Iterator<Item = &'a str>) -> usize {
+pub(super) fn bytes<'a>(openings: impl Iterator<Item = &'a str>) -> usize {
     openings.map(|it| it.len() + BOOK_SEPARATOR_BYTES).sum()
 }
 

@@ -314,6 +314,9 @@ impl Play {
         if let Some(plies @ (0 | 1001..)) = self.book_plies {
             return fail(&format!("book_plies = {plies}: must be from 1 to 1000"));
         }
+        if let (Book::Openings(_), Some(_)) = (book, self.book_plies) {
+            return fail("book_plies needs the file of a book: shorten the openings of the list");
+        }
         book.check().map_err(SpecError::Value)
     }
 
