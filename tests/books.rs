@@ -67,7 +67,7 @@ fn lines(world: &World, id: &str, data: &str) -> (String, Vec<Value>) {
 }
 
 /// The opening of a record as a spec has it.
-fn opening(record: &Value, starts: bool) -> String {
+fn opening(record: &Value) -> String {
     let events = record["events"].as_array().expect("events").iter();
     let moves = events.filter(|event| event["opening"] == true);
     let moves: Vec<_> = moves
@@ -76,11 +76,7 @@ fn opening(record: &Value, starts: bool) -> String {
     match record["options"]["fen"].as_str().expect("a text") {
         "" => moves.join(" "),
         fen if moves.is_empty() => format!("[{fen}]"),
-        fen => format!(
-            "[{fen}]{}{}",
-            if starts { " " } else { "" },
-            moves.join(" ")
-        ),
+        fen => format!("[{fen}] {}", moves.join(" ")),
     }
 }
 
@@ -169,7 +165,7 @@ fn books_give_one_result_and_each_opening_once() {
         assert_eq!(hashes.len(), 1, "{name}");
         let given = openings(&world, &id, &format!("{name}-1"));
         let blocks = found.chunks(2).map(|block| {
-            let both = [0, 1].map(|game| opening(&block[game], true));
+            let both = [0, 1].map(|game| opening(&block[game]));
             assert_eq!(both[0], both[1], "{name}");
             json!(both[0])
         });
@@ -194,8 +190,9 @@ fn games_of_a_book_are_shown_replayed_and_exported() {
     let spec = world.write("shown.toml", chess(5, play));
     let run = ["run", &spec, "--data", "data", "--output", "json"];
     let id = world.arena(&run).ok().tournament_id();
+    let text = world.arena(&["export", &id, "--data", "data"]).ok().stdout;
     let (_, records) = lines(&world, &id, "data");
-    for record in &records {
+    for (record, line) in records.iter().zip(text.lines()) {
         let game = record["game_id"].as_str().expect("an id");
         let fen = record["options"]["fen"].as_str().expect("a text");
         let data = ["--data", "data"];
@@ -210,11 +207,11 @@ fn games_of_a_book_are_shown_replayed_and_exported() {
         for command in ["replay", "rerun"] {
             let again = ["game", command, game, "--output", "json"];
             let again = world.arena(&[&again[..], &data].concat()).ok();
-            assert_eq!(again.stdout.trim(), record.to_string(), "{command}");
+            assert_eq!(again.stdout.trim(), line, "{command}");
         }
     }
-    let line = records[0].to_string();
-    let file = world.write("game.json", &line);
+    let line = text.lines().next().expect("a game");
+    let file = world.write("game.json", line);
     for command in ["replay", "rerun"] {
         let again = world
             .arena(&["game", command, "--file", &file, "--output", "json"])
@@ -262,6 +259,101 @@ fn books_of_other_games_are_lines_of_moves() {
     });
     let found: Vec<_> = found.collect();
     assert_eq!(found, ["2 5", "2 5", "0", "0", "3 3", "3 3"]);
+}
+
+#[test]
+fn stored_hashes_and_agent_processes_give_the_same_games() {
+    let world = world();
+    let play = "book = \"chess960.epd\"\nbook_order = \"sequential\"";
+    let text = chess(3, play).replace("{ max", "{ variant = \"chess960\", max");
+    let short = text.replace("options = {", "records = \"hash\"\noptions = {");
+    let mut hashes = BTreeSet::new();
+    for (data, text, more) in [
+        ("whole", &text, &[][..]),
+        ("processes", &text, &["--builtin", "process"]),
+        ("short", &short, &[]),
+    ] {
+        let spec = world.write(&format!("{data}.toml"), text);
+        let run = ["run", &spec, "--data", data, "--output", "json"];
+        let id = world.arena(&[&run, more].concat()).ok().tournament_id();
+        let (_, records) = lines(&world, &id, data);
+        let all = records
+            .iter()
+            .map(|it| it["hash"].as_str().expect("a hash").to_owned());
+        hashes.insert(all.collect::<Vec<_>>());
+        let starts: BTreeSet<_> = records
+            .iter()
+            .map(|it| it["options"]["fen"].as_str())
+            .collect();
+        assert_eq!(starts.len(), 3, "{starts:?}");
+        for record in &records {
+            assert_eq!(record["options"]["start"], 518, "{record}");
+            let game = record["game_id"].as_str().expect("an id");
+            let _ = world.arena(&["game", "rerun", game, "--data", data]).ok();
+        }
+    }
+    assert_eq!(hashes.len(), 1);
+}
+
+#[test]
+fn agents_that_repeat_play_each_opening_once() {
+    let world = World::new();
+    let _ = world.write("book.txt", "0\n1\n2\n3\n");
+    let text = "name = \"once\"\nruleset = \"kalah\"\nseed = 1\nformat = \"sprt\"\nblocks = 50\n\
+                agents = [\"d2\", \"d4\"]\n\
+                [[agent]]\nname = \"d2\"\nbot = \"kalah-alphabeta\"\noptions = { depth = 2 }\n\
+                [[agent]]\nname = \"d4\"\nbot = \"kalah-alphabeta\"\noptions = { depth = 4 }\n\
+                [play]\nbook = \"book.txt\"\n";
+    let spec = world.write("once.toml", text);
+    let ran = world
+        .arena(&["run", &spec, "--data", "data", "--output", "json"])
+        .ok();
+    let standings = ran.json();
+    assert_eq!(standings["verdict"]["kind"], "inconclusive", "{standings}");
+    let pair = &standings["pairs"][0];
+    let found = ["blocks", "blocks_played"].map(|key| pair[key].as_u64());
+    assert_eq!(found, [Some(4), Some(4)], "{pair}");
+    let openings = json!({ "plies": 0, "size": 4, "complete": false, "from_book": true });
+    assert_eq!(standings["openings"], openings);
+}
+
+#[test]
+fn one_game_starts_from_an_opening_that_its_seed_draws() {
+    let world = world();
+    let play = |book: &str, seed: &str, more: &[&str]| {
+        let command = [
+            &[
+                "play",
+                "--ruleset",
+                "chess",
+                "--seats",
+                "greedy,random",
+                "--book",
+                book,
+            ][..],
+            &["--seed", seed, "--output", "json"],
+            more,
+        ];
+        let record = world.arena(&command.concat()).ok().stdout;
+        let replayed = world.write("played.json", &record);
+        let _ = world.arena(&["game", "replay", "--file", &replayed]).ok();
+        opening(&serde_json::from_str(&record).expect("a record"))
+    };
+    for (book, more) in [
+        ("positions.epd", &["--option", "max_plies=20"][..]),
+        ("games.pgn", &["--book-plies", "6"]),
+        ("chess960.epd", &["--option", "variant=chess960"]),
+    ] {
+        let path = world.folder().join(book);
+        let path = path.to_str().expect("UTF-8");
+        let drawn = ["1", "2", "3"].map(|seed| play(path, seed, more));
+        let distinct: BTreeSet<_> = drawn.iter().collect();
+        assert!(
+            distinct.len() > 1 && !distinct.contains(&String::new()),
+            "{drawn:?}"
+        );
+        assert_eq!(play(path, "1", more), drawn[0]);
+    }
 }
 
 #[test]

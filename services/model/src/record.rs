@@ -265,3 +265,34 @@ pub struct RecordHeader {
     /// Descriptions of agents and settings of play; none in lines of version 1.
     pub setup: Option<RecordSetup>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fingerprints_depend_on_the_start() {
+        let finished = Finished {
+            events: vec![Event::action(1); 3],
+            opening_plies: 0,
+            placement: vec![1, 2],
+            scores: vec![0; 2],
+            luck: Vec::new(),
+            plies: 3,
+            decisions: vec![2, 1],
+            termination: Termination::Normal,
+            faults: Vec::new(),
+            transcript: None,
+        };
+        let standard = GameRecord::new(0, 0, BlockSeed(1), vec![0, 1], finished);
+        let of = |start: &str| GameRecord {
+            start: Some(start.into()),
+            ..standard.clone()
+        };
+        let (one, two) = (of("one"), of("two"));
+        assert_eq!(one.course(), of("one").course());
+        let courses = [&standard, &one, &two].map(GameRecord::course);
+        assert!(courses[0] != courses[1] && courses[1] != courses[2]);
+        assert!(one.beginning().differs(&two.beginning()));
+    }
+}

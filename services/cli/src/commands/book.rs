@@ -1,9 +1,13 @@
 //! Replaces the file of an opening book in a spec by its openings.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use arena_client::book::{self, BookSettings};
-use arena_model::spec::{Book, Spec};
+use arena_engine::{AnyGame, BookOpening, Stream, StreamOf, options::Options};
+use arena_model::{
+    BlockSeed,
+    spec::{Book, BookOrder, Spec},
+};
 use arena_report::units::{count, plural};
 
 use crate::{
@@ -28,9 +32,7 @@ pub(crate) fn include(
         order: spec.play.book_order,
         seed: seed.or(spec.seed),
     };
-    let resolved = arena_games::resolve(&spec.ruleset, &spec.options, spec.seats);
-    let (options, seats) = resolved.map_err(Failure::usage)?;
-    let game = arena_games::build(&spec.ruleset, &options, seats).map_err(Failure::usage)?;
+    let game = rules(&spec.ruleset, &spec.options, spec.seats)?;
     let read = book::read(&folder.join(file), settings, &*game)?;
     let size = read.openings.len() as u64;
     if read.duplicates > 0 {
@@ -61,4 +63,34 @@ pub(crate) fn include(
     let text = toml::to_string_pretty(&table).map_err(Failure::failed)?;
     let spec = Spec::parse(&text).map_err(Failure::usage)?;
     Ok((text, spec))
+}
+
+/// The rules that check a book.
+pub(crate) fn rules(
+    ruleset: &str,
+    options: &Options,
+    seats: Option<usize>,
+) -> Outcome<Arc<dyn AnyGame>> {
+    let resolved = arena_games::resolve(ruleset, options, seats);
+    let (options, seats) = resolved.map_err(Failure::usage)?;
+    arena_games::build(ruleset, &options, seats).map_err(Failure::usage)
+}
+
+/// An opening of a book, drawn with the seed of a game.
+pub(crate) fn draw(
+    file: &Path,
+    plies: Option<u32>,
+    seed: BlockSeed,
+    game: &dyn AnyGame,
+) -> Outcome<BookOpening> {
+    let settings = BookSettings {
+        plies,
+        order: BookOrder::Sequential,
+        seed: None,
+    };
+    let openings = book::read(file, settings, game)?.openings;
+    let key = seed.chance_keys().key(StreamOf::Opening);
+    let drawn = Stream::new(&key).below(openings.len() as u32);
+    let read = game.read_opening(&openings[drawn as usize]);
+    Ok(read.map_err(Failure::failed)?.opening)
 }

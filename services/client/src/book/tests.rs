@@ -86,7 +86,7 @@ fn openings_that_do_not_fit_are_left_out_by_order_and_seed() {
     let drawn = those_that_fit(openings.clone(), settings(None, BookOrder::Random));
     assert_eq!(drawn.len(), 16_384);
     assert_ne!(drawn, first);
-    let mut places = drawn
+    let places = drawn
         .iter()
         .map(|it| openings.iter().position(|other| it == other));
     assert!(places.clone().all(|place| place.is_some()) && places.is_sorted_by(|a, b| a < b));

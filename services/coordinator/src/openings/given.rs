@@ -89,8 +89,11 @@ pub(crate) fn resolve(
         let problem = "the rules are a package, so that the coordinator cannot check openings";
         return Err(BookError::Given(problem.to_owned()).into());
     };
-    let first =
-        { openings.iter() }.find_map(|it| it.trim_start().strip_prefix('[')?.split(']').next());
+    let start = |opening: &String| {
+        let (start, _) = opening.trim_start().strip_prefix('[')?.split_once(']')?;
+        Some(start.to_owned())
+    };
+    let first = openings.iter().find_map(start);
     let Some(first) = first else {
         return Ok(resolved);
     };
@@ -104,8 +107,8 @@ pub(crate) fn resolve(
         return Err(BookError::Given(problem).into());
     }
     let mut started = given.clone();
-    started.insert(option.to_owned(), Value::Text(first.to_owned()));
-    if let Err(problem) = game.with_start(first) {
+    started.insert(option.to_owned(), Value::Text(first.clone()));
+    if let Err(problem) = game.with_start(&first) {
         return Err(BookError::Given(format!("\"{first}\": {problem}")).into());
     }
     let (mut options, seats) = rules.resolve(&started, seats)?;
