@@ -13,6 +13,8 @@ mod attacks;
 mod benchmark;
 /// Boards of rules that are a package.
 mod boards;
+/// Opening books from files.
+mod books;
 /// Each step of `arena agent check` fails agents that break its promise.
 mod check_steps;
 /// Users find games, tournaments and tables by their properties.

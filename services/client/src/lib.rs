@@ -6,6 +6,7 @@
 
 pub mod access;
 pub mod bench;
+pub mod book;
 pub mod check;
 pub mod embedded;
 pub mod failure;

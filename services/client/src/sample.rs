@@ -8,7 +8,7 @@ use std::{
 
 use arena_agents::{Bot, Decision, Stop};
 use arena_coordinator::openings;
-use arena_engine::{ActionId, Game, Match, Opening, Status};
+use arena_engine::{BookOpening, Game, Match, Opening, Status};
 use arena_games::Visitor;
 use arena_model::{Tournament, format::Settings};
 use arena_tournament::{Schedule, ScheduledGame, game_score};
@@ -86,16 +86,15 @@ impl Sample {
 
 /// Plays the groups of the first stage for `seconds` seconds. If the tournament has too few
 /// blocks to estimate the standard deviation, it plays more. A block that takes ten times
-/// as long is aborted, and not counted.
-pub fn play(tournament: &Tournament, seconds: f64) -> Outcome<Sample> {
+/// as long is aborted, and not counted. `given` are the openings of the spec's own book.
+pub fn play(tournament: &Tournament, given: &[String], seconds: f64) -> Outcome<Sample> {
     let mut tournament = tournament.clone();
     tournament.blocks = tournament.blocks.max(BLOCKS_LEAST);
     let mut book = Vec::new();
     if let Some(openings) = tournament.openings {
         // More blocks than openings would repeat games.
         tournament.blocks = tournament.blocks.min(openings.size);
-        let drawn = openings::book(&tournament).map_err(Failure::failed)?;
-        book = drawn.openings;
+        book = openings::book(&tournament, given).map_err(Failure::failed)?;
     }
     if let Some(Settings::Sprt(test)) = &mut tournament.settings {
         // Allow more blocks than those before the first look.
@@ -112,7 +111,7 @@ pub fn play(tournament: &Tournament, seconds: f64) -> Outcome<Sample> {
 
 struct Player<'a> {
     tournament: &'a Tournament,
-    openings: &'a [Vec<ActionId>],
+    openings: &'a [BookOpening],
     limit: Duration,
 }
 
@@ -202,10 +201,13 @@ impl Player<'_> {
         let name = |&agent: &u16| self.tournament.agents[usize::from(agent)].name.as_str();
         let names: Vec<&str> = scheduled.seats.iter().map(name).collect();
         let settings = &self.tournament.play;
-        let opening = match scheduled.opening {
-            Some(number) => Opening::Given(self.openings[number as usize].clone()),
-            None => Opening::Drawn(settings.opening_plies.unwrap_or(0)),
+        let (start, opening) = match scheduled.opening.map(|it| &self.openings[it as usize]) {
+            Some(BookOpening { start, moves }) => (start.as_ref(), Opening::Given(moves.clone())),
+            None => (None, Opening::Drawn(settings.opening_plies.unwrap_or(0))),
         };
+        let own = start.map(|start| game.with_start(start)).transpose();
+        let own = own.map_err(Failure::failed)?;
+        let game = own.as_ref().map_or(game, |(own, _)| own);
         let setup = match_setup(&settings.into(), scheduled.seed.keys(&names), opening);
         let mut play = Match::new(game.clone(), setup);
         while let Status::Asks(question) = play.status() {

@@ -60,10 +60,10 @@ pub(crate) fn first_divergence(
 
 /// Dice of these records that do not follow from their seed; none if events are not stored.
 fn wrong_dice(info: &Info, durable: &GameRecord, other: &GameRecord) -> Option<String> {
-    let game = rules(info)?;
     let records = [("durable record", durable), ("other record", other)];
     let wrong = records.into_iter().filter_map(|(which, record)| {
         let keys = record.seed.chance_keys();
+        let game = rules(info, record)?;
         match game.check(&record.events, &keys, &mut |_| {}) {
             Err(CheckError::Dice(error)) => Some(format!("{which}: {error}")),
             Err(CheckError::Replay(_)) | Ok(_) => None,
@@ -73,16 +73,18 @@ fn wrong_dice(info: &Info, durable: &GameRecord, other: &GameRecord) -> Option<S
     (!wrong.is_empty()).then(|| wrong.join("; "))
 }
 
-/// The rules of a tournament if its events are stored.
-fn rules(info: &Info) -> Option<Arc<dyn AnyGame>> {
+/// The rules of a record.
+fn rules(info: &Info, record: &GameRecord) -> Option<Arc<dyn AnyGame>> {
     let tournament = &info.tournament;
-    arena_games::build_version(
+    let game = arena_games::build_version(
         &tournament.ruleset,
         tournament.rules_version,
         &tournament.options,
         tournament.seats,
-    )
-    .ok()
+    );
+    let game = game.ok()?;
+    let own = record.own_game(&*game).ok()?;
+    Some(own.map_or(game, Arc::from))
 }
 
 /// The seat that made an event.
@@ -91,7 +93,7 @@ fn seat_at(info: &Info, record: &GameRecord, event: usize) -> Option<usize> {
         let (seat, _) = transcript.events.get(event)?;
         return seat.map(usize::from);
     }
-    let game = rules(info)?;
+    let game = rules(info, record)?;
     let mut seats = Vec::with_capacity(record.events.len());
     // An illegal event ends the list early.
     let _ = game.replay(&record.events, &mut |described| seats.push(described.seat));

@@ -7,9 +7,9 @@ use std::{
 
 use arena_model::{
     GameRecord, RecordHeader, Tournament,
-    engine::{ActionId, AnyGame, Termination},
+    engine::{ActionId, AnyGame, BookOpening, Termination},
     record::RecordVerifier,
-    spec::Timing,
+    spec::{Spec, Timing},
 };
 use arena_tournament::{Schedule, ScheduleError, Stages};
 use arena_wire::{convert, v1};
@@ -17,7 +17,7 @@ use arena_wire::{convert, v1};
 use crate::{
     error::{Error, StartError},
     ledger::{AuditSample, ProgressTimeouts},
-    openings::Book,
+    openings::OpeningBooks,
 };
 
 /// Default start timeout of an agent.
@@ -46,7 +46,7 @@ pub(crate) struct Info {
     /// Agents' labels in metrics, by index.
     pub(crate) labels: Vec<String>,
     /// Drawn before a game is first leased, or when a report is first checked.
-    pub(crate) book: Book,
+    pub(crate) book: OpeningBooks,
     /// Built when a record is first replayed.
     rules: OnceLock<Result<Rules, String>>,
 }
@@ -114,9 +114,20 @@ impl Info {
         let setup = document.setup.clone();
         let setup = setup.ok_or_else(|| unreadable("it has no setup".to_owned()))?;
         let info = Self::new(id.as_str().into(), document.generation, tournament, setup);
+        let info = info.map_err(|error| unreadable(error.to_string()))?;
+        let given = match info.tournament.play.book {
+            None => None,
+            Some(_) => {
+                let spec = Spec::parse(&document.spec_toml);
+                spec.map_err(|error| unreadable(error.to_string()))?
+                    .play
+                    .book
+            }
+        };
         Ok(Self {
             is_sealable: !document.seed_commitment.is_empty(),
-            ..info.map_err(|error| unreadable(error.to_string()))?
+            book: OpeningBooks::of(given.as_ref()),
+            ..info
         })
     }
 
@@ -146,7 +157,7 @@ impl Info {
             generation,
             agents: agents.map(|agent| agent.name.to_string()).collect(),
             labels: setup.agents.iter().map(label).collect(),
-            book: Book::default(),
+            book: OpeningBooks::default(),
             rules: OnceLock::new(),
             schedule: RwLock::new(Arc::new(stages.schedule().clone())),
             games_most: stages.games().most,
@@ -179,12 +190,9 @@ impl Info {
     /// only.
     pub(crate) fn of_generation(&self, generation: u32) -> Result<Self, Error> {
         let (tournament, setup) = (self.tournament.clone(), self.setup.clone());
-        Ok(Self::new(
-            Arc::clone(&self.id),
-            generation,
-            tournament,
-            setup,
-        )?)
+        let info = Self::new(Arc::clone(&self.id), generation, tournament, setup)?;
+        let book = self.book.again();
+        Ok(Self { book, ..info })
     }
 
     /// The games known so far.
@@ -199,14 +207,13 @@ impl Info {
         *known.unwrap_or_else(PoisonError::into_inner) = Arc::new(schedule.clone());
     }
 
-    /// The actions of an opening by its number; none if games have no openings.
-    pub(crate) fn opening(&self, number: Option<u64>) -> Vec<u32> {
-        let book = number.and_then(|_| self.book.known());
-        let opening = book.as_ref().zip(number).and_then(|(book, number)| {
-            let number = usize::try_from(number).ok()?;
-            book.openings.get(number)
+    /// An opening by its number; without moves if games have no openings.
+    pub(crate) fn opening(&self, number: Option<u64>) -> BookOpening {
+        let opening = number.and_then(|number| {
+            let book = self.book.known()?;
+            book.get(usize::try_from(number).ok()?).cloned()
         });
-        opening.map_or_else(Vec::new, |it| it.iter().map(|&it| it.into()).collect())
+        opening.unwrap_or_default()
     }
 
     /// True if the openings of its games can be read at once.
@@ -372,25 +379,30 @@ impl Info {
         record: &GameRecord,
         schedule: &Schedule,
     ) -> Result<(), Error> {
-        let Some(number) = schedule.game(record.index).opening else {
-            return Ok(());
-        };
-        let book = self.book.draw(&self.tournament);
-        match book.openings.get(number as usize) {
-            Some(opening)
-                if record.termination != Termination::Void && !begins_with(record, opening) =>
-            {
-                Err(Error::Record {
-                    game: format!("{}/{}", self.id, record.index),
-                    problem: "does not start with the opening of its block".to_owned(),
+        let number = schedule.game(record.index).opening;
+        let is_right = match number {
+            None => record.start.is_none(),
+            Some(number) => {
+                let book = self.book.draw(&self.tournament);
+                let opening = book.get(number as usize);
+                opening.is_none_or(|opening| {
+                    let is_void = record.termination == Termination::Void;
+                    record.start == opening.start
+                        && (is_void || begins_with(record, &opening.moves))
                 })
             }
-            _ => Ok(()),
+        };
+        if is_right {
+            return Ok(());
         }
+        Err(Error::Record {
+            game: format!("{}/{}", self.id, record.index),
+            problem: "does not start with the opening of its block".to_owned(),
+        })
     }
 }
 
-/// True if a record begins with this opening and marks it as its opening.
+/// True if a record begins with these moves and marks them as its opening.
 fn begins_with(record: &GameRecord, opening: &[ActionId]) -> bool {
     let actions = record.events.iter().filter(|event| event.is_action());
     record.opening_plies as usize == opening.len()

@@ -2,15 +2,20 @@
 //!
 //! Without chance, agents that do not use their seeds repeat the game of an opening. So each
 //! block of a group starts from another opening, taken from a book that follows from ruleset,
-//! options and seed.
+//! options and seed, or from the book that the spec names.
+
+mod given;
+
+pub(crate) use given::resolve;
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock, atomic::AtomicBool};
 
 use arena_games::GamesError;
 use arena_model::{
     AgentRef, Openings, Tournament,
-    engine::{OpeningBook, OpeningError, OpeningLength, WorkLimit},
+    engine::{BookOpening, BookProblem, OpeningBook, OpeningError, OpeningLength, WorkLimit},
     format::Format,
+    spec::Book,
 };
 
 /// Minimum size of a book, if the game has as many openings.
@@ -47,6 +52,9 @@ pub enum BookError {
         /// The limit of moves.
         most: u64,
     },
+    /// The book of the spec is invalid.
+    #[error("book in [play]: {0}")]
+    Given(String),
     /// The caller does not wait for them any more.
     #[error("stopped: the caller is gone")]
     Stopped,
@@ -63,6 +71,9 @@ pub(crate) fn settle(tournament: &mut Tournament, stop: &AtomicBool) -> Result<(
     let given = tournament.play.opening_plies;
     let game = arena_games::build(&tournament.ruleset, &tournament.options, tournament.seats)?;
     if game.has_chance() && !game.draws_only_starter() {
+        if tournament.play.book.is_some() {
+            return Err(BookError::Given(BookProblem::Chance.to_string()));
+        }
         tournament.play.opening_plies = Some(given.unwrap_or(0));
         for agent in &mut tournament.agents {
             agent.uses_seed = None;
@@ -83,19 +94,24 @@ pub(crate) fn settle(tournament: &mut Tournament, stop: &AtomicBool) -> Result<(
         .agents
         .iter()
         .all(|agent| agent.uses_seed == Some(false));
-    if given.is_none() && !may_be_fixed {
-        tournament.play.opening_plies = Some(0);
-    }
-    let limit = WorkLimit {
-        moves: BOOK_MOVES_MAX,
-        stop: Some(stop),
+    let (size, complete) = match &mut tournament.play.book {
+        Some(book) => (given::settle(book, &*game, stop)?, false),
+        None => {
+            if given.is_none() && !may_be_fixed {
+                tournament.play.opening_plies = Some(0);
+            }
+            let limit = WorkLimit {
+                moves: BOOK_MOVES_MAX,
+                stop: Some(stop),
+            };
+            let book = book_within(tournament, limit)?;
+            tournament.play.opening_plies = Some(book.plies);
+            (book.openings.len() as u64, book.complete)
+        }
     };
-    let book = book_within(tournament, limit)?;
-    let size = book.openings.len() as u64;
-    tournament.play.opening_plies = Some(book.plies);
     tournament.openings = Some(Openings {
         size,
-        complete: book.complete,
+        complete,
         starter_drawn: game.draws_only_starter(),
     });
     if is_fixed {
@@ -121,13 +137,20 @@ pub fn settle_package(tournament: &mut Tournament, has_chance: bool) {
     }
 }
 
-/// The openings of a tournament without chance, in the order of a group's blocks. A tournament that
-/// was planned has them, however much work they take.
+/// The openings of a tournament without chance, by their numbers in its schedule. A tournament that
+/// was planned has them, however much work they take. `given` are those of a book in its spec.
 ///
 /// # Errors
 /// [`BookError`].
-pub fn book(tournament: &Tournament) -> Result<OpeningBook, BookError> {
-    book_within(tournament, WorkLimit::NONE)
+pub fn book(tournament: &Tournament, given: &[String]) -> Result<Vec<BookOpening>, BookError> {
+    if tournament.play.book.is_some() {
+        return given::book(tournament, given);
+    }
+    let drawn = book_within(tournament, WorkLimit::NONE)?.openings;
+    let openings = drawn
+        .into_iter()
+        .map(|moves| BookOpening { start: None, moves });
+    Ok(openings.collect())
 }
 
 fn book_within(tournament: &Tournament, limit: WorkLimit<'_>) -> Result<OpeningBook, BookError> {
@@ -152,36 +175,54 @@ fn book_within(tournament: &Tournament, limit: WorkLimit<'_>) -> Result<OpeningB
         })
 }
 
-/// The book of a tournament, drawn when it is needed.
-#[derive(Default)]
-pub(crate) struct Book {
-    known: RwLock<Option<Arc<OpeningBook>>>,
+/// The book of a tournament, drawn or read when it is needed.
+#[derive(Debug, Default)]
+pub(crate) struct OpeningBooks {
+    /// The openings of the spec's own book.
+    given: Arc<[String]>,
+    known: RwLock<Option<Arc<[BookOpening]>>>,
     /// Held while it is drawn.
     drawing: Mutex<()>,
 }
 
-impl Book {
+impl OpeningBooks {
+    /// The book of a spec; none if its openings are drawn.
+    pub(crate) fn of(book: Option<&Book>) -> Self {
+        let given = match book {
+            Some(Book::Openings(openings)) => openings.as_slice().into(),
+            None | Some(Book::File(_)) => Arc::default(),
+        };
+        Self {
+            given,
+            ..Self::default()
+        }
+    }
+
+    /// The same book, not yet drawn.
+    pub(crate) fn again(&self) -> Self {
+        Self {
+            given: Arc::clone(&self.given),
+            ..Self::default()
+        }
+    }
+
     /// The book, if it was drawn.
-    pub(crate) fn known(&self) -> Option<Arc<OpeningBook>> {
+    pub(crate) fn known(&self) -> Option<Arc<[BookOpening]>> {
         let known = self.known.read();
         known.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The book, which may take seconds to draw. Without openings, the book is empty.
-    pub(crate) fn draw(&self, tournament: &Tournament) -> Arc<OpeningBook> {
+    pub(crate) fn draw(&self, tournament: &Tournament) -> Arc<[BookOpening]> {
         let _drawing = self.drawing.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = self.known() {
             return known;
         }
-        let drawn = book(tournament).unwrap_or_else(|error| {
+        let drawn = book(tournament, &self.given).unwrap_or_else(|error| {
             tracing::error!(tournament = %tournament.name, %error, "it has no openings");
-            OpeningBook {
-                plies: 0,
-                openings: Vec::new(),
-                complete: false,
-            }
+            Vec::new()
         });
-        let drawn = Arc::new(drawn);
+        let drawn: Arc<[BookOpening]> = drawn.into();
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         *known = Some(Arc::clone(&drawn));
         drawn

@@ -21,7 +21,8 @@ use self::agents::{Variants, resolve_agent};
 use crate::{
     agents::{Agents, CheckNative},
     error::Error,
-    openings, random,
+    openings::{self, OpeningBooks},
+    random,
     rulesets::Rulesets,
 };
 
@@ -42,6 +43,7 @@ pub(crate) struct Plan {
     /// Before the first game, as the tally.
     pub(crate) stages: Stages,
     pub(crate) tally: Tally,
+    pub(crate) book: OpeningBooks,
     /// Without the id of the tournament.
     pub(crate) setup: v1::TournamentSetup,
     /// True if neither the spec nor the request names the seed.
@@ -76,7 +78,8 @@ impl Plan {
         let mut is_complete = spec.seed == Some(seed);
         spec.seed = Some(seed);
         let rules = rulesets.find(&spec.ruleset)?;
-        let (options, seats) = rules.resolve(&spec.options, spec.seats)?;
+        let book = spec.play.book.as_ref();
+        let (options, seats) = openings::resolve(&rules, &spec.options, spec.seats, book)?;
         let rules_version = rules.version();
         if rules.package().is_some() && spec.records == Records::Hash {
             return Err(Error::Request(format!(
@@ -140,7 +143,8 @@ impl Plan {
             replicas: spec.play.replicas.unwrap_or_default(),
             ..play_settings(&tournament)
         });
-        if spec.play.opening_plies.is_none() && tournament.openings.is_some() {
+        let is_drawn_book = tournament.openings.is_some() && tournament.play.book.is_none();
+        if spec.play.opening_plies.is_none() && is_drawn_book {
             spec.play.opening_plies = tournament.play.opening_plies;
             is_complete = false;
         }
@@ -177,6 +181,7 @@ impl Plan {
                 false => spec.to_toml(),
             },
             id: tournament.id(1),
+            book: OpeningBooks::of(spec.play.book.as_ref()),
             tally: Tally::new(&tournament)?,
             tournament,
             stages,

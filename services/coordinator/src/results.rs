@@ -262,6 +262,7 @@ impl Results {
                 plies: openings.plies,
                 size: openings.size,
                 complete: openings.complete,
+                from_book: openings.from_book,
             }),
             opponents_differ: self.tally.opponents_differ(),
             course: Some(self.course()),

@@ -1,6 +1,7 @@
 //! Games and matches without type parameters, for code that handles any ruleset.
 
 use crate::{
+    book::{BookProblem, ReadOpening, read_opening},
     check::{CheckError, Checked, check},
     fault::FaultKind,
     game::{ActionId, Game, Node},
@@ -63,6 +64,20 @@ pub trait AnyGame: Send + Sync {
         key: &Key,
         limit: WorkLimit<'_>,
     ) -> Result<OpeningBook, OpeningError>;
+    /// See [`Game::start_option`].
+    fn start_option(&self) -> Option<&'static str> {
+        None
+    }
+    /// See [`Game::with_start`].
+    fn with_start(&self, _text: &str) -> Result<Box<dyn AnyGame>, String> {
+        Err("this program does not have the rules".to_owned())
+    }
+    /// See [`read_opening`].
+    fn read_opening(&self, _text: &str) -> Result<ReadOpening, BookProblem> {
+        Err(BookProblem::Start(
+            "this program does not have the rules".to_owned(),
+        ))
+    }
 }
 
 /// A [`Match`] of any ruleset.
@@ -165,6 +180,19 @@ impl<G: Game> AnyGame for G {
         limit: WorkLimit<'_>,
     ) -> Result<OpeningBook, OpeningError> {
         opening_book(self, length, want, key, limit)
+    }
+
+    fn start_option(&self) -> Option<&'static str> {
+        Game::start_option(self)
+    }
+
+    fn with_start(&self, text: &str) -> Result<Box<dyn AnyGame>, String> {
+        let (game, _) = Game::with_start(self, text)?;
+        Ok(Box::new(game))
+    }
+
+    fn read_opening(&self, text: &str) -> Result<ReadOpening, BookProblem> {
+        read_opening(self, text)
     }
 }
 

@@ -98,6 +98,21 @@ pub trait Game: Clone + Send + Sync + 'static {
     /// The initial position.
     fn initial(&self) -> Self::State;
 
+    /// Name of the option that is the initial position as text, if there is one.
+    fn start_option(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The same rules from another initial position, which is not a chance node and in which the game
+    /// is not over. The text is a value of [`Game::start_option`]; it is returned as resolved options
+    /// have it.
+    ///
+    /// # Errors
+    /// What is wrong with the text.
+    fn with_start(&self, _text: &str) -> Result<(Self, String), String> {
+        Err(format!("{} has no start positions as text", self.name()))
+    }
+
     /// The next event.
     fn node(&self, state: &Self::State) -> Node;
 
@@ -158,6 +173,19 @@ pub trait Game: Clone + Send + Sync + 'static {
 
     /// Writes the notation of an action, in ASCII without spaces.
     fn write_action(&self, state: &Self::State, action: ActionId, out: &mut dyn Write);
+
+    /// The legal action of a notation, which may be shorter or longer than that of
+    /// [`Game::write_action`] if it is not ambiguous; none if there is no such action.
+    fn find_action(&self, state: &Self::State, text: &str) -> Option<ActionId> {
+        let mut legal = Vec::new();
+        self.legal(state, &mut legal);
+        let mut notation = String::new();
+        legal.into_iter().find(|&action| {
+            notation.clear();
+            self.write_action(state, action, &mut notation);
+            notation == text
+        })
+    }
 
     /// Writes the notation of a chance outcome, in ASCII without spaces.
     fn write_outcome(&self, state: &Self::State, outcome: OutcomeId, out: &mut dyn Write);

@@ -17,6 +17,7 @@
 
 #![deny(clippy::float_arithmetic)]
 
+mod book;
 mod check;
 mod erased;
 mod fault;
@@ -31,6 +32,9 @@ mod testing;
 mod transcript;
 pub mod values;
 
+pub use book::{
+    BOOK_OPENING_BYTES_MAX, BOOK_PLIES_MAX, BookOpening, BookProblem, ReadOpening, read_opening,
+};
 pub use check::{CheckError, Checked, DiceError, check};
 pub use erased::{AnyGame, AnyMatch};
 pub use fault::{FaultKind, SeatFault, Termination};

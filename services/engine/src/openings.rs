@@ -179,7 +179,7 @@ pub fn opening_book<G: Game>(
 }
 
 /// The first position. If only the starter is drawn, openings are the same for each.
-fn start<G: Game>(game: &G) -> G::State {
+pub(crate) fn start<G: Game>(game: &G) -> G::State {
     let mut state = game.initial();
     if game.draws_only_starter() && matches!(game.node(&state), Node::Chance(_)) {
         game.apply_outcome(&mut state, 0);

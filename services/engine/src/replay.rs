@@ -67,6 +67,9 @@ pub enum ReplayProblem {
     /// The record does not describe this event, and the rules are not here.
     #[error("the record does not state this event's seat and notation")]
     Unstated,
+    /// The record's start position is invalid.
+    #[error("start position: {0}")]
+    Start(String),
     /// The game was over before.
     #[error("the game has already ended")]
     AfterEnd,

@@ -213,6 +213,7 @@ macro_rules! rules {
             $(fn $change(&self, state: &mut AddedState, $event: $id);)*
             fn weights<'a>(&'a self, state: &'a AddedState) -> &'a [u32];
             fn decode(&self, bytes: &[u8]) -> Result<AddedState, PositionError>;
+            fn with_start(&self, text: &str) -> Result<(AddedGame, String), String>;
             fn load(&self, bytes: &[u8]) -> Result<AddedState, PositionError>;
         }
 
@@ -249,6 +250,11 @@ macro_rules! rules {
 
             fn load(&self, bytes: &[u8]) -> Result<AddedState, PositionError> {
                 Ok(AddedState(Box::new(Game::load(self, bytes)?)))
+            }
+
+            fn with_start(&self, text: &str) -> Result<(AddedGame, String), String> {
+                let (game, text) = Game::with_start(self, text)?;
+                Ok((AddedGame::of(game), text))
             }
         }
 
@@ -288,6 +294,10 @@ macro_rules! rules {
             fn load(&self, bytes: &[u8]) -> Result<AddedState, PositionError> {
                 self.0.load(bytes)
             }
+
+            fn with_start(&self, text: &str) -> Result<(Self, String), String> {
+                self.0.with_start(text)
+            }
         }
     };
 }
@@ -300,12 +310,14 @@ rules! {
     fn draws_only_starter() -> bool;
     fn has_luck() -> bool;
     fn pass() -> Option<ActionId>;
+    fn start_option() -> Option<&'static str>;
     state fn node() -> Node;
     state fn legal(out: &mut Vec<ActionId>);
     state fn placement() -> PerSeat<u8>;
     state fn scores() -> PerSeat<i64>;
     state fn values() -> PerSeat<i64>;
     state fn chance_values(out: &mut Vec<PerSeat<i64>>);
+    state fn find_action(text: &str) -> Option<ActionId>;
     state fn write_action(action: ActionId, out: &mut dyn Write);
     state fn write_outcome(outcome: OutcomeId, out: &mut dyn Write);
     state fn encode(moves: bool, out: &mut Vec<u8>);

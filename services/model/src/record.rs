@@ -7,7 +7,8 @@ mod verify;
 mod write;
 
 use arena_engine::{
-    AnyGame, Event, Finished, Opening, SeatFault, Setup, Termination, Transcript, options::Options,
+    AnyGame, Event, Finished, Opening, ReplayError, ReplayProblem, SeatFault, Setup, Termination,
+    Transcript, options::Options,
 };
 
 use crate::{
@@ -32,6 +33,9 @@ pub struct GameRecord {
     pub seed: BlockSeed,
     /// Indices into the tournament's agents, in seat order.
     pub seats: Vec<u16>,
+    /// The start position, if the opening book has another one than the options of the tournament. In
+    /// the record's line it is the value of [`Game::start_option`](arena_engine::Game::start_option).
+    pub start: Option<Box<str>>,
     /// Chance outcomes and actions in order.
     pub events: Vec<Event>,
     /// Number of actions in the opening.
@@ -74,6 +78,7 @@ impl GameRecord {
             block,
             seed,
             seats,
+            start: None,
             events: if void { Vec::new() } else { game.events },
             opening_plies: if void { 0 } else { game.opening_plies },
             placement: game.placement,
@@ -90,10 +95,21 @@ impl GameRecord {
         }
     }
 
-    /// The game as this record states it, if the rules are not part of this program.
-    #[must_use]
-    pub fn stated(&self, game: &dyn AnyGame) -> Option<Box<dyn AnyGame>> {
-        game.stated(self.transcript.as_deref()?, &self.scores)
+    /// The game of this record, if it is not that of its tournament: because it has another start
+    /// position, or because the rules are not part of this program and the record states it.
+    ///
+    /// # Errors
+    /// [`ReplayError`] if the start position is invalid.
+    pub fn own_game(&self, game: &dyn AnyGame) -> Result<Option<Box<dyn AnyGame>>, ReplayError> {
+        if let Some(start) = &self.start {
+            let game = game.with_start(start);
+            return game.map(Some).map_err(|problem| ReplayError {
+                index: 0,
+                problem: ReplayProblem::Start(problem),
+            });
+        }
+        let transcript = self.transcript.as_deref();
+        Ok(transcript.and_then(|transcript| game.stated(transcript, &self.scores)))
     }
 
     /// True if it starts with the opening that its seed draws, and marks it as its opening.
@@ -129,7 +145,15 @@ impl GameRecord {
         if self.events.is_empty() || !self.is_whole() {
             return self.course;
         }
-        self.played().fold(FNV_BASIS, fnv)
+        self.played().fold(self.basis(), fnv)
+    }
+
+    /// The hash of no event: games with the same moves from different start positions differ.
+    fn basis(&self) -> u64 {
+        self.start
+            .iter()
+            .flat_map(|it| it.bytes())
+            .fold(FNV_BASIS, fnv_byte)
     }
 
     /// The events from the first action on: a drawn starter only exchanges the seats.
@@ -145,7 +169,7 @@ impl GameRecord {
         }
         let faults = self.faults.iter().map(|fault| fault.ply);
         let clean = faults.min().unwrap_or(u32::MAX);
-        let mut hash = FNV_BASIS;
+        let mut hash = self.basis();
         let mut plies = 0;
         let numbers = self.played().filter_map(|event| {
             hash = fnv(hash, event);
@@ -208,9 +232,11 @@ const FNV_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 /// Adds an event to a hash (FNV-1a).
 fn fnv(hash: u64, event: &Event) -> u64 {
     let bytes = event.to_bits().to_le_bytes();
-    bytes.into_iter().fold(hash, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    bytes.into_iter().fold(hash, fnv_byte)
+}
+
+fn fnv_byte(hash: u64, byte: u8) -> u64 {
+    (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
 }
 
 /// Number of events up to the last action of the opening; `is_action` tells which are actions.
@@ -238,4 +264,35 @@ pub struct RecordHeader {
     pub agents: Vec<String>,
     /// Descriptions of agents and settings of play; none in lines of version 1.
     pub setup: Option<RecordSetup>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fingerprints_depend_on_the_start() {
+        let finished = Finished {
+            events: vec![Event::action(1); 3],
+            opening_plies: 0,
+            placement: vec![1, 2],
+            scores: vec![0; 2],
+            luck: Vec::new(),
+            plies: 3,
+            decisions: vec![2, 1],
+            termination: Termination::Normal,
+            faults: Vec::new(),
+            transcript: None,
+        };
+        let standard = GameRecord::new(0, 0, BlockSeed(1), vec![0, 1], finished);
+        let of = |start: &str| GameRecord {
+            start: Some(start.into()),
+            ..standard.clone()
+        };
+        let (one, two) = (of("one"), of("two"));
+        assert_eq!(one.course(), of("one").course());
+        let courses = [&standard, &one, &two].map(GameRecord::course);
+        assert!(courses[0] != courses[1] && courses[1] != courses[2]);
+        assert!(one.beginning().differs(&two.beginning()));
+    }
 }

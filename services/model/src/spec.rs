@@ -1,5 +1,6 @@
 //! A tournament as its user writes it: TOML, unknown keys refused.
 
+mod book;
 mod clock;
 mod play;
 mod quoted;
@@ -11,6 +12,9 @@ use arena_engine::options::{Options, Value, nearest};
 use serde::{Deserialize, Deserializer, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
+pub use self::book::{
+    BOOK_BYTES_MAX, BOOK_OPENINGS_MAX, BOOK_SEPARATOR_BYTES, Book, BookOrder, fits as book_fits,
+};
 pub use self::clock::{Clock, ClockError};
 pub use self::play::{
     CLOCK_SCALE_MAX, GamePlay, PLAY_KEYS, Play, REPLICAS_MAX, TIMING_MARGIN, Timing,

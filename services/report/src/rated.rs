@@ -126,6 +126,7 @@ mod tests {
             block: game.block,
             seed: game.seed,
             events: Vec::new(),
+            start: None,
             opening_plies: 0,
             placement: if first { vec![1, 2] } else { vec![2, 1] },
             scores: vec![0, 0],

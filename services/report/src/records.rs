@@ -2,7 +2,7 @@
 
 use std::{fmt::Display, pin::Pin, sync::Arc};
 
-use arena_engine::AnyGame;
+use arena_engine::{AnyGame, ReplayError};
 use arena_model::{GameRecord, RecordHeader, record::LineWriter};
 use arena_wire::{convert, v1};
 use itertools::Itertools;
@@ -70,11 +70,14 @@ impl TournamentRecords {
         Arc::clone(&self.names[usize::from(agent)])
     }
 
-    /// The game that replays a record: if the rules are a package, what the record states.
-    #[must_use]
-    pub fn game_of(&self, record: &GameRecord) -> Arc<dyn AnyGame> {
-        let stated = record.stated(&*self.game);
-        stated.map_or_else(|| self.game.clone(), Arc::from)
+    /// The game that replays a record: from its start position or, if the rules are a package, what
+    /// the record states.
+    ///
+    /// # Errors
+    /// [`ReplayError`] if its start position is invalid.
+    pub fn game_of(&self, record: &GameRecord) -> Result<Arc<dyn AnyGame>, ReplayError> {
+        let own = record.own_game(&*self.game)?;
+        Ok(own.map_or_else(|| self.game.clone(), Arc::from))
     }
 
     /// True if the events of its games are not stored.

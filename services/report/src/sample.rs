@@ -172,8 +172,8 @@ impl Sampler {
             if record.plies as usize > steps_left {
                 continue;
             }
-            let stated = record.stated(game);
-            let game = stated.as_deref().unwrap_or(game);
+            let own = record.own_game(game)?;
+            let game = own.as_deref().unwrap_or(game);
             let (start, steps) = match package.map(|it| boards.steps(it, &record.events)) {
                 Some(Ok(drawn)) => drawn,
                 failed => {

@@ -38,9 +38,9 @@ impl Stepper {
     /// [`ReportError::Differs`] if it cannot be replayed.
     pub fn new(records: &TournamentRecords, record: &GameRecord) -> Result<Self> {
         let boards = board::boards(&records.header, records.game.seats());
-        let stated = record.stated(&*records.game);
-        let game = stated.as_deref().unwrap_or(&*records.game);
-        let replayed = boards.steps(game, &record.events);
+        let replayed = records
+            .game_of(record)
+            .and_then(|game| boards.steps(&*game, &record.events));
         let (start, steps) = replayed.map_err(|error| {
             let id = &records.header.tournament_id;
             ReportError::differs(format!(

@@ -24,7 +24,8 @@
 //! A game without chance has N openings. A group's k-th block begins with opening (a·k + b)
 //! mod N, the same in all rotations, with a and b drawn for each group and a coprime to N.
 //! So a group has each opening once in N blocks, and the openings of two groups are drawn
-//! independently.
+//! independently. With `book_order = "sequential"`, every group's k-th block begins with opening k mod N
+//! of the book.
 //!
 //! In a round robin and a gauntlet, a group plays each opening once if all its agents
 //! declare that they do not use their seeds: more blocks would be the same games. The
@@ -177,9 +178,7 @@ impl Schedule {
             },
             rotate: tournament.play.rotate,
             paired: tournament.play.paired,
-            openings: tournament
-                .openings
-                .map(|openings| OpeningOrder::new(openings.size, tournament.seed)),
+            openings: OpeningOrder::new(tournament),
             starter_drawn: tournament.openings.is_some_and(|it| it.starter_drawn),
             repeats: match tournament.format {
                 Format::RoundRobin | Format::Gauntlet => tournament

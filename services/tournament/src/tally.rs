@@ -54,6 +54,8 @@ pub struct Tally {
     /// The openings; `None` if there is chance.
     openings: Option<Openings>,
     opening_plies: u32,
+    /// True if the openings are those of a book that the spec names.
+    has_book: bool,
     /// True if agents meet different opponents.
     opponents_differ: bool,
     /// True if an agent sits in some seats more often than in others.
@@ -159,6 +161,7 @@ impl Tally {
             },
             openings: tournament.openings,
             opening_plies: tournament.play.opening_plies.unwrap_or(0),
+            has_book: tournament.play.book.is_some(),
             opponents_differ: tournament.opponents_differ(),
             confounded: notes::confounded(tournament, seats),
             tuning_horizons: TuningHorizons::of(tournament, seats),

@@ -288,6 +288,9 @@ fn termination(value: v1::Termination) -> Option<Termination> {
     known.find(|&known| v1::Termination::from(known) == value)
 }
 
+/// Maximum bytes of a start position.
+const START_BYTES_MAX: usize = 1024;
+
 /// The hash of a record that has none yet: what replays it computes it.
 const NO_HASH: [u8; 32] = [0; 32];
 
@@ -323,6 +326,7 @@ impl From<&GameRecord> for v1::GameRecord {
                 true => Vec::new(),
                 false => record.hash.to_vec(),
             },
+            start: record.start.as_deref().unwrap_or_default().to_owned(),
             course: record.course,
             beginning: record.beginning.numbers().to_vec(),
             transcript: record.transcript.as_deref().map(v1::Transcript::from),
@@ -368,6 +372,9 @@ impl TryFrom<&v1::GameRecord> for GameRecord {
             let problem = "a fault has an unknown seat or an unknown kind";
             return wrong(MESSAGE, problem);
         };
+        if message.start.len() > START_BYTES_MAX {
+            return wrong(MESSAGE, "the start position is too long");
+        }
         let hash = match message.hash.as_slice() {
             [] => NO_HASH,
             hash => match hash.try_into() {
@@ -380,6 +387,9 @@ impl TryFrom<&v1::GameRecord> for GameRecord {
             block: message.block,
             seed: BlockSeed(message.seed),
             seats,
+            start: Some(message.start.as_str())
+                .filter(|start| !start.is_empty())
+                .map(Box::from),
             events: events.into_iter().map(Event::from_bits).collect(),
             opening_plies: message.opening_plies,
             placement,

@@ -136,6 +136,7 @@ fn measure(
             seats: vec![index as u32 % agents, (index as u32 + 1) % agents],
             attempts: 0,
             opening: Vec::new(),
+            start: String::new(),
         })
         .collect();
     let file = PathBuf::from(OsString::from(route));

@@ -203,7 +203,17 @@ impl TournamentContext {
         &self,
         game: &v1::GameAssignment,
     ) -> Result<Box<dyn AnyMatch>, IllegalAction> {
-        self.game.open(self.setup(game))
+        match &*game.start {
+            "" => self.game.open(self.setup(game)),
+            start => match self.game.with_start(start) {
+                Ok(own) => own.open(self.setup(game)),
+                Err(problem) => {
+                    tracing::error!(game = game.index, problem, "invalid start position");
+                    // No seat has played it.
+                    Err(IllegalAction { action: 0, seat: 0 })
+                }
+            },
+        }
     }
 
     /// Fails if a game names agents that do not exist.

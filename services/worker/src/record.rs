@@ -128,6 +128,9 @@ fn record(
 ) -> v1::GameRecord {
     let (seed, seats) = (BlockSeed(game.seed), context.seats(game));
     let mut record = GameRecord::new(game.index, game.block, seed, seats, finished);
+    record.start = Some(game.start.as_str())
+        .filter(|it| !it.is_empty())
+        .map(Box::from);
     let scores = std::mem::take(&mut record.scores);
     let decisions = std::mem::take(&mut record.decisions);
     v1::GameRecord {

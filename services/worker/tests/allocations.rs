@@ -57,6 +57,7 @@ fn play(route: &str, games: u64) -> (f64, f64) {
             seats: vec![0, 1],
             attempts: 0,
             opening: Vec::new(),
+            start: String::new(),
         })
         .collect();
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -3,6 +3,7 @@
 pub(crate) mod agent;
 mod audit;
 mod bench;
+mod book;
 pub(crate) mod completions;
 mod coordinator;
 mod demo;

@@ -1,12 +1,12 @@
 //! `arena play`
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use arena_client::{
     human::{self, Human},
     rerun::{self, Resolved},
 };
-use arena_engine::{Opening, Setup};
+use arena_engine::{Opening, Setup, options::Value as OptionValue};
 use arena_model::{
     AgentName, BlockSeed, seat,
     spec::{Clock, Play},
@@ -16,7 +16,7 @@ use arena_wire::v1::{self, agent_setup::Source};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
-use super::{game, options};
+use super::{book, game, options};
 use crate::{
     access::AccessArgs,
     failure::{Failure, Kind, Outcome},
@@ -40,7 +40,8 @@ Examples:
   arena play --ruleset cowry --option board=7 --seed 1 --seats random,random-2=random
   arena play --ruleset kalah --seed 7 --seats 'a=kalah-alphabeta(depth=8),random' --output json
   arena play --ruleset cowry --seed 3 --seats human,expectimax
-  arena play --ruleset kalah --opening 2,5 --seed 7 --seats greedy,random")]
+  arena play --ruleset kalah --opening 2,5 --seed 7 --seats greedy,random
+  arena play --ruleset chess --book openings.epd --seed 7 --seats greedy,random")]
 pub(crate) struct PlayArgs {
     /// Name of the ruleset
     #[arg(long)]
@@ -70,6 +71,14 @@ pub(crate) struct PlayArgs {
         conflicts_with = "opening_plies"
     )]
     opening: Vec<u16>,
+
+    /// Opening book in EPD, PGN, or lines of moves; the seed draws one of its openings
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["opening_plies", "opening"])]
+    book: Option<PathBuf>,
+
+    /// Number of moves that are taken from a game of the book
+    #[arg(long, value_name = "N", requires = "book", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    book_plies: Option<u32>,
 
     /// Time limit for one decision of an agent process [default: 2s; a day if a person plays]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
@@ -119,7 +128,8 @@ enum OnFault {
 }
 
 impl PlayArgs {
-    pub(crate) async fn run(self) -> Outcome {
+    pub(crate) async fn run(mut self) -> Outcome {
+        self.draw_opening()?;
         let spec = self.spec()?;
         // The seats are resolved as for a tournament.
         let resolved = Resolved::resolve(&self.access, &spec).await;
@@ -156,6 +166,25 @@ impl PlayArgs {
             },
         };
         outcome.and(resolved.close().await)
+    }
+
+    /// Draws an opening of the book. Its start position becomes an option.
+    fn draw_opening(&mut self) -> Outcome {
+        let Some(file) = &self.book else {
+            return Ok(());
+        };
+        let options = options::pairs(&self.options, "board=7")?;
+        let options = options
+            .into_iter()
+            .map(|(name, value)| (name, OptionValue::Text(value)));
+        let seats = split_seats(&self.seats)?.len();
+        let game = book::rules(&self.ruleset, &options.collect(), Some(seats))?;
+        let opening = book::draw(file, self.book_plies, self.seed, &*game)?;
+        if let (Some(start), Some(option)) = (opening.start, game.start_option()) {
+            self.options.push(format!("{option}={start}"));
+        }
+        self.opening = opening.moves;
+        Ok(())
     }
 
     /// Adds where rulesets can be that this program does not have, if no such place is named.

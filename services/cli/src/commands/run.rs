@@ -79,7 +79,7 @@ pub(crate) struct RunArgs {
 
 impl RunArgs {
     pub(crate) async fn run(self) -> Outcome {
-        let (spec, parsed) = tournament::read_spec(&self.spec, &self.set)?;
+        let (spec, parsed) = tournament::read_spec(&self.spec, &self.set, self.seed.as_deref())?;
         let plan = Plan {
             spec,
             parsed,

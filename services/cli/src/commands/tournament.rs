@@ -19,7 +19,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use self::shown::{describe, print, show};
-use super::{set::SetArgs, standings};
+use super::{book, set::SetArgs, standings};
 use crate::{
     access::{Access, AccessArgs, request_id, start_tournament},
     failure::{Failure, Kind, Outcome},
@@ -271,8 +271,9 @@ macro_rules! changed {
 }
 use changed;
 
-/// Reads a spec file, with `--set`. Returns its text and its content; its agents are not checked.
-pub(crate) fn read_spec(path: &Path, set: &SetArgs) -> Outcome<(String, Spec)> {
+/// Reads a spec file, with `--set`, and the file of its opening book. Returns its text and its content;
+/// its agents are not checked. `seed` replaces the spec's seed.
+pub(crate) fn read_spec(path: &Path, set: &SetArgs, seed: Option<&str>) -> Outcome<(String, Spec)> {
     let shown = path.display();
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}")))?;
@@ -280,7 +281,8 @@ pub(crate) fn read_spec(path: &Path, set: &SetArgs) -> Outcome<(String, Spec)> {
     let spec = Spec::parse(&text)
         .map_err(Failure::usage)
         .map_err(about(path))?;
-    Ok((text, spec))
+    let folder = path.parent().unwrap_or_else(|| Path::new(""));
+    book::include(folder, text, spec, seed).map_err(about(path))
 }
 
 /// Adds the file name to a rejection by the coordinator.
@@ -292,7 +294,7 @@ pub(crate) fn about(path: &Path) -> impl Fn(Failure) -> Failure + '_ {
 }
 
 async fn start_command(access: &mut Access, args: StartArgs) -> Outcome {
-    let (spec, _) = read_spec(&args.spec, &args.set)?;
+    let (spec, _) = read_spec(&args.spec, &args.set, args.seed.as_deref())?;
     let response = start_tournament(&mut access.client, spec, args.seed, args.again)
         .await
         .map_err(about(&args.spec))?;

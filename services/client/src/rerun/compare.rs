@@ -121,9 +121,8 @@ fn describe(
     let mut found = (None, "the end of the game".to_owned());
     let mut number = 0;
     // The events of a written record can be replayed.
-    let _ = rules
-        .game_of(record)
-        .replay(&record.events, &mut |described| {
+    let _ = rules.game_of(record).and_then(|game| {
+        game.replay(&record.events, &mut |described| {
             number += 1;
             if number != place + 1 {
                 return;
@@ -134,6 +133,7 @@ fn describe(
             };
             let text = format!("{what} {} (id {})", described.name, described.event.id());
             found = (described.seat.map(usize::from), text);
-        });
+        })
+    });
     found
 }

@@ -295,6 +295,7 @@ impl Core {
         let (tournament, stages) = (plan.tournament, plan.stages);
         let mut info = Info::planned(id.as_str().into(), 1, tournament, setup, &stages);
         info.is_sealable = !document.seed_commitment.is_empty();
+        info.book = plan.book;
         let results = Results::before(plan.tally, stages, &info);
         let change = stored(&document);
         let bytes = change.value.as_ref().map_or(0, Vec::len);

@@ -376,13 +376,15 @@ impl Core {
         let schedule = info.schedule();
         let games = grant.games.iter().map(|assigned| {
             let game = schedule.game(assigned.index);
+            let opening = info.opening(game.opening);
             v1::GameAssignment {
                 index: game.index,
                 block: game.block,
                 seed: game.seed.0,
                 seats: game.seats.into_iter().map(u32::from).collect(),
                 attempts: assigned.attempts,
-                opening: info.opening(game.opening),
+                opening: opening.moves.into_iter().map(u32::from).collect(),
+                start: opening.start.map(String::from).unwrap_or_default(),
             }
         });
         let process = self.ledger.process(worker, self.boot_epoch);

@@ -433,6 +433,7 @@ pub(super) fn record(game: &v1::GameAssignment, winner: usize) -> GameRecord {
         seats: game.seats.iter().map(|&agent| agent as u16).collect(),
         // No two games alike.
         events: vec![Event::action((game.index % 30_000) as u16)],
+        start: None,
         opening_plies: 0,
         placement: (0..seats)
             .map(|seat| 1 + u8::from(seat != winner))

@@ -14,6 +14,7 @@ mod end;
 mod fen;
 mod moves;
 mod options;
+mod san;
 mod text;
 mod value;
 mod wire;
@@ -139,6 +140,25 @@ impl Game for Chess {
             Some(board) => State::new(board.clone(), ChessPhase::Move),
             None => State::new(Board::startpos(), ChessPhase::Start),
         }
+    }
+
+    fn start_option(&self) -> Option<&'static str> {
+        Some(options::FEN)
+    }
+
+    fn with_start(&self, text: &str) -> Result<(Self, String), String> {
+        let board = options::start_board(text, self.chess960)?;
+        let text = fen::text(&board, self.chess960);
+        let start = Some(board);
+        let game = Self {
+            start,
+            ..self.clone()
+        };
+        Ok((game, text))
+    }
+
+    fn find_action(&self, state: &State, text: &str) -> Option<ActionId> {
+        self.read_san(&state.board, text)
     }
 
     #[inline]

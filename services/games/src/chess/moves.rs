@@ -35,7 +35,7 @@ impl Chess {
 
     /// The id of a legal move. `cozy-chess` castles by taking the own rook.
     #[inline]
-    fn id_of(&self, board: &Board, step: Move) -> ActionId {
+    pub(super) fn id_of(&self, board: &Board, step: Move) -> ActionId {
         let castles = board.colors(board.side_to_move()).has(step.to);
         let to = if castles && !self.chess960 {
             let short = step.from.file() < step.to.file();

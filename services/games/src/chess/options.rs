@@ -18,6 +18,8 @@ enum Variant {
     Chess960,
 }
 
+/// Name of the option with the start position as text.
+pub(super) const FEN: &str = "fen";
 /// The number of the standard start position.
 const STANDARD: i64 = 518;
 /// Instead of a number: the start position is drawn.
@@ -37,7 +39,7 @@ pub(super) fn specs() -> Vec<Spec> {
             "number of the start position in Chess960; -1: drawn",
         ),
         Spec::new(
-            "fen",
+            FEN,
             Kind::Text,
             "",
             "start position in FEN or EPD, instead of `start`; underscores stand for spaces",
@@ -54,7 +56,7 @@ pub(super) fn specs() -> Vec<Spec> {
 /// In Chess960, the start position is drawn unless one is chosen. A FEN is written in one way.
 pub(super) fn settle(options: &mut Options, chosen: &BTreeSet<&str>) {
     let chess960 = options.get("variant") == Some(&Variant::Chess960.word());
-    let Some(Value::Text(text)) = options.get("fen") else {
+    let Some(Value::Text(text)) = options.get(FEN) else {
         return;
     };
     if text.is_empty() {
@@ -63,7 +65,7 @@ pub(super) fn settle(options: &mut Options, chosen: &BTreeSet<&str>) {
         }
     } else if let Ok(board) = fen::read(text, chess960) {
         let text = fen::text(&board, chess960);
-        options.insert("fen".to_owned(), Value::Text(text));
+        options.insert(FEN.to_owned(), Value::Text(text));
     }
 }
 
@@ -77,7 +79,7 @@ impl Variant {
 pub(super) fn read(options: &Options) -> Result<Chess, OptionError> {
     let read = Reader(options);
     let chess960 = read.choice::<Variant>("variant")? == Variant::Chess960;
-    let (number, text) = (read.int("start")?, read.word("fen")?);
+    let (number, text) = (read.int("start")?, read.word(FEN)?);
     let refuse = |reason: &str| Err(OptionError::Together(reason.to_owned()));
     if number != STANDARD && !text.is_empty() {
         return refuse("`start` and `fen` cannot be combined");
@@ -99,12 +101,16 @@ pub(super) fn read(options: &Options) -> Result<Chess, OptionError> {
 
 /// A start position in which the game is not over.
 fn read_start(text: &str, chess960: bool) -> Result<Board, OptionError> {
-    let refused = |reason: &str| OptionError::Value {
-        name: "fen".to_owned(),
+    start_board(text, chess960).map_err(|reason| OptionError::Value {
+        name: FEN.to_owned(),
         value: format!("\"{text}\""),
         expected: format!("a start position in FEN: {reason}"),
-    };
-    let board = fen::read(text, chess960).map_err(|reason| refused(&reason))?;
+    })
+}
+
+/// The same, with the reason why there is none.
+pub(super) fn start_board(text: &str, chess960: bool) -> Result<Board, String> {
+    let board = fen::read(text, chess960)?;
     let game = Chess {
         chess960,
         start: None,
@@ -112,6 +118,6 @@ fn read_start(text: &str, chess960: bool) -> Result<Board, OptionError> {
     };
     match game.phase_of(&State::new(board.clone(), ChessPhase::Move)) {
         ChessPhase::Move => Ok(board),
-        _ => Err(refused("the game is over")),
+        _ => Err("the game is over".to_owned()),
     }
 }

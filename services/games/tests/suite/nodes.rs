@@ -38,6 +38,11 @@ pub(crate) fn check_node<G: Game>(game: &G, state: &G::State, label: &str) {
                 name
             };
             check_names(legal.iter().map(|&id| name(id)), label);
+            for &id in [legal.first(), legal.last()].into_iter().flatten() {
+                let found = game.find_action(state, &name(id));
+                assert_eq!(found, Some(id), "{label}: {}", name(id));
+            }
+            assert_eq!(game.find_action(state, "no move"), None, "{label}");
         }
         Node::Chance(owner) => {
             assert!(owner.is_none_or(|seat| usize::from(seat) < game.seats()));

@@ -350,6 +350,8 @@ impl ParsedRecord {
             block: line.block,
             seed: line.seed,
             seats: (0..line.seats.len() as u16).collect(),
+            // It is one of the line's options.
+            start: None,
             events,
             opening_plies: opening_plies as u32,
             placement: line.placement.clone().unwrap_or_default(),

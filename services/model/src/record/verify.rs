@@ -106,8 +106,8 @@ impl GameRecord {
         has_luck: bool,
         on_fault: Option<FaultPolicy>,
     ) -> Result<(), VerifyError> {
-        let stated = self.stated(game);
-        let game = stated.as_deref().unwrap_or(game);
+        let own = self.own_game(game)?;
+        let game = own.as_deref().unwrap_or(game);
         let keys = self.seed.chance_keys();
         let checked = game.check(&self.events, &keys, &mut |_| {})?;
         self.check_result(checked, game, has_luck, on_fault)
@@ -279,8 +279,8 @@ impl RecordVerifier {
         game: &dyn AnyGame,
         line: &mut String,
     ) -> Result<(), VerifyError> {
-        let stated = record.stated(game);
-        let game = stated.as_deref().unwrap_or(game);
+        let own = record.own_game(game)?;
+        let game = own.as_deref().unwrap_or(game);
         let checked = self.replay(record, game, line)?;
         write_tail(line, record, None);
         let hash: [u8; 32] = Sha256::digest(line.as_bytes()).into();
@@ -306,8 +306,8 @@ impl RecordVerifier {
         luck: bool,
         line: &mut String,
     ) -> Result<(), VerifyError> {
-        let stated = record.stated(game);
-        let game = stated.as_deref().unwrap_or(game);
+        let own = record.own_game(game)?;
+        let game = own.as_deref().unwrap_or(game);
         let mut checked = self.replay(record, game, line)?;
         record.luck = match luck && record.termination != Termination::Void {
             true => std::mem::take(&mut checked.luck),
@@ -329,7 +329,7 @@ impl RecordVerifier {
         line.clear();
         let keys = record.seed.chance_keys();
         let check = |visit: &mut dyn FnMut(Described<'_>)| game.check(&record.events, &keys, visit);
-        Ok(self.lines.write_to_events(record, line, check)?)
+        Ok(self.lines.write_to_events(record, game, line, check)?)
     }
 }
 

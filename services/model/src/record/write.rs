@@ -3,10 +3,10 @@
 
 use std::fmt::Write;
 
-use arena_engine::{AnyGame, Described, ReplayError};
+use arena_engine::{AnyGame, Described, ReplayError, options::Value};
 use sha2::{Digest, Sha256};
 
-use super::{GameRecord, RECORD_VERSION, RecordHeader, RecordSetup};
+use super::{GameRecord, RECORD_VERSION, RecordHeader};
 use crate::canonical::canonical_json;
 
 /// Writes the lines of one tournament: the common part is built once, and buffers are reused.
@@ -16,8 +16,7 @@ pub struct LineWriter {
     opening: String,
     /// See [`RecordHeader::common`].
     common: String,
-    agents: Vec<String>,
-    setup: Option<RecordSetup>,
+    header: RecordHeader,
     line: String,
 }
 
@@ -28,8 +27,7 @@ impl LineWriter {
         Self {
             opening: format!("{{\"game_id\":\"{}/", header.tournament_id),
             common: header.common(),
-            agents: header.agents.clone(),
-            setup: header.setup.clone(),
+            header: header.clone(),
             line: String::with_capacity(16 << 10),
         }
     }
@@ -45,10 +43,10 @@ impl LineWriter {
         hash: Option<&[u8; 32]>,
         out: &mut String,
     ) -> Result<(), ReplayError> {
-        let stated = record.stated(game);
-        let game = stated.as_deref().unwrap_or(game);
+        let own = record.own_game(game)?;
+        let game = own.as_deref().unwrap_or(game);
         let replay = |visit: &mut dyn FnMut(Described<'_>)| game.replay(&record.events, visit);
-        self.write_to_events(record, out, replay)?;
+        self.write_to_events(record, game, out, replay)?;
         write_tail(out, record, hash);
         Ok(())
     }
@@ -57,15 +55,24 @@ impl LineWriter {
     pub(super) fn write_to_events<T, E>(
         &self,
         record: &GameRecord,
+        game: &dyn AnyGame,
         out: &mut String,
         replay: impl FnOnce(&mut dyn FnMut(Described<'_>)) -> Result<T, E>,
     ) -> Result<T, E> {
         out.push_str(&self.opening);
         write_number(out, record.index);
         let seats = record.seats.iter();
-        let names = seats.map(|&agent| self.agents[usize::from(agent)].as_str());
-        write_head(out, record, &self.common, names);
-        if let Some(setup) = &self.setup {
+        let names = seats.map(|&agent| self.header.agents[usize::from(agent)].as_str());
+        match (&record.start, game.start_option()) {
+            (Some(start), Some(option)) => {
+                let mut header = self.header.clone();
+                let start = Value::Text(start.to_string());
+                header.options.insert(option.to_owned(), start);
+                write_head(out, record, &header.common(), names);
+            }
+            _ => write_head(out, record, &self.common, names),
+        }
+        if let Some(setup) = &self.header.setup {
             let seats = record.seats.iter();
             let agents = seats.map(|&agent| setup.agents[usize::from(agent)].as_str());
             write_setup(out, agents, &setup.play);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use arena_engine::FaultPolicy;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{SpecError, clock::Clock, quoted};
+use super::{Book, BookOrder, SpecError, clock::Clock, quoted};
 use crate::SandboxLevel;
 
 /// Default of [`Play::timing_margin`].
@@ -55,6 +55,21 @@ pub struct Play {
         skip_serializing_if = "Option::is_none"
     )]
     pub opening_plies: Option<u32>,
+    /// Opening book: the path of an EPD file, a PGN file, or a text file with one opening a line,
+    /// relative to the spec. It replaces `opening_plies`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub book: Option<Book>,
+    /// Moves that are taken from each game of a book in PGN, or of each line of a text file; default:
+    /// all of them.
+    #[cfg_attr(test, schemars(range(min = 1, max = 1000)))]
+    #[serde(
+        deserialize_with = "super::some_whole::<1, u32, _>",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub book_plies: Option<u32>,
+    /// Order of the openings of a book: "random", drawn from the seed, or "sequential".
+    #[serde(skip_serializing_if = "BookOrder::is_default")]
+    pub book_order: BookOrder,
     /// How decisions are sent.
     pub timing: Timing,
     /// Time for one decision, such as "2s" or "500ms".
@@ -118,6 +133,9 @@ impl Default for Play {
             rotate: true,
             paired: true,
             opening_plies: None,
+            book: None,
+            book_plies: None,
+            book_order: BookOrder::Random,
             timing: Timing::Throughput,
             move_timeout: Duration::from_secs(2),
             on_fault: FaultPolicy::Forfeit,
@@ -195,6 +213,9 @@ pub const PLAY_KEYS: &[&str] = &[
     "rotate",
     "paired",
     "opening_plies",
+    "book",
+    "book_plies",
+    "book_order",
     "timing",
     "move_timeout",
     "on_fault",
@@ -278,8 +299,30 @@ impl Play {
         Ok(())
     }
 
+    fn check_book(&self) -> Result<(), SpecError> {
+        let fail = |text: &str| Err(SpecError::Value(text.to_owned()));
+        let Some(book) = &self.book else {
+            return match (self.book_plies, self.book_order) {
+                (None, BookOrder::Random) => Ok(()),
+                (Some(_), _) => fail("book_plies needs book"),
+                (None, BookOrder::Sequential) => fail("book_order needs book"),
+            };
+        };
+        if self.opening_plies.is_some() {
+            return fail("book and opening_plies exclude each other: use one of them");
+        }
+        if let Some(plies @ (0 | 1001..)) = self.book_plies {
+            return fail(&format!("book_plies = {plies}: must be from 1 to 1000"));
+        }
+        if let (Book::Openings(_), Some(_)) = (book, self.book_plies) {
+            return fail("book_plies needs the file of a book: shorten the openings of the list");
+        }
+        book.check().map_err(SpecError::Value)
+    }
+
     pub(super) fn check(&self) -> Result<(), SpecError> {
         self.check_times()?;
+        self.check_book()?;
         if let Some(replicas @ (0 | REPLICAS_MAX..)) =
             self.replicas.filter(|&it| it != REPLICAS_MAX)
         {

@@ -1,6 +1,6 @@
 //! Games of chess in Portable Game Notation, for other chess programs.
 
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 use arena_engine::{FaultKind, Game, Node, Termination, replay};
 use arena_games::{Chess, Ruleset};
@@ -35,6 +35,15 @@ pub fn rules(rules: &TournamentRecords) -> Result<Chess> {
 /// [`ReportError::Differs`] if the record cannot be replayed.
 pub fn game(chess: &Chess, rules: &TournamentRecords, record: &GameRecord) -> Result<String> {
     let header = &rules.header;
+    let failed = |problem: &dyn Display| {
+        ReportError::differs(format!(
+            "game {}/{} cannot be replayed: {problem}",
+            header.tournament_id, record.index
+        ))
+    };
+    let own = record.start.as_ref().map(|start| chess.with_start(start));
+    let own = own.transpose().map_err(|problem| failed(&problem))?;
+    let chess = own.as_ref().map_or(chess, |(own, _)| own);
     let name = |seat: usize| {
         let agent = record.seats.get(seat).map(|&agent| usize::from(agent));
         let agent = agent.and_then(|agent| header.agents.get(agent));
@@ -87,12 +96,7 @@ pub fn game(chess: &Chess, rules: &TournamentRecords, record: &GameRecord) -> Re
         first = false;
         lines.add(described.name);
     });
-    replayed.map_err(|error| {
-        ReportError::differs(format!(
-            "game {}/{} cannot be replayed: {error}",
-            header.tournament_id, record.index
-        ))
-    })?;
+    replayed.map_err(|error| failed(&error))?;
     lines.add(result);
     out.push_str("\n\n");
     Ok(out)

@@ -268,9 +268,8 @@ pub fn decisions(
     let mut drawn = String::new();
     let mut ply = 0;
     let mut outcome = Ok(());
-    let replayed = rules
-        .game_of(record)
-        .replay(&record.events, &mut |described| {
+    let replayed = rules.game_of(record).and_then(|game| {
+        game.replay(&record.events, &mut |described| {
             if !described.event.is_action() {
                 if !drawn.is_empty() {
                     drawn.push(' ');
@@ -295,7 +294,8 @@ pub fn decisions(
             if outcome.is_ok() {
                 outcome = row(&mut cells);
             }
-        });
+        })
+    });
     replayed
         .map_err(|error| ReportError::differs(format!("game {id} cannot be replayed: {error}")))?;
     outcome

@@ -134,7 +134,7 @@ pub fn view(standings: &v1::Standings) -> StandingsJson<'_> {
         // `complete` is false if the openings are a sample of all of that length.
         openings: standings
             .openings
-            .map(|it| object! { it => plies size complete }),
+            .map(|it| object! { it => plies size complete from_book }),
         pairing: standings.pairing.map(|it| {
             object! { it =>
                 blocks variance_reduction variance_reduction_low variance_reduction_high

@@ -11,6 +11,7 @@ fn record(index: u64, seats: [u16; 2], placement: [u8; 2]) -> GameRecord {
         seed: "0x0123456789abcdef".parse().expect("a seed"),
         seats: seats.to_vec(),
         events: Vec::new(),
+        start: None,
         opening_plies: 0,
         placement: placement.to_vec(),
         scores: vec![0, 0],

@@ -39,6 +39,9 @@ impl Tally {
     fn openings_note(&self) -> Option<String> {
         let openings = self.openings?;
         let (size, plies) = (openings.size, self.opening_plies);
+        if self.has_book {
+            return Some(self.book_note(size));
+        }
         if plies == 0 {
             return Some(
                 "The game has no chance events, and every game starts from the initial position: scores \
@@ -62,16 +65,39 @@ impl Tally {
         ))
     }
 
+    /// A note on a book that the spec names.
+    fn book_note(&self, size: u64) -> String {
+        let openings = if size == 1 { "opening" } else { "openings" };
+        let mut note = format!(
+            "Each block starts from an opening of the book, which has {size} {openings}. A score is the \
+             mean over these openings."
+        );
+        let blocks = self.sums.courses.values().map(|courses| courses.blocks);
+        let most = blocks.max().unwrap_or(0);
+        if most > size {
+            note += &format!(
+                " The book has fewer openings than a group has blocks: {} of {most} blocks of a group \
+                 repeat an opening.",
+                most - size
+            );
+        }
+        note
+    }
+
     /// A note on the number of blocks that repeat earlier games.
     fn repeats_note(&self) -> Option<String> {
         let held = self.sums.courses.values().flat_map(|courses| &courses.held);
         let blocks: u64 = held.map(|(_, times)| times).sum();
         (blocks > 0).then(|| {
             let all: u64 = self.sums.courses.values().map(|courses| courses.blocks).sum();
+            let more = match self.has_book {
+                true => "use a larger book",
+                false => "raise opening_plies in [play]",
+            };
             format!(
                 "{blocks} of {all} blocks do not count: they repeat an opening between agents whose games \
                  from the same opening never differed. Scores and intervals leave these blocks out; \
-                 W/D/L includes them. For more openings, raise opening_plies in [play]."
+                 W/D/L includes them. For more openings, {more}."
             )
         })
     }

@@ -33,6 +33,8 @@ pub struct OpeningsStanding {
     pub size: u64,
     /// True if these are all openings of that length, false if they are a sample.
     pub complete: bool,
+    /// True if they are those of a book that the spec names; `plies` is then 0.
+    pub from_book: bool,
 }
 
 /// One seat in the standings.
@@ -197,6 +199,7 @@ impl Tally {
                 plies: self.opening_plies,
                 size: openings.size,
                 complete: openings.complete,
+                from_book: self.has_book,
             }),
             pairing: self.pairing(),
         }

@@ -117,6 +117,7 @@ impl Worker {
             seats: seats.to_vec(),
             attempts: 0,
             opening: Vec::new(),
+            start: String::new(),
         };
         self.lease("cup", lease, vec![game]);
         self.jobs.try_recv().ok()

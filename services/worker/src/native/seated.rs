@@ -125,8 +125,12 @@ impl<G: Game> BotPool for Seated<G> {
         };
         let (mut latencies_us, mut details) = (Vec::new(), Vec::new());
         let mut answered = Answered::default();
-        let mut game = Match::open(self.game.clone(), context.setup(assignment))
-            .map_err(|error| error.to_string())?;
+        let own = match &*assignment.start {
+            "" => self.game.clone(),
+            start => self.game.with_start(start)?.0,
+        };
+        let mut game =
+            Match::open(own, context.setup(assignment)).map_err(|error| error.to_string())?;
         while let Status::Asks(question) = game.status() {
             if job.unwanted.load(Ordering::Relaxed) {
                 return Ok(None);

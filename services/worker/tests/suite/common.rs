@@ -115,6 +115,7 @@ pub(crate) fn games(count: u64) -> Vec<v1::GameAssignment> {
             },
             attempts: 0,
             opening: Vec::new(),
+            start: String::new(),
         })
         .collect()
 }

@@ -278,6 +278,7 @@ fn assignment(record: &GameRecord, opening: Vec<u16>) -> v1::GameAssignment {
         seats: record.seats.iter().map(|&agent| agent.into()).collect(),
         attempts: 0,
         opening: opening.into_iter().map(Into::into).collect(),
+        start: record.start.as_deref().unwrap_or_default().to_owned(),
     }
 }
 

@@ -33,14 +33,14 @@ pub(crate) fn print_record(
     }
     let names = names(rules, record);
     let mut text = heading(rules, record, &names);
-    let stated = rules.game_of(record);
+    let own = rules.game_of(record).map_err(Failure::differs)?;
     let frames = match package.map(|package| frames(package, record, &names)) {
         Some(Ok(frames)) => frames,
         drawn => {
             if let Some(Err(failure)) = drawn {
                 note(format!("no boards: {failure}"));
             }
-            frames(&*stated, record, &names)?
+            frames(&*own, record, &names)?
         }
     };
     if watch.in_place() {
@@ -91,6 +91,9 @@ fn heading(rules: &TournamentRecords, record: &GameRecord, names: &[&str]) -> St
     );
     for (seat, name) in names.iter().enumerate() {
         let _ = writeln!(text, "  seat {seat}: {name}");
+    }
+    if let Some(start) = &record.start {
+        let _ = writeln!(text, "  start: {start}");
     }
     text
 }

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use arena_model::{
     Tournament,
     format::{Format::Knockout, Settings},
+    spec::Book,
 };
 use arena_tournament::{
     Schedule, Tally,
@@ -94,7 +95,7 @@ pub(super) async fn plan(args: &PlanArgs) -> Outcome {
             "--rate {rate}: must be from {RATE_MIN} to {RATE_MAX} games/s"
         )));
     }
-    let (spec_toml, spec) = read_spec(&args.spec, &args.set)?;
+    let (spec_toml, spec) = read_spec(&args.spec, &args.set, args.seed.as_deref())?;
     let request = v1::PlanTournamentRequest {
         spec_toml,
         seed: args.seed.clone().unwrap_or_default(),
@@ -112,7 +113,13 @@ pub(super) async fn plan(args: &PlanArgs) -> Outcome {
     // The rules of a package are not in this program.
     let is_package = tournament.rules_digest.is_some();
     let sample = match args.measure > 0.0 && all_native && !is_package {
-        true => Some(sample::play(&tournament, args.measure)?),
+        true => {
+            let given = match &spec.play.book {
+                Some(Book::Openings(openings)) => openings.as_slice(),
+                None | Some(Book::File(_)) => &[],
+            };
+            Some(sample::play(&tournament, given, args.measure)?)
+        }
         false => None,
     };
     let sample = sample.as_ref();
@@ -285,6 +292,7 @@ impl<'a> Plan<'a> {
         let openings = self.tournament.openings?;
         let plies = self.tournament.play.opening_plies.unwrap_or(0);
         let size = units::count(openings.size);
+        let has_book = self.tournament.play.book.is_some();
         let of = if openings.complete {
             "all"
         } else {
@@ -292,6 +300,7 @@ impl<'a> Plan<'a> {
         };
         let moves = units::plural(plies.into(), "move");
         let mut text = match plies {
+            _ if has_book => format!("{size} of the book, each from every seat"),
             0 => "every game starts from the initial position".to_owned(),
             _ => format!(
                 "{of} {size} of {moves}, each from every seat; a score is the mean over them"

@@ -608,14 +608,16 @@ class Standings(_message.Message):
     def __init__(self, tournament_id: _Optional[str] = ..., state: _Optional[_Union[TournamentState, str]] = ..., games: _Optional[int] = ..., games_total: _Optional[int] = ..., agents: _Optional[_Iterable[_Union[AgentStanding, _Mapping]]] = ..., notes: _Optional[_Iterable[str]] = ..., audits: _Optional[_Union[Audits, _Mapping]] = ..., verdict_json: _Optional[str] = ..., course: _Optional[_Union[Course, _Mapping]] = ..., seats: _Optional[_Iterable[_Union[SeatStanding, _Mapping]]] = ..., pairing: _Optional[_Union[Pairing, _Mapping]] = ..., pairs: _Optional[_Iterable[_Union[PairStanding, _Mapping]]] = ..., ratings: _Optional[_Union[Ratings, _Mapping]] = ..., starter_drawn: bool = ..., adaptive: bool = ..., openings: _Optional[_Union[Openings, _Mapping]] = ..., pause: _Optional[_Union[Pause, _Mapping]] = ..., games_clean: _Optional[int] = ..., generation: _Optional[int] = ..., generations: _Optional[int] = ..., opponents_differ: bool = ..., workers_deviating: _Optional[int] = ...) -> None: ...
 
 class Openings(_message.Message):
-    __slots__ = ("plies", "size", "complete")
+    __slots__ = ("plies", "size", "complete", "from_book")
     PLIES_FIELD_NUMBER: _ClassVar[int]
     SIZE_FIELD_NUMBER: _ClassVar[int]
     COMPLETE_FIELD_NUMBER: _ClassVar[int]
+    FROM_BOOK_FIELD_NUMBER: _ClassVar[int]
     plies: int
     size: int
     complete: bool
-    def __init__(self, plies: _Optional[int] = ..., size: _Optional[int] = ..., complete: bool = ...) -> None: ...
+    from_book: bool
+    def __init__(self, plies: _Optional[int] = ..., size: _Optional[int] = ..., complete: bool = ..., from_book: bool = ...) -> None: ...
 
 class AgentStanding(_message.Message):
     __slots__ = ("agent", "games", "wins", "draws", "losses", "voids", "faults", "faults_by_kind", "score", "score_low", "score_high", "plies_mean", "win_rate", "win_rate_low", "win_rate_high", "latency_us_p50", "latency_us_p99", "waiting_us_p50", "waiting_us_p99", "blocks", "last_fault", "non_deterministic", "score_anytime_low", "score_anytime_high", "points", "ranks", "rating", "rating_low", "rating_high", "nash", "place", "score_adjusted", "score_adjusted_low", "score_adjusted_high", "luck_mean", "luck_share", "luck_games_saved", "score_df", "tuning_horizon", "rating_anytime_low", "rating_anytime_high", "swiss_points", "buchholz", "byes", "games_repeated", "unplayed", "unasked", "score_adjusted_anytime_low", "score_adjusted_anytime_high", "score_adjusted_is_raw", "luck_share_low", "luck_share_high", "luck_games_saved_low", "luck_games_saved_high", "version", "content", "registered_unix_us")

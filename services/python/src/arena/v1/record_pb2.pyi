@@ -52,7 +52,7 @@ FAULT_KIND_DISK_LIMIT: FaultKind
 FAULT_KIND_CPU_LIMIT: FaultKind
 
 class GameRecord(_message.Message):
-    __slots__ = ("index", "block", "seed", "seats", "events", "opening_plies", "placement", "scores", "plies", "decisions", "termination", "faults", "hash", "luck", "course", "beginning", "transcript")
+    __slots__ = ("index", "block", "seed", "seats", "events", "opening_plies", "placement", "scores", "plies", "decisions", "termination", "faults", "hash", "luck", "course", "beginning", "start", "transcript")
     INDEX_FIELD_NUMBER: _ClassVar[int]
     BLOCK_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
@@ -69,6 +69,7 @@ class GameRecord(_message.Message):
     LUCK_FIELD_NUMBER: _ClassVar[int]
     COURSE_FIELD_NUMBER: _ClassVar[int]
     BEGINNING_FIELD_NUMBER: _ClassVar[int]
+    START_FIELD_NUMBER: _ClassVar[int]
     TRANSCRIPT_FIELD_NUMBER: _ClassVar[int]
     index: int
     block: int
@@ -86,8 +87,9 @@ class GameRecord(_message.Message):
     luck: _containers.RepeatedScalarFieldContainer[int]
     course: int
     beginning: _containers.RepeatedScalarFieldContainer[int]
+    start: str
     transcript: Transcript
-    def __init__(self, index: _Optional[int] = ..., block: _Optional[int] = ..., seed: _Optional[int] = ..., seats: _Optional[_Iterable[int]] = ..., events: _Optional[_Iterable[int]] = ..., opening_plies: _Optional[int] = ..., placement: _Optional[_Iterable[int]] = ..., scores: _Optional[_Iterable[int]] = ..., plies: _Optional[int] = ..., decisions: _Optional[_Iterable[int]] = ..., termination: _Optional[_Union[Termination, str]] = ..., faults: _Optional[_Iterable[_Union[Fault, _Mapping]]] = ..., hash: _Optional[bytes] = ..., luck: _Optional[_Iterable[int]] = ..., course: _Optional[int] = ..., beginning: _Optional[_Iterable[int]] = ..., transcript: _Optional[_Union[Transcript, _Mapping]] = ...) -> None: ...
+    def __init__(self, index: _Optional[int] = ..., block: _Optional[int] = ..., seed: _Optional[int] = ..., seats: _Optional[_Iterable[int]] = ..., events: _Optional[_Iterable[int]] = ..., opening_plies: _Optional[int] = ..., placement: _Optional[_Iterable[int]] = ..., scores: _Optional[_Iterable[int]] = ..., plies: _Optional[int] = ..., decisions: _Optional[_Iterable[int]] = ..., termination: _Optional[_Union[Termination, str]] = ..., faults: _Optional[_Iterable[_Union[Fault, _Mapping]]] = ..., hash: _Optional[bytes] = ..., luck: _Optional[_Iterable[int]] = ..., course: _Optional[int] = ..., beginning: _Optional[_Iterable[int]] = ..., start: _Optional[str] = ..., transcript: _Optional[_Union[Transcript, _Mapping]] = ...) -> None: ...
 
 class Transcript(_message.Message):
     __slots__ = ("names", "events", "ending", "placement", "to_move")

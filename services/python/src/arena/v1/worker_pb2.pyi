@@ -142,20 +142,22 @@ class UnreadyAgent(_message.Message):
     def __init__(self, agent: _Optional[int] = ..., kind: _Optional[_Union[_record_pb2.FaultKind, str]] = ..., message: _Optional[str] = ..., stderr_tail: _Optional[str] = ...) -> None: ...
 
 class GameAssignment(_message.Message):
-    __slots__ = ("index", "block", "seed", "seats", "attempts", "opening")
+    __slots__ = ("index", "block", "seed", "seats", "attempts", "opening", "start")
     INDEX_FIELD_NUMBER: _ClassVar[int]
     BLOCK_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
     SEATS_FIELD_NUMBER: _ClassVar[int]
     ATTEMPTS_FIELD_NUMBER: _ClassVar[int]
     OPENING_FIELD_NUMBER: _ClassVar[int]
+    START_FIELD_NUMBER: _ClassVar[int]
     index: int
     block: int
     seed: int
     seats: _containers.RepeatedScalarFieldContainer[int]
     attempts: int
     opening: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, index: _Optional[int] = ..., block: _Optional[int] = ..., seed: _Optional[int] = ..., seats: _Optional[_Iterable[int]] = ..., attempts: _Optional[int] = ..., opening: _Optional[_Iterable[int]] = ...) -> None: ...
+    start: str
+    def __init__(self, index: _Optional[int] = ..., block: _Optional[int] = ..., seed: _Optional[int] = ..., seats: _Optional[_Iterable[int]] = ..., attempts: _Optional[int] = ..., opening: _Optional[_Iterable[int]] = ..., start: _Optional[str] = ...) -> None: ...
 
 class TournamentSetup(_message.Message):
     __slots__ = ("tournament_id", "ruleset", "rules_version", "options", "seats", "agents", "play", "hash_only", "luck", "play_json", "rules")
