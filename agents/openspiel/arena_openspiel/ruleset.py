@@ -32,7 +32,8 @@ _IDS = 1 << 15
 _EVENTS_MAX = 20_000
 _STATE_BYTES_MAX = 1 << 16
 _WEIGHTS_MAX = (1 << 32) - 1
-_PROBABILITY_ERROR = Fraction(1, 10**12)
+#: Of a probability: it covers the rounding of floats.
+_RELATIVE_ERROR = Fraction(1, 10**12)
 _NOTATION_MAX = 32
 _OBSERVATION_BYTES_MAX = 32 << 10
 _DRAWING_BYTES_MAX = 64 << 10
@@ -282,7 +283,7 @@ class Rules:
             raise Refused(f"{self.text}: OpenSpiel has no such game for {seats} seats with {options}")
         return Game(game)
 
-    def probe(self, games=3, events=2000):
+    def probe(self, games=2, events=2000):
         """Plays random games, as far as these events reach. Raises `Refused` if OpenSpiel cannot."""
         draw = random.Random(1)
         try:
@@ -328,53 +329,57 @@ def notations(texts, actions):
     return marked if len(set(marked)) == len(marked) else [f"#{action}" for action in actions]
 
 
-def _rational(probability):
-    """The simplest fraction within the tolerance: a convergent of the continued fraction."""
+def _denominator(probability):
+    """That of the simplest fraction within the tolerance, a convergent of the continued fraction."""
     exact = rest = Fraction(probability)
     before, last = (0, 1), (1, 0)
     while True:
         whole = rest.numerator // rest.denominator
         before, last = last, (whole * last[0] + before[0], whole * last[1] + before[1])
-        found = Fraction(*last)
-        if abs(found - exact) <= _PROBABILITY_ERROR:
-            return found
+        if abs(Fraction(*last) - exact) <= exact * _RELATIVE_ERROR:
+            return last[1]
         rest = 1 / (rest - whole)
 
 
 @lru_cache(maxsize=256)
 def weights_of(probabilities):
-    """Whole weights in exactly the ratio of these probabilities."""
-    fractions = {it: _rational(it) for it in set(probabilities)}
+    """Whole weights in the ratio of these probabilities, which are not 0. Arena draws by the weights."""
+    exact = {it: Fraction(it) for it in sorted(set(probabilities))}
     total = 1
-    for it in fractions.values():
-        total = total // gcd(total, it.denominator) * it.denominator
-    if total > _WEIGHTS_MAX:
+    for it in exact.values():
+        if abs(round(it * total) - it * total) > it * total * _RELATIVE_ERROR:
+            denominator = _denominator(it)
+            total = total // gcd(total, denominator) * denominator
+        if total > _WEIGHTS_MAX:
+            break
+    weights = {it: round(fraction * total) for it, fraction in exact.items()}
+    are_near = all(abs(weights[it] - of * total) <= of * total * _RELATIVE_ERROR for it, of in exact.items())
+    if total > _WEIGHTS_MAX or not are_near:
         raise Refused(
             "the probabilities of a chance node are no fractions with a common denominator below 2^32, which "
             "Arena needs"
         )
-    weights = [int(fractions[it] * total) for it in probabilities]
-    if sum(weights) != total:
+    if sum(weights[it] for it in probabilities) != total:
         raise Refused("the probabilities of a chance node do not add up to 1")
-    return weights
+    return [weights[it] for it in probabilities]
 
 
 class _Place:
     """A state of OpenSpiel, with the action of each event."""
 
-    __slots__ = ("state", "actions")
+    __slots__ = ("state", "actions", "probabilities")
 
     def __init__(self, state):
         self.state = state
-        self.actions = None
+        self.actions = self.probabilities = None
 
     def events(self):
         if self.actions is None:
-            state = self.state
-            if state.is_chance_node():
-                self.actions = [action for action, probability in state.chance_outcomes() if probability > 0]
+            if self.state.is_chance_node():
+                outcomes = [it for it in self.state.chance_outcomes() if it[1] > 0]
+                self.actions, self.probabilities = zip(*outcomes)
             else:
-                self.actions = state.legal_actions()
+                self.actions = self.state.legal_actions()
         return self.actions
 
 
@@ -458,11 +463,10 @@ class Game:
             return {"state": text, "next": "over", "ranks": ranks}
         actions, seat = place.events(), state.current_player()
         if state.is_chance_node():
-            outcomes = [it for it in state.chance_outcomes() if it[1] > 0]
             return {
                 "state": text,
                 "next": "chance",
-                "weights": weights_of(tuple(probability for _, probability in outcomes)),
+                "weights": weights_of(place.probabilities),
                 "outcomes": notations([state.action_to_string(seat, it) for it in actions], actions),
             }
         if seat < 0:
