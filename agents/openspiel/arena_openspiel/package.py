@@ -34,8 +34,6 @@ def write(kind, name):
 
 
 def main(arguments):
-    if ruleset.pyspiel is None:
-        sys.exit(f"{sys.executable} cannot import pyspiel; run `pip install open_spiel`")
     try:
         write(*arguments)
     except ruleset.Refused as refused:
