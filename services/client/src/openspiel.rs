@@ -1,6 +1,6 @@
 //! Packages of games and bots of OpenSpiel. Its Python package `arena_openspiel` writes them.
 
-use std::{io, os::unix::process::ExitStatusExt, process::Command};
+use std::{fs, io, os::unix::process::ExitStatusExt, path::PathBuf, process::Command};
 
 use tempfile::TempDir;
 
@@ -22,17 +22,28 @@ pub enum Kind {
     Agent,
 }
 
-/// A folder with the package of a game, such as `go(board_size=9)`, or of a bot. The folder is removed
-/// with the result.
+/// A folder with a package, which is removed with this.
+pub struct Folder(TempDir);
+
+impl Folder {
+    /// Its path. The name is shown for the registered content.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.0.path().join("openspiel")
+    }
+}
+
+/// Writes the package of a game, such as `go(board_size=9)`, or of a bot.
 ///
 /// # Errors
 /// If OpenSpiel is not installed for the `python3` of `PATH`, or Arena cannot play the game or bot.
-pub fn package(kind: Kind, name: &str) -> Outcome<TempDir> {
-    let folder = tempfile::tempdir()?;
+pub fn package(kind: Kind, name: &str) -> Outcome<Folder> {
+    let folder = Folder(tempfile::tempdir()?);
+    fs::create_dir(folder.path())?;
     // In the folder, because Python also finds modules in the current one.
     let output = Command::new("python3")
         .args(["-m", "arena_openspiel.package", kind.into(), name])
-        .current_dir(&folder)
+        .current_dir(folder.path())
         .output()
         .map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => Failure::failed(format!(

@@ -162,11 +162,12 @@ impl Target {
                 file: None,
             });
         }
-        let folder = { self.openspiel.as_deref() }
+        let made = { self.openspiel.as_deref() }
             .map(|bot| openspiel::package(openspiel::Kind::Agent, bot))
             .transpose()?;
+        let folder = made.as_ref().map(openspiel::Folder::path);
         let path = self.uci.as_deref().or(self.binary.as_deref());
-        let path = path.or(folder.as_ref().map(tempfile::TempDir::path));
+        let path = path.or(folder.as_deref());
         let path = path.unwrap_or(Path::new(""));
         let shown = path.display();
         let content = package::read(path)?;

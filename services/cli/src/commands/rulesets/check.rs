@@ -68,8 +68,8 @@ impl CheckArgs {
         }
         if let Some(game) = &self.openspiel {
             let folder = openspiel::package(openspiel::Kind::Ruleset, game)?;
-            let path = folder.path().to_owned();
-            return self.check_package(game, Rules::of_path(game, path, Vec::new(), true));
+            let rules = Rules::of_path(game, folder.path(), Vec::new(), true);
+            return self.check_package(game, rules);
         }
         let name = self.ruleset.as_deref().unwrap_or_default();
         let listed = arena_games::ruleset(name);

@@ -91,7 +91,7 @@ impl RegisterArgs {
         let folder = game
             .map(|game| openspiel::package(openspiel::Kind::Ruleset, game))
             .transpose()?;
-        let path = { folder.as_ref() }.map(|folder| folder.path().to_owned());
+        let path = folder.as_ref().map(openspiel::Folder::path);
         let path = path.or_else(|| self.package.clone()).unwrap_or_default();
         let target = Target::of_package(path, self.args.clone());
         let found = target.find()?;
