@@ -151,18 +151,33 @@ fn chess_book_is_played_as_the_page_says() {
 const OPENSPIEL: &str = "An OpenSpiel bot\n";
 
 #[test]
-#[expect(clippy::print_stderr, reason = "the output names what is skipped")]
 fn openspiel_bot_plays_as_the_page_says() {
     let sections = sections("agents/docs/existing-bot.md");
     let section = { sections.iter() }.find(|section| section.starts_with(OPENSPIEL));
     let section = section.expect("a section");
+    if has_openspiel() {
+        follow(&World::with_python(), section);
+    }
+}
+
+#[test]
+fn openspiel_bots_are_rated_as_the_page_says() {
+    if has_openspiel() {
+        let page = sections("agents/docs/openspiel.md").concat();
+        follow(&World::with_python(), &page);
+    }
+}
+
+/// False, with a note, if OpenSpiel is not installed.
+#[expect(clippy::print_stderr, reason = "the output names what is skipped")]
+fn has_openspiel() -> bool {
     let mut probe = Command::new(python().expect("Python"));
     probe.args(["-c", "import arena_openspiel"]);
-    if !probe.output().is_ok_and(|output| output.status.success()) {
+    let has = probe.output().is_ok_and(|output| output.status.success());
+    if !has {
         eprintln!("skipped: OpenSpiel is not installed: tests/setup installs it where pip can");
-        return;
     }
-    follow(&World::with_python(), section);
+    has
 }
 
 #[test]

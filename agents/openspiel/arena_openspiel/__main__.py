@@ -1,10 +1,14 @@
-"""Serves bots that OpenSpiel has: python -m arena_openspiel [BOT [OPTION=VALUE]...]"""
+"""Serves bots that OpenSpiel has: python -m arena_openspiel [BOT [OPTION=VALUE | rulesets=NAME:NAME]...]
+
+`rulesets=any` is for rulesets that `arena rulesets register --openspiel` registers under any name.
+"""
 
 import sys
 
 from arena_agent import serve
 
 from .bots import BOTS
+from .ruleset import check_machine
 
 
 def chosen(arguments):
@@ -17,6 +21,9 @@ def chosen(arguments):
     options = {option.name: option for option in bot.options}
     for argument in arguments[1:]:
         name, _, text = argument.partition("=")
+        if name == "rulesets":
+            bot.rulesets = () if text == "any" else tuple(text.split(":"))
+            continue
         if name not in options:
             known = ", ".join(options) or "none"
             raise ValueError(f"{bot.name} has no option {name!r}; options: {known}")
@@ -29,4 +36,5 @@ if __name__ == "__main__":
         bots = chosen(sys.argv[1:])
     except ValueError as error:
         sys.exit(f"arena_openspiel: {error}")
+    check_machine()
     serve(*bots)

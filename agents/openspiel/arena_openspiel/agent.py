@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 from importlib.metadata import version
-from typing import Any
+from typing import Any, List, Tuple
 
 import pyspiel
 from arena_agent import Agent, Decision
@@ -21,6 +21,8 @@ class BotAgent(Agent):
     # OpenSpiel makes states from moves only: a position of Oware has earlier ones.
     sticky = True
     move_details = False
+    #: Arguments of `python -m arena_openspiel` after the name in the package of `--openspiel`.
+    registered: Tuple[str, ...] = ()
 
     def bot(self, game: pyspiel.Game, player: int, seed: int, **options: Any) -> pyspiel.Bot:
         """A bot for one decision. Take all its random numbers from `seed`, which has 31 bits.
@@ -28,6 +30,8 @@ class BotAgent(Agent):
         raise NotImplementedError(f"{type(self).__name__} needs a method bot(self, game, player, seed)")
 
     def choose(self, decision: Decision) -> int:
+        if decision.ruleset not in RULESETS:
+            return self._choose_registered(decision)
         shared, player = RULESETS[decision.ruleset], decision.seat
         for name, value in shared.options.items():
             if decision.options[name] != value:
@@ -54,13 +58,44 @@ class BotAgent(Agent):
         there, here = shared.board(state), shared.position(decision.position)
         if there != here:
             raise _differs(decision, f"the board is {there} in OpenSpiel, {here} in Arena")
+        return self._step(bot, state, legal) - shared.first[player]
+
+    def _choose_registered(self, decision: Decision) -> int:
+        """A decision of a ruleset that was registered with --openspiel. Its positions have the game
+        and all actions."""
+        try:
+            game, history = decision.position["game"], decision.position["history"]
+        except (LookupError, TypeError):
+            raise ValueError(
+                f"{decision.ruleset} is no game of OpenSpiel; bot {self.name} plays {', '.join(RULESETS)} and "
+                "rulesets of `arena rulesets register --openspiel`"
+            ) from None
+        game, player = _load_game(game), decision.seat
+        bot = self.bot(game, player, decision.seed % (2**31 - 1), **decision.bot_options)
+        state = game.new_initial_state()
+        for action in history:
+            mover = state.current_player()
+            if mover != player:
+                bot.inform_action(state, mover, action)
+            elif bot.provides_force_action():
+                bot.force_action(state, action)
+            state.apply_action(action)
+        legal, there = decision.legal, state.legal_actions(player)
+        if there != legal:
+            raise ValueError(
+                f"{decision.ruleset} differs in OpenSpiel after {history}: legal actions are {there} in "
+                f"OpenSpiel, {legal} in Arena"
+            )
+        return self._step(bot, state, legal)
+
+    def _step(self, bot: pyspiel.Bot, state: pyspiel.State, legal: List[int]) -> int:
         action = bot.step(state)
         if action not in legal:
             raise ValueError(
                 f"bot {self.name} ({type(bot).__name__}) returned the illegal action {action} as player "
-                f"{player} of {shared.game}; legal actions: {legal}"
+                f"{state.current_player()} of {state.get_game().get_type().short_name}; legal actions: {legal}"
             )
-        return action - shared.first[player]
+        return action
 
 
 def _differs(decision: Decision, how: str) -> ValueError:

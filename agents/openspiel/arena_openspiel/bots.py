@@ -8,11 +8,14 @@ from .agent import BotAgent
 from .rulesets import RULESETS
 
 _MEMORY_MB_MAX = 512
+#: For bots of any game.
+_ANY = ("rulesets=any",)
 
 
 class Mcts(BotAgent):
     name = "mcts"
     summary = "Monte Carlo tree search with random rollouts"
+    registered = _ANY
     options = (
         Option("max_simulations", 1000, "simulations for each move", low=1, high=10**8),
         Option("uct_c", 2.0, "weight of exploration", low=0, high=1000),
@@ -58,6 +61,7 @@ class AlphaBeta(BotAgent):
 class UniformRandom(BotAgent):
     name = "uniform-random"
     summary = "any legal action, with equal probability"
+    registered = _ANY
     deterministic = True
     uses_seed = True
 

@@ -35,6 +35,7 @@ Examples:
   arena agent register mine-d8 --binary ./my-agent --bot deep --option depth=8 -- --threads 1
   arena agent register far --endpoint http://10.0.0.7:5000
   arena agent register fish --uci /usr/games/stockfish --option skill_level=5
+  arena agent register mcts --openspiel mcts --option max_simulations=500
   arena agent register oware-d5 --bot oware-minimax --option depth=5
   arena evolve evolve.toml --champion champion.toml
   arena agent register --fragment champion.toml")]

@@ -33,6 +33,7 @@ Examples:
   arena rulesets new --lang python my-game
                                  make a folder with the rules of a game of your own
   arena rulesets register my-game --package ./my-game
+  arena rulesets register c4 --openspiel connect_four
   arena rulesets --output json   print everything as JSON"
 )]
 pub(crate) struct RulesetsArgs {

@@ -20,7 +20,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     failure::{Failure, Outcome},
-    package,
+    openspiel, package,
 };
 
 /// Where an agent is.
@@ -36,6 +36,11 @@ pub struct Target {
     /// archives with protocol = "uci" in their arena-agent.toml, for --binary
     #[arg(long, value_name = "ENGINE", conflicts_with_all = ["binary", "endpoint"])]
     pub uci: Option<PathBuf>,
+
+    /// Bot of OpenSpiel: mcts, alpha-beta, uniform-random or fixed-action-preference. Needs the Python
+    /// package agents/openspiel
+    #[arg(long, value_name = "BOT", conflicts_with_all = ["binary", "uci", "endpoint", "args"])]
+    pub openspiel: Option<String>,
 
     /// Address of a running agent: http://HOST:PORT or unix:PATH
     #[arg(long, value_name = "URL")]
@@ -117,6 +122,7 @@ impl Target {
         Self {
             binary: Some(path),
             uci: None,
+            openspiel: None,
             endpoint: None,
             start_timeout: 10,
             memory: None,
@@ -135,7 +141,12 @@ impl Target {
 
     /// True if there is an agent, of any kind.
     pub fn is_given(&self) -> bool {
-        self.binary.is_some() || self.uci.is_some() || self.endpoint.is_some()
+        let programs = [
+            self.binary.is_some(),
+            self.uci.is_some(),
+            self.openspiel.is_some(),
+        ];
+        programs.contains(&true) || self.endpoint.is_some()
     }
 
     /// Checks everything that can be checked without starting the agent.
@@ -151,7 +162,12 @@ impl Target {
                 file: None,
             });
         }
+        let made = { self.openspiel.as_deref() }
+            .map(|bot| openspiel::package(openspiel::Kind::Agent, bot))
+            .transpose()?;
+        let folder = made.as_ref().map(openspiel::Folder::path);
         let path = self.uci.as_deref().or(self.binary.as_deref());
+        let path = path.or(folder.as_deref());
         let path = path.unwrap_or(Path::new(""));
         let shown = path.display();
         let content = package::read(path)?;

@@ -26,8 +26,8 @@ const SEARCH_PATHS: [&str; 4] = ["PYTHONPATH", "PYTHONHOME", "NODE_PATH", "CLASS
 const UCI_NODES: u64 = 1_000;
 
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("where").required(true).args(["path", "binary", "uci", "endpoint"]))]
-#[command(group = clap::ArgGroup::new("program").args(["path", "binary", "uci"]))]
+#[command(group = clap::ArgGroup::new("where").required(true).args(["path", "binary", "uci", "openspiel", "endpoint"]))]
+#[command(group = clap::ArgGroup::new("program").args(["path", "binary", "uci", "openspiel"]))]
 pub(crate) struct CheckArgs {
     /// Agent to check, as for --binary
     path: Option<PathBuf>,

@@ -33,8 +33,8 @@ const UPLOAD_ATTEMPTS: u32 = 30;
 
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true)
-    .args(["binary", "uci", "endpoint", "bot", "fragment"]))]
-#[command(group = clap::ArgGroup::new("program").args(["binary", "uci"]))]
+    .args(["binary", "uci", "openspiel", "endpoint", "bot", "fragment"]))]
+#[command(group = clap::ArgGroup::new("program").args(["binary", "uci", "openspiel"]))]
 pub(crate) struct RegisterArgs {
     /// Name of the agent: lower-case letters, digits and dashes [default: the name in
     /// --fragment]
@@ -56,7 +56,7 @@ pub(crate) struct RegisterArgs {
     /// Read bot and options from a TOML file with one [[agent]] table, such as the
     /// champion that `arena evolve` writes
     #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "binary", "uci", "endpoint", "bot", "options", "start_timeout", "memory", "processes", "scratch", "cpu_time", "cpus", "replicas",
+        "binary", "uci", "openspiel", "endpoint", "bot", "options", "start_timeout", "memory", "processes", "scratch", "cpu_time", "cpus", "replicas",
         "args",
     ])]
     fragment: Option<PathBuf>,

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use arena_client::{
+    openspiel,
     output::interactive,
     progress,
     rules::{PackageFailure, Rules},
@@ -32,13 +33,18 @@ Examples:
   arena rulesets check kalah --games 100000 --output json
   arena rulesets check ./my-game --games 100
   arena rulesets check my-game --coordinator http://127.0.0.1:7600
+  arena rulesets check --openspiel \"hex(board_size=5)\"
 
 Exit codes: 0 if all steps passed, 3 if one failed.")]
 pub(crate) struct CheckArgs {
     /// Name of a ruleset of this program or of a registered package, or path of a package: an
     /// executable file, or a folder or archive that contains an arena-agent.toml
-    #[arg(value_name = "NAME|PATH")]
-    ruleset: String,
+    #[arg(value_name = "NAME|PATH", required_unless_present = "openspiel")]
+    ruleset: Option<String>,
+
+    /// Game of OpenSpiel, with parameters if any, that need not be registered
+    #[arg(long, value_name = "GAME", conflicts_with_all = ["ruleset", "coordinator", "data", "args"])]
+    openspiel: Option<String>,
 
     /// Minimum number of random games [default: 10000, for a package 100]
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
@@ -63,14 +69,20 @@ impl CheckArgs {
                 "a check has no csv: use --output table or json",
             ));
         }
-        let listed = arena_games::ruleset(&self.ruleset);
-        let path = Path::new(&self.ruleset);
-        if listed.is_err() && (self.ruleset.contains('/') || path.exists()) {
+        if let Some(game) = &self.openspiel {
+            let folder = openspiel::package(openspiel::Kind::Ruleset, game)?;
+            let rules = Rules::of_path(game, folder.path(), Vec::new(), true);
+            return self.check_package(game, rules);
+        }
+        let name = self.ruleset.as_deref().unwrap_or_default();
+        let listed = arena_games::ruleset(name);
+        let path = Path::new(name);
+        if listed.is_err() && (name.contains('/') || path.exists()) {
             return self.check_path(path);
         }
         let info = match listed {
             Ok(info) => info,
-            Err(unknown) => return self.check_registered(unknown).await,
+            Err(unknown) => return self.check_registered(name, unknown).await,
         };
         let (rules, games) = (Rules::Listed(info), self.games.unwrap_or(10_000));
         let report = ruleset_check::check(&rules, games, &games_bar())?;
@@ -78,8 +90,8 @@ impl CheckArgs {
     }
 
     /// Checks the package of a registered ruleset, as workers start it.
-    async fn check_registered(&self, unknown: impl std::fmt::Display) -> Outcome {
-        let (name, folder) = (&self.ruleset, tempfile::tempdir()?);
+    async fn check_registered(&self, name: &str, unknown: impl std::fmt::Display) -> Outcome {
+        let folder = tempfile::tempdir()?;
         let fetched = registered::fetch(self.access.clone(), name, unknown, folder.path());
         let (file, binary) = fetched.await?;
         self.check_package(name, Rules::of_fetched(name, file, binary, true))

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use arena_client::{check::Target, sources};
+use arena_client::{check::Target, openspiel, sources};
 use arena_model::rules::RulesDescription;
 use arena_wire::v1::{self, agent::Source};
 use arena_worker::{
@@ -31,15 +31,22 @@ pub(super) const SHOWN: usize = 12;
 #[command(after_help = "\
 Examples:
   arena rulesets register my-game --package ./my-game
-  arena rulesets register my-game --package ./my-game --replace")]
+  arena rulesets register my-game --package ./my-game --replace
+  arena rulesets register c4 --openspiel connect_four
+  arena rulesets register go9 --openspiel \"go(board_size=9)\"")]
 pub(crate) struct RegisterArgs {
     /// Name of the ruleset: lower-case letters, digits and dashes
     name: String,
 
     /// Executable file, or a folder or archive (.tar, .tar.gz, .tar.zst, .zip) that
     /// contains an arena-agent.toml
-    #[arg(long, value_name = "PATH")]
-    package: PathBuf,
+    #[arg(long, value_name = "PATH", required_unless_present = "openspiel")]
+    package: Option<PathBuf>,
+
+    /// Game of OpenSpiel, with parameters if any, instead of a package. Needs the Python package
+    /// agents/openspiel here, and the same version of open_spiel on each worker
+    #[arg(long, value_name = "GAME", conflicts_with_all = ["package", "args"])]
+    openspiel: Option<String>,
 
     /// Replace the ruleset of this name. Tournaments that have started keep the old content
     #[arg(long)]
@@ -80,7 +87,13 @@ pub(crate) struct RemoveArgs {
 
 impl RegisterArgs {
     pub(crate) async fn run(self) -> Outcome {
-        let target = Target::of_package(self.package.clone(), self.args.clone());
+        let game = self.openspiel.as_deref();
+        let folder = game
+            .map(|game| openspiel::package(openspiel::Kind::Ruleset, game))
+            .transpose()?;
+        let path = folder.as_ref().map(openspiel::Folder::path);
+        let path = path.or_else(|| self.package.clone()).unwrap_or_default();
+        let target = Target::of_package(path, self.args.clone());
         let found = target.find()?;
         let (Source::Binary(binary), Some(file)) = (found.source, &found.file) else {
             return Err(Failure::usage("rules need a file or a folder"));
@@ -90,9 +103,12 @@ impl RegisterArgs {
         let source = RulesSource::of_binary(file.path(), &binary);
         let host = RulesHost::new(&self.name, source, &options)?;
         let description = host.describe().map_err(|failure| {
+            let checked = match (game, &self.package) {
+                (Some(game), _) => format!("--openspiel \"{game}\""),
+                (None, path) => path.clone().unwrap_or_default().display().to_string(),
+            };
             Failure::usage(format!(
-                "{failure}; `arena rulesets check {}` shows more",
-                self.package.display()
+                "{failure}; `arena rulesets check {checked}` shows more"
             ))
         })?;
         let mut access = self.access.open_or_create().await?;
@@ -114,7 +130,9 @@ impl RegisterArgs {
                 replace: self.replace,
             };
             let answer = client.register_ruleset(request).await?.into_inner();
-            sources::remember(&target, &sha256);
+            if game.is_none() {
+                sources::remember(&target, &sha256);
+            }
             listing(vec![answer.ruleset.unwrap_or_default()])?.print(self.output)
         };
         let outcome = registered.await;

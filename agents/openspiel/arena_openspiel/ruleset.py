@@ -1,0 +1,563 @@
+"""The rules of a game of OpenSpiel, by Arena's protocol for rules (services/games/PROTOCOL.md).
+
+`arena rulesets register NAME --openspiel GAME` copies this file into a package, with the game and with
+what has to be the same on each machine. So it imports only `pyspiel` and the standard library.
+"""
+
+import difflib
+import hashlib
+import json
+import os
+import random
+import re
+import sys
+from collections import OrderedDict
+from fractions import Fraction
+from functools import lru_cache
+from importlib.metadata import version
+from math import gcd
+
+try:
+    import pyspiel
+except ImportError as error:  # answered in `main`, where Arena shows it
+    pyspiel, _missing = None, error
+
+#: Grows when the meaning of a state, an id or an option changes.
+VERSION = 1
+#: In the package: what has to be the same on each machine.
+PINNED = "openspiel.json"
+
+_TEXT_MAX = 300
+_IDS = 1 << 15
+_EVENTS_MAX = 20_000
+_STATE_BYTES_MAX = 1 << 16
+_WEIGHTS_MAX = (1 << 32) - 1
+#: Of a probability: it covers the rounding of floats.
+_RELATIVE_ERROR = Fraction(1, 10**12)
+_NOTATION_MAX = 32
+_OBSERVATION_BYTES_MAX = 32 << 10
+_DRAWING_BYTES_MAX = 64 << 10
+
+#: States of a game that a process keeps.
+_KEPT = 512
+#: Events for which a state is looked up among the kept ones before it is played from the start.
+_STEPS_BACK = 16
+
+#: Games that change another game, and depend on nothing but its moves.
+_WRAPPERS = ("misere", "start_at", "zerosum")
+#: Parameters that change what is shown, not the rules.
+_DISPLAY = re.compile("ansi|ascii|color|egocentric|obs|string_rep")
+
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
+_PLACES = {digit: place for place, digit in enumerate(_DIGITS)}
+_ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_NOT_IN_NOTATIONS = re.compile(r"[^!-~]")
+
+
+class Refused(ValueError):
+    """Arena cannot play this game. The text names the game and the reason."""
+
+
+# What has to be the same on each machine.
+
+
+def present():
+    """What makes the rules besides this file: OpenSpiel, its native library, and Python."""
+    digest = hashlib.sha256()
+    with open(pyspiel.__file__, "rb") as library:
+        while chunk := library.read(1 << 20):
+            digest.update(chunk)
+    return {
+        "open_spiel": version("open_spiel"),
+        "python": "{}.{}".format(*sys.version_info),
+        "library_sha256": digest.hexdigest(),
+    }
+
+
+def difference(pinned, here, machine):
+    """How a machine differs from what was registered, and what to do, or None."""
+    fields = {
+        "python": ("Python", "Start the worker with a PATH whose python3 is Python {}"),
+        "open_spiel": ("open_spiel", "Run `pip install open_spiel=={}` on it"),
+        "library_sha256": (
+            "a pyspiel with the SHA-256",
+            "Install the same wheel of open_spiel on it, for the same kind of machine",
+        ),
+    }
+    for field, (name, remedy) in fields.items():
+        there = pinned[field]
+        if there != here[field]:
+            return (
+                f"the machine {machine} has {name} {here[field]}, but {there} was registered. "
+                f"{remedy.format(there)}; or register again with --replace on a machine like it"
+            )
+    return None
+
+
+def check_machine():
+    """Ends the process if the folder of the package names another OpenSpiel or Python than this."""
+    if os.path.exists(PINNED):
+        with open(PINNED, encoding="utf-8") as pinned:
+            differs = difference(json.load(pinned), present(), os.uname().nodename)
+        if differs:
+            sys.exit(differs)
+
+
+# Which games Arena plays.
+
+
+def _parameters(text):
+    """The name of a game and its parameters, as OpenSpiel reads them. No game is loaded."""
+    if not re.fullmatch(f"[ -~]{{1,{_TEXT_MAX}}}", text):
+        raise Refused(
+            f"{text[:40]!r} is no game of OpenSpiel: a name has 1 to {_TEXT_MAX} characters of ASCII"
+        )
+    try:
+        parameters = pyspiel.game_parameters_from_string(text)
+    except Exception as error:
+        raise Refused(f"{text!r} is no game of OpenSpiel: {_line(error)}") from None
+    name = parameters.pop("name", None)
+    _check_names(text, name, parameters)
+    return name, parameters
+
+
+def _check_names(text, name, parameters):
+    known = pyspiel.registered_names()
+    if name not in known:
+        near = difflib.get_close_matches(str(name), known, 1)
+        advice = f"; did you mean {near[0]!r}?" if near else "; see `pyspiel.registered_names()`"
+        raise Refused(f"OpenSpiel {version('open_spiel')} has no game {str(name)!r}{advice}")
+    for key, value in parameters.items():
+        if "file" in key and value:
+            raise Refused(
+                f"{text}: {key} names a file, which is not part of the package; Arena does not support this yet"
+            )
+        if isinstance(value, dict):
+            inner = dict(value)
+            _check_names(text, inner.pop("name", None), inner)
+
+
+def _line(error):
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _check_wrapper(text, name):
+    for known in pyspiel.registered_games():
+        if known.short_name == name and not known.default_loadable and name not in _WRAPPERS:
+            raise Refused(
+                f"{text}: {name} makes its game from another one or from a file, and may remember what was "
+                f"played; of these, Arena supports {', '.join(_WRAPPERS)}"
+            )
+
+
+def _has_chance(game):
+    is_declared = game.get_type().chance_mode != pyspiel.GameType.ChanceMode.DETERMINISTIC
+    # chess960 is declared as deterministic.
+    return is_declared or game.max_chance_outcomes() > 0
+
+
+def _check(text, game):
+    """Raises `Refused` unless Arena plays this game. Returns the maximum number of events."""
+    kind, players = game.get_type(), game.num_players()
+
+    def refuse(reason):
+        raise Refused(f"{text}: {reason}")
+
+    if kind.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
+        refuse("the players move simultaneously, which Arena does not support yet")
+    if kind.dynamics != pyspiel.GameType.Dynamics.SEQUENTIAL:
+        refuse("it is a mean-field game, which Arena does not support yet")
+    if not 2 <= players <= 4:
+        refuse(f"it has {players} player{'s' * (players != 1)}; Arena supports 2 to 4")
+    if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
+        refuse("it draws its chance outcomes itself (sampled stochastic), and Arena has to draw them")
+    if kind.information != pyspiel.GameType.Information.PERFECT_INFORMATION:
+        refuse("it has hidden information, which Arena does not support yet")
+    if kind.utility == pyspiel.GameType.Utility.IDENTICAL:
+        refuse("all players get the same return, and Arena ranks them")
+    if game.num_distinct_actions() > _IDS:
+        refuse(f"it has {game.num_distinct_actions()} actions; Arena supports {_IDS}")
+    events = game.max_game_length()
+    if _has_chance(game):
+        # chess960 declares no chance node.
+        events += max(1, game.max_chance_nodes_in_history())
+    if events < 1:
+        refuse("a game has no moves")
+    if events > _EVENTS_MAX:
+        refuse(
+            f"a game may have {events} moves and chance outcomes; Arena supports {_EVENTS_MAX}. Choose "
+            "parameters with shorter games, if it has them"
+        )
+    return events
+
+
+def _load(text, name, parameters):
+    try:
+        return pyspiel.load_game(name, parameters)
+    except Exception as error:
+        raise Refused(f"{text}: OpenSpiel cannot load it: {_line(error)}") from None
+
+
+class Rules:
+    """A game of OpenSpiel with the parameters that the registration sets. Raises `Refused`."""
+
+    def __init__(self, text):
+        self.text = text
+        self.name, self.parameters = _parameters(text)
+        _check_wrapper(text, self.name)
+        self.default = _load(text, self.name, self.parameters)
+        self.events_max = _check(text, self.default)
+        self.chance = _has_chance(self.default)
+        self.specification = self.default.get_type().parameter_specification
+        try:
+            self.draws = _plain(str(self.default.new_initial_state())).isascii()
+        except Exception as error:
+            raise Refused(f"{text}: OpenSpiel cannot start it: {_line(error)}") from None
+        self.seats = self._seats()
+        self.options = [
+            {"name": name, "type": "bool", "default": value, "summary": f"parameter {name} of OpenSpiel"}
+            for name, value in sorted(self.specification.items())
+            if self._is_option(name, value)
+        ]
+
+    def _variant(self, **changed):
+        """A game with other parameters, or None if Arena does not play it as it plays the default."""
+        try:
+            game = _load(self.text, self.name, {**self.parameters, **changed})
+            events = _check(self.text, game)
+        except Refused:
+            return None
+        if self.chance != _has_chance(game):
+            return None
+        self.events_max = max(self.events_max, events)
+        return game
+
+    def _seats(self):
+        least = most = self.default.num_players()
+        if isinstance(self.specification.get("players"), int) and "players" not in self.parameters:
+
+            def plays(seats):
+                game = self._variant(players=seats) if 2 <= seats <= 4 else None
+                return game is not None and game.num_players() == seats
+
+            while plays(least - 1):
+                least -= 1
+            while plays(most + 1):
+                most += 1
+        return [least, most]
+
+    def _is_option(self, name, value):
+        return (
+            isinstance(value, bool)
+            and name not in self.parameters
+            and re.fullmatch("[a-z0-9_-]{1,40}", name) is not None
+            and _DISPLAY.search(name) is None
+            and self._variant(**{name: not value}) is not None
+        )
+
+    def describe(self):
+        long_name = self.default.get_type().long_name
+        summary = f"{long_name}: {self.text} of OpenSpiel {version('open_spiel')}"
+        return {
+            "type": "description",
+            "protocol": 1,
+            "name": re.sub("[^a-z0-9_-]", "-", self.name.lower())[:40],
+            "version": VERSION,
+            "summary": _NOT_IN_NOTATIONS.sub(" ", summary),
+            "seats": self.seats,
+            "options": self.options,
+            "presets": [],
+            "chance": self.chance,
+            "values": False,
+            "draws": self.draws,
+            "events_max": self.events_max,
+            "state_bytes_max": _STATE_BYTES_MAX,
+        }
+
+    def game(self, options, seats):
+        changed = {name: value for name, value in options.items() if value != self.specification.get(name)}
+        if self.seats[0] != self.seats[1]:
+            changed["players"] = seats
+        game = self.default if not changed else _load(self.text, self.name, {**self.parameters, **changed})
+        if game.num_players() != seats or _check(self.text, game) > self.events_max:
+            raise Refused(f"{self.text}: OpenSpiel has no such game for {seats} seats with {options}")
+        return Game(game)
+
+    def probe(self, games=2, events=2000):
+        """Plays random games, as far as these events reach. Raises `Refused` if OpenSpiel cannot."""
+        draw = random.Random(1)
+        try:
+            for _ in range(games):
+                game = Game(self.default)
+                node = game.look("")
+                for _ in range(events):
+                    if node["next"] == "over":
+                        break
+                    event = draw.choice(node.get("legal") or range(len(node["weights"])))
+                    node = game.apply(node["state"], event)
+        except Refused:
+            raise
+        except Exception as error:
+            raise Refused(f"{self.text}: OpenSpiel cannot play it: {_line(error)}") from None
+
+
+# Nodes.
+
+
+def _plain(text):
+    return _ESCAPES.sub("", text)
+
+
+@lru_cache(maxsize=1 << 16)
+def _notation(text):
+    text = "_".join(text.split()).replace("\\", "|").replace('"', "`").replace("'", "`")
+    return _NOT_IN_NOTATIONS.sub("?", text)[:_NOTATION_MAX]
+
+
+def notations(texts, actions):
+    """Different notations in ASCII: the texts, as far as possible, or with the ids of their actions."""
+    names = [_notation(text) for text in texts]
+    if len(set(names)) == len(names) and all(names):
+        return names
+    count = {}
+    for name in names:
+        count[name] = count.get(name, 0) + 1
+    marked = []
+    for name, action in zip(names, actions):
+        mark = f"#{action}"
+        marked.append(name if name and count[name] == 1 else name[: _NOTATION_MAX - len(mark)] + mark)
+    return marked if len(set(marked)) == len(marked) else [f"#{action}" for action in actions]
+
+
+def _denominator(probability):
+    """That of the simplest fraction within the tolerance, a convergent of the continued fraction."""
+    exact = rest = Fraction(probability)
+    before, last = (0, 1), (1, 0)
+    while True:
+        whole = rest.numerator // rest.denominator
+        before, last = last, (whole * last[0] + before[0], whole * last[1] + before[1])
+        if abs(Fraction(*last) - exact) <= exact * _RELATIVE_ERROR:
+            return last[1]
+        rest = 1 / (rest - whole)
+
+
+@lru_cache(maxsize=256)
+def weights_of(probabilities):
+    """Whole weights in the ratio of these probabilities, which are not 0. Arena draws by the weights."""
+    exact = {it: Fraction(it) for it in sorted(set(probabilities))}
+    total = 1
+    for it in exact.values():
+        if abs(round(it * total) - it * total) > it * total * _RELATIVE_ERROR:
+            denominator = _denominator(it)
+            total = total // gcd(total, denominator) * denominator
+        if total > _WEIGHTS_MAX:
+            break
+    weights = {it: round(fraction * total) for it, fraction in exact.items()}
+    are_near = all(abs(weights[it] - of * total) <= of * total * _RELATIVE_ERROR for it, of in exact.items())
+    if total > _WEIGHTS_MAX or not are_near:
+        raise Refused(
+            "the probabilities of a chance node are no fractions with a common denominator below 2^32, which "
+            "Arena needs"
+        )
+    if sum(weights[it] for it in probabilities) != total:
+        raise Refused("the probabilities of a chance node do not add up to 1")
+    return [weights[it] for it in probabilities]
+
+
+class _Place:
+    """A state of OpenSpiel, with the action of each event."""
+
+    __slots__ = ("state", "actions", "probabilities")
+
+    def __init__(self, state):
+        self.state = state
+        self.actions = self.probabilities = None
+
+    def events(self):
+        if self.actions is None:
+            if self.state.is_chance_node():
+                outcomes = [it for it in self.state.chance_outcomes() if it[1] > 0]
+                self.actions, self.probabilities = zip(*outcomes)
+            else:
+                self.actions = self.state.legal_actions()
+        return self.actions
+
+
+class Game:
+    """The nodes of a game of OpenSpiel. The text of a state is the actions so far, each with the same
+    number of digits to the base 64. States are kept by this text, up to a bound."""
+
+    def __init__(self, game):
+        self.game = game
+        self.text = str(game)
+        most = game.num_distinct_actions()
+        if _has_chance(game):
+            most = max(most, game.max_chance_outcomes())
+        self.width = 1 if most <= 64 else 2 if most <= 64**2 else 3
+        self.has_observation = game.get_type().provides_observation_string
+        self.kept = OrderedDict()
+
+    def _encode(self, action):
+        digits = ""
+        for _ in range(self.width):
+            digits = _DIGITS[action & 63] + digits
+            action >>= 6
+        if action:
+            raise Refused(f"{self.text}: an action is larger than OpenSpiel declares")
+        return digits
+
+    def _decode(self, digits):
+        action = 0
+        for digit in digits:
+            action = action << 6 | _PLACES[digit]
+        return action
+
+    def _keep(self, text, place):
+        self.kept[text] = place
+        if len(self.kept) > _KEPT:
+            self.kept.popitem(last=False)
+        return place
+
+    def _place(self, text):
+        place = self.kept.get(text)
+        if place is not None:
+            self.kept.move_to_end(text)
+            return place
+        width, state, start = self.width, None, 0
+        for end in range(len(text) - width, max(0, len(text) - _STEPS_BACK * width), -width):
+            if text[:end] in self.kept:
+                state, start = self.kept[text[:end]].state.clone(), end
+                break
+        if state is None:
+            state = self.game.new_initial_state()
+        for place in range(start, len(text), width):
+            state.apply_action(self._decode(text[place : place + width]))
+        return self._keep(text, _Place(state))
+
+    def look(self, text):
+        return self._node(text, self._place(text))
+
+    def apply(self, text, event):
+        before = self._place(text)
+        events = before.events()
+        if before.state.is_chance_node():
+            action = events[event]
+        elif event in events:
+            action = event
+        else:
+            raise ValueError(f"{self.text}: action {event} is illegal after {before.state.history()}")
+        state = before.state.clone()
+        state.apply_action(action)
+        text += self._encode(action)
+        return self._node(text, self._keep(text, _Place(state)))
+
+    def draw(self, text):
+        drawing = _plain(str(self._place(text).state))
+        return drawing.encode("ascii", "replace").decode()[:_DRAWING_BYTES_MAX]
+
+    def _node(self, text, place):
+        state = place.state
+        if state.is_terminal():
+            returns = [round(it, 9) for it in state.returns()]
+            ranks = [1 + sum(other > own for other in returns) for own in returns]
+            return {"state": text, "next": "over", "ranks": ranks}
+        actions, seat = place.events(), state.current_player()
+        if state.is_chance_node():
+            return {
+                "state": text,
+                "next": "chance",
+                "weights": weights_of(place.probabilities),
+                "outcomes": notations([state.action_to_string(seat, it) for it in actions], actions),
+            }
+        if seat < 0:
+            raise Refused(f"{self.text}: the players move simultaneously, which Arena does not support yet")
+        if not actions or actions[-1] >= _IDS:
+            raise Refused(f"{self.text}: a player has no action, or one that Arena does not support")
+        return {
+            "state": text,
+            "next": "decision",
+            "seat": seat,
+            "legal": actions,
+            "moves": notations([state.action_to_string(seat, it) for it in actions], actions),
+            "position": {
+                "game": self.text,
+                "history": state.history(),
+                "observation": self._observation(state, seat),
+            },
+        }
+
+    def _observation(self, state, seat):
+        text = _plain(state.observation_string(seat) if self.has_observation else str(state))
+        return text if len(text.encode("utf-8", "replace")) <= _OBSERVATION_BYTES_MAX else None
+
+
+# The protocol.
+
+_dump = json.JSONEncoder(separators=(",", ":")).encode
+
+
+class Answers:
+    """The answers of a process to Arena's questions."""
+
+    def __init__(self, rules):
+        self.rules = rules
+        self.description = rules.describe()
+        self.games = {}
+
+    def answer(self, message):
+        """The answer to a message, or None for one of a later version."""
+        kind = message.get("type")
+        if kind == "describe":
+            return self.description
+        if kind == "game":
+            game = self.rules.game(message["options"], message["seats"])
+            self.games[message["game"]] = game
+            return {"type": "initial", "game": message["game"], "node": game.look("")}
+        if kind not in ("apply", "look", "draw"):
+            return None
+        game, states, batch = self.games[message["game"]], message["states"], message["batch"]
+        if kind == "draw":
+            return {"type": "drawings", "batch": batch, "drawings": list(map(game.draw, states))}
+        nodes = map(game.apply, states, message["events"]) if kind == "apply" else map(game.look, states)
+        return {"type": "nodes", "batch": batch, "nodes": list(nodes)}
+
+
+def serve(answers, lines, output):
+    for line in lines:
+        message = json.loads(line)
+        try:
+            answer = answers.answer(message)
+        except Exception as error:
+            if not isinstance(error, Refused):
+                import traceback
+
+                traceback.print_exc()
+            answer = {"type": "error", "message": f"{type(error).__name__}: {_line(error)}"}
+            answer.update((key, message[key]) for key in ("batch", "game") if key in message)
+        if answer is not None:
+            output.write(_dump(answer).encode() + b"\n")
+            output.flush()
+
+
+def main(arguments):
+    """Answers for the game of the first argument until the end of standard input."""
+    if pyspiel is None:
+        sys.exit(
+            f"the machine {os.uname().nodename} has no open_spiel for its python3, {sys.executable} ({_line(_missing)}). Run "
+            "`pip install open_spiel` on it; the sandbox reads packages in the folder of a python3 of PATH, and "
+            "in folders of ARENA_AGENT_PATH"
+        )
+    # What OpenSpiel prints must not disturb the protocol.
+    lines, output = os.fdopen(os.dup(0), "rb", 1 << 16), os.fdopen(os.dup(1), "wb", 1 << 16)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    check_machine()
+    try:
+        answers = Answers(Rules(arguments[0]))
+    except Refused as refused:
+        sys.exit(str(refused))
+    serve(answers, lines, output)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,342 @@
+"""Games of OpenSpiel by Arena's protocol for rules, compared with OpenSpiel at each step."""
+
+import io
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pyspiel
+import pytest
+
+from arena_openspiel import ruleset
+from arena_openspiel.ruleset import Answers, Refused, Rules, notations, weights_of
+
+TABLE = Path(__file__).with_name("games.tsv")
+#: Random games of each game: 100 in the long form.
+GAMES = int(os.environ.get("ARENA_OPENSPIEL_GAMES", "2"))
+#: In the short form, games with more events than this are left unfinished, and variants of a game are left
+#: out after so many actions and outcomes.
+EVENTS, NAMES = (700, 200_000) if GAMES < 100 else (20_000, None)
+
+NOTATION = re.compile(r"""[!-&(-\[\]-~]{1,32}""")
+
+
+def table():
+    lines = TABLE.read_text(encoding="utf-8").splitlines()
+    return dict(line.split("\t") for line in lines if not line.startswith("#"))
+
+
+PLAYS = [name for name, answer in table().items() if answer == "plays"]
+
+
+def answer(name):
+    try:
+        Rules(name).probe()
+    except Refused as refused:
+        return str(refused)
+    return "plays"
+
+
+# Which games Arena plays.
+
+
+def test_every_game_of_openspiel_plays_or_is_refused_with_the_reason():
+    answers = {name: answer(name) for name in table()}
+    if os.environ.get("ARENA_UPDATE"):
+        header = [line for line in TABLE.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
+        lines = [*header, *("\t".join(it) for it in answers.items())]
+        TABLE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert answers == table()
+    assert set(pyspiel.registered_names()) <= set(answers)
+
+
+def test_at_least_sixty_games_play():
+    assert len(PLAYS) >= 60
+    assert len({name.partition("(")[0] for name in PLAYS}) >= 35
+
+
+@pytest.mark.parametrize("kind", pyspiel.registered_games(), ids=lambda kind: kind.short_name)
+def test_reason_follows_from_what_openspiel_declares(kind):
+    found = table()[kind.short_name]
+    of = pyspiel.GameType
+    suits = (
+        kind.default_loadable
+        and kind.dynamics == of.Dynamics.SEQUENTIAL
+        and kind.information == of.Information.PERFECT_INFORMATION
+        and kind.chance_mode != of.ChanceMode.SAMPLED_STOCHASTIC
+        and 2 <= pyspiel.load_game(kind.short_name).num_players() <= 4
+    )
+    if suits:
+        assert found == "plays" or "moves and chance outcomes; Arena supports 20000" in found
+        return
+    assert kind.short_name in found and found != "plays"
+    if "hidden information" in found:
+        assert kind.information != of.Information.PERFECT_INFORMATION
+    if "simultaneously" in found:
+        assert kind.dynamics == of.Dynamics.SIMULTANEOUS
+    if "mean-field" in found:
+        assert kind.dynamics == of.Dynamics.MEAN_FIELD
+
+
+@pytest.mark.parametrize(
+    "name, error",
+    [
+        ("../../etc/passwd", "has no game '../../etc/passwd'"),
+        ("connect_four; rm -rf /", "has no game 'connect_four; rm -rf /'"),
+        ("$(reboot)", "has no game"),
+        ("", "1 to 300 characters of ASCII"),
+        ("a\nb", "1 to 300 characters of ASCII"),
+        ("gø", "1 to 300 characters of ASCII"),
+        ("x" * 9999, "1 to 300 characters of ASCII"),
+        ("go(board_size=", "Missing closing bracket"),
+        ("misere(game=efg_game(filename=/etc/passwd))", "filename names a file"),
+        ("hex(board_size=100000000)", "Arena supports 32768"),
+        ("go(board_size=-1)", "OpenSpiel cannot start it"),
+        ("breakthrough(rows=0,columns=0)", "OpenSpiel cannot"),
+    ],
+)
+def test_hostile_name_is_refused_with_the_reason(name, error):
+    refused = answer(name)
+    assert error in refused and len(refused) < 400 and "\n" not in refused
+
+
+# The nodes.
+
+
+def ask(answers, **message):
+    """An answer by lines of JSON."""
+    output = io.BytesIO()
+    ruleset.serve(answers, [json.dumps(message).encode()], output)
+    return json.loads(output.getvalue())
+
+
+def check(node, state, description, plain):
+    """A node is that of a state of OpenSpiel, within the bounds of the protocol."""
+    assert len(node["state"]) <= description["state_bytes_max"] <= 65536
+    if state.is_terminal():
+        returns = state.returns()
+        assert node["next"] == "over"
+        assert node["ranks"] == [1 + sum(other > own for other in returns) for own in returns]
+        return None
+    if state.is_chance_node():
+        outcomes = [it for it in state.chance_outcomes() if it[1] > 0]
+        weights, total = node["weights"], sum(node["weights"])
+        assert description["chance"] and node["next"] == "chance" and node.get("seat") is None
+        assert len(weights) == len(outcomes) and 0 < total < 2**32
+        assert all(type(weight) is int and weight > 0 for weight in weights)
+        assert all(abs(weight / total - p) < 1e-12 for weight, (_, p) in zip(weights, outcomes))
+        events, names = [action for action, _ in outcomes], node["outcomes"]
+    else:
+        events, names = state.legal_actions(), node["moves"]
+        assert node["next"] == "decision" and node["seat"] == state.current_player()
+        assert node["legal"] == events == sorted(set(events)) and events[-1] < 32768
+        assert node["position"]["history"] == state.history()
+        assert len(json.dumps(node["position"], ensure_ascii=False)) <= 256 << 10
+    assert len(names) == len(set(names)) == len(events)
+    assert all(NOTATION.fullmatch(name) for name in names)
+    for name, action in zip(names, events):
+        there = state.action_to_string(state.current_player(), action)
+        if NOTATION.fullmatch(there) and plain:
+            assert name == there
+    return events
+
+
+def variants(description):
+    """The least and most seats with the defaults, and each option with its other value."""
+    options = {option["name"]: option["default"] for option in description["options"]}
+    for seats in sorted(set(description["seats"])):
+        yield options, seats
+    for option in description["options"]:
+        yield {**options, option["name"]: not option["default"]}, description["seats"][0]
+
+
+@pytest.mark.parametrize("name", PLAYS)
+def test_random_games_are_those_of_openspiel(name):
+    answers, other = Answers(Rules(name)), Answers(Rules(name))
+    description = ask(answers, type="describe", protocol=1)
+    assert description == ask(other, type="describe", protocol=1)
+    assert description["events_max"] <= 20_000 and len(description["summary"]) <= 400
+    draw, batch, names = random.Random(name), 0, 0
+    for number, (options, seats) in enumerate(variants(description)):
+        if number and NAMES and names > NAMES:
+            break
+        question = {"type": "game", "game": number, "seats": seats, "options": options}
+        first = ask(answers, **question)["node"]
+        assert ask(other, **question)["node"] == first
+        given = ruleset._parameters(name)[1]
+        if description["seats"][0] != description["seats"][1]:
+            given["players"] = seats
+        changed = {it["name"] for it in description["options"] if options[it["name"]] != it["default"]}
+        game = pyspiel.load_game(name.partition("(")[0], {**given, **{it: options[it] for it in changed}})
+        for _ in range(GAMES if number == 0 else 1 + GAMES // 20):
+            node, state, events = first, game.new_initial_state(), 0
+            while legal := check(node, state, description, True):
+                if events == EVENTS:
+                    break
+                event, names = draw.randrange(len(legal)), names + len(legal)
+                state.apply_action(legal[event])
+                event = event if node["next"] == "chance" else legal[event]
+                at, batch, events = node["state"], batch + 1, events + 1
+                asked = {"type": "apply", "batch": batch, "game": number, "states": [at], "events": [event]}
+                reply = ask(answers, **asked)
+                assert (reply["type"], reply["batch"]) == ("nodes", batch)
+                (node,) = reply["nodes"]
+                # A process that has not seen the states before.
+                if events % 16 == 0 or state.is_terminal():
+                    look = {"type": "look", "batch": 1, "game": number, "states": [node["state"]]}
+                    assert ask(other, **look)["nodes"] == [node]
+            assert events <= description["events_max"]
+            drawn = ask(answers, type="draw", batch=1, game=number, states=[node["state"]])["drawings"][0]
+            assert drawn.isascii() and len(drawn) <= 64 << 10 and "\x1b" not in drawn
+            loaded = pyspiel.load_game(json.loads(json.dumps(answers.games[number].text)))
+            assert str(loaded) == str(game)
+
+
+def test_states_that_are_no_longer_kept_are_played_again():
+    game = Rules("go(board_size=5)").game({}, 2)
+    nodes, draw = [game.look("")], random.Random(1)
+    while nodes[-1]["next"] != "over":
+        nodes.append(game.apply(nodes[-1]["state"], draw.choice(nodes[-1]["legal"])))
+    for bound in (0, 1, 3):
+        ruleset._KEPT, kept = bound, ruleset._KEPT
+        try:
+            game.kept.clear()
+            assert [game.look(node["state"]) for node in draw.sample(nodes, len(nodes))] is not None
+            assert [game.look(node["state"]) for node in nodes] == nodes
+            assert len(game.kept) <= bound
+        finally:
+            ruleset._KEPT = kept
+
+
+def test_ties_share_a_rank():
+    class Over:
+        def is_terminal(self):
+            return True
+
+        def returns(self):
+            return [1 / 3, -1.0, 1 - 2 / 3, 5.0]
+
+    game = Rules("tic_tac_toe").game({}, 2)
+    assert game._node("", ruleset._Place(Over()))["ranks"] == [2, 4, 2, 1]
+
+
+@pytest.mark.parametrize(
+    "texts, names",
+    [
+        (["a", "b"], ["a", "b"]),
+        ([" wQ  /wA1", "wQ \\wA1"], ["wQ_/wA1", "wQ_|wA1"]),
+        (["say 'x'", 'say "y"'], ["say_`x`", "say_`y`"]),
+        (["é", "ü"], ["?#7", "?#8"]),
+        (["", "b"], ["#7", "b"]),
+        (["a", "a"], ["a#7", "a#8"]),
+        (["x" * 40, "x" * 50], ["x" * 30 + "#7", "x" * 30 + "#8"]),
+        (["a", "a", "a#7"], ["#7", "#8", "#9"]),
+    ],
+)
+def test_notations_are_short_and_different(texts, names):
+    assert notations(texts, range(7, 7 + len(texts))) == names
+    assert all(NOTATION.fullmatch(name) for name in names)
+
+
+@pytest.mark.parametrize(
+    "probabilities, weights",
+    [
+        ([1.0], [1]),
+        ([1 / 6] * 6, [1] * 6),
+        ([1 / 36, 1 / 18] + [11 / 12], [1, 2, 33]),
+        ([0.1 + 0.2, 0.7], [3, 7]),
+        ([1 / 7776, 7775 / 7776], [1, 7775]),
+        ([0.5, 0.25, 0.25], [2, 1, 1]),
+        ([1e-9, 1 - 1e-9], [1, 999_999_999]),
+        ([2**-0.5, 1 - 2**-0.5], [1_136_689, 470_832]),
+    ],
+)
+def test_probabilities_become_whole_weights(probabilities, weights):
+    assert weights_of(tuple(probabilities)) == weights
+
+
+@pytest.mark.parametrize(
+    "probabilities, error",
+    [
+        ([1 / 65537, 1 / 65539, 1 - 1 / 65537 - 1 / 65539], "common denominator below 2\\^32"),
+        ([0.5, 0.4], "do not add up to 1"),
+        ([0.2, 1 - 0.2, 0.2], "do not add up to 1"),
+    ],
+)
+def test_probabilities_without_exact_weights_are_refused(probabilities, error):
+    with pytest.raises(Refused, match=error):
+        weights_of(tuple(probabilities))
+
+
+# The process.
+
+
+def process(folder, *arguments, lines=""):
+    command = [sys.executable, "ruleset.py", *arguments]
+    return subprocess.run(command, cwd=folder, input=lines, capture_output=True, text=True, timeout=60)
+
+
+@pytest.fixture
+def package(tmp_path):
+    subprocess.run(
+        [sys.executable, "-m", "arena_openspiel.package", "ruleset", "tic_tac_toe"], cwd=tmp_path, check=True
+    )
+    return tmp_path
+
+
+def test_process_of_a_package_answers_lines(package):
+    assert sorted(it.name for it in package.iterdir()) == ["arena-agent.toml", "openspiel.json", "ruleset.py"]
+    messages = [
+        {"type": "describe", "protocol": 1},
+        {"type": "later"},
+        {"type": "game", "game": 3, "seats": 2, "options": {}},
+        {"type": "apply", "batch": 1, "game": 3, "states": [""], "events": [4]},
+        {"type": "apply", "batch": 2, "game": 3, "states": ["4"], "events": [4]},
+        {"type": "apply", "batch": 3, "game": 3, "states": ["4", ""], "events": [0, 8]},
+    ]
+    ran = process(package, "tic_tac_toe", lines="".join(json.dumps(it) + "\n" for it in messages))
+    answers = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert [it["type"] for it in answers] == ["description", "initial", "nodes", "error", "nodes"]
+    assert answers[3] == {
+        "type": "error",
+        "batch": 2,
+        "game": 3,
+        "message": "ValueError: tic_tac_toe(): action 4 is illegal after [4]",
+    }
+    assert [it["state"] for it in answers[4]["nodes"]] == ["40", "8"]
+    assert ran.returncode == 0
+
+
+@pytest.mark.parametrize(
+    "field, value, words",
+    [
+        ("open_spiel", "1.5.0", ["has open_spiel ", "1.5.0 was registered", "pip install open_spiel==1.5.0"]),
+        ("python", "3.1", ["has Python ", "3.1 was registered", "python3 is Python 3.1;"]),
+        ("library_sha256", "0" * 64, ["has a pyspiel with the SHA-256 ", "0" * 64, "the same wheel"]),
+    ],
+)
+def test_machine_that_differs_is_named_with_the_remedy(package, field, value, words):
+    file = package / "openspiel.json"
+    pinned = json.loads(file.read_text())
+    file.write_text(json.dumps({**pinned, field: value}))
+    ran = process(package, "tic_tac_toe")
+    (line,) = ran.stderr.splitlines()
+    assert ran.returncode == 1 and ran.stdout == ""
+    for word in ["the machine " + os.uname().nodename, pinned[field], "--replace", *words]:
+        assert word in line
+    # Agents have the same file.
+    command = [sys.executable, "-m", "arena_openspiel", "mcts"]
+    agent = subprocess.run(command, cwd=package, capture_output=True, text=True, timeout=60)
+    assert agent.returncode == 1 and agent.stderr.strip() == line
+
+
+def test_missing_openspiel_is_named_with_the_remedy(package):
+    (package / "pyspiel.py").write_text("raise ImportError('none here')\n")
+    ran = process(package, "tic_tac_toe")
+    assert ran.returncode == 1 and "Traceback" not in ran.stderr
+    for word in ["has no open_spiel", "none here", "pip install open_spiel", "ARENA_AGENT_PATH"]:
+        assert word in ran.stderr

@@ -1,0 +1,171 @@
+"""Games of OpenSpiel as rulesets of Arena, by its commands."""
+
+import hashlib
+import json
+import os
+import sys
+
+import pytest
+
+BOTS = {"mcts": ["--option", "max_simulations=40"], "uniform-random": []}
+
+
+def register(folder, data, game):
+    """Registers a game as `cup`, and both bots. Returns the digest of the rules."""
+    listed = folder.arena("rulesets", "register", "cup", "--openspiel", game, "--data", data, "--output", "json")
+    for bot, options in BOTS.items():
+        folder.arena("agent", "register", f"spiel-{bot}", "--openspiel", bot, *options, "--data", data)
+    (ruleset,) = json.loads(listed)
+    return ruleset["rules_digest"]
+
+
+@pytest.mark.parametrize("game, seats", [("connect_four", 2), ("pig(winscore=30)", 3)])
+def test_tournaments_are_the_same_with_one_worker_and_with_three(folder, game, seats):
+    agents = [*(f"spiel-{bot}" for bot in BOTS), "random"]
+    spec = folder.spec("cup", agents, blocks=2, more=f"seats = {seats}\n")
+    digests, exports = set(), set()
+    for data, workers in [("one", 1), ("three", 3)]:
+        digests.add(register(folder, data, game))
+        run = ("run", spec, "--data", data, "--workers", workers, "--output", "json")
+        standings = json.loads(folder.arena(*run))
+        assert standings["games_clean"] == standings["games"] >= 6, "no faults"
+        # With three workers, another one has replayed each record.
+        assert ("unverified" in json.dumps(standings["notes"])) == (workers == 1)
+        if game == "connect_four":
+            assert standings["agents"][0]["agent"] == "spiel-mcts"
+        tournament = standings["tournament_id"]
+        exported = folder.arena("export", tournament, "--format", "jsonl", "--data", data)
+        assert json.loads(exported.splitlines()[0])["rules_digest"] in digests
+        exports.add(hashlib.sha256(exported.encode()).hexdigest())
+        assert "are correct" in folder.arena("game", "replay", f"{tournament}/4", "--data", data)
+        assert "same hash" in folder.arena("game", "rerun", f"{tournament}/4", "--data", data)
+        folder.arena("store", "verify", "--data", data)
+    assert len(digests) == 1 and len(exports) == 1
+
+
+@pytest.mark.parametrize("game", ["hex(board_size=5)", "backgammon(max_player_turns=20)"])
+def test_check_passes(folder, game):
+    checked = folder.arena("rulesets", "check", "--openspiel", game, "--games", "2")
+    assert "FAILED" not in checked and "passed" in checked
+
+
+def test_options_and_seats_are_those_of_openspiel(folder):
+    shown = json.loads(
+        folder.arena("rulesets", "register", "p", "--openspiel", "pig", "--data", "data", "--output", "json")
+    )[0]["description"]
+    assert shown["seats"] == [2, 4] and shown["chance"] and shown["name"] == "pig"
+    assert [(option["name"], option["type"], option["default"]) for option in shown["options"]] == [
+        ("piglet", "bool", False)
+    ]
+    others = ["second", "third", "fourth"]
+    spec = folder.spec("p", ["random", *others], blocks=1, more="seats = 4\n[options]\npiglet = true\n")
+    agents = "".join(f'[[agent]]\nname = "{name}"\nbot = "random"\n' for name in others)
+    spec.write_text(spec.read_text() + agents)
+    assert json.loads(folder.arena("run", spec, "--data", "data", "--output", "json"))["games_clean"] > 0
+
+
+@pytest.mark.parametrize(
+    "game, error",
+    [
+        ("connect_for", "OpenSpiel 2.0.2 has no game 'connect_for'; did you mean 'connect_four'?"),
+        ("$(touch pwned)/../x", "has no game '$'"),
+        ("; touch pwned", "has no game '; touch pwned'"),
+        ("--help", "has no game '--help'"),
+        ("\x1b[31mred", "1 to 300 characters of ASCII"),
+        ("kuhn_poker", "kuhn_poker: it has hidden information, which Arena does not support yet"),
+        ("go(board_size=-1)", "OpenSpiel cannot start it: unsupported board size"),
+    ],
+)
+def test_wrong_game_is_an_error_of_the_user(folder, game, error):
+    for command in (["register", "x"], ["check"]):
+        shown = folder.arena("rulesets", *command, f"--openspiel={game}", code=2)
+        assert error in shown and "\x1b" not in shown and "Traceback" not in shown
+    assert [it.name for it in folder.path.iterdir()] == []
+
+
+def test_wrong_bot_is_an_error_of_the_user(folder):
+    shown = folder.arena("agent", "register", "x", "--openspiel", "mtcs", code=2)
+    assert "unknown bot 'mtcs'; bots: mcts, alpha-beta, uniform-random" in shown
+
+
+def test_openspiel_conflicts_with_other_packages(folder):
+    for arguments in (
+        ["rulesets", "register", "x", "--openspiel", "pig", "--package", "."],
+        ["rulesets", "check", "kalah", "--openspiel", "pig"],
+        ["agent", "register", "x", "--openspiel", "mcts", "--binary", "."],
+    ):
+        assert "cannot be used with" in folder.arena(*arguments, code=2)
+
+
+def test_missing_python_is_named_with_the_remedy(folder):
+    empty = folder.path / "empty"
+    empty.mkdir()
+    folder.environment["PATH"] = str(empty)
+    shown = folder.arena("rulesets", "register", "x", "--openspiel", "pig", code=1)
+    assert "PATH has no python3" in shown and "pip install agents/sdk/python agents/openspiel" in shown
+
+
+@pytest.mark.parametrize("module", ["arena_openspiel", "pyspiel"])
+def test_missing_module_is_named_with_the_remedy(folder, module):
+    # A Python that finds all modules but one.
+    hidden = folder.path / "hidden"
+    hidden.mkdir()
+    (hidden / "sitecustomize.py").write_text(
+        "import importlib.abc, sys\n\n"
+        "class Without(importlib.abc.MetaPathFinder):\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        f"        if name == '{module}':\n"
+        "            raise ModuleNotFoundError(f\"No module named '{name}'\", name=name)\n\n"
+        "sys.meta_path.insert(0, Without())\n"
+    )
+    python = folder.path / "python3"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH="{hidden}:$PYTHONPATH" exec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    folder.environment["PATH"] = f"{folder.path}:{folder.environment['PATH']}"
+    shown = folder.arena("rulesets", "register", "x", "--openspiel", "pig", code=1)
+    assert "pip install agents/sdk/python agents/openspiel" in shown, shown
+    assert module in shown
+
+
+def test_game_that_ends_openspiel_is_named(folder):
+    python = folder.path / "python3"
+    python.write_text("#!/bin/sh\nkill -SEGV $$\n")
+    python.chmod(0o755)
+    folder.environment["PATH"] = f"{folder.path}:{folder.environment['PATH']}"
+    shown = folder.arena("rulesets", "register", "x", "--openspiel", "pig(players=2)", code=2)
+    assert 'ended by signal 11 when it loaded "pig(players=2)"' in shown
+
+
+def test_machine_with_another_openspiel_is_named(folder):
+    package = folder.path / "package"
+    package.mkdir()
+    command = f"cd '{package}' && '{sys.executable}' -m arena_openspiel.package ruleset pig"
+    assert os.system(command) == 0
+    file = package / "openspiel.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "open_spiel": "1.0.0"}))
+    shown = folder.arena("rulesets", "register", "x", "--package", "package", code=2)
+    for words in ["the machine ", "has open_spiel ", "1.0.0 was registered", "pip install open_spiel==1.0.0"]:
+        assert words in shown
+
+
+def test_moves_that_differ_are_named():
+    from test_decisions import SpyAgent
+    from arena_agent.decision import Context, Decision
+    from arena_agent.proto import agent_pb2 as pb
+
+    def decide(legal, **position):
+        context = Context(pb.GameContext(ruleset="c4", seats=2), ())
+        message = pb.Decision(seat=1, seed=1, position=json.dumps(position).encode(), legal_moves=legal)
+        agent = SpyAgent()
+        return agent, agent.choose(Decision(context, message))
+
+    agent, move = decide(range(7), game="connect_four()", history=[3])
+    assert move == 6 and agent.made[0][-1].seen == [("inform", [], 0, 3), ("step", [3])]
+    agent, move = decide([0, 1], game="pig()", history=[0, 4, 1])
+    # Chance is informed of, too.
+    seen = agent.made[0][-1].seen
+    assert [it[2:] for it in seen if it[0] == "inform"][1] == (-1, 4)
+    with pytest.raises(ValueError, match=r"c4 differs in OpenSpiel after \[3\]: legal actions are \[0, 1, 2"):
+        decide([0], game="connect_four()", history=[3])
+    with pytest.raises(ValueError, match="c4 is no game of OpenSpiel"):
+        decide([0], board=[3])
