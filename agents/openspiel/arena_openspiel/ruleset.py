@@ -379,7 +379,8 @@ class _Place:
                 outcomes = [it for it in self.state.chance_outcomes() if it[1] > 0]
                 self.actions, self.probabilities = zip(*outcomes)
             else:
-                self.actions = self.state.legal_actions()
+                # With three or four players, quoridor has some actions twice.
+                self.actions = sorted(set(self.state.legal_actions()))
         return self.actions
 
 

@@ -27,6 +27,7 @@ use crate::{
 /// for each number of seats. The rules of a package run in the sandbox, and two processes answer
 /// each question, one of them twice.
 #[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("rules").required(true).args(["ruleset", "openspiel"]))]
 #[command(after_help = "\
 Examples:
   arena rulesets check kalah
@@ -39,11 +40,11 @@ Exit codes: 0 if all steps passed, 3 if one failed.")]
 pub(crate) struct CheckArgs {
     /// Name of a ruleset of this program or of a registered package, or path of a package: an
     /// executable file, or a folder or archive that contains an arena-agent.toml
-    #[arg(value_name = "NAME|PATH", required_unless_present = "openspiel")]
+    #[arg(value_name = "NAME|PATH")]
     ruleset: Option<String>,
 
     /// Game of OpenSpiel, with parameters if any, that need not be registered
-    #[arg(long, value_name = "GAME", conflicts_with_all = ["ruleset", "coordinator", "data", "args"])]
+    #[arg(long, value_name = "GAME", conflicts_with_all = ["coordinator", "data", "args"])]
     openspiel: Option<String>,
 
     /// Minimum number of random games [default: 10000, for a package 100]

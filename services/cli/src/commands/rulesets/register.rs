@@ -28,6 +28,7 @@ pub(super) const SHOWN: usize = 12;
 /// The package is started once, in the sandbox, and asked to describe itself. Workers fetch it from
 /// the coordinator, which never starts it. Tournaments keep the content with which they started.
 #[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("rules").required(true).args(["package", "openspiel"]))]
 #[command(after_help = "\
 Examples:
   arena rulesets register my-game --package ./my-game
@@ -40,12 +41,12 @@ pub(crate) struct RegisterArgs {
 
     /// Executable file, or a folder or archive (.tar, .tar.gz, .tar.zst, .zip) that
     /// contains an arena-agent.toml
-    #[arg(long, value_name = "PATH", required_unless_present = "openspiel")]
+    #[arg(long, value_name = "PATH")]
     package: Option<PathBuf>,
 
     /// Game of OpenSpiel, with parameters if any, instead of a package. Needs the Python package
     /// agents/openspiel here, and the same version of open_spiel on each worker
-    #[arg(long, value_name = "GAME", conflicts_with_all = ["package", "args"])]
+    #[arg(long, value_name = "GAME", conflicts_with = "args")]
     openspiel: Option<String>,
 
     /// Replace the ruleset of this name. Tournaments that have started keep the old content
