@@ -14,6 +14,9 @@ use crate::{
     output::{self, Format},
 };
 
+/// Maximum length of a line with an opening book that is shown whole.
+const BOOK_SHOWN_MAX: usize = 400;
+
 /// A tournament, for programs.
 pub(super) fn describe(tournament: &v1::Tournament) -> serde_json::Value {
     json!({
@@ -147,10 +150,22 @@ pub(super) fn show(tournament: &v1::Tournament, format: Format) -> Outcome {
         ];
         let remarks = remarks.into_iter().flatten();
         let remarks: String = remarks.map(|remark| remark + "\n").collect();
-        let spec = &tournament.spec_toml;
+        let spec = without_book(&tournament.spec_toml);
         return output::write(&format!("{}{remarks}\n{spec}", summary(tournament)));
     }
     print(tournament, &describe_fully(tournament), format)
+}
+
+/// A spec for people: of a long opening book, the number of openings.
+fn without_book(spec: &str) -> String {
+    let shown = |line: &str| match line.strip_prefix("book = [") {
+        Some(openings) if line.len() > BOOK_SHOWN_MAX => {
+            let count = units::count(openings.matches("\", \"").count() as u64 + 1);
+            format!("book = [] # {count} openings: --output json has them\n")
+        }
+        _ => format!("{line}\n"),
+    };
+    spec.lines().map(shown).collect()
 }
 
 /// A tournament with its spec and verdict, for programs.
@@ -178,5 +193,23 @@ pub(super) fn print(
         }
         Format::Json => output::json(value),
         Format::Jsonl => output::json_line(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_book_is_shown_by_its_length() {
+        let spec = |openings: usize| {
+            let openings = vec!["\"e4 e5\""; openings].join(", ");
+            format!("[play]\nbook = [{openings}]\nrotate = true\n")
+        };
+        assert_eq!(without_book(&spec(2)), spec(2));
+        assert_eq!(
+            without_book(&spec(16_384)),
+            "[play]\nbook = [] # 16,384 openings: --output json has them\nrotate = true\n"
+        );
     }
 }
