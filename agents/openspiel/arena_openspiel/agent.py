@@ -80,7 +80,7 @@ class BotAgent(Agent):
             elif bot.provides_force_action():
                 bot.force_action(state, action)
             state.apply_action(action)
-        legal, there = decision.legal, sorted(set(state.legal_actions(player)))
+        legal, there = decision.legal, state.legal_actions(player)
         if there != legal:
             raise ValueError(
                 f"{decision.ruleset} differs in OpenSpiel after {history}: legal actions are {there} in "

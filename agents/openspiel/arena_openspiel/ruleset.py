@@ -169,6 +169,8 @@ def _check(text, game):
         refuse("it is a mean-field game, which Arena does not support yet")
     if not 2 <= players <= 4:
         refuse(f"it has {players} player{'s' * (players != 1)}; Arena supports 2 to 4")
+    if "quoridor(" in str(game) and players > 2:
+        refuse(f"for {players} players, OpenSpiel offers some moves twice, and some that it cannot play")
     if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
         refuse("it draws its chance outcomes itself (sampled stochastic), and Arena has to draw them")
     if kind.information != pyspiel.GameType.Information.PERFECT_INFORMATION:
@@ -379,8 +381,7 @@ class _Place:
                 outcomes = [it for it in self.state.chance_outcomes() if it[1] > 0]
                 self.actions, self.probabilities = zip(*outcomes)
             else:
-                # With three or four players, quoridor has some actions twice.
-                self.actions = sorted(set(self.state.legal_actions()))
+                self.actions = self.state.legal_actions()
         return self.actions
 
 
