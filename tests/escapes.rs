@@ -279,7 +279,7 @@ impl World {
         drop(input);
         let text = String::from_utf8_lossy(&output.stderr);
         let line = String::from_utf8_lossy(&output.stdout);
-        match Report::from_line(&line) {
+        match Report::in_output(&line) {
             Some(Report::Exited(0)) => Outcome::Escaped,
             Some(Report::Exited(7) | Report::Signalled(_) | Report::Exceeded(..)) => {
                 assert!(!text.contains("canary"), "{name}: {text}");

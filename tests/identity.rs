@@ -138,8 +138,9 @@ fn same_name_and_version_are_two_agents() {
     let other = executable(&world, "other.py", &source.replace("max(map(", "min(map("));
     let contents = [("first", first), ("other", other)].map(|(name, path)| {
         let check = ["agent", "check", "--ruleset", "cowry", "--output", "json"];
-        let checked = world.arena(&[&check[..], &["--binary", &path]].concat());
-        let agent = register(&world, name, &path, &[]).ok().json();
+        let patient = ["--start-timeout", "60"];
+        let checked = world.arena(&[&check[..], &patient, &["--binary", &path]].concat());
+        let agent = register(&world, name, &path, &patient).ok().json();
         assert_eq!(agent["version"], "1.0.0");
         assert_eq!(content(&checked.ok().json()), content(&agent));
         content(&agent)

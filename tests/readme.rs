@@ -287,6 +287,7 @@ fn commands_of_the_python_readme_work() {
     let mut command = world.command("bash");
     let path = format!("{}:{}", bin.display(), arena_tests::python_path());
     command.arg(&script).env("PATH", path);
+    command.env("ARENA_CONFIG", world.patient_checks());
     let _ = world.run(command).ok();
     world.nothing_runs();
 }

@@ -51,7 +51,10 @@ const REAP: Duration = Duration::from_secs(5);
 const CHECK: Duration = Duration::from_millis(500);
 
 /// Maximum bytes that a stage before the agent writes.
-const NOTE_BYTES: u64 = 4096;
+const NOTE_BYTES: usize = 4096;
+
+/// The line before the report: the sandbox is set up, and the agent starts.
+pub(crate) const STARTS: &str = "starts";
 
 /// How an agent ended, as the guard reports it to the worker in one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +85,12 @@ impl Report {
             Self::Unconfined(missing) => format!("unconfined {}\n", missing.to_words()),
             Self::Refused(errno) => format!("refused {errno}\n"),
         }
+    }
+
+    /// The report in the standard output of a guard or of a stage before the agent.
+    #[must_use]
+    pub fn in_output(output: &str) -> Option<Self> {
+        output.lines().find_map(Self::from_line)
     }
 
     /// Parses [`Report::to_line`].
@@ -261,7 +270,7 @@ fn guard(mut args: GuardArgs, subcommand: &[OsString]) -> io::Result<Report> {
     let mut events = Events {
         signals: SignalFd::with_flags(&signals, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?,
         agent,
-        notes,
+        notes: notes.map(Notes::new),
         is_input_open: true,
     };
     let mut report = None;
@@ -343,8 +352,38 @@ fn end_all(events: &mut Events, grace: Duration) -> io::Result<Option<Report>> {
 struct Events {
     signals: SignalFd,
     agent: Pid,
-    notes: Option<ChildStdout>,
+    notes: Option<Notes>,
     is_input_open: bool,
+}
+
+/// What the stages before the agent write: [`STARTS`], or why they ended.
+struct Notes {
+    pipe: ChildStdout,
+    text: String,
+    has_started: bool,
+}
+
+impl Notes {
+    fn new(pipe: ChildStdout) -> Self {
+        Self {
+            pipe,
+            text: String::new(),
+            has_started: false,
+        }
+    }
+
+    /// Reads once; the first line that says that the agent starts is passed on. False at the end.
+    fn read(&mut self) -> bool {
+        let mut buffer = [0; 256];
+        let count = self.pipe.read(&mut buffer).unwrap_or(0);
+        self.text
+            .push_str(&String::from_utf8_lossy(&buffer[..count]));
+        if !self.has_started && self.text.lines().any(|line| line == STARTS) {
+            self.has_started = true;
+            let _ = writeln!(io::stdout(), "{STARTS}");
+        }
+        count > 0 && self.text.len() < NOTE_BYTES
+    }
 }
 
 impl Events {
@@ -363,6 +402,11 @@ impl Events {
             if self.is_input_open {
                 waited.push(PollFd::new(input.as_fd(), PollFlags::POLLIN));
             }
+            let notes = self.notes.as_ref().filter(|notes| !notes.has_started);
+            let notes_at = notes.map(|notes| {
+                waited.push(PollFd::new(notes.pipe.as_fd(), PollFlags::POLLIN));
+                waited.len() - 1
+            });
             let ready = match poll(&mut waited, left.unwrap_or(PollTimeout::MAX)) {
                 Err(Errno::EINTR) => continue,
                 ready => ready?,
@@ -370,7 +414,15 @@ impl Events {
             if ready == 0 {
                 return Ok(None);
             }
-            let has_input = waited.get(1).is_some_and(|it| it.any().unwrap_or(true));
+            let is_ready = |at: usize| waited[at].any().unwrap_or(true);
+            let has_input = self.is_input_open && is_ready(1);
+            if notes_at.is_some_and(is_ready)
+                && let Some(notes) = &mut self.notes
+                && !notes.read()
+            {
+                // Nothing follows: the agent has replaced the last stage, or all have ended.
+                notes.has_started = true;
+            }
             while let Some(signal) = self.signals.read_signal()? {
                 if signal.ssi_signo != Signal::SIGCHLD as u32 {
                     return Ok(Some(Happened::Over));
@@ -398,13 +450,11 @@ impl Events {
                 Err(_) => return Some(Happened::Alone),
             };
             // A stage before the agent knows more: which layer is missing, how process 2 ended.
-            let mut note = String::new();
-            if let Some(notes) = self.notes.take() {
-                // What cannot be read is no report.
-                let _ = notes.take(NOTE_BYTES).read_to_string(&mut note);
-            }
-            let report = note.lines().find_map(Report::from_line).unwrap_or(report);
-            return Some(Happened::Agent(report));
+            let noted = self.notes.take().and_then(|mut notes| {
+                while notes.read() {}
+                Report::in_output(&notes.text)
+            });
+            return Some(Happened::Agent(noted.unwrap_or(report)));
         }
     }
 }

@@ -5,6 +5,7 @@ mod attend;
 mod exposed;
 mod output;
 mod process;
+mod ready;
 mod sandbox;
 
 use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
@@ -94,7 +95,7 @@ pub enum Listen {
 /// Limits of an agent process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Time from the start until the health check answers SERVING.
+    /// Time from the start of the agent in its sandbox until the health check answers SERVING.
     pub start: Duration,
     /// Bytes of memory: in a sandbox of all its processes together, else of each process.
     pub memory_bytes: u64,
@@ -237,7 +238,8 @@ pub enum StartError {
     /// It did not become ready in time.
     #[error(
         "within {limit:?}, it neither answered `hello` on standard output, nor SERVING to a health \
-         check on ARENA_LISTEN={listen}: {last}. It used {used:?} of CPU time"
+         check on ARENA_LISTEN={listen}: {last}. Its sandbox was set up in {setup:?} before; it used \
+         {used:?} of CPU time"
     )]
     Slow {
         /// Where it should have listened.
@@ -248,5 +250,7 @@ pub enum StartError {
         last: String,
         /// The CPU time of its processes until then: little if it waits, much if it is slow.
         used: Duration,
+        /// The time that its sandbox took before, which does not count.
+        setup: Duration,
     },
 }

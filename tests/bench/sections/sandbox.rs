@@ -112,7 +112,7 @@ fn start_ms(level: SandboxLevel) -> anyhow::Result<f64> {
     output.read_to_end(&mut text)?;
     let ended = guard.wait_with_output()?;
     drop(input);
-    match Report::from_line(&String::from_utf8_lossy(&ended.stdout)) {
+    match Report::in_output(&String::from_utf8_lossy(&ended.stdout)) {
         Some(Report::Exited(0)) if text.starts_with(b"ready") => Ok(ms),
         Some(Report::Unconfined(missing)) => Err(Absent(missing.to_string()).into()),
         report => bail!("{level}: {report:?} {}", String::from_utf8_lossy(&text)),

@@ -208,10 +208,24 @@ impl Report {
         self.steps.sort_by_key(|step| step.number);
     }
 
-    /// Number of failed steps.
-    pub fn failed(&self) -> usize {
+    /// What failed, in one line; none if every step passed or was skipped.
+    pub fn failure(&self) -> Option<String> {
         let failed = self.steps.iter().filter(|it| it.result == Verdict::Failed);
-        failed.count()
+        let failed: Vec<&StepResult> = failed.collect();
+        match &failed[..] {
+            [] => None,
+            [one] => {
+                let detail = one.detail.lines().next().unwrap_or_default();
+                let StepResult { number, name, .. } = one;
+                Some(format!(
+                    "step {number} of the check failed: {name}: {detail}"
+                ))
+            }
+            some => {
+                let names = some.iter().map(|step| step.name).format(", ");
+                Some(format!("{} steps of the check failed: {names}", some.len()))
+            }
+        }
     }
 
     /// One line for each step. Below a failed one: where it failed, what it expects, what to do, and
@@ -277,7 +291,10 @@ mod tests {
         report.judge(Step::Hello, Err("no\nname".to_owned()));
         report.skip_rest("not reached");
         assert_eq!(report.steps.len(), Step::VARIANTS.len());
-        assert_eq!(report.failed(), 1);
+        assert_eq!(
+            report.failure().as_deref(),
+            Some("step 2 of the check failed: hello: no")
+        );
         let text = report.to_text();
         assert!(
             text.starts_with(" 1  start          skipped  not reached\n 2  hello"),

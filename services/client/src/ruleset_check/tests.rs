@@ -183,6 +183,12 @@ fn steps_that_were_not_tried_are_skipped() {
 fn built_in_rulesets_pass_their_check() {
     for info in arena_games::rulesets() {
         let report = check(&Rules::Listed(info), 1, &ProgressBar::hidden()).expect("measured");
-        assert_eq!(report.failed(), 0, "{}:\n{}", info.name, report.to_text());
+        assert_eq!(
+            report.failure(),
+            None,
+            "{}:\n{}",
+            info.name,
+            report.to_text()
+        );
     }
 }

@@ -25,7 +25,7 @@ use nix::{
     unistd::{Pid, dup2_stdin, dup2_stdout, getppid},
 };
 
-use super::{Report, print_error};
+use super::{Report, STARTS, print_error};
 
 /// Maximum number of attempts to run a binary that is still open for writing.
 const BUSY_ATTEMPTS: u32 = 100;
@@ -60,6 +60,7 @@ pub(super) fn become_agent(parent: i32, plan: &Plan, command: &[OsString]) -> Ex
     if command.is_empty() {
         return ExitCode::SUCCESS;
     }
+    let _ = writeln!(io::stdout(), "{STARTS}");
     // From here on, the output is that of the agent.
     let redirected = match output {
         Some(output) => dup2_stdout(output),

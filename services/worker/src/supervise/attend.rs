@@ -13,7 +13,7 @@ use nix::{
     unistd::Pid,
 };
 use tokio::{
-    io::AsyncReadExt,
+    io::{AsyncBufReadExt, AsyncReadExt, BufReader},
     process::{Child, ChildStderr, ChildStdout},
     sync::{oneshot, watch},
     time,
@@ -21,7 +21,7 @@ use tokio::{
 
 use super::{Exit, Output, process::MARK};
 use crate::{
-    guard::{Report, tree},
+    guard::{Report, STARTS, tree},
     lines::{Lines, pipes::Stdout},
 };
 
@@ -43,11 +43,12 @@ pub(super) struct Written {
 }
 
 /// Watches a guard until it has ended: reads its output, and ends it on request. `mark` is the folder
-/// of its agent.
+/// of its agent; `starts` gets the time at which its sandbox was set up.
 pub(super) async fn attend(
     mut child: Child,
     mark: PathBuf,
     written: Written,
+    starts: oneshot::Sender<time::Instant>,
     stopped: oneshot::Receiver<()>,
     ended: watch::Sender<Option<Exit>>,
     running: watch::Receiver<()>,
@@ -92,7 +93,7 @@ pub(super) async fn attend(
             }
         }
     };
-    let report = report(output);
+    let report = report(output, starts);
     tokio::pin!(written, report);
 
     let mut read = false;
@@ -183,11 +184,24 @@ async fn drain(mut output: ChildStderr, limit: u64, kept: &Output, flood: &OnceL
     }
 }
 
-/// The guard's report on the agent's end.
-async fn report(output: Option<ChildStdout>) -> Option<Exit> {
-    let mut line = String::new();
-    output?.read_to_string(&mut line).await.ok()?;
-    Some(match Report::from_line(&line)? {
+/// The guard's report on the agent's end. Before it, the guard says when the agent starts.
+async fn report(
+    output: Option<ChildStdout>,
+    starts: oneshot::Sender<time::Instant>,
+) -> Option<Exit> {
+    let mut lines = BufReader::new(output?).lines();
+    let mut starts = Some(starts);
+    let report = loop {
+        let line = lines.next_line().await.ok()??;
+        if line == STARTS {
+            let _ = starts
+                .take()
+                .map(|starts| starts.send(time::Instant::now()));
+        } else if let Some(report) = Report::from_line(&line) {
+            break report;
+        }
+    };
+    Some(match report {
         Report::Exited(code) => Exit::Code(code),
         Report::Signalled(signal) => Exit::Signal(signal),
         Report::Exceeded(limit, value) => Exit::Exceeded(limit, value),

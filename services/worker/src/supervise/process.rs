@@ -10,7 +10,7 @@ use std::{
     path::Path,
     process::Stdio,
     sync::{Arc, OnceLock},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use arena_sandbox::usage;
@@ -20,18 +20,17 @@ use tokio::{
     process::Command,
     runtime::Handle,
     sync::{oneshot, watch},
-    time,
+    time::{self, Instant},
 };
-use tonic::{Code, transport::Channel};
-use tonic_health::pb::health_check_response::ServingStatus;
 
 use super::{
     Exit, Launch, Listen, Output, StartError, Supervisor,
     attend::{Written, attend},
+    ready::{StartTime, ready},
     sandbox::{Folders, plan_args},
 };
 use crate::{
-    agent::{connect, link::Link},
+    agent::link::Link,
     guard::tree,
     lines::{
         Lines,
@@ -42,9 +41,6 @@ use crate::{
     rules::RawPipes,
 };
 
-/// First and last pause between health checks; it doubles in between.
-const POLL_FIRST: Duration = Duration::from_millis(4);
-const POLL_LAST: Duration = Duration::from_millis(100);
 /// A variable that marks everything that an agent starts: its folder.
 pub(super) const MARK: &str = "ARENA_DIR";
 /// Maximum length of the path of a Unix socket.
@@ -104,6 +100,7 @@ type Created<P> = (P, Option<(Stdout, Lines)>);
 /// A process that was started, and where it listens.
 struct Started<P> {
     guarded: Guarded,
+    starts: oneshot::Receiver<Instant>,
     pipes: P,
     listen: String,
     url: String,
@@ -122,11 +119,13 @@ impl Supervisor {
         };
         let Started {
             mut guarded,
+            starts,
             pipes,
             listen,
             url,
         } = self.spawn(launch, create).await?;
-        match ready(&url, launch, &listen, pipes, guarded.exit.clone()).await {
+        let time = StartTime::new(starts, launch.limits.start);
+        match ready(&url, launch, &listen, pipes, guarded.exit.clone(), time).await {
             Ok(link) => Ok(Process { link, guarded }),
             Err(mut error) => {
                 if let StartError::Slow { used, .. } = &mut error {
@@ -253,6 +252,7 @@ impl Supervisor {
         let flood = Arc::new(OnceLock::new());
         let (ended, exit) = watch::channel(None);
         let (stop, stopped) = oneshot::channel();
+        let (starting, starts) = oneshot::channel();
         let written = Written {
             stdout,
             kept: output.clone(),
@@ -263,6 +263,7 @@ impl Supervisor {
             child,
             dir.path().to_owned(),
             written,
+            starting,
             stopped,
             ended,
             self.running.subscribe(),
@@ -276,6 +277,7 @@ impl Supervisor {
                 stop: Some(stop),
                 folder: Folder(Some(dir)),
             },
+            starts,
             pipes,
             listen,
             url,
@@ -374,86 +376,6 @@ fn address(listen: Listen, dir: &Path) -> Result<(String, String, Option<u16>), 
                 format!("http://{port}"),
                 Some(port.port()),
             ))
-        }
-    }
-}
-
-/// Polls until the agent serves, has ended, or its time is over.
-async fn ready(
-    url: &str,
-    launch: &Launch,
-    listen: &str,
-    mut pipes: Pipes,
-    mut exit: watch::Receiver<Option<Exit>>,
-) -> Result<Link, StartError> {
-    let program = launch.program.display().to_string();
-    let deadline = Instant::now() + launch.limits.start;
-    let mut last = "the agent does not listen there".to_owned();
-    let poll = async {
-        let mut wait = POLL_FIRST;
-        loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            match time::timeout(left, serving(url)).await {
-                Ok(Ok(channel)) => return channel,
-                Ok(Err(Some(problem))) => last = problem,
-                Ok(Err(None)) => {}
-                Err(_) => last = "no answer to the health check".to_owned(),
-            }
-            time::sleep(wait).await;
-            wait = (wait * 2).min(POLL_LAST);
-        }
-    };
-    let answer = tokio::select! {
-        channel = poll => {
-            pipes.silence();
-            return Ok(Link::Grpc(channel));
-        }
-        hello = pipes.hello() => {
-            let problem = match hello {
-                Ok(hello) => match pipes.speak() {
-                    Ok(lines) => return Ok(Link::Lines(lines, hello.into())),
-                    Err(error) => format!("its standard input is closed: {error}"),
-                },
-                Err(problem) => format!("its hello is garbled: {problem}"),
-            };
-            return Err(StartError::Lines { problem });
-        }
-        exit = exit.wait_for(Option::is_some) => Some(exit.ok().and_then(|exit| *exit)),
-        () = time::sleep_until(deadline.into()) => None,
-    };
-    Err(match answer {
-        Some(Some(exit @ (Exit::Refused(_) | Exit::Unconfined(_)))) => StartError::Ours {
-            program,
-            problem: exit.to_string(),
-        },
-        Some(exit) => StartError::Exited {
-            exit: exit.unwrap_or(Exit::Stopped),
-        },
-        None => StartError::Slow {
-            listen: listen.to_owned(),
-            limit: launch.limits.start,
-            last,
-            used: Duration::ZERO,
-        },
-    })
-}
-
-/// A connection that answers SERVING; else the last answer, if any.
-async fn serving(url: &str) -> Result<Channel, Option<String>> {
-    let endpoint = connect::endpoint(url).map_err(|_| None)?;
-    let channel = endpoint.connect().await.map_err(|_| None)?;
-    match connect::health(&channel).await {
-        Ok(ServingStatus::Serving) => Ok(channel),
-        Ok(other) => {
-            let other = other.as_str_name();
-            Err(Some(format!("the health check answers {other}")))
-        }
-        Err(status) if status.code() == Code::Unimplemented => Err(Some(
-            "it has no grpc.health.v1 service, which every agent needs".to_owned(),
-        )),
-        Err(status) => {
-            let message = status.message();
-            Err(Some(format!("the health check failed: {message}")))
         }
     }
 }

@@ -116,7 +116,7 @@ impl Sandbox {
                 drop(input);
                 output
             })?;
-        match Report::from_line(&String::from_utf8_lossy(&output.stdout)) {
+        match Report::in_output(&String::from_utf8_lossy(&output.stdout)) {
             Some(Report::Exited(0)) => Ok(()),
             Some(Report::Unconfined(missing)) => Err(SandboxError::Missing(missing)),
             report => {

@@ -140,15 +140,12 @@ impl CheckArgs {
         checked.ask(&rulesets, &mut report).await?;
         report.skip_rest("only for programs that a worker starts");
         self.print(&report, Some(&agent))?;
-        match report.failed() {
-            0 => {
+        match report.failure() {
+            None => {
                 note("no fault");
                 Ok(())
             }
-            failed => {
-                let steps = units::plural(failed as u64, "step");
-                Err(Failure::differs(format!("{steps} of the check failed")))
-            }
+            Some(failure) => Err(Failure::differs(failure)),
         }
     }
 

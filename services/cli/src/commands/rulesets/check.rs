@@ -9,7 +9,6 @@ use arena_client::{
     rules::{PackageFailure, Rules},
     ruleset_check,
 };
-use arena_report::units;
 use clap::Args;
 use indicatif::ProgressBar;
 use serde_json::json;
@@ -121,13 +120,9 @@ impl CheckArgs {
                 output::json_line(&json!({ "ruleset": name, "steps": report.steps }))?;
             }
         }
-        match report.failed() {
-            0 => Ok(()),
-            failed => {
-                let steps = units::plural(failed as u64, "step");
-                Err(Failure::differs(format!("{steps} of the check failed")))
-            }
-        }
+        report
+            .failure()
+            .map_or(Ok(()), |failure| Err(Failure::differs(failure)))
     }
 }
 
