@@ -28,6 +28,10 @@ pub trait AnyGame: Send + Sync {
     }
     /// See [`Match::open`].
     fn open(&self, setup: Setup) -> Result<Box<dyn AnyMatch>, IllegalAction>;
+    /// See [`Game::deferring`].
+    fn deferring(&self) -> Box<dyn AnyGame>;
+    /// See [`Game::find_pending`].
+    fn find_pending(&self) {}
     /// See [`replay()`].
     fn replay(
         &self,
@@ -88,6 +92,8 @@ pub trait AnyMatch: Send {
     fn legal(&self) -> &[ActionId];
     /// See [`Match::events`].
     fn events(&self) -> &[Event];
+    /// See [`Match::resume`].
+    fn resume(&mut self) -> Result<(), IllegalAction>;
     /// See [`Match::answer`].
     fn answer(&mut self, action: u32) -> Result<(), IllegalAction>;
     /// See [`Match::fault`].
@@ -117,6 +123,14 @@ impl<G: Game> AnyGame for G {
 
     fn open(&self, setup: Setup) -> Result<Box<dyn AnyMatch>, IllegalAction> {
         Ok(Box::new(Match::open(self.clone(), setup)?))
+    }
+
+    fn deferring(&self) -> Box<dyn AnyGame> {
+        Box::new(Game::deferring(self))
+    }
+
+    fn find_pending(&self) {
+        Game::find_pending(self);
     }
 
     fn replay(
@@ -207,6 +221,10 @@ impl<G: Game> AnyMatch for Match<G> {
 
     fn events(&self) -> &[Event] {
         Self::events(self)
+    }
+
+    fn resume(&mut self) -> Result<(), IllegalAction> {
+        Self::resume(self)
     }
 
     fn answer(&mut self, action: u32) -> Result<(), IllegalAction> {

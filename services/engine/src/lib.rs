@@ -37,11 +37,10 @@ pub use book::{
 };
 pub use check::{CheckError, Checked, DiceError, check};
 pub use erased::{AnyGame, AnyMatch};
-pub use fault::{FaultKind, SeatFault, Termination};
+pub use fault::{FaultKind, SeatFault, Termination, forfeit_placement};
 pub use game::{ActionId, Ending, Game, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError, Seat};
 pub use r#match::{
     Event, FaultPolicy, Finished, IllegalAction, Match, Opening, Question, Setup, Status,
-    forfeit_placement,
 };
 pub use openings::{OpeningBook, OpeningError, OpeningLength, WorkLimit, opening_book};
 pub use random::{AgentRng, GameKeys, Key, Stream, StreamOf};

@@ -1,7 +1,7 @@
 //! One game in progress, as a state machine that never waits.
 
 use crate::{
-    fault::{FaultKind, SeatFault, Termination},
+    fault::{FaultKind, SeatFault, Termination, forfeit_placement},
     game::{ActionId, Game, MAX_SEATS, Node, OutcomeId, PerSeat, Seat},
     luck::Luck,
     random::{GameKeys, StreamOf, Streams},
@@ -122,6 +122,8 @@ pub struct Question {
 pub enum Status {
     /// The match waits for [`Match::answer`] or [`Match::fault`].
     Asks(Question),
+    /// The match waits for [`Game::find_pending`], and then for [`Match::resume`].
+    Waits,
     /// The match is over; [`Match::finish`] returns the result.
     Over(Termination),
 }
@@ -165,7 +167,7 @@ pub struct Finished {
 /// A game in progress.
 ///
 /// Chance, openings, forced actions and actions of forfeited seats are played as soon as they are
-/// due; the match stops only at a question or at the end.
+/// due; the match stops only at a question, at the end, or at a pending position.
 #[derive(Clone, Debug)]
 pub struct Match<G: Game> {
     game: G,
@@ -267,6 +269,17 @@ impl<G: Game> Match<G> {
         &self.faults
     }
 
+    /// Goes on after [`Game::find_pending`], if the match waits for it.
+    ///
+    /// # Errors
+    /// [`IllegalAction`] at the first illegal action of a given opening.
+    pub fn resume(&mut self) -> Result<(), IllegalAction> {
+        if self.status == Status::Waits {
+            self.advance();
+        }
+        self.illegal.map_or(Ok(()), Err)
+    }
+
     /// Answers the open question, then plays to the next question.
     ///
     /// # Errors
@@ -356,9 +369,14 @@ impl<G: Game> Match<G> {
         }
     }
 
-    /// Plays until a seat has to be asked or the game is over.
+    /// Plays until a seat has to be asked, a position is pending, or the game is over.
     fn advance(&mut self) {
         loop {
+            if !self.game.is_known(&mut self.state) {
+                self.legal.clear();
+                self.status = Status::Waits;
+                return;
+            }
             match self.game.node(&self.state) {
                 Node::Chance(owner) => self.draw(owner),
                 Node::Over(ending) => {
@@ -392,8 +410,9 @@ impl<G: Game> Match<G> {
         if self.setup.luck && self.game.has_luck() {
             self.luck.add(&self.game, &self.state, outcome);
         }
-        self.game.apply_outcome(&mut self.state, outcome);
-        self.events.push(Event::chance(outcome));
+        let event = Event::chance(outcome);
+        self.game.apply_later(&mut self.state, event);
+        self.events.push(event);
     }
 
     /// Plays a decision without asking. Returns false if the seat has to be asked.
@@ -455,31 +474,10 @@ impl<G: Game> Match<G> {
     }
 
     fn play(&mut self, seat: Seat, action: ActionId) {
-        self.game.apply(&mut self.state, action);
-        self.events.push(Event::action(action));
+        let event = Event::action(action);
+        self.game.apply_later(&mut self.state, event);
+        self.events.push(event);
         self.plies += 1;
         self.decisions[usize::from(seat)] += 1;
     }
-}
-
-/// The placement after a forfeit. Seats that did not forfeit are ranked in the order of the rules;
-/// seats that forfeited share the last rank. If every seat forfeited, all share the first rank,
-/// which is a draw.
-///
-/// # Panics
-/// If the two slices differ in length.
-#[must_use]
-pub fn forfeit_placement(forfeited: &[bool], placement: &[u8]) -> Vec<u8> {
-    assert_eq!(forfeited.len(), placement.len(), "one value for each seat");
-    let remaining = forfeited.iter().filter(|&&gone| !gone).count() as u8;
-    let seats = || forfeited.iter().zip(placement);
-    seats()
-        .map(|(&gone, &rank)| {
-            if gone {
-                return remaining + 1;
-            }
-            let ahead = seats().filter(|&(&gone, &other)| !gone && other < rank);
-            1 + ahead.count() as u8
-        })
-        .collect()
 }

@@ -81,6 +81,10 @@ impl AnyGame for StatedGame {
         Err(IllegalAction { action: 0, seat: 0 })
     }
 
+    fn deferring(&self) -> Box<dyn AnyGame> {
+        Box::new(self.clone())
+    }
+
     fn replay(
         &self,
         events: &[Event],

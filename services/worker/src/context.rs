@@ -198,14 +198,15 @@ impl TournamentContext {
         &self.latencies
     }
 
-    /// Starts a game.
+    /// Starts a game of these rules, which are those of the tournament.
     pub(crate) fn open(
         &self,
+        rules: &dyn AnyGame,
         game: &v1::GameAssignment,
     ) -> Result<Box<dyn AnyMatch>, IllegalAction> {
         match &*game.start {
-            "" => self.game.open(self.setup(game)),
-            start => match self.game.with_start(start) {
+            "" => rules.open(self.setup(game)),
+            start => match rules.with_start(start) {
                 Ok(own) => own.open(self.setup(game)),
                 Err(problem) => {
                     tracing::error!(game = game.index, problem, "invalid start position");

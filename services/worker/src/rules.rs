@@ -12,6 +12,7 @@ mod host;
 mod known;
 mod messages;
 mod output;
+mod pending;
 mod process;
 #[cfg(test)]
 mod tests;
@@ -38,6 +39,19 @@ pub(crate) struct GameLine {
 pub(crate) trait RulesService: Send + Sync {
     /// Waits for the answer.
     fn ask(&self, game: &GameLine, ask: &Ask<'_>) -> Result<Answer, RulesFailure>;
+    /// Waits for the nodes after these events of these states, in their order.
+    fn apply_all(
+        &self,
+        game: &GameLine,
+        events: &[(&str, u16)],
+    ) -> Vec<Result<Answer, RulesFailure>> {
+        let ask = |&(state, event)| self.ask(game, &Ask::Apply { state, event });
+        events.iter().map(ask).collect()
+    }
+    /// Number of events that may be asked together.
+    fn together(&self) -> usize {
+        1
+    }
     /// The first failure of the package, if any.
     fn failure(&self) -> Option<RulesFailure>;
     /// An answer that the protocol does not allow. Returns the failure from now on.

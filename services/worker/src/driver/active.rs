@@ -46,7 +46,7 @@ impl Active {
     ) -> Result<Self, IllegalAction> {
         let context = tournament.context();
         let agents = context.seats(&assignment);
-        let game = context.open(&assignment)?;
+        let game = context.open(tournament.rules(), &assignment)?;
         let seats = SeatedAgents::new(tournament.clone(), agents);
         Ok(Self {
             clocks: context.time_control().clocks(seats.len()),
@@ -66,10 +66,11 @@ impl Active {
         })
     }
 
-    /// Asks its open question, unless its agent is given up. Returns false if the game is over.
-    pub(super) fn ask(&mut self, token: Token) -> bool {
-        let Status::Asks(question) = self.game.status() else {
-            return false;
+    /// Asks its open question, if there is one and its agent is not given up.
+    pub(super) fn ask(&mut self, token: Token) -> Status {
+        let status = self.game.status();
+        let Status::Asks(question) = status else {
+            return status;
         };
         let agent = self.seats.agent(question.seat);
         self.job = match self.lease.given_up.get(&agent) {
@@ -79,7 +80,7 @@ impl Active {
             }
             None => self.put(agent, token, question, false),
         };
-        true
+        status
     }
 
     /// Asks its open question alone.
@@ -142,7 +143,7 @@ impl Active {
                 let agent = self.seats.agent(question.seat);
                 self.tournament.served(agent, self.seats.process(agent))
             }
-            Status::Over(_) => None,
+            Status::Waits | Status::Over(_) => None,
         }
     }
 

@@ -73,9 +73,8 @@ impl Driver {
         }
         active.lease.count_ply(self.index);
         active.tournament.count_decisions(1);
-        if !active.ask(token) {
-            self.end(token);
-        }
+        let status = active.ask(token);
+        self.follow(token, status);
     }
 
     fn ask_alone(&mut self, token: Token) {

@@ -2,6 +2,7 @@
 //! other agents, on the threads of the pool.
 
 use std::{
+    collections::HashSet,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Mutex,
@@ -26,7 +27,7 @@ use crate::{
     record::unplayed,
 };
 
-/// Games of a lease that one thread plays without a pause.
+/// Games of a lease that one thread plays without a pause, if the rules are part of this program.
 const CHUNK: usize = 4;
 /// Games are reported together, but not later than this after the first one started.
 const EARLY: Duration = Duration::from_millis(200);
@@ -116,7 +117,12 @@ impl NativeRunner {
             pool.add(false, move || this.play(&job, &games, &events));
             plies
         };
-        games.chunks(CHUNK).map(start).collect()
+        let chunk = match self.context.has_package() {
+            // Games that are played side by side ask the rules together.
+            true => games.len().div_ceil(pool.threads()).max(CHUNK),
+            false => CHUNK,
+        };
+        games.chunks(chunk).map(start).collect()
     }
 
     /// Plays games; games of slow bots are reported early.
@@ -130,34 +136,28 @@ impl NativeRunner {
                 reports,
             });
         };
-        let mut reported = 0;
+        let mut reported = HashSet::new();
         let played = self.with_bots(&job.plies, |bots| {
             let mut reports = Vec::with_capacity(games.len());
             let mut since = Instant::now();
-            for game in games {
-                if !reports.is_empty() && since.elapsed() >= EARLY {
-                    reported += reports.len();
+            bots.play(games, job, &mut |played| {
+                reports.push(played);
+                if since.elapsed() >= EARLY {
+                    reported.extend(reports.iter().filter_map(index_of));
                     report(reports.len(), std::mem::take(&mut reports));
                     since = Instant::now();
                 }
-                if job.unwanted.load(Ordering::Relaxed) {
-                    break;
-                }
-                match bots.play(game, job) {
-                    Ok(Some(played)) => reports.push(played),
-                    Ok(None) => break,
-                    Err(why) => reports.push(unplayed(&self.context, game.index, why)),
-                }
-            }
+            });
             bots.flush();
             Ok(reports)
         });
-        let left = &games[reported..];
         let void = |why: String| {
+            let left = games.iter().filter(|game| !reported.contains(&game.index));
             let void = |game: &v1::GameAssignment| unplayed(&self.context, game.index, why.clone());
-            left.iter().map(void).collect()
+            left.map(void).collect()
         };
-        report(left.len(), played.unwrap_or_else(void));
+        let left = games.len() - reported.len();
+        report(left, played.unwrap_or_else(void));
     }
 
     /// Answers the questions to an agent.
@@ -189,4 +189,8 @@ impl NativeRunner {
             .during(|| catch_unwind(AssertUnwindSafe(work)))
             .unwrap_or_else(|_| Err("a built-in bot or the rules panicked".to_owned()))
     }
+}
+
+fn index_of(report: &v1::GameReport) -> Option<u64> {
+    report.record.as_ref().map(|record| record.index)
 }

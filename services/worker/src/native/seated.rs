@@ -19,19 +19,22 @@ use super::{
 };
 use crate::{
     agent::{Answer, DecisionResult, FaultReport},
+    clock::Clocks,
     context::TournamentContext,
     meter::Meter,
-    record::{self, Answered, Known, Timed, micros},
+    record::{self, Answered, Known, Timed, micros, unplayed},
 };
 
 /// The bots of a tournament on one thread, each made when it is first needed.
 pub(super) trait BotPool: Send {
-    /// Plays a game among these bots; none if it is not wanted any more.
+    /// Plays games among these bots, and passes on each report. Ends early if they are not wanted any
+    /// more.
     fn play(
         &mut self,
-        assignment: &v1::GameAssignment,
+        games: &[v1::GameAssignment],
         job: &PoolJob,
-    ) -> Result<Option<v1::GameReport>, String>;
+        report: &mut dyn FnMut(v1::GameReport),
+    );
 
     /// Answers the questions to one bot.
     fn answer(&mut self, agent: u16, questions: &Questions) -> Result<Vec<Answer>, String>;
@@ -52,7 +55,7 @@ pub(super) fn make(
         fn visit<G: Game>(self, game: G) -> Self::Out {
             let Self(context, metrics) = self;
             Box::new(Seated {
-                game,
+                game: game.deferring(),
                 bots: Bots {
                     context: context.clone(),
                     metrics: metrics.clone(),
@@ -71,6 +74,28 @@ struct Seated<G: Game> {
     game: G,
     bots: Bots<G>,
     overhead: WeightedHistogram,
+}
+
+/// A game in play.
+struct Playing<'a, G: Game> {
+    assignment: &'a v1::GameAssignment,
+    timed: Timed,
+    seats: Vec<u16>,
+    clocks: Option<Clocks>,
+    run_queue_us: Vec<u32>,
+    latencies_us: Vec<u32>,
+    details: Vec<v1::FaultDetail>,
+    answered: Answered,
+    game: Match<G>,
+}
+
+/// How far a game was played.
+enum GoesOn {
+    Over,
+    /// A position is pending.
+    Waits,
+    /// The game is not wanted any more.
+    Unwanted,
 }
 
 struct Bots<G: Game> {
@@ -99,45 +124,65 @@ impl<G: Game> Bots<G> {
     }
 }
 
-impl<G: Game> BotPool for Seated<G> {
-    fn play(
-        &mut self,
-        assignment: &v1::GameAssignment,
-        job: &PoolJob,
-    ) -> Result<Option<v1::GameReport>, String> {
-        let context = self.bots.context.clone();
+impl<G: Game> Seated<G> {
+    fn open<'a>(&mut self, assignment: &'a v1::GameAssignment) -> Result<Playing<'a, G>, String> {
+        let context = &self.bots.context.clone();
         let timed = Timed::start();
         let seats = context.seats(assignment);
         for &agent in &seats {
             self.bots.get(agent, &self.game)?;
         }
-        let control = context.time_control();
-        let strict = context.strict();
-        let mut clocks = control.clocks(seats.len());
-        let mut run_queue_us = Vec::new();
-        let log = |agent, message: &str| {
-            tracing::info!(
-                tournament = context.tournament_id(),
-                game = assignment.index,
-                agent = context.agent_name(agent),
-                "{message}"
-            );
-        };
-        let (mut latencies_us, mut details) = (Vec::new(), Vec::new());
-        let mut answered = Answered::default();
         let own = match &*assignment.start {
             "" => self.game.clone(),
             start => self.game.with_start(start)?.0,
         };
-        let mut game =
+        let game =
             Match::open(own, context.setup(assignment)).map_err(|error| error.to_string())?;
+        Ok(Playing {
+            assignment,
+            timed,
+            clocks: context.time_control().clocks(seats.len()),
+            seats,
+            run_queue_us: Vec::new(),
+            latencies_us: Vec::new(),
+            details: Vec::new(),
+            answered: Answered::default(),
+            game,
+        })
+    }
+
+    /// Plays until the game is over or waits for its rules.
+    fn go_on(&mut self, playing: &mut Playing<'_, G>, job: &PoolJob) -> Result<GoesOn, String> {
+        let context = self.bots.context.clone();
+        let control = context.time_control();
+        let strict = context.strict();
+        let index = playing.assignment.index;
+        let log = |agent, message: &str| {
+            tracing::info!(
+                tournament = context.tournament_id(),
+                game = index,
+                agent = context.agent_name(agent),
+                "{message}"
+            );
+        };
+        let Playing {
+            seats,
+            clocks,
+            run_queue_us,
+            latencies_us,
+            details,
+            answered,
+            game,
+            ..
+        } = playing;
+        game.resume().map_err(|error| error.to_string())?;
         while let Status::Asks(question) = game.status() {
             if job.unwanted.load(Ordering::Relaxed) {
-                return Ok(None);
+                return Ok(GoesOn::Unwanted);
             }
             let agent = seats[usize::from(question.seat)];
             let MeteredBot { bot, meter } = self.bots.get(agent, &self.game)?;
-            let choose = |stop: Stop<'_>| bot.choose(&Decision::of(&game, question, stop));
+            let choose = |stop: Stop<'_>| bot.choose(&Decision::of(game, question, stop));
             let allowance = control.allowance(clocks.as_ref(), question.seat);
             let time_limit = TimeLimit::of(&context, allowance);
             let again = || log(agent, &format!("{}: asking again", control.late(allowance)));
@@ -150,7 +195,7 @@ impl<G: Game> BotPool for Seated<G> {
                     if control.is_timed() {
                         let spent = spent.unwrap_or_default();
                         run_queue_us.push(micros(spent.queued));
-                        if let Some(clocks) = &mut clocks {
+                        if let Some(clocks) = clocks {
                             clocks.press(question.seat, spent);
                         }
                     }
@@ -177,7 +222,7 @@ impl<G: Game> BotPool for Seated<G> {
                         .timed(MoveTiming::in_process(Duration::ZERO, limit), 1);
                     latencies_us.extend(strict.then(|| micros(limit)));
                     run_queue_us.extend(control.is_timed().then_some(0));
-                    if let Some(clocks) = &mut clocks {
+                    if let Some(clocks) = clocks {
                         clocks.press(question.seat, limit.into());
                     }
                     let message = control.late(allowance);
@@ -189,27 +234,70 @@ impl<G: Game> BotPool for Seated<G> {
                     });
                     game.fault(FaultKind::Timeout);
                 }
-                Err(Stopped::Unwanted) => return Ok(None),
+                Err(Stopped::Unwanted) => return Ok(GoesOn::Unwanted),
             }
             job.plies.count();
         }
-        if let Some(failure) = game.failure() {
-            return Err(failure);
+        match (game.status(), game.failure()) {
+            (_, Some(failure)) => Err(failure),
+            (Status::Waits, None) => Ok(GoesOn::Waits),
+            _ => Ok(GoesOn::Over),
         }
+    }
+
+    /// The report of a game that is over.
+    fn close(&self, playing: Playing<'_, G>) -> v1::GameReport {
         let known = Known {
-            timed,
-            latencies_us,
-            run_queue_us,
-            details,
-            answered,
+            timed: playing.timed,
+            latencies_us: playing.latencies_us,
+            run_queue_us: playing.run_queue_us,
+            details: playing.details,
+            answered: playing.answered,
             outputs: Vec::new(),
         };
-        Ok(Some(record::report(
-            &context,
-            assignment,
-            game.finish(),
+        record::report(
+            &self.bots.context,
+            playing.assignment,
+            playing.game.finish(),
             known,
-        )))
+        )
+    }
+}
+
+impl<G: Game> BotPool for Seated<G> {
+    /// Games whose rules answer at once are played one after another, all others side by side.
+    fn play(
+        &mut self,
+        games: &[v1::GameAssignment],
+        job: &PoolJob,
+        report: &mut dyn FnMut(v1::GameReport),
+    ) {
+        let mut waiting: Vec<Playing<G>> = Vec::new();
+        let mut next = games.iter();
+        loop {
+            let playing = match next.next() {
+                Some(assignment) => match self.open(assignment) {
+                    Ok(playing) => vec![playing],
+                    Err(why) => {
+                        report(unplayed(&self.bots.context, assignment.index, why));
+                        continue;
+                    }
+                },
+                None if waiting.is_empty() => return,
+                None => {
+                    self.game.find_pending();
+                    std::mem::take(&mut waiting)
+                }
+            };
+            for mut game in playing {
+                match self.go_on(&mut game, job) {
+                    Ok(GoesOn::Over) => report(self.close(game)),
+                    Ok(GoesOn::Waits) => waiting.push(game),
+                    Ok(GoesOn::Unwanted) => return,
+                    Err(why) => report(unplayed(&self.bots.context, game.assignment.index, why)),
+                }
+            }
+        }
     }
 
     fn answer(&mut self, agent: u16, questions: &Questions) -> Result<Vec<Answer>, String> {

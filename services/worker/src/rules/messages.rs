@@ -46,8 +46,8 @@ enum Request<'a> {
     Apply {
         batch: u64,
         game: u32,
-        states: [&'a str; 1],
-        events: [u16; 1],
+        states: Vec<&'a str>,
+        events: Vec<u16>,
     },
     Look {
         batch: u64,
@@ -66,12 +66,9 @@ impl Ask<'_> {
     pub(super) fn to_line(self, batch: u64, game: u32) -> Option<String> {
         let request = match self {
             Self::Initial => return None,
-            Self::Apply { state, event } => Request::Apply {
-                batch,
-                game,
-                states: [state],
-                events: [event],
-            },
+            Self::Apply { state, event } => {
+                return Some(apply_line(batch, game, &[(state, event)]));
+            }
             Self::Look { state } => Request::Look {
                 batch,
                 game,
@@ -83,9 +80,27 @@ impl Ask<'_> {
                 states: [state],
             },
         };
-        let mut line = serde_json::to_string(&request).expect("messages are plain data");
+        Some(request.to_line())
+    }
+}
+
+/// The message that asks for the nodes after events of states.
+pub(super) fn apply_line(batch: u64, game: u32, events: &[(&str, u16)]) -> String {
+    let (states, events) = events.iter().copied().unzip();
+    let request = Request::Apply {
+        batch,
+        game,
+        states,
+        events,
+    };
+    request.to_line()
+}
+
+impl Request<'_> {
+    fn to_line(&self) -> String {
+        let mut line = serde_json::to_string(self).expect("messages are plain data");
         line.push('\n');
-        Some(line)
+        line
     }
 }
 
