@@ -224,8 +224,9 @@ impl Driver {
             if self.waiting.is_empty() {
                 break;
             }
-            // Games that end now make room for others.
             self.ask_rules();
+            // Games that ended have made room for others.
+            shared.waiting().unblock(self.index);
         }
         self.add_drivers();
         self.flush();
