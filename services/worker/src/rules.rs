@@ -27,7 +27,7 @@ pub(crate) use process::RawPipes;
 use messages::{Answer, Ask};
 
 /// A game of a package with its options, as its processes know it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct GameLine {
     /// Its number among all of this program.
     pub(crate) number: u32,

@@ -5,6 +5,7 @@ mod draw;
 mod together;
 
 use std::{
+    cell::Cell,
     ffi::OsString,
     io,
     path::PathBuf,
@@ -88,11 +89,28 @@ pub struct RulesHost {
     together: together::Together,
 }
 
+thread_local! {
+    /// Number of the process that this thread took last. Rules may keep what they found for a state,
+    /// so a game goes on in the same process if it can.
+    static LAST: Cell<u64> = const { Cell::new(0) };
+}
+
 #[derive(Default)]
 struct Processes {
     idle: Vec<RulesProcess>,
     count: usize,
     most: usize,
+}
+
+impl Processes {
+    /// Takes the process with this number if it is idle, else another one.
+    fn take(&mut self, number: u64) -> Option<RulesProcess> {
+        let at = self.idle.iter().position(|idle| idle.number() == number);
+        match at {
+            Some(at) => Some(self.idle.swap_remove(at)),
+            None => self.idle.pop(),
+        }
+    }
 }
 
 impl RulesHost {
@@ -259,7 +277,10 @@ impl RulesHost {
     fn take(&self, is_extra: bool) -> Result<RulesProcess, RulesFailure> {
         let mut processes = lock(&self.processes);
         loop {
-            if let Some(process) = processes.idle.pop() {
+            if let Some(process) = processes.take(LAST.get()) {
+                if !is_extra {
+                    LAST.set(process.number());
+                }
                 return Ok(process);
             }
             if is_extra || processes.count < processes.most {
@@ -409,7 +430,11 @@ impl RulesHost {
             false => Ok(()),
         };
         self.put_back(process);
-        compared.map(|()| answer)
+        compared?;
+        if self.is_check() {
+            self.together.keep(game, ask, &answer);
+        }
+        Ok(answer)
     }
 }
 

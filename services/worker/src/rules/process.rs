@@ -6,6 +6,7 @@ use std::{
     io::{self, ErrorKind, Read, Write},
     os::{fd::AsFd, unix::fs::OpenOptionsExt},
     path::Path,
+    sync::atomic::{AtomicU64, Ordering},
     time::{Duration, Instant},
 };
 
@@ -80,6 +81,8 @@ pub(super) enum ProcessError {
 
 /// A process that answers for the rules.
 pub(super) struct RulesProcess {
+    /// Its number among all of this program, from 1.
+    number: u64,
     guarded: Guarded,
     pipes: RawPipes,
     /// What was read after the last line.
@@ -93,7 +96,9 @@ pub(super) struct RulesProcess {
 
 impl RulesProcess {
     pub(super) fn new((guarded, pipes): (Guarded, RawPipes)) -> Self {
+        static STARTED: AtomicU64 = AtomicU64::new(0);
         Self {
+            number: 1 + STARTED.fetch_add(1, Ordering::Relaxed),
             guarded,
             pipes,
             rest: Vec::new(),
@@ -101,6 +106,10 @@ impl RulesProcess {
             batch: 0,
             games: BTreeMap::new(),
         }
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        self.number
     }
 
     /// How it ended, if it did.

@@ -50,6 +50,6 @@ impl RulesHost {
     }
 }
 
-fn impure(problem: &str, ask: &Ask<'_>) -> RulesFailure {
+pub(super) fn impure(problem: &str, ask: &Ask<'_>) -> RulesFailure {
     RulesFailure::new(RulesCause::Purity, format!("{problem}: {ask}")).asked(ask)
 }

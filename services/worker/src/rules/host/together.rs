@@ -1,14 +1,21 @@
 //! Questions of several games in one message.
 
 use std::{
-    sync::atomic::{AtomicUsize, Ordering},
+    mem,
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
-use super::RulesHost;
-use crate::rules::{
-    GameLine, RulesFailure, RulesService,
-    messages::{Answer, Ask},
+use super::{RulesHost, compare::impure};
+use crate::{
+    lock,
+    rules::{
+        GameLine, RulesFailure, RulesService,
+        messages::{Answer, Ask},
+    },
 };
 
 /// First and last number of questions in a message.
@@ -19,18 +26,42 @@ const MOST: usize = 256;
 const FAST: Duration = Duration::from_millis(20);
 const SLOW: Duration = Duration::from_millis(100);
 
-/// How many questions a message has. Slow rules get short messages, which they answer in time.
-pub(super) struct Together(AtomicUsize);
+/// Number of questions that a check keeps, to ask them together.
+const KEPT: usize = 128;
+
+/// Questions in one message.
+pub(super) struct Together {
+    /// How many a message has. Slow rules get short messages, which they answer in time.
+    most: AtomicUsize,
+    kept: Mutex<Kept>,
+}
+
+/// Some of the questions of a check, with their answers.
+#[derive(Default)]
+struct Kept {
+    count: usize,
+    questions: Vec<Question>,
+}
+
+struct Question {
+    game: GameLine,
+    state: String,
+    event: u16,
+    answer: Answer,
+}
 
 impl Default for Together {
     fn default() -> Self {
-        Self(AtomicUsize::new(FIRST))
+        Self {
+            most: AtomicUsize::new(FIRST),
+            kept: Mutex::default(),
+        }
     }
 }
 
 impl Together {
     pub(super) fn most(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
+        self.most.load(Ordering::Relaxed)
     }
 
     fn learn(&self, asked: usize, took: Duration) {
@@ -40,7 +71,27 @@ impl Together {
             took if took < FAST && asked == most => most * 2,
             _ => return,
         };
-        self.0.store(next.clamp(1, MOST), Ordering::Relaxed);
+        self.most.store(next.clamp(1, MOST), Ordering::Relaxed);
+    }
+
+    /// Keeps one of the newest questions.
+    pub(super) fn keep(&self, game: &GameLine, ask: &Ask<'_>, answer: &Answer) {
+        let &Ask::Apply { state, event } = ask else {
+            return;
+        };
+        let question = Question {
+            game: game.clone(),
+            state: state.to_owned(),
+            event,
+            answer: answer.clone(),
+        };
+        let mut kept = lock(&self.kept);
+        let place = kept.count % KEPT;
+        kept.count += 1;
+        match kept.questions.get_mut(place) {
+            Some(older) => *older = question,
+            None => kept.questions.push(question),
+        }
     }
 }
 
@@ -85,6 +136,49 @@ impl RulesHost {
                 let failure = self.fail(failure);
                 events.iter().map(|_| Err(failure.clone())).collect()
             }
+        }
+    }
+
+    /// Asks questions of the check again: those of each game in one message, the newest first.
+    ///
+    /// # Errors
+    /// If an answer differs.
+    pub fn check_together(&self) -> Result<(), RulesFailure> {
+        let mut questions = mem::take(&mut lock(&self.together.kept).questions);
+        questions.reverse();
+        questions.sort_by_key(|question| question.game.number);
+        for questions in questions.chunk_by(|one, next| one.game.number == next.game.number) {
+            self.check_message(questions)
+                .map_err(|failure| self.fail(failure))?;
+        }
+        Ok(())
+    }
+
+    fn check_message(&self, questions: &[Question]) -> Result<(), RulesFailure> {
+        let events = questions.iter().map(|it| (&*it.state, it.event));
+        let events: Vec<(&str, u16)> = events.collect();
+        let mut process = self.take(false)?;
+        let answers = match process.apply_all(&questions[0].game, &events) {
+            Ok(answers) => answers,
+            Err(error) => {
+                let failure = self.failure_of(&error, &process);
+                self.end(process);
+                let count = questions.len();
+                let message = format!("{count} states in one message: {}", failure.message);
+                return Err(RulesFailure { message, ..failure });
+            }
+        };
+        self.put_back(process);
+        let mut asked = questions.iter().zip(answers);
+        match asked.find(|(question, answer)| question.answer != *answer) {
+            None => Ok(()),
+            Some((Question { state, event, .. }, _)) => Err(impure(
+                "a question is answered differently in a message with others",
+                &Ask::Apply {
+                    state,
+                    event: *event,
+                },
+            )),
         }
     }
 }
