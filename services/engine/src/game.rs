@@ -158,6 +158,11 @@ pub trait Game: Clone + Send + Sync + 'static {
     /// Waits until all pending positions of this value and its clones are known.
     fn find_pending(&self) {}
 
+    /// Number of games that are best played at once with [`Game::deferring`]. It changes with time.
+    fn games_at_once(&self) -> usize {
+        1
+    }
+
     /// At the end: the 1-based rank of each seat; tied seats share it.
     fn placement(&self, state: &Self::State) -> PerSeat<u8>;
 

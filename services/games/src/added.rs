@@ -336,6 +336,7 @@ rules! {
     fn has_chance() -> bool;
     fn draws_only_starter() -> bool;
     fn has_luck() -> bool;
+    fn games_at_once() -> usize;
     fn pass() -> Option<ActionId>;
     fn start_option() -> Option<&'static str>;
     state fn node() -> Node;

@@ -154,11 +154,12 @@ impl TournamentContext {
         &self.time_control
     }
 
+    /// Visits the rules, for bots of this program.
     pub(crate) fn visit<V: Visitor>(&self, visitor: V) -> Result<V::Out, GamesError> {
         let (ruleset, version) = (&self.setup.ruleset, self.setup.rules_version);
         let seats = self.game.seats();
         if let Some((game, _)) = &self.package {
-            return Ok(visitor.visit(AddedGame::of(game.clone())));
+            return Ok(visitor.visit(AddedGame::of(game.without_positions())));
         }
         arena_games::visit_version(ruleset, version, &self.options, seats, visitor)
     }

@@ -355,7 +355,7 @@ impl Driver {
         }
         drop(queues);
         let runner = tournament.shared().runner();
-        lease.add_pooled(runner.start(&self.pool, &self.sender, &lease.job, &games));
+        lease.add_pooled(runner.start(&self.pool, &self.sender, &lease.job, games));
     }
 
     /// Asks the question of a game, or finishes it.

@@ -17,7 +17,13 @@ mod process;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
+use std::{
+    fmt,
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use arena_engine::options::Options;
+use serde_json::json;
 
 pub(crate) use board::without;
 pub use game::PackageGame;
@@ -33,6 +39,22 @@ pub(crate) struct GameLine {
     pub(crate) number: u32,
     /// The message that opens it.
     pub(crate) line: String,
+}
+
+impl GameLine {
+    /// `positions`: true if agents see them.
+    fn new(seats: usize, options: &Options, positions: bool) -> Self {
+        static GAMES: AtomicU32 = AtomicU32::new(0);
+        let number = GAMES.fetch_add(1, Ordering::Relaxed);
+        let mut line = json!({"type": "game", "game": number, "seats": seats, "options": options});
+        if !positions {
+            line["positions"] = false.into();
+        }
+        Self {
+            number,
+            line: format!("{line}\n"),
+        }
+    }
 }
 
 /// What answers for the rules.

@@ -13,8 +13,8 @@ use arena_telemetry::{MoveTiming, WeightedHistogram, WorkerMetrics};
 use arena_wire::v1;
 
 use super::{
-    PoolJob,
     client::Questions,
+    games::{Games, Taken},
     time_limit::{Stopped, TimeLimit},
 };
 use crate::{
@@ -27,14 +27,8 @@ use crate::{
 
 /// The bots of a tournament on one thread, each made when it is first needed.
 pub(super) trait BotPool: Send {
-    /// Plays games among these bots, and passes on each report. Ends early if they are not wanted any
-    /// more.
-    fn play(
-        &mut self,
-        games: &[v1::GameAssignment],
-        job: &PoolJob,
-        report: &mut dyn FnMut(v1::GameReport),
-    );
+    /// Plays games among these bots.
+    fn play(&mut self, games: &mut Games<'_>);
 
     /// Answers the questions to one bot.
     fn answer(&mut self, agent: u16, questions: &Questions) -> Result<Vec<Answer>, String>;
@@ -77,8 +71,12 @@ struct Seated<G: Game> {
 }
 
 /// A game in play.
-struct Playing<'a, G: Game> {
-    assignment: &'a v1::GameAssignment,
+struct Playing<G: Game> {
+    taken: Taken,
+    of: GameInPlay<G>,
+}
+
+struct GameInPlay<G: Game> {
     timed: Timed,
     seats: Vec<u16>,
     clocks: Option<Clocks>,
@@ -125,7 +123,7 @@ impl<G: Game> Bots<G> {
 }
 
 impl<G: Game> Seated<G> {
-    fn open<'a>(&mut self, assignment: &'a v1::GameAssignment) -> Result<Playing<'a, G>, String> {
+    fn open(&mut self, assignment: &v1::GameAssignment) -> Result<GameInPlay<G>, String> {
         let context = &self.bots.context.clone();
         let timed = Timed::start();
         let seats = context.seats(assignment);
@@ -138,8 +136,7 @@ impl<G: Game> Seated<G> {
         };
         let game =
             Match::open(own, context.setup(assignment)).map_err(|error| error.to_string())?;
-        Ok(Playing {
-            assignment,
+        Ok(GameInPlay {
             timed,
             clocks: context.time_control().clocks(seats.len()),
             seats,
@@ -152,11 +149,12 @@ impl<G: Game> Seated<G> {
     }
 
     /// Plays until the game is over or waits for its rules.
-    fn go_on(&mut self, playing: &mut Playing<'_, G>, job: &PoolJob) -> Result<GoesOn, String> {
+    fn go_on(&mut self, playing: &mut Playing<G>) -> Result<GoesOn, String> {
         let context = self.bots.context.clone();
         let control = context.time_control();
         let strict = context.strict();
-        let index = playing.assignment.index;
+        let Taken { job, game } = &playing.taken;
+        let index = game.index;
         let log = |agent, message: &str| {
             tracing::info!(
                 tournament = context.tournament_id(),
@@ -165,7 +163,7 @@ impl<G: Game> Seated<G> {
                 "{message}"
             );
         };
-        let Playing {
+        let GameInPlay {
             seats,
             clocks,
             run_queue_us,
@@ -174,7 +172,7 @@ impl<G: Game> Seated<G> {
             answered,
             game,
             ..
-        } = playing;
+        } = &mut playing.of;
         game.resume().map_err(|error| error.to_string())?;
         while let Status::Asks(question) = game.status() {
             if job.unwanted.load(Ordering::Relaxed) {
@@ -246,40 +244,33 @@ impl<G: Game> Seated<G> {
     }
 
     /// The report of a game that is over.
-    fn close(&self, playing: Playing<'_, G>) -> v1::GameReport {
+    fn close(&self, assignment: &v1::GameAssignment, of: GameInPlay<G>) -> v1::GameReport {
         let known = Known {
-            timed: playing.timed,
-            latencies_us: playing.latencies_us,
-            run_queue_us: playing.run_queue_us,
-            details: playing.details,
-            answered: playing.answered,
+            timed: of.timed,
+            latencies_us: of.latencies_us,
+            run_queue_us: of.run_queue_us,
+            details: of.details,
+            answered: of.answered,
             outputs: Vec::new(),
         };
-        record::report(
-            &self.bots.context,
-            playing.assignment,
-            playing.game.finish(),
-            known,
-        )
+        record::report(&self.bots.context, assignment, of.game.finish(), known)
     }
 }
 
 impl<G: Game> BotPool for Seated<G> {
-    /// Games whose rules answer at once are played one after another, all others side by side.
-    fn play(
-        &mut self,
-        games: &[v1::GameAssignment],
-        job: &PoolJob,
-        report: &mut dyn FnMut(v1::GameReport),
-    ) {
+    /// Games whose rules answer at once are played one after another, all others side by side: as
+    /// many as the rules answer for quickly.
+    fn play(&mut self, games: &mut Games<'_>) {
         let mut waiting: Vec<Playing<G>> = Vec::new();
-        let mut next = games.iter();
         loop {
-            let playing = match next.next() {
-                Some(assignment) => match self.open(assignment) {
-                    Ok(playing) => vec![playing],
+            let has_place = waiting.len() < self.game.games_at_once();
+            let begun = if has_place { games.take() } else { None };
+            let playing = match begun {
+                Some(taken) => match self.open(&taken.game) {
+                    Ok(of) => vec![Playing { taken, of }],
                     Err(why) => {
-                        report(unplayed(&self.bots.context, assignment.index, why));
+                        let report = unplayed(&self.bots.context, taken.game.index, why);
+                        games.end_game(&taken, Some(report));
                         continue;
                     }
                 },
@@ -289,13 +280,17 @@ impl<G: Game> BotPool for Seated<G> {
                     std::mem::take(&mut waiting)
                 }
             };
-            for mut game in playing {
-                match self.go_on(&mut game, job) {
-                    Ok(GoesOn::Over) => report(self.close(game)),
-                    Ok(GoesOn::Waits) => waiting.push(game),
-                    Ok(GoesOn::Unwanted) => return,
-                    Err(why) => report(unplayed(&self.bots.context, game.assignment.index, why)),
-                }
+            for mut playing in playing {
+                let report = match self.go_on(&mut playing) {
+                    Ok(GoesOn::Waits) => {
+                        waiting.push(playing);
+                        continue;
+                    }
+                    Ok(GoesOn::Unwanted) => None,
+                    Ok(GoesOn::Over) => Some(self.close(&playing.taken.game, playing.of)),
+                    Err(why) => Some(unplayed(&self.bots.context, playing.taken.game.index, why)),
+                };
+                games.end_game(&playing.taken, report);
             }
         }
     }

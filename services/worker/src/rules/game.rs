@@ -1,13 +1,9 @@
 //! A game whose rules are a package.
 
 use std::{
-    collections::BTreeSet,
     fmt::{self, Write},
     hash::{Hash, Hasher},
-    sync::{
-        Arc, Mutex, OnceLock,
-        atomic::{AtomicU32, Ordering},
-    },
+    sync::{Arc, Mutex, OnceLock},
 };
 
 use arena_engine::{
@@ -15,12 +11,11 @@ use arena_engine::{
     options::Options, values,
 };
 use arena_model::rules::RulesDescription;
-use serde_json::json;
 
 use super::{
     GameLine, RulesCause, RulesFailure, RulesService,
     cache::{Cache, Key, key},
-    known::Known,
+    known::{Known, interned},
     messages::{Answer, Ask},
     pending::{Pending, Queue},
 };
@@ -38,6 +33,7 @@ struct Inner {
     name: &'static str,
     rules: RulesDescription,
     seats: usize,
+    options: Options,
     line: GameLine,
     service: Arc<dyn RulesService>,
     initial: OnceLock<Place>,
@@ -107,18 +103,6 @@ impl Hash for PackageState {
     }
 }
 
-/// A name for ever; each is stored once.
-fn interned(name: &str) -> &'static str {
-    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut names = lock(&NAMES);
-    if let Some(known) = names.get(name) {
-        return known;
-    }
-    let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
-    names.insert(name);
-    name
-}
-
 impl fmt::Debug for PackageGame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "PackageGame({})", self.rules.name)
@@ -134,22 +118,40 @@ impl PackageGame {
         seats: usize,
         service: Arc<dyn RulesService>,
     ) -> Self {
-        static GAMES: AtomicU32 = AtomicU32::new(0);
-        let number = GAMES.fetch_add(1, Ordering::Relaxed);
-        let line = json!({"type": "game", "game": number, "seats": seats, "options": options});
-        let rules = Arc::new(Inner {
+        let inner = Inner {
             name: interned(ruleset),
             rules,
             seats,
-            line: GameLine {
-                number,
-                line: format!("{line}\n"),
-            },
+            line: GameLine::new(seats, options, true),
+            options: options.clone(),
             service,
             initial: OnceLock::new(),
             cache: Mutex::default(),
-        });
-        Self { rules, queue: None }
+        };
+        Self {
+            rules: Arc::new(inner),
+            queue: None,
+        }
+    }
+
+    /// The same game for bots of this program, which see states: the rules need not write what agents
+    /// see.
+    pub(crate) fn without_positions(&self) -> Self {
+        let rules = &self.rules;
+        let inner = Inner {
+            name: rules.name,
+            rules: rules.rules.clone(),
+            seats: rules.seats,
+            line: GameLine::new(rules.seats, &rules.options, false),
+            options: rules.options.clone(),
+            service: rules.service.clone(),
+            initial: OnceLock::new(),
+            cache: Mutex::default(),
+        };
+        Self {
+            rules: Arc::new(inner),
+            queue: None,
+        }
     }
 
     /// The same without memory of states.
@@ -349,6 +351,10 @@ impl Game for PackageGame {
         let place = place.clone();
         state.place = place;
         true
+    }
+
+    fn games_at_once(&self) -> usize {
+        self.rules.service.together()
     }
 
     fn find_pending(&self) {

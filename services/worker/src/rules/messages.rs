@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::Value;
 
 /// What is asked about a game.
@@ -105,8 +105,7 @@ impl Request<'_> {
 }
 
 /// A message of the process.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[derive(Debug)]
 pub(super) enum Response {
     Initial {
         game: u32,
@@ -119,15 +118,55 @@ pub(super) enum Response {
     Drawings {
         batch: u64,
         drawings: Vec<String>,
-        #[serde(default)]
         svgs: Vec<Option<String>>,
     },
     Error {
         message: String,
     },
     /// A message of a later version.
-    #[serde(other)]
     Other,
+}
+
+/// The fields of all messages. An enum with a tag would be read twice, which doubles the time for
+/// nodes.
+#[derive(Deserialize)]
+struct Fields {
+    r#type: String,
+    game: Option<u32>,
+    node: Option<Box<NodeMessage>>,
+    batch: Option<u64>,
+    nodes: Option<Vec<NodeMessage>>,
+    drawings: Option<Vec<String>>,
+    svgs: Option<Vec<Option<String>>>,
+    message: Option<String>,
+}
+
+impl<'de> Deserialize<'de> for Response {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        fn need<T, E: Error>(field: Option<T>, name: &'static str) -> Result<T, E> {
+            field.ok_or_else(|| E::missing_field(name))
+        }
+        let fields = Fields::deserialize(deserializer)?;
+        Ok(match &*fields.r#type {
+            "initial" => Self::Initial {
+                game: need(fields.game, "game")?,
+                node: need(fields.node, "node")?,
+            },
+            "nodes" => Self::Nodes {
+                batch: need(fields.batch, "batch")?,
+                nodes: need(fields.nodes, "nodes")?,
+            },
+            "drawings" => Self::Drawings {
+                batch: need(fields.batch, "batch")?,
+                drawings: need(fields.drawings, "drawings")?,
+                svgs: fields.svgs.unwrap_or_default(),
+            },
+            "error" => Self::Error {
+                message: need(fields.message, "message")?,
+            },
+            _ => Self::Other,
+        })
+    }
 }
 
 /// The answer to an [`Ask`].

@@ -20,11 +20,9 @@ use crate::{
 
 /// First and last number of questions in a message.
 const FIRST: usize = 4;
-const MOST: usize = 256;
-/// A message that is answered faster than the first may be twice as long; slower than the second,
-/// half as long. A process has 4 s for a message.
-const FAST: Duration = Duration::from_millis(20);
-const SLOW: Duration = Duration::from_millis(100);
+const MOST: usize = 128;
+/// Time in which a message should be answered. A process has 4 s.
+const USUAL: Duration = Duration::from_millis(20);
 
 /// Number of questions that a check keeps, to ask them together.
 const KEPT: usize = 128;
@@ -64,13 +62,12 @@ impl Together {
         self.most.load(Ordering::Relaxed)
     }
 
+    /// As many as are answered in the usual time, but at most twice and at least half as many as
+    /// before: a single message may have waited for a core.
     fn learn(&self, asked: usize, took: Duration) {
         let most = self.most();
-        let next = match took {
-            took if took > SLOW => asked / 2,
-            took if took < FAST && asked == most => most * 2,
-            _ => return,
-        };
+        let answered = USUAL.as_secs_f64() / took.as_secs_f64() * asked as f64;
+        let next = (answered as usize).clamp(most / 2, most * 2);
         self.most.store(next.clamp(1, MOST), Ordering::Relaxed);
     }
 
@@ -108,7 +105,7 @@ impl RulesHost {
             let answer = |event| self.ask(game, &ask(event));
             events.iter().map(answer).collect()
         };
-        if events.len() < 2 || self.failure().is_some() {
+        if self.failure().is_some() {
             return alone();
         }
         let Ok(mut process) = self.take(false) else {
@@ -118,10 +115,11 @@ impl RulesHost {
         let answers = match process.apply_all(game, events) {
             Ok(answers) => answers,
             Err(error) => {
+                let failure = self.failure_of(&error, &process);
                 let (ruleset, questions) = (&self.name, events.len());
-                tracing::debug!(ruleset, questions, %error, "asking each alone");
+                tracing::warn!(ruleset, questions, "{failure}; asking each alone");
                 self.end(process);
-                self.together.learn(events.len(), SLOW * 2);
+                self.together.learn(1, USUAL);
                 return alone();
             }
         };
@@ -194,9 +192,10 @@ mod tests {
             together.learn(together.most(), Duration::from_millis(1));
         }
         assert_eq!(together.most(), MOST);
-        // Shorter messages than allowed say nothing about longer ones.
-        together.learn(2, Duration::from_millis(1));
-        together.learn(MOST, Duration::from_millis(50));
+        together.learn(1, Duration::from_millis(50));
+        assert_eq!(together.most(), MOST / 2);
+        // Games that share positions ask fewer questions than they could.
+        together.learn(1, Duration::from_micros(100));
         assert_eq!(together.most(), MOST);
         for _ in 0..20 {
             together.learn(together.most(), Duration::from_secs(1));
