@@ -182,6 +182,7 @@ mod tests {
                 decisions: Vec::new(),
                 termination: Termination::Normal,
                 faults: Vec::new(),
+                adjudication: Vec::new(),
                 transcript: None,
             },
         );

@@ -1,6 +1,7 @@
 //! Games and matches without type parameters, for code that handles any ruleset.
 
 use crate::{
+    adjudicate::Adjudication,
     book::{BookProblem, ReadOpening, read_opening},
     check::{CheckError, Checked, check},
     fault::FaultKind,
@@ -88,12 +89,16 @@ pub trait AnyMatch: Send {
     fn legal(&self) -> &[ActionId];
     /// See [`Match::events`].
     fn events(&self) -> &[Event];
+    /// See [`Match::plies`].
+    fn plies(&self) -> u32;
     /// See [`Match::answer`].
     fn answer(&mut self, action: u32) -> Result<(), IllegalAction>;
     /// See [`Match::fault`].
     fn fault(&mut self, kind: FaultKind);
     /// See [`Match::void`].
     fn void(&mut self);
+    /// See [`Match::adjudicate`].
+    fn adjudicate(&mut self, adjudication: Adjudication);
     /// See [`Match::failure`].
     fn failure(&self) -> Option<String>;
     /// See [`Match::finish`].
@@ -209,6 +214,10 @@ impl<G: Game> AnyMatch for Match<G> {
         Self::events(self)
     }
 
+    fn plies(&self) -> u32 {
+        Self::plies(self)
+    }
+
     fn answer(&mut self, action: u32) -> Result<(), IllegalAction> {
         Self::answer(self, action)
     }
@@ -219,6 +228,10 @@ impl<G: Game> AnyMatch for Match<G> {
 
     fn void(&mut self) {
         Self::void(self);
+    }
+
+    fn adjudicate(&mut self, adjudication: Adjudication) {
+        Self::adjudicate(self, adjudication);
     }
 
     fn failure(&self) -> Option<String> {

@@ -1,7 +1,8 @@
 //! One game in progress, as a state machine that never waits.
 
 use crate::{
-    fault::{FaultKind, SeatFault, Termination},
+    adjudicate::{Adjudication, ScoredMove},
+    fault::{FaultKind, SeatFault, Termination, forfeit_placement},
     game::{ActionId, Game, MAX_SEATS, Node, OutcomeId, PerSeat, Seat},
     luck::Luck,
     random::{GameKeys, StreamOf, Streams},
@@ -158,6 +159,8 @@ pub struct Finished {
     pub termination: Termination,
     /// Faults of agents, in order.
     pub faults: Vec<SeatFault>,
+    /// The evidence of its adjudication; empty if it ended in another way.
+    pub adjudication: Vec<ScoredMove>,
     /// See [`Game::transcript`].
     pub transcript: Option<Transcript>,
 }
@@ -181,6 +184,7 @@ pub struct Match<G: Game> {
     decisions: PerSeat<u32>,
     forfeited: PerSeat<bool>,
     faults: Vec<SeatFault>,
+    adjudication: Option<Adjudication>,
     luck: Luck,
     streams: Streams,
 }
@@ -203,6 +207,7 @@ impl<G: Game> Match<G> {
             decisions: [0; MAX_SEATS],
             forfeited: [false; MAX_SEATS],
             faults: Vec::new(),
+            adjudication: None,
             luck: Luck::new(),
             streams: Streams::new(),
         };
@@ -324,6 +329,13 @@ impl<G: Game> Match<G> {
         self.status = Status::Over(Termination::Void);
     }
 
+    /// Ends a match that asks a question, because its agents agree about its result.
+    pub fn adjudicate(&mut self, adjudication: Adjudication) {
+        self.legal.clear();
+        self.adjudication = Some(adjudication);
+        self.status = Status::Over(Termination::Adjudication);
+    }
+
     /// Returns the result.
     ///
     /// # Panics
@@ -334,8 +346,14 @@ impl<G: Game> Match<G> {
             panic!("finish of a match that is not over");
         };
         let seats = self.game.seats();
+        let adjudication = self
+            .adjudication
+            .filter(|_| termination == Termination::Adjudication);
         let placement = match termination {
             Termination::Void => Vec::new(),
+            Termination::Adjudication => { adjudication.iter() }
+                .flat_map(|adjudication| adjudication.verdict.placement())
+                .collect(),
             Termination::Forfeit => forfeit_placement(
                 &self.forfeited[..seats],
                 &self.game.placement(&self.state)[..seats],
@@ -352,6 +370,7 @@ impl<G: Game> Match<G> {
             decisions: self.decisions[..seats].to_vec(),
             termination,
             faults: self.faults,
+            adjudication: adjudication.map_or_else(Vec::new, |it| it.evidence),
             transcript: self.game.transcript(&self.state),
         }
     }
@@ -460,26 +479,4 @@ impl<G: Game> Match<G> {
         self.plies += 1;
         self.decisions[usize::from(seat)] += 1;
     }
-}
-
-/// The placement after a forfeit. Seats that did not forfeit are ranked in the order of the rules;
-/// seats that forfeited share the last rank. If every seat forfeited, all share the first rank,
-/// which is a draw.
-///
-/// # Panics
-/// If the two slices differ in length.
-#[must_use]
-pub fn forfeit_placement(forfeited: &[bool], placement: &[u8]) -> Vec<u8> {
-    assert_eq!(forfeited.len(), placement.len(), "one value for each seat");
-    let remaining = forfeited.iter().filter(|&&gone| !gone).count() as u8;
-    let seats = || forfeited.iter().zip(placement);
-    seats()
-        .map(|(&gone, &rank)| {
-            if gone {
-                return remaining + 1;
-            }
-            let ahead = seats().filter(|&(&gone, &other)| !gone && other < rank);
-            1 + ahead.count() as u8
-        })
-        .collect()
 }
