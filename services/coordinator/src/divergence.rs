@@ -155,9 +155,15 @@ fn first_fault<'a>(durable: &'a GameRecord, other: &'a GameRecord) -> Option<&'a
         .min_by_key(|fault| fault.ply)
 }
 
-/// The seat of the first fault that only one of the records has.
+/// The seat of the first fault that only one of the records has, or else of the first score that
+/// differs. If only one record ended by adjudication, it is unknown whose score differs.
 fn faulty(durable: &GameRecord, other: &GameRecord) -> Option<usize> {
-    first_fault(durable, other).map(|fault| usize::from(fault.seat))
+    let fault = first_fault(durable, other).map(|fault| fault.seat);
+    let scores = durable.adjudication.iter().zip(&other.adjudication);
+    let differing = scores.filter(|(durable, other)| durable.ply == other.ply);
+    let rescored = || { differing.into_iter() }.find(|(durable, other)| durable != other);
+    let seat = fault.or_else(|| rescored().map(|(durable, _)| durable.seat));
+    seat.map(usize::from)
 }
 
 #[cfg(test)]

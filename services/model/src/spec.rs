@@ -14,8 +14,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
 pub(crate) use self::adjudicate::score as score_number;
+pub use self::adjudicate::{ADJUDICATION_VERSION, Draw, Resign, score_of};
 use self::adjudicate::{DRAW_KEYS, RESIGN_KEYS};
-pub use self::adjudicate::{Draw, Resign, score_of};
 pub use self::book::{
     BOOK_BYTES_MAX, BOOK_OPENINGS_MAX, BOOK_SEPARATOR_BYTES, Book, BookOrder, fits as book_fits,
 };

@@ -92,17 +92,7 @@ impl From<CheckError> for VerifyError {
 }
 
 impl GameRecord {
-    /// Replays the events: the rules have to allow them, the seed has to draw their dice, and
-    /// result and luck have to follow from them. The hash is not checked.
-    ///
-    /// # Errors
-    /// [`VerifyError`] at the first contradiction.
-    pub fn check(&self, game: &dyn AnyGame) -> Result<(), VerifyError> {
-        let own = Policies::default();
-        self.check_luck(game, !self.luck.is_empty(), own)
-    }
-
-    /// As [`Self::check`]; `has_luck` is true if the record has to state its luck.
+    /// See [`RecordHeader::check`]; `has_luck` is true if the record has to state its luck.
     pub(super) fn check_luck(
         &self,
         game: &dyn AnyGame,
@@ -347,6 +337,15 @@ impl RecordHeader {
     /// [`VerifyError`] at the first contradiction.
     pub fn verify(&self, record: &GameRecord, game: &dyn AnyGame) -> Result<(), VerifyError> {
         RecordVerifier::new(self, game)?.verify(record, game, &mut String::new())
+    }
+
+    /// Replays the events of a packed record: the rules have to allow them, the seed has to draw their
+    /// dice, and result and luck have to follow from them. The hash is not checked.
+    ///
+    /// # Errors
+    /// [`VerifyError`] at the first contradiction.
+    pub fn check(&self, record: &GameRecord, game: &dyn AnyGame) -> Result<(), VerifyError> {
+        record.check_luck(game, !record.luck.is_empty(), self.policies())
     }
 
     /// Checks that these are the rules of the header.

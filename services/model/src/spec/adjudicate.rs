@@ -10,6 +10,9 @@ use serde::{
 
 use super::{GamePlay, Play, SpecError};
 
+/// The version of adjudication that workers name when they join, as the ruleset `@adjudication`.
+pub const ADJUDICATION_VERSION: u32 = 1;
+
 /// All keys of `resign`.
 pub(super) const RESIGN_KEYS: &[&str] = &["score", "moves"];
 /// All keys of `draw`.
