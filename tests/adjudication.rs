@@ -1,6 +1,10 @@
 //! Games that end because the scores of both agents agree: `resign` and `draw` of `[play]`.
 
-use std::{collections::BTreeMap, fs};
+use std::{
+    collections::BTreeMap,
+    fs::{self, Permissions},
+    os::unix::fs::PermissionsExt,
+};
 
 use arena_access::Credentials;
 use arena_model::{
@@ -27,6 +31,8 @@ fn world(folders: &[&str]) -> World {
     let world = World::with_python();
     let agent = repository().join("tests/agents/scorer.py");
     let agent = world.write("scorer.py", fs::read(agent).expect("the agent"));
+    let executable = Permissions::from_mode(0o755);
+    fs::set_permissions(&agent, executable).expect("its permissions");
     for data in folders {
         let register = [
             "agent", "register", "scorer", "--binary", &agent, "--data", data,
@@ -148,12 +154,21 @@ fn adjudicated_games_are_replayed_rerun_and_exported() {
         );
     }
     let _ = world.arena(&["store", "verify", "--data", "data"]).ok();
-    let report = ["report", &id, "--data", "data", "--markdown", "-"];
-    let report = world.arena(&report).ok().stdout;
-    assert!(report.contains("adjudication"), "{report}");
+    let report = ["report", &id, "--data", "data", "--html", "report.html"];
+    let _ = world.arena(&report).ok();
+    let page = fs::read_to_string(world.folder().join("report.html")).expect("a page");
+    assert!(
+        page.contains("adjudication"),
+        "the page counts terminations"
+    );
     // Without its moves, a record has the same hash, and its evidence.
-    let (id, _, hashes) = world.tournament(&format!("records = \"hash\"\n{text}"), "hashes", &[]);
-    for (hash, whole) in hashes.games.iter().zip(&games.games) {
+    let spec = world.write("hashes.toml", format!("records = \"hash\"\n{text}"));
+    let run = ["run", &spec, "--data", "hashes", "--output", "json"];
+    let id = world.arena(&run).ok().tournament_id();
+    let export = ["export", &id, "--data", "hashes", "--records", "hash"];
+    let hashes = world.arena(&export).ok().stdout;
+    for (line, whole) in hashes.lines().zip(&games.games) {
+        let hash: Value = serde_json::from_str(line).expect("a line");
         assert_eq!(hash["hash"], whole["hash"]);
         assert_eq!(hash.get("adjudication"), whole.get("adjudication"));
     }
@@ -249,13 +264,17 @@ fn are_refused(play: &str, lies: &BTreeMap<&'static str, Lie>) {
     let runtime = runtime.expect("a runtime");
     let page = {
         let coordinator = world.coordinator("truth", &[]);
-        let channel = Credentials::found().connect_lazy(&coordinator.url());
         let request = v1::ListGamesRequest {
             tournament_id: id,
             ..Default::default()
         };
-        let mut client = CoordinatorServiceClient::new(channel.expect("a URL"));
-        let page = runtime.block_on(client.list_games(request));
+        let url = coordinator.url();
+        let page = runtime.block_on(async {
+            let channel = Credentials::found().connect_lazy(&url).expect("a URL");
+            CoordinatorServiceClient::new(channel)
+                .list_games(request)
+                .await
+        });
         page.expect("games").into_inner()
     };
     let truth = page.games[0].clone();
@@ -295,13 +314,21 @@ fn are_refused(play: &str, lies: &BTreeMap<&'static str, Lie>) {
                 assert!(known.contains(&&*info.reason), "{name}: {status}");
             }
         }
-        // The truth comes too late: its records count no more.
+        // From its first false record on, none of its records counts.
         let status = liar.report(&lease, vec![truth]).await;
-        let info = status.expect_err("in quarantine");
-        let info = info.get_details_error_info().expect("a reason");
-        assert_eq!(info.reason, reasons::WORKER_QUARANTINED);
+        let status = status.expect_err("refused");
+        let info = status.get_details_error_info().expect("a reason");
+        let expected = match play {
+            RULES => reasons::WORKER_QUARANTINED,
+            _ => reasons::RECORD_INVALID,
+        };
+        assert_eq!(info.reason, expected, "{status}");
     });
-    assert!(coordinator.log().contains("liar"), "{}", coordinator.log());
+    let log = coordinator.log();
+    assert!(
+        log.contains("a worker process is in quarantine") && log.contains("name=\"liar\""),
+        "{log}"
+    );
 }
 
 #[test]

@@ -233,6 +233,7 @@ impl Adjudicator {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Stream;
 
     const RULES: AdjudicationRules = AdjudicationRules {
         resign: Some(ResignRule {
@@ -313,16 +314,15 @@ mod tests {
     /// A reader of a record knows only its evidence.
     #[test]
     fn evidence_leads_to_the_verdict_at_its_last_move_only() {
-        let mut numbers = (0..).map(|it: u64| it.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33);
+        let mut stream = Stream::new(&[1; 32]);
         let mut verdicts = 0;
         for _ in 0..3000 {
             let mut adjudicator = Adjudicator::new(RULES);
             for ply in 0..60 {
-                let number = numbers.next().expect("endless");
-                let seat = (number / 8 % 2) as Seat;
+                let seat = stream.below(2) as Seat;
                 let sign = if seat == 0 { -1 } else { 1 };
                 let of = [None, Some(0), Some(9), Some(700), Some(700), Some(700)];
-                let score = of[number as usize % 6].map(|it: i64| Score(sign * it * 1000));
+                let score = of[stream.below(6) as usize].map(|it: i64| Score(sign * it * 1000));
                 let Some(verdict) = adjudicator.add(ScoredMove { ply, seat, score }) else {
                     continue;
                 };

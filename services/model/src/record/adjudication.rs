@@ -47,22 +47,22 @@ impl GameRecord {
             };
         }
         let rules = policies.adjudication;
+        let fail = |problem: String| Err(VerifyError::Adjudication(problem));
         if rules.is_off() || self.seats.len() != 2 {
-            let computed = "a game without adjudication";
-            return Err(VerifyError::differs("termination", stated, computed));
+            return fail("the games of this tournament do not end by it".to_owned());
         }
         if let Some(ending) = outcome.ending.map(Termination::from) {
             return Err(VerifyError::differs("termination", stated, ending.name()));
         }
-        let fail = |problem: String| Err(VerifyError::Adjudication(problem));
         if outcome.to_move.is_none() {
             return fail("no seat decides after the last event".to_owned());
         }
         let mut adjudicator = Adjudicator::new(rules);
         let mut found = None;
         for &scored in &self.adjudication {
-            if let Some(verdict) = found {
-                return fail(format!("{verdict:?} follows before ply {}", scored.ply));
+            if found.is_some() {
+                let ply = scored.ply;
+                return fail(format!("its scores decide the game before ply {ply}"));
             }
             if scored.seat > 1 || scored.ply >= self.plies {
                 return fail(format!(
@@ -77,7 +77,7 @@ impl GameRecord {
             found = adjudicator.add(scored);
         }
         let Some(verdict) = found else {
-            return fail("the rules of the spec do not follow from its scores".to_owned());
+            return fail("its scores do not decide the game".to_owned());
         };
         let expected = self.asked(game, policies.ask_forced, rules.evidence_moves(verdict))?;
         let stated = self.adjudication.iter().map(|it| (it.ply, it.seat));

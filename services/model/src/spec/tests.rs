@@ -207,8 +207,8 @@ fn invalid_spec_is_named() {
         ),
         ("[play]\nresign = { score = 600 }", "missing field `moves`"),
         (
-            "[play]\ndraw = { score = 5, moves = 3, after = 40 }",
-            "unknown key \"after\" in draw of [play], did you mean \"after_plies\"?",
+            "[play]\ndraw = { score = 5, moves = 3, after_ply = 40 }",
+            "unknown key \"after_ply\" in draw of [play], did you mean \"after_plies\"?",
         ),
         (
             "[play]\nresign = { score = 600, moves = 101 }",
