@@ -29,6 +29,17 @@ impl From<&GamePlay> for Policies {
 }
 
 impl GameRecord {
+    /// Checks that a game that ended in another way has no scores.
+    pub(super) fn check_no_adjudication(&self) -> Result<(), VerifyError> {
+        if self.termination == Termination::Adjudication || self.adjudication.is_empty() {
+            return Ok(());
+        }
+        let stated = self.termination.name();
+        Err(VerifyError::Adjudication(format!(
+            "the record has its scores, but the termination {stated}"
+        )))
+    }
+
     /// Checks that the evidence leads to the adjudication of this game, after its last move and not
     /// before. The scores are those that the worker reports: no replay shows them.
     pub(super) fn check_adjudication(
@@ -37,21 +48,13 @@ impl GameRecord {
         outcome: &Outcome,
         policies: Policies,
     ) -> Result<(), VerifyError> {
-        let stated = self.termination.name();
-        if self.termination != Termination::Adjudication {
-            return match self.adjudication.len() {
-                0 => Ok(()),
-                _ => Err(VerifyError::Adjudication(format!(
-                    "the record has evidence, but its termination is {stated}"
-                ))),
-            };
-        }
         let rules = policies.adjudication;
         let fail = |problem: String| Err(VerifyError::Adjudication(problem));
         if rules.is_off() || self.seats.len() != 2 {
             return fail("the games of this tournament do not end by it".to_owned());
         }
         if let Some(ending) = outcome.ending.map(Termination::from) {
+            let stated = self.termination.name();
             return Err(VerifyError::differs("termination", stated, ending.name()));
         }
         if outcome.to_move.is_none() {

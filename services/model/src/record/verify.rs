@@ -114,6 +114,7 @@ impl GameRecord {
         has_luck: bool,
         policies: Policies,
     ) -> Result<(), VerifyError> {
+        self.check_no_adjudication()?;
         if self.termination == Termination::Void {
             return same("plies", &self.plies, &0);
         }
@@ -125,9 +126,8 @@ impl GameRecord {
         }
         self.check_block()?;
         self.check_faults(game, outcome.to_move, policies.on_fault)?;
-        self.check_adjudication(game, &outcome, policies)?;
         if self.termination == Termination::Adjudication {
-            return Ok(());
+            return self.check_adjudication(game, &outcome, policies);
         }
         if self.termination == Termination::Forfeit {
             let forfeited: Vec<bool> = (0..self.seats.len())
