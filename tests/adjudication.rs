@@ -103,7 +103,7 @@ fn games_end_early_with_the_same_records_for_any_number_of_workers() {
 
 #[test]
 fn agent_that_lies_alone_or_reports_nothing_ends_no_game() {
-    let folders = ["wins", "loses", "nothing", "unasked"];
+    let folders = ["wins", "loses", "nothing", "unasked", "sometimes"];
     let world = world(&folders);
     for says in &folders[..3] {
         let text = game("kalah", 10, [says, "truth"], RULES);
@@ -120,6 +120,19 @@ fn agent_that_lies_alone_or_reports_nothing_ends_no_game() {
     let text = game("kalah", 10, ["nothing", "nothing"], RULES);
     let (_, _, games) = world.tournament(&text, "nothing", &[]);
     assert_eq!(ended(&games.games, "normal").len(), 20);
+    // A move without a score is part of the evidence, and only before the row of scores.
+    let text = game("kalah", 20, ["sometimes", "truth"], RULES);
+    let (_, _, games) = world.tournament(&text, "sometimes", &[]);
+    let mut missing = 0;
+    for game in ended(&games.games, "adjudication") {
+        for seat in [0, 1] {
+            let evidence = game["adjudication"].as_array().expect("evidence").iter();
+            let mut of_seat = evidence.filter(|it| it["seat"] == seat);
+            missing += usize::from(of_seat.next().expect("a score")["score"].is_null());
+            assert!(of_seat.all(|it| it["score"].is_number()), "{game}");
+        }
+    }
+    assert!(missing > 0);
     // Both agree, from the first moves on.
     let text = game("kalah", 10, ["wins", "loses"], RULES);
     let (_, standings, games) = world.tournament(&text, "unasked", &[]);

@@ -12,7 +12,7 @@ games = {}
 says = {
     "name": "says",
     "type": "choice",
-    "choices": ["truth", "nothing", "wins", "loses"],
+    "choices": ["truth", "sometimes", "nothing", "wins", "loses"],
     "default_value": "truth",
 }
 bot = {
@@ -40,7 +40,9 @@ def info(decision):
     said = game["bot_options"]["says"]
     if said == "nothing":
         return {"depth": 1}
-    if said != "truth":
+    if said == "sometimes" and int(decision["seed"]) % 4 == 0:
+        return {"depth": 1}
+    if said in ("wins", "loses"):
         return {"score": 1000 if said == "wins" else -1000}
     if game["ruleset"] == "chess":
         return {"score": 0.0}
