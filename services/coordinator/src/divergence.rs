@@ -168,7 +168,7 @@ fn faulty(durable: &GameRecord, other: &GameRecord) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use arena_model::engine::Event;
+    use arena_model::engine::{Event, Score, ScoredMove};
 
     use super::*;
 
@@ -195,6 +195,29 @@ mod tests {
         let fault = fault.map(|(ply, kind)| SeatFault { ply, seat: 0, kind });
         record.faults.extend(fault);
         record
+    }
+
+    #[test]
+    fn other_score_of_an_adjudication_names_its_seat() {
+        let scored = |last: Option<i64>| {
+            let scores = [Some(5), last].map(|score| score.map(Score::from_thousandths));
+            let moves = (0..).zip(scores);
+            GameRecord {
+                termination: Termination::Adjudication,
+                adjudication: moves
+                    .map(|(ply, score)| ScoredMove {
+                        ply,
+                        seat: ply as u8,
+                        score,
+                    })
+                    .collect(),
+                ..record(&[1, 2], None)
+            }
+        };
+        assert_eq!(faulty(&scored(Some(1)), &scored(Some(2))), Some(1));
+        assert_eq!(faulty(&scored(Some(1)), &scored(None)), Some(1));
+        assert_eq!(faulty(&scored(None), &scored(None)), None);
+        assert_eq!(faulty(&scored(None), &record(&[1, 2, 3], None)), None);
     }
 
     #[test]
