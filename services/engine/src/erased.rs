@@ -1,6 +1,7 @@
 //! Games and matches without type parameters, for code that handles any ruleset.
 
 use crate::{
+    adjudicate::Adjudication,
     book::{BookProblem, ReadOpening, read_opening},
     check::{CheckError, Checked, check},
     fault::FaultKind,
@@ -94,12 +95,16 @@ pub trait AnyMatch: Send {
     fn events(&self) -> &[Event];
     /// See [`Match::resume`].
     fn resume(&mut self) -> Result<(), IllegalAction>;
+    /// See [`Match::plies`].
+    fn plies(&self) -> u32;
     /// See [`Match::answer`].
     fn answer(&mut self, action: u32) -> Result<(), IllegalAction>;
     /// See [`Match::fault`].
     fn fault(&mut self, kind: FaultKind);
     /// See [`Match::void`].
     fn void(&mut self);
+    /// See [`Match::adjudicate`].
+    fn adjudicate(&mut self, adjudication: Adjudication);
     /// See [`Match::failure`].
     fn failure(&self) -> Option<String>;
     /// See [`Match::finish`].
@@ -227,6 +232,10 @@ impl<G: Game> AnyMatch for Match<G> {
         Self::resume(self)
     }
 
+    fn plies(&self) -> u32 {
+        Self::plies(self)
+    }
+
     fn answer(&mut self, action: u32) -> Result<(), IllegalAction> {
         Self::answer(self, action)
     }
@@ -237,6 +246,10 @@ impl<G: Game> AnyMatch for Match<G> {
 
     fn void(&mut self) {
         Self::void(self);
+    }
+
+    fn adjudicate(&mut self, adjudication: Adjudication) {
+        Self::adjudicate(self, adjudication);
     }
 
     fn failure(&self) -> Option<String> {

@@ -70,6 +70,8 @@ pub enum Termination {
     Repetition,
     /// It reached the length limit.
     Cap,
+    /// Both agents agreed about its result, see [`crate::Adjudicator`].
+    Adjudication,
 }
 
 impl Termination {

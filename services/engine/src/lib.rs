@@ -11,12 +11,14 @@
 //!   [`check()`] also checks that its chance outcomes follow from its seed.
 //! - [`AnyGame`] and [`AnyMatch`] are the same without the type parameter, for code that handles
 //!   any ruleset.
+//! - [`Adjudicator`] ends games of two seats about which both agents agree.
 //! - [`values`] are the values of positions in whole numbers, and [`luck()`] is the effect of
 //!   chance on each seat.
 //! - [`options`] describes and resolves the options of rulesets and of bots.
 
 #![deny(clippy::float_arithmetic)]
 
+mod adjudicate;
 mod book;
 mod check;
 mod erased;
@@ -32,6 +34,10 @@ mod testing;
 mod transcript;
 pub mod values;
 
+pub use adjudicate::{
+    ADJUDICATION_MOVES_MAX, Adjudication, AdjudicationRules, Adjudicator, DrawRule, ResignRule,
+    Score, ScoredMove, Verdict,
+};
 pub use book::{
     BOOK_OPENING_BYTES_MAX, BOOK_PLIES_MAX, BookOpening, BookProblem, ReadOpening, read_opening,
 };
@@ -44,6 +50,8 @@ pub use r#match::{
 };
 pub use openings::{OpeningBook, OpeningError, OpeningLength, WorkLimit, opening_book};
 pub use random::{AgentRng, GameKeys, Key, Stream, StreamOf};
-pub use replay::{Described, Outcome, ReplayError, ReplayProblem, Step, replay, resolve_steps};
+pub use replay::{
+    Choice, Described, Outcome, ReplayError, ReplayProblem, Step, replay, resolve_steps,
+};
 pub use testing::{luck, perft};
 pub use transcript::{StatedGame, Transcript};

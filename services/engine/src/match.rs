@@ -1,6 +1,7 @@
 //! One game in progress, as a state machine that never waits.
 
 use crate::{
+    adjudicate::{Adjudication, ScoredMove},
     fault::{FaultKind, SeatFault, Termination, forfeit_placement},
     game::{ActionId, Game, MAX_SEATS, Node, OutcomeId, PerSeat, Seat},
     luck::Luck,
@@ -160,6 +161,8 @@ pub struct Finished {
     pub termination: Termination,
     /// Faults of agents, in order.
     pub faults: Vec<SeatFault>,
+    /// The evidence of its adjudication; empty if it ended in another way.
+    pub adjudication: Vec<ScoredMove>,
     /// See [`Game::transcript`].
     pub transcript: Option<Transcript>,
 }
@@ -183,6 +186,7 @@ pub struct Match<G: Game> {
     decisions: PerSeat<u32>,
     forfeited: PerSeat<bool>,
     faults: Vec<SeatFault>,
+    adjudication: Option<Adjudication>,
     luck: Luck,
     streams: Streams,
 }
@@ -205,6 +209,7 @@ impl<G: Game> Match<G> {
             decisions: [0; MAX_SEATS],
             forfeited: [false; MAX_SEATS],
             faults: Vec::new(),
+            adjudication: None,
             luck: Luck::new(),
             streams: Streams::new(),
         };
@@ -337,6 +342,13 @@ impl<G: Game> Match<G> {
         self.status = Status::Over(Termination::Void);
     }
 
+    /// Ends a match that asks a question, because its agents agree about its result.
+    pub fn adjudicate(&mut self, adjudication: Adjudication) {
+        self.legal.clear();
+        self.adjudication = Some(adjudication);
+        self.status = Status::Over(Termination::Adjudication);
+    }
+
     /// Returns the result.
     ///
     /// # Panics
@@ -347,8 +359,14 @@ impl<G: Game> Match<G> {
             panic!("finish of a match that is not over");
         };
         let seats = self.game.seats();
+        let adjudication = self
+            .adjudication
+            .filter(|_| termination == Termination::Adjudication);
         let placement = match termination {
             Termination::Void => Vec::new(),
+            Termination::Adjudication => { adjudication.iter() }
+                .flat_map(|adjudication| adjudication.verdict.placement())
+                .collect(),
             Termination::Forfeit => forfeit_placement(
                 &self.forfeited[..seats],
                 &self.game.placement(&self.state)[..seats],
@@ -365,6 +383,7 @@ impl<G: Game> Match<G> {
             decisions: self.decisions[..seats].to_vec(),
             termination,
             faults: self.faults,
+            adjudication: adjudication.map_or_else(Vec::new, |it| it.evidence),
             transcript: self.game.transcript(&self.state),
         }
     }

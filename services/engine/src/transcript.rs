@@ -12,7 +12,7 @@ use crate::{
     r#match::{Event, IllegalAction, Setup},
     openings::{OpeningBook, OpeningError, OpeningLength, WorkLimit},
     random::{GameKeys, Key},
-    replay::{Described, Outcome, ReplayError, ReplayProblem, Step},
+    replay::{Choice, Described, Outcome, ReplayError, ReplayProblem, Step},
 };
 
 /// What the rules say of a game, as its record states it.
@@ -113,7 +113,12 @@ impl AnyGame for StatedGame {
                     }
                 }
             }
-            visit(Described { event, seat, name });
+            visit(Described {
+                event,
+                seat,
+                name,
+                choice: Choice::Unknown,
+            });
         }
         let mut placement = transcript.placement;
         placement.resize(self.seats, 1);

@@ -2,7 +2,9 @@
 
 use std::{collections::hash_map::RandomState, hash::BuildHasher, sync::Arc};
 
-use arena_engine::{ActionId, AnyGame, AnyMatch, IllegalAction, Opening, Setup, options::Options};
+use arena_engine::{
+    ActionId, Adjudicator, AnyGame, AnyMatch, IllegalAction, Opening, Setup, options::Options,
+};
 use arena_games::{AddedGame, GamesError, Visitor};
 use arena_model::{
     BlockSeed, GameRecord, RecordHeader,
@@ -10,7 +12,7 @@ use arena_model::{
 };
 use arena_telemetry::WorkerMetrics;
 use arena_wire::{
-    convert::{match_setup, options_from_wire, record_setup},
+    convert::{adjudication_rules, match_setup, options_from_wire, record_setup},
     v1::{self, agent_setup::Source},
 };
 
@@ -216,6 +218,12 @@ impl TournamentContext {
                 }
             },
         }
+    }
+
+    /// What follows the scores of a game; none if no game ends by adjudication.
+    pub(crate) fn adjudicator(&self) -> Option<Adjudicator> {
+        let rules = adjudication_rules(&self.play);
+        (!rules.is_off() && self.game.seats() == 2).then(|| Adjudicator::new(rules))
     }
 
     /// Fails if a game names agents that do not exist.

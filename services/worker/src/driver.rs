@@ -6,6 +6,7 @@
 //! channel. Questions that arise while answers are handled are sent together afterwards.
 
 mod active;
+mod adjudicate;
 mod agents;
 mod drivers;
 mod events;
@@ -35,7 +36,7 @@ use tokio::{
 };
 
 use crate::{
-    agent::{DecisionResult, Event, FaultReport, Token},
+    agent::{Chosen, DecisionResult, Event, FaultReport, Token},
     clock::Spent,
     environment::Environment,
     native::Pool,

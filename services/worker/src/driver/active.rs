@@ -7,12 +7,13 @@ use arena_wire::v1;
 use slab::Slab;
 
 use super::{
+    adjudicate::Scores,
     agents::{Asked, SeatedAgents, TournamentAgents},
     outputs::GameOutputs,
     shared::LeasedGames,
 };
 use crate::{
-    agent::{FaultReport, Token, question::History},
+    agent::{Chosen, FaultReport, Token, question::History},
     clock::{Clocks, Spent},
     native::PlyCounter,
     record::{self, Answered, Known, Timed, micros, void_report},
@@ -36,6 +37,7 @@ pub(super) struct Active {
     outputs: GameOutputs,
     clocks: Option<Clocks>,
     run_queue_us: Vec<u32>,
+    scores: Option<Scores>,
 }
 
 impl Active {
@@ -51,6 +53,7 @@ impl Active {
         Ok(Self {
             clocks: context.time_control().clocks(seats.len()),
             run_queue_us: Vec::new(),
+            scores: Scores::of(context),
             number: 0,
             lease,
             game,
@@ -68,6 +71,9 @@ impl Active {
 
     /// Asks its open question, if there is one and its agent is not given up.
     pub(super) fn ask(&mut self, token: Token) -> Status {
+        if let Some(scores) = &mut self.scores {
+            scores.adjudicate(&mut *self.game);
+        }
         let status = self.game.status();
         let Status::Asks(question) = status else {
             return status;
@@ -153,11 +159,14 @@ impl Active {
     }
 
     /// Applies the answer to its open question.
-    pub(super) fn answer(&mut self, action: u32) -> Result<(), IllegalAction> {
-        let asked = self.game.status();
-        self.game.answer(action)?;
+    pub(super) fn answer(&mut self, chosen: Chosen) -> Result<(), IllegalAction> {
+        let (asked, ply) = (self.game.status(), self.game.plies());
+        self.game.answer(chosen.move_id)?;
         if let Status::Asks(question) = asked {
             self.answered.add(question.seat);
+            if let Some(scores) = &mut self.scores {
+                scores.add(ply, question.seat, chosen.score);
+            }
         }
         Ok(())
     }
@@ -202,6 +211,9 @@ impl Active {
             message: fault_report.message,
             stderr_tail: tail,
         });
+        if let Some(scores) = &mut self.scores {
+            scores.add(self.game.plies(), question.seat, None);
+        }
         self.game.fault(fault_report.kind);
     }
 

@@ -64,7 +64,7 @@ impl Driver {
     }
 
     /// An answer of a batch: if it is illegal, the question is asked again alone.
-    fn answer(&mut self, token: Token, action: u32) {
+    fn answer(&mut self, token: Token, action: Chosen) {
         let Some(active) = self.games.get_mut(token) else {
             return;
         };
