@@ -5,7 +5,7 @@ use std::{
     hash::Hash,
 };
 
-use crate::{r#match::Event, transcript::Transcript, values};
+use crate::{event::Event, transcript::Transcript, values};
 
 /// A place at the board, from 0. Seat 0 moves first unless the ruleset draws the starter.
 pub type Seat = u8;

@@ -22,6 +22,7 @@ mod adjudicate;
 mod book;
 mod check;
 mod erased;
+mod event;
 mod fault;
 mod game;
 mod luck;
@@ -43,11 +44,10 @@ pub use book::{
 };
 pub use check::{CheckError, Checked, DiceError, check};
 pub use erased::{AnyGame, AnyMatch};
+pub use event::Event;
 pub use fault::{FaultKind, SeatFault, Termination, forfeit_placement};
 pub use game::{ActionId, Ending, Game, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError, Seat};
-pub use r#match::{
-    Event, FaultPolicy, Finished, IllegalAction, Match, Opening, Question, Setup, Status,
-};
+pub use r#match::{FaultPolicy, Finished, IllegalAction, Match, Opening, Question, Setup, Status};
 pub use openings::{OpeningBook, OpeningError, OpeningLength, WorkLimit, opening_book};
 pub use random::{AgentRng, GameKeys, Key, Stream, StreamOf};
 pub use replay::{

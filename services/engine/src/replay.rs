@@ -1,8 +1,8 @@
 //! Replays of finished games from their events alone.
 
 use crate::{
+    event::Event,
     game::{ActionId, Ending, Game, Node, Seat},
-    r#match::Event,
 };
 
 /// How many actions were legal.

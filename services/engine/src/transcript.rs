@@ -8,8 +8,9 @@
 use crate::{
     check::{CheckError, Checked},
     erased::{AnyGame, AnyMatch},
+    event::Event,
     game::{Ending, Seat},
-    r#match::{Event, IllegalAction, Setup},
+    r#match::{IllegalAction, Setup},
     openings::{OpeningBook, OpeningError, OpeningLength, WorkLimit},
     random::{GameKeys, Key},
     replay::{Choice, Described, Outcome, ReplayError, ReplayProblem, Step},

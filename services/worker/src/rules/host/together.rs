@@ -24,6 +24,8 @@ const MOST: usize = 128;
 /// Time in which a message should be answered. A process has 4 s.
 const USUAL: Duration = Duration::from_millis(20);
 
+/// Messages with several questions that may fail before each question is asked alone for good.
+const FAILED: usize = 3;
 /// Number of questions that a check keeps, to ask them together.
 const KEPT: usize = 128;
 
@@ -31,6 +33,7 @@ const KEPT: usize = 128;
 pub(super) struct Together {
     /// How many a message has. Slow rules get short messages, which they answer in time.
     most: AtomicUsize,
+    failed: AtomicUsize,
     kept: Mutex<Kept>,
 }
 
@@ -52,6 +55,7 @@ impl Default for Together {
     fn default() -> Self {
         Self {
             most: AtomicUsize::new(FIRST),
+            failed: AtomicUsize::new(0),
             kept: Mutex::default(),
         }
     }
@@ -59,7 +63,10 @@ impl Default for Together {
 
 impl Together {
     pub(super) fn most(&self) -> usize {
-        self.most.load(Ordering::Relaxed)
+        match self.failed.load(Ordering::Relaxed) {
+            FAILED.. => 1,
+            _ => self.most.load(Ordering::Relaxed),
+        }
     }
 
     /// As many as are answered in the usual time, but at most twice and at least half as many as
@@ -119,7 +126,9 @@ impl RulesHost {
                 let (ruleset, questions) = (&self.name, events.len());
                 tracing::warn!(ruleset, questions, "{failure}; asking each alone");
                 self.end(process);
-                self.together.learn(1, USUAL);
+                if events.len() > 1 {
+                    self.together.failed.fetch_add(1, Ordering::Relaxed);
+                }
                 return alone();
             }
         };
@@ -200,6 +209,14 @@ mod tests {
         for _ in 0..20 {
             together.learn(together.most(), Duration::from_secs(1));
         }
+        assert_eq!(together.most(), 1);
+    }
+
+    #[test]
+    fn messages_that_fail_are_not_sent_for_ever() {
+        let together = Together::default();
+        together.failed.store(FAILED, Ordering::Relaxed);
+        together.learn(1, Duration::from_micros(1));
         assert_eq!(together.most(), 1);
     }
 }
