@@ -1,6 +1,8 @@
 //! Tests across processes, in one binary. Each test uses its own folder and free ports, and leaves
 //! no process running.
 
+/// Games end early if the scores of both agents agree.
+mod adjudication;
 /// Agents run as the user of `--agent-user`.
 mod agent_user;
 /// `agent check` agrees with play.

@@ -16,9 +16,7 @@ fn changed(world: &World, name: &str, from: &str, to: &str) {
 /// The failed steps of a check as JSON. Also checks that the text has no dump of Rust.
 fn failed_steps(world: &World, name: &str) -> Vec<Value> {
     let check = ["rulesets", "check", name, "--games", "4"];
-    let text = world
-        .arena(&check)
-        .fails(3, &[" of the check failed: "]);
+    let text = world.arena(&check).fails(3, &[" of the check failed: "]);
     for dump in ["Known", "PackageState", "Some(", "\\\""] {
         assert!(!text.stdout.contains(dump), "{}", text.stdout);
     }

@@ -115,6 +115,31 @@ fn kit_of_rules_passes_its_check() {
 }
 
 #[test]
+fn rules_that_answer_one_state_of_a_message_play_the_same_games() {
+    let world = World::with_python();
+    let spec = spec("cup", "pig", 6, &["random", "second"], "");
+    let spec = format!("{spec}\n[[agent]]\nname = \"second\"\nbot = \"random\"\n");
+    let played = |data| {
+        register(&world, data);
+        let (_, standings, games) = world.tournament(&spec, data, &[]);
+        assert_eq!(standings["games_clean"], standings["games"], "no faults");
+        let events = games.games.iter().map(|game| game["events"].clone());
+        events.collect::<Vec<_>>()
+    };
+    let before = played("before");
+    let file = world.folder().join("pig/arena_game.py");
+    let text = fs::read_to_string(&file).expect("the kit");
+    let all = "for it in states]}";
+    assert!(text.contains(all), "the answer to a message");
+    fs::write(&file, text.replace(all, "for it in states][:1]}")).expect("written");
+    assert_eq!(played("after"), before);
+    let check = ["rulesets", "check", "pig", "--games", "4"];
+    let words = " states in one message: an answer does not follow the protocol: 1 nodes for ";
+    let _ = world.arena(&check).fails(3, &[words]);
+    world.nothing_runs();
+}
+
+#[test]
 fn chance_that_never_comes_fails_the_check() {
     let world = World::with_python();
     hostile(&world, "none");

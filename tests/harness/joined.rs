@@ -1,7 +1,7 @@
 //! A worker of a test: it joins and leases as a worker does, and reports what the test decides.
 
 use arena_access::{Connection, Credentials};
-use arena_model::rules::RULES_PROTOCOL;
+use arena_model::{rules::RULES_PROTOCOL, spec::ADJUDICATION_VERSION};
 use arena_wire::v1::{self, join_response::Notice, worker_service_client::WorkerServiceClient};
 use tonic::{Status, Streaming};
 
@@ -27,6 +27,7 @@ impl JoinedWorker {
             rulesets: rulesets
                 .map(|it| (it.name.to_owned(), it.version))
                 .chain([("@package".to_owned(), RULES_PROTOCOL)])
+                .chain([("@adjudication".to_owned(), ADJUDICATION_VERSION)])
                 .collect(),
             process,
             record_version: arena_model::RECORD_VERSION,

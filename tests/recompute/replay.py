@@ -82,6 +82,51 @@ def forfeit_placement(placement, gone):
     ]
 
 
+def adjudicated(record, play, asked):
+    """The placement by adjudication, from the scores in the record. `asked` has ply and seat of
+    each move that an agent was asked for."""
+    here = record["game_id"]
+    scores = {entry["ply"]: entry for entry in record["adjudication"]}
+
+    def last(count, plies):
+        """The last scores of both seats before a ply; None for a seat without so many."""
+        rows = []
+        for seat in (0, 1):
+            of_seat = [ply for ply, mover in asked if mover == seat and ply < plies][-count:]
+            known = [scores[ply]["score"] for ply in of_seat if ply in scores]
+            rows.append(known if len(known) == count and None not in known else None)
+        return rows
+
+    def verdict(plies):
+        if rule := play.get("resign"):
+            first, second = last(rule["moves"], plies)
+            for loser, winner, placement in ((first, second, [2, 1]), (second, first, [1, 2])):
+                if loser and winner and max(loser) <= -rule["score"] and min(winner) >= rule["score"]:
+                    return rule, placement
+        if rule := play.get("draw"):
+            rows = last(rule["moves"], plies)
+            if plies >= rule.get("after_plies", 0) and all(
+                row and max(abs(score) for score in row) <= rule["score"] for row in rows
+            ):
+                return rule, [1, 1]
+        return None
+
+    final = asked[-1][0] + 1
+    found = verdict(final)
+    assert found, f"{here}: no rule is met"
+    rule, placement = found
+    wanted = [
+        move
+        for seat in (0, 1)
+        for move in [move for move in asked if move[1] == seat][-rule["moves"] - 1 :]
+    ]
+    stated = [(entry["ply"], entry["seat"]) for entry in record["adjudication"]]
+    assert stated == sorted(wanted), f"{here}: scores of {stated}, not of {sorted(wanted)}"
+    for entry in record["adjudication"][:-1]:
+        assert not verdict(entry["ply"] + 1), f"{here}: a rule is met at ply {entry['ply']}"
+    return placement
+
+
 def check_game(line, record, play, opening=None):
     """Plays a record by the rules; `play` is the spec's [play]. `opening` has the moves
     of its opening, if it comes from a book."""
@@ -98,6 +143,7 @@ def check_game(line, record, play, opening=None):
     opening = play.get("opening_plies", 0) if given is None else len(given)
     faults = {fault["ply"]: fault for fault in record["fault"] or []}
     gone, plies, decisions = set(), 0, [0] * seats
+    asked = []
     for number, event in enumerate(record["events"]):
         at = f"{here}: event {number}"
         kind, seat = game.node()
@@ -116,6 +162,9 @@ def check_game(line, record, play, opening=None):
         assert event["move"] == game.name(event["action"]), f"{at}: {game.name(event['action'])}"
         is_opening = plies < opening
         assert event.get("opening", False) == is_opening, f"{at}: opening"
+        is_forced = len(legal) == 1 and (event["move"] == "pass" or not play.get("ask_forced"))
+        if not is_opening and not is_forced:
+            asked.append((plies, seat))
         stream = None
         if is_opening and given is not None:
             assert event["action"] == given[plies], f"{at}: the book has {given[plies]}"
@@ -135,9 +184,12 @@ def check_game(line, record, play, opening=None):
     kind, ending = game.node()
     if plies in faults and seats == 2 and policy == "forfeit":
         gone.add(faults[plies]["seat"])
-    else:
+    elif record["termination"] != "adjudication":
         assert kind == OVER, f"{here}: the game is not over"
     placement = game.placement()
+    if record["termination"] == "adjudication":
+        assert kind == DECISION, f"{here}: the game is over"
+        placement, ending = adjudicated(record, play, asked), "adjudication"
     if gone:
         placement, ending = forfeit_placement(placement, gone), "forfeit"
     found = {

@@ -164,6 +164,26 @@ def test_rule_page_covers_forfeits(arena, seats, policy):
     assert ends == ({"forfeit"} if policy == "forfeit" else {"normal"})
 
 
+@pytest.mark.parametrize("ask_forced", [False, True])
+@pytest.mark.parametrize("ruleset", ["kalah", "chess"])
+def test_record_page_covers_adjudication(arena, ruleset, ask_forced):
+    agents = [f"{ruleset}-{ask_forced}-{number}".lower() for number in (1, 2)]
+    for agent in agents:
+        arena.register(agent, ROOT / "tests/agents/scorer.py")
+    play = {
+        "resign": {"score": 0.4, "moves": 3},
+        "draw": {"score": 0.1, "moves": 3, "after_plies": 14},
+        "ask_forced": ask_forced,
+        "opening_plies": 2,
+    }
+    options = {"pits": 4, "stones": 4} if ruleset == "kalah" else {}
+    played = arena.tournament("adjudication", ruleset, agents, 40, play=play, options=options)
+    check(played)
+    ended = [it["placement"] for it in played.records if it["termination"] == "adjudication"]
+    wanted = [[1, 1]] if ruleset == "chess" else [[1, 1], [1, 2], [2, 1]]
+    assert sorted(map(list, {tuple(it) for it in ended})) == wanted
+
+
 @pytest.mark.parametrize("ruleset", replay.RULESETS)
 def test_rule_pages_name_options_and_presets(arena, ruleset):
     page = (ROOT / f"services/games/docs/{ruleset}.md").read_text()

@@ -39,7 +39,7 @@ _OBSERVATION_BYTES_MAX = 32 << 10
 _DRAWING_BYTES_MAX = 64 << 10
 
 #: States of a game that a process keeps.
-_KEPT = 512
+_KEPT = 1024
 #: Events for which a state is looked up among the kept ones before it is played from the start.
 _STEPS_BACK = 16
 
@@ -276,14 +276,14 @@ class Rules:
             "state_bytes_max": _STATE_BYTES_MAX,
         }
 
-    def game(self, options, seats):
+    def game(self, options, seats, positions=True):
         changed = {name: value for name, value in options.items() if value != self.specification.get(name)}
         if self.seats[0] != self.seats[1]:
             changed["players"] = seats
         game = self.default if not changed else _load(self.text, self.name, {**self.parameters, **changed})
         if game.num_players() != seats or _check(self.text, game) > self.events_max:
             raise Refused(f"{self.text}: OpenSpiel has no such game for {seats} seats with {options}")
-        return Game(game)
+        return Game(game, positions)
 
     def probe(self, games=2, events=2000):
         """Plays random games, as far as these events reach. Raises `Refused` if OpenSpiel cannot."""
@@ -389,8 +389,9 @@ class Game:
     """The nodes of a game of OpenSpiel. The text of a state is the actions so far, each with the same
     number of digits to the base 64. States are kept by this text, up to a bound."""
 
-    def __init__(self, game):
+    def __init__(self, game, positions=True):
         self.game = game
+        self.positions = positions
         self.text = str(game)
         most = game.num_distinct_actions()
         if _has_chance(game):
@@ -475,18 +476,20 @@ class Game:
             raise Refused(f"{self.text}: the players move simultaneously, which Arena does not support yet")
         if not actions or actions[-1] >= _IDS:
             raise Refused(f"{self.text}: a player has no action, or one that Arena does not support")
-        return {
+        node = {
             "state": text,
             "next": "decision",
             "seat": seat,
             "legal": actions,
             "moves": notations([state.action_to_string(seat, it) for it in actions], actions),
-            "position": {
+        }
+        if self.positions:
+            node["position"] = {
                 "game": self.text,
                 "history": state.history(),
                 "observation": self._observation(state, seat),
-            },
-        }
+            }
+        return node
 
     def _observation(self, state, seat):
         text = _plain(state.observation_string(seat) if self.has_observation else str(state))
@@ -512,7 +515,7 @@ class Answers:
         if kind == "describe":
             return self.description
         if kind == "game":
-            game = self.rules.game(message["options"], message["seats"])
+            game = self.rules.game(message["options"], message["seats"], message.get("positions", True))
             self.games[message["game"]] = game
             return {"type": "initial", "game": message["game"], "node": game.look("")}
         if kind not in ("apply", "look", "draw"):

@@ -206,6 +206,16 @@ impl Rules {
         }
     }
 
+    /// Asks a package that was checked about many states in one message. A difference is its failure.
+    pub(crate) fn ask_together(&self) {
+        if let Self::Package(package) = self
+            && self.failure().is_none()
+        {
+            // The host keeps the failure.
+            let _ = package.host.check_together();
+        }
+    }
+
     /// The first problem of a board of a package, if any.
     pub(crate) fn board_problem(&self) -> Option<String> {
         match self {

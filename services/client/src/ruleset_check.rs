@@ -142,6 +142,7 @@ pub fn check(rules: &Rules, games: u64, bar: &ProgressBar) -> Outcome<Report> {
             format!("chance is true in the description, but {games} had no chance node")
         });
     }
+    rules.ask_together();
     let failed = rules.failure().map(|failure| {
         let step = step_of(failure.cause);
         let problem = problem_of(rules.name(), failure);

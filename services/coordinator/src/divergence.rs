@@ -155,14 +155,20 @@ fn first_fault<'a>(durable: &'a GameRecord, other: &'a GameRecord) -> Option<&'a
         .min_by_key(|fault| fault.ply)
 }
 
-/// The seat of the first fault that only one of the records has.
+/// The seat of the first fault that only one of the records has, or else of the first score that
+/// differs. If only one record ended by adjudication, it is unknown whose score differs.
 fn faulty(durable: &GameRecord, other: &GameRecord) -> Option<usize> {
-    first_fault(durable, other).map(|fault| usize::from(fault.seat))
+    let fault = first_fault(durable, other).map(|fault| fault.seat);
+    let scores = durable.adjudication.iter().zip(&other.adjudication);
+    let differing = scores.filter(|(durable, other)| durable.ply == other.ply);
+    let rescored = || { differing.into_iter() }.find(|(durable, other)| durable != other);
+    let seat = fault.or_else(|| rescored().map(|(durable, _)| durable.seat));
+    seat.map(usize::from)
 }
 
 #[cfg(test)]
 mod tests {
-    use arena_model::engine::Event;
+    use arena_model::engine::{Event, Score, ScoredMove};
 
     use super::*;
 
@@ -182,12 +188,36 @@ mod tests {
                 decisions: Vec::new(),
                 termination: Termination::Normal,
                 faults: Vec::new(),
+                adjudication: Vec::new(),
                 transcript: None,
             },
         );
         let fault = fault.map(|(ply, kind)| SeatFault { ply, seat: 0, kind });
         record.faults.extend(fault);
         record
+    }
+
+    #[test]
+    fn other_score_of_an_adjudication_names_its_seat() {
+        let scored = |last: Option<i64>| {
+            let scores = [Some(5), last].map(|score| score.map(Score::from_thousandths));
+            let moves = (0..).zip(scores);
+            GameRecord {
+                termination: Termination::Adjudication,
+                adjudication: moves
+                    .map(|(ply, score)| ScoredMove {
+                        ply,
+                        seat: ply as u8,
+                        score,
+                    })
+                    .collect(),
+                ..record(&[1, 2], None)
+            }
+        };
+        assert_eq!(faulty(&scored(Some(1)), &scored(Some(2))), Some(1));
+        assert_eq!(faulty(&scored(Some(1)), &scored(None)), Some(1));
+        assert_eq!(faulty(&scored(None), &scored(None)), None);
+        assert_eq!(faulty(&scored(None), &record(&[1, 2, 3], None)), None);
     }
 
     #[test]

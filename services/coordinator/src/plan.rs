@@ -80,6 +80,7 @@ impl Plan {
         let rules = rulesets.find(&spec.ruleset)?;
         let book = spec.play.book.as_ref();
         let (options, seats) = openings::resolve(&rules, &spec.options, spec.seats, book)?;
+        spec.play.check_seats(seats)?;
         let rules_version = rules.version();
         if rules.package().is_some() && spec.records == Records::Hash {
             return Err(Error::Request(format!(

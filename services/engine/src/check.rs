@@ -1,9 +1,9 @@
 //! Checks of a game's events against the rules and against its seed.
 
 use crate::{
+    event::Event,
     game::{Game, Seat},
     luck::Luck,
-    r#match::Event,
     random::{GameKeys, StreamOf, Streams},
     replay::{Described, Outcome, ReplayError, replay},
 };

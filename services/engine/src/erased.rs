@@ -1,11 +1,13 @@
 //! Games and matches without type parameters, for code that handles any ruleset.
 
 use crate::{
+    adjudicate::Adjudication,
     book::{BookProblem, ReadOpening, read_opening},
     check::{CheckError, Checked, check},
+    event::Event,
     fault::FaultKind,
     game::{ActionId, Game, Node},
-    r#match::{Event, Finished, IllegalAction, Match, Setup, Status},
+    r#match::{Finished, IllegalAction, Match, Setup, Status},
     openings::{OpeningBook, OpeningError, OpeningLength, WorkLimit, opening_book},
     random::{GameKeys, Key},
     replay::{Described, Outcome, ReplayError, Step, replay, resolve_steps},
@@ -28,6 +30,10 @@ pub trait AnyGame: Send + Sync {
     }
     /// See [`Match::open`].
     fn open(&self, setup: Setup) -> Result<Box<dyn AnyMatch>, IllegalAction>;
+    /// See [`Game::deferring`].
+    fn deferring(&self) -> Box<dyn AnyGame>;
+    /// See [`Game::find_pending`].
+    fn find_pending(&self) {}
     /// See [`replay()`].
     fn replay(
         &self,
@@ -88,12 +94,18 @@ pub trait AnyMatch: Send {
     fn legal(&self) -> &[ActionId];
     /// See [`Match::events`].
     fn events(&self) -> &[Event];
+    /// See [`Match::resume`].
+    fn resume(&mut self) -> Result<(), IllegalAction>;
+    /// See [`Match::plies`].
+    fn plies(&self) -> u32;
     /// See [`Match::answer`].
     fn answer(&mut self, action: u32) -> Result<(), IllegalAction>;
     /// See [`Match::fault`].
     fn fault(&mut self, kind: FaultKind);
     /// See [`Match::void`].
     fn void(&mut self);
+    /// See [`Match::adjudicate`].
+    fn adjudicate(&mut self, adjudication: Adjudication);
     /// See [`Match::failure`].
     fn failure(&self) -> Option<String>;
     /// See [`Match::finish`].
@@ -117,6 +129,14 @@ impl<G: Game> AnyGame for G {
 
     fn open(&self, setup: Setup) -> Result<Box<dyn AnyMatch>, IllegalAction> {
         Ok(Box::new(Match::open(self.clone(), setup)?))
+    }
+
+    fn deferring(&self) -> Box<dyn AnyGame> {
+        Box::new(Game::deferring(self))
+    }
+
+    fn find_pending(&self) {
+        Game::find_pending(self);
     }
 
     fn replay(
@@ -209,6 +229,14 @@ impl<G: Game> AnyMatch for Match<G> {
         Self::events(self)
     }
 
+    fn resume(&mut self) -> Result<(), IllegalAction> {
+        Self::resume(self)
+    }
+
+    fn plies(&self) -> u32 {
+        Self::plies(self)
+    }
+
     fn answer(&mut self, action: u32) -> Result<(), IllegalAction> {
         Self::answer(self, action)
     }
@@ -219,6 +247,10 @@ impl<G: Game> AnyMatch for Match<G> {
 
     fn void(&mut self) {
         Self::void(self);
+    }
+
+    fn adjudicate(&mut self, adjudication: Adjudication) {
+        Self::adjudicate(self, adjudication);
     }
 
     fn failure(&self) -> Option<String> {

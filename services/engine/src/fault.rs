@@ -70,6 +70,8 @@ pub enum Termination {
     Repetition,
     /// It reached the length limit.
     Cap,
+    /// Both agents agreed about its result, see [`crate::Adjudicator`].
+    Adjudication,
 }
 
 impl Termination {
@@ -92,4 +94,26 @@ impl From<Ending> for Termination {
             Ending::Cap => Self::Cap,
         }
     }
+}
+
+/// The placement after a forfeit. Seats that did not forfeit are ranked in the order of the rules;
+/// seats that forfeited share the last rank. If every seat forfeited, all share the first rank,
+/// which is a draw.
+///
+/// # Panics
+/// If the two slices differ in length.
+#[must_use]
+pub fn forfeit_placement(forfeited: &[bool], placement: &[u8]) -> Vec<u8> {
+    assert_eq!(forfeited.len(), placement.len(), "one value for each seat");
+    let remaining = forfeited.iter().filter(|&&gone| !gone).count() as u8;
+    let seats = || forfeited.iter().zip(placement);
+    seats()
+        .map(|(&gone, &rank)| {
+            if gone {
+                return remaining + 1;
+            }
+            let ahead = seats().filter(|&(&gone, &other)| !gone && other < rank);
+            1 + ahead.count() as u8
+        })
+        .collect()
 }

@@ -5,7 +5,7 @@ use std::{
     hash::Hash,
 };
 
-use crate::{transcript::Transcript, values};
+use crate::{event::Event, transcript::Transcript, values};
 
 /// A place at the board, from 0. Seat 0 moves first unless the ruleset draws the starter.
 pub type Seat = u8;
@@ -134,6 +134,34 @@ pub trait Game: Clone + Send + Sync + 'static {
 
     /// Applies a chance outcome.
     fn apply_outcome(&self, state: &mut Self::State, outcome: OutcomeId);
+
+    /// The same rules, for a thread that plays many games at once: after [`Game::apply_later`],
+    /// positions can be pending until [`Game::find_pending`], so that rules which are not part of this
+    /// program are asked about many positions together.
+    fn deferring(&self) -> Self {
+        self.clone()
+    }
+
+    /// Plays a legal action or applies a chance outcome. The position is perhaps pending afterwards.
+    fn apply_later(&self, state: &mut Self::State, event: Event) {
+        match event.is_action() {
+            true => self.apply(state, event.id()),
+            false => self.apply_outcome(state, event.id()),
+        }
+    }
+
+    /// False if the position is pending. Only then do other methods not know it.
+    fn is_known(&self, _state: &mut Self::State) -> bool {
+        true
+    }
+
+    /// Waits until all pending positions of this value and its clones are known.
+    fn find_pending(&self) {}
+
+    /// Number of games that are best played at once with [`Game::deferring`]. It changes with time.
+    fn games_at_once(&self) -> usize {
+        1
+    }
 
     /// At the end: the 1-based rank of each seat; tied seats share it.
     fn placement(&self, state: &Self::State) -> PerSeat<u8>;

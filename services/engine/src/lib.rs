@@ -11,15 +11,18 @@
 //!   [`check()`] also checks that its chance outcomes follow from its seed.
 //! - [`AnyGame`] and [`AnyMatch`] are the same without the type parameter, for code that handles
 //!   any ruleset.
+//! - [`Adjudicator`] ends games of two seats about which both agents agree.
 //! - [`values`] are the values of positions in whole numbers, and [`luck()`] is the effect of
 //!   chance on each seat.
 //! - [`options`] describes and resolves the options of rulesets and of bots.
 
 #![deny(clippy::float_arithmetic)]
 
+mod adjudicate;
 mod book;
 mod check;
 mod erased;
+mod event;
 mod fault;
 mod game;
 mod luck;
@@ -32,19 +35,23 @@ mod testing;
 mod transcript;
 pub mod values;
 
+pub use adjudicate::{
+    ADJUDICATION_MOVES_MAX, Adjudication, AdjudicationRules, Adjudicator, DrawRule, ResignRule,
+    Score, ScoredMove, Verdict,
+};
 pub use book::{
     BOOK_OPENING_BYTES_MAX, BOOK_PLIES_MAX, BookOpening, BookProblem, ReadOpening, read_opening,
 };
 pub use check::{CheckError, Checked, DiceError, check};
 pub use erased::{AnyGame, AnyMatch};
-pub use fault::{FaultKind, SeatFault, Termination};
+pub use event::Event;
+pub use fault::{FaultKind, SeatFault, Termination, forfeit_placement};
 pub use game::{ActionId, Ending, Game, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError, Seat};
-pub use r#match::{
-    Event, FaultPolicy, Finished, IllegalAction, Match, Opening, Question, Setup, Status,
-    forfeit_placement,
-};
+pub use r#match::{FaultPolicy, Finished, IllegalAction, Match, Opening, Question, Setup, Status};
 pub use openings::{OpeningBook, OpeningError, OpeningLength, WorkLimit, opening_book};
 pub use random::{AgentRng, GameKeys, Key, Stream, StreamOf};
-pub use replay::{Described, Outcome, ReplayError, ReplayProblem, Step, replay, resolve_steps};
+pub use replay::{
+    Choice, Described, Outcome, ReplayError, ReplayProblem, Step, replay, resolve_steps,
+};
 pub use testing::{luck, perft};
 pub use transcript::{StatedGame, Transcript};

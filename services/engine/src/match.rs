@@ -1,7 +1,9 @@
 //! One game in progress, as a state machine that never waits.
 
 use crate::{
-    fault::{FaultKind, SeatFault, Termination},
+    adjudicate::{Adjudication, ScoredMove},
+    event::Event,
+    fault::{FaultKind, SeatFault, Termination, forfeit_placement},
     game::{ActionId, Game, MAX_SEATS, Node, OutcomeId, PerSeat, Seat},
     luck::Luck,
     random::{GameKeys, StreamOf, Streams},
@@ -64,48 +66,6 @@ pub enum FaultPolicy {
     RandomMove,
 }
 
-/// A chance outcome or an action, packed into 16 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Event(u16);
-
-impl Event {
-    /// A chance outcome.
-    #[must_use]
-    pub fn chance(outcome: OutcomeId) -> Self {
-        Self(outcome << 1)
-    }
-
-    /// An action.
-    #[must_use]
-    pub fn action(action: ActionId) -> Self {
-        Self(action << 1 | 1)
-    }
-
-    /// True for an action.
-    #[must_use]
-    pub fn is_action(self) -> bool {
-        self.0 & 1 == 1
-    }
-
-    /// The id of the outcome or action.
-    #[must_use]
-    pub fn id(self) -> u16 {
-        self.0 >> 1
-    }
-
-    /// The bits of the event, as in `arena.v1.GameRecord.events`.
-    #[must_use]
-    pub fn to_bits(self) -> u16 {
-        self.0
-    }
-
-    /// The inverse of [`Event::to_bits`].
-    #[must_use]
-    pub fn from_bits(bits: u16) -> Self {
-        Self(bits)
-    }
-}
-
 /// A question to a seat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Question {
@@ -122,6 +82,8 @@ pub struct Question {
 pub enum Status {
     /// The match waits for [`Match::answer`] or [`Match::fault`].
     Asks(Question),
+    /// The match waits for [`Game::find_pending`], and then for [`Match::resume`].
+    Waits,
     /// The match is over; [`Match::finish`] returns the result.
     Over(Termination),
 }
@@ -158,6 +120,8 @@ pub struct Finished {
     pub termination: Termination,
     /// Faults of agents, in order.
     pub faults: Vec<SeatFault>,
+    /// The evidence of its adjudication; empty if it ended in another way.
+    pub adjudication: Vec<ScoredMove>,
     /// See [`Game::transcript`].
     pub transcript: Option<Transcript>,
 }
@@ -165,7 +129,7 @@ pub struct Finished {
 /// A game in progress.
 ///
 /// Chance, openings, forced actions and actions of forfeited seats are played as soon as they are
-/// due; the match stops only at a question or at the end.
+/// due; the match stops only at a question, at the end, or at a pending position.
 #[derive(Clone, Debug)]
 pub struct Match<G: Game> {
     game: G,
@@ -181,6 +145,7 @@ pub struct Match<G: Game> {
     decisions: PerSeat<u32>,
     forfeited: PerSeat<bool>,
     faults: Vec<SeatFault>,
+    adjudication: Option<Adjudication>,
     luck: Luck,
     streams: Streams,
 }
@@ -203,6 +168,7 @@ impl<G: Game> Match<G> {
             decisions: [0; MAX_SEATS],
             forfeited: [false; MAX_SEATS],
             faults: Vec::new(),
+            adjudication: None,
             luck: Luck::new(),
             streams: Streams::new(),
         };
@@ -267,6 +233,17 @@ impl<G: Game> Match<G> {
         &self.faults
     }
 
+    /// Goes on after [`Game::find_pending`], if the match waits for it.
+    ///
+    /// # Errors
+    /// [`IllegalAction`] at the first illegal action of a given opening.
+    pub fn resume(&mut self) -> Result<(), IllegalAction> {
+        if self.status == Status::Waits {
+            self.advance();
+        }
+        self.illegal.map_or(Ok(()), Err)
+    }
+
     /// Answers the open question, then plays to the next question.
     ///
     /// # Errors
@@ -324,6 +301,13 @@ impl<G: Game> Match<G> {
         self.status = Status::Over(Termination::Void);
     }
 
+    /// Ends a match that asks a question, because its agents agree about its result.
+    pub fn adjudicate(&mut self, adjudication: Adjudication) {
+        self.legal.clear();
+        self.adjudication = Some(adjudication);
+        self.status = Status::Over(Termination::Adjudication);
+    }
+
     /// Returns the result.
     ///
     /// # Panics
@@ -334,8 +318,14 @@ impl<G: Game> Match<G> {
             panic!("finish of a match that is not over");
         };
         let seats = self.game.seats();
+        let adjudication = self
+            .adjudication
+            .filter(|_| termination == Termination::Adjudication);
         let placement = match termination {
             Termination::Void => Vec::new(),
+            Termination::Adjudication => { adjudication.iter() }
+                .flat_map(|adjudication| adjudication.verdict.placement())
+                .collect(),
             Termination::Forfeit => forfeit_placement(
                 &self.forfeited[..seats],
                 &self.game.placement(&self.state)[..seats],
@@ -352,13 +342,19 @@ impl<G: Game> Match<G> {
             decisions: self.decisions[..seats].to_vec(),
             termination,
             faults: self.faults,
+            adjudication: adjudication.map_or_else(Vec::new, |it| it.evidence),
             transcript: self.game.transcript(&self.state),
         }
     }
 
-    /// Plays until a seat has to be asked or the game is over.
+    /// Plays until a seat has to be asked, a position is pending, or the game is over.
     fn advance(&mut self) {
         loop {
+            if !self.game.is_known(&mut self.state) {
+                self.legal.clear();
+                self.status = Status::Waits;
+                return;
+            }
             match self.game.node(&self.state) {
                 Node::Chance(owner) => self.draw(owner),
                 Node::Over(ending) => {
@@ -392,8 +388,9 @@ impl<G: Game> Match<G> {
         if self.setup.luck && self.game.has_luck() {
             self.luck.add(&self.game, &self.state, outcome);
         }
-        self.game.apply_outcome(&mut self.state, outcome);
-        self.events.push(Event::chance(outcome));
+        let event = Event::chance(outcome);
+        self.game.apply_later(&mut self.state, event);
+        self.events.push(event);
     }
 
     /// Plays a decision without asking. Returns false if the seat has to be asked.
@@ -455,31 +452,10 @@ impl<G: Game> Match<G> {
     }
 
     fn play(&mut self, seat: Seat, action: ActionId) {
-        self.game.apply(&mut self.state, action);
-        self.events.push(Event::action(action));
+        let event = Event::action(action);
+        self.game.apply_later(&mut self.state, event);
+        self.events.push(event);
         self.plies += 1;
         self.decisions[usize::from(seat)] += 1;
     }
-}
-
-/// The placement after a forfeit. Seats that did not forfeit are ranked in the order of the rules;
-/// seats that forfeited share the last rank. If every seat forfeited, all share the first rank,
-/// which is a draw.
-///
-/// # Panics
-/// If the two slices differ in length.
-#[must_use]
-pub fn forfeit_placement(forfeited: &[bool], placement: &[u8]) -> Vec<u8> {
-    assert_eq!(forfeited.len(), placement.len(), "one value for each seat");
-    let remaining = forfeited.iter().filter(|&&gone| !gone).count() as u8;
-    let seats = || forfeited.iter().zip(placement);
-    seats()
-        .map(|(&gone, &rank)| {
-            if gone {
-                return remaining + 1;
-            }
-            let ahead = seats().filter(|&(&gone, &other)| !gone && other < rank);
-            1 + ahead.count() as u8
-        })
-        .collect()
 }

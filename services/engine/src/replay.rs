@@ -1,9 +1,37 @@
 //! Replays of finished games from their events alone.
 
 use crate::{
+    event::Event,
     game::{ActionId, Ending, Game, Node, Seat},
-    r#match::Event,
 };
+
+/// How many actions were legal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// Not known without the rules, or the event is no action.
+    #[default]
+    Unknown,
+    /// At least two.
+    Several,
+    /// One, which is no pass.
+    One,
+    /// Only a pass.
+    Pass,
+}
+
+impl Choice {
+    /// True if agents are asked; none if that is unknown. [`crate::Setup::ask_forced`] is
+    /// `ask_forced`.
+    #[must_use]
+    pub fn is_asked(self, ask_forced: bool) -> Option<bool> {
+        match self {
+            Self::Unknown => None,
+            Self::Several => Some(true),
+            Self::One => Some(ask_forced),
+            Self::Pass => Some(false),
+        }
+    }
+}
 
 /// One event of a game, with its notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +42,8 @@ pub struct Described<'a> {
     pub seat: Option<Seat>,
     /// Notation.
     pub name: &'a str,
+    /// The alternatives of an action.
+    pub choice: Choice,
 }
 
 /// Result of a replay.
@@ -149,6 +179,7 @@ pub fn replay<G: Game>(
         let fail = |problem| Err(ReplayError { index, problem });
         name.clear();
         let id = event.id();
+        let mut choice = Choice::Unknown;
         let seat = match (game.node(&state), event.is_action()) {
             (Node::Over(_), _) => return fail(over(game, &state)),
             (Node::Chance(_), true) => return fail(ReplayProblem::NoOutcome),
@@ -167,13 +198,24 @@ pub fn replay<G: Game>(
                     return fail(ReplayProblem::Illegal(id));
                 }
                 game.write_action(&state, id, &mut name);
+                choice = match legal[..] {
+                    [only] if Some(only) == game.pass() => Choice::Pass,
+                    [_] => Choice::One,
+                    _ => Choice::Several,
+                };
                 plies += 1;
                 decisions[usize::from(seat)] += 1;
                 Some(seat)
             }
         };
         let name = &name;
-        visit(&state, Described { event, seat, name });
+        let described = Described {
+            event,
+            seat,
+            name,
+            choice,
+        };
+        visit(&state, described);
         match event.is_action() {
             true => game.apply(&mut state, id),
             false => game.apply_outcome(&mut state, id),

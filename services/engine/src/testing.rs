@@ -1,9 +1,9 @@
 //! Functions for tests and measurements.
 
 use crate::{
+    event::Event,
     game::{Game, MAX_SEATS, Node},
     luck::Luck,
-    r#match::Event,
     random::{AgentRng, GameKeys, Key, StreamOf},
     replay::{ReplayError, replay},
 };

@@ -8,11 +8,12 @@
 use crate::{
     check::{CheckError, Checked},
     erased::{AnyGame, AnyMatch},
+    event::Event,
     game::{Ending, Seat},
-    r#match::{Event, IllegalAction, Setup},
+    r#match::{IllegalAction, Setup},
     openings::{OpeningBook, OpeningError, OpeningLength, WorkLimit},
     random::{GameKeys, Key},
-    replay::{Described, Outcome, ReplayError, ReplayProblem, Step},
+    replay::{Choice, Described, Outcome, ReplayError, ReplayProblem, Step},
 };
 
 /// What the rules say of a game, as its record states it.
@@ -81,6 +82,10 @@ impl AnyGame for StatedGame {
         Err(IllegalAction { action: 0, seat: 0 })
     }
 
+    fn deferring(&self) -> Box<dyn AnyGame> {
+        Box::new(self.clone())
+    }
+
     fn replay(
         &self,
         events: &[Event],
@@ -109,7 +114,12 @@ impl AnyGame for StatedGame {
                     }
                 }
             }
-            visit(Described { event, seat, name });
+            visit(Described {
+                event,
+                seat,
+                name,
+                choice: Choice::Unknown,
+            });
         }
         let mut placement = transcript.placement;
         placement.resize(self.seats, 1);

@@ -8,7 +8,7 @@ use std::{
 };
 
 use arena_engine::{
-    ActionId, AnyGame, Game, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError, Transcript,
+    ActionId, AnyGame, Event, Game, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError, Transcript,
     options::{OptionError, Options},
 };
 
@@ -215,6 +215,9 @@ macro_rules! rules {
             fn decode(&self, bytes: &[u8]) -> Result<AddedState, PositionError>;
             fn with_start(&self, text: &str) -> Result<(AddedGame, String), String>;
             fn load(&self, bytes: &[u8]) -> Result<AddedState, PositionError>;
+            fn deferring(&self) -> AddedGame;
+            fn is_known(&self, state: &mut AddedState) -> bool;
+            fn find_pending(&self);
         }
 
         impl<G: Game> Rules for G {
@@ -255,6 +258,18 @@ macro_rules! rules {
             fn with_start(&self, text: &str) -> Result<(AddedGame, String), String> {
                 let (game, text) = Game::with_start(self, text)?;
                 Ok((AddedGame::of(game), text))
+            }
+
+            fn deferring(&self) -> AddedGame {
+                AddedGame::of(Game::deferring(self))
+            }
+
+            fn is_known(&self, state: &mut AddedState) -> bool {
+                Game::is_known(self, state.get_mut())
+            }
+
+            fn find_pending(&self) {
+                Game::find_pending(self);
             }
         }
 
@@ -298,6 +313,18 @@ macro_rules! rules {
             fn with_start(&self, text: &str) -> Result<(Self, String), String> {
                 self.0.with_start(text)
             }
+
+            fn deferring(&self) -> Self {
+                self.0.deferring()
+            }
+
+            fn is_known(&self, state: &mut AddedState) -> bool {
+                self.0.is_known(state)
+            }
+
+            fn find_pending(&self) {
+                self.0.find_pending();
+            }
         }
     };
 }
@@ -309,6 +336,7 @@ rules! {
     fn has_chance() -> bool;
     fn draws_only_starter() -> bool;
     fn has_luck() -> bool;
+    fn games_at_once() -> usize;
     fn pass() -> Option<ActionId>;
     fn start_option() -> Option<&'static str>;
     state fn node() -> Node;
@@ -327,6 +355,7 @@ rules! {
     state fn transcript() -> Option<Transcript>;
     change fn apply(action: ActionId);
     change fn apply_outcome(outcome: OutcomeId);
+    change fn apply_later(event: Event);
 }
 
 #[cfg(test)]

@@ -1,14 +1,15 @@
 //! The record of a finished game: packed, and as a line of JSON, which is its public form. The
 //! line is a contract; see `arena export`.
 
+mod adjudication;
 mod agent;
 mod read;
 mod verify;
 mod write;
 
 use arena_engine::{
-    AnyGame, Event, Finished, Opening, ReplayError, ReplayProblem, SeatFault, Setup, Termination,
-    Transcript, options::Options,
+    AnyGame, Event, Finished, Opening, ReplayError, ReplayProblem, ScoredMove, SeatFault, Setup,
+    Termination, Transcript, options::Options,
 };
 
 use crate::{
@@ -55,6 +56,9 @@ pub struct GameRecord {
     pub termination: Termination,
     /// Faults of agents, in order.
     pub faults: Vec<SeatFault>,
+    /// The scores that both agents reported with their last moves, if it ended by adjudication; else
+    /// empty.
+    pub adjudication: Vec<ScoredMove>,
     /// SHA-256 of the record's line without its hash.
     pub hash: [u8; 32],
     /// The value of [`GameRecord::course`], if events are not stored; else 0.
@@ -88,6 +92,7 @@ impl GameRecord {
             decisions: if void { vec![0; count] } else { game.decisions },
             termination: game.termination,
             faults: if void { Vec::new() } else { game.faults },
+            adjudication: game.adjudication,
             hash: [0; 32],
             course: 0,
             beginning: Beginning::default(),
@@ -282,6 +287,7 @@ mod tests {
             decisions: vec![2, 1],
             termination: Termination::Normal,
             faults: Vec::new(),
+            adjudication: Vec::new(),
             transcript: None,
         };
         let standard = GameRecord::new(0, 0, BlockSeed(1), vec![0, 1], finished);

@@ -1,5 +1,6 @@
 //! A tournament as its user writes it: TOML, unknown keys refused.
 
+mod adjudicate;
 mod book;
 mod clock;
 mod play;
@@ -12,6 +13,9 @@ use arena_engine::options::{Options, Value, nearest};
 use serde::{Deserialize, Deserializer, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
+pub(crate) use self::adjudicate::score as score_number;
+pub use self::adjudicate::{ADJUDICATION_VERSION, Draw, Resign, score_of};
+use self::adjudicate::{DRAW_KEYS, RESIGN_KEYS};
 pub use self::book::{
     BOOK_BYTES_MAX, BOOK_OPENINGS_MAX, BOOK_SEPARATOR_BYTES, Book, BookOrder, fits as book_fits,
 };
@@ -259,6 +263,12 @@ impl Spec {
         check_keys(&table, KEYS, "")?;
         if let Some(toml::Value::Table(play)) = table.get("play") {
             check_keys(play, PLAY_KEYS, " in [play]")?;
+            let rules = [("resign", RESIGN_KEYS), ("draw", DRAW_KEYS)];
+            for (key, keys) in rules {
+                if let Some(toml::Value::Table(rule)) = play.get(key) {
+                    check_keys(rule, keys, &format!(" in {key} of [play]"))?;
+                }
+            }
         }
         if let Some(toml::Value::Array(variants)) = table.get("agent") {
             for variant in variants.iter().filter_map(toml::Value::as_table) {

@@ -135,6 +135,7 @@ mod tests {
             decisions: vec![5, 5],
             termination: Termination::Normal,
             faults: Vec::new(),
+            adjudication: Vec::new(),
             hash: [0; 32],
             course: 0,
             beginning: arena_model::Beginning::default(),

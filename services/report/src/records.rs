@@ -98,7 +98,7 @@ impl TournamentRecords {
         if self.hash_only {
             return Ok(());
         }
-        let checked = record.check(&*self.game);
+        let checked = self.header.check(record, &*self.game);
         checked.map_err(|error| ReportError::differs(format!("{}: {error}", self.name(record))))
     }
 

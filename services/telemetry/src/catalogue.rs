@@ -126,7 +126,7 @@ metrics! {
     AGENT_GAMES = counter("arena_agent_games_total", &["agent", "ruleset", "result"],
         "Durable games of an agent by result: win (sole first), draw (shared first), loss, void");
     GAMES = counter("arena_games_total", &["ruleset", "termination"],
-        "Durable games by how they ended: normal, forfeit, void, deadlock, repetition, cap");
+        "Durable games by how they ended: normal, forfeit, void, deadlock, repetition, cap, adjudication");
     GAME_PLIES = histogram("arena_game_plies", &["ruleset"], PLY_BUCKETS,
         "Plies of a durable game");
     FAULTS = counter("arena_faults_total", &["agent", "kind"],

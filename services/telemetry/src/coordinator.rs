@@ -14,7 +14,15 @@ use crate::{
     tournaments::TournamentGauges,
 };
 
-const TERMINATIONS: &[&str] = &["normal", "forfeit", "void", "deadlock", "repetition", "cap"];
+const TERMINATIONS: &[&str] = &[
+    "normal",
+    "forfeit",
+    "void",
+    "deadlock",
+    "repetition",
+    "cap",
+    "adjudication",
+];
 const FAULTS: &[&str] = &[
     "illegal_move",
     "timeout",

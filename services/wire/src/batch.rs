@@ -67,7 +67,7 @@ impl Questions {
 }
 
 /// The answer to one decision, as far as the asking side needs it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Answer {
     /// Slot of the decision.
     pub slot: u32,
@@ -75,6 +75,8 @@ pub struct Answer {
     pub move_id: u32,
     /// The agent's thinking time, if it states one.
     pub thinking_us: Option<u64>,
+    /// The score that it reports, if any.
+    pub score: Option<f64>,
 }
 
 /// A `ChooseMovesResponse`.
@@ -123,6 +125,7 @@ fn choice(bytes: &[u8]) -> Result<Answer, FieldError> {
             (3, value) => {
                 let info = v1::SearchInfo::decode(value.bytes()?)?;
                 answer.thinking_us = info.thinking_us.or(answer.thinking_us);
+                answer.score = info.score.or(answer.score);
             }
             _ => {}
         }
@@ -221,9 +224,15 @@ mod tests {
             assert!(answers.last);
             assert_eq!(answers.choices.len(), message.choices.len());
             for (answer, choice) in answers.choices.iter().zip(&message.choices) {
-                let own = choice.info.as_ref().and_then(|info| info.thinking_us);
-                let wanted = (choice.slot, choice.move_id, own);
-                assert_eq!((answer.slot, answer.move_id, answer.thinking_us), wanted);
+                let info = choice.info.clone().unwrap_or_default();
+                let wanted = (choice.slot, choice.move_id, info.thinking_us, info.score);
+                let found = (
+                    answer.slot,
+                    answer.move_id,
+                    answer.thinking_us,
+                    answer.score,
+                );
+                assert_eq!(found, wanted);
             }
         }
     }

@@ -5,7 +5,8 @@ use std::{str::FromStr, time::Duration};
 use arena_model::{
     Beginning, BlockSeed, GameRecord, Package,
     engine::{
-        Event, FaultKind, FaultPolicy, GameKeys, Opening, SeatFault, Setup, Termination,
+        ADJUDICATION_MOVES_MAX, AdjudicationRules, DrawRule, Event, FaultKind, FaultPolicy,
+        GameKeys, Opening, ResignRule, Score, ScoredMove, SeatFault, Setup, Termination,
         Transcript,
         options::{Kind, OptionError, Options, Spec, Value, coerce},
     },
@@ -197,6 +198,15 @@ impl From<&Play> for v1::PlaySettings {
             timing_margin_us: micros(play.timing_margin.unwrap_or(TIMING_MARGIN)),
             scale_clocks: play.scale_clocks,
             replicas: play.replicas.unwrap_or_default(),
+            resign: play.resign.map(|rule| v1::ResignRule {
+                score_thousandths: rule.score.thousandths(),
+                moves: rule.moves,
+            }),
+            draw: play.draw.map(|rule| v1::DrawRule {
+                score_thousandths: rule.score.thousandths(),
+                moves: rule.moves,
+                after_plies: rule.after_plies,
+            }),
         }
     }
 }
@@ -217,6 +227,8 @@ impl From<&GamePlay> for v1::PlaySettings {
             nodes: play.nodes,
             timing_margin: play.timing_margin,
             scale_clocks: play.scale_clocks,
+            resign: play.resign,
+            draw: play.draw,
             ..Play::default()
         })
     }
@@ -232,6 +244,22 @@ pub fn match_setup(play: &v1::PlaySettings, keys: GameKeys, opening: Opening) ->
         },
         ask_forced: play.ask_forced,
         ..Setup::new(keys, opening)
+    }
+}
+
+/// When the games of a tournament end by adjudication.
+#[must_use]
+pub fn adjudication_rules(play: &v1::PlaySettings) -> AdjudicationRules {
+    AdjudicationRules {
+        resign: play.resign.map(|rule| ResignRule {
+            score: Score::from_thousandths(rule.score_thousandths),
+            moves: rule.moves,
+        }),
+        draw: play.draw.map(|rule| DrawRule {
+            score: Score::from_thousandths(rule.score_thousandths),
+            moves: rule.moves,
+            after_plies: rule.after_plies,
+        }),
     }
 }
 
@@ -279,6 +307,7 @@ impl From<Termination> for v1::Termination {
             Termination::Deadlock => Self::Deadlock,
             Termination::Repetition => Self::Repetition,
             Termination::Cap => Self::Cap,
+            Termination::Adjudication => Self::Adjudication,
         }
     }
 }
@@ -287,6 +316,9 @@ fn termination(value: v1::Termination) -> Option<Termination> {
     let mut known = Termination::ALL.iter().copied();
     known.find(|&known| v1::Termination::from(known) == value)
 }
+
+/// Maximum number of scored moves of a record.
+const EVIDENCE_MAX: usize = 2 * (ADJUDICATION_MOVES_MAX as usize + 1);
 
 /// Maximum bytes of a start position.
 const START_BYTES_MAX: usize = 1024;
@@ -320,6 +352,15 @@ impl From<&GameRecord> for v1::GameRecord {
                     ply: fault.ply,
                     seat: fault.seat.into(),
                     kind: v1::FaultKind::from(fault.kind).into(),
+                })
+                .collect(),
+            adjudication: record
+                .adjudication
+                .iter()
+                .map(|scored| v1::ScoredMove {
+                    ply: scored.ply,
+                    seat: scored.seat.into(),
+                    score_thousandths: scored.score.map(Score::thousandths),
                 })
                 .collect(),
             hash: match record.hash == NO_HASH {
@@ -372,6 +413,21 @@ impl TryFrom<&v1::GameRecord> for GameRecord {
             let problem = "a fault has an unknown seat or an unknown kind";
             return wrong(MESSAGE, problem);
         };
+        let scored = |scored: &v1::ScoredMove| {
+            let seat = u8::try_from(scored.seat).ok();
+            Some(ScoredMove {
+                ply: scored.ply,
+                seat: seat.filter(|&seat| usize::from(seat) < seats.len())?,
+                score: scored.score_thousandths.map(Score::from_thousandths),
+            })
+        };
+        let adjudication = message.adjudication.iter().map(scored);
+        let Some(adjudication) = adjudication.collect() else {
+            return wrong(MESSAGE, "a score has an unknown seat");
+        };
+        if message.adjudication.len() > EVIDENCE_MAX {
+            return wrong(MESSAGE, "there is too much evidence of an adjudication");
+        }
         if message.start.len() > START_BYTES_MAX {
             return wrong(MESSAGE, "the start position is too long");
         }
@@ -399,6 +455,7 @@ impl TryFrom<&v1::GameRecord> for GameRecord {
             decisions: message.decisions.clone(),
             termination,
             faults,
+            adjudication,
             hash,
             course: message.course,
             beginning: Beginning::new(message.beginning.iter().copied()),

@@ -71,7 +71,7 @@ impl TryFrom<&v1::Transcript> for Transcript {
             v1::Termination::Deadlock => Some(Ending::Deadlock),
             v1::Termination::Repetition => Some(Ending::Repetition),
             v1::Termination::Cap => Some(Ending::Cap),
-            v1::Termination::Forfeit | v1::Termination::Void => {
+            v1::Termination::Forfeit | v1::Termination::Void | v1::Termination::Adjudication => {
                 return wrong(MESSAGE, "no ending by the rules");
             }
         };

@@ -22,7 +22,8 @@ pub(crate) use codec::unreadable as is_garbled;
 
 use std::any::Any;
 
-use arena_engine::FaultKind;
+use arena_engine::{ActionId, FaultKind, Score};
+use arena_model::spec::score_of;
 use arena_wire::v1;
 
 use crate::clock::Spent;
@@ -55,11 +56,32 @@ impl FaultReport {
     }
 }
 
+/// The move that an agent chose, and the score that it reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Chosen {
+    pub(crate) move_id: u32,
+    pub(crate) score: Option<Score>,
+}
+
+impl Chosen {
+    pub(crate) fn new(move_id: u32, score: Option<f64>) -> Self {
+        let score = score.and_then(score_of);
+        Self { move_id, score }
+    }
+}
+
+/// The move of a built-in bot, which reports no score.
+impl From<ActionId> for Chosen {
+    fn from(action: ActionId) -> Self {
+        Self::new(action.into(), None)
+    }
+}
+
 /// The final result of a question.
 #[derive(Clone, Debug)]
 pub(crate) enum DecisionResult {
     /// A move, and its time.
-    Move(u32, Spent),
+    Move(Chosen, Spent),
     /// A fault of the agent, and its time.
     Fault(FaultReport, Spent),
     /// The agent does not start or cannot be reached from this worker. Whether the agent or the host
@@ -76,7 +98,7 @@ pub(crate) type Answer = (Token, DecisionResult);
 #[derive(Debug)]
 pub(crate) enum Event {
     /// Moves of a batch.
-    Moves(Vec<(Token, u32)>),
+    Moves(Vec<(Token, Chosen)>),
     /// Unanswered questions of a batch.
     Unanswered(Vec<Token>),
     /// Results of questions asked alone, or to a built-in agent.

@@ -2,7 +2,9 @@
 
 use std::{collections::hash_map::RandomState, hash::BuildHasher, sync::Arc};
 
-use arena_engine::{ActionId, AnyGame, AnyMatch, IllegalAction, Opening, Setup, options::Options};
+use arena_engine::{
+    ActionId, Adjudicator, AnyGame, AnyMatch, IllegalAction, Opening, Setup, options::Options,
+};
 use arena_games::{AddedGame, GamesError, Visitor};
 use arena_model::{
     BlockSeed, GameRecord, RecordHeader,
@@ -10,7 +12,7 @@ use arena_model::{
 };
 use arena_telemetry::WorkerMetrics;
 use arena_wire::{
-    convert::{match_setup, options_from_wire, record_setup},
+    convert::{adjudication_rules, match_setup, options_from_wire, record_setup},
     v1::{self, agent_setup::Source},
 };
 
@@ -154,11 +156,12 @@ impl TournamentContext {
         &self.time_control
     }
 
+    /// Visits the rules, for bots of this program.
     pub(crate) fn visit<V: Visitor>(&self, visitor: V) -> Result<V::Out, GamesError> {
         let (ruleset, version) = (&self.setup.ruleset, self.setup.rules_version);
         let seats = self.game.seats();
         if let Some((game, _)) = &self.package {
-            return Ok(visitor.visit(AddedGame::of(game.clone())));
+            return Ok(visitor.visit(AddedGame::of(game.without_positions())));
         }
         arena_games::visit_version(ruleset, version, &self.options, seats, visitor)
     }
@@ -198,14 +201,15 @@ impl TournamentContext {
         &self.latencies
     }
 
-    /// Starts a game.
+    /// Starts a game of these rules, which are those of the tournament.
     pub(crate) fn open(
         &self,
+        rules: &dyn AnyGame,
         game: &v1::GameAssignment,
     ) -> Result<Box<dyn AnyMatch>, IllegalAction> {
         match &*game.start {
-            "" => self.game.open(self.setup(game)),
-            start => match self.game.with_start(start) {
+            "" => rules.open(self.setup(game)),
+            start => match rules.with_start(start) {
                 Ok(own) => own.open(self.setup(game)),
                 Err(problem) => {
                     tracing::error!(game = game.index, problem, "invalid start position");
@@ -214,6 +218,12 @@ impl TournamentContext {
                 }
             },
         }
+    }
+
+    /// What follows the scores of a game; none if no game ends by adjudication.
+    pub(crate) fn adjudicator(&self) -> Option<Adjudicator> {
+        let rules = adjudication_rules(&self.play);
+        (!rules.is_off() && self.game.seats() == 2).then(|| Adjudicator::new(rules))
     }
 
     /// Fails if a game names agents that do not exist.

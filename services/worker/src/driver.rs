@@ -6,6 +6,7 @@
 //! channel. Questions that arise while answers are handled are sent together afterwards.
 
 mod active;
+mod adjudicate;
 mod agents;
 mod drivers;
 mod events;
@@ -26,7 +27,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use arena_engine::FaultKind;
+use arena_engine::{FaultKind, Status};
 use arena_telemetry::WorkerMetrics;
 use arena_wire::{ATTEMPTS_MAX, v1};
 use tokio::{
@@ -35,7 +36,7 @@ use tokio::{
 };
 
 use crate::{
-    agent::{DecisionResult, Event, FaultReport, Token},
+    agent::{Chosen, DecisionResult, Event, FaultReport, Token},
     clock::Spent,
     environment::Environment,
     native::Pool,
@@ -106,6 +107,8 @@ struct Driver {
     commands: UnboundedReceiver<Command>,
     updates: UnboundedSender<Update>,
     over: Vec<Over>,
+    /// Games that wait for their rules.
+    waiting: Vec<Token>,
     /// The leases of its games at the last look.
     looked: Vec<Arc<LeasedGames>>,
     /// True if its thread uses only the worker's own cores.
@@ -134,6 +137,7 @@ impl Driver {
             commands,
             updates,
             over: Vec::new(),
+            waiting: Vec::new(),
             looked: Vec::new(),
             is_confined: false,
         }
@@ -202,20 +206,28 @@ impl Driver {
             false => self.games.untried(),
         };
         let untried_max = self.shared.capacity.div_ceil(2 * self.shared.drivers());
-        while !self.shared.held.load(Ordering::Relaxed)
-            && self.shared.in_flight() < self.shared.capacity
-        {
-            let has_place = untried < untried_max;
-            let Some(waiting) = self.take(has_place) else {
+        loop {
+            while !self.shared.held.load(Ordering::Relaxed)
+                && self.shared.in_flight() < self.shared.capacity
+            {
+                let has_place = untried < untried_max;
+                let Some(waiting) = self.take(has_place) else {
+                    break;
+                };
+                let number = waiting.lease.tournament.number;
+                let Some(agents) = self.tournaments.get(&number).cloned() else {
+                    self.settle(waiting.lease.number, 1, Vec::new());
+                    continue;
+                };
+                untried += usize::from(agents.is_untried(&waiting.game));
+                self.begin(agents, waiting);
+            }
+            if self.waiting.is_empty() {
                 break;
-            };
-            let number = waiting.lease.tournament.number;
-            let Some(agents) = self.tournaments.get(&number).cloned() else {
-                self.settle(waiting.lease.number, 1, Vec::new());
-                continue;
-            };
-            untried += usize::from(agents.is_untried(&waiting.game));
-            self.begin(agents, waiting);
+            }
+            self.ask_rules();
+            // Games that ended have made room for others.
+            shared.waiting().unblock(self.index);
         }
         self.add_drivers();
         self.flush();
@@ -344,15 +356,43 @@ impl Driver {
         }
         drop(queues);
         let runner = tournament.shared().runner();
-        lease.add_pooled(runner.start(&self.pool, &self.sender, &lease.job, &games));
+        lease.add_pooled(runner.start(&self.pool, &self.sender, &lease.job, games));
     }
 
     /// Asks the question of a game, or finishes it.
     fn go_on(&mut self, token: Token) {
-        if let Some(active) = self.games.get_mut(token)
-            && !active.ask(token)
-        {
-            self.end(token);
+        if let Some(active) = self.games.get_mut(token) {
+            let status = active.ask(token);
+            self.follow(token, status);
+        }
+    }
+
+    /// Finishes a game that is over, and notes one that waits for its rules.
+    fn follow(&mut self, token: Token, status: Status) {
+        match status {
+            Status::Asks(_) => {}
+            Status::Waits => self.waiting.push(token),
+            Status::Over(_) => self.end(token),
+        }
+    }
+
+    /// Asks the rules of all games that wait for them, until each has a question or is over.
+    fn ask_rules(&mut self) {
+        while !self.waiting.is_empty() {
+            for tournament in self.tournaments.values() {
+                tournament.rules().find_pending();
+            }
+            for token in std::mem::take(&mut self.waiting) {
+                let resumed = self.games.get_mut(token).map(|it| it.game.resume());
+                match resumed {
+                    None => {}
+                    Some(Ok(())) => self.go_on(token),
+                    Some(Err(error)) => self.remove(token, |_, active| {
+                        let why = format!("its opening: {error}");
+                        void_report(active.assignment.index, why)
+                    }),
+                }
+            }
         }
     }
 

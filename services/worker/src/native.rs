@@ -1,6 +1,7 @@
 //! The papers' agents on threads of the worker.
 
 mod client;
+mod games;
 mod pool;
 mod runner;
 mod seated;

@@ -113,6 +113,7 @@ pub(crate) fn given_up(context: &TournamentContext, game: &v1::GameAssignment) -
         decisions: Vec::new(),
         termination: Termination::Void,
         faults: Vec::new(),
+        adjudication: Vec::new(),
         transcript: None,
     };
     v1::GameReport {

@@ -12,11 +12,18 @@ mod host;
 mod known;
 mod messages;
 mod output;
+mod pending;
 mod process;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
+use std::{
+    fmt,
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use arena_engine::options::Options;
+use serde_json::json;
 
 pub(crate) use board::without;
 pub use game::PackageGame;
@@ -26,7 +33,7 @@ pub(crate) use process::RawPipes;
 use messages::{Answer, Ask};
 
 /// A game of a package with its options, as its processes know it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct GameLine {
     /// Its number among all of this program.
     pub(crate) number: u32,
@@ -34,10 +41,39 @@ pub(crate) struct GameLine {
     pub(crate) line: String,
 }
 
+impl GameLine {
+    /// `positions`: true if agents see them.
+    fn new(seats: usize, options: &Options, positions: bool) -> Self {
+        static GAMES: AtomicU32 = AtomicU32::new(0);
+        let number = GAMES.fetch_add(1, Ordering::Relaxed);
+        let mut line = json!({"type": "game", "game": number, "seats": seats, "options": options});
+        if !positions {
+            line["positions"] = false.into();
+        }
+        Self {
+            number,
+            line: format!("{line}\n"),
+        }
+    }
+}
+
 /// What answers for the rules.
 pub(crate) trait RulesService: Send + Sync {
     /// Waits for the answer.
     fn ask(&self, game: &GameLine, ask: &Ask<'_>) -> Result<Answer, RulesFailure>;
+    /// Waits for the nodes after these events of these states, in their order.
+    fn apply_all(
+        &self,
+        game: &GameLine,
+        events: &[(&str, u16)],
+    ) -> Vec<Result<Answer, RulesFailure>> {
+        let ask = |&(state, event)| self.ask(game, &Ask::Apply { state, event });
+        events.iter().map(ask).collect()
+    }
+    /// Number of events that may be asked together.
+    fn together(&self) -> usize {
+        1
+    }
     /// The first failure of the package, if any.
     fn failure(&self) -> Option<RulesFailure>;
     /// An answer that the protocol does not allow. Returns the failure from now on.

@@ -28,6 +28,18 @@ pub fn explain(
     let agent = |seat: usize| setup.agents.get(usize::from(stored.seats[seat]));
     let place = (0..stored.events.len().max(again.events.len()))
         .find(|&place| stored.events.get(place) != again.events.get(place));
+    // Of two games with the same moves, only one may have ended by adjudication.
+    let is_adjudicated = |record: &GameRecord| {
+        !record.adjudication.is_empty() && place.is_none_or(|place| place == record.events.len())
+    };
+    let adjudicated = [stored, again].into_iter().find(|it| is_adjudicated(it));
+    if let (Some(adjudicated), true) = (adjudicated, stored.adjudication != again.adjudication) {
+        return format!(
+            "the moves are the same up to ply {}, but the agents report other scores, by which a \
+             game ends by adjudication",
+            adjudicated.plies
+        );
+    }
     let Some(place) = place else {
         if (stored.termination, &stored.faults) == (again.termination, &again.faults) {
             return "the game is the same, but the record's hash is not: its options, agents or \

@@ -2,17 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use arena_model::{SandboxLevel, Tournament, rules::RULES_PROTOCOL};
+use arena_model::{SandboxLevel, Tournament, rules::RULES_PROTOCOL, spec::ADJUDICATION_VERSION};
 use arena_wire::v1;
 
 use super::{Core, entry::TournamentEntry};
 
 /// True if a worker that names these rulesets plays the games of this tournament.
 pub(super) fn plays_tournament(rulesets: &BTreeMap<String, u32>, tournament: &Tournament) -> bool {
+    if !tournament.play.adjudication().is_off() && !adjudicates(rulesets) {
+        return false;
+    }
     match tournament.rules_digest {
         Some(_) => rulesets.get("@package") == Some(&RULES_PROTOCOL),
         None => plays(rulesets, &tournament.ruleset, tournament.rules_version),
     }
+}
+
+/// True if a worker that names these rulesets ends games by adjudication.
+fn adjudicates(rulesets: &BTreeMap<String, u32>) -> bool {
+    rulesets.get("@adjudication") == Some(&ADJUDICATION_VERSION)
 }
 
 /// True if a worker that names these rulesets plays this one.
@@ -44,6 +52,15 @@ impl Core {
             .filter(|worker| plays_tournament(&worker.request.rulesets, tournament))
             .peekable();
         if able.peek().is_none() {
+            let mut workers = self.workers.values();
+            let is_old = workers.all(|worker| !adjudicates(&worker.request.rulesets));
+            if !tournament.play.adjudication().is_off() && is_old {
+                return Some(
+                    "its games wait: no connected worker knows the options resign and draw; start a \
+                     newer one"
+                        .to_owned(),
+                );
+            }
             if tournament.rules_digest.is_some() {
                 return Some(format!(
                     "its games wait: no connected worker plays rulesets that are packages, such as \

@@ -444,6 +444,7 @@ pub(super) fn record(game: &v1::GameAssignment, winner: usize) -> GameRecord {
         decisions: vec![15; seats],
         termination: Termination::Normal,
         faults: Vec::new(),
+        adjudication: Vec::new(),
         hash: [0; 32],
         course: 0,
         beginning: arena_model::Beginning::default(),

@@ -158,6 +158,22 @@ async fn worker_without_ruleset_gets_no_games() {
     assert_eq!(worker.try_lease(0).await.expect("answered"), None);
 }
 
+#[tokio::test]
+async fn worker_that_does_not_adjudicate_gets_no_such_games() {
+    let mut arena = Fixture::new().await;
+    let rules = "\n[play]\nresign = { score = 600, moves = 3 }\n";
+    let id = arena.start(&format!("{SPEC}{rules}")).await.tournament_id;
+    // The workers of these tests do not name `@adjudication`.
+    let mut worker = arena.join("one").await;
+    assert_eq!(worker.try_lease(0).await.expect("answered"), None);
+    let notes = arena.standings(&id).await.notes;
+    let expected = "no connected worker knows the options resign and draw";
+    assert!(
+        notes.iter().any(|note| note.contains(expected)),
+        "{notes:?}"
+    );
+}
+
 /// A release before openings would begin every game from the start.
 #[tokio::test]
 async fn other_releases_may_not_join() {

@@ -369,9 +369,18 @@ fn fault_and_end_names_match_records() {
         Termination::Deadlock,
         Termination::Repetition,
         Termination::Cap,
+        Termination::Adjudication,
     ];
     assert_eq!(
         ends.map(Termination::name),
-        ["normal", "forfeit", "void", "deadlock", "repetition", "cap"]
+        [
+            "normal",
+            "forfeit",
+            "void",
+            "deadlock",
+            "repetition",
+            "cap",
+            "adjudication"
+        ]
     );
 }

@@ -112,11 +112,14 @@ def _answer(rules, games, message):
         extras = {"values": hasattr(rules, "values"), "draws": hasattr(rules, "draw")}
         return {"type": "description", "protocol": 1, **extras, **description}
     if kind == "game":
-        game = games[message["game"]] = rules(message["options"], message["seats"])
-        return {"type": "initial", "game": message["game"], "node": _node(game, game.initial())}
+        game = rules(message["options"], message["seats"])
+        # Arena's own bots see no positions.
+        shows = message.get("positions", True)
+        games[message["game"]] = game, shows
+        return {"type": "initial", "game": message["game"], "node": _node(game, game.initial(), shows)}
     if kind not in ("apply", "look", "draw"):
         return None  # a message of a later version
-    game = games[message["game"]]
+    game, shows = games[message["game"]]
     states = map(json.loads, message["states"])
     if kind == "draw":
         answer = {"type": "drawings", "batch": message["batch"], "drawings": list(map(game.draw, states))}
@@ -125,12 +128,12 @@ def _answer(rules, games, message):
         return answer
     if kind == "apply":
         states = map(game.apply, states, message["events"])
-    return {"type": "nodes", "batch": message["batch"], "nodes": [_node(game, it) for it in states]}
+    return {"type": "nodes", "batch": message["batch"], "nodes": [_node(game, it, shows) for it in states]}
 
 
-def _node(game, state):
+def _node(game, state, shows):
     node = dict(game.next(state), state=_dump(state))
-    if node["next"] == "decision":
+    if node["next"] == "decision" and shows:
         node["position"] = game.position(state) if hasattr(game, "position") else state
     if hasattr(game, "scores"):
         node["scores"] = game.scores(state)

@@ -161,6 +161,7 @@ fn damaged_records_are_refused_by_name() {
                             VerifyError::Dice(_) => "dice",
                             VerifyError::Differs { .. } => "differs",
                             VerifyError::Fault { .. } => "fault",
+                            VerifyError::Adjudication(_) => "adjudication",
                             VerifyError::Version { .. } => "version",
                             VerifyError::NoEvents => "no events",
                         }

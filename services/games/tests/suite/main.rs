@@ -1,6 +1,7 @@
 //! Tests of the rules, in one binary.
 
 mod added;
+mod adjudication;
 mod cases;
 mod chess;
 mod conformance;

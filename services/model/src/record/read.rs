@@ -1,13 +1,14 @@
 //! Parses the line of a record and checks it against the rules.
 
 use arena_engine::{
-    AnyGame, Described, Event, FaultKind, SeatFault, Step, Termination, options::Options,
+    AnyGame, Choice, Described, Event, FaultKind, SeatFault, Step, Termination, options::Options,
 };
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::{
     GameRecord, RECORD_VERSION, RecordAgent, RecordHeader, RecordSetup,
+    adjudication::LineScore,
     verify::VerifyError,
     write::{EVENTS, write_event, write_head, write_setup, write_tail},
 };
@@ -59,6 +60,7 @@ struct Line {
     #[serde(deserialize_with = "termination")]
     termination: Termination,
     fault: Option<Vec<LineFault>>,
+    adjudication: Option<Vec<LineScore>>,
     hash: String,
     #[expect(dead_code, reason = "allowed, and outside the hash")]
     timing: Option<serde_json::Value>,
@@ -81,7 +83,13 @@ impl LineEvent {
                 (event, Some(it.seat), &it.r#move, it.opening)
             }
         };
-        (Described { event, seat, name }, opening)
+        let described = Described {
+            event,
+            seat,
+            name,
+            choice: Choice::Unknown,
+        };
+        (described, opening)
     }
 }
 
@@ -338,7 +346,7 @@ impl ParsedRecord {
         }
         self.check_events(&record, game)?;
         let has_luck = header.setup.is_some() || !record.luck.is_empty();
-        record.check_luck(game, has_luck, header.on_fault())?;
+        record.check_luck(game, has_luck, header.policies())?;
         Ok((header, record))
     }
 
@@ -361,6 +369,9 @@ impl ParsedRecord {
             decisions: line.decisions.clone(),
             termination: line.termination,
             faults: line.fault.iter().flatten().map(LineFault::packed).collect(),
+            adjudication: { line.adjudication.iter().flatten() }
+                .map(LineScore::packed)
+                .collect(),
             hash,
             course: 0,
             beginning: Beginning::default(),

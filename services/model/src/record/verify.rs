@@ -8,7 +8,7 @@ use arena_engine::{
 };
 use sha2::{Digest, Sha256};
 
-use super::{GameRecord, LineWriter, RecordHeader, write::write_tail};
+use super::{GameRecord, LineWriter, RecordHeader, adjudication::Policies, write::write_tail};
 use crate::spec::GamePlay;
 
 /// Why a record is invalid.
@@ -53,6 +53,9 @@ pub enum VerifyError {
         /// Why it cannot have happened.
         problem: String,
     },
+    /// An adjudication that does not follow from the record.
+    #[error("adjudication: {0}")]
+    Adjudication(String),
     /// Played by rules of another version.
     #[error("the record has {ruleset} version {stated}, but this program has version {known}")]
     Version {
@@ -89,28 +92,18 @@ impl From<CheckError> for VerifyError {
 }
 
 impl GameRecord {
-    /// Replays the events: the rules have to allow them, the seed has to draw their dice, and
-    /// result and luck have to follow from them. The hash is not checked.
-    ///
-    /// # Errors
-    /// [`VerifyError`] at the first contradiction.
-    pub fn check(&self, game: &dyn AnyGame) -> Result<(), VerifyError> {
-        self.check_luck(game, !self.luck.is_empty(), None)
-    }
-
-    /// As [`Self::check`]; `has_luck` is true if the record has to state its luck, and
-    /// `on_fault` is the policy for faults, if known.
+    /// See [`RecordHeader::check`]; `has_luck` is true if the record has to state its luck.
     pub(super) fn check_luck(
         &self,
         game: &dyn AnyGame,
         has_luck: bool,
-        on_fault: Option<FaultPolicy>,
+        policies: Policies,
     ) -> Result<(), VerifyError> {
         let own = self.own_game(game)?;
         let game = own.as_deref().unwrap_or(game);
         let keys = self.seed.chance_keys();
         let checked = game.check(&self.events, &keys, &mut |_| {})?;
-        self.check_result(checked, game, has_luck, on_fault)
+        self.check_result(checked, game, has_luck, policies)
     }
 
     /// Compares the record with what its events lead to.
@@ -119,8 +112,9 @@ impl GameRecord {
         Checked { outcome, luck }: Checked,
         game: &dyn AnyGame,
         has_luck: bool,
-        on_fault: Option<FaultPolicy>,
+        policies: Policies,
     ) -> Result<(), VerifyError> {
+        self.check_no_adjudication()?;
         if self.termination == Termination::Void {
             return same("plies", &self.plies, &0);
         }
@@ -131,7 +125,10 @@ impl GameRecord {
             same("luck", &self.luck, &luck)?;
         }
         self.check_block()?;
-        self.check_faults(game, outcome.to_move, on_fault)?;
+        self.check_faults(game, outcome.to_move, policies.on_fault)?;
+        if self.termination == Termination::Adjudication {
+            return self.check_adjudication(game, &outcome, policies);
+        }
         if self.termination == Termination::Forfeit {
             let forfeited: Vec<bool> = (0..self.seats.len())
                 .map(|seat| self.faults.iter().any(|of| usize::from(of.seat) == seat))
@@ -234,7 +231,7 @@ impl GameRecord {
     }
 }
 
-fn same<T: PartialEq + Debug>(
+pub(super) fn same<T: PartialEq + Debug>(
     key: &'static str,
     stated: &T,
     computed: &T,
@@ -252,7 +249,7 @@ pub struct RecordVerifier {
     lines: LineWriter,
     /// True if every record states its luck.
     has_luck: bool,
-    on_fault: Option<FaultPolicy>,
+    policies: Policies,
 }
 
 impl RecordVerifier {
@@ -265,7 +262,7 @@ impl RecordVerifier {
         Ok(Self {
             lines: LineWriter::new(header),
             has_luck: header.setup.is_some(),
-            on_fault: header.on_fault(),
+            policies: header.policies(),
         })
     }
 
@@ -291,7 +288,7 @@ impl RecordVerifier {
             });
         }
         let has_luck = self.has_luck || !record.luck.is_empty();
-        record.check_result(checked, game, has_luck, self.on_fault)
+        record.check_result(checked, game, has_luck, self.policies)
     }
 
     /// Replays the events of a record that has neither luck nor hash, checks its result, and adds
@@ -313,7 +310,7 @@ impl RecordVerifier {
             true => std::mem::take(&mut checked.luck),
             false => Vec::new(),
         };
-        record.check_result(checked, game, false, self.on_fault)?;
+        record.check_result(checked, game, false, self.policies)?;
         write_tail(line, record, None);
         record.hash = Sha256::digest(line.as_bytes()).into();
         Ok(())
@@ -342,6 +339,15 @@ impl RecordHeader {
         RecordVerifier::new(self, game)?.verify(record, game, &mut String::new())
     }
 
+    /// Replays the events of a packed record: the rules have to allow them, the seed has to draw their
+    /// dice, and result and luck have to follow from them. The hash is not checked.
+    ///
+    /// # Errors
+    /// [`VerifyError`] at the first contradiction.
+    pub fn check(&self, record: &GameRecord, game: &dyn AnyGame) -> Result<(), VerifyError> {
+        record.check_luck(game, !record.luck.is_empty(), self.policies())
+    }
+
     /// Checks that these are the rules of the header.
     pub(super) fn check_version(&self, game: &dyn AnyGame) -> Result<(), VerifyError> {
         if self.rules_version == game.version() {
@@ -354,9 +360,10 @@ impl RecordHeader {
         })
     }
 
-    /// The policy for faults; none in records of version 1.
-    pub(super) fn on_fault(&self) -> Option<FaultPolicy> {
-        let play: GamePlay = serde_json::from_str(&self.setup.as_ref()?.play).ok()?;
-        Some(play.on_fault)
+    /// The settings of play; the default in records of version 1.
+    pub(super) fn policies(&self) -> Policies {
+        let play = self.setup.as_ref().map(|setup| setup.play.as_str());
+        let play = play.and_then(|play| serde_json::from_str::<GamePlay>(play).ok());
+        play.as_ref().map(Policies::from).unwrap_or_default()
     }
 }

@@ -161,7 +161,9 @@ pub(super) fn write_head<'a>(
 }
 
 pub(super) fn write_event(out: &mut String, described: Described<'_>, opening: bool) {
-    let Described { event, seat, name } = described;
+    let Described {
+        event, seat, name, ..
+    } = described;
     if event.is_action() {
         out.push_str("{\"seat\":");
         write_number(out, seat.unwrap_or(0));
@@ -235,6 +237,25 @@ pub(super) fn write_tail(out: &mut String, record: &GameRecord, hash: Option<&[u
                 fault.kind.name()
             );
         }
+        out.push(']');
+    }
+    for (place, scored) in record.adjudication.iter().enumerate() {
+        out.push_str(if place > 0 {
+            ","
+        } else {
+            ",\"adjudication\":["
+        });
+        let _ = write!(
+            out,
+            "{{\"ply\":{},\"seat\":{},\"score\":",
+            scored.ply, scored.seat
+        );
+        let _ = match scored.score {
+            Some(score) => write!(out, "{score}}}"),
+            None => write!(out, "null}}"),
+        };
+    }
+    if !record.adjudication.is_empty() {
         out.push(']');
     }
     if let Some(hash) = hash {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use arena_engine::FaultPolicy;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Book, BookOrder, SpecError, clock::Clock, quoted};
+use super::{Book, BookOrder, Draw, Resign, SpecError, clock::Clock, quoted};
 use crate::SandboxLevel;
 
 /// Default of [`Play::timing_margin`].
@@ -125,6 +125,14 @@ pub struct Play {
         skip_serializing_if = "Option::is_none"
     )]
     pub replicas: Option<u32>,
+    /// End a game if both agents report for some moves that the same seat wins, such as
+    /// `{ score = 600, moves = 3 }`. For two seats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resign: Option<Resign>,
+    /// End a game as a draw if both agents report scores near 0 for some moves, such as
+    /// `{ score = 10, moves = 8, after_plies = 80 }`. For two seats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub draw: Option<Draw>,
 }
 
 impl Default for Play {
@@ -148,6 +156,8 @@ impl Default for Play {
             timing_margin: None,
             scale_clocks: false,
             replicas: None,
+            resign: None,
+            draw: None,
         }
     }
 }
@@ -190,6 +200,12 @@ pub struct GamePlay {
     /// Clocks are multiplied by the speed of the worker.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub scale_clocks: bool,
+    /// When a seat loses by adjudication.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resign: Option<Resign>,
+    /// When a game is a draw by adjudication.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draw: Option<Draw>,
 }
 
 impl From<&Play> for GamePlay {
@@ -204,6 +220,8 @@ impl From<&Play> for GamePlay {
             nodes: play.nodes,
             timing_margin: play.timing_margin,
             scale_clocks: play.scale_clocks,
+            resign: play.resign,
+            draw: play.draw,
         }
     }
 }
@@ -228,6 +246,8 @@ pub const PLAY_KEYS: &[&str] = &[
     "timing_margin",
     "scale_clocks",
     "replicas",
+    "resign",
+    "draw",
 ];
 
 impl Play {
@@ -323,6 +343,7 @@ impl Play {
     pub(super) fn check(&self) -> Result<(), SpecError> {
         self.check_times()?;
         self.check_book()?;
+        self.check_adjudication()?;
         if let Some(replicas @ (0 | REPLICAS_MAX..)) =
             self.replicas.filter(|&it| it != REPLICAS_MAX)
         {

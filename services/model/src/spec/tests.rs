@@ -3,6 +3,7 @@ use std::{collections::BTreeSet, time::Duration};
 use arena_engine::FaultPolicy;
 
 use super::*;
+use crate::canonical_json;
 
 const LEAST: &str = "name = \"t\"\nruleset = \"kalah\"\nagents = [\"a\", \"b\"]\n";
 
@@ -42,6 +43,46 @@ fn clock_implies_strict_timing() {
         assert_eq!(spec.play.timing, Timing::Strict);
         assert_eq!(Spec::parse(&spec.to_toml()).expect("a spec"), spec);
     }
+}
+
+#[test]
+fn adjudication_round_trips_and_is_part_of_each_game() {
+    let text = format!(
+        "{LEAST}[play]\nresign = {{ score = 600, moves = 3 }}\n[play.draw]\nscore = 0.05\nmoves = 8\n"
+    );
+    let spec = Spec::parse(&text).expect("a spec");
+    assert_eq!(Spec::parse(&spec.to_toml()).expect("a spec"), spec);
+    let play = canonical_json(&GamePlay::from(&spec.play));
+    let rules = "\"draw\":{\"after_plies\":0,\"moves\":8,\"score\":0.05}";
+    assert!(play.contains(rules), "{play}");
+    assert!(
+        play.contains("\"resign\":{\"moves\":3,\"score\":600}"),
+        "{play}"
+    );
+    let read: GamePlay = serde_json::from_str(&play).expect("its own JSON");
+    assert_eq!(read.adjudication(), spec.play.adjudication());
+    assert!(spec.play.check_seats(2).is_ok() && spec.play.check_seats(3).is_err());
+    let without = Spec::parse(LEAST).expect("a spec").play;
+    assert!(without.check_seats(4).is_ok() && without.adjudication().is_off());
+    let play = canonical_json(&GamePlay::from(&without));
+    assert!(!play.contains("resign") && !play.contains("draw"), "{play}");
+}
+
+#[test]
+fn reported_scores_are_rounded_and_limited() {
+    let read = |score: f64| score_of(score).map(|score| score.to_string());
+    let cases = [
+        (0.25, "0.25"),
+        (-31_998.0, "-31998"),
+        (0.000_4, "0"),
+        (-0.000_6, "-0.001"),
+        (f64::INFINITY, "1000000000"),
+        (f64::MIN, "-1000000000"),
+    ];
+    for (score, expected) in cases {
+        assert_eq!(read(score).as_deref(), Some(expected), "{score}");
+    }
+    assert_eq!(read(f64::NAN), None);
 }
 
 #[test]
@@ -160,6 +201,39 @@ fn invalid_spec_is_named() {
             "unknown value on_fault = \"shrug\"",
         ),
         ("[play]\nopening_plies = 1001", "must be from 0 to 1000"),
+        (
+            "[play]\nresign = 600",
+            "expected a table such as { score = 600, moves = 3 }",
+        ),
+        ("[play]\nresign = { score = 600 }", "missing field `moves`"),
+        (
+            "[play]\ndraw = { score = 5, moves = 3, after_ply = 40 }",
+            "unknown key \"after_ply\" in draw of [play], did you mean \"after_plies\"?",
+        ),
+        (
+            "[play]\nresign = { score = 600, moves = 101 }",
+            "resign: moves = 101: must be from 1 to 100",
+        ),
+        (
+            "[play]\nresign = { score = -600, moves = 3 }",
+            "resign: score = -600: must be above 0",
+        ),
+        (
+            "[play]\ndraw = { score = -1, moves = 3 }",
+            "draw: score = -1: must be at least 0",
+        ),
+        (
+            "[play]\ndraw = { score = 0.0001, moves = 3 }",
+            "with at most three decimals",
+        ),
+        (
+            "[play]\ndraw = { score = nan, moves = 3 }",
+            "with at most three decimals",
+        ),
+        (
+            "[play]\nresign = { score = 5, moves = 3 }\ndraw = { score = 5, moves = 3 }",
+            "the score of resign, 5, must be above that of draw, 5",
+        ),
         (
             "[play]\naudit_share = 1.5",
             "audit_share = 1.5: must be from 0 to 1",

@@ -117,7 +117,7 @@ fn termination(record: &GameRecord) -> &'static str {
     let last = record.faults.last().map(|fault| fault.kind);
     match (record.termination, last) {
         (Termination::Void, _) => "unterminated",
-        (Termination::Cap, _) => "adjudication",
+        (Termination::Cap | Termination::Adjudication, _) => "adjudication",
         (Termination::Forfeit, Some(FaultKind::Timeout)) => "time forfeit",
         (Termination::Forfeit, Some(FaultKind::IllegalMove)) => "rules infraction",
         (Termination::Forfeit, _) => "abandoned",

@@ -24,6 +24,7 @@ fn record(index: u64, seats: [u16; 2], placement: [u8; 2]) -> GameRecord {
             seat: 1,
             kind: FaultKind::Crash,
         }],
+        adjudication: Vec::new(),
         hash: [0; 32],
         course: 0,
         beginning: arena_model::Beginning::default(),

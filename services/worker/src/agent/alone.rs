@@ -13,7 +13,8 @@ use tokio::{sync::OwnedSemaphorePermit, time};
 use tonic::{Code, Status};
 
 use super::{
-    DecisionResult, Event, FaultReport, client::AgentTask, codec, connection::Down, question::Batch,
+    Chosen, DecisionResult, Event, FaultReport, client::AgentTask, codec, connection::Down,
+    question::Batch,
 };
 use crate::{
     clock::{RunQueue, Spent, TICKS},
@@ -85,9 +86,9 @@ impl AgentTask {
                 Some(Ok(answer)) if in_time => {
                     break match codec::read_move(answer) {
                         Ok(choice) => {
-                            let agent = choice.info.and_then(|info| info.thinking_us);
-                            measured.thinking = agent.map(Duration::from_micros);
-                            DecisionResult::Move(choice.move_id, spent)
+                            let info = choice.info.unwrap_or_default();
+                            measured.thinking = info.thinking_us.map(Duration::from_micros);
+                            DecisionResult::Move(Chosen::new(choice.move_id, info.score), spent)
                         }
                         Err(problem) => self.fault_report(FaultKind::Garbled, problem, spent),
                     };

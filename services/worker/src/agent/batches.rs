@@ -12,7 +12,9 @@ use prost::bytes::Bytes;
 use tokio::time;
 use tonic::{Code, Status};
 
-use super::{Event, client::AgentTask, codec, link::Stream, question::Batch, replicas::woken};
+use super::{
+    Chosen, Event, client::AgentTask, codec, link::Stream, question::Batch, replicas::woken,
+};
 use crate::record::whole_micros;
 
 /// Maximum batches in flight.
@@ -188,7 +190,7 @@ impl AgentTask {
                     }
                 }
             }
-            moves.push((token, choice.move_id));
+            moves.push((token, Chosen::new(choice.move_id, choice.score)));
         }
         if let Some((last, count)) = alike {
             self.setup.meter.moves.timed(last, count);

@@ -15,7 +15,7 @@ use tokio::{
 use tonic::{Code, Status};
 
 use super::{
-    Event, Token, batches::BatchFailure, client::AgentTask, codec, connection::may_be_dead,
+    Chosen, Event, Token, batches::BatchFailure, client::AgentTask, codec, connection::may_be_dead,
     question::Single, replicas::woken,
 };
 use crate::record::whole_micros;
@@ -178,7 +178,7 @@ impl AgentTask {
         &mut self,
         arrived: &mut Vec<Result<Answer, JoinError>>,
         open: &mut Vec<Open>,
-        moves: &mut Vec<(Token, u32)>,
+        moves: &mut Vec<(Token, Chosen)>,
         refused: &mut Vec<Token>,
     ) -> Result<(), Status> {
         let now = Instant::now();
@@ -197,7 +197,7 @@ impl AgentTask {
             let choice = codec::read_move(answer).map_err(Status::data_loss)?;
             if let Some(place) = open.iter().position(|it| it.token == token) {
                 let asked = open.swap_remove(place);
-                let own = choice.info.and_then(|info| info.thinking_us);
+                let own = { choice.info.as_ref() }.and_then(|info| info.thinking_us);
                 let own = own.map(Duration::from_micros);
                 let own = own.map(|own| own.min(now - asked.since));
                 let busy = (now - asked.since.max(before)) / together;
@@ -210,7 +210,8 @@ impl AgentTask {
                 };
                 self.setup.meter.moves.timed(timing, 1);
             }
-            moves.push((token, choice.move_id));
+            let score = choice.info.and_then(|info| info.score);
+            moves.push((token, Chosen::new(choice.move_id, score)));
         }
         Ok(())
     }

@@ -7,12 +7,13 @@ use arena_wire::v1;
 use slab::Slab;
 
 use super::{
+    adjudicate::Scores,
     agents::{Asked, SeatedAgents, TournamentAgents},
     outputs::GameOutputs,
     shared::LeasedGames,
 };
 use crate::{
-    agent::{FaultReport, Token, question::History},
+    agent::{Chosen, FaultReport, Token, question::History},
     clock::{Clocks, Spent},
     native::PlyCounter,
     record::{self, Answered, Known, Timed, micros, void_report},
@@ -36,6 +37,7 @@ pub(super) struct Active {
     outputs: GameOutputs,
     clocks: Option<Clocks>,
     run_queue_us: Vec<u32>,
+    scores: Option<Scores>,
 }
 
 impl Active {
@@ -46,11 +48,12 @@ impl Active {
     ) -> Result<Self, IllegalAction> {
         let context = tournament.context();
         let agents = context.seats(&assignment);
-        let game = context.open(&assignment)?;
+        let game = context.open(tournament.rules(), &assignment)?;
         let seats = SeatedAgents::new(tournament.clone(), agents);
         Ok(Self {
             clocks: context.time_control().clocks(seats.len()),
             run_queue_us: Vec::new(),
+            scores: Scores::of(context),
             number: 0,
             lease,
             game,
@@ -66,10 +69,14 @@ impl Active {
         })
     }
 
-    /// Asks its open question, unless its agent is given up. Returns false if the game is over.
-    pub(super) fn ask(&mut self, token: Token) -> bool {
-        let Status::Asks(question) = self.game.status() else {
-            return false;
+    /// Asks its open question, if there is one and its agent is not given up.
+    pub(super) fn ask(&mut self, token: Token) -> Status {
+        if let Some(scores) = &mut self.scores {
+            scores.adjudicate(&mut *self.game);
+        }
+        let status = self.game.status();
+        let Status::Asks(question) = status else {
+            return status;
         };
         let agent = self.seats.agent(question.seat);
         self.job = match self.lease.given_up.get(&agent) {
@@ -79,7 +86,7 @@ impl Active {
             }
             None => self.put(agent, token, question, false),
         };
-        true
+        status
     }
 
     /// Asks its open question alone.
@@ -142,7 +149,7 @@ impl Active {
                 let agent = self.seats.agent(question.seat);
                 self.tournament.served(agent, self.seats.process(agent))
             }
-            Status::Over(_) => None,
+            Status::Waits | Status::Over(_) => None,
         }
     }
 
@@ -152,11 +159,14 @@ impl Active {
     }
 
     /// Applies the answer to its open question.
-    pub(super) fn answer(&mut self, action: u32) -> Result<(), IllegalAction> {
-        let asked = self.game.status();
-        self.game.answer(action)?;
+    pub(super) fn answer(&mut self, chosen: Chosen) -> Result<(), IllegalAction> {
+        let (asked, ply) = (self.game.status(), self.game.plies());
+        self.game.answer(chosen.move_id)?;
         if let Status::Asks(question) = asked {
             self.answered.add(question.seat);
+            if let Some(scores) = &mut self.scores {
+                scores.add(ply, question.seat, chosen.score);
+            }
         }
         Ok(())
     }
@@ -201,6 +211,9 @@ impl Active {
             message: fault_report.message,
             stderr_tail: tail,
         });
+        if let Some(scores) = &mut self.scores {
+            scores.add(self.game.plies(), question.seat, None);
+        }
         self.game.fault(fault_report.kind);
     }
 

@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use arena_engine::{AnyMatch, Question};
+use arena_engine::{AnyGame, AnyMatch, Question};
 use arena_telemetry::WeightedHistogram;
 use arena_wire::v1::{self, agent_setup::Source as WireSource};
 use tokio::{
@@ -93,6 +93,8 @@ pub(super) struct TournamentAgents {
     shared: Arc<SharedTournament>,
     /// The number of the driver.
     driver: usize,
+    /// The rules, for the games of this driver.
+    rules: Box<dyn AnyGame>,
     agents: Vec<TournamentAgent>,
     environment: Rc<Environment>,
     events: UnboundedSender<Event>,
@@ -205,6 +207,7 @@ impl TournamentAgents {
         Self {
             agents: (0..agents).map(|_| TournamentAgent::default()).collect(),
             overhead: environment.metrics.overhead(&context.wire().ruleset),
+            rules: context.game().deferring(),
             driver,
             shared,
             environment,
@@ -219,6 +222,10 @@ impl TournamentAgents {
 
     pub(super) fn context(&self) -> &TournamentContext {
         self.shared.context()
+    }
+
+    pub(super) fn rules(&self) -> &dyn AnyGame {
+        &*self.rules
     }
 
     pub(super) fn shared(&self) -> &SharedTournament {

@@ -64,7 +64,7 @@ impl Driver {
     }
 
     /// An answer of a batch: if it is illegal, the question is asked again alone.
-    fn answer(&mut self, token: Token, action: u32) {
+    fn answer(&mut self, token: Token, action: Chosen) {
         let Some(active) = self.games.get_mut(token) else {
             return;
         };
@@ -73,9 +73,8 @@ impl Driver {
         }
         active.lease.count_ply(self.index);
         active.tournament.count_decisions(1);
-        if !active.ask(token) {
-            self.end(token);
-        }
+        let status = active.ask(token);
+        self.follow(token, status);
     }
 
     fn ask_alone(&mut self, token: Token) {

@@ -42,7 +42,18 @@ impl Pool {
                 .name(format!("agents-{number}"))
                 .spawn(move || work(&shared))?;
         }
-        Ok(Self::Own(Threads(shared)))
+        Ok(Self::Own(Threads {
+            shared,
+            count: threads.max(1),
+        }))
+    }
+
+    /// Number of its threads.
+    pub(crate) fn threads(&self) -> usize {
+        match self {
+            Self::Own(threads) => threads.count,
+            Self::Given(_) => 1,
+        }
     }
 
     /// Runs jobs with this function.
@@ -53,8 +64,8 @@ impl Pool {
     /// Adds work; with `soon`, before all waiting work.
     pub(crate) fn add(&self, soon: bool, job: impl FnOnce() + Send + 'static) {
         let job = Box::new(job);
-        let Threads(shared) = match self {
-            Self::Own(threads) => threads,
+        let shared = match self {
+            Self::Own(threads) => &threads.shared,
             Self::Given(think) => return lock(think)(job),
         };
         let mut queue = lock(&shared.queue);
@@ -69,15 +80,18 @@ impl Pool {
 }
 
 /// Threads with a queue of work. Dropping it drops waiting work; running work is not awaited.
-pub(crate) struct Threads(Arc<Shared>);
+pub(crate) struct Threads {
+    shared: Arc<Shared>,
+    count: usize,
+}
 
 impl Drop for Threads {
     fn drop(&mut self) {
-        let mut queue = lock(&self.0.queue);
+        let mut queue = lock(&self.shared.queue);
         queue.closed = true;
         queue.jobs.clear();
         drop(queue);
-        self.0.wake.notify_all();
+        self.shared.wake.notify_all();
     }
 }
 

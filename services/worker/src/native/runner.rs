@@ -2,12 +2,12 @@
 //! other agents, on the threads of the pool.
 
 use std::{
+    collections::VecDeque,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
 };
 
 use arena_telemetry::WorkerMetrics;
@@ -17,25 +17,31 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::{
     Pool,
     client::{Asked, Questions},
+    games::{Games, Taken},
     seated::{self, BotPool},
 };
 use crate::{
     agent::{Answer, DecisionResult, Event},
     context::TournamentContext,
     lock,
-    record::unplayed,
 };
 
-/// Games of a lease that one thread plays without a pause.
+/// Games of a lease that one thread plays without a pause, if the rules are part of this program.
 const CHUNK: usize = 4;
-/// Games are reported together, but not later than this after the first one started.
-const EARLY: Duration = Duration::from_millis(200);
-
 /// The built-in bots of a tournament, one set for each thread that needs one.
 pub(crate) struct NativeRunner {
     pub(super) context: Arc<TournamentContext>,
     metrics: Arc<WorkerMetrics>,
     idle: Mutex<Vec<Box<dyn BotPool>>>,
+    feed: Mutex<Feed>,
+}
+
+/// Games whose rules are a package. Each thread takes the next one when it has a place.
+#[derive(Default)]
+struct Feed {
+    games: VecDeque<Taken>,
+    /// Threads that play them.
+    players: usize,
 }
 
 /// What several games in the pool share.
@@ -82,10 +88,14 @@ impl PlyCounter {
 
     /// Marks that a thread is at work while it runs `work`.
     fn during<T>(&self, work: impl FnOnce() -> T) -> T {
-        self.at_work.store(true, Ordering::Relaxed);
+        self.set_at_work(true);
         let out = work();
-        self.at_work.store(false, Ordering::Relaxed);
+        self.set_at_work(false);
         out
+    }
+
+    pub(super) fn set_at_work(&self, at_work: bool) {
+        self.at_work.store(at_work, Ordering::Relaxed);
     }
 }
 
@@ -95,17 +105,21 @@ impl NativeRunner {
             context,
             metrics,
             idle: Mutex::default(),
+            feed: Mutex::default(),
         })
     }
 
     /// Plays games in the pool. Returns the counters of their plies.
     pub(crate) fn start(
         self: &Arc<Self>,
-        pool: &Pool,
+        pool: &Arc<Pool>,
         events: &UnboundedSender<Event>,
         job: &PoolJob,
-        games: &[v1::GameAssignment],
+        games: Vec<v1::GameAssignment>,
     ) -> Vec<Arc<PlyCounter>> {
+        if self.context.has_package() {
+            return self.feed(pool, events, job, games);
+        }
         let start = |chunk: &[v1::GameAssignment]| {
             let plies = Arc::<PlyCounter>::default();
             let job = PoolJob {
@@ -113,51 +127,71 @@ impl NativeRunner {
                 ..job.clone()
             };
             let (this, events, games) = (self.clone(), events.clone(), chunk.to_vec());
-            pool.add(false, move || this.play(&job, &games, &events));
+            pool.add(false, move || {
+                let (plies, games) = (job.plies.clone(), Games::of(&this, &events, job, games));
+                this.play(&plies, games);
+            });
             plies
         };
         games.chunks(CHUNK).map(start).collect()
     }
 
-    /// Plays games; games of slow bots are reported early.
-    fn play(&self, job: &PoolJob, games: &[v1::GameAssignment], events: &UnboundedSender<Event>) {
-        let report = |count, reports| {
-            // Without a driver, nothing waits for them.
-            let _ = events.send(Event::Games {
-                tournament: self.context.tournament_id().to_owned(),
-                lease: job.lease,
-                count,
-                reports,
-            });
-        };
-        let mut reported = 0;
-        let played = self.with_bots(&job.plies, |bots| {
-            let mut reports = Vec::with_capacity(games.len());
-            let mut since = Instant::now();
-            for game in games {
-                if !reports.is_empty() && since.elapsed() >= EARLY {
-                    reported += reports.len();
-                    report(reports.len(), std::mem::take(&mut reports));
-                    since = Instant::now();
-                }
-                if job.unwanted.load(Ordering::Relaxed) {
-                    break;
-                }
-                match bots.play(game, job) {
-                    Ok(Some(played)) => reports.push(played),
-                    Ok(None) => break,
-                    Err(why) => reports.push(unplayed(&self.context, game.index, why)),
-                }
-            }
-            bots.flush();
-            Ok(reports)
+    /// Adds games to those that all threads take from, and starts threads that play them: rules of a
+    /// package are asked about many games together.
+    fn feed(
+        self: &Arc<Self>,
+        pool: &Arc<Pool>,
+        events: &UnboundedSender<Event>,
+        job: &PoolJob,
+        games: Vec<v1::GameAssignment>,
+    ) -> Vec<Arc<PlyCounter>> {
+        let fed = games.into_iter().map(|game| Taken {
+            job: PoolJob {
+                plies: Arc::default(),
+                ..job.clone()
+            },
+            game,
         });
-        let left = &games[reported..];
-        let void = |why: String| {
-            let void = |game: &v1::GameAssignment| unplayed(&self.context, game.index, why.clone());
-            left.iter().map(void).collect()
-        };
-        report(left.len(), played.unwrap_or_else(void));
+        let fed: Vec<Taken> = fed.collect();
+        let plies = fed.iter().map(|it| it.job.plies.clone()).collect();
+        let mut feed = lock(&self.feed);
+        feed.games.extend(fed);
+        let players = pool.threads().min(feed.games.len());
+        for _ in feed.players..players {
+            feed.players += 1;
+            self.add_player(pool, events);
+        }
+        plies
+    }
+
+    fn add_player(self: &Arc<Self>, pool: &Arc<Pool>, events: &UnboundedSender<Event>) {
+        let (this, events) = (self.clone(), events.clone());
+        let of = Arc::downgrade(pool);
+        pool.add(false, move || {
+            this.play(&PlyCounter::default(), Games::fed(&this, &events));
+            // Other work of the pool comes in between.
+            let mut feed = lock(&this.feed);
+            match of.upgrade().filter(|_| !feed.games.is_empty()) {
+                Some(pool) => {
+                    drop(feed);
+                    this.add_player(&pool, &events);
+                }
+                None => feed.players -= 1,
+            }
+        });
+    }
+
+    pub(super) fn take_fed(&self) -> Option<Taken> {
+        lock(&self.feed).games.pop_front()
+    }
+
+    fn play(&self, plies: &PlyCounter, mut games: Games<'_>) {
+        let played = self.with_bots(plies, |bots| {
+            bots.play(&mut games);
+            bots.flush();
+            Ok(())
+        });
+        games.end(played.err());
     }
 
     /// Answers the questions to an agent.

@@ -13,25 +13,22 @@ use arena_telemetry::{MoveTiming, WeightedHistogram, WorkerMetrics};
 use arena_wire::v1;
 
 use super::{
-    PoolJob,
     client::Questions,
+    games::{Games, Taken},
     time_limit::{Stopped, TimeLimit},
 };
 use crate::{
     agent::{Answer, DecisionResult, FaultReport},
+    clock::Clocks,
     context::TournamentContext,
     meter::Meter,
-    record::{self, Answered, Known, Timed, micros},
+    record::{self, Answered, Known, Timed, micros, unplayed},
 };
 
 /// The bots of a tournament on one thread, each made when it is first needed.
 pub(super) trait BotPool: Send {
-    /// Plays a game among these bots; none if it is not wanted any more.
-    fn play(
-        &mut self,
-        assignment: &v1::GameAssignment,
-        job: &PoolJob,
-    ) -> Result<Option<v1::GameReport>, String>;
+    /// Plays games among these bots.
+    fn play(&mut self, games: &mut Games<'_>);
 
     /// Answers the questions to one bot.
     fn answer(&mut self, agent: u16, questions: &Questions) -> Result<Vec<Answer>, String>;
@@ -52,7 +49,7 @@ pub(super) fn make(
         fn visit<G: Game>(self, game: G) -> Self::Out {
             let Self(context, metrics) = self;
             Box::new(Seated {
-                game,
+                game: game.deferring(),
                 bots: Bots {
                     context: context.clone(),
                     metrics: metrics.clone(),
@@ -71,6 +68,32 @@ struct Seated<G: Game> {
     game: G,
     bots: Bots<G>,
     overhead: WeightedHistogram,
+}
+
+/// A game in play.
+struct Playing<G: Game> {
+    taken: Taken,
+    of: GameInPlay<G>,
+}
+
+struct GameInPlay<G: Game> {
+    timed: Timed,
+    seats: Vec<u16>,
+    clocks: Option<Clocks>,
+    run_queue_us: Vec<u32>,
+    latencies_us: Vec<u32>,
+    details: Vec<v1::FaultDetail>,
+    answered: Answered,
+    game: Match<G>,
+}
+
+/// How far a game was played.
+enum GoesOn {
+    Over,
+    /// A position is pending.
+    Waits,
+    /// The game is not wanted any more.
+    Unwanted,
 }
 
 struct Bots<G: Game> {
@@ -99,45 +122,65 @@ impl<G: Game> Bots<G> {
     }
 }
 
-impl<G: Game> BotPool for Seated<G> {
-    fn play(
-        &mut self,
-        assignment: &v1::GameAssignment,
-        job: &PoolJob,
-    ) -> Result<Option<v1::GameReport>, String> {
-        let context = self.bots.context.clone();
+impl<G: Game> Seated<G> {
+    fn open(&mut self, assignment: &v1::GameAssignment) -> Result<GameInPlay<G>, String> {
+        let context = &self.bots.context.clone();
         let timed = Timed::start();
         let seats = context.seats(assignment);
         for &agent in &seats {
             self.bots.get(agent, &self.game)?;
         }
-        let control = context.time_control();
-        let strict = context.strict();
-        let mut clocks = control.clocks(seats.len());
-        let mut run_queue_us = Vec::new();
-        let log = |agent, message: &str| {
-            tracing::info!(
-                tournament = context.tournament_id(),
-                game = assignment.index,
-                agent = context.agent_name(agent),
-                "{message}"
-            );
-        };
-        let (mut latencies_us, mut details) = (Vec::new(), Vec::new());
-        let mut answered = Answered::default();
         let own = match &*assignment.start {
             "" => self.game.clone(),
             start => self.game.with_start(start)?.0,
         };
-        let mut game =
+        let game =
             Match::open(own, context.setup(assignment)).map_err(|error| error.to_string())?;
+        Ok(GameInPlay {
+            timed,
+            clocks: context.time_control().clocks(seats.len()),
+            seats,
+            run_queue_us: Vec::new(),
+            latencies_us: Vec::new(),
+            details: Vec::new(),
+            answered: Answered::default(),
+            game,
+        })
+    }
+
+    /// Plays until the game is over or waits for its rules.
+    fn go_on(&mut self, playing: &mut Playing<G>) -> Result<GoesOn, String> {
+        let context = self.bots.context.clone();
+        let control = context.time_control();
+        let strict = context.strict();
+        let Taken { job, game } = &playing.taken;
+        let index = game.index;
+        let log = |agent, message: &str| {
+            tracing::info!(
+                tournament = context.tournament_id(),
+                game = index,
+                agent = context.agent_name(agent),
+                "{message}"
+            );
+        };
+        let GameInPlay {
+            seats,
+            clocks,
+            run_queue_us,
+            latencies_us,
+            details,
+            answered,
+            game,
+            ..
+        } = &mut playing.of;
+        game.resume().map_err(|error| error.to_string())?;
         while let Status::Asks(question) = game.status() {
             if job.unwanted.load(Ordering::Relaxed) {
-                return Ok(None);
+                return Ok(GoesOn::Unwanted);
             }
             let agent = seats[usize::from(question.seat)];
             let MeteredBot { bot, meter } = self.bots.get(agent, &self.game)?;
-            let choose = |stop: Stop<'_>| bot.choose(&Decision::of(&game, question, stop));
+            let choose = |stop: Stop<'_>| bot.choose(&Decision::of(game, question, stop));
             let allowance = control.allowance(clocks.as_ref(), question.seat);
             let time_limit = TimeLimit::of(&context, allowance);
             let again = || log(agent, &format!("{}: asking again", control.late(allowance)));
@@ -150,7 +193,7 @@ impl<G: Game> BotPool for Seated<G> {
                     if control.is_timed() {
                         let spent = spent.unwrap_or_default();
                         run_queue_us.push(micros(spent.queued));
-                        if let Some(clocks) = &mut clocks {
+                        if let Some(clocks) = clocks {
                             clocks.press(question.seat, spent);
                         }
                     }
@@ -177,7 +220,7 @@ impl<G: Game> BotPool for Seated<G> {
                         .timed(MoveTiming::in_process(Duration::ZERO, limit), 1);
                     latencies_us.extend(strict.then(|| micros(limit)));
                     run_queue_us.extend(control.is_timed().then_some(0));
-                    if let Some(clocks) = &mut clocks {
+                    if let Some(clocks) = clocks {
                         clocks.press(question.seat, limit.into());
                     }
                     let message = control.late(allowance);
@@ -189,27 +232,67 @@ impl<G: Game> BotPool for Seated<G> {
                     });
                     game.fault(FaultKind::Timeout);
                 }
-                Err(Stopped::Unwanted) => return Ok(None),
+                Err(Stopped::Unwanted) => return Ok(GoesOn::Unwanted),
             }
             job.plies.count();
         }
-        if let Some(failure) = game.failure() {
-            return Err(failure);
+        match (game.status(), game.failure()) {
+            (_, Some(failure)) => Err(failure),
+            (Status::Waits, None) => Ok(GoesOn::Waits),
+            _ => Ok(GoesOn::Over),
         }
+    }
+
+    /// The report of a game that is over.
+    fn close(&self, assignment: &v1::GameAssignment, of: GameInPlay<G>) -> v1::GameReport {
         let known = Known {
-            timed,
-            latencies_us,
-            run_queue_us,
-            details,
-            answered,
+            timed: of.timed,
+            latencies_us: of.latencies_us,
+            run_queue_us: of.run_queue_us,
+            details: of.details,
+            answered: of.answered,
             outputs: Vec::new(),
         };
-        Ok(Some(record::report(
-            &context,
-            assignment,
-            game.finish(),
-            known,
-        )))
+        record::report(&self.bots.context, assignment, of.game.finish(), known)
+    }
+}
+
+impl<G: Game> BotPool for Seated<G> {
+    /// Games whose rules answer at once are played one after another, all others side by side: as
+    /// many as the rules answer for quickly.
+    fn play(&mut self, games: &mut Games<'_>) {
+        let mut waiting: Vec<Playing<G>> = Vec::new();
+        loop {
+            let has_place = waiting.len() < self.game.games_at_once();
+            let begun = if has_place { games.take() } else { None };
+            let playing = match begun {
+                Some(taken) => match self.open(&taken.game) {
+                    Ok(of) => vec![Playing { taken, of }],
+                    Err(why) => {
+                        let report = unplayed(&self.bots.context, taken.game.index, why);
+                        games.end_game(&taken, Some(report));
+                        continue;
+                    }
+                },
+                None if waiting.is_empty() => return,
+                None => {
+                    self.game.find_pending();
+                    std::mem::take(&mut waiting)
+                }
+            };
+            for mut playing in playing {
+                let report = match self.go_on(&mut playing) {
+                    Ok(GoesOn::Waits) => {
+                        waiting.push(playing);
+                        continue;
+                    }
+                    Ok(GoesOn::Unwanted) => None,
+                    Ok(GoesOn::Over) => Some(self.close(&playing.taken.game, playing.of)),
+                    Err(why) => Some(unplayed(&self.bots.context, playing.taken.game.index, why)),
+                };
+                games.end_game(&playing.taken, report);
+            }
+        }
     }
 
     fn answer(&mut self, agent: u16, questions: &Questions) -> Result<Vec<Answer>, String> {

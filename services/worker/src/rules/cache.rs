@@ -10,7 +10,7 @@ use super::known::Known;
 const BYTES_MAX: usize = 16 << 20;
 
 /// The digest of a state, and the event applied to it, if any.
-type Key = ([u8; 32], Option<u16>);
+pub(super) type Key = ([u8; 32], Option<u16>);
 
 /// A bounded cache: when the newer generation is full, the older one is dropped.
 #[derive(Debug)]

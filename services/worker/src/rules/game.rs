@@ -1,38 +1,39 @@
 //! A game whose rules are a package.
 
 use std::{
-    collections::BTreeSet,
     fmt::{self, Write},
     hash::{Hash, Hasher},
-    sync::{
-        Arc, Mutex, OnceLock,
-        atomic::{AtomicU32, Ordering},
-    },
+    sync::{Arc, Mutex, OnceLock},
 };
 
 use arena_engine::{
-    ActionId, Ending, Game, Node, OutcomeId, PerSeat, PositionError, Seat, Transcript,
+    ActionId, Ending, Event, Game, Node, OutcomeId, PerSeat, PositionError, Seat, Transcript,
     options::Options, values,
 };
 use arena_model::rules::RulesDescription;
-use serde_json::json;
 
 use super::{
     GameLine, RulesCause, RulesFailure, RulesService,
-    cache::{Cache, key},
-    known::Known,
+    cache::{Cache, Key, key},
+    known::{Known, interned},
     messages::{Answer, Ask},
+    pending::{Pending, Queue},
 };
 use crate::lock;
 
 /// A game whose rules are a package. Its clones share what is known of states.
 #[derive(Clone)]
-pub struct PackageGame(Arc<Inner>);
+pub struct PackageGame {
+    rules: Arc<Inner>,
+    /// The questions of positions that may be pending; without it, each waits for its answer.
+    queue: Option<Arc<Queue>>,
+}
 
 struct Inner {
     name: &'static str,
     rules: RulesDescription,
     seats: usize,
+    options: Options,
     line: GameLine,
     service: Arc<dyn RulesService>,
     initial: OnceLock<Place>,
@@ -41,9 +42,10 @@ struct Inner {
 
 /// A node, or the reason why there is none.
 #[derive(Clone, Debug)]
-enum Place {
+pub(super) enum Place {
     Known(Arc<Known>),
     Failed(RulesFailure),
+    Pending(Arc<Pending>),
 }
 
 /// A position, and how the game reached it.
@@ -81,6 +83,8 @@ impl PackageState {
         match &self.place {
             Place::Known(known) => &known.state,
             Place::Failed(failure) => &failure.message,
+            // Only within a match that waits.
+            Place::Pending(_) => "",
         }
     }
 }
@@ -99,21 +103,9 @@ impl Hash for PackageState {
     }
 }
 
-/// A name for ever; each is stored once.
-fn interned(name: &str) -> &'static str {
-    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut names = lock(&NAMES);
-    if let Some(known) = names.get(name) {
-        return known;
-    }
-    let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
-    names.insert(name);
-    name
-}
-
 impl fmt::Debug for PackageGame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PackageGame({})", self.0.name)
+        write!(f, "PackageGame({})", self.rules.name)
     }
 }
 
@@ -126,33 +118,56 @@ impl PackageGame {
         seats: usize,
         service: Arc<dyn RulesService>,
     ) -> Self {
-        static GAMES: AtomicU32 = AtomicU32::new(0);
-        let number = GAMES.fetch_add(1, Ordering::Relaxed);
-        let line = json!({"type": "game", "game": number, "seats": seats, "options": options});
-        Self(Arc::new(Inner {
+        let inner = Inner {
             name: interned(ruleset),
             rules,
             seats,
-            line: GameLine {
-                number,
-                line: format!("{line}\n"),
-            },
+            line: GameLine::new(seats, options, true),
+            options: options.clone(),
             service,
             initial: OnceLock::new(),
             cache: Mutex::default(),
-        }))
+        };
+        Self {
+            rules: Arc::new(inner),
+            queue: None,
+        }
+    }
+
+    /// The same game for bots of this program, which see states: the rules need not write what agents
+    /// see.
+    pub(crate) fn without_positions(&self) -> Self {
+        let rules = &self.rules;
+        let inner = Inner {
+            name: rules.name,
+            rules: rules.rules.clone(),
+            seats: rules.seats,
+            line: GameLine::new(rules.seats, &rules.options, false),
+            options: rules.options.clone(),
+            service: rules.service.clone(),
+            initial: OnceLock::new(),
+            cache: Mutex::default(),
+        };
+        Self {
+            rules: Arc::new(inner),
+            queue: None,
+        }
     }
 
     /// The same without memory of states.
     pub(super) fn without_cache(self) -> Self {
-        *lock(&self.0.cache) = Cache::new(0);
+        *lock(&self.rules.cache) = Cache::new(0);
         self
     }
 
+    /// Waits for the node of a question.
+    fn ask(&self, ask: &Ask<'_>) -> Place {
+        self.read(ask, self.rules.service.ask(&self.rules.line, ask))
+    }
+
     /// The node of an answer.
-    fn read(&self, ask: &Ask<'_>) -> Place {
-        let answer = self.0.service.ask(&self.0.line, ask);
-        let inner = &*self.0;
+    fn read(&self, ask: &Ask<'_>, answer: Result<Answer, RulesFailure>) -> Place {
+        let inner = &*self.rules;
         let problem = match answer {
             Ok(Answer::Node(message)) => match Known::new(*message, &inner.rules, inner.seats) {
                 Ok(known) => return Place::Known(Arc::new(known)),
@@ -168,22 +183,39 @@ impl PackageGame {
     /// The node of a state, or the node after an event.
     fn find(&self, state: &str, event: Option<u16>) -> Place {
         let key = key(state, event);
-        if let Some(known) = lock(&self.0.cache).get(&key) {
+        if let Some(known) = lock(&self.rules.cache).get(&key) {
             return Place::Known(known);
         }
         let ask = match event {
             Some(event) => Ask::Apply { state, event },
             None => Ask::Look { state },
         };
-        let place = self.read(&ask);
-        if let Place::Known(known) = &place {
-            lock(&self.0.cache).add(key, known.clone());
-        }
+        let place = self.ask(&ask);
+        self.keep(key, &place);
         place
     }
 
-    /// Applies an event.
-    fn advance(&self, state: &mut PackageState, event: u16) {
+    fn keep(&self, key: Key, place: &Place) {
+        if let Place::Known(known) = place {
+            lock(&self.rules.cache).add(key, known.clone());
+        }
+    }
+
+    /// As [`Self::find`] for an event, or the question about it.
+    fn find_later(&self, before: &Arc<Known>, event: u16) -> Place {
+        let Some(queue) = &self.queue else {
+            return self.find(&before.state, Some(event));
+        };
+        let key = key(&before.state, Some(event));
+        let known = lock(&self.rules.cache).get(&key);
+        match known {
+            Some(known) => Place::Known(known),
+            None => Place::Pending(queue.add(key, before, event)),
+        }
+    }
+
+    /// Applies an event; the position after it is pending, if it may be.
+    fn advance(&self, state: &mut PackageState, event: u16, may_wait: bool) {
         let Place::Known(known) = &state.place else {
             return;
         };
@@ -197,15 +229,16 @@ impl PackageGame {
             seat,
             name: name.to_owned(),
         });
-        let most = self.0.rules.events_max;
+        let most = self.rules.rules.events_max;
         let place = match state.events >= most {
             true => {
                 let problem = format!("a game has more than {most} events");
                 let failure = RulesFailure::new(RulesCause::Length, problem);
                 let state = &known.state;
                 let failure = failure.asked(&Ask::Apply { state, event });
-                Place::Failed(self.0.service.refuse(failure))
+                Place::Failed(self.rules.service.refuse(failure))
             }
+            false if may_wait => self.find_later(known, event),
             false => self.find(&known.state, Some(event)),
         };
         *state = PackageState {
@@ -224,20 +257,23 @@ impl PackageGame {
         match &state.place {
             Place::Known(known) => Ok(known),
             Place::Failed(failure) => Err(failure),
+            Place::Pending(_) => unreachable!("a match waits before it shows a position"),
         }
     }
 
     pub(super) fn rules(&self) -> &RulesDescription {
-        &self.0.rules
+        &self.rules.rules
     }
 
     /// Asks for the drawing of a state.
     pub(super) fn draw_state(&self, state: &str) -> Result<Answer, RulesFailure> {
-        self.0.service.ask(&self.0.line, &Ask::Draw { state })
+        self.rules
+            .service
+            .ask(&self.rules.line, &Ask::Draw { state })
     }
 
     pub(super) fn report_undrawn(&self, problem: &str) {
-        self.0.service.report_undrawn(problem);
+        self.rules.service.report_undrawn(problem);
     }
 
     fn start(place: Place) -> PackageState {
@@ -253,24 +289,24 @@ impl Game for PackageGame {
     type State = PackageState;
 
     fn name(&self) -> &'static str {
-        self.0.name
+        self.rules.name
     }
 
     fn version(&self) -> u32 {
-        self.0.rules.version
+        self.rules.rules.version
     }
 
     fn seats(&self) -> usize {
-        self.0.seats
+        self.rules.seats
     }
 
     fn has_chance(&self) -> bool {
-        self.0.rules.chance
+        self.rules.rules.chance
     }
 
     fn initial(&self) -> PackageState {
-        let first = || self.read(&Ask::Initial);
-        Self::start(self.0.initial.get_or_init(first).clone())
+        let first = || self.ask(&Ask::Initial);
+        Self::start(self.rules.initial.get_or_init(first).clone())
     }
 
     fn node(&self, state: &PackageState) -> Node {
@@ -287,11 +323,57 @@ impl Game for PackageGame {
     }
 
     fn apply(&self, state: &mut PackageState, action: ActionId) {
-        self.advance(state, action);
+        self.advance(state, action, false);
     }
 
     fn apply_outcome(&self, state: &mut PackageState, outcome: OutcomeId) {
-        self.advance(state, outcome);
+        self.advance(state, outcome, false);
+    }
+
+    fn deferring(&self) -> Self {
+        Self {
+            rules: self.rules.clone(),
+            queue: Some(Arc::default()),
+        }
+    }
+
+    fn apply_later(&self, state: &mut PackageState, event: Event) {
+        self.advance(state, event.id(), true);
+    }
+
+    fn is_known(&self, state: &mut PackageState) -> bool {
+        let Place::Pending(question) = &state.place else {
+            return true;
+        };
+        let Some(place) = question.place.get() else {
+            return false;
+        };
+        let place = place.clone();
+        state.place = place;
+        true
+    }
+
+    fn games_at_once(&self) -> usize {
+        self.rules.service.together()
+    }
+
+    fn find_pending(&self) {
+        let questions = self.queue.as_ref().map(|queue| queue.take());
+        let questions = questions.unwrap_or_default();
+        let mut left = &questions[..];
+        while !left.is_empty() {
+            let most = self.rules.service.together().clamp(1, left.len());
+            let (now, later) = left.split_at(most);
+            left = later;
+            let asked = now.iter().map(|it| (&*it.before.state, it.event));
+            let asked: Vec<(&str, u16)> = asked.collect();
+            let answers = self.rules.service.apply_all(&self.rules.line, &asked);
+            for ((question, (state, event)), answer) in now.iter().zip(asked).zip(answers) {
+                let place = self.read(&Ask::Apply { state, event }, answer);
+                self.keep(question.key, &place);
+                let _ = question.place.set(place);
+            }
+        }
     }
 
     fn placement(&self, state: &PackageState) -> PerSeat<u8> {
@@ -304,7 +386,7 @@ impl Game for PackageGame {
 
     fn values(&self, state: &PackageState) -> PerSeat<i64> {
         match (Self::known(state), self.node(state)) {
-            (_, Node::Over(_)) => values::of_placement(self.0.seats, &self.placement(state)),
+            (_, Node::Over(_)) => values::of_placement(self.rules.seats, &self.placement(state)),
             (
                 Some(Known {
                     values: Some(values),
@@ -312,7 +394,7 @@ impl Game for PackageGame {
                 }),
                 _,
             ) => *values,
-            _ => values::of_scores(self.0.seats, &self.scores(state)),
+            _ => values::of_scores(self.rules.seats, &self.scores(state)),
         }
     }
 
@@ -357,8 +439,8 @@ impl Game for PackageGame {
 
     fn failure(&self, state: &PackageState) -> Option<String> {
         match &state.place {
-            Place::Known(_) => None,
             Place::Failed(failure) => Some(failure.message.clone()),
+            Place::Known(_) | Place::Pending(_) => None,
         }
     }
 
@@ -387,7 +469,7 @@ impl Game for PackageGame {
                 Node::Over(ending) => Some(ending),
                 _ => None,
             },
-            placement: self.placement(state)[..self.0.seats].to_vec(),
+            placement: self.placement(state)[..self.rules.seats].to_vec(),
             to_move: match node {
                 Node::Decision(seat) => Some(seat),
                 _ => None,
@@ -399,7 +481,7 @@ impl Game for PackageGame {
         let Some(known) = Self::known(state) else {
             return;
         };
-        if !self.0.rules.draws {
+        if !self.rules.rules.draws {
             let _ = writeln!(out, "{}", known.position);
             return;
         }

@@ -1,8 +1,11 @@
 //! The processes of a package, shared by all threads that play its games.
 
+mod compare;
 mod draw;
+mod together;
 
 use std::{
+    cell::Cell,
     ffi::OsString,
     io,
     path::PathBuf,
@@ -83,6 +86,13 @@ pub struct RulesHost {
     comparisons: AtomicU64,
     failure: Mutex<Option<RulesFailure>>,
     boards: draw::Boards,
+    together: together::Together,
+}
+
+thread_local! {
+    /// Number of the process that this thread took last. Rules may keep what they found for a state,
+    /// so a game goes on in the same process if it can.
+    static LAST: Cell<u64> = const { Cell::new(0) };
 }
 
 #[derive(Default)]
@@ -90,6 +100,17 @@ struct Processes {
     idle: Vec<RulesProcess>,
     count: usize,
     most: usize,
+}
+
+impl Processes {
+    /// Takes the process with this number if it is idle, else another one.
+    fn take(&mut self, number: u64) -> Option<RulesProcess> {
+        let at = self.idle.iter().position(|idle| idle.number() == number);
+        match at {
+            Some(at) => Some(self.idle.swap_remove(at)),
+            None => self.idle.pop(),
+        }
+    }
 }
 
 impl RulesHost {
@@ -192,6 +213,7 @@ impl RulesHost {
             comparisons: AtomicU64::new(0),
             failure: Mutex::default(),
             boards: draw::Boards::default(),
+            together: together::Together::default(),
         }))
     }
 
@@ -255,7 +277,10 @@ impl RulesHost {
     fn take(&self, is_extra: bool) -> Result<RulesProcess, RulesFailure> {
         let mut processes = lock(&self.processes);
         loop {
-            if let Some(process) = processes.idle.pop() {
+            if let Some(process) = processes.take(LAST.get()) {
+                if !is_extra {
+                    LAST.set(process.number());
+                }
                 return Ok(process);
             }
             if is_extra || processes.count < processes.most {
@@ -398,44 +423,19 @@ impl RulesHost {
     }
 
     fn try_ask(&self, game: &GameLine, ask: &Ask<'_>) -> Result<Answer, RulesFailure> {
-        let call = self.calls.fetch_add(1, Ordering::Relaxed);
-        let is_compared = call.is_multiple_of(self.compared.load(Ordering::Relaxed));
+        let is_compared = self.count_calls(1).next().is_some();
         let (answer, process) = self.ask_one(self.take(false)?, game, ask)?;
-        if is_compared {
-            // The first process is not idle meanwhile, so this is another one.
-            let comparison = 1 + self.comparisons.fetch_add(1, Ordering::Relaxed);
-            let other = match comparison.is_power_of_two() {
-                true => self.fresh(),
-                false => self.take(true),
-            };
-            let again = other.and_then(|other| self.ask_one(other, game, ask));
-            self.put_back(process);
-            let (again, mut other) = again?;
-            let mut repeated = None;
-            if again == answer && self.is_check() {
-                // Rules that remember their questions answer another time differently. So the processes
-                // are not asked equally often.
-                let (third, process) = self.ask_one(other, game, ask)?;
-                (repeated, other) = (Some(third), process);
-            }
-            self.put_back(other);
-            if repeated.is_some_and(|repeated| repeated != answer) {
-                let problem = "the same question is answered differently when it is asked again";
-                return Err(impure(problem, ask));
-            }
-            if again != answer {
-                let problem = "two processes answer the same question differently";
-                return Err(impure(problem, ask));
-            }
-        } else {
-            self.put_back(process);
+        let compared = match is_compared {
+            true => self.compare(game, ask, &answer),
+            false => Ok(()),
+        };
+        self.put_back(process);
+        compared?;
+        if self.is_check() {
+            self.together.keep(game, ask, &answer);
         }
         Ok(answer)
     }
-}
-
-fn impure(problem: &str, ask: &Ask<'_>) -> RulesFailure {
-    RulesFailure::new(RulesCause::Purity, format!("{problem}: {ask}")).asked(ask)
 }
 
 async fn start(supervisor: &Supervisor, launch: &Launch) -> Started {
@@ -461,6 +461,18 @@ impl RulesService for RulesHost {
         }
         self.try_ask(game, ask)
             .map_err(|failure| self.fail(failure))
+    }
+
+    fn apply_all(
+        &self,
+        game: &GameLine,
+        events: &[(&str, u16)],
+    ) -> Vec<Result<Answer, RulesFailure>> {
+        self.ask_together(game, events)
+    }
+
+    fn together(&self) -> usize {
+        self.together.most()
     }
 
     fn failure(&self) -> Option<RulesFailure> {

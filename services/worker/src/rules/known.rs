@@ -1,9 +1,12 @@
 //! Nodes, checked against the bounds of the protocol.
 
+use std::{collections::BTreeSet, sync::Mutex};
+
 use arena_engine::{ActionId, Ending, Node, PerSeat, values::POINT};
 use arena_model::rules::{NOTATION_BYTES_MAX, RulesDescription, is_notation};
 
 use super::messages::{EndingName, Next, NodeMessage};
+use crate::lock;
 
 /// Ids of actions and outcomes are below this number.
 const IDS: usize = 1 << 15;
@@ -120,6 +123,18 @@ impl Known {
         let place = self.legal.binary_search(&action).ok();
         place.map_or("?", |place| &self.names[place])
     }
+}
+
+/// A name for ever; each is stored once.
+pub(super) fn interned(name: &str) -> &'static str {
+    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut names = lock(&NAMES);
+    if let Some(known) = names.get(name) {
+        return known;
+    }
+    let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
+    names.insert(name);
+    name
 }
 
 /// One value for each seat, within bounds.

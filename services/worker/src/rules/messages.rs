@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::Value;
 
 /// What is asked about a game.
@@ -46,8 +46,8 @@ enum Request<'a> {
     Apply {
         batch: u64,
         game: u32,
-        states: [&'a str; 1],
-        events: [u16; 1],
+        states: Vec<&'a str>,
+        events: Vec<u16>,
     },
     Look {
         batch: u64,
@@ -66,12 +66,9 @@ impl Ask<'_> {
     pub(super) fn to_line(self, batch: u64, game: u32) -> Option<String> {
         let request = match self {
             Self::Initial => return None,
-            Self::Apply { state, event } => Request::Apply {
-                batch,
-                game,
-                states: [state],
-                events: [event],
-            },
+            Self::Apply { state, event } => {
+                return Some(apply_line(batch, game, &[(state, event)]));
+            }
             Self::Look { state } => Request::Look {
                 batch,
                 game,
@@ -83,15 +80,32 @@ impl Ask<'_> {
                 states: [state],
             },
         };
-        let mut line = serde_json::to_string(&request).expect("messages are plain data");
+        Some(request.to_line())
+    }
+}
+
+/// The message that asks for the nodes after events of states.
+pub(super) fn apply_line(batch: u64, game: u32, events: &[(&str, u16)]) -> String {
+    let (states, events) = events.iter().copied().unzip();
+    let request = Request::Apply {
+        batch,
+        game,
+        states,
+        events,
+    };
+    request.to_line()
+}
+
+impl Request<'_> {
+    fn to_line(&self) -> String {
+        let mut line = serde_json::to_string(self).expect("messages are plain data");
         line.push('\n');
-        Some(line)
+        line
     }
 }
 
 /// A message of the process.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[derive(Debug)]
 pub(super) enum Response {
     Initial {
         game: u32,
@@ -104,15 +118,55 @@ pub(super) enum Response {
     Drawings {
         batch: u64,
         drawings: Vec<String>,
-        #[serde(default)]
         svgs: Vec<Option<String>>,
     },
     Error {
         message: String,
     },
     /// A message of a later version.
-    #[serde(other)]
     Other,
+}
+
+/// The fields of all messages. An enum with a tag would be read twice, which doubles the time for
+/// nodes.
+#[derive(Deserialize)]
+struct Fields {
+    r#type: String,
+    game: Option<u32>,
+    node: Option<Box<NodeMessage>>,
+    batch: Option<u64>,
+    nodes: Option<Vec<NodeMessage>>,
+    drawings: Option<Vec<String>>,
+    svgs: Option<Vec<Option<String>>>,
+    message: Option<String>,
+}
+
+impl<'de> Deserialize<'de> for Response {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        fn need<T, E: Error>(field: Option<T>, name: &'static str) -> Result<T, E> {
+            field.ok_or_else(|| E::missing_field(name))
+        }
+        let fields = Fields::deserialize(deserializer)?;
+        Ok(match &*fields.r#type {
+            "initial" => Self::Initial {
+                game: need(fields.game, "game")?,
+                node: need(fields.node, "node")?,
+            },
+            "nodes" => Self::Nodes {
+                batch: need(fields.batch, "batch")?,
+                nodes: need(fields.nodes, "nodes")?,
+            },
+            "drawings" => Self::Drawings {
+                batch: need(fields.batch, "batch")?,
+                drawings: need(fields.drawings, "drawings")?,
+                svgs: fields.svgs.unwrap_or_default(),
+            },
+            "error" => Self::Error {
+                message: need(fields.message, "message")?,
+            },
+            _ => Self::Other,
+        })
+    }
 }
 
 /// The answer to an [`Ask`].

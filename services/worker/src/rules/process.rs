@@ -6,6 +6,7 @@ use std::{
     io::{self, ErrorKind, Read, Write},
     os::{fd::AsFd, unix::fs::OpenOptionsExt},
     path::Path,
+    sync::atomic::{AtomicU64, Ordering},
     time::{Duration, Instant},
 };
 
@@ -21,7 +22,7 @@ use serde::Deserialize;
 
 use super::{
     GameLine,
-    messages::{Answer, Ask, Drawing, Response},
+    messages::{Answer, Ask, Drawing, NodeMessage, Response, apply_line},
     output::wrong_field,
 };
 use crate::supervise::{Exit, Guarded};
@@ -80,6 +81,8 @@ pub(super) enum ProcessError {
 
 /// A process that answers for the rules.
 pub(super) struct RulesProcess {
+    /// Its number among all of this program, from 1.
+    number: u64,
     guarded: Guarded,
     pipes: RawPipes,
     /// What was read after the last line.
@@ -93,7 +96,9 @@ pub(super) struct RulesProcess {
 
 impl RulesProcess {
     pub(super) fn new((guarded, pipes): (Guarded, RawPipes)) -> Self {
+        static STARTED: AtomicU64 = AtomicU64::new(0);
         Self {
+            number: 1 + STARTED.fetch_add(1, Ordering::Relaxed),
             guarded,
             pipes,
             rest: Vec::new(),
@@ -101,6 +106,10 @@ impl RulesProcess {
             batch: 0,
             games: BTreeMap::new(),
         }
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        self.number
     }
 
     /// How it ended, if it did.
@@ -150,16 +159,7 @@ impl RulesProcess {
     /// Waits for the answer to a question.
     pub(super) fn ask(&mut self, game: &GameLine, ask: &Ask<'_>) -> Result<Answer, ProcessError> {
         let deadline = Instant::now() + ANSWER_TIMEOUT;
-        if !self.games.contains_key(&game.number) {
-            self.write(&game.line, deadline)?;
-            let node = self.answer(deadline, |response| match response {
-                Response::Initial { game: number, node } if number == game.number => {
-                    Some(Ok(Answer::Node(node)))
-                }
-                _ => None,
-            })?;
-            self.games.insert(game.number, node);
-        }
+        self.open(game, deadline)?;
         self.batch += 1;
         let batch = self.batch;
         let Some(line) = ask.to_line(batch, game.number) else {
@@ -168,14 +168,8 @@ impl RulesProcess {
         self.write(&line, deadline)?;
         self.answer(deadline, |response| match response {
             Response::Nodes { batch: of, nodes } if of == batch => {
-                let [node]: [_; 1] = match nodes.try_into() {
-                    Ok(one) => one,
-                    Err(nodes) => {
-                        let count = { nodes as Vec<_> }.len();
-                        return Some(Err(format!("{count} nodes for 1 state")));
-                    }
-                };
-                Some(Ok(Answer::Node(Box::new(node))))
+                let node = answers(nodes, 1).map(|mut nodes| nodes.swap_remove(0));
+                Some(node)
             }
             Response::Drawings {
                 batch: of,
@@ -191,12 +185,47 @@ impl RulesProcess {
         })
     }
 
+    /// Waits for the nodes after these events, in their order.
+    pub(super) fn apply_all(
+        &mut self,
+        game: &GameLine,
+        events: &[(&str, u16)],
+    ) -> Result<Vec<Answer>, ProcessError> {
+        let deadline = Instant::now() + ANSWER_TIMEOUT;
+        self.open(game, deadline)?;
+        self.batch += 1;
+        let batch = self.batch;
+        self.write(&apply_line(batch, game.number, events), deadline)?;
+        self.answer(deadline, |response| match response {
+            Response::Nodes { batch: of, nodes } if of == batch => {
+                Some(answers(nodes, events.len()))
+            }
+            _ => None,
+        })
+    }
+
+    /// Opens a game that the process does not know yet.
+    fn open(&mut self, game: &GameLine, deadline: Instant) -> Result<(), ProcessError> {
+        if self.games.contains_key(&game.number) {
+            return Ok(());
+        }
+        self.write(&game.line, deadline)?;
+        let node = self.answer(deadline, |response| match response {
+            Response::Initial { game: number, node } if number == game.number => {
+                Some(Ok(Answer::Node(node)))
+            }
+            _ => None,
+        })?;
+        self.games.insert(game.number, node);
+        Ok(())
+    }
+
     /// Reads messages until one is the answer.
-    fn answer(
+    fn answer<T>(
         &mut self,
         deadline: Instant,
-        mut read: impl FnMut(Response) -> Option<Result<Answer, String>>,
-    ) -> Result<Answer, ProcessError> {
+        mut read: impl FnMut(Response) -> Option<Result<T, String>>,
+    ) -> Result<T, ProcessError> {
         loop {
             let line = self.read_line(deadline)?;
             let response = serde_json::from_slice(&line).map_err(|error| {
@@ -276,6 +305,16 @@ impl RulesProcess {
     fn has_ended(&self) -> bool {
         self.exit().is_some()
     }
+}
+
+/// The nodes of a message that has to have this many.
+fn answers(nodes: Vec<NodeMessage>, count: usize) -> Result<Vec<Answer>, String> {
+    if nodes.len() != count {
+        let plural = if count == 1 { "" } else { "s" };
+        return Err(format!("{} nodes for {count} state{plural}", nodes.len()));
+    }
+    let answer = |node| Answer::Node(Box::new(node));
+    Ok(nodes.into_iter().map(answer).collect())
 }
 
 /// Waits until a pipe can be used.

@@ -33,6 +33,8 @@ pub(super) fn over(state: &str) -> Arc<Known> {
 struct Fake {
     node: fn(&str, Option<u16>) -> Value,
     refused: Mutex<Option<RulesFailure>>,
+    /// Number of events in each message.
+    messages: Mutex<Vec<usize>>,
 }
 
 impl RulesService for Fake {
@@ -52,6 +54,20 @@ impl RulesService for Fake {
         Ok(Answer::Node(Box::new(node)))
     }
 
+    fn apply_all(
+        &self,
+        game: &GameLine,
+        events: &[(&str, u16)],
+    ) -> Vec<Result<Answer, RulesFailure>> {
+        lock(&self.messages).push(events.len());
+        let ask = |&(state, event)| self.ask(game, &Ask::Apply { state, event });
+        events.iter().map(ask).collect()
+    }
+
+    fn together(&self) -> usize {
+        8
+    }
+
     fn failure(&self) -> Option<RulesFailure> {
         lock(&self.refused).clone()
     }
@@ -62,12 +78,20 @@ impl RulesService for Fake {
 }
 
 fn game(values: bool, events_max: u32, node: fn(&str, Option<u16>) -> Value) -> PackageGame {
-    let fake = Fake {
+    game_of(&fake(node), values, events_max)
+}
+
+fn fake(node: fn(&str, Option<u16>) -> Value) -> Arc<Fake> {
+    Arc::new(Fake {
         node,
         refused: Mutex::default(),
-    };
+        messages: Mutex::default(),
+    })
+}
+
+fn game_of(fake: &Arc<Fake>, values: bool, events_max: u32) -> PackageGame {
     let rules = rules(values, events_max);
-    PackageGame::new("count", rules, &Options::new(), 2, Arc::new(fake))
+    PackageGame::new("count", rules, &Options::new(), 2, fake.clone())
 }
 
 /// Each state is the list of events. Odd lengths are decisions. Five events end the game.
@@ -178,6 +202,76 @@ fn failing_rules_void_the_game() {
         assert_eq!(play.failure().as_deref(), Some(problem));
         assert_eq!(play.status(), Status::Over(Termination::Void));
         assert!(play.finish().placement.is_empty());
+    }
+}
+
+#[test]
+fn games_that_wait_together_are_the_same_games() {
+    let alone = |number: u64| {
+        let keys = BlockSeed(number).keys(&["a", "b"]);
+        let mut play = Match::new(game(false, 10, count), Setup::new(keys, Opening::Drawn(1)));
+        while let Status::Asks(_) = play.status() {
+            play.answer(7).expect("legal");
+        }
+        play.finish()
+    };
+    let fake = fake(count);
+    let rules = game_of(&fake, false, 10).deferring();
+    let open = |number| {
+        let keys = BlockSeed(number).keys(&["a", "b"]);
+        Match::new(rules.clone(), Setup::new(keys, Opening::Drawn(1)))
+    };
+    let mut games: Vec<_> = (0..20).map(open).collect();
+    let mut waiting = games.len();
+    while waiting > 0 {
+        rules.find_pending();
+        waiting = 0;
+        for play in &mut games {
+            play.resume().expect("no given opening");
+            while let Status::Asks(_) = play.status() {
+                play.answer(7).expect("legal");
+            }
+            waiting += usize::from(play.status() == Status::Waits);
+        }
+    }
+    for (play, number) in games.into_iter().zip(0..) {
+        assert_eq!(play.finish(), alone(number), "{number}");
+    }
+    let messages = lock(&fake.messages);
+    assert!(messages.iter().all(|&events| events <= 8), "{messages:?}");
+    // The tree of the game has 2 decisions and 2 chance events of 2 outcomes each.
+    let asked: usize = messages.iter().sum();
+    assert!(asked <= 2 + 4 + 8 + 16, "{asked} questions");
+    assert!(messages.len() < asked, "{messages:?}");
+}
+
+#[test]
+fn failure_of_a_pending_position_ends_each_game_that_waits_for_it() {
+    fn huge(state: &str, event: Option<u16>) -> Value {
+        let mut node = count(state, event);
+        if state.len() > 1 {
+            node["state"] = "x".repeat(101).into();
+        }
+        node
+    }
+    let rules = game(false, 10, huge).deferring();
+    let mut games: Vec<_> = (0..3).map(|_| Match::new(rules.clone(), setup())).collect();
+    while games.iter().any(|play| play.status() == Status::Waits) {
+        rules.find_pending();
+        for play in &mut games {
+            play.resume().expect("no given opening");
+            if let Status::Asks(_) = play.status() {
+                play.answer(2).expect("legal");
+            }
+        }
+    }
+    for play in games {
+        let failure = play.failure();
+        assert_eq!(
+            failure.as_deref(),
+            Some("a state has 101 bytes, more than 100")
+        );
+        assert_eq!(play.status(), Status::Over(Termination::Void));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use arena_model::rules::RULES_PROTOCOL;
+use arena_model::{rules::RULES_PROTOCOL, spec::ADJUDICATION_VERSION};
 use arena_wire::v1;
 
 use super::fleet::Fleet;
@@ -39,6 +39,7 @@ pub(super) fn rulesets() -> BTreeMap<String, u32> {
         .map(|info| (info.name.to_owned(), info.version))
         .chain(older_rules())
         .chain([("@package".to_owned(), RULES_PROTOCOL)])
+        .chain([("@adjudication".to_owned(), ADJUDICATION_VERSION)])
         .collect()
 }
 

@@ -16,6 +16,7 @@ class Termination(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     TERMINATION_DEADLOCK: _ClassVar[Termination]
     TERMINATION_REPETITION: _ClassVar[Termination]
     TERMINATION_CAP: _ClassVar[Termination]
+    TERMINATION_ADJUDICATION: _ClassVar[Termination]
 
 class FaultKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -38,6 +39,7 @@ TERMINATION_VOID: Termination
 TERMINATION_DEADLOCK: Termination
 TERMINATION_REPETITION: Termination
 TERMINATION_CAP: Termination
+TERMINATION_ADJUDICATION: Termination
 FAULT_KIND_UNSPECIFIED: FaultKind
 FAULT_KIND_ILLEGAL_MOVE: FaultKind
 FAULT_KIND_TIMEOUT: FaultKind
@@ -52,7 +54,7 @@ FAULT_KIND_DISK_LIMIT: FaultKind
 FAULT_KIND_CPU_LIMIT: FaultKind
 
 class GameRecord(_message.Message):
-    __slots__ = ("index", "block", "seed", "seats", "events", "opening_plies", "placement", "scores", "plies", "decisions", "termination", "faults", "hash", "luck", "course", "beginning", "start", "transcript")
+    __slots__ = ("index", "block", "seed", "seats", "events", "opening_plies", "placement", "scores", "plies", "decisions", "termination", "faults", "hash", "luck", "course", "beginning", "start", "adjudication", "transcript")
     INDEX_FIELD_NUMBER: _ClassVar[int]
     BLOCK_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
@@ -70,6 +72,7 @@ class GameRecord(_message.Message):
     COURSE_FIELD_NUMBER: _ClassVar[int]
     BEGINNING_FIELD_NUMBER: _ClassVar[int]
     START_FIELD_NUMBER: _ClassVar[int]
+    ADJUDICATION_FIELD_NUMBER: _ClassVar[int]
     TRANSCRIPT_FIELD_NUMBER: _ClassVar[int]
     index: int
     block: int
@@ -88,8 +91,9 @@ class GameRecord(_message.Message):
     course: int
     beginning: _containers.RepeatedScalarFieldContainer[int]
     start: str
+    adjudication: _containers.RepeatedCompositeFieldContainer[ScoredMove]
     transcript: Transcript
-    def __init__(self, index: _Optional[int] = ..., block: _Optional[int] = ..., seed: _Optional[int] = ..., seats: _Optional[_Iterable[int]] = ..., events: _Optional[_Iterable[int]] = ..., opening_plies: _Optional[int] = ..., placement: _Optional[_Iterable[int]] = ..., scores: _Optional[_Iterable[int]] = ..., plies: _Optional[int] = ..., decisions: _Optional[_Iterable[int]] = ..., termination: _Optional[_Union[Termination, str]] = ..., faults: _Optional[_Iterable[_Union[Fault, _Mapping]]] = ..., hash: _Optional[bytes] = ..., luck: _Optional[_Iterable[int]] = ..., course: _Optional[int] = ..., beginning: _Optional[_Iterable[int]] = ..., start: _Optional[str] = ..., transcript: _Optional[_Union[Transcript, _Mapping]] = ...) -> None: ...
+    def __init__(self, index: _Optional[int] = ..., block: _Optional[int] = ..., seed: _Optional[int] = ..., seats: _Optional[_Iterable[int]] = ..., events: _Optional[_Iterable[int]] = ..., opening_plies: _Optional[int] = ..., placement: _Optional[_Iterable[int]] = ..., scores: _Optional[_Iterable[int]] = ..., plies: _Optional[int] = ..., decisions: _Optional[_Iterable[int]] = ..., termination: _Optional[_Union[Termination, str]] = ..., faults: _Optional[_Iterable[_Union[Fault, _Mapping]]] = ..., hash: _Optional[bytes] = ..., luck: _Optional[_Iterable[int]] = ..., course: _Optional[int] = ..., beginning: _Optional[_Iterable[int]] = ..., start: _Optional[str] = ..., adjudication: _Optional[_Iterable[_Union[ScoredMove, _Mapping]]] = ..., transcript: _Optional[_Union[Transcript, _Mapping]] = ...) -> None: ...
 
 class Transcript(_message.Message):
     __slots__ = ("names", "events", "ending", "placement", "to_move")
@@ -104,6 +108,16 @@ class Transcript(_message.Message):
     placement: _containers.RepeatedScalarFieldContainer[int]
     to_move: int
     def __init__(self, names: _Optional[_Iterable[str]] = ..., events: _Optional[_Iterable[int]] = ..., ending: _Optional[_Union[Termination, str]] = ..., placement: _Optional[_Iterable[int]] = ..., to_move: _Optional[int] = ...) -> None: ...
+
+class ScoredMove(_message.Message):
+    __slots__ = ("ply", "seat", "score_thousandths")
+    PLY_FIELD_NUMBER: _ClassVar[int]
+    SEAT_FIELD_NUMBER: _ClassVar[int]
+    SCORE_THOUSANDTHS_FIELD_NUMBER: _ClassVar[int]
+    ply: int
+    seat: int
+    score_thousandths: int
+    def __init__(self, ply: _Optional[int] = ..., seat: _Optional[int] = ..., score_thousandths: _Optional[int] = ...) -> None: ...
 
 class Fault(_message.Message):
     __slots__ = ("ply", "seat", "kind")

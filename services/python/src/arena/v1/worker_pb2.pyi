@@ -196,7 +196,7 @@ class RulesPackage(_message.Message):
     def __init__(self, package: _Optional[_Union[BinarySource, _Mapping]] = ..., digest: _Optional[str] = ..., description: _Optional[str] = ...) -> None: ...
 
 class PlaySettings(_message.Message):
-    __slots__ = ("opening_plies", "timing", "move_timeout_us", "on_fault", "ask_forced", "clock", "move_time_us", "nodes", "timing_margin_us", "scale_clocks", "replicas")
+    __slots__ = ("opening_plies", "timing", "move_timeout_us", "on_fault", "ask_forced", "clock", "move_time_us", "nodes", "timing_margin_us", "scale_clocks", "replicas", "resign", "draw")
     OPENING_PLIES_FIELD_NUMBER: _ClassVar[int]
     TIMING_FIELD_NUMBER: _ClassVar[int]
     MOVE_TIMEOUT_US_FIELD_NUMBER: _ClassVar[int]
@@ -208,6 +208,8 @@ class PlaySettings(_message.Message):
     TIMING_MARGIN_US_FIELD_NUMBER: _ClassVar[int]
     SCALE_CLOCKS_FIELD_NUMBER: _ClassVar[int]
     REPLICAS_FIELD_NUMBER: _ClassVar[int]
+    RESIGN_FIELD_NUMBER: _ClassVar[int]
+    DRAW_FIELD_NUMBER: _ClassVar[int]
     opening_plies: int
     timing: Timing
     move_timeout_us: int
@@ -219,7 +221,27 @@ class PlaySettings(_message.Message):
     timing_margin_us: int
     scale_clocks: bool
     replicas: int
-    def __init__(self, opening_plies: _Optional[int] = ..., timing: _Optional[_Union[Timing, str]] = ..., move_timeout_us: _Optional[int] = ..., on_fault: _Optional[_Union[FaultPolicy, str]] = ..., ask_forced: bool = ..., clock: _Optional[_Union[ClockSettings, _Mapping]] = ..., move_time_us: _Optional[int] = ..., nodes: _Optional[int] = ..., timing_margin_us: _Optional[int] = ..., scale_clocks: bool = ..., replicas: _Optional[int] = ...) -> None: ...
+    resign: ResignRule
+    draw: DrawRule
+    def __init__(self, opening_plies: _Optional[int] = ..., timing: _Optional[_Union[Timing, str]] = ..., move_timeout_us: _Optional[int] = ..., on_fault: _Optional[_Union[FaultPolicy, str]] = ..., ask_forced: bool = ..., clock: _Optional[_Union[ClockSettings, _Mapping]] = ..., move_time_us: _Optional[int] = ..., nodes: _Optional[int] = ..., timing_margin_us: _Optional[int] = ..., scale_clocks: bool = ..., replicas: _Optional[int] = ..., resign: _Optional[_Union[ResignRule, _Mapping]] = ..., draw: _Optional[_Union[DrawRule, _Mapping]] = ...) -> None: ...
+
+class ResignRule(_message.Message):
+    __slots__ = ("score_thousandths", "moves")
+    SCORE_THOUSANDTHS_FIELD_NUMBER: _ClassVar[int]
+    MOVES_FIELD_NUMBER: _ClassVar[int]
+    score_thousandths: int
+    moves: int
+    def __init__(self, score_thousandths: _Optional[int] = ..., moves: _Optional[int] = ...) -> None: ...
+
+class DrawRule(_message.Message):
+    __slots__ = ("score_thousandths", "moves", "after_plies")
+    SCORE_THOUSANDTHS_FIELD_NUMBER: _ClassVar[int]
+    MOVES_FIELD_NUMBER: _ClassVar[int]
+    AFTER_PLIES_FIELD_NUMBER: _ClassVar[int]
+    score_thousandths: int
+    moves: int
+    after_plies: int
+    def __init__(self, score_thousandths: _Optional[int] = ..., moves: _Optional[int] = ..., after_plies: _Optional[int] = ...) -> None: ...
 
 class ClockSettings(_message.Message):
     __slots__ = ("moves", "base_us", "increment_us")
