@@ -230,6 +230,9 @@ fn fails_against(second: &str, mode: &str, reason: &str) {
         "own" => {
             let new = ["agent", "new", "--lang", "python", "own"];
             let _ = world.arena(&new).ok();
+            let policy = "from arena import serve\n\nserve(lambda decision: \
+                          decision.legal_moves[0], name=\"own\", version=\"1\")\n";
+            fs::write(world.folder().join("own/agent.py"), policy).expect("written");
             let register = ["agent", "register", "own", "--binary", "own"];
             let register = [&register[..], &["--data", "data"]].concat();
             let _ = world.arena(&register).ok();
