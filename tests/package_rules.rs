@@ -208,6 +208,11 @@ pub(super) fn hostile(world: &World, mode: &str) {
 /// The rules pass their registration and fail in play: the tournament pauses with this reason, and
 /// no agent is charged.
 fn fails_in_play(mode: &str, reason: &str) {
+    fails_against("second", mode, reason);
+}
+
+/// Plays `random` against this agent: a bot of Arena, or `own`, a program.
+fn fails_against(second: &str, mode: &str, reason: &str) {
     let world = World::with_python();
     hostile(&world, mode);
     let register = [
@@ -220,9 +225,22 @@ fn fails_in_play(mode: &str, reason: &str) {
         "data",
     ];
     let _ = world.arena(&[&register[..], &["--", mode]].concat()).ok();
-    let text = spec("hostile", "hostile", 30, &["random", "second"], "");
-    let text = format!("{text}\n[[agent]]\nname = \"second\"\nbot = \"random\"\n");
-    let path = world.write("hostile.toml", text);
+    let text = spec("hostile", "hostile", 30, &["random", second], "");
+    let more = match second {
+        "own" => {
+            let new = ["agent", "new", "--lang", "python", "own"];
+            let _ = world.arena(&new).ok();
+            let policy = "from arena import serve\n\nserve(lambda decision: \
+                          decision.legal_moves[0], name=\"own\", version=\"1\")\n";
+            fs::write(world.folder().join("own/agent.py"), policy).expect("written");
+            let register = ["agent", "register", "own", "--binary", "own"];
+            let register = [&register[..], &["--data", "data"]].concat();
+            let _ = world.arena(&register).ok();
+            ""
+        }
+        _ => "\n[[agent]]\nname = \"second\"\nbot = \"random\"\n",
+    };
+    let path = world.write("hostile.toml", text + more);
     let run = ["run", &path, "--data", "data", "--workers", "1"];
     let run = world.arena(&run);
     assert_ne!(run.code, Some(0), "{}", run.transcript());
@@ -339,7 +357,8 @@ fn rules_with_a_huge_state_are_named() {
 
 #[test]
 fn rules_with_a_huge_position_are_named() {
-    fails_in_play("position", "a line exceeds 4194304 bytes");
+    // Bots of Arena see no positions.
+    fails_against("own", "position", "a line exceeds 4194304 bytes");
 }
 
 #[test]

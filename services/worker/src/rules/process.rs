@@ -29,6 +29,8 @@ use crate::supervise::{Exit, Guarded};
 
 /// Maximum time of an answer. A lease has a deadline of 10 s.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(4);
+/// The same for the answers of a message with several questions.
+const MESSAGE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum time for output to arrive that was printed before an error was answered.
 const OUTPUT_TIMEOUT: Duration = Duration::from_millis(300);
 /// Maximum bytes of a line.
@@ -185,13 +187,14 @@ impl RulesProcess {
         })
     }
 
-    /// Waits for the nodes after these events, in their order.
+    /// Waits for the nodes after these events, in their order. If it takes too long, each may be asked
+    /// alone before the lease is over.
     pub(super) fn apply_all(
         &mut self,
         game: &GameLine,
         events: &[(&str, u16)],
     ) -> Result<Vec<Answer>, ProcessError> {
-        let deadline = Instant::now() + ANSWER_TIMEOUT;
+        let deadline = Instant::now() + MESSAGE_TIMEOUT;
         self.open(game, deadline)?;
         self.batch += 1;
         let batch = self.batch;
