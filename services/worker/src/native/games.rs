@@ -11,7 +11,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::{NativeRunner, PoolJob};
 use crate::{agent::Event, record::unplayed};
 
-/// Games are reported together, but not later than this after the first of them ended.
+/// Games that end within this time after a report are reported together, when the next game ends.
 const EARLY: Duration = Duration::from_millis(200);
 /// Games that a job takes before other work of the pool may come in between.
 const FED: usize = 256;
