@@ -258,7 +258,7 @@ fn exceed(level: &str, limit: &str) -> Value {
     ];
     register(&world, &url, "mine", &limits, &options);
     let worker = world.worker(&coordinator, &["--sandbox", level]);
-    let more = format!("unplayed_limit = 1\n[play]\nsandbox = \"{level}\"\nmove_timeout = \"10s\"");
+    let more = format!("unplayed_limit = 1\n[play]\nsandbox = \"{level}\"\nmove_timeout = \"60s\"");
     let spec = spec(limit, "kalah", 1, &["mine", "random"], &more);
     let id = world.start_tournament(limit, &spec, &url);
     world.end_tournament(&id, &url);

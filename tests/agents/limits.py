@@ -3,27 +3,31 @@
 `canaries` prints all that it finds in its environment and in the files that it can reach."""
 
 import os
+import subprocess
 import sys
 import time
 
 from arena_agent import Agent, serve
 
+# Seconds, more than the move timeout of the tests.
+LONG = 120
+
+
+def start(code, count):
+    """Starts processes that run code and sleep. A fork without a new program could hang or fail:
+    other threads of this process hold locks and count towards its limits."""
+    code += f"\nimport time\ntime.sleep({LONG})"
+    for _ in range(count):
+        subprocess.Popen([sys.executable, "-S", "-c", code])
+
 
 def memory():
     """Eight processes that together use 400 MiB."""
-    for _ in range(8):
-        if os.fork() == 0:
-            block = bytearray(50 << 20)
-            block[::4096] = b"x" * len(block[::4096])
-            time.sleep(20)
-            os._exit(0)
+    start("block = bytearray(50 << 20)\nblock[::4096] = b'x' * len(block[::4096])", 8)
 
 
 def processes():
-    for _ in range(60):
-        if os.fork() == 0:
-            time.sleep(20)
-            os._exit(0)
+    start("", 60)
 
 
 def disk():
@@ -33,7 +37,7 @@ def disk():
 
 
 def cpu():
-    while time.process_time() < 20:
+    while time.process_time() < LONG:
         pass
 
 
@@ -64,7 +68,7 @@ class Limits(Agent):
         if decision.number == 2:
             globals()[sys.argv[1]]()
             if sys.argv[1] != "canaries":
-                time.sleep(20)
+                time.sleep(LONG)
         return decision.rng.choice(decision.legal)
 
 
