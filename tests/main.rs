@@ -39,6 +39,8 @@ mod formats;
 mod hashes;
 /// Help texts are as reviewed.
 mod help;
+/// Agents see what their seats may see.
+mod hidden_information;
 /// One bad host does not disturb a tournament.
 mod hosts;
 /// A tournament uses exactly the registered content.

@@ -29,6 +29,11 @@ class BotAgent(Agent):
         `options` has the values of the agent's own options."""
         raise NotImplementedError(f"{type(self).__name__} needs a method bot(self, game, player, seed)")
 
+    def choose_hidden(self, decision: Decision) -> int:
+        """A decision of a ruleset that was registered with --openspiel and hides information. Its
+        position has what the player sees: `information_state`, or `observation` and own `actions`."""
+        raise ValueError(f"bot {self.name} needs the whole state, and {decision.ruleset} hides a part of it")
+
     def choose(self, decision: Decision) -> int:
         if decision.ruleset not in RULESETS:
             return self._choose_registered(decision)
@@ -64,13 +69,15 @@ class BotAgent(Agent):
         """A decision of a ruleset that was registered with --openspiel. Its positions have the game
         and all actions."""
         try:
-            game, history = decision.position["game"], decision.position["history"]
+            game = decision.position["game"]
         except (LookupError, TypeError):
             raise ValueError(
                 f"{decision.ruleset} is no game of OpenSpiel; bot {self.name} plays {', '.join(RULESETS)} and "
                 "rulesets of `arena rulesets register --openspiel`"
             ) from None
-        game, player = _load_game(game), decision.seat
+        if "history" not in decision.position:
+            return self.choose_hidden(decision)
+        game, history, player = _load_game(game), decision.position["history"], decision.seat
         bot = self.bot(game, player, decision.seed % (2**31 - 1), **decision.bot_options)
         state = game.new_initial_state()
         for action in history:

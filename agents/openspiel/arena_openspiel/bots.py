@@ -68,6 +68,9 @@ class UniformRandom(BotAgent):
     def bot(self, game, player, seed):
         return pyspiel.make_uniform_random_bot(player, seed)
 
+    def choose_hidden(self, decision):
+        return decision.rng.choice(decision.legal)
+
 
 class FixedActionPreference(BotAgent):
     name = "fixed-action-preference"

@@ -37,6 +37,8 @@ _RELATIVE_ERROR = Fraction(1, 10**12)
 _NOTATION_MAX = 32
 _OBSERVATION_BYTES_MAX = 32 << 10
 _DRAWING_BYTES_MAX = 64 << 10
+#: Numbers of a tensor, most of which are 0 or 1.
+_TENSOR_MAX = 16 << 10
 
 #: States of a game that a process keeps.
 _KEPT = 1024
@@ -150,6 +152,10 @@ def _check_wrapper(text, name):
             )
 
 
+def _is_hidden(game):
+    return game.get_type().information != pyspiel.GameType.Information.PERFECT_INFORMATION
+
+
 def _has_chance(game):
     is_declared = game.get_type().chance_mode != pyspiel.GameType.ChanceMode.DETERMINISTIC
     # chess960 is declared as deterministic.
@@ -163,18 +169,18 @@ def _check(text, game):
     def refuse(reason):
         raise Refused(f"{text}: {reason}")
 
-    if kind.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
-        refuse("the players move simultaneously, which Arena does not support yet")
     if kind.dynamics != pyspiel.GameType.Dynamics.SEQUENTIAL:
         refuse("it is a mean-field game, which Arena does not support yet")
     if not 2 <= players <= 4:
         refuse(f"it has {players} player{'s' * (players != 1)}; Arena supports 2 to 4")
     if "quoridor(" in str(game) and players > 2:
         refuse(f"for {players} players, OpenSpiel offers some moves twice, and some that it cannot play")
+    if "coin_game(" in str(game):
+        refuse("a game has more chance outcomes than OpenSpiel declares")
     if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
         refuse("it draws its chance outcomes itself (sampled stochastic), and Arena has to draw them")
-    if kind.information != pyspiel.GameType.Information.PERFECT_INFORMATION:
-        refuse("it has hidden information, which Arena does not support yet")
+    if _is_hidden(game) and not (kind.provides_information_state_string or kind.provides_observation_string):
+        refuse("it has hidden information, and does not say what a player sees")
     if kind.utility == pyspiel.GameType.Utility.IDENTICAL:
         refuse("all players get the same return, and Arena ranks them")
     if game.num_distinct_actions() > _IDS:
@@ -195,7 +201,11 @@ def _check(text, game):
 
 def _load(text, name, parameters):
     try:
-        return pyspiel.load_game(name, parameters)
+        game = pyspiel.load_game(name, parameters)
+        if game.get_type().dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
+            # The players choose one after another, and do not see what the others chose.
+            game = pyspiel.convert_to_turn_based(game)
+        return game
     except Exception as error:
         raise Refused(f"{text}: OpenSpiel cannot load it: {_line(error)}") from None
 
@@ -209,7 +219,7 @@ class Rules:
         _check_wrapper(text, self.name)
         self.default = _load(text, self.name, self.parameters)
         self.events_max = _check(text, self.default)
-        self.chance = _has_chance(self.default)
+        self.chance, self.hidden = _has_chance(self.default), _is_hidden(self.default)
         self.specification = self.default.get_type().parameter_specification
         try:
             self.draws = _plain(str(self.default.new_initial_state())).isascii()
@@ -229,7 +239,7 @@ class Rules:
             events = _check(self.text, game)
         except Refused:
             return None
-        if self.chance != _has_chance(game):
+        if (self.chance, self.hidden) != (_has_chance(game), _is_hidden(game)):
             return None
         self.events_max = max(self.events_max, events)
         return game
@@ -272,6 +282,7 @@ class Rules:
             "chance": self.chance,
             "values": False,
             "draws": self.draws,
+            "information": "hidden" if self.hidden else "perfect",
             "events_max": self.events_max,
             "state_bytes_max": _STATE_BYTES_MAX,
         }
@@ -397,7 +408,7 @@ class Game:
         if _has_chance(game):
             most = max(most, game.max_chance_outcomes())
         self.width = 1 if most <= 64 else 2 if most <= 64**2 else 3
-        self.has_observation = game.get_type().provides_observation_string
+        self.sees = _Sees(game)
         self.kept = OrderedDict()
 
     def _encode(self, action):
@@ -472,8 +483,6 @@ class Game:
                 "weights": weights_of(place.probabilities),
                 "outcomes": notations([state.action_to_string(seat, it) for it in actions], actions),
             }
-        if seat < 0:
-            raise Refused(f"{self.text}: the players move simultaneously, which Arena does not support yet")
         if not actions or actions[-1] >= _IDS:
             raise Refused(f"{self.text}: a player has no action, or one that Arena does not support")
         node = {
@@ -484,16 +493,50 @@ class Game:
             "moves": notations([state.action_to_string(seat, it) for it in actions], actions),
         }
         if self.positions:
-            node["position"] = {
-                "game": self.text,
-                "history": state.history(),
-                "observation": self._observation(state, seat),
-            }
+            node["position"] = {"game": self.text, **self.sees.position(state, seat)}
         return node
 
-    def _observation(self, state, seat):
-        text = _plain(state.observation_string(seat) if self.has_observation else str(state))
-        return text if len(text.encode("utf-8", "replace")) <= _OBSERVATION_BYTES_MAX else None
+
+class _Sees:
+    """What an agent sees of a state: everything, or the part that its player knows."""
+
+    def __init__(self, game):
+        kind = game.get_type()
+        self.hidden = _is_hidden(game)
+        self.has_text = kind.provides_observation_string
+        self.has_tensor = kind.provides_observation_tensor
+        self.has_memory = kind.provides_information_state_string
+        self.has_memory_tensor = kind.provides_information_state_tensor
+
+    def position(self, state, player):
+        if not self.hidden:
+            text = state.observation_string(player) if self.has_text else str(state)
+            return {"history": state.history(), "observation": _bounded(text)}
+        memory = _bounded(state.information_state_string(player)) if self.has_memory else None
+        if memory is not None:
+            seen = {"information_state": memory}
+        else:
+            # An observation may be what the player sees at this moment only.
+            seen = {"actions": [it.action for it in state.full_history() if it.player == player]}
+            if self.has_text:
+                seen["observation"] = _bounded(state.observation_string(player))
+        if self.has_memory_tensor:
+            seen["tensor"] = _numbers(state.information_state_tensor(player))
+        elif self.has_tensor:
+            seen["tensor"] = _numbers(state.observation_tensor(player))
+        return seen
+
+
+def _bounded(text):
+    text = _plain(text)
+    return text if len(text.encode("utf-8", "replace")) <= _OBSERVATION_BYTES_MAX else None
+
+
+def _numbers(tensor):
+    """The numbers of a tensor, whole ones without a point, which is shorter."""
+    if len(tensor) > _TENSOR_MAX:
+        return None
+    return [int(it) if it.is_integer() else round(it, 9) for it in tensor]
 
 
 # The protocol.

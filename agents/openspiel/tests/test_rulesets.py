@@ -72,7 +72,7 @@ def test_options_and_seats_are_those_of_openspiel(folder):
         ("; touch pwned", "has no game '; touch pwned'"),
         ("--help", "has no game '--help'"),
         ("\x1b[31mred", "1 to 300 characters of ASCII"),
-        ("kuhn_poker", "kuhn_poker: it has hidden information, which Arena does not support yet"),
+        ("hanabi", "hanabi: all players get the same return, and Arena ranks them"),
         ("go(board_size=-1)", "OpenSpiel cannot start it: unsupported board size"),
     ],
 )

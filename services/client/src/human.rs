@@ -165,7 +165,8 @@ impl Table {
     fn show(&self, question: &Question<'_>) -> Result<Shown, String> {
         let position = &question.decision().position;
         if self.is_package {
-            let board = fields(position)?;
+            let position = serde_json::from_slice(position).map_err(|error| error.to_string())?;
+            let board = fields(&position);
             let hints = Vec::new();
             return Ok(Shown { board, hints });
         }
@@ -176,18 +177,29 @@ impl Table {
 }
 
 /// A position of a package, which is JSON: one line for each field of an object.
-fn fields(position: &[u8]) -> Result<String, String> {
-    let position: Value = serde_json::from_slice(position).map_err(|error| error.to_string())?;
-    let text = match &position {
-        Value::Object(fields) => {
-            let fields = fields.iter();
-            fields
-                .map(|(name, value)| format!("{name}: {value}"))
-                .join("\n")
-        }
-        other => other.to_string(),
+#[must_use]
+pub fn fields(position: &Value) -> String {
+    let lines = match position {
+        Value::Object(fields) => fields.iter().map(field).collect(),
+        other => vec![other.to_string()],
     };
-    Ok(printable(&text).into_owned())
+    let lines = lines.iter().map(|line| printable(line));
+    lines.format("\n").to_string()
+}
+
+/// A field in one line, or with the lines of a text below its name.
+fn field((name, value): (&String, &Value)) -> String {
+    match value {
+        Value::String(text) if text.contains('\n') => {
+            let lines = text.trim_end().lines();
+            format!(
+                "{name}:\n{}",
+                lines.map(|line| format!("  {line}")).format("\n")
+            )
+        }
+        Value::String(text) => format!("{name}: {text}"),
+        other => format!("{name}: {other}"),
+    }
 }
 
 /// True if the moves are shown with numbers: none of their notations is a number itself.
@@ -297,6 +309,8 @@ impl Completer for Moves {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -331,10 +345,12 @@ mod tests {
 
     #[test]
     fn position_of_a_package_has_one_line_for_each_field() {
-        let fields = |position: &str| fields(position.as_bytes());
-        let position = "{\"points\":3,\"totals\":[0,12]}";
-        assert_eq!(fields(position).as_deref(), Ok("points: 3\ntotals: [0,12]"));
-        assert_eq!(fields("[1,2]").as_deref(), Ok("[1,2]"));
-        assert!(fields("x").is_err());
+        let position = json!({"points": 3, "seen": "a b\nc", "totals": [0, 12]});
+        assert_eq!(
+            fields(&position),
+            "points: 3\nseen:\n  a b\n  c\ntotals: [0,12]"
+        );
+        assert_eq!(fields(&json!([1, 2])), "[1,2]");
+        assert_eq!(fields(&json!({"text": "\u{1b}[2J"})), "text: \\x1b[2J");
     }
 }

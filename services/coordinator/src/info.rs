@@ -9,6 +9,7 @@ use arena_model::{
     GameRecord, RecordHeader, Tournament,
     engine::{ActionId, AnyGame, BookOpening, Termination},
     record::RecordVerifier,
+    rules::RulesDescription,
     spec::{Spec, Timing},
 };
 use arena_tournament::{Schedule, ScheduleError, Stages};
@@ -39,6 +40,8 @@ pub(crate) struct Info {
     /// Maximum number of games.
     pub(crate) games_most: u64,
     pub(crate) setup: v1::TournamentSetup,
+    /// True if agents may see only what their seats see.
+    pub(crate) has_hidden_information: bool,
     /// True if the coordinator drew the seed, which is sealed until the tournament is over.
     pub(crate) is_sealable: bool,
     /// Agents' names, by index.
@@ -93,6 +96,12 @@ fn key(id: &str, generation: u32) -> Arc<str> {
         0 | 1 => id.into(),
         _ => format!("{id}~{generation}").into(),
     }
+}
+
+fn has_hidden_information(setup: &v1::TournamentSetup) -> bool {
+    let rules = setup.rules.as_ref();
+    let described = rules.map(|rules| RulesDescription::parse(&rules.description));
+    matches!(described, Some(Ok(described)) if !described.information.is_perfect())
 }
 
 /// Label of an agent in metrics.
@@ -161,6 +170,7 @@ impl Info {
             rules: OnceLock::new(),
             schedule: RwLock::new(Arc::new(stages.schedule().clone())),
             games_most: stages.games().most,
+            has_hidden_information: has_hidden_information(&setup),
             tournament,
             setup,
             is_sealable: false,

@@ -124,13 +124,13 @@ pub(crate) fn settle(tournament: &mut Tournament, stop: &AtomicBool) -> Result<(
     Ok(())
 }
 
-/// Plies of the drawn opening of a game without chance whose rules are a package.
+/// Plies of the drawn opening of a game whose rules are a package.
 const PACKAGE_PLIES: u32 = 2;
 
 /// Completes a tournament whose rules are a package. The coordinator does not start it, so there is
-/// no book: openings are drawn for each block.
-pub fn settle_package(tournament: &mut Tournament, has_chance: bool) {
-    let plies = if has_chance { 0 } else { PACKAGE_PLIES };
+/// no book: openings are drawn for each block, if any.
+pub fn settle_package(tournament: &mut Tournament, has_drawn_openings: bool) {
+    let plies = if has_drawn_openings { PACKAGE_PLIES } else { 0 };
     tournament.play.opening_plies.get_or_insert(plies);
     for agent in &mut tournament.agents {
         agent.uses_seed = None;

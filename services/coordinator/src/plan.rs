@@ -138,7 +138,7 @@ impl Plan {
         }
         match rules.package() {
             None => openings::settle(&mut tournament, stop)?,
-            Some(_) => openings::settle_package(&mut tournament, rules.has_chance()),
+            Some(_) => openings::settle_package(&mut tournament, rules.has_drawn_openings()),
         }
         setup.play = Some(v1::PlaySettings {
             replicas: spec.play.replicas.unwrap_or_default(),

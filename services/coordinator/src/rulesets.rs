@@ -65,11 +65,15 @@ impl Rules {
         }
     }
 
-    /// True if a package says that some position is a chance node.
-    pub(crate) fn has_chance(&self) -> bool {
+    /// True if games of a package start with drawn moves, so that they differ. A seat that sees only
+    /// a part of a game would not know moves that it has not chosen.
+    pub(crate) fn has_drawn_openings(&self) -> bool {
         match self {
             Self::Listed(_) => false,
-            Self::Package(package) => package.description.chance,
+            Self::Package(package) => {
+                let description = &package.description;
+                !description.chance && description.information.is_perfect()
+            }
         }
     }
 
@@ -83,6 +87,9 @@ impl Rules {
         } = &**package;
         let reason = match &*agent.bot {
             "random" => return Ok(()),
+            "greedy" | "expectimax" if !description.information.is_perfect() => {
+                format!("it looks at whole states, and seats of {name} see only a part of them")
+            }
             "greedy" | "expectimax" if description.values => return Ok(()),
             "greedy" | "expectimax" => format!("the rules of {name} give no values of positions"),
             bot => format!("{bot} does not play rules that are a package; random does"),

@@ -58,6 +58,15 @@ pub trait AnyGame: Send + Sync {
         events: &[Event],
         visit: &mut dyn FnMut(&str, Option<Described<'_>>),
     ) -> Result<Outcome, ReplayError>;
+    /// Replays and passes each decision with the position that its agent sees, see [`Game::encode`].
+    ///
+    /// # Errors
+    /// As [`replay()`].
+    fn replay_seen(
+        &self,
+        events: &[Event],
+        visit: &mut dyn FnMut(&[u8], Described<'_>),
+    ) -> Result<Outcome, ReplayError>;
     /// See [`Game::has_chance`].
     fn has_chance(&self) -> bool;
     /// See [`Game::draws_only_starter`].
@@ -182,6 +191,21 @@ impl<G: Game> AnyGame for G {
         self.draw(&last, &mut board);
         visit(&board, None);
         Ok(outcome)
+    }
+
+    fn replay_seen(
+        &self,
+        events: &[Event],
+        visit: &mut dyn FnMut(&[u8], Described<'_>),
+    ) -> Result<Outcome, ReplayError> {
+        let mut position = Vec::new();
+        replay(self, events, |state, described| {
+            if described.event.is_action() {
+                position.clear();
+                self.encode(state, false, &mut position);
+                visit(&position, described);
+            }
+        })
     }
 
     fn has_chance(&self) -> bool {

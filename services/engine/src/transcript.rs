@@ -158,6 +158,18 @@ impl AnyGame for StatedGame {
         Ok(outcome)
     }
 
+    fn replay_seen(
+        &self,
+        events: &[Event],
+        visit: &mut dyn FnMut(&[u8], Described<'_>),
+    ) -> Result<Outcome, ReplayError> {
+        self.replay(events, &mut |described| {
+            if described.event.is_action() {
+                visit(&[], described);
+            }
+        })
+    }
+
     fn has_chance(&self) -> bool {
         self.has_chance
     }

@@ -66,12 +66,37 @@ pub struct RulesDescription {
     /// True if it draws states.
     #[serde(default)]
     pub draws: bool,
+    /// What seats see.
+    #[serde(default, skip_serializing_if = "Information::is_perfect")]
+    pub information: Information,
     /// Maximum number of events of a game: chance outcomes and actions.
     #[serde(default = "events_max")]
     pub events_max: u32,
     /// Maximum bytes of a state.
     #[serde(default = "state_bytes_max")]
     pub state_bytes_max: usize,
+}
+
+/// What a seat sees of a game.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Information {
+    /// Everything: all seats see the same.
+    #[default]
+    Perfect,
+    /// A part: the positions of its own decisions.
+    Hidden,
+}
+
+impl Information {
+    /// The version of hidden information that workers name when they join, as the ruleset `@hidden`.
+    pub const VERSION: u32 = 1;
+
+    /// True if all seats see everything.
+    #[must_use]
+    pub fn is_perfect(&self) -> bool {
+        *self == Self::Perfect
+    }
 }
 
 fn events_max() -> u32 {

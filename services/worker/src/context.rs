@@ -190,6 +190,12 @@ impl TournamentContext {
         self.package.is_some()
     }
 
+    /// True if an agent may see the moves of other seats.
+    pub(crate) fn has_perfect_information(&self) -> bool {
+        let package = self.package.as_ref();
+        package.is_none_or(|(game, _)| game.rules().information.is_perfect())
+    }
+
     /// A meter for the moves of an agent.
     pub(crate) fn meter(&self, metrics: &WorkerMetrics, agent: u16) -> Meter {
         let (label, ruleset) = (self.agent_label(agent), &self.setup.ruleset);

@@ -37,12 +37,13 @@ use messages::{Answer, Ask};
 pub(crate) struct GameLine {
     /// Its number among all of this program.
     pub(crate) number: u32,
+    /// True if agents see its positions.
+    positions: bool,
     /// The message that opens it.
     pub(crate) line: String,
 }
 
 impl GameLine {
-    /// `positions`: true if agents see them.
     fn new(seats: usize, options: &Options, positions: bool) -> Self {
         static GAMES: AtomicU32 = AtomicU32::new(0);
         let number = GAMES.fetch_add(1, Ordering::Relaxed);
@@ -52,6 +53,7 @@ impl GameLine {
         }
         Self {
             number,
+            positions,
             line: format!("{line}\n"),
         }
     }

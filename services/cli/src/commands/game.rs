@@ -4,6 +4,7 @@ mod boards;
 mod list;
 mod printed;
 mod rerun;
+mod seen;
 mod show;
 mod watch;
 
@@ -25,6 +26,7 @@ use crate::{
     output::{self, Format, note},
 };
 
+use boards::start_package;
 pub(crate) use boards::{drawing_package, watched_package};
 pub(crate) use show::{print_details, print_record};
 pub(crate) use watch::WatchArgs;
@@ -42,6 +44,7 @@ Examples:
   arena game show demo-3f9a0c1b22/17 --watch
   arena game show @last/17 --watch --delay 500ms
   arena game show demo-3f9a0c1b22/17 --output-of 0
+  arena game show demo-3f9a0c1b22/17 --seat 1
   arena game show demo-3f9a0c1b22/17 --output json > game.json")]
     Show(ShowArgs),
     /// Replay a record and check its dice, result and hash, without agents
@@ -85,6 +88,11 @@ pub(crate) struct ShowArgs {
     /// of games that a process played alone, as on a worker with --capacity 1
     #[arg(long, value_name = "SEAT|AGENT", conflicts_with_all = ["watch", "output"])]
     output_of: Option<String>,
+
+    /// Show what this seat, or the agent of this name, saw at each of its decisions: the
+    /// board, or the position that the rules of a package wrote for it
+    #[arg(long, value_name = "SEAT|AGENT", conflicts_with_all = ["watch", "output_of"])]
+    seat: Option<String>,
 
     /// Output format; json prints the game's record
     #[arg(long, value_enum, default_value_t)]
@@ -155,6 +163,15 @@ impl ShowArgs {
         let record = records::record(game.record.as_ref())?;
         if let Some(seat) = &self.output_of {
             return printed::print(&self.game, &setup, &record, &game, seat);
+        }
+        if let (Some(seat), false) = (&self.seat, setup.hash_only) {
+            let seat = printed::find_seat(&self.game, &setup, &record, seat)?;
+            let package = match setup.rules {
+                Some(_) => Some(start_package(&setup, Programs::new(&[], Some(access))?).await?),
+                None => None,
+            };
+            let package = package.as_ref().map(AsRef::as_ref);
+            return seen::print(&rules, &setup, &record, seat, self.output, package);
         }
         if setup.hash_only {
             show::print_short(&rules, &record, self.output)?;

@@ -8,6 +8,7 @@ pub(crate) mod registered;
 
 use arena_engine::options::{Kind, Preset, Spec};
 use arena_games::RulesetInfo;
+use arena_model::rules::Information;
 use clap::{Args, Subcommand};
 use itertools::Itertools;
 use serde_json::json;
@@ -113,6 +114,7 @@ struct About<'a> {
     seats: (usize, usize),
     options: &'a [Spec],
     presets: &'a [Preset],
+    information: Information,
 }
 
 impl<'a> From<&'a RulesetInfo> for About<'a> {
@@ -124,6 +126,7 @@ impl<'a> From<&'a RulesetInfo> for About<'a> {
             seats: info.seats,
             options: &info.options,
             presets: &info.presets,
+            information: Information::Perfect,
         }
     }
 }
@@ -140,11 +143,16 @@ impl About<'_> {
 
     fn print(&self) -> Outcome {
         output::write(&format!(
-            "{} (rules version {}): {}\nseats: {}\n\n",
+            "{} (rules version {}): {}\nseats: {}\n{}\n",
             self.name,
             self.version,
             self.summary,
-            seats(self.seats)
+            seats(self.seats),
+            match self.information {
+                Information::Perfect => "",
+                Information::Hidden =>
+                    "information: hidden, an agent sees the positions of its own decisions\n",
+            }
         ))?;
         options(self.options).print(Format::Table)?;
         for preset in self.presets {
@@ -254,6 +262,7 @@ fn describe(about: &About<'_>) -> serde_json::Value {
         "summary": about.summary,
         "seats_min": about.seats.0,
         "seats_max": about.seats.1,
+        "information": about.information,
         "options": about.options.iter().map(option).collect::<Vec<_>>(),
         "presets": about.presets.iter().map(preset).collect::<Vec<_>>(),
     })

@@ -2,14 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use arena_model::{SandboxLevel, Tournament, rules::RULES_PROTOCOL, spec::ADJUDICATION_VERSION};
+use arena_model::{
+    SandboxLevel,
+    rules::{Information, RULES_PROTOCOL},
+    spec::ADJUDICATION_VERSION,
+};
 use arena_wire::v1;
 
 use super::{Core, entry::TournamentEntry};
+use crate::info::Info;
 
 /// True if a worker that names these rulesets plays the games of this tournament.
-pub(super) fn plays_tournament(rulesets: &BTreeMap<String, u32>, tournament: &Tournament) -> bool {
-    if !tournament.play.adjudication().is_off() && !adjudicates(rulesets) {
+pub(super) fn plays_tournament(rulesets: &BTreeMap<String, u32>, info: &Info) -> bool {
+    let tournament = &info.tournament;
+    if !tournament.play.adjudication().is_off() && !adjudicates(rulesets)
+        || info.has_hidden_information && !hides(rulesets)
+    {
         return false;
     }
     match tournament.rules_digest {
@@ -21,6 +29,11 @@ pub(super) fn plays_tournament(rulesets: &BTreeMap<String, u32>, tournament: &To
 /// True if a worker that names these rulesets ends games by adjudication.
 fn adjudicates(rulesets: &BTreeMap<String, u32>) -> bool {
     rulesets.get("@adjudication") == Some(&ADJUDICATION_VERSION)
+}
+
+/// True if a worker that names these rulesets shows agents only what their seats see.
+fn hides(rulesets: &BTreeMap<String, u32>) -> bool {
+    rulesets.get("@hidden") == Some(&Information::VERSION)
 }
 
 /// True if a worker that names these rulesets plays this one.
@@ -47,19 +60,32 @@ impl Core {
         }
         let tournament = &entry.info.tournament;
         let (ruleset, version) = (&tournament.ruleset, tournament.rules_version);
+        let rulesets = self.workers.values().map(|worker| &worker.request.rulesets);
         let workers = self.workers.values();
         let mut able = workers
-            .filter(|worker| plays_tournament(&worker.request.rulesets, tournament))
+            .filter(|worker| plays_tournament(&worker.request.rulesets, &entry.info))
             .peekable();
         if able.peek().is_none() {
-            let mut workers = self.workers.values();
-            let is_old = workers.all(|worker| !adjudicates(&worker.request.rulesets));
-            if !tournament.play.adjudication().is_off() && is_old {
-                return Some(
-                    "its games wait: no connected worker knows the options resign and draw; start a \
-                     newer one"
-                        .to_owned(),
-                );
+            let mut needed = [
+                (
+                    !tournament.play.adjudication().is_off(),
+                    adjudicates as fn(&BTreeMap<String, u32>) -> bool,
+                    "the options resign and draw",
+                ),
+                (
+                    entry.info.has_hidden_information,
+                    hides,
+                    "hidden information",
+                ),
+            ]
+            .into_iter();
+            let missing = needed.find(|(is_needed, knows, _)| {
+                *is_needed && !rulesets.clone().any(|rulesets| knows(rulesets))
+            });
+            if let Some((_, _, what)) = missing {
+                return Some(format!(
+                    "its games wait: no connected worker knows {what}; start a newer one"
+                ));
             }
             if tournament.rules_digest.is_some() {
                 return Some(format!(

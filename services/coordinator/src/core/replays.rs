@@ -341,7 +341,7 @@ impl Core {
                 && !self.replays.refuted.contains(&process)
                 && !self.ledger.is_worker_quarantined(worker)
                 && present.sandbox >= levels::least(entry, self.sandbox)
-                && levels::plays_tournament(&present.request.rulesets, &entry.info.tournament);
+                && levels::plays_tournament(&present.request.rulesets, &entry.info);
             let is_able = is_able && replayer.is_present(now);
             is_able.then_some((worker, owner(process), replayer.is_free()))
         };

@@ -333,7 +333,7 @@ impl Core {
                     let tournament = &entry.info.tournament;
                     let confines = present.sandbox >= levels::least(entry, default_level);
                     let rulesets = &present.request.rulesets;
-                    let knows = levels::plays_tournament(rulesets, tournament) && confines;
+                    let knows = levels::plays_tournament(rulesets, &entry.info) && confines;
                     // A finished tournament has only audits left. An endpoint that was registered
                     // again would answer them as another agent.
                     let over = entry.document.state() == v1::TournamentState::Finished;

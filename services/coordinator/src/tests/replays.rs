@@ -24,6 +24,10 @@ struct Pig {
 
 impl Pig {
     async fn new() -> Self {
+        Self::of(owners::ruleset(false, &[])).await
+    }
+
+    async fn of(ruleset: v1::RegisterRulesetRequest) -> Self {
         let options = Options {
             audit_share: 0.0,
             ..options(memory())
@@ -31,7 +35,7 @@ impl Pig {
         let arena = Guarded::with(options, Token::draw().expect("random numbers")).await;
         owners::upload(&arena, &arena.admin).await;
         let mut user = arena.user(&arena.admin);
-        let registered = user.register_ruleset(owners::ruleset(false, &[])).await;
+        let registered = user.register_ruleset(ruleset).await;
         registered.expect("registered");
         let spec_toml = format!(
             "name = \"pig\"\nruleset = \"{}\"\nseed = \"1\"\nblocks = 20\nagents = [\"random\", \"second\"]\n\
@@ -482,4 +486,32 @@ async fn worker_draws_the_board_that_a_reader_wants() {
         }
     };
     assert!(none.contains("can start the package"), "{none}");
+}
+
+#[tokio::test]
+async fn worker_of_an_earlier_release_gets_no_games_with_hidden_information() {
+    let mut ruleset = owners::ruleset(false, &[]);
+    let rules = ruleset.ruleset.as_mut().and_then(|it| it.rules.as_mut());
+    let description = &mut rules.expect("rules").description;
+    *description = description.replacen('{', "{\"information\":\"hidden\",", 1);
+    let pig = Pig::of(ruleset).await;
+    // The workers of these tests do not name `@hidden`.
+    let mut worker = pig.join("one", 1).await;
+    assert_eq!(worker.try_lease(0).await.expect("answered"), None);
+    let request = v1::GetStandingsRequest {
+        tournament_id: pig.id.clone(),
+        ..Default::default()
+    };
+    let mut user = pig.arena.user(&pig.arena.admin);
+    let standings = user
+        .get_standings(request)
+        .await
+        .expect("known")
+        .into_inner();
+    let notes = standings.standings.expect("standings").notes;
+    let expected = "no connected worker knows hidden information";
+    assert!(
+        notes.iter().any(|note| note.contains(expected)),
+        "{notes:?}"
+    );
 }

@@ -77,7 +77,10 @@ def ranks_of(scores):
 
 
 _dump = json.JSONEncoder(separators=(",", ":"), sort_keys=True).encode
-_FIELDS = ("name", "version", "summary", "seats", "options", "presets", "chance", "events_max", "state_bytes_max")
+_FIELDS = (
+    *("name", "version", "summary", "seats", "options", "presets", "chance", "information"),
+    *("events_max", "state_bytes_max"),
+)
 
 
 def serve(rules):
@@ -109,6 +112,8 @@ def _answer(rules, games, message):
     kind = message.get("type")
     if kind == "describe":
         description = {field: getattr(rules, field) for field in _FIELDS if hasattr(rules, field)}
+        if description.get("information") == "hidden" and not hasattr(rules, "position"):
+            raise ValueError("information is hidden: write position(state), what the seat that decides sees")
         extras = {"values": hasattr(rules, "values"), "draws": hasattr(rules, "draw")}
         return {"type": "description", "protocol": 1, **extras, **description}
     if kind == "game":

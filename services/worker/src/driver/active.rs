@@ -2,7 +2,7 @@
 
 use std::{rc::Rc, sync::Arc};
 
-use arena_engine::{AnyMatch, IllegalAction, Question, Status};
+use arena_engine::{AnyMatch, IllegalAction, Question, Seat, Status};
 use arena_wire::v1;
 use slab::Slab;
 
@@ -109,18 +109,22 @@ impl Active {
             clocks: self.clocks.as_ref(),
             alone,
             process,
-            history: process.map(|_| self.history()),
+            history: process.map(|_| self.history(question.seat)),
         };
         let game = &*self.game;
         self.tournament.ask(agent, token, game, question, asked)
     }
 
-    /// The moves so far, as a sticky agent gets them.
-    fn history(&self) -> History {
+    /// The moves so far, as the sticky agent of a seat gets them: only its own ones if information
+    /// is hidden.
+    fn history(&self, asked: Seat) -> History {
         let context = self.tournament.context();
+        let sees_all = context.has_perfect_information();
         let mut moves = Vec::new();
         let replayed = context.game().replay(self.game.events(), &mut |described| {
-            if let (true, Some(seat)) = (described.event.is_action(), described.seat) {
+            if let (true, Some(seat)) = (described.event.is_action(), described.seat)
+                && (sees_all || seat == asked)
+            {
                 moves.push(v1::PastMove {
                     seat: seat.into(),
                     move_id: described.event.id().into(),

@@ -15,7 +15,7 @@ use arena_model::rules::RulesDescription;
 use super::{
     GameLine, RulesCause, RulesFailure, RulesService,
     cache::{Cache, Key, key},
-    known::{Known, interned},
+    known::{Known, NO_POSITION, interned},
     messages::{Answer, Ask},
     pending::{Pending, Queue},
 };
@@ -169,15 +169,31 @@ impl PackageGame {
     fn read(&self, ask: &Ask<'_>, answer: Result<Answer, RulesFailure>) -> Place {
         let inner = &*self.rules;
         let problem = match answer {
-            Ok(Answer::Node(message)) => match Known::new(*message, &inner.rules, inner.seats) {
-                Ok(known) => return Place::Known(Arc::new(known)),
-                Err(problem) => problem,
-            },
+            Ok(Answer::Node(message)) => {
+                let known = Known::new(*message, &inner.rules, inner.seats);
+                match known.and_then(|known| self.check_seen(known)) {
+                    Ok(known) => return Place::Known(Arc::new(known)),
+                    Err(problem) => problem,
+                }
+            }
             Ok(Answer::Drawing(_)) => "a drawing instead of a node".to_owned(),
             Err(failure) => return Place::Failed(failure),
         };
         let failure = RulesFailure::new(RulesCause::Bounds, problem).asked(ask);
         Place::Failed(inner.service.refuse(failure))
+    }
+
+    /// Where information is hidden, a position is all that an agent knows.
+    fn check_seen(&self, known: Known) -> Result<Known, String> {
+        let inner = &*self.rules;
+        let is_needed = inner.line.positions && !inner.rules.information.is_perfect();
+        let problem = match known.node {
+            Node::Decision(_) if !is_needed => return Ok(known),
+            Node::Decision(_) if known.position == NO_POSITION => "a decision has no position",
+            Node::Decision(_) if known.position == known.state => "a position is the whole state",
+            _ => return Ok(known),
+        };
+        Err(format!("{problem}, and information is hidden"))
     }
 
     /// The node of a state, or the node after an event.
@@ -261,7 +277,7 @@ impl PackageGame {
         }
     }
 
-    pub(super) fn rules(&self) -> &RulesDescription {
+    pub(crate) fn rules(&self) -> &RulesDescription {
         &self.rules.rules
     }
 
@@ -414,7 +430,7 @@ impl Game for PackageGame {
     }
 
     fn encode(&self, state: &PackageState, _: bool, out: &mut Vec<u8>) {
-        let position = Self::known(state).map_or("{}", |known| &known.position);
+        let position = Self::known(state).map_or(NO_POSITION, |known| &known.position);
         out.extend_from_slice(position.as_bytes());
     }
 

@@ -13,6 +13,9 @@ const IDS: usize = 1 << 15;
 /// Maximum bytes of a position for agents.
 const POSITION_BYTES_MAX: usize = 256 << 10;
 
+/// What agents see if the rules write no position.
+pub(super) const NO_POSITION: &str = "{}";
+
 /// A state and what the rules say of it.
 #[derive(Debug)]
 pub(crate) struct Known {
@@ -47,7 +50,7 @@ impl Known {
             return Err(format!("a state has {bytes} bytes, more than {most}"));
         }
         let position = match message.position {
-            serde_json::Value::Null => "{}".to_owned(),
+            serde_json::Value::Null => NO_POSITION.to_owned(),
             position => position.to_string(),
         };
         if position.len() > POSITION_BYTES_MAX {

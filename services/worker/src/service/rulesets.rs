@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use arena_model::{rules::RULES_PROTOCOL, spec::ADJUDICATION_VERSION};
+use arena_model::{
+    rules::{Information, RULES_PROTOCOL},
+    spec::ADJUDICATION_VERSION,
+};
 use arena_wire::v1;
 
 use super::fleet::Fleet;
@@ -40,6 +43,7 @@ pub(super) fn rulesets() -> BTreeMap<String, u32> {
         .chain(older_rules())
         .chain([("@package".to_owned(), RULES_PROTOCOL)])
         .chain([("@adjudication".to_owned(), ADJUDICATION_VERSION)])
+        .chain([("@hidden".to_owned(), Information::VERSION)])
         .collect()
 }
 

@@ -9,7 +9,10 @@ use arena_wire::v1;
 use arena_worker::{AgentOptions, package_game};
 
 use super::WatchArgs;
-use crate::output::{Format, note};
+use crate::{
+    failure::{Failure, Outcome},
+    output::{Format, note},
+};
 
 /// The game of a package, which draws its boards.
 pub(crate) struct DrawnGame {
@@ -52,24 +55,23 @@ pub(crate) async fn drawing_package(
     if !draws(setup) || setup.hash_only {
         return None;
     }
-    let started = match std::env::current_exe() {
-        Ok(program) => {
-            let options = AgentOptions::of_executable(program).confined();
-            let started = package_game(setup.clone(), &*programs, &options).await;
-            started.map_err(|error| error.to_string())
-        }
-        Err(error) => Err(error.to_string()),
-    };
-    match started {
-        Ok(game) => Some(DrawnGame {
-            game,
-            _programs: programs,
-        }),
-        Err(error) => {
-            note(format!("no boards: {error}"));
-            None
-        }
-    }
+    let started = start_package(setup, programs).await;
+    let failed = started.as_ref().err();
+    failed.inspect(|failure| note(format!("no boards: {failure}")));
+    started.ok()
+}
+
+/// Starts the package of a setup.
+pub(super) async fn start_package(
+    setup: &v1::TournamentSetup,
+    programs: Arc<Programs>,
+) -> Outcome<DrawnGame> {
+    let options = AgentOptions::of_executable(std::env::current_exe()?).confined();
+    let game = package_game(setup.clone(), &*programs, &options).await;
+    Ok(DrawnGame {
+        game: game.map_err(Failure::unreachable)?,
+        _programs: programs,
+    })
 }
 
 /// True if the rules are a package that draws boards.

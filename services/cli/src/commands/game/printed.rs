@@ -13,6 +13,28 @@ use crate::{
 /// Bytes of output that are stored, as documented in `AgentOutput`.
 const KEPT_BYTES: u64 = 8 << 10;
 
+/// The seat of this number, or of the agent of this name.
+pub(super) fn find_seat(
+    id: &str,
+    setup: &v1::TournamentSetup,
+    record: &GameRecord,
+    wanted: &str,
+) -> Outcome<usize> {
+    let is_named = |&agent: &u16| {
+        let agent = setup.agents.get(usize::from(agent));
+        agent.is_some_and(|agent| agent.name == wanted)
+    };
+    let seat = wanted.parse().ok();
+    let seat = seat.or_else(|| record.seats.iter().position(is_named));
+    seat.filter(|&seat| seat < record.seats.len())
+        .ok_or_else(|| {
+            Failure::usage(format!(
+                "game {id} has no seat or agent {wanted}: its seats are 0 to {}",
+                record.seats.len() - 1
+            ))
+        })
+}
+
 /// Prints the stored output of a seat's agent, given by seat number or by agent.
 pub(super) fn print(
     id: &str,
@@ -21,18 +43,8 @@ pub(super) fn print(
     game: &v1::GetGameResponse,
     wanted: &str,
 ) -> Outcome {
-    let is_named = |&agent: &u16| {
-        let agent = setup.agents.get(usize::from(agent));
-        agent.is_some_and(|agent| agent.name == wanted)
-    };
-    let seat = wanted.parse().ok();
-    let seat = seat.or_else(|| record.seats.iter().position(is_named));
-    let Some((seat, &agent)) = seat.and_then(|seat| Some((seat, record.seats.get(seat)?))) else {
-        return Err(Failure::usage(format!(
-            "game {id} has no seat or agent {wanted}: its seats are 0 to {}",
-            record.seats.len() - 1
-        )));
-    };
+    let seat = find_seat(id, setup, record, wanted)?;
+    let agent = record.seats[seat];
     let name = seat_name(setup, record, seat);
     // One process plays all seats of an agent.
     let is_agent = |other: u32| record.seats.get(other as usize) == Some(&agent);

@@ -128,6 +128,7 @@ pub(super) fn show_as(ruleset: &v1::Ruleset, format: Format) -> Outcome {
         seats: description.seats,
         options: &options,
         presets: &presets,
+        information: description.information,
     }
     .print_as(format)?;
     match format {

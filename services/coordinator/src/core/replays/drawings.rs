@@ -99,7 +99,7 @@ impl Core {
             return false;
         };
         present.sandbox >= levels::least(entry, self.sandbox)
-            && levels::plays_tournament(&present.request.rulesets, &entry.info.tournament)
+            && levels::plays_tournament(&present.request.rulesets, &entry.info)
             && !self.ledger.is_worker_quarantined(worker)
     }
 
