@@ -96,11 +96,11 @@ fn game_show_prints_what_a_seat_saw() {
         .to_owned();
     let shown = show(&["--seat", &name]).ok().stdout;
     assert!(
-        shown.contains(&format!("what seat 1 ({name}) saw at its 2 decisions")),
+        shown.contains(&format!("what seat 1 ({name}) saw at 2 decisions")),
         "{shown}"
     );
     assert!(!shown.contains("cards ["), "{shown}");
-    show(&["--seat", "9"]).fails(2, &["has no seat or agent 9: its seats are 0 to 2"]);
+    show(&["--seat", "9"]).fails(2, &["has no seat or agent \"9\": its seats are 0 ("]);
     // The whole game shows everything.
     assert!(show(&[]).ok().stdout.contains("drew card-"));
 }
@@ -123,28 +123,71 @@ fn bots_that_look_at_states_are_refused() {
 }
 
 #[test]
-fn position_that_hides_nothing_pauses_the_tournament() {
-    for (mode, problem) in [
-        (
-            "nothing",
-            "a decision has no position, and information is hidden",
-        ),
-        (
-            "everything",
-            "a position is the whole state, and information is hidden",
-        ),
-    ] {
-        let world = World::with_python();
-        write_rules(&world, "rules", mode);
-        register(&world, "data");
-        let text = spec("cards", "cards", 2, &["mine", "random"], "seats = 2");
+fn decision_without_a_position_pauses_the_tournament() {
+    let world = World::with_python();
+    write_rules(&world, "rules", "nothing");
+    register(&world, "data");
+    let text = spec("cards", "cards", 2, &["mine", "random"], "seats = 2");
+    let spec = world.write("cards.toml", text);
+    let problem = ["a decision has no position, and information is hidden"];
+    let _ = world
+        .arena(&["run", &spec, "--data", "data"])
+        .fails(1, &problem);
+    let check = ["rulesets", "check", "rules", "--games", "2"];
+    let _ = world.arena(&check).fails(3, &problem);
+}
+
+#[test]
+fn decision_at_which_an_agent_failed_is_shown() {
+    let world = World::with_python();
+    write_rules(&world, "rules", "none");
+    register(&world, "data");
+    let player = repository().join("tests/agents/card_player.py");
+    let player = player.to_str().expect("UTF-8");
+    let failing = ["agent", "register", "failing", "--binary", player];
+    let _ = world
+        .arena(&[&failing[..], &["--data", "data", "--", "fails"]].concat())
+        .ok();
+    for (on_fault, plays_on) in [("forfeit", false), ("random-move", true)] {
+        let more = format!("seats = 2\n[play]\non_fault = \"{on_fault}\"");
+        let text = spec(on_fault, "cards", 1, &["failing", "mine"], &more);
         let spec = world.write("cards.toml", text);
-        world
-            .arena(&["run", &spec, "--data", "data"])
-            .fails(1, &[problem]);
-        world
-            .arena(&["rulesets", "check", "rules", "--games", "2"])
-            .fails(3, &[problem]);
+        let id = world.arena(&["run", &spec, "--data", "data", "--output", "json"]);
+        let id = id.json()["tournament_id"]
+            .as_str()
+            .expect("an id")
+            .to_owned();
+        let show = [
+            "game",
+            "show",
+            &format!("{id}/0"),
+            "--seat",
+            "failing",
+            "--data",
+            "data",
+        ];
+        let shown = world
+            .arena(&[&show[..], &["--output", "json"]].concat())
+            .ok()
+            .json();
+        let decisions = shown["decisions"].as_array().expect("decisions");
+        assert_eq!(decisions.len(), 2, "{shown}");
+        assert_eq!(
+            (&decisions[0]["fault"], decisions[0]["action"].is_u64()),
+            (&Value::Null, true)
+        );
+        let last = &decisions[1];
+        assert_eq!(
+            (&last["fault"], last["action"].is_u64()),
+            (&json!("crash"), plays_on)
+        );
+        assert_eq!(last["position"]["card"], decisions[0]["position"]["card"]);
+        let words = if plays_on {
+            "(drawn after a fault: crash)"
+        } else {
+            "no move: crash"
+        };
+        assert!(world.arena(&show).ok().stdout.contains(words));
     }
 }
 

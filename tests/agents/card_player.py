@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Bets on high cards. It fails if it gets to know more than its seat may see."""
+"""Bets on high cards. It fails if it gets to know more than its seat may see, and with the argument
+`fails` at its second decision."""
+
+import sys
 
 from arena_agent import Agent, serve
 
@@ -18,6 +21,8 @@ class CardPlayer(Agent):
         own = decision.position["bets"][decision.seat :: decision.seats]
         if decision.past_moves != [(decision.seat, bet) for bet in own]:
             raise ValueError(f"moves {decision.past_moves}")
+        if "fails" in sys.argv and decision.number == 1:
+            raise ValueError("no answer")
         return int(decision.position["card"] >= 2)
 
 

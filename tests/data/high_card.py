@@ -42,8 +42,6 @@ class HighCard:
     def position(self, state):
         if MODE == "nothing":
             return None
-        if MODE == "everything":
-            return state
         return {"card": state["cards"][len(state["bets"]) % self.seats], "bets": state["bets"]}
 
     def draw(self, state):

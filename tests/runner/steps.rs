@@ -75,7 +75,8 @@ const TESTS: Step = Step {
     ..CHECK
 };
 
-/// All steps. If several can start, the first of the list starts first.
+/// All steps. If several can start, the first of the list starts first: the longest ones are at the
+/// front, so that the last ones end together.
 pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "setup",
@@ -144,6 +145,13 @@ pub(crate) const STEPS: &[Step] = &[
         work: doc,
         ..TESTS
     },
+    // The rules for other languages: a workspace with a target folder of its own.
+    Step {
+        name: "rules",
+        can_filter: false,
+        work: rules,
+        ..TESTS
+    },
     // Promises under faults; `tests/stress/run --help` runs one of the tests.
     Step {
         name: "stress",
@@ -151,16 +159,16 @@ pub(crate) const STEPS: &[Step] = &[
         work: |context| stress(context, "others"),
         ..TESTS
     },
-    // Dice, games and figures again, computed from exports and the documentation alone.
-    Step {
-        name: "recompute",
-        work: |context| context.pytest("tests/recompute"),
-        ..TESTS
-    },
     // Pages in Chromium, and exports as data frames.
     Step {
         name: "reports",
         work: |context| context.pytest("tests/report"),
+        ..TESTS
+    },
+    // Dice, games and figures again, computed from exports and the documentation alone.
+    Step {
+        name: "recompute",
+        work: |context| context.pytest("tests/recompute"),
         ..TESTS
     },
     Step {
@@ -189,13 +197,6 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "kits",
         work: |context| context.pytest("tests/kits"),
-        ..TESTS
-    },
-    // The rules for other languages: a workspace with a target folder of its own.
-    Step {
-        name: "rules",
-        can_filter: false,
-        work: rules,
         ..TESTS
     },
     // Without each check of `data/attacks.toml`, a test has to fail.

@@ -157,9 +157,8 @@ def _is_hidden(game):
 
 
 def _has_chance(game):
-    is_declared = game.get_type().chance_mode != pyspiel.GameType.ChanceMode.DETERMINISTIC
-    # chess960 is declared as deterministic.
-    return is_declared or game.max_chance_outcomes() > 0
+    # Not the declared mode: it is that of the game with other parameters, as for chess960 and goofspiel.
+    return game.max_chance_outcomes() > 0
 
 
 def _check(text, game):

@@ -25,6 +25,8 @@ const FRESH: Duration = Duration::from_secs(5);
 /// A coordinator that starts again at the same port with another data folder has another token.
 const FRESH_LOCAL: Duration = Duration::from_millis(20);
 const MISSING: Duration = Duration::from_millis(500);
+/// Time in which a coordinator that listens writes its token.
+const WRITTEN: Duration = Duration::from_secs(2);
 
 /// A file that was named cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -131,8 +133,8 @@ impl Bearer {
     pub(crate) fn value(&self) -> Option<HeaderValue> {
         let mut header = self.header.lock().unwrap_or_else(PoisonError::into_inner);
         let fresh = match (&self.source, &header.value) {
+            (Source::Local(_), _) => FRESH_LOCAL,
             (_, None) => MISSING,
-            (Source::Local(_), Some(_)) => FRESH_LOCAL,
             (_, Some(_)) => FRESH,
         };
         if header.read.is_none_or(|read| read.elapsed() > fresh) {
@@ -150,6 +152,23 @@ impl Bearer {
             });
         }
         header.value.clone()
+    }
+}
+
+impl Bearer {
+    /// Waits for the token of a local coordinator that has just begun to listen. False if there is
+    /// none.
+    pub(crate) async fn appears(&self) -> bool {
+        let end = Instant::now() + WRITTEN;
+        while let Source::Local(_) = self.source
+            && Instant::now() < end
+        {
+            if self.value().is_some() {
+                return true;
+            }
+            tokio::time::sleep(FRESH_LOCAL).await;
+        }
+        false
     }
 }
 
@@ -203,5 +222,23 @@ mod tests {
         write(&second);
         bearer.header.lock().expect("no panic").read = None;
         assert_eq!(text(&bearer), format!("Bearer {}", second.text()));
+    }
+
+    #[tokio::test]
+    async fn token_that_is_written_after_the_first_call_is_found() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let bearer = Bearer::new(Source::Local(address));
+        assert_eq!(bearer.value(), None);
+        assert!(!bearer.appears().await, "no coordinator has written one");
+        let writer = std::thread::spawn(move || {
+            std::thread::sleep(FRESH_LOCAL * 3);
+            let token = Token::draw().expect("random numbers");
+            LocalToken::write(address, &token).map(|local| (local, token))
+        });
+        assert!(bearer.appears().await);
+        let (_local, token) = writer.join().expect("ended").expect("written");
+        let value = bearer.value().expect("a token");
+        assert_eq!(value, format!("Bearer {}", token.text()));
     }
 }

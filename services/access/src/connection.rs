@@ -89,7 +89,9 @@ impl Service<http::Request<Body>> for Connection {
     fn call(&mut self, mut request: http::Request<Body>) -> Self::Future {
         let (place, count) = (self.ready, self.nodes.len());
         let node = &mut self.nodes[place];
-        if let Some(value) = node.bearer.value() {
+        let token = node.bearer.value();
+        let anonymous = token.is_none().then(|| node.bearer.clone());
+        if let Some(value) = token {
             request
                 .headers_mut()
                 .insert(http::header::AUTHORIZATION, value);
@@ -102,13 +104,21 @@ impl Service<http::Request<Body>> for Connection {
             let channel = mem::replace(&mut node.channel, clone);
             Box::pin(call(channel, request))
         };
-        if count == 1 {
+        if count == 1 && anonymous.is_none() {
             return answer;
         }
         let current = Arc::clone(&self.place);
         Box::pin(async move {
-            let answer = answer.await;
-            if answer.is_err() {
+            let mut answer = answer.await;
+            let is_refused = answer.as_ref().is_ok_and(is_unauthenticated);
+            if let Some(bearer) = anonymous.filter(|_| is_refused)
+                && bearer.appears().await
+            {
+                // It wrote its token after this call.
+                let starting = "the coordinator has just started: try again";
+                answer = Ok(Status::unavailable(starting).into_http());
+            }
+            if count > 1 && answer.is_err() {
                 // Another call may have found out before.
                 let next = (place + 1) % count;
                 let _ = current.compare_exchange(place, next, Relaxed, Relaxed);
@@ -116,6 +126,11 @@ impl Service<http::Request<Body>> for Connection {
             answer
         })
     }
+}
+
+fn is_unauthenticated(response: &http::Response<Body>) -> bool {
+    let status = Status::from_header_map(response.headers());
+    status.is_some_and(|status| status.code() == Code::Unauthenticated)
 }
 
 /// Sends a request until it is not refused with a delay.

@@ -40,8 +40,8 @@ pub(crate) struct Info {
     /// Maximum number of games.
     pub(crate) games_most: u64,
     pub(crate) setup: v1::TournamentSetup,
-    /// True if agents may see only what their seats see.
-    pub(crate) has_hidden_information: bool,
+    /// What the rules say of themselves, if they are a package.
+    pub(crate) description: Option<RulesDescription>,
     /// True if the coordinator drew the seed, which is sealed until the tournament is over.
     pub(crate) is_sealable: bool,
     /// Agents' names, by index.
@@ -98,10 +98,9 @@ fn key(id: &str, generation: u32) -> Arc<str> {
     }
 }
 
-fn has_hidden_information(setup: &v1::TournamentSetup) -> bool {
-    let rules = setup.rules.as_ref();
-    let described = rules.map(|rules| RulesDescription::parse(&rules.description));
-    matches!(described, Some(Ok(described)) if !described.information.is_perfect())
+fn description(setup: &v1::TournamentSetup) -> Option<RulesDescription> {
+    let rules = setup.rules.as_ref()?;
+    RulesDescription::parse(&rules.description).ok()
 }
 
 /// Label of an agent in metrics.
@@ -113,6 +112,12 @@ fn label(agent: &v1::AgentSetup) -> String {
 }
 
 impl Info {
+    /// True if agents may see only what their seats see.
+    pub(crate) fn has_hidden_information(&self) -> bool {
+        let description = self.description.as_ref();
+        description.is_some_and(|it| !it.information.is_perfect())
+    }
+
     /// Reads a stored tournament.
     pub(crate) fn read(document: &v1::Tournament) -> Result<Self, StartError> {
         let id = &document.tournament_id;
@@ -170,7 +175,7 @@ impl Info {
             rules: OnceLock::new(),
             schedule: RwLock::new(Arc::new(stages.schedule().clone())),
             games_most: stages.games().most,
-            has_hidden_information: has_hidden_information(&setup),
+            description: description(&setup),
             tournament,
             setup,
             is_sealable: false,

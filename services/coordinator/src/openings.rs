@@ -15,6 +15,7 @@ use arena_model::{
     AgentRef, Openings, Tournament,
     engine::{BookOpening, BookProblem, OpeningBook, OpeningError, OpeningLength, WorkLimit},
     format::Format,
+    rules::RulesDescription,
     spec::Book,
 };
 
@@ -115,11 +116,8 @@ pub(crate) fn settle(tournament: &mut Tournament, stop: &AtomicBool) -> Result<(
         starter_drawn: game.draws_only_starter(),
     });
     if is_fixed {
-        let groups = match tournament.format {
-            Format::Sprt => 1 + tournament.seats as u64 % 2,
-            _ => 1,
-        };
-        tournament.blocks = tournament.blocks.min(size.saturating_mul(groups));
+        let most = size.saturating_mul(groups(tournament));
+        tournament.blocks = tournament.blocks.min(most);
     }
     Ok(())
 }
@@ -129,11 +127,28 @@ const PACKAGE_PLIES: u32 = 2;
 
 /// Completes a tournament whose rules are a package. The coordinator does not start it, so there is
 /// no book: openings are drawn for each block, if any.
-pub fn settle_package(tournament: &mut Tournament, has_drawn_openings: bool) {
+///
+/// Without chance and openings, agents that do not use their seeds would repeat their games, so there
+/// is one block, or what a sequential test needs.
+pub fn settle_package(tournament: &mut Tournament, description: &RulesDescription) {
+    // A seat that sees only a part of a game would not know moves that it has not chosen.
+    let has_drawn_openings = !description.chance && description.information.is_perfect();
     let plies = if has_drawn_openings { PACKAGE_PLIES } else { 0 };
-    tournament.play.opening_plies.get_or_insert(plies);
+    let plies = *tournament.play.opening_plies.get_or_insert(plies);
+    let mut agents = tournament.agents.iter();
+    if plies == 0 && !description.chance && agents.all(|agent| agent.uses_seed == Some(false)) {
+        tournament.blocks = tournament.blocks.min(groups(tournament));
+    }
     for agent in &mut tournament.agents {
         agent.uses_seed = None;
+    }
+}
+
+/// Number of blocks with each opening.
+fn groups(tournament: &Tournament) -> u64 {
+    match tournament.format {
+        Format::Sprt => 1 + tournament.seats as u64 % 2,
+        _ => 1,
     }
 }
 

@@ -136,9 +136,9 @@ impl Plan {
         for options in agents_options.chain([&tournament.options]) {
             check_options_visible(options)?;
         }
-        match rules.package() {
+        match rules.description() {
             None => openings::settle(&mut tournament, stop)?,
-            Some(_) => openings::settle_package(&mut tournament, rules.has_drawn_openings()),
+            Some(description) => openings::settle_package(&mut tournament, description),
         }
         setup.play = Some(v1::PlaySettings {
             replicas: spec.play.replicas.unwrap_or_default(),

@@ -65,15 +65,10 @@ impl Rules {
         }
     }
 
-    /// True if games of a package start with drawn moves, so that they differ. A seat that sees only
-    /// a part of a game would not know moves that it has not chosen.
-    pub(crate) fn has_drawn_openings(&self) -> bool {
+    pub(crate) fn description(&self) -> Option<&RulesDescription> {
         match self {
-            Self::Listed(_) => false,
-            Self::Package(package) => {
-                let description = &package.description;
-                !description.chance && description.information.is_perfect()
-            }
+            Self::Listed(_) => None,
+            Self::Package(package) => Some(&package.description),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::{
     r#match::{Finished, IllegalAction, Match, Setup, Status},
     openings::{OpeningBook, OpeningError, OpeningLength, WorkLimit, opening_book},
     random::{GameKeys, Key},
-    replay::{Described, Outcome, ReplayError, Step, replay, resolve_steps},
+    replay::{Described, Outcome, ReplayError, Step, prepare, replay, resolve_steps},
     transcript::Transcript,
 };
 
@@ -34,6 +34,8 @@ pub trait AnyGame: Send + Sync {
     fn deferring(&self) -> Box<dyn AnyGame>;
     /// See [`Game::find_pending`].
     fn find_pending(&self) {}
+    /// See [`prepare`].
+    fn prepare(&self, _games: &[&[Event]]) {}
     /// See [`replay()`].
     fn replay(
         &self,
@@ -58,14 +60,15 @@ pub trait AnyGame: Send + Sync {
         events: &[Event],
         visit: &mut dyn FnMut(&str, Option<Described<'_>>),
     ) -> Result<Outcome, ReplayError>;
-    /// Replays and passes each decision with the position that its agent sees, see [`Game::encode`].
+    /// Replays and passes each decision with the position that its agent sees, see [`Game::encode`],
+    /// and at last the position of a decision that no event answers.
     ///
     /// # Errors
     /// As [`replay()`].
     fn replay_seen(
         &self,
         events: &[Event],
-        visit: &mut dyn FnMut(&[u8], Described<'_>),
+        visit: &mut dyn FnMut(&[u8], Option<Described<'_>>),
     ) -> Result<Outcome, ReplayError>;
     /// See [`Game::has_chance`].
     fn has_chance(&self) -> bool;
@@ -148,6 +151,10 @@ impl<G: Game> AnyGame for G {
         Game::find_pending(self);
     }
 
+    fn prepare(&self, games: &[&[Event]]) {
+        prepare(self, games);
+    }
+
     fn replay(
         &self,
         events: &[Event],
@@ -196,16 +203,27 @@ impl<G: Game> AnyGame for G {
     fn replay_seen(
         &self,
         events: &[Event],
-        visit: &mut dyn FnMut(&[u8], Described<'_>),
+        visit: &mut dyn FnMut(&[u8], Option<Described<'_>>),
     ) -> Result<Outcome, ReplayError> {
         let mut position = Vec::new();
-        replay(self, events, |state, described| {
+        let mut last = self.initial();
+        let outcome = replay(self, events, |state, described| {
+            last = state.clone();
             if described.event.is_action() {
                 position.clear();
                 self.encode(state, false, &mut position);
-                visit(&position, described);
+                visit(&position, Some(described));
+                self.apply(&mut last, described.event.id());
+            } else {
+                self.apply_outcome(&mut last, described.event.id());
             }
-        })
+        })?;
+        if outcome.to_move.is_some() {
+            position.clear();
+            self.encode(&last, false, &mut position);
+            visit(&position, None);
+        }
+        Ok(outcome)
     }
 
     fn has_chance(&self) -> bool {

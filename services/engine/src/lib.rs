@@ -51,7 +51,7 @@ pub use r#match::{FaultPolicy, Finished, IllegalAction, Match, Opening, Question
 pub use openings::{OpeningBook, OpeningError, OpeningLength, WorkLimit, opening_book};
 pub use random::{AgentRng, GameKeys, Key, Stream, StreamOf};
 pub use replay::{
-    Choice, Described, Outcome, ReplayError, ReplayProblem, Step, replay, resolve_steps,
+    Choice, Described, Outcome, ReplayError, ReplayProblem, Step, prepare, replay, resolve_steps,
 };
 pub use testing::{luck, perft};
 pub use transcript::{StatedGame, Transcript};

@@ -160,6 +160,54 @@ fn over<G: Game>(game: &G, state: &G::State) -> ReplayProblem {
     failure.map_or(ReplayProblem::AfterEnd, ReplayProblem::Failed)
 }
 
+/// Applies the events of several games side by side, as far as the rules allow them, so that rules
+/// which are not part of this program are asked about many positions together. They are then known to
+/// the rules. It does nothing for others.
+pub fn prepare<G: Game>(game: &G, games: &[&[Event]]) {
+    if game.games_at_once() <= 1 {
+        return;
+    }
+    let game = game.deferring();
+    let mut legal = Vec::with_capacity(32);
+    let mut open: Vec<_> = games.iter().map(|&it| (game.initial(), it)).collect();
+    while !open.is_empty() {
+        open.retain_mut(|(state, events)| {
+            while game.is_known(state) {
+                let [event, rest @ ..] = *events else {
+                    return false;
+                };
+                if !is_possible(&game, state, *event, &mut legal) {
+                    return false;
+                }
+                game.apply_later(state, *event);
+                *events = rest;
+            }
+            true
+        });
+        game.find_pending();
+    }
+}
+
+/// True if the rules allow an event.
+fn is_possible<G: Game>(
+    game: &G,
+    state: &G::State,
+    event: Event,
+    legal: &mut Vec<ActionId>,
+) -> bool {
+    match (game.node(state), event.is_action()) {
+        (Node::Chance(_), false) => {
+            let weight = game.weights(state).get(usize::from(event.id()));
+            weight.is_some_and(|&weight| weight > 0)
+        }
+        (Node::Decision(_), true) => {
+            game.legal(state, legal);
+            legal.binary_search(&event.id()).is_ok()
+        }
+        _ => false,
+    }
+}
+
 /// Applies the events from the initial position, checks each of them, and passes each to `visit`
 /// with the position before it.
 ///

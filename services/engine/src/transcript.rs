@@ -161,13 +161,17 @@ impl AnyGame for StatedGame {
     fn replay_seen(
         &self,
         events: &[Event],
-        visit: &mut dyn FnMut(&[u8], Described<'_>),
+        visit: &mut dyn FnMut(&[u8], Option<Described<'_>>),
     ) -> Result<Outcome, ReplayError> {
-        self.replay(events, &mut |described| {
+        let outcome = self.replay(events, &mut |described| {
             if described.event.is_action() {
-                visit(&[], described);
+                visit(&[], Some(described));
             }
-        })
+        })?;
+        if outcome.to_move.is_some() {
+            visit(&[], None);
+        }
+        Ok(outcome)
     }
 
     fn has_chance(&self) -> bool {

@@ -79,13 +79,27 @@ pub struct RulesDescription {
 
 /// What a seat sees of a game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase", try_from = "serde_json::Value")]
 pub enum Information {
     /// Everything: all seats see the same.
     #[default]
     Perfect,
     /// A part: the positions of its own decisions.
     Hidden,
+}
+
+impl TryFrom<serde_json::Value> for Information {
+    type Error = String;
+
+    fn try_from(value: serde_json::Value) -> Result<Self, String> {
+        match value.as_str() {
+            Some("perfect") => Ok(Self::Perfect),
+            Some("hidden") => Ok(Self::Hidden),
+            _ => Err(format!(
+                "information is {value}, but has to be \"perfect\" or \"hidden\""
+            )),
+        }
+    }
 }
 
 impl Information {

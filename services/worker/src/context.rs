@@ -65,6 +65,8 @@ pub(crate) struct TournamentContext {
     game: Arc<dyn AnyGame>,
     /// The rules, if they are a package.
     package: Option<(PackageGame, Arc<dyn RulesService>)>,
+    /// The game for replays, which do not need positions.
+    replayed: Arc<dyn AnyGame>,
     header: RecordHeader,
     latencies: Arc<Latencies>,
     time_control: TimeControl,
@@ -82,7 +84,7 @@ impl TournamentContext {
         let (ruleset, version) = (&setup.ruleset, setup.rules_version);
         // Text becomes the type of each option.
         let seats = Some(setup.seats as usize);
-        let mut package = None;
+        let (mut package, mut without_positions) = (None, None);
         let (options, game): (_, Arc<dyn AnyGame>) = match (&setup.rules, service) {
             (None, _) => {
                 let resolved = arena_games::resolve_version(ruleset, version, &given, seats);
@@ -95,6 +97,7 @@ impl TournamentContext {
                 let (options, seats) = description.resolve(ruleset, &given, seats)?;
                 let game = PackageGame::new(ruleset, description, &options, seats, service.clone());
                 package = Some((game.clone(), service));
+                without_positions = Some(Arc::new(game.without_positions()) as Arc<dyn AnyGame>);
                 (options, Arc::new(game))
             }
             (Some(_), None) => {
@@ -124,6 +127,7 @@ impl TournamentContext {
             play,
             setup,
             options,
+            replayed: without_positions.unwrap_or_else(|| game.clone()),
             game,
             package,
             header,
@@ -178,6 +182,11 @@ impl TournamentContext {
             Some((game, _)) => game.board_after(&record.events, plies),
             None => rules::without("the rules are no package"),
         }
+    }
+
+    /// The game, for replays.
+    pub(crate) fn replayed_game(&self) -> &dyn AnyGame {
+        &*self.replayed
     }
 
     /// The game, for a reader who has the rules.

@@ -437,11 +437,12 @@ impl CoordinatorArgs {
             }
             (None, None) => String::new(),
         };
-        let address = embedded::Address::write(&self.data, url)?;
+        // First, because clients may connect already.
         let local = service
             .listen
             .map(|listen| LocalToken::write(listen, &admin));
         let local = local.transpose();
+        let address = embedded::Address::write(&self.data, url)?;
         if let Err(error) = &local {
             let file = self.data.join(ADMIN_TOKEN_FILE);
             tracing::warn!(

@@ -90,8 +90,9 @@ pub(crate) struct ShowArgs {
     output_of: Option<String>,
 
     /// Show what this seat, or the agent of this name, saw at each of its decisions: the
-    /// board, or the position that the rules of a package wrote for it
-    #[arg(long, value_name = "SEAT|AGENT", conflicts_with_all = ["watch", "output_of"])]
+    /// board, or the position that the rules of a package write for it, computed again from
+    /// the record. Moves that the agent was not asked for are left out
+    #[arg(long, value_name = "SEAT|AGENT", conflicts_with_all = ["watch", "delay", "output_of"])]
     seat: Option<String>,
 
     /// Output format; json prints the game's record
@@ -164,7 +165,13 @@ impl ShowArgs {
         if let Some(seat) = &self.output_of {
             return printed::print(&self.game, &setup, &record, &game, seat);
         }
-        if let (Some(seat), false) = (&self.seat, setup.hash_only) {
+        if let Some(seat) = &self.seat {
+            if setup.hash_only {
+                return Err(Failure::usage(records::not_kept(
+                    &setup.tournament_id,
+                    &self.game,
+                )));
+            }
             let seat = printed::find_seat(&self.game, &setup, &record, seat)?;
             let package = match setup.rules {
                 Some(_) => Some(start_package(&setup, Programs::new(&[], Some(access))?).await?),

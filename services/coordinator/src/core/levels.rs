@@ -16,7 +16,7 @@ use crate::info::Info;
 pub(super) fn plays_tournament(rulesets: &BTreeMap<String, u32>, info: &Info) -> bool {
     let tournament = &info.tournament;
     if !tournament.play.adjudication().is_off() && !adjudicates(rulesets)
-        || info.has_hidden_information && !hides(rulesets)
+        || info.has_hidden_information() && !hides(rulesets)
     {
         return false;
     }
@@ -73,7 +73,7 @@ impl Core {
                     "the options resign and draw",
                 ),
                 (
-                    entry.info.has_hidden_information,
+                    entry.info.has_hidden_information(),
                     hides,
                     "hidden information",
                 ),

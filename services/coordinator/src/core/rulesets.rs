@@ -28,6 +28,32 @@ impl Core {
     }
 
     /// Says how many games of a package no other worker has replayed.
+    /// What the rules of a package mean for its standings.
+    pub(super) fn package_notes(entry: &TournamentEntry) -> Vec<String> {
+        let info = &entry.info;
+        let Some(description) = &info.description else {
+            return Vec::new();
+        };
+        let plies = info.tournament.play.opening_plies.unwrap_or(0);
+        let mut notes = Vec::new();
+        if !description.chance && plies == 0 {
+            notes.push(
+                "The game has no chance events, and every game starts from the initial position: scores \
+                 hold for this one opening. Agents that do not draw from their seeds repeat their games, \
+                 and each repetition counts."
+                    .to_owned(),
+            );
+        }
+        if info.has_hidden_information() && !info.is_sealable {
+            notes.push(
+                "The spec names the seed. An agent that knows it can compute what its seat must not see: \
+                 leave out `seed` if you do not trust the agents."
+                    .to_owned(),
+            );
+        }
+        notes
+    }
+
     pub(super) fn unverified_note(&self, entry: &TournamentEntry) -> Option<String> {
         let rules = entry.info.setup.rules.as_ref()?;
         let results = entry.results.as_ref()?;

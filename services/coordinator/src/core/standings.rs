@@ -169,6 +169,7 @@ impl Core {
         standings.notes.extend(self.dispute_notes(id));
         standings.notes.extend(self.waiting_note(entry));
         standings.notes.extend(self.unverified_note(entry));
+        standings.notes.extend(Self::package_notes(entry));
         let deviations = results.deviations(&entry.second_plays);
         standings.workers_deviating = deviations.len() as u32;
         standings

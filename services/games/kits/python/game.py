@@ -14,7 +14,7 @@ class Game:
     seats = (2, 4)
     chance = True
     events_max = 5000
-    options = [option("target", 100, "points that win", min=10, max=1000)]
+    options = [option("target", 100, "points that win", min=10, max=200)]
 
     def __init__(self, options, seats):
         self.target = options["target"]

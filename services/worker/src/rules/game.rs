@@ -16,7 +16,7 @@ use super::{
     GameLine, RulesCause, RulesFailure, RulesService,
     cache::{Cache, Key, key},
     known::{Known, NO_POSITION, interned},
-    messages::{Answer, Ask},
+    messages::{Answer, Ask, Next, NodeMessage},
     pending::{Pending, Queue},
 };
 use crate::lock;
@@ -170,8 +170,11 @@ impl PackageGame {
         let inner = &*self.rules;
         let problem = match answer {
             Ok(Answer::Node(message)) => {
-                let known = Known::new(*message, &inner.rules, inner.seats);
-                match known.and_then(|known| self.check_seen(known)) {
+                let is_seen = self.is_seen(&message);
+                match Known::new(*message, &inner.rules, inner.seats) {
+                    Ok(_) if !is_seen => {
+                        "a decision has no position, and information is hidden".to_owned()
+                    }
                     Ok(known) => return Place::Known(Arc::new(known)),
                     Err(problem) => problem,
                 }
@@ -183,17 +186,14 @@ impl PackageGame {
         Place::Failed(inner.service.refuse(failure))
     }
 
-    /// Where information is hidden, a position is all that an agent knows.
-    fn check_seen(&self, known: Known) -> Result<Known, String> {
+    /// False if the agent of a decision would know nothing: where information is hidden, it sees the
+    /// position alone.
+    fn is_seen(&self, message: &NodeMessage) -> bool {
         let inner = &*self.rules;
-        let is_needed = inner.line.positions && !inner.rules.information.is_perfect();
-        let problem = match known.node {
-            Node::Decision(_) if !is_needed => return Ok(known),
-            Node::Decision(_) if known.position == NO_POSITION => "a decision has no position",
-            Node::Decision(_) if known.position == known.state => "a position is the whole state",
-            _ => return Ok(known),
-        };
-        Err(format!("{problem}, and information is hidden"))
+        !inner.line.positions
+            || inner.rules.information.is_perfect()
+            || message.next != Next::Decision
+            || !message.position.is_null()
     }
 
     /// The node of a state, or the node after an event.

@@ -35,10 +35,19 @@ struct Fake {
     refused: Mutex<Option<RulesFailure>>,
     /// Number of events in each message.
     messages: Mutex<Vec<usize>>,
+    /// The states and events of all questions about nodes.
+    asked: Mutex<Vec<(String, Option<u16>)>>,
 }
 
 impl RulesService for Fake {
     fn ask(&self, _: &GameLine, ask: &Ask<'_>) -> Result<Answer, RulesFailure> {
+        if let Ask::Apply { state, .. } | Ask::Look { state } = *ask {
+            let event = match *ask {
+                Ask::Apply { event, .. } => Some(event),
+                _ => None,
+            };
+            lock(&self.asked).push((state.to_owned(), event));
+        }
         let node = match *ask {
             Ask::Initial => (self.node)("", None),
             Ask::Apply { state, event } => (self.node)(state, Some(event)),
@@ -86,6 +95,7 @@ fn fake(node: fn(&str, Option<u16>) -> Value) -> Arc<Fake> {
         node,
         refused: Mutex::default(),
         messages: Mutex::default(),
+        asked: Mutex::default(),
     })
 }
 
@@ -365,4 +375,37 @@ fn long_game_is_dropped_without_a_deep_stack() {
     }
     assert_eq!(game.node(&state), Node::Decision(0));
     drop(state);
+}
+
+#[test]
+fn records_are_prepared_side_by_side() {
+    let fake = fake(count);
+    let game = game_of(&fake, false, 10);
+    let events = |first: u16, moved: u16| {
+        let (chance, action) = (Event::chance(first), Event::action(moved));
+        [chance, action, chance, action, chance]
+    };
+    let games = [events(0, 2), events(0, 7), events(2, 2), events(2, 7)];
+    // The rules do not allow the third event, so neither it nor those after it are asked.
+    let mut impossible = events(0, 2);
+    impossible[2] = Event::chance(1);
+    let mut open: Vec<&[Event]> = games.iter().map(|events| &events[..]).collect();
+    open.push(&impossible);
+    arena_engine::prepare(&game, &open);
+    assert_eq!(
+        *lock(&fake.messages),
+        [2, 4, 4, 4, 4],
+        "equal positions are asked once"
+    );
+    let asked = lock(&fake.asked).clone();
+    assert!(
+        asked.iter().all(|(_, event)| *event != Some(1)),
+        "{asked:?}"
+    );
+    for events in &games {
+        arena_engine::replay(&game, events, |_, _| {}).expect("allowed");
+    }
+    arena_engine::replay(&game, &impossible, |_, _| {}).expect_err("impossible");
+    assert_eq!(*lock(&fake.asked), asked, "replays ask nothing more");
+    assert!(fake.failure().is_none());
 }

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use arena_access::Connection;
-use arena_engine::{ReplayError, ReplayProblem};
+use arena_engine::{Event, ReplayError, ReplayProblem};
 use arena_model::{
     GameRecord,
     record::{RecordVerifier, VerifyError},
@@ -136,14 +136,17 @@ impl Replays {
             ..
         } = job;
         let mut doubtful = records.clone();
-        let first = self.replay_all(&tournament, &mut setup, records).await?;
+        let first = self.replay_all(&tournament, &mut setup, records, true);
+        let first = first.await?;
         if first.is_empty() {
             return Ok(first);
         }
         let is_doubtful = |index| first.iter().any(|problem| problem.index == index);
         doubtful.retain(|it| it.record.as_ref().is_some_and(|it| is_doubtful(it.index)));
         self.restart(&tournament, &mut setup);
-        let second = self.replay_all(&tournament, &mut setup, doubtful).await?;
+        // One after the other, so that the first ones are asked of processes that remember little.
+        let second = self.replay_all(&tournament, &mut setup, doubtful, false);
+        let second = second.await?;
         let mut accepted = first
             .into_iter()
             .filter(|problem| second.iter().all(|it| it.index != problem.index));
@@ -159,21 +162,24 @@ impl Replays {
         }
     }
 
-    /// The problems of records.
+    /// The problems of records. `together`: they are replayed side by side.
     async fn replay_all(
         &mut self,
         tournament: &str,
         setup: &mut Option<v1::TournamentSetup>,
         mut records: Vec<v1::RecordToReplay>,
+        mut together: bool,
     ) -> Result<Vec<v1::ReplayProblem>, Unable> {
         let mut problems = Vec::new();
         while !records.is_empty() {
             let context = self.context(tournament, setup.as_ref()).await?;
-            let replayed = task::spawn_blocking(move || replay_some(&context, records)).await;
-            let replayed = replayed.map_err(|panicked| panicked.to_string())??;
+            let replayed = task::spawn_blocking(move || replay_some(&context, records, together));
+            let replayed = replayed.await.map_err(|panicked| panicked.to_string())??;
             problems.extend(replayed.problems);
             records = replayed.left;
             if replayed.has_failed {
+                // One after the other, it shows which record it is.
+                together = false;
                 self.restart(tournament, setup);
             }
         }
@@ -278,29 +284,62 @@ impl From<String> for Unable {
 #[derive(Default)]
 struct Replayed {
     problems: Vec<v1::ReplayProblem>,
-    /// True if the rules failed at the last one, so that they have to be started again.
+    /// True if the rules failed, so that they have to be started again.
     has_failed: bool,
-    /// The records after it.
+    /// The records that were not replayed.
     left: Vec<v1::RecordToReplay>,
+}
+
+/// The error if a failure says nothing of records: the rules contradict themselves, or this machine
+/// lacks something.
+fn no_verdict(failure: &RulesFailure) -> Result<(), Unable> {
+    let is_of_rules = failure.cause == RulesCause::Purity;
+    match is_of_rules || failure.is_absence() {
+        true => Err(Unable {
+            reason: failure.message.clone(),
+            is_of_rules,
+        }),
+        false => Ok(()),
+    }
+}
+
+/// The events of a record; none if it cannot be read.
+fn events_of(record: &v1::RecordToReplay) -> Vec<Event> {
+    let record = record.record.as_ref().map(GameRecord::try_from);
+    record
+        .and_then(Result::ok)
+        .map_or_else(Vec::new, |it| it.events)
 }
 
 /// Replays records until the rules fail: the worker that played such a game met no failure, so its
 /// record cannot have happened. The error is one of this machine, or of rules that contradict
-/// themselves.
+/// themselves. `together`: the rules are asked about all records at once; if they fail, none counts as
+/// replayed.
 fn replay_some(
     context: &TournamentContext,
     records: Vec<v1::RecordToReplay>,
+    together: bool,
 ) -> Result<Replayed, Unable> {
-    let verifier = RecordVerifier::new(context.header(), context.game());
+    let game = context.replayed_game();
+    let verifier = RecordVerifier::new(context.header(), game);
     let verifier = verifier.map_err(|error| error.to_string())?;
     let plies = context.wire().play.unwrap_or_default().opening_plies;
     let mut line = String::new();
     let mut replayed = Replayed::default();
+    if together {
+        let events: Vec<Vec<Event>> = records.iter().map(events_of).collect();
+        game.prepare(&events.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        if let Some(failure) = context.rules_failure() {
+            no_verdict(&failure)?;
+            replayed.has_failed = true;
+            replayed.left = records;
+            return Ok(replayed);
+        }
+    }
     let mut records = records.into_iter();
     for v1::RecordToReplay { record, from_book } in records.by_ref() {
         let record = record.ok_or_else(|| "the coordinator sent no record".to_owned())?;
         let record = GameRecord::try_from(&record).map_err(|error| error.to_string())?;
-        let game = context.game();
         let verified = verifier.verify(&record, game, &mut line);
         let begins = match &verified {
             Ok(()) if !from_book => record.has_drawn_opening(game, plies),
@@ -308,16 +347,7 @@ fn replay_some(
         };
         let failure = context.rules_failure();
         let has_failed = failure.is_some();
-        if let Some(RulesFailure { cause, message, .. }) = &failure {
-            let is_of_rules = *cause == RulesCause::Purity;
-            // Else this machine lacks something.
-            if is_of_rules || matches!(cause, RulesCause::Host | RulesCause::Start) {
-                return Err(Unable {
-                    reason: message.clone(),
-                    is_of_rules,
-                });
-            }
-        }
+        failure.as_ref().map_or(Ok(()), no_verdict)?;
         let mut problem = match (verified, begins) {
             _ if has_failed => failure.map(|it| it.message).unwrap_or_default(),
             // Failures of the machine alone are not kept.

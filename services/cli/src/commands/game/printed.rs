@@ -3,6 +3,7 @@
 use arena_model::GameRecord;
 use arena_report::units;
 use arena_wire::v1;
+use itertools::Itertools;
 
 use super::show::seat_name;
 use crate::{
@@ -28,9 +29,11 @@ pub(super) fn find_seat(
     let seat = seat.or_else(|| record.seats.iter().position(is_named));
     seat.filter(|&seat| seat < record.seats.len())
         .ok_or_else(|| {
+            let seats = (0..record.seats.len())
+                .map(|seat| format!("{seat} ({})", seat_name(setup, record, seat)));
             Failure::usage(format!(
-                "game {id} has no seat or agent {wanted}: its seats are 0 to {}",
-                record.seats.len() - 1
+                "game {id} has no seat or agent {wanted:?}: its seats are {}",
+                seats.format(", ")
             ))
         })
 }
