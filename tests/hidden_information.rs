@@ -47,6 +47,8 @@ fn agents_see_what_their_seats_see() {
         register(&world, data);
         let (id, standings, games) = world.tournament(&spec, data, &["--workers", workers]);
         assert_eq!(standings["games_clean"], standings["games"], "{standings}");
+        let notes = standings["notes"].to_string();
+        assert!(notes.contains("The spec names the seed"), "{notes}");
         assert_eq!(games.games.len(), 60);
         let export = world.arena(&["export", &id, "--data", data]).ok().stdout;
         hashes.push(sha256(&export));
@@ -205,4 +207,92 @@ fn rulesets_name_their_information() {
         .ok()
         .json();
     assert_eq!(about["information"], "perfect");
+}
+
+/// Rock, paper, scissors: without chance, and seat 1 does not see what seat 0 chose.
+const RPS: &str = "\
+from arena_game import decision, over, serve
+
+
+class Game:
+    name = 'rps'
+    version = 1
+    summary = 'rock, paper, scissors'
+    seats = (2, 2)
+    information = 'hidden'
+
+    def __init__(self, options, seats):
+        pass
+
+    def initial(self):
+        return []
+
+    def next(self, state):
+        if len(state) < 2:
+            return decision(len(state), {0: 'rock', 1: 'paper', 2: 'scissors'})
+        first, second = state
+        return over([1, 1] if first == second else [1, 2] if (first - second) % 3 == 1 else [2, 1])
+
+    def apply(self, state, event):
+        return [*state, event]
+
+    def position(self, state):
+        return {}
+
+
+serve(Game)
+";
+
+/// An agent that always chooses the move that its argument names.
+const FIXED: &str = "\
+import sys
+from arena_agent import Agent, serve
+
+
+class Fixed(Agent):
+    name = 'fixed'
+    version = '1'
+    deterministic = True
+    uses_seed = False
+
+    def choose(self, decision):
+        assert decision.position == {} and decision.number == 0
+        return int(sys.argv[1])
+
+
+serve(Fixed())
+";
+
+#[test]
+fn repeated_games_without_chance_count_once() {
+    let world = World::with_python();
+    write_rules(&world, "rules", "none");
+    fs::write(world.folder().join("rules/game.py"), RPS).expect("written");
+    fs::create_dir(world.folder().join("fixed")).expect("a folder");
+    fs::write(world.folder().join("fixed/agent.py"), FIXED).expect("written");
+    let manifest = "command = [\"python3\", \"agent.py\"]\n";
+    fs::write(world.folder().join("fixed/arena-agent.toml"), manifest).expect("written");
+    let at = ["--data", "data"];
+    let rules = ["rulesets", "register", "rps", "--package", "rules"];
+    let _ = world.arena(&[&rules[..], &at].concat()).ok();
+    for (name, choice) in [("rock", "0"), ("paper", "1")] {
+        let register = ["agent", "register", name, "--binary", "fixed"];
+        let _ = world
+            .arena(&[&register[..], &at, &["--", choice]].concat())
+            .ok();
+    }
+    let (_, standings, games) =
+        world.tournament(&spec("rps", "rps", 30, &["rock", "paper"], ""), "data", &[]);
+    assert_eq!(games.games.len(), 2, "one block");
+    assert_eq!(standings["agents"][0]["agent"], "paper");
+    let notes = standings["notes"].to_string();
+    assert!(
+        notes.contains("scores hold for this one opening"),
+        "{notes}"
+    );
+    // `random` draws from its seed: its games differ.
+    let text = spec("drawn", "rps", 30, &["rock", "random"], "");
+    let (_, _, games) = world.tournament(&text, "data", &[]);
+    assert_eq!(games.games.len(), 60);
+    world.nothing_runs();
 }

@@ -187,9 +187,15 @@ pub fn fields(position: &Value) -> String {
     lines.format("\n").to_string()
 }
 
+/// Maximum number of values of a list that a person reads.
+const LIST_MAX: usize = 60;
+
 /// A field in one line, or with the lines of a text below its name.
 fn field((name, value): (&String, &Value)) -> String {
     match value {
+        Value::Array(values) if values.len() > LIST_MAX => {
+            format!("{name}: a list of {} values", values.len())
+        }
         Value::String(text) if text.contains('\n') => {
             let lines = text.trim_end().lines();
             format!(
@@ -351,6 +357,8 @@ mod tests {
             "points: 3\nseen:\n  a b\n  c\ntotals: [0,12]"
         );
         assert_eq!(fields(&json!([1, 2])), "[1,2]");
+        let tensor = json!({"tensor": vec![0; 383]});
+        assert_eq!(fields(&tensor), "tensor: a list of 383 values");
         assert_eq!(fields(&json!({"text": "\u{1b}[2J"})), "text: \\x1b[2J");
     }
 }

@@ -79,9 +79,8 @@ impl Core {
                 ),
             ]
             .into_iter();
-            let missing = needed.find(|(is_needed, knows, _)| {
-                *is_needed && !rulesets.clone().any(|rulesets| knows(rulesets))
-            });
+            let missing =
+                needed.find(|(is_needed, knows, _)| *is_needed && !rulesets.clone().any(*knows));
             if let Some((_, _, what)) = missing {
                 return Some(format!(
                     "its games wait: no connected worker knows {what}; start a newer one"
