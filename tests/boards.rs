@@ -178,8 +178,8 @@ fn person_plays_by_rules_of_a_package() {
         "{shown}\n{asked}"
     );
     assert!(shown.contains("human                right"), "{shown}");
-    assert!(asked.contains("moves: \"\"\n"), "{asked}");
-    assert!(asked.contains("moves: \"l"), "{asked}");
+    assert!(asked.contains("moves: \n"), "{asked}");
+    assert!(asked.contains("moves: l"), "{asked}");
 }
 
 /// Boards that harm readers, or that take too much: the games count, no agent is charged, and the board

@@ -111,7 +111,7 @@ fn output_is_kept_by_game() {
     }
     assert!(seats.contains(&true) && seats.contains(&false));
     let wrong = output_of(&world, "alone", &format!("{id}/0"), "2");
-    let _ = wrong.fails(2, &["no seat or agent 2", "0 to 1"]);
+    let _ = wrong.fails(2, &["no seat or agent \"2\"", "0 (", "1 ("]);
 
     // The records contain no output.
     let same = play(&world, "together", &[], &["--capacity", "64"]);

@@ -93,14 +93,19 @@ def serve(*agents: Agent, listen: Optional[str] = None) -> None:
     except (OSError, ValueError) as error:
         print(f"arena_agent: {error}", file=sys.stderr)
         raise SystemExit(1) from None
-    # A handler may interrupt this thread anywhere, also where it holds the lock of an Event.
+    # The system may give a signal to a thread of gRPC. Python then runs no handler as long as this thread
+    # waits, but writes the signal's number to the pipe. Handlers are needed so that it does.
     reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    ends = (signal.SIGTERM, signal.SIGINT)
     if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: os.write(writer, b"."))
+        signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+        for number in ends:
+            signal.signal(number, lambda *_: None)
     names = ", ".join(agent.name for agent in agents)
     print(f"arena_agent: {names} listening on {server.listen}", file=sys.stderr, flush=True)
-    os.read(reader, 1)
+    while os.read(reader, 1)[0] not in ends:
+        pass
     if not server.stop():
         # The thread of an agent that thinks on would keep the process alive.
         print("arena_agent: still thinking after the grace time, ending", file=sys.stderr)

@@ -323,6 +323,35 @@ def test_sigterm_ends_an_agent_wherever_it_is(start):
     assert agent.terminate() == 0
 
 
+def test_sigterm_ends_an_agent_when_another_thread_gets_it(start):
+    script = """
+    import os, signal, threading, time
+
+    class First(Agent):
+        name = "first"
+
+        def choose(self, decision):
+            return decision.legal[0]
+
+    def signalled():
+        me = threading.get_ident()
+        time.sleep(0.5)
+        # A signal that an agent uses itself ends nothing.
+        signal.pthread_kill(me, signal.SIGUSR1)
+        time.sleep(0.5)
+        print("goes on", file=sys.stderr, flush=True)
+        signal.pthread_kill(me, signal.SIGTERM)
+
+    import sys
+    signal.signal(signal.SIGUSR1, lambda *_: None)
+    threading.Thread(target=signalled, daemon=True).start()
+    serve(First())
+    """
+    agent = start(textwrap.dedent(script), ready=False)
+    assert agent.child.wait(30) == 0
+    assert "goes on" in agent.stderr()
+
+
 def test_sigterm_ends_an_agent_with_open_stream(start):
     process = start(FIRST)
     requests = iter([pb.ChooseMovesRequest(contexts=[kalah_context()], decisions=[kalah_decision()])])
