@@ -178,7 +178,7 @@ fn person_plays_by_rules_of_a_package() {
         "{shown}\n{asked}"
     );
     assert!(shown.contains("human                right"), "{shown}");
-    assert!(asked.contains("moves: \n"), "{asked}");
+    assert!(asked.contains("moves:\n"), "{asked}");
     assert!(asked.contains("moves: l"), "{asked}");
 }
 

@@ -77,11 +77,11 @@ fn game_show_prints_what_a_seat_saw() {
     };
     let (cards, bets) = (of("chance"), of("action"));
     assert_eq!((cards.len(), bets.len()), (3, 6), "{events:?}");
-    for seat in 0..3 {
+    for (seat, card) in cards.iter().enumerate() {
         let shown = show(&["--seat", &seat.to_string(), "--output", "json"])
             .ok()
             .json();
-        let card = cards[seat].as_str().expect("a card");
+        let card = card.as_str().expect("a card");
         let card: u64 = card.trim_start_matches("card-").parse().expect("a number");
         let decisions = shown["decisions"].as_array().expect("decisions");
         assert_eq!(decisions.len(), 2);
