@@ -153,9 +153,7 @@ impl Bearer {
         }
         header.value.clone()
     }
-}
 
-impl Bearer {
     /// Waits for the token of a local coordinator that has just begun to listen. False if there is
     /// none.
     pub(crate) async fn appears(&self) -> bool {
