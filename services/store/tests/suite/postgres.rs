@@ -183,8 +183,11 @@ fn commit_whose_answer_is_lost_counts_once() {
         let writer = thread::spawn(move || store.append_and_wait(games("cup", 10..20)));
         let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' \
                        AND query = 'COMMIT'";
+        // A renewal of the lease that waits as well keeps the row that the commit has to read.
+        let renewals = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
+                        WHERE wait_event = 'SyncRep' AND query LIKE 'UPDATE arena.owner %'";
         while server.sql("postgres", waiting) == "0" {
-            thread::yield_now();
+            server.sql("postgres", renewals);
         }
         // The transaction is durable, and the client gets no answer.
         server.sql(
