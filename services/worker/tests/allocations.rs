@@ -10,7 +10,7 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 static ALLOCATOR: &StatsAlloc<std::alloc::System> = &INSTRUMENTED_SYSTEM;
 
 /// Games of the shorter run. The longer run has three times as many.
-const GAMES: u64 = 512;
+const GAMES: u64 = 256;
 const AT_ONCE: usize = 256;
 
 fn options(route: &str) -> AgentOptions {
