@@ -22,9 +22,10 @@ def write(kind, name):
     """Raises `Refused` if there is no such game or bot, or Arena cannot play it."""
     pinned = {ruleset.PINNED: json.dumps(ruleset.present(), indent=2) + "\n"}
     if kind == "ruleset":
-        ruleset.Rules(name).probe()
-        rules = Path(ruleset.__file__)
-        _write(["python3", rules.name, name], {rules.name: rules.read_text(encoding="utf-8"), **pinned})
+        game = ruleset.Rules(name)
+        game.probe()
+        rules, parts = Path(ruleset.__file__), str(game.find_parts())
+        _write(["python3", rules.name, name, parts], {rules.name: rules.read_text(encoding="utf-8"), **pinned})
         return
     from .bots import BOTS
 

@@ -15,7 +15,7 @@ from collections import OrderedDict
 from fractions import Fraction
 from functools import lru_cache
 from importlib.metadata import version
-from math import gcd
+from math import gcd, isfinite, lcm
 
 try:
     import pyspiel
@@ -23,7 +23,7 @@ except ImportError as error:  # answered in `main`, where Arena shows it
     pyspiel, _missing = None, error
 
 #: Grows when the meaning of a state, an id or an option changes.
-VERSION = 1
+VERSION = 2
 #: In the package: what has to be the same on each machine.
 PINNED = "openspiel.json"
 
@@ -39,6 +39,11 @@ _OBSERVATION_BYTES_MAX = 32 << 10
 _DRAWING_BYTES_MAX = 64 << 10
 #: Numbers of a tensor, most of which are 0 or 1.
 _TENSOR_MAX = 16 << 10
+
+#: Of bounds of returns, and of the parts between them.
+_BOUND_MAX, _PARTS_MAX = 1_000_000, 100_000
+#: Parts of 1 of a return that up to 4 players share.
+_SHARES = 12
 
 #: States of a game that a process keeps.
 _KEPT = 1024
@@ -210,15 +215,17 @@ def _load(text, name, parameters):
 
 
 class Rules:
-    """A game of OpenSpiel with the parameters that the registration sets. Raises `Refused`."""
+    """A game of OpenSpiel with the parameters that the registration sets. Returns are whole numbers of
+    `parts` of 1; with 0, Arena gets none. Raises `Refused`."""
 
-    def __init__(self, text):
+    def __init__(self, text, parts=1):
         self.text = text
         self.name, self.parameters = _parameters(text)
         _check_wrapper(text, self.name)
         self.default = _load(text, self.name, self.parameters)
         self.events_max = _check(text, self.default)
         self.chance, self.hidden = _has_chance(self.default), _is_hidden(self.default)
+        self.least, self.most = self.default.min_utility(), self.default.max_utility()
         self.specification = self.default.get_type().parameter_specification
         try:
             self.draws = _plain(str(self.default.new_initial_state())).isascii()
@@ -230,6 +237,15 @@ class Rules:
             for name, value in sorted(self.specification.items())
             if self._is_option(name, value)
         ]
+        self.parts = parts if self._has_bounds(parts) else 0
+
+    def _has_bounds(self, parts):
+        bounds = (self.least, self.most)
+        return (
+            parts > 0
+            and all(isfinite(it) and it == int(it) and abs(it) <= _BOUND_MAX for it in bounds)
+            and 0 < (self.most - self.least) * parts <= _PARTS_MAX
+        )
 
     def _variant(self, **changed):
         """A game with other parameters, or None if Arena does not play it as it plays the default."""
@@ -241,6 +257,7 @@ class Rules:
         if (self.chance, self.hidden) != (_has_chance(game), _is_hidden(game)):
             return None
         self.events_max = max(self.events_max, events)
+        self.least, self.most = min(self.least, game.min_utility()), max(self.most, game.max_utility())
         return game
 
     def _seats(self):
@@ -282,9 +299,13 @@ class Rules:
             "values": False,
             "draws": self.draws,
             "information": "hidden" if self.hidden else "perfect",
+            **({"returns": self._returns()} if self.parts else {}),
             "events_max": self.events_max,
             "state_bytes_max": _STATE_BYTES_MAX,
         }
+
+    def _returns(self):
+        return {"min": int(self.least), "max": int(self.most), "parts": self.parts}
 
     def game(self, options, seats, positions=True):
         changed = {name: value for name, value in options.items() if value != self.specification.get(name)}
@@ -293,7 +314,32 @@ class Rules:
         game = self.default if not changed else _load(self.text, self.name, {**self.parameters, **changed})
         if game.num_players() != seats or _check(self.text, game) > self.events_max:
             raise Refused(f"{self.text}: OpenSpiel has no such game for {seats} seats with {options}")
-        return Game(game, positions)
+        return Game(game, positions, self.parts)
+
+    def find_parts(self, games=200, events=20_000):
+        """The least number of parts of 1 of which the returns of random games are whole numbers. If players
+        share returns, it is a multiple of what up to 4 of them need."""
+        draw, parts = random.Random(1), 1
+        sizes = {self.seats[0]: self.default}
+        if self.seats[0] != self.seats[1]:
+            sizes = {it: _load(self.text, self.name, {**self.parameters, "players": it}) for it in self.seats}
+        for game in sizes.values():
+            left = events
+            for _ in range(games):
+                state = game.new_initial_state()
+                while not state.is_terminal() and left > 0:
+                    if state.is_chance_node():
+                        outcomes = state.chance_outcomes()
+                        action = draw.choices([it for it, _ in outcomes], [it for _, it in outcomes])[0]
+                    else:
+                        action = draw.choice(state.legal_actions())
+                    state.apply_action(action)
+                    left -= 1
+                if left <= 0:
+                    break
+                shares = (Fraction(it).limit_denominator(1000).denominator for it in state.returns())
+                parts = lcm(parts, *shares)
+        return parts if parts == 1 else lcm(parts, _SHARES)
 
     def probe(self, games=2, events=2000):
         """Plays random games, as far as these events reach. Raises `Refused` if OpenSpiel cannot."""
@@ -399,9 +445,10 @@ class Game:
     """The nodes of a game of OpenSpiel. The text of a state is the actions so far, each with the same
     number of digits to the base 64. States are kept by this text, up to a bound."""
 
-    def __init__(self, game, positions=True):
+    def __init__(self, game, positions=True, parts=0):
         self.game = game
         self.positions = positions
+        self.parts = parts
         self.text = str(game)
         most = game.num_distinct_actions()
         if _has_chance(game):
@@ -468,12 +515,21 @@ class Game:
         drawing = _plain(str(self._place(text).state))
         return drawing.encode("ascii", "replace").decode()[:_DRAWING_BYTES_MAX]
 
+    def _score(self, value):
+        score = round(value * self.parts)
+        if abs(score / self.parts - value) > 1e-6:
+            raise Refused(f"{self.text}: the return {value} is no whole number of {self.parts} parts of 1")
+        return score
+
     def _node(self, text, place):
         state = place.state
         if state.is_terminal():
             returns = [round(it, 9) for it in state.returns()]
             ranks = [1 + sum(other > own for other in returns) for own in returns]
-            return {"state": text, "next": "over", "ranks": ranks}
+            over = {"state": text, "next": "over", "ranks": ranks}
+            if self.parts:
+                over["scores"] = [self._score(it) for it in returns]
+            return over
         actions, seat = place.events(), state.current_player()
         if state.is_chance_node():
             return {
@@ -587,7 +643,8 @@ def serve(answers, lines, output):
 
 
 def main(arguments):
-    """Answers for the game of the first argument until the end of standard input."""
+    """Answers for the game of the first argument, with the second argument's parts of returns, until the end
+    of standard input."""
     if pyspiel is None:
         sys.exit(
             f"the machine {os.uname().nodename} has no open_spiel for its python3, {sys.executable} ({_line(_missing)}). Run "
@@ -600,7 +657,7 @@ def main(arguments):
     os.dup2(2, 1)
     check_machine()
     try:
-        answers = Answers(Rules(arguments[0]))
+        answers = Answers(Rules(arguments[0], int(arguments[1])))
     except Refused as refused:
         sys.exit(str(refused))
     serve(answers, lines, output)

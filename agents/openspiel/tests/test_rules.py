@@ -118,6 +118,10 @@ def check(node, state, description, plain):
         returns = state.returns()
         assert node["next"] == "over"
         assert node["ranks"] == [1 + sum(other > own for other in returns) for own in returns]
+        if bounds := description.get("returns"):
+            assert node["scores"] == pytest.approx([it * bounds["parts"] for it in returns])
+            assert all(type(it) is int for it in node["scores"])
+            assert bounds["min"] <= min(returns) and max(returns) <= bounds["max"]
         return None
     if state.is_chance_node():
         outcomes = [it for it in state.chance_outcomes() if it[1] > 0]
@@ -179,7 +183,8 @@ def variants(description):
 
 @pytest.mark.parametrize("name", PLAYS)
 def test_random_games_are_those_of_openspiel(name):
-    answers, other = Answers(Rules(name)), Answers(Rules(name))
+    parts = Rules(name).find_parts()
+    answers, other = Answers(Rules(name, parts)), Answers(Rules(name, parts))
     description = ask(answers, type="describe", protocol=1)
     assert description == ask(other, type="describe", protocol=1)
     assert description["events_max"] <= 20_000 and len(description["summary"]) <= 400

@@ -165,6 +165,7 @@ mod tests {
                 index: game.index,
                 block: game.block,
                 placement: [vec![1, 2], vec![2, 1], vec![1, 1]][game.index as usize % 3].clone(),
+                scores: Vec::new(),
                 seats: game.seats,
                 luck: vec![luck, -luck],
                 plies: 50,

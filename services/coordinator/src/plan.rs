@@ -5,10 +5,11 @@ mod agents;
 use std::sync::atomic::AtomicBool;
 
 use arena_model::{
-    SandboxLevel, Tournament, TournamentSeed, canonical_json,
+    Returns, SandboxLevel, Tournament, TournamentSeed, canonical_json,
     engine::options::Options,
     is_hidden, printable,
-    spec::{GamePlay, Play, Records, Spec},
+    rules::RulesDescription,
+    spec::{GamePlay, Outcome, Play, Records, Spec},
 };
 use arena_tournament::{Stages, Tally, format::Games};
 use arena_wire::{
@@ -55,6 +56,24 @@ pub(crate) struct Plan {
     /// Share of games to audit; none: that of the coordinator.
     pub(crate) audit_share: Option<f64>,
     pub(crate) sandbox: Option<SandboxLevel>,
+}
+
+/// The bounds of returns, if they decide the places.
+fn returns(spec: &Spec, rules: Option<&RulesDescription>) -> Result<Option<Returns>, Error> {
+    if spec.outcome == Outcome::Ranks {
+        return Ok(None);
+    }
+    let returns = rules.and_then(|rules| rules.returns).ok_or_else(|| {
+        let of = match rules {
+            None => "built-in rulesets have none",
+            Some(_) => "its description names no bounds of them",
+        };
+        Error::Request(format!(
+            "outcome = \"returns\": ruleset {} has no returns ({of}); remove the key",
+            spec.ruleset
+        ))
+    })?;
+    Ok(Some(returns))
 }
 
 impl Plan {
@@ -111,6 +130,7 @@ impl Plan {
             rules: rules.package().cloned(),
         };
         let settings = spec.settings()?;
+        let returns = returns(&spec, rules.description())?;
         let mut tournament = Tournament {
             name: spec.name.clone(),
             ruleset: spec.ruleset.clone(),
@@ -131,6 +151,7 @@ impl Plan {
                 ..spec.play.clone()
             },
             openings: None,
+            returns,
         };
         let agents_options = tournament.agents.iter().map(|agent| &agent.options);
         for options in agents_options.chain([&tournament.options]) {

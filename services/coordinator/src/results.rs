@@ -309,6 +309,7 @@ fn agent_message(standing: AgentStanding) -> v1::AgentStanding {
     let win_rate = flat(standing.win_rate);
     let score_adjusted = flat(standing.score_adjusted);
     let luck_share = flat(standing.luck_share);
+    let return_mean = flat(standing.return_mean);
     v1::AgentStanding {
         agent: standing.agent,
         place: standing.place,
@@ -347,6 +348,11 @@ fn agent_message(standing: AgentStanding) -> v1::AgentStanding {
         score_df: standing.score_df,
         tuning_horizon: standing.tuning_horizon,
         games_repeated: standing.games_repeated,
+        return_mean: return_mean.value,
+        return_mean_low: return_mean.low,
+        return_mean_high: return_mean.high,
+        return_mean_anytime_low: return_mean.anytime_low,
+        return_mean_anytime_high: return_mean.anytime_high,
         ..v1::AgentStanding::default()
     }
 }

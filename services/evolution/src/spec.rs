@@ -186,6 +186,7 @@ impl EvolveSpec {
             ruleset: self.ruleset.clone(),
             seed: Some(seed),
             format: Default::default(),
+            outcome: Default::default(),
             tables: Default::default(),
             blocks: self.blocks,
             seats: Some(2),

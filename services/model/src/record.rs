@@ -222,6 +222,7 @@ impl GameRecord {
             block: self.block,
             seats: self.seats.clone(),
             placement: self.placement.clone(),
+            scores: self.scores.clone(),
             luck: self.luck.clone(),
             plies: self.plies,
             termination: self.termination,

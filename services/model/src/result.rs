@@ -15,6 +15,8 @@ pub struct GameResult {
     pub seats: Vec<u16>,
     /// 1-based rank of each seat; empty when void.
     pub placement: Vec<u8>,
+    /// The ruleset's own score of each seat.
+    pub scores: Vec<i64>,
     /// The effect of chance on each seat, in millionths of a game's score; empty if unknown or
     /// without chance.
     pub luck: Vec<i32>,

@@ -7,6 +7,8 @@ use arena_engine::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::Returns;
+
 /// The version of the protocol for rules.
 pub const RULES_PROTOCOL: u32 = 1;
 /// Maximum bytes of a state.
@@ -69,6 +71,9 @@ pub struct RulesDescription {
     /// What seats see.
     #[serde(default, skip_serializing_if = "Information::is_perfect")]
     pub information: Information,
+    /// The bounds of its returns; none: games have ranks alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub returns: Option<Returns>,
     /// Maximum number of events of a game: chance outcomes and actions.
     #[serde(default = "events_max")]
     pub events_max: u32,
@@ -248,6 +253,9 @@ impl RulesDescription {
         if let Some((_, problem)) = checks.into_iter().find(|(holds, _)| !holds) {
             return Err(problem);
         }
+        if let Some(returns) = self.returns {
+            returns.check()?;
+        }
         let specs = self.options();
         for (place, (option, spec)) in self.options.iter().zip(&specs).enumerate() {
             let name = &option.name;
@@ -350,7 +358,7 @@ mod tests {
                 {"name": "board", "type": "choice", "choices": ["small", "large"], "default": "small"},
             ],
             "presets": [{"name": "short", "options": {"target": 50}, "seats": 3}],
-            "chance": true, "later": {"field": 1},
+            "chance": true, "returns": {"min": -13, "max": 13}, "later": {"field": 1},
         })
     }
 
@@ -388,6 +396,8 @@ mod tests {
             ("/name", "Pig!".into(), "is no name"),
             ("/seats", serde_json::json!([1, 2]), "seats are 1 to 2"),
             ("/seats", serde_json::json!([2, 5]), "seats are 2 to 5"),
+            ("/returns/min", 14.into(), "min has to be below max"),
+            ("/returns/min", 0.5.into(), "invalid type"),
             ("/version", "one".into(), "invalid type"),
             ("/options/0/default", 5.into(), "from 10 to 1000"),
             ("/options/0/name", "preset".into(), "options[0]"),

@@ -6,12 +6,12 @@ mod clock;
 mod play;
 mod quoted;
 mod whole;
+mod words;
 
 use std::collections::HashSet;
 
 use arena_engine::options::{Options, Value, nearest};
 use serde::{Deserialize, Deserializer, Serialize};
-use strum::{IntoStaticStr, VariantArray};
 
 pub(crate) use self::adjudicate::score as score_number;
 pub use self::adjudicate::{ADJUDICATION_VERSION, Draw, Resign, score_of};
@@ -24,6 +24,8 @@ pub use self::play::{
     CLOCK_SCALE_MAX, GamePlay, PLAY_KEYS, Play, REPLICAS_MAX, TIMING_MARGIN, Timing,
 };
 pub use self::whole::{some_whole, whole};
+use self::words::format_name;
+pub use self::words::{Outcome, Records};
 pub use crate::format::Format;
 use crate::{
     expect::{self, Claim, Expectation, Sentences},
@@ -74,36 +76,6 @@ fn did_you_mean(nearest: Option<&String>, known: &[String]) -> String {
         || format!("; known keys: {}", known.join(", ")),
         |nearest| format!(", did you mean \"{nearest}\"?"),
     )
-}
-
-/// What the store keeps of a finished game. It changes no record, so it is not part of a
-/// tournament's identity.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, IntoStaticStr, VariantArray,
-)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum Records {
-    /// The whole record.
-    #[default]
-    Full,
-    /// Result, hash and seed, without events.
-    Hash,
-}
-
-impl Records {
-    /// As specs write it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        self.into()
-    }
-}
-
-impl<'de> Deserialize<'de> for Records {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        word(from, "records", |_| "use \"full\" or \"hash\"".to_owned())
-    }
 }
 
 /// A variant of a bot for one tournament.
@@ -161,6 +133,9 @@ pub struct Spec {
     /// What the store keeps of each game.
     #[serde(default)]
     pub records: Records,
+    /// What decides the places: the ranks of games, or their mean returns, such as chips won.
+    #[serde(default, skip_serializing_if = "is_ranks")]
+    pub outcome: Outcome,
     /// The tournament pauses itself if agents lost more than this share of its games before
     /// their first answer in the game. The games of all agents count together. With 1, it
     /// never pauses itself.
@@ -205,6 +180,11 @@ fn is_default_unplayed_limit(limit: &f64) -> bool {
     limit.to_bits() == UNPLAYED_LIMIT.to_bits()
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde wants it")]
+fn is_ranks(outcome: &Outcome) -> bool {
+    *outcome == Outcome::Ranks
+}
+
 /// Default of [`Spec::unplayed_limit`].
 pub const UNPLAYED_LIMIT: f64 = 0.1;
 
@@ -216,6 +196,7 @@ const KEYS: &[&str] = &[
     "blocks",
     "seats",
     "records",
+    "outcome",
     "unplayed_limit",
     "agents",
     "options",
@@ -316,6 +297,7 @@ impl Spec {
             ));
         }
         self.play.check()?;
+        self.check_outcome()?;
         if self.agents.len() > AGENTS_MAX {
             return fail(format!(
                 "{} agents are listed; the limit is {AGENTS_MAX}: split them into several \
@@ -359,6 +341,27 @@ impl Spec {
         }
         self.expectations()?;
         self.settings().map(drop)
+    }
+
+    /// Whether returns can decide the places.
+    fn check_outcome(&self) -> Result<(), SpecError> {
+        let fail = |text: String| Err(SpecError::Value(text));
+        if self.outcome == Outcome::Ranks {
+            return Ok(());
+        }
+        if !matches!(self.format, Format::RoundRobin | Format::Fixed) {
+            return fail(format!(
+                "outcome = \"returns\": format \"{}\" goes by ranks; use \"round-robin\" or \"fixed\"",
+                self.format.name()
+            ));
+        }
+        if self.play.resign.is_some() || self.play.draw.is_some() {
+            return fail(
+                "outcome = \"returns\": an adjudicated game has no returns; remove resign and draw"
+                    .to_owned(),
+            );
+        }
+        Ok(())
     }
 
     /// What is expected of the outcome, understood.
@@ -430,33 +433,6 @@ pub fn check_keys(table: &toml::Table, known: &[&str], place: &str) -> Result<()
             known: known.iter().map(|&key| key.to_owned()).collect(),
         }),
     }
-}
-
-/// Reads the name of a format.
-fn format_name<'de, D: Deserializer<'de>>(from: D) -> Result<Format, D::Error> {
-    word(from, "format", |names| {
-        format!("use one of {}", names.join(", "))
-    })
-}
-
-/// Reads one of the words of a key; without a similar word, `otherwise` names them all.
-fn word<'de, T: VariantArray + Copy + Into<&'static str>, D: Deserializer<'de>>(
-    from: D,
-    key: &str,
-    otherwise: fn(&[&str]) -> String,
-) -> Result<T, D::Error> {
-    let text = String::deserialize(from)?;
-    let names: Vec<&str> = T::VARIANTS.iter().map(|&word| word.into()).collect();
-    if let Some(place) = names.iter().position(|name| *name == text) {
-        return Ok(T::VARIANTS[place]);
-    }
-    let hint = match nearest(&text, names.iter().copied()) {
-        Some(nearest) => format!("did you mean \"{nearest}\"?"),
-        None => otherwise(&names),
-    };
-    Err(serde::de::Error::custom(format!(
-        "unknown value {key} = \"{text}\": {hint}"
-    )))
 }
 
 /// Reads a seed in quotes, or a whole number without.

@@ -9,6 +9,7 @@ use crate::{
     content::Registration,
     format::{Format, Settings},
     name::AgentName,
+    returns::Returns,
     seed::TournamentSeed,
     spec::Play,
 };
@@ -70,6 +71,9 @@ pub struct Tournament {
     /// block of a group has the next one, and the first again after the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub openings: Option<Openings>,
+    /// The bounds of returns, if they decide the places; none: ranks do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub returns: Option<Returns>,
 }
 
 /// The openings of a tournament without chance.
@@ -171,6 +175,7 @@ mod tests {
                 ..Play::default()
             },
             openings: None,
+            returns: None,
         }
     }
 
@@ -184,7 +189,7 @@ mod tests {
     #[test]
     fn id_covers_everything_but_the_name() {
         let id = tournament().id(1);
-        let changes: [fn(&mut Tournament); 14] = [
+        let changes: [fn(&mut Tournament); 15] = [
             |t| t.ruleset.push('x'),
             |t| t.rules_version += 1,
             |t| t.rules_digest = Some("aa".to_owned()),
@@ -192,6 +197,7 @@ mod tests {
             |t| t.seed = TournamentSeed::from_bytes([1; 32]),
             |t| t.blocks += 1,
             |t| t.seats += 1,
+            |t| t.returns = Some(Returns { min: -1, max: 1, parts: 1 }),
             |t| t.play.opening_plies = Some(1),
             |t| t.settings = Some(Settings::Swiss(Swiss { rounds: Some(3) })),
             |t| t.agents[0].bot.push('x'),

@@ -206,6 +206,7 @@ fn played(id: &str, fields: PlayFields) -> Result<Option<Matchup>, String> {
             blocks: 0,
             seats: Some(seats),
             records: arena_model::spec::Records::default(),
+            outcome: Default::default(),
             unplayed_limit: arena_model::spec::UNPLAYED_LIMIT,
             agents,
             expect: Default::default(),

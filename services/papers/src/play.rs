@@ -123,6 +123,7 @@ impl<G: Game> MatchupPlayer<G> {
             play: spec.play.clone(),
             // The papers' openings, if any, are drawn for each block.
             openings: None,
+            returns: None,
         };
         Ok(Self {
             schedule: Schedule::new(&tournament).map_err(PaperError::failed)?,

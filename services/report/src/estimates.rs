@@ -61,6 +61,13 @@ pub fn rating(it: &v1::AgentStanding) -> Option<Estimate> {
     of(it.rating, (it.rating_low, it.rating_high), anytime)
 }
 
+/// An agent's mean return.
+pub(crate) fn return_mean(it: &v1::AgentStanding) -> Option<Estimate> {
+    let fixed = (it.return_mean_low, it.return_mean_high);
+    let anytime = (it.return_mean_anytime_low, it.return_mean_anytime_high);
+    of(it.return_mean, fixed, anytime)
+}
+
 /// The mean score of a seat.
 pub(crate) fn seat_score(it: &v1::SeatStanding) -> Option<Estimate> {
     let anytime = (it.score_anytime_low, it.score_anytime_high);

@@ -10,7 +10,7 @@ use crate::{
     report::Report,
     rounds::{self, RoundFormat, Rounds},
     standings::{
-        columns::{self, Column, IN_MARKDOWN, SWISS},
+        columns::{self, Column, IN_MARKDOWN},
         table::swiss_tiebreaks,
     },
     units, words,
@@ -79,9 +79,9 @@ fn expectations(report: &Report) -> String {
 fn standings(report: &Report) -> String {
     let mut agents = report.agents.iter().map(|agent| &agent.standing);
     let swiss = agents.any(|standing| standing.swiss_points.is_some());
-    let swiss_columns = if swiss { SWISS } else { &[] };
+    let deciding = columns::deciding(report.agents.iter().map(|agent| &agent.standing));
     let rating = report.ratings.as_ref().map(|_| &"rating");
-    let keys = ["place", "agent"].iter().chain(swiss_columns).chain(rating);
+    let keys = ["place", "agent"].iter().chain(deciding).chain(rating);
     let columns: Vec<&Column> = columns::named(keys.chain(IN_MARKDOWN)).collect();
     let heads = columns.iter().map(|it| it.report_head(report.adaptive));
     let rules = columns.iter().map(|column| match column.key {

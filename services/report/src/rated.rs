@@ -114,6 +114,7 @@ mod tests {
             agents: ["a", "b", "c", "d"].map(agent).into(),
             play: Play::default(),
             openings: None,
+            returns: None,
         }
     }
 

@@ -80,6 +80,15 @@ pub fn rating_ends(rating: Option<Estimate>, adaptive: bool) -> String {
     })
 }
 
+/// A mean return with the ends of its interval: `+0.125 [-0.010, +0.260]`.
+pub fn mean_return(mean: Option<Estimate>, adaptive: bool) -> String {
+    known(mean, |of| {
+        let ends = of.interval(adaptive);
+        let ends = ends.map(|Interval { low, high }| format!(" [{low:+.3}, {high:+.3}]"));
+        format!("{:+.3}{}", of.value, ends.unwrap_or_default())
+    })
+}
+
 /// A share in whole percent with its interval: `75 ±10`, or `75 [63, 84]` if the interval
 /// is asymmetric.
 pub fn percent(share: f64, interval: Option<Interval>) -> String {

@@ -140,10 +140,13 @@ fn leader(report: &Report) -> Option<String> {
     let standing = &first.standing;
     // The games do not order the agents.
     standing.place?;
+    let by_return = standing.return_mean.is_some() && !report.by_rating;
     let shown = |standing: &v1::AgentStanding| {
         if report.by_rating {
             let rating = estimates::rating(standing);
             format!("{} Elo", units::rating_ends(rating, report.adaptive))
+        } else if by_return {
+            units::mean_return(estimates::return_mean(standing), report.adaptive)
         } else {
             units::share(estimates::score(standing), report.adaptive)
         }
@@ -152,15 +155,17 @@ fn leader(report: &Report) -> Option<String> {
     let (agent, own) = (&standing.agent, shown(standing));
     let mut text = match report.by_rating {
         true => format!("{agent} is first with a rating of {own} over {games}"),
+        false if by_return => format!("{agent} has the highest mean return: {own} over {games}"),
         false => format!("{agent} has the best score: {own} over {games}"),
     };
     if let Some(second) = rest.first() {
         let other = &second.standing;
         text += &format!("; {} follows with {}", other.agent, shown(other));
-        text += if is_clear(report) {
-            "; the lead over every other agent is significant"
-        } else {
-            "; the lead is not significant"
+        // Whether a lead is significant is known of scores and ratings.
+        text += match is_clear(report) {
+            _ if by_return => "",
+            true => "; the lead over every other agent is significant",
+            false => "; the lead is not significant",
         };
     }
     Some(text + ".")

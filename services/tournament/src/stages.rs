@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use arena_model::{Tournament, format::Format, result::GameResult};
+use arena_model::{Returns, Tournament, format::Format, result::GameResult};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -33,6 +33,7 @@ pub struct Stages {
     openings: Option<u64>,
     /// True if a block that repeats games gets their result, because a round needs one.
     scores_repeats: bool,
+    returns: Option<Returns>,
     voids: u64,
     verdict: Option<Verdict>,
 }
@@ -96,6 +97,7 @@ fn begin(tournament: &Tournament) -> Result<(Schedule, Box<dyn StagePlanner>), S
         seed: tournament.seed,
         settings: tournament.settings.clone(),
         format: tournament.format,
+        returns: tournament.returns,
     })?;
     if let Next::Stage(stage) = planner.next(None) {
         schedule.extend(stage)?;
@@ -117,6 +119,7 @@ impl Stages {
             groups: Vec::new(),
             openings: tournament.openings.map(|openings| openings.size.max(1)),
             scores_repeats: matches!(tournament.format, Format::Swiss | Format::Knockout),
+            returns: tournament.returns,
             voids: 0,
             verdict: None,
         };
@@ -221,7 +224,7 @@ impl Stages {
                     repeats
                         .agents
                         .resize(self.now.sums.agents.len(), Units::default());
-                    add_units(&mut repeats.agents, result);
+                    add_units(&mut repeats.agents, result, self.returns);
                     if let Some(meeting) = meeting {
                         repeats.pairs.resize(meeting.pairs.len(), Units::default());
                         repeats.games += 1;
@@ -229,7 +232,7 @@ impl Stages {
                     }
                 }
                 (None, meeting) => {
-                    add_units(&mut self.now.sums.agents, result);
+                    add_units(&mut self.now.sums.agents, result, self.returns);
                     if let Some(meeting) = meeting {
                         meeting.games += 1;
                         got = add_pairs(&meeting.agents, &mut meeting.pairs, result);
@@ -402,8 +405,17 @@ impl Stages {
     }
 }
 
-/// Adds each seat's units against seats of other agents.
-fn add_units(agents: &mut [Units], result: &GameResult) {
+/// Adds each seat's units against seats of other agents, or the parts of its return.
+fn add_units(agents: &mut [Units], result: &GameResult, returns: Option<Returns>) {
+    if let Some(returns) = returns {
+        for (&agent, got) in result.seats.iter().zip(returns.units(result)) {
+            if let Some(sum) = agents.get_mut(usize::from(agent)) {
+                let of = returns.units_max();
+                sum.add(Units { got, of });
+            }
+        }
+        return;
+    }
     for (seat, &agent) in result.seats.iter().enumerate() {
         let Some(sum) = agents.get_mut(usize::from(agent)) else {
             continue;

@@ -11,13 +11,14 @@ mod luck;
 mod notes;
 mod pairing;
 mod ranking;
+mod returns;
 mod standings;
 mod state;
 mod tuning_horizon;
 
 use std::collections::BTreeMap;
 
-use arena_model::{Openings, Tournament, engine::MAX_SEATS, result::GameResult};
+use arena_model::{Openings, Returns, Tournament, engine::MAX_SEATS, result::GameResult};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -28,6 +29,7 @@ use crate::{
 use courses::{Courses, Held, HeldSums};
 use group::{Block, UnitsBySeat};
 use ranking::{members, ranking, seat_units, units_against_others};
+use returns::ReturnsByMember;
 use tuning_horizon::TuningHorizons;
 
 pub(crate) use courses::{BlockCourse, Sameness};
@@ -63,6 +65,8 @@ pub struct Tally {
     tuning_horizons: TuningHorizons,
     /// True if results decide which games are played.
     adaptive: bool,
+    /// The bounds of returns, if they decide the places.
+    returns: Option<Returns>,
 }
 
 /// Number of parts into which a game's score is divided, so that every score is an integer, for
@@ -108,6 +112,8 @@ struct Partial {
     /// Rankings by rotation; meaningless for a void or missing game.
     rankings: [Ranking; MAX_SEATS],
     units: UnitsBySeat,
+    /// Parts of returns by member, see [`Returns::units`].
+    returns: ReturnsByMember,
     /// Games with known luck, as bits, and the luck sums by member.
     lucky: u32,
     luck: [i64; MAX_SEATS],
@@ -166,6 +172,7 @@ impl Tally {
             confounded: notes::confounded(tournament, seats),
             tuning_horizons: TuningHorizons::of(tournament, seats),
             adaptive: tournament.format.looks_at_results(),
+            returns: tournament.returns,
         })
     }
 
@@ -208,8 +215,12 @@ impl Tally {
         let members = members(&result.seats);
         let ranking = (!result.placement.is_empty())
             .then(|| ranking(&result.seats, &members, &result.placement));
-        if !self.add_to_block(result, &members, ranking) {
+        let returns = self.returns.map_or_else(Vec::new, |it| it.units(result));
+        if !self.add_to_block(result, &members, ranking, &returns) {
             return;
+        }
+        for (&agent, units) in result.seats.iter().zip(returns) {
+            self.sums.returns.add_seat(agent, units);
         }
         self.sums.games += 1;
         self.sums.voids += u64::from(ranking.is_none());
@@ -248,6 +259,7 @@ impl Tally {
         result: &GameResult,
         members: &[u8; MAX_SEATS],
         ranking: Option<Ranking>,
+        returns: &[u64],
     ) -> bool {
         let rotations = self.schedule.rotations();
         let block = result.index / u64::from(rotations);
@@ -274,6 +286,9 @@ impl Tally {
                     partial.luck[usize::from(member)] += i64::from(luck);
                 }
                 partial.rankings[rotation as usize] = ranking;
+                for (&member, units) in members.iter().zip(returns) {
+                    partial.returns[usize::from(member)] += units;
+                }
                 let units = seat_units(&result.placement);
                 for (seat, &member) in members.iter().enumerate().take(size) {
                     partial.units[usize::from(member)][seat] += units[seat];
@@ -333,6 +348,11 @@ impl Tally {
                 units: &block.units,
                 cluster: block.cluster,
             });
+        }
+        if self.returns.is_some() {
+            let sums = &mut self.sums;
+            let agents = sums.groups.get(&group).map_or(&[][..], GroupSums::agents);
+            sums.returns.add_blocks(group, agents, &block.returns, times);
         }
         for (seat, sums) in self.sums.seats.iter_mut().enumerate() {
             let units = block.units.iter().map(|units| u64::from(units[seat]));

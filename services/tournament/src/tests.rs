@@ -30,6 +30,7 @@ pub(crate) fn tournament(agents: usize, seats: usize, blocks: u64) -> Tournament
         agents: (0..agents).map(agent).collect(),
         play: Play::default(),
         openings: None,
+        returns: None,
     }
 }
 
@@ -40,6 +41,7 @@ pub(crate) fn result(game: ScheduledGame, placement: &[u8], plies: u32) -> GameR
         block: game.block,
         seats: game.seats,
         placement: placement.to_vec(),
+        scores: Vec::new(),
         luck: Vec::new(),
         plies,
         termination: if placement.is_empty() {

@@ -128,6 +128,7 @@ impl World {
             agents: (0..field.elo.len()).map(agent).collect(),
             play: Play::default(),
             openings: None,
+            returns: None,
         };
         let mut world = Self {
             schedule: Schedule::new(&tournament).expect("a schedule"),
@@ -190,6 +191,7 @@ impl World {
             block: game.block,
             seats: game.seats,
             placement: placement.clone(),
+            scores: Vec::new(),
             plies: 10 + (drawn * 100.0) as u32,
             termination: Termination::Normal,
             faults: Vec::new(),
@@ -207,6 +209,7 @@ impl World {
                 index: game.index,
                 block: game.block,
                 placement: end(&game.seats),
+                scores: Vec::new(),
                 seats: game.seats,
                 plies: 10,
                 termination: Termination::Normal,

@@ -265,6 +265,7 @@ impl Simulated {
             block: game.block,
             seats: game.seats,
             placement: placement.to_vec(),
+            scores: Vec::new(),
             luck: Vec::new(),
             plies: 30,
             termination: Termination::Normal,

@@ -128,6 +128,7 @@ pub(super) fn course(
         agents: of.agents.iter().map(agent).collect::<Result<_, Broken>>()?,
         play: Play::default(),
         openings: None,
+        returns: None,
     };
     let run = Run {
         tournament,

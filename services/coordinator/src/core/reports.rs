@@ -329,6 +329,7 @@ mod tests {
                 block: 0,
                 seats: vec![4, 7],
                 placement: vec![2, 1],
+                scores: Vec::new(),
                 luck: Vec::new(),
                 plies: 1,
                 termination,

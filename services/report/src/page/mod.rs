@@ -25,7 +25,7 @@ use crate::{
     rounds::Rounds,
     sequential::SequentialTest,
     standings::{
-        columns::{self, Column, ON_PAGE, ON_PAGE_LUCK, SWISS},
+        columns::{self, Column, ON_PAGE, ON_PAGE_LUCK},
         table::swiss_tiebreaks,
     },
     units, words,
@@ -173,8 +173,8 @@ pub fn html(report: &Report) -> Result<String> {
     let summary = words::summary(report);
     let mut summary: Vec<String> = summary.iter().map(|it| units::unbroken(it)).collect();
     let more = summary.split_off(summary.len().min(words::SHOWN));
-    let swiss_columns = if swiss.is_some() { SWISS } else { &[] };
-    let keys = ["place", "agent"].iter().chain(swiss_columns);
+    let deciding = columns::deciding(standing(report));
+    let keys = ["place", "agent"].iter().chain(deciding);
     let page = Page {
         report,
         headline: words::headline(report),

@@ -44,6 +44,7 @@ fn verdict((format, settings): (Format, Option<Settings>), agents: usize, seats:
         agents: (0..agents).map(agent).collect(),
         play: Play::default(),
         openings: None,
+        returns: None,
     };
     let mut stages = Stages::new(&tournament).expect("a schedule");
     let mut index = 0;
@@ -58,6 +59,7 @@ fn verdict((format, settings): (Format, Option<Settings>), agents: usize, seats:
             index,
             block: game.block,
             placement: drawn.iter().map(|own| 1 + better(own)).collect(),
+            scores: Vec::new(),
             seats: game.seats,
             luck: Vec::new(),
             plies: 10,

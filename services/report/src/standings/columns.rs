@@ -181,6 +181,15 @@ const COLUMNS: &[Column] = &[
             "score",
             "mean score of a game: (opponents beaten + half of those tied) / opponents",
         ),
+    Column::new("return_mean", |it| Both(estimates::return_mean(it)))
+        .shown("return [95%]", |it, adaptive| {
+            units::mean_return(estimates::return_mean(it), adaptive)
+        })
+        .spare(|of| of.any(|it| it.return_mean.is_some()).then_some(0))
+        .help(
+            "return",
+            "mean return of a game, such as chips won, if the spec has outcome = \"returns\"",
+        ),
     Column::new("score_adjusted", |it| Both(estimates::score_adjusted(it)))
         .shown("adjusted [95%]", adjusted)
         .in_reports("luck-adjusted score [95%]", adjusted)
@@ -283,6 +292,7 @@ pub(crate) const IN_TERMINAL: &[&str] = &[
     "swiss_points",
     "buchholz",
     "byes",
+    "return_mean",
     "rating",
     "score",
     "score_adjusted",
@@ -302,7 +312,21 @@ pub(crate) const IN_TERMINAL: &[&str] = &[
     "voids",
 ];
 /// Columns that only Swiss tournaments have.
-pub(crate) const SWISS: &[&str] = &["swiss_points", "buchholz", "byes"];
+const SWISS: &[&str] = &["swiss_points", "buchholz", "byes"];
+/// Columns of tournaments in which returns decide the places.
+const RETURNS: &[&str] = &["return_mean"];
+
+/// The columns of what decides the places, if that is neither score nor rating.
+pub(crate) fn deciding<'a>(
+    mut agents: impl Iterator<Item = &'a v1::AgentStanding>,
+) -> &'static [&'static str] {
+    let first = agents.find(|it| it.swiss_points.is_some() || it.return_mean.is_some());
+    match first {
+        Some(agent) if agent.swiss_points.is_some() => SWISS,
+        Some(_) => RETURNS,
+        None => &[],
+    }
+}
 /// The columns of a Markdown report after the agent and the columns of [`SWISS`].
 pub(crate) const IN_MARKDOWN: &[&str] = &["score", "games", "wins", "draws", "losses", "faults"];
 /// The columns of a page after the same.
@@ -327,6 +351,7 @@ pub(crate) const ON_PAGE_LUCK: &[&str] = &[
 const IN_HELP: &[&str] = &[
     "rating",
     "score",
+    "return_mean",
     "ranks",
     "score_adjusted",
     "latency_us_p50",
@@ -433,6 +458,7 @@ mod tests {
         for layout in [
             IN_TERMINAL,
             SWISS,
+            RETURNS,
             IN_MARKDOWN,
             ON_PAGE,
             ON_PAGE_LUCK,

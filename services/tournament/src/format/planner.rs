@@ -3,11 +3,11 @@
 use std::{collections::HashMap, fmt};
 
 use arena_model::{
-    TournamentSeed,
+    Returns, TournamentSeed,
     format::{Format, Settings},
 };
 
-use super::{StageSums, Verdict};
+use super::{StageSums, Units, Verdict};
 use crate::schedule::stage::Stage;
 
 /// A spec that its format rejects.
@@ -86,6 +86,8 @@ pub struct Field {
     pub settings: Option<Settings>,
     /// The format itself.
     pub format: Format,
+    /// The bounds of returns, if they decide the places.
+    pub returns: Option<Returns>,
 }
 
 impl Field {
@@ -100,6 +102,12 @@ impl Field {
     pub(crate) fn names_of<'a>(&self, agents: impl IntoIterator<Item = &'a u16>) -> Vec<&str> {
         let agents = agents.into_iter();
         agents.map(|&agent| self.name(agent)).collect()
+    }
+
+    /// The mean return of seats with these units; `None` if ranks decide the places.
+    pub(crate) fn mean_return(&self, units: Units) -> Option<f64> {
+        let returns = self.returns?;
+        returns.mean(units.got, units.of / returns.units_max())
     }
 
     /// The agents by name.

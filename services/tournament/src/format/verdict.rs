@@ -174,11 +174,15 @@ pub(super) fn ranking(field: &Field, units: &[Units]) -> Verdict {
     };
     let text = match winner {
         Some(winner) => {
-            let score = units[usize::from(winner)].score().unwrap_or_default();
-            format!(
-                "{} is first with a score of {score:.3}.",
-                field.name(winner)
-            )
+            let name = field.name(winner);
+            let units = units[usize::from(winner)];
+            match field.mean_return(units) {
+                Some(mean) => format!("{name} is first with a mean return of {mean:+.3}."),
+                None => {
+                    let score = units.score().unwrap_or_default();
+                    format!("{name} is first with a score of {score:.3}.")
+                }
+            }
         }
         None if units.iter().all(|units| units.of == 0) => "No game was played.".to_owned(),
         None => {
@@ -186,8 +190,13 @@ pub(super) fn ranking(field: &Field, units: &[Units]) -> Verdict {
         }
     };
     let rows = places.iter().map(|&(place, agent)| {
-        let score = units[usize::from(agent)].score();
-        json!({"place": place, "agent": field.name(agent), "score": score})
+        let units = units[usize::from(agent)];
+        let mut row = json!({"place": place, "agent": field.name(agent)});
+        match field.returns {
+            Some(_) => row["return_mean"] = json!(field.mean_return(units)),
+            None => row["score"] = json!(units.score()),
+        }
+        row
     });
     Verdict::new("ranking", field, text)
         .with("winner", json!(winner.map(|winner| field.name(winner))))

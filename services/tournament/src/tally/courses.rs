@@ -15,6 +15,7 @@ use super::{
     PARTS, Partial, Tally,
     group::{CLUSTERS, UnitsBySeat},
     ranking::Ranking,
+    returns::ReturnsByMember,
 };
 
 /// Maximum number of distinct games counted per group, with chance and without chance.
@@ -108,6 +109,7 @@ impl BlockCourse {
 pub(super) struct Held {
     pub(super) rankings: [Ranking; 4],
     pub(super) units: UnitsBySeat,
+    pub(super) returns: ReturnsByMember,
     pub(super) cluster: u8,
 }
 
@@ -118,6 +120,7 @@ impl Held {
             cluster: (group.wrapping_add(before) % CLUSTERS) as u8,
             rankings: partial.rankings,
             units: partial.units,
+            returns: partial.returns,
         }
     }
 }

@@ -119,6 +119,8 @@ pub struct AgentStanding {
     /// Wins divided by games, with an interval over complete blocks; without an anytime-valid
     /// interval.
     pub win_rate: Option<Estimate>,
+    /// Mean return of a seat in its games, if returns decide the places.
+    pub return_mean: Option<Estimate>,
     /// Mean plies of its games.
     pub plies_mean: Option<f64>,
     /// Complete blocks that count: all games have a result, none is void, and the block does not
@@ -185,6 +187,7 @@ impl Tally {
         let agents = (0..self.sums.agents.len())
             .map(|agent| self.standing(agent, &held[agent], &blocks[agent], shapes[agent]))
             .collect();
+        let agents = self.with_returns(agents);
         let agents = places::arrange(agents, By::Score, rank_key, |standing, place| {
             standing.place = place;
         });
@@ -260,6 +263,7 @@ impl Tally {
             points: sums.score as f64 / PARTS as f64,
             ranks: sums.ranks[..self.sums.seats.len()].to_vec(),
             win_rate,
+            return_mean: None,
             plies_mean: mean(sums.plies, games),
             blocks: blocks.score.count(),
             games_repeated: held.games,
@@ -280,7 +284,7 @@ impl Tally {
 fn rank_key(standing: &AgentStanding) -> RankKey<'_> {
     RankKey {
         agent: &standing.agent,
-        score: standing.score.map(|score| score.value),
+        score: standing.return_mean.or(standing.score).map(|it| it.value),
         ..RankKey::default()
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use arena_model::Tournament;
 use serde::{Deserialize, Serialize};
 
-use super::{Courses, Partial, SeatSums, Sums, Tally, group::GroupSums, luck::GroupLuck};
+use super::{Courses, Partial, SeatSums, Sums, Tally, group::GroupSums, luck::GroupLuck, returns::ReturnSums};
 use crate::schedule::{Schedule, ScheduleError};
 
 /// The state of a [`Tally`]. A state is valid only for the release that wrote it, and its format
@@ -19,6 +19,8 @@ pub struct TallyState {
     pub(super) groups: BTreeMap<u64, GroupSums>,
     /// Luck by group; empty if luck is not known.
     pub(super) luck: BTreeMap<u64, GroupLuck>,
+    /// Empty unless returns decide the places.
+    pub(super) returns: ReturnSums,
     /// Incomplete blocks.
     pub(super) partial: HashMap<u64, Partial>,
     /// By group.
@@ -56,7 +58,8 @@ impl Tally {
         let fits = state.agents.len() == agents
             && state.seats.len() == seats
             && state.games <= schedule.games()
-            && state.groups.values().all(|group| group.fits(seats, agents));
+            && state.groups.values().all(|group| group.fits(seats, agents))
+            && state.returns.fits(agents);
         tally.sums = state;
         Ok(fits.then_some(tally))
     }

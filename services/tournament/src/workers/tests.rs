@@ -31,6 +31,7 @@ fn game(index: u64, seats: [u16; 2], placement: &[u8]) -> GameResult {
         block: index / 2,
         seats: seats.to_vec(),
         placement: placement.to_vec(),
+        scores: Vec::new(),
         luck: Vec::new(),
         plies: 30,
         termination: Termination::Normal,

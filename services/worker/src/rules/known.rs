@@ -86,12 +86,17 @@ impl Known {
             Node::Over(_) => per_seat("ranks", &message.ranks, seats, 1..=seats as u8)?,
             _ => [1; _],
         };
-        let scores = match message.scores.is_empty() {
+        let returns = rules.returns.filter(|_| matches!(node, Node::Over(_)));
+        let bounds = returns.map_or(i64::MIN..=i64::MAX, |returns| returns.scores());
+        let scores = match message.scores.is_empty() && returns.is_none() {
             true => [0; _],
-            false => per_seat("scores", &message.scores, seats, i64::MIN..=i64::MAX)?,
+            false => per_seat("scores", &message.scores, seats, bounds)?,
         };
         if let Node::Over(_) = node {
             check_ranks(&ranks[..seats])?;
+            if returns.is_some() {
+                check_returns(&ranks[..seats], &scores[..seats])?;
+            }
         }
         let values = match (message.values.is_empty(), rules.values) {
             (true, true) => return Err("a node has no values".to_owned()),
@@ -171,6 +176,19 @@ fn check_ranks(ranks: &[u8]) -> Result<(), String> {
     {
         true => Ok(()),
         false => Err(format!("ranks {ranks:?} have gaps")),
+    }
+}
+
+/// The seat with the higher return has the better rank.
+fn check_returns(ranks: &[u8], scores: &[i64]) -> Result<(), String> {
+    let better = |own: i64| scores.iter().filter(|&&other| other > own).count();
+    let agree = |(&rank, &score): (&u8, &i64)| usize::from(rank) == better(score) + 1;
+    match ranks.iter().zip(scores).all(agree) {
+        true => Ok(()),
+        false => Err(format!(
+            "ranks {ranks:?} do not agree with scores {scores:?}, which are the returns: the highest \
+             score has rank 1"
+        )),
     }
 }
 

@@ -51,6 +51,7 @@ fn sprt_is_planned_at_trial_score() {
         agents: Vec::new(),
         play: Default::default(),
         openings: None,
+        returns: None,
     };
     let planned = v1::PlanTournamentResponse {
         games_expected: 40_000,
