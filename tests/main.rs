@@ -89,6 +89,7 @@ mod reports;
 mod reproduction;
 /// Archives, removal of tournaments, and the space that they give back.
 mod retention;
+mod returns;
 /// Tournaments of older rules stay readable.
 mod rules_versions;
 /// Agents run in a sandbox, with limits.

@@ -3,7 +3,7 @@ rounds. The highest product of card and bets wins. An argument breaks a promise.
 
 import sys
 
-from arena_game import chance, decision, over, serve
+from arena_game import chance, decision, over, ranks_of, serve
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else "none"
 CARDS = 6
@@ -16,6 +16,7 @@ class HighCard:
     seats = (2, 3)
     chance = True
     information = "hidden"
+    returns = [{"min": 0, "max": 4 if MODE == "bounds" else 2 * CARDS}]
 
     def __init__(self, options, seats):
         self.seats = seats
@@ -30,8 +31,14 @@ class HighCard:
         bets = state["bets"]
         if len(bets) < 2 * self.seats:
             return decision(len(bets) % self.seats, {0: "pass", 1: "bet"})
-        worth = [(card + 1) * sum(bets[seat :: self.seats]) for seat, card in enumerate(state["cards"])]
-        return over([1 + sum(other > own for other in worth) for own in worth])
+        worth = self.scores(state)
+        if MODE == "ranks":
+            worth = [-it for it in worth]
+        return over(ranks_of(worth))
+
+    def scores(self, state):
+        cards, bets = [*state["cards"], *[0] * self.seats][: self.seats], state["bets"]
+        return [(card + 1) * sum(bets[seat :: self.seats]) for seat, card in enumerate(cards)]
 
     def apply(self, state, event):
         if len(state["cards"]) < self.seats:

@@ -2,6 +2,7 @@
 
 import itertools
 import pathlib
+import shutil
 
 import pytest
 
@@ -24,6 +25,7 @@ def kalah(**bots):
 
 
 SMALL = {"pits": 3, "stones": 2}
+CARD_PLAYERS = {"other": ("random", {}), "third": ("random", {})}
 # Name: ruleset, agents, blocks, and other keys of the spec.
 FIELDS = {
     "round-robin-2": ("cowry", FIELD[:4], 40, {}),
@@ -136,6 +138,27 @@ FIELDS = {
     "few-openings": (
         "kalah", ["circle-0", "circle-1"], 30, {"options": SMALL, "play": {"opening_plies": 1}},
     ),
+    "returns": (
+        "cards", ["random", "other", "third"], 25, {"outcome": "returns", "bots": CARD_PLAYERS},
+    ),
+    "returns-of-three": (
+        "cards",
+        ["random", "other", "third"],
+        30,
+        {"outcome": "returns", "seats": 3, "bots": CARD_PLAYERS},
+    ),
+    "returns-with-forfeits": (
+        "cards",
+        ["random", "other", "third", "illegal-1"],
+        25,
+        {"outcome": "returns", "unplayed_limit": 1.0, "bots": CARD_PLAYERS},
+    ),
+    "returns-with-forfeits-of-three": (
+        "cards",
+        ["random", "other", "third", "illegal-1"],
+        25,
+        {"outcome": "returns", "unplayed_limit": 1.0, "seats": 3, "bots": CARD_PLAYERS},
+    ),
     "forfeits-of-three": ("cowry", ["illegal-7", "random", "mixed"], 8, {"seats": 3}),
 }
 
@@ -247,6 +270,11 @@ class Checked:
             worth = {a: -place for a, place in verdict.items()}
         elif by_rating:
             worth = {a: round(row["rating"] / 1e-6) for a, row in rows.items()}
+        elif self.t.spec.get("outcome") == "returns":
+            worth = {a: round(row["return_mean"] * 1e9) for a, row in rows.items()}
+            for row in self.verdict["places"]:
+                ours = {"return_mean": rows[self.index(row["agent"])]["return_mean"]}
+                self.check("verdict", ours, row)
         else:
             worth = {a: round(row["score"] * 1e9) for a, row in rows.items()}
         for a, row in rows.items():
@@ -328,6 +356,13 @@ def registered(arena):
     for kind in range(3):
         arena.register(f"circle-{kind}", HERE / "circle.py", kind)
     arena.misbehave("illegal-7", "illegal", 7)
+    arena.misbehave("illegal-1", "illegal", 1)
+    rules = arena.folder / "cards"
+    rules.mkdir()
+    for source in ["tests/data/high_card.py", "services/games/kits/python/arena_game.py"]:
+        shutil.copy(HERE.parents[1] / source, rules)
+    (rules / "arena-agent.toml").write_text('command = ["python3", "high_card.py"]\n')
+    arena.run("rulesets", "register", "cards", "--package", rules, "--data", "data")
 
 
 @pytest.mark.parametrize("name", FIELDS)

@@ -225,7 +225,9 @@ class Rules:
         self.default = _load(text, self.name, self.parameters)
         self.events_max = _check(text, self.default)
         self.chance, self.hidden = _has_chance(self.default), _is_hidden(self.default)
-        self.least, self.most = self.default.min_utility(), self.default.max_utility()
+        #: The bounds of returns by the number of players.
+        self.bounds = {}
+        self._extend_bounds(self.default)
         self.specification = self.default.get_type().parameter_specification
         try:
             self.draws = _plain(str(self.default.new_initial_state())).isascii()
@@ -239,13 +241,16 @@ class Rules:
         ]
         self.parts = parts if self._has_bounds(parts) else 0
 
+    def _extend_bounds(self, game):
+        least, most = self.bounds.get(game.num_players(), (game.min_utility(), game.max_utility()))
+        self.bounds[game.num_players()] = (min(least, game.min_utility()), max(most, game.max_utility()))
+
     def _has_bounds(self, parts):
-        bounds = (self.least, self.most)
-        return (
-            parts > 0
-            and all(isfinite(it) and it == int(it) and abs(it) <= _BOUND_MAX for it in bounds)
-            and 0 < (self.most - self.least) * parts <= _PARTS_MAX
-        )
+        def suits(least, most):
+            whole = all(isfinite(it) and it == int(it) and abs(it) <= _BOUND_MAX for it in (least, most))
+            return whole and 0 < (most - least) * parts <= _PARTS_MAX
+
+        return parts > 0 and all(suits(*bounds) for bounds in self.bounds.values())
 
     def _variant(self, **changed):
         """A game with other parameters, or None if Arena does not play it as it plays the default."""
@@ -257,7 +262,7 @@ class Rules:
         if (self.chance, self.hidden) != (_has_chance(game), _is_hidden(game)):
             return None
         self.events_max = max(self.events_max, events)
-        self.least, self.most = min(self.least, game.min_utility()), max(self.most, game.max_utility())
+        self._extend_bounds(game)
         return game
 
     def _seats(self):
@@ -305,7 +310,10 @@ class Rules:
         }
 
     def _returns(self):
-        return {"min": int(self.least), "max": int(self.most), "parts": self.parts}
+        return [
+            {"seats": seats, "min": int(least), "max": int(most), "parts": self.parts}
+            for seats, (least, most) in sorted(self.bounds.items())
+        ]
 
     def game(self, options, seats, positions=True):
         changed = {name: value for name, value in options.items() if value != self.specification.get(name)}

@@ -3,7 +3,9 @@
 import hashlib
 import json
 import os
+import re
 import sys
+from math import comb
 
 import pyspiel
 import pytest
@@ -105,6 +107,87 @@ def test_scores_of_known_strategies_are_the_exact_ones(folder):
     # seats, which makes it smaller. Four errors: once in 15,000 seeds, and this seed is fixed.
     assert abs(agents["careful"]["score"] - (first + second) / 2) < 4 * 0.016
     assert abs((first + second) / 2 - 0.5) > 2 * 4 * 0.016, "the strategies are apart"
+
+
+LEDUC = """\
+import re
+
+from arena_agent import Agent, serve
+
+WEIGHTS = %s
+
+
+class Careful(Agent):
+    name = "careful"
+    version = "1"
+    deterministic = True
+    uses_seed = True
+
+    def choose(self, decision):
+        card = int(re.search("Private: ([0-5])", decision.position["information_state"]).group(1))
+        weights = [WEIGHTS[card // 2][it] for it in decision.legal]
+        point = decision.rng.random() * sum(weights)
+        for move, weight in zip(decision.legal, weights):
+            point -= weight
+            if point < 0:
+                break
+        return move
+
+
+serve(Careful())
+"""
+#: The weights of fold, call and raise with a private card of each rank.
+CAREFUL = [(2, 5, 3), (1, 6, 3), (1, 4, 6)]
+RANDOM = [(1, 1, 1)] * 3
+
+
+def mean_return(state, weights):
+    """The expected return of player 0 in Leduc poker, from OpenSpiel alone."""
+    if state.is_terminal():
+        return state.returns()[0]
+    if state.is_chance_node():
+        after = state.chance_outcomes()
+    else:
+        player, legal = state.current_player(), state.legal_actions()
+        card = int(re.search("Private: ([0-5])", state.information_state_string()).group(1))
+        own = [weights[player][card // 2][it] for it in legal]
+        after = [(it, weight / sum(own)) for it, weight in zip(legal, own)]
+    return sum(share * mean_return(state.child(action), weights) for action, share in after)
+
+
+def test_intervals_of_mean_returns_cover_the_exact_value(folder):
+    start = pyspiel.load_game("leduc_poker").new_initial_state()
+    exact = (mean_return(start, [RANDOM, CAREFUL]) - mean_return(start, [CAREFUL, RANDOM])) / 2
+    folder.arena("rulesets", "register", "leduc", "--openspiel", "leduc_poker", "--data", "data")
+    folder.agent("careful", program=LEDUC % CAREFUL)
+    folder.arena("agent", "register", "careful", "--binary", "careful", "--data", "data")
+    # Each opponent meets only this agent, in games of its own, as in a tournament of two.
+    tournaments, rounds = (200, 10) if os.environ.get("ARENA_LONG") else (60, 1)
+    opponents = [f"random-{it}" for it in range(tournaments)]
+    variants = "".join(f'[[agent]]\nname = "{name}"\nbot = "random"\n' for name in opponents)
+    covered = {"": 0, "_anytime": 0}
+    for seed in range(1, rounds + 1):
+        spec = folder.path / "leduc.toml"
+        spec.write_text(
+            f'name = "leduc"\nruleset = "leduc"\nseed = {seed}\nblocks = 20\noutcome = "returns"\n'
+            f'format = "fixed"\nagents = {json.dumps(["careful", *opponents])}\n'
+            f'[fixed]\ngames = {json.dumps([["careful", it] for it in opponents])}\n{variants}'
+        )
+        standings = json.loads(folder.arena("run", spec, "--data", "data", "--output", "json"))
+        assert standings["games_clean"] == standings["games"] == 40 * tournaments
+        for agent in standings["agents"]:
+            for kind in covered if agent["agent"] != "careful" else ():
+                low, high = agent[f"return_mean{kind}_low"], agent[f"return_mean{kind}_high"]
+                covered[kind] += low <= exact <= high
+                assert -13 <= low < agent["return_mean"] < high <= 13
+    print(f"exact {exact:.4f}, covered of {rounds * tournaments}: {covered}")
+    for kind, count in covered.items():
+        # The upper 99.9 % bound of the coverage (C. J. Clopper and E. S. Pearson, 1934).
+        assert probability_of_at_most(count, rounds * tournaments, 0.95) > 0.001, (kind, count)
+
+
+def probability_of_at_most(count, trials, share):
+    return sum(comb(trials, it) * share**it * (1 - share) ** (trials - it) for it in range(count + 1))
 
 
 @pytest.mark.parametrize("game", ["hex(board_size=5)", "backgammon(max_player_turns=20)", "leduc_poker"])

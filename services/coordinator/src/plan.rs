@@ -59,11 +59,15 @@ pub(crate) struct Plan {
 }
 
 /// The bounds of returns, if they decide the places.
-fn returns(spec: &Spec, rules: Option<&RulesDescription>) -> Result<Option<Returns>, Error> {
+fn returns(
+    spec: &Spec,
+    seats: usize,
+    rules: Option<&RulesDescription>,
+) -> Result<Option<Returns>, Error> {
     if spec.outcome == Outcome::Ranks {
         return Ok(None);
     }
-    let returns = rules.and_then(|rules| rules.returns).ok_or_else(|| {
+    let returns = rules.and_then(|rules| rules.returns(seats)).ok_or_else(|| {
         let of = match rules {
             None => "built-in rulesets have none",
             Some(_) => "its description names no bounds of them",
@@ -130,7 +134,7 @@ impl Plan {
             rules: rules.package().cloned(),
         };
         let settings = spec.settings()?;
-        let returns = returns(&spec, rules.description())?;
+        let returns = returns(&spec, seats, rules.description())?;
         let mut tournament = Tournament {
             name: spec.name.clone(),
             ruleset: spec.ruleset.clone(),

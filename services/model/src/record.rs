@@ -161,9 +161,13 @@ impl GameRecord {
             .fold(FNV_BASIS, fnv_byte)
     }
 
-    /// The events from the first action on: a drawn starter only exchanges the seats.
+    /// The events without a drawn starter, which only exchanges the seats: a chance event at the start
+    /// that is the only one. Dealt cards and dice are several.
     fn played(&self) -> impl Iterator<Item = &Event> {
-        self.events.iter().skip_while(|event| !event.is_action())
+        let chance = self.events.iter().filter(|event| !event.is_action());
+        let starter = chance.take(2).count() == 1;
+        let events = self.events.iter();
+        events.skip_while(move |event| starter && !event.is_action())
     }
 
     /// The fingerprint of its first moves, up to its first fault; empty if the events are unknown.
@@ -301,5 +305,29 @@ mod tests {
         let courses = [&standard, &one, &two].map(GameRecord::course);
         assert!(courses[0] != courses[1] && courses[1] != courses[2]);
         assert!(one.beginning().differs(&two.beginning()));
+    }
+
+    #[test]
+    fn fingerprints_have_dealt_cards_but_no_drawn_starter() {
+        let of = |events: &[Event]| {
+            let finished = Finished {
+                events: events.to_vec(),
+                opening_plies: 0,
+                placement: vec![1, 2],
+                scores: vec![0; 2],
+                luck: Vec::new(),
+                plies: 1,
+                decisions: vec![1, 0],
+                termination: Termination::Normal,
+                faults: Vec::new(),
+                adjudication: Vec::new(),
+                transcript: None,
+            };
+            GameRecord::new(0, 0, BlockSeed(1), vec![0, 1], finished).course()
+        };
+        let (heads, tails, move_) = (Event::chance(0), Event::chance(1), Event::action(1));
+        assert_eq!(of(&[heads, move_]), of(&[tails, move_]));
+        assert_ne!(of(&[heads, heads, move_]), of(&[heads, tails, move_]));
+        assert_ne!(of(&[heads, move_, heads]), of(&[tails, move_, heads]));
     }
 }

@@ -71,9 +71,9 @@ pub struct RulesDescription {
     /// What seats see.
     #[serde(default, skip_serializing_if = "Information::is_perfect")]
     pub information: Information,
-    /// The bounds of its returns; none: games have ranks alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub returns: Option<Returns>,
+    /// The bounds of its returns; empty: games have ranks alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub returns: Vec<ReturnsOfSeats>,
     /// Maximum number of events of a game: chance outcomes and actions.
     #[serde(default = "events_max")]
     pub events_max: u32,
@@ -115,6 +115,23 @@ impl Information {
     #[must_use]
     pub fn is_perfect(&self) -> bool {
         *self == Self::Perfect
+    }
+}
+
+/// The bounds of the returns of some games.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReturnsOfSeats {
+    /// Number of seats; none: any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seats: Option<usize>,
+    /// The bounds.
+    #[serde(flatten)]
+    pub returns: Returns,
+}
+
+impl ReturnsOfSeats {
+    fn are_of(&self, seats: usize) -> bool {
+        self.seats.is_none_or(|own| own == seats)
     }
 }
 
@@ -253,8 +270,19 @@ impl RulesDescription {
         if let Some((_, problem)) = checks.into_iter().find(|(holds, _)| !holds) {
             return Err(problem);
         }
-        if let Some(returns) = self.returns {
-            returns.check()?;
+        for bounds in &self.returns {
+            bounds.returns.check()?;
+        }
+        let of = |seats| self.returns.iter().filter(move |it| it.are_of(seats));
+        let is_known = |seats| of(seats).count() == 1;
+        if !self.returns.is_empty()
+            && let Some(seats) = (least..=most).find(|&seats| !is_known(seats))
+        {
+            let count = of(seats).count();
+            return Err(format!(
+                "returns: {count} entries are for games of {seats} seats; give one without \"seats\", \
+                 or one for each number of seats"
+            ));
         }
         let specs = self.options();
         for (place, (option, spec)) in self.options.iter().zip(&specs).enumerate() {
@@ -339,6 +367,13 @@ impl RulesDescription {
         Ok((resolved, seats))
     }
 
+    /// The bounds of the returns of games with this number of seats.
+    #[must_use]
+    pub fn returns(&self, seats: usize) -> Option<Returns> {
+        let found = self.returns.iter().find(|bounds| bounds.are_of(seats));
+        found.map(|bounds| bounds.returns)
+    }
+
     /// The game without its rules.
     #[must_use]
     pub fn stated_game(&self, seats: usize) -> StatedGame {
@@ -358,7 +393,13 @@ mod tests {
                 {"name": "board", "type": "choice", "choices": ["small", "large"], "default": "small"},
             ],
             "presets": [{"name": "short", "options": {"target": 50}, "seats": 3}],
-            "chance": true, "returns": {"min": -13, "max": 13}, "later": {"field": 1},
+            "chance": true, 
+            "returns": [
+                {"seats": 2, "min": -13, "max": 13},
+                {"seats": 3, "min": -13, "max": 26},
+                {"seats": 4, "min": -13, "max": 39, "parts": 2},
+            ],
+            "later": {"field": 1},
         })
     }
 
@@ -386,6 +427,8 @@ mod tests {
     #[test]
     fn written_description_reads_back() {
         let rules = parse(&description()).expect("a description");
+        let bounds = [2, 3, 4, 5].map(|seats| rules.returns(seats).map(|it| (it.max, it.parts)));
+        assert_eq!(bounds, [Some((13, 1)), Some((26, 1)), Some((39, 2)), None]);
         assert_eq!(RulesDescription::parse(&rules.to_json()), Ok(rules));
     }
 
@@ -396,8 +439,9 @@ mod tests {
             ("/name", "Pig!".into(), "is no name"),
             ("/seats", serde_json::json!([1, 2]), "seats are 1 to 2"),
             ("/seats", serde_json::json!([2, 5]), "seats are 2 to 5"),
-            ("/returns/min", 14.into(), "min has to be below max"),
-            ("/returns/min", 0.5.into(), "invalid type"),
+            ("/returns/0/min", 14.into(), "min has to be below max"),
+            ("/returns/0/min", 0.5.into(), "invalid type"),
+            ("/returns/0/seats", 3.into(), "0 entries are for games of 2 seats"),
             ("/version", "one".into(), "invalid type"),
             ("/options/0/default", 5.into(), "from 10 to 1000"),
             ("/options/0/name", "preset".into(), "options[0]"),

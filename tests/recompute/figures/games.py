@@ -16,6 +16,8 @@ class Game:
         self.seats = [agents.index(name) for name in record["seats"]]
         self.placement = record["placement"]
         self.luck = record.get("luck")
+        self.scores = record["scores"]
+        self.forfeited = record["termination"] == "forfeit"
         self.plies = record["plies"]
         self.faults = [(self.seats[f["seat"]], f["kind"]) for f in record["fault"] or []]
         self.course = tuple(e.get("action", e.get("chance")) for e in record["events"])
@@ -49,6 +51,14 @@ class Game:
         """Seats of the agent that are the only first."""
         first = [s for s, place in enumerate(self.placement) if place == min(self.placement)]
         return sum(first == [s] for s in self.held(agent))
+
+    def returned(self, seat, least, most):
+        """Points above the least return. Who forfeits has the least; the other one of two has the most."""
+        if self.forfeited and self.seats[seat] in [agent for agent, _ in self.faults]:
+            return 0
+        if self.forfeited and len(self.seats) == 2:
+            return most - least
+        return self.scores[seat] - least
 
     def before(self, seat):
         return sum(place < self.placement[seat] for place in self.placement)

@@ -18,6 +18,10 @@ def ends(name, interval, mean=None):
     return {f"{name}_low": low, f"{name}_high": high}
 
 
+# The bounds of the returns of a ruleset.
+BOUNDS = {"cards": (0, 12)}
+
+
 class Standings:
     def __init__(self, spec, records, openings=None):
         self.t = t = Tournament(spec, records, openings)
@@ -102,11 +106,30 @@ class Standings:
             **ends("score_anytime", mean.anytime(horizon), score),
             **ends("win_rate", won.interval(), rate),
         }
-        found |= self.luck_of(agent, found)
+        found |= self.luck_of(agent, found) | self.return_of(agent)
         if agent in self.ratings.played:
             value, fixed, looks = self.ratings.rating(agent)
             found |= {"rating": value, **ends("rating", fixed), **ends("rating_anytime", looks)}
         return found
+
+    def return_of(self, agent):
+        names = ["return_mean" + kind for kind in ("", "_low", "_high", "_anytime_low", "_anytime_high")]
+        if self.t.spec.get("outcome") != "returns":
+            return dict.fromkeys(names)
+        least, most = BOUNDS[self.t.spec["ruleset"]]
+
+        def points(game):
+            return [game.returned(seat, least, most) for seat in game.held(agent)]
+
+        groups = self.groups[agent]
+        mean = of_units(
+            [[sum(sum(points(game)) for game in block) for block in g.blocks] for g in groups],
+            [self.t.rotations * g.own(agent) * (most - least) for g in groups],
+        )
+        share = np.mean([it for game in self.t.evidence for it in points(game)]) / (most - least)
+        fixed, looks = mean.interval(), mean.anytime(self.t.horizon(agent))
+        shares = [share, *stretched(fixed, share), *stretched(looks, share)]
+        return dict(zip(names, (least + it * (most - least) for it in shares)))
 
     def luck_of(self, agent, found):
         names = ["luck_mean", "luck_share", "luck_share_low", "luck_share_high"]

@@ -8,7 +8,10 @@ pub(crate) mod registered;
 
 use arena_engine::options::{Kind, Preset, Spec};
 use arena_games::RulesetInfo;
-use arena_model::rules::Information;
+use arena_model::{
+    Returns,
+    rules::{Information, ReturnsOfSeats},
+};
 use clap::{Args, Subcommand};
 use itertools::Itertools;
 use serde_json::json;
@@ -115,6 +118,7 @@ struct About<'a> {
     options: &'a [Spec],
     presets: &'a [Preset],
     information: Information,
+    returns: &'a [ReturnsOfSeats],
 }
 
 impl<'a> From<&'a RulesetInfo> for About<'a> {
@@ -127,6 +131,7 @@ impl<'a> From<&'a RulesetInfo> for About<'a> {
             options: &info.options,
             presets: &info.presets,
             information: Information::Perfect,
+            returns: &[],
         }
     }
 }
@@ -143,7 +148,7 @@ impl About<'_> {
 
     fn print(&self) -> Outcome {
         output::write(&format!(
-            "{} (rules version {}): {}\nseats: {}\n{}\n",
+            "{} (rules version {}): {}\nseats: {}\n{}{}\n",
             self.name,
             self.version,
             self.summary,
@@ -152,7 +157,8 @@ impl About<'_> {
                 Information::Perfect => "",
                 Information::Hidden =>
                     "information: hidden, an agent sees the positions of its own decisions\n",
-            }
+            },
+            self.returns.iter().map(bounds).collect::<String>()
         ))?;
         options(self.options).print(Format::Table)?;
         for preset in self.presets {
@@ -185,6 +191,18 @@ async fn show(ruleset: &str, access: AccessArgs) -> Outcome {
         ))
     })?;
     output::write(&page::text(page))
+}
+
+/// A line with the bounds of returns.
+fn bounds(of: &ReturnsOfSeats) -> String {
+    let Returns { min, max, parts } = of.returns;
+    let seats = of.seats.map(|seats| format!(" with {seats} seats"));
+    let parts = (parts > 1).then(|| format!(", in parts of 1/{parts}"));
+    format!(
+        "returns: {min} to {max}{}{}\n",
+        seats.unwrap_or_default(),
+        parts.unwrap_or_default()
+    )
 }
 
 fn seats(seats: (usize, usize)) -> String {
@@ -263,6 +281,7 @@ fn describe(about: &About<'_>) -> serde_json::Value {
         "seats_min": about.seats.0,
         "seats_max": about.seats.1,
         "information": about.information,
+        "returns": about.returns,
         "options": about.options.iter().map(option).collect::<Vec<_>>(),
         "presets": about.presets.iter().map(preset).collect::<Vec<_>>(),
     })

@@ -79,7 +79,7 @@ def ranks_of(scores):
 _dump = json.JSONEncoder(separators=(",", ":"), sort_keys=True).encode
 _FIELDS = (
     *("name", "version", "summary", "seats", "options", "presets", "chance", "information"),
-    *("events_max", "state_bytes_max"),
+    *("returns", "events_max", "state_bytes_max"),
 )
 
 
@@ -114,6 +114,8 @@ def _answer(rules, games, message):
         description = {field: getattr(rules, field) for field in _FIELDS if hasattr(rules, field)}
         if description.get("information") == "hidden" and not hasattr(rules, "position"):
             raise ValueError("information is hidden: write position(state), what the seat that decides sees")
+        if description.get("returns") and not hasattr(rules, "scores"):
+            raise ValueError("there are returns: write scores(state), which has them at the end of a game")
         extras = {"values": hasattr(rules, "values"), "draws": hasattr(rules, "draw")}
         return {"type": "description", "protocol": 1, **extras, **description}
     if kind == "game":

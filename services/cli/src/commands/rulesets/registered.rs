@@ -129,6 +129,7 @@ pub(super) fn show_as(ruleset: &v1::Ruleset, format: Format) -> Outcome {
         options: &options,
         presets: &presets,
         information: description.information,
+        returns: &description.returns,
     }
     .print_as(format)?;
     match format {
