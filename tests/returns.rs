@@ -29,7 +29,13 @@ const OTHER: &str = "[[agent]]\nname = \"other\"\nbot = \"random\"\n";
 
 /// A tournament of card games with more keys before its tables.
 fn cards(keys: &str) -> String {
-    spec("cards", "cards", 30, &["random", "other"], &format!("{keys}{OTHER}"))
+    spec(
+        "cards",
+        "cards",
+        30,
+        &["random", "other"],
+        &format!("{keys}{OTHER}"),
+    )
 }
 
 fn agents(standings: &Value) -> Vec<&str> {
@@ -41,18 +47,29 @@ fn agents(standings: &Value) -> Vec<&str> {
 fn mean_returns_decide_the_places() {
     let world = world("none");
     let ranks = world.tournament(&cards(""), "data", &[]);
-    let returns = world.tournament(&cards("outcome = \"returns\"\n"), "data", &["--workers", "2"]);
+    let returns = world.tournament(
+        &cards("outcome = \"returns\"\n"),
+        "data",
+        &["--workers", "2"],
+    );
     // The same games, in another tournament.
     assert_ne!(ranks.0, returns.0);
     let hashes = |games: &arena_tests::Games| -> Vec<String> {
-        let lines = games.text.lines().map(|line| line.split_once("\"index\"").expect("it").1);
-        lines.map(|line| line.rsplit_once("\"hash\"").expect("it").0.to_owned()).collect()
+        let lines = games
+            .text
+            .lines()
+            .map(|line| line.split_once("\"index\"").expect("it").1);
+        lines
+            .map(|line| line.rsplit_once("\"hash\"").expect("it").0.to_owned())
+            .collect()
     };
     assert_eq!(hashes(&ranks.2), hashes(&returns.2));
     assert!(ranks.1["agents"][0]["return_mean"].is_null());
     let means = |standings: &Value| -> Vec<f64> {
         let agents = standings["agents"].as_array().expect("agents").iter();
-        agents.filter_map(|agent| agent["return_mean"].as_f64()).collect()
+        agents
+            .filter_map(|agent| agent["return_mean"].as_f64())
+            .collect()
     };
     let found = means(&returns.1);
     assert!(found.len() == 2 && found[0] > found[1], "{found:?}");
@@ -64,7 +81,13 @@ fn mean_returns_decide_the_places() {
     assert!(shown.contains(&says), "{shown}");
     // In every other place that shows standings.
     let csv = ["standings", &returns.0, "--data", "data", "--output", "csv"];
-    assert!(world.arena(&csv).ok().stdout.contains("return_mean_anytime_high"));
+    assert!(
+        world
+            .arena(&csv)
+            .ok()
+            .stdout
+            .contains("return_mean_anytime_high")
+    );
     let report = ["report", &returns.0, "--data", "data"];
     let markdown = world.arena(&[&report[..], &["--markdown"]].concat()).ok();
     let page = world.arena(&[&report[..], &["--html", "page.html"]].concat());
@@ -75,7 +98,11 @@ fn mean_returns_decide_the_places() {
         assert!(text.contains("has the highest mean return"), "{text}");
     }
     let rules = world.arena(&["rulesets", "cards", "--data", "data"]).ok();
-    assert!(rules.stdout.contains("returns: 0 to 12"), "{}", rules.stdout);
+    assert!(
+        rules.stdout.contains("returns: 0 to 12"),
+        "{}",
+        rules.stdout
+    );
     // A coordinator that starts again reads them from the store.
     let again = world.standings(&returns.0, ["--data", "data"]);
     assert_eq!(means(&again), found);
@@ -90,7 +117,9 @@ fn wrong_returns_stop_the_tournament() {
     ] {
         let world = world(mode);
         let path = world.write("cards.toml", cards("outcome = \"returns\"\n"));
-        let run = world.arena(&["run", &path, "--data", "data"]).fails(1, &["paused", problem]);
+        let run = world
+            .arena(&["run", &path, "--data", "data"])
+            .fails(1, &["paused", problem]);
         assert!(!run.stdout.contains(" is first"), "{}", run.transcript());
         let check = ["rulesets", "check", "rules"];
         let _ = world.arena(&check).fails(3, &[problem]);
@@ -116,7 +145,9 @@ fn spec_without_returns_is_refused() {
             "unknown value outcome = \"chips\": use \"ranks\" or \"returns\"",
         ),
         (
-            cards(&format!("{returns}[play]\ndraw = {{ score = 0.1, moves = 3 }}\n")),
+            cards(&format!(
+                "{returns}[play]\ndraw = {{ score = 0.1, moves = 3 }}\n"
+            )),
             "an adjudicated game has no returns; remove resign and draw",
         ),
     ] {

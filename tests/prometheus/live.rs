@@ -163,7 +163,14 @@ fn panels_and_rules_have_data_live() {
     let _ = world.arena(&register).ok();
     // An agent that sleeps, so that games go on while the machine is free for Prometheus.
     let slow = repository().join("tests/agents/slow.py");
-    let mut register = vec!["agent", "register", "slow", "--coordinator", &url, "--binary"];
+    let mut register = vec![
+        "agent",
+        "register",
+        "slow",
+        "--coordinator",
+        &url,
+        "--binary",
+    ];
     register.extend([slow.to_str().expect("a path"), "--", "2"]);
     let _ = world.arena(&register).ok();
     let agents = ["slow", "aggressive", "saboteur"];

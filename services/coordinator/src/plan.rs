@@ -67,16 +67,18 @@ fn returns(
     if spec.outcome == Outcome::Ranks {
         return Ok(None);
     }
-    let returns = rules.and_then(|rules| rules.returns(seats)).ok_or_else(|| {
-        let of = match rules {
-            None => "built-in rulesets have none",
-            Some(_) => "its description names no bounds of them",
-        };
-        Error::Request(format!(
-            "outcome = \"returns\": ruleset {} has no returns ({of}); remove the key",
-            spec.ruleset
-        ))
-    })?;
+    let returns = rules
+        .and_then(|rules| rules.returns(seats))
+        .ok_or_else(|| {
+            let of = match rules {
+                None => "built-in rulesets have none",
+                Some(_) => "its description names no bounds of them",
+            };
+            Error::Request(format!(
+                "outcome = \"returns\": ruleset {} has no returns ({of}); remove the key",
+                spec.ruleset
+            ))
+        })?;
     Ok(Some(returns))
 }
 

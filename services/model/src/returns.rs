@@ -151,7 +151,11 @@ mod tests {
         assert_eq!(CHIPS.units(&beyond), [0, 52]);
         assert_eq!(CHIPS.mean(51, 1), Some(12.5));
         assert_eq!(CHIPS.mean(0, 0), None);
-        let tenths = Returns { min: -1, max: 1, parts: 10 };
+        let tenths = Returns {
+            min: -1,
+            max: 1,
+            parts: 10,
+        };
         assert_eq!(tenths.mean(13, 1), Some(0.3));
     }
 

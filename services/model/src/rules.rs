@@ -393,7 +393,7 @@ mod tests {
                 {"name": "board", "type": "choice", "choices": ["small", "large"], "default": "small"},
             ],
             "presets": [{"name": "short", "options": {"target": 50}, "seats": 3}],
-            "chance": true, 
+            "chance": true,
             "returns": [
                 {"seats": 2, "min": -13, "max": 13},
                 {"seats": 3, "min": -13, "max": 26},
@@ -441,7 +441,11 @@ mod tests {
             ("/seats", serde_json::json!([2, 5]), "seats are 2 to 5"),
             ("/returns/0/min", 14.into(), "min has to be below max"),
             ("/returns/0/min", 0.5.into(), "invalid type"),
-            ("/returns/0/seats", 3.into(), "0 entries are for games of 2 seats"),
+            (
+                "/returns/0/seats",
+                3.into(),
+                "0 entries are for games of 2 seats",
+            ),
             ("/version", "one".into(), "invalid type"),
             ("/options/0/default", 5.into(), "from 10 to 1000"),
             ("/options/0/name", "preset".into(), "options[0]"),

@@ -197,7 +197,13 @@ mod tests {
             |t| t.seed = TournamentSeed::from_bytes([1; 32]),
             |t| t.blocks += 1,
             |t| t.seats += 1,
-            |t| t.returns = Some(Returns { min: -1, max: 1, parts: 1 }),
+            |t| {
+                t.returns = Some(Returns {
+                    min: -1,
+                    max: 1,
+                    parts: 1,
+                })
+            },
             |t| t.play.opening_plies = Some(1),
             |t| t.settings = Some(Settings::Swiss(Swiss { rounds: Some(3) })),
             |t| t.agents[0].bot.push('x'),

@@ -352,7 +352,8 @@ impl Tally {
         if self.returns.is_some() {
             let sums = &mut self.sums;
             let agents = sums.groups.get(&group).map_or(&[][..], GroupSums::agents);
-            sums.returns.add_blocks(group, agents, &block.returns, times);
+            sums.returns
+                .add_blocks(group, agents, &block.returns, times);
         }
         for (seat, sums) in self.sums.seats.iter_mut().enumerate() {
             let units = block.units.iter().map(|units| u64::from(units[seat]));

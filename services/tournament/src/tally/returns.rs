@@ -119,7 +119,9 @@ impl Tally {
             let agents = self.schedule.group(group);
             for (block, times) in &courses.held {
                 let of_block = agents.iter().zip(block.returns);
-                found.extend(of_block.map(|(&agent, units)| (agent, times * units, times * rotations)));
+                found.extend(
+                    of_block.map(|(&agent, units)| (agent, times * units, times * rotations)),
+                );
             }
         }
         found

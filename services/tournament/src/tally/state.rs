@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use arena_model::Tournament;
 use serde::{Deserialize, Serialize};
 
-use super::{Courses, Partial, SeatSums, Sums, Tally, group::GroupSums, luck::GroupLuck, returns::ReturnSums};
+use super::{
+    Courses, Partial, SeatSums, Sums, Tally, group::GroupSums, luck::GroupLuck, returns::ReturnSums,
+};
 use crate::schedule::{Schedule, ScheduleError};
 
 /// The state of a [`Tally`]. A state is valid only for the release that wrote it, and its format

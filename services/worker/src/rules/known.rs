@@ -86,7 +86,9 @@ impl Known {
             Node::Over(_) => per_seat("ranks", &message.ranks, seats, 1..=seats as u8)?,
             _ => [1; _],
         };
-        let returns = rules.returns(seats).filter(|_| matches!(node, Node::Over(_)));
+        let returns = rules
+            .returns(seats)
+            .filter(|_| matches!(node, Node::Over(_)));
         let bounds = returns.map_or(i64::MIN..=i64::MAX, |returns| returns.scores());
         let scores = match message.scores.is_empty() && returns.is_none() {
             true => [0; _],
