@@ -77,7 +77,10 @@ fn mean_returns_decide_the_places() {
     let shown = world.arena(&shown).ok().stdout;
     assert!(shown.contains("return [95%]"), "{shown}");
     let first = agents(&returns.1)[0];
-    let says = format!("{first} is first with a mean return of {:+.3}.", found[0]);
+    let says = format!(
+        "{first} is first with a mean return of {:+}.",
+        (found[0] * 1e6).round() / 1e6
+    );
     assert!(shown.contains(&says), "{shown}");
     // In every other place that shows standings.
     let csv = ["standings", &returns.0, "--data", "data", "--output", "csv"];
@@ -94,8 +97,13 @@ fn mean_returns_decide_the_places() {
     let _ = page.ok();
     let page = fs::read_to_string(world.folder().join("page.html")).expect("a page");
     for text in [markdown.stdout, page] {
-        assert!(text.contains(&format!("{:+.3}", found[0])), "{text}");
+        assert!(text.contains(&format!("{:+.2}", found[0])), "{text}");
         assert!(text.contains("has the highest mean return"), "{text}");
+        assert!(
+            text.contains(&format!("{first} is first, by its mean return")),
+            "{text}"
+        );
+        assert!(text.contains("Mean returns decide the places."), "{text}");
     }
     let rules = world.arena(&["rulesets", "cards", "--data", "data"]).ok();
     assert!(
@@ -112,7 +120,7 @@ fn mean_returns_decide_the_places() {
 #[test]
 fn wrong_returns_stop_the_tournament() {
     for (mode, problem) in [
-        ("bounds", "which is not 0 to 4"),
+        ("bounds", "`returns` of the description allow 0 to 4"),
         ("ranks", "do not agree with scores"),
     ] {
         let world = world(mode);
@@ -125,6 +133,34 @@ fn wrong_returns_stop_the_tournament() {
         let _ = world.arena(&check).fails(3, &[problem]);
         world.nothing_runs();
     }
+}
+
+#[test]
+fn unequal_pairs_have_no_places() {
+    let world = world("none");
+    let games = "format = \"fixed\"\noutcome = \"returns\"\n[fixed]\n\
+                 games = [[\"random\", \"other\"], [\"other\", \"third\"]]\n";
+    let third = "[[agent]]\nname = \"third\"\nbot = \"random\"\n";
+    let agents = ["random", "other", "third"];
+    let text = spec(
+        "list",
+        "cards",
+        20,
+        &agents,
+        &format!("{games}{OTHER}{third}"),
+    );
+    let (id, standings, _) = world.tournament(&text, "data", &[]);
+    for agent in standings["agents"].as_array().expect("agents") {
+        assert!(
+            agent["place"].is_null() && agent["return_mean"].is_f64(),
+            "{agent}"
+        );
+    }
+    let shown = ["standings", &id, "--data", "data", "--wide"];
+    let shown = world.arena(&shown).ok().stdout;
+    assert!(shown.contains("mean returns decide no places"), "{shown}");
+    assert!(shown.contains("return [95%, anytime]"), "{shown}");
+    world.nothing_runs();
 }
 
 #[test]

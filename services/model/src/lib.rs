@@ -28,7 +28,7 @@ pub use error_line::error_line;
 pub use name::{AgentName, GameId, NameError, PERSON};
 pub use printable::{is_hidden, printable, printable_json, printable_line};
 pub use record::{GameRecord, RECORD_VERSION, RecordHeader};
-pub use returns::Returns;
+pub use returns::{Returns, ReturnsOfSeats};
 pub use sandbox::{SandboxLevel, UnknownLevel};
 pub use seed::{BlockSeed, SeedError, TournamentSeed};
 pub use tournament::{AgentRef, Openings, Tournament};

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use arena_engine::Termination;
+use arena_engine::{Termination, options::nearest};
 use serde::{Deserialize, Serialize};
 
 use crate::result::GameResult;
@@ -105,6 +105,66 @@ impl Returns {
     #[must_use]
     pub fn at(&self, share: f64) -> f64 {
         self.min as f64 + share * (self.max - self.min) as f64
+    }
+}
+
+/// The bounds of the returns of some games.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "serde_json::Value")]
+pub struct ReturnsOfSeats {
+    /// Number of seats; none: any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seats: Option<usize>,
+    /// The bounds.
+    #[serde(flatten)]
+    pub returns: Returns,
+}
+
+impl ReturnsOfSeats {
+    pub(crate) fn are_of(&self, seats: usize) -> bool {
+        self.seats.is_none_or(|own| own == seats)
+    }
+}
+
+impl TryFrom<serde_json::Value> for ReturnsOfSeats {
+    type Error = String;
+
+    fn try_from(value: serde_json::Value) -> Result<Self, String> {
+        const KEYS: [&str; 4] = ["seats", "min", "max", "parts"];
+        let fields = value.as_object().ok_or_else(|| {
+            format!("returns: {value} is no object such as {{\"min\": -13, \"max\": 13}}")
+        })?;
+        if let Some(key) = fields.keys().find(|key| !KEYS.contains(&key.as_str())) {
+            let near = nearest(key, KEYS).map(|near| format!(", did you mean \"{near}\"?"));
+            let near = near.unwrap_or_else(|| format!("; known keys: {}", KEYS.join(", ")));
+            return Err(format!("returns: unknown key \"{key}\"{near}"));
+        }
+        let whole = |key: &str| {
+            match fields.get(key) {
+            None => Ok(None),
+            Some(value) => value.as_i64().map(Some).ok_or_else(|| {
+                format!(
+                    "returns: {key} is {value}, but has to be a whole number; for fractions, multiply \
+                     scores and state `parts`"
+                )
+            }),
+        }
+        };
+        let needed = |key| whole(key)?.ok_or_else(|| format!("returns: {key} is missing"));
+        let count = |key: &str| match whole(key)? {
+            None => Ok(None),
+            Some(number) => u32::try_from(number)
+                .map(Some)
+                .map_err(|_| format!("returns: {key} is {number}, but has to be 1 or more")),
+        };
+        Ok(Self {
+            seats: count("seats")?.map(|seats| seats as usize),
+            returns: Returns {
+                min: needed("min")?,
+                max: needed("max")?,
+                parts: count("parts")?.unwrap_or(1),
+            },
+        })
     }
 }
 

@@ -7,7 +7,7 @@ use arena_engine::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::Returns;
+use crate::returns::{Returns, ReturnsOfSeats};
 
 /// The version of the protocol for rules.
 pub const RULES_PROTOCOL: u32 = 1;
@@ -115,23 +115,6 @@ impl Information {
     #[must_use]
     pub fn is_perfect(&self) -> bool {
         *self == Self::Perfect
-    }
-}
-
-/// The bounds of the returns of some games.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReturnsOfSeats {
-    /// Number of seats; none: any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seats: Option<usize>,
-    /// The bounds.
-    #[serde(flatten)]
-    pub returns: Returns,
-}
-
-impl ReturnsOfSeats {
-    fn are_of(&self, seats: usize) -> bool {
-        self.seats.is_none_or(|own| own == seats)
     }
 }
 
@@ -440,7 +423,18 @@ mod tests {
             ("/seats", serde_json::json!([1, 2]), "seats are 1 to 2"),
             ("/seats", serde_json::json!([2, 5]), "seats are 2 to 5"),
             ("/returns/0/min", 14.into(), "min has to be below max"),
-            ("/returns/0/min", 0.5.into(), "invalid type"),
+            (
+                "/returns/0/min",
+                0.5.into(),
+                "returns: min is 0.5, but has to be a whole number",
+            ),
+            ("/returns/0/min", "x".into(), "returns: min is \"x\""),
+            ("/returns/0", 5.into(), "returns: 5 is no object"),
+            (
+                "/returns/0/part",
+                2.into(),
+                "unknown key \"part\", did you mean \"parts\"?",
+            ),
             (
                 "/returns/0/seats",
                 3.into(),

@@ -84,7 +84,8 @@ pub async fn gather_drawn(
     let samples = samples.map_err(|error| {
         ReportError::differs(format!("a game of {id} cannot be replayed: {error}"))
     })?;
-    let by_rating = standings.opponents_differ && standings.ratings.is_some();
+    let by_return = standings.agents.iter().any(|it| it.return_mean.is_some());
+    let by_rating = standings.opponents_differ && standings.ratings.is_some() && !by_return;
     let agents = order.iter().zip(&standings.agents);
     let agents = agents.map(|(&number, standing)| agent(number, standing, &spec, &setup, &scan));
     Ok(Report {

@@ -80,12 +80,19 @@ pub fn rating_ends(rating: Option<Estimate>, adaptive: bool) -> String {
     })
 }
 
-/// A mean return with the ends of its interval: `+0.125 [-0.010, +0.260]`.
+/// A mean return with the ends of its interval: `+0.13 [-0.01, +0.26]`. The width of the interval decides
+/// the decimals.
 pub fn mean_return(mean: Option<Estimate>, adaptive: bool) -> String {
     known(mean, |of| {
         let ends = of.interval(adaptive);
-        let ends = ends.map(|Interval { low, high }| format!(" [{low:+.3}, {high:+.3}]"));
-        format!("{:+.3}{}", of.value, ends.unwrap_or_default())
+        let width = ends.map_or(0.0, |ends| ends.high - ends.low);
+        let digits = match width > 0.0 {
+            true => (2.0 - width.log10().floor()).clamp(0.0, 6.0) as usize,
+            false => 3,
+        };
+        let ends =
+            ends.map(|Interval { low, high }| format!(" [{low:+.digits$}, {high:+.digits$}]"));
+        format!("{:+.digits$}{}", of.value, ends.unwrap_or_default())
     })
 }
 

@@ -65,6 +65,10 @@ pub(crate) fn headline(report: &Report) -> String {
     let best = &best.standing.agent;
     match first.len() {
         0 => "No agent is ranked".to_owned(),
+        // Whether a lead is significant is known of scores and ratings.
+        1 if report.agents[0].standing.return_mean.is_some() => {
+            format!("{best} is first, by its mean return")
+        }
         1 if is_clear(report) => format!("{best} is first, with a significant lead"),
         1 => format!("{best} is first, without a significant lead"),
         _ => format!("{} share first place", listed(&first)),
@@ -161,7 +165,6 @@ fn leader(report: &Report) -> Option<String> {
     if let Some(second) = rest.first() {
         let other = &second.standing;
         text += &format!("; {} follows with {}", other.agent, shown(other));
-        // Whether a lead is significant is known of scores and ratings.
         text += match is_clear(report) {
             _ if by_return => "",
             true => "; the lead over every other agent is significant",

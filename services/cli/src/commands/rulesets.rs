@@ -8,10 +8,7 @@ pub(crate) mod registered;
 
 use arena_engine::options::{Kind, Preset, Spec};
 use arena_games::RulesetInfo;
-use arena_model::{
-    Returns,
-    rules::{Information, ReturnsOfSeats},
-};
+use arena_model::{Returns, ReturnsOfSeats, rules::Information};
 use clap::{Args, Subcommand};
 use itertools::Itertools;
 use serde_json::json;

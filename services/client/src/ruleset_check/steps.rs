@@ -95,6 +95,10 @@ pub(super) fn step_of(cause: RulesCause) -> RulesetStep {
 pub(super) fn package_promise(step: RulesetStep) -> &'static str {
     match step {
         RulesetStep::Panics => "every question is answered, and without an error",
+        RulesetStep::Decisions => {
+            "each node keeps the bounds: ascending actions, different names in ASCII, one score and rank \
+             for each seat"
+        }
         RulesetStep::Positions => "the state contains everything that the game depends on",
         _ => step.promise(),
     }

@@ -95,8 +95,12 @@ pub(crate) async fn get(
         && standings.ratings.is_some()
         && places::verdict(&standings).is_none()
     {
-        places::arrange(&mut standings, By::Rating, None);
-        if !linked {
+        let by_return = standings.agents.iter().any(|it| it.return_mean.is_some());
+        if !by_return {
+            places::arrange(&mut standings, By::Rating, None);
+        }
+        // Ratings are of ranks.
+        if by_return || !linked {
             places::tell_none(&mut standings);
         }
     }

@@ -271,6 +271,15 @@ const COLUMNS: &[Column] = &[
     Column::new("faults_by_kind", |it| Kinds(&it.faults_by_kind)),
     Column::new("last_fault", |it| Text(filled(&it.last_fault))),
     Column::new("non_deterministic", |it| Bool(it.non_deterministic)),
+    Column::for_people("other return")
+        .head_of(|of| format!("return [95%, {}]", other_interval(of)))
+        .shown("", |it, adaptive| {
+            units::mean_return(estimates::return_mean(it), !adaptive)
+        })
+        .spare(|of| {
+            let has = of.any(|it| it.return_mean.is_some());
+            (of.wide && has).then_some(0)
+        }),
     Column::for_people("other rating")
         .head_of(|of| format!("rating [95%, {}]", other_interval(of)))
         .shown("", |it, adaptive| {
@@ -306,6 +315,7 @@ pub(crate) const IN_TERMINAL: &[&str] = &[
     "waiting_us_p99",
     "faults",
     "win_rate",
+    "other return",
     "other rating",
     "other score",
     "blocks",

@@ -177,7 +177,10 @@ pub(super) fn ranking(field: &Field, units: &[Units]) -> Verdict {
             let name = field.name(winner);
             let units = units[usize::from(winner)];
             match field.mean_return(units) {
-                Some(mean) => format!("{name} is first with a mean return of {mean:+.3}."),
+                Some(mean) => {
+                    let mean = (mean * 1e6).round() / 1e6;
+                    format!("{name} is first with a mean return of {mean:+}.")
+                }
                 None => {
                     let score = units.score().unwrap_or_default();
                     format!("{name} is first with a score of {score:.3}.")
@@ -208,6 +211,9 @@ pub(super) fn ranking(field: &Field, units: &[Units]) -> Verdict {
 pub(super) fn unplaced(field: &Field, units: &[Units]) -> Verdict {
     let text = if units.iter().all(|units| units.of == 0) {
         "No game was played."
+    } else if field.returns.is_some() {
+        "Agents met different opponents, or some more often than others, so mean returns decide no \
+         places."
     } else {
         "Agents met different opponents, or some more often than others, so ratings decide the \
          places."

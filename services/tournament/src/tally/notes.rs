@@ -5,10 +5,12 @@ use std::collections::HashMap;
 use arena_model::{AgentName, Tournament, format::Settings};
 
 use super::Tally;
+use crate::format::listed;
 
 impl Tally {
-    pub(super) fn notes(&self, luck: Option<String>) -> Vec<String> {
+    pub(super) fn notes(&self, luck: Option<String>, narrow: &[&str]) -> Vec<String> {
         let mut notes = Vec::from_iter(luck);
+        notes.extend(self.returns_note(narrow));
         if self.confounded {
             notes.push(
                 "With rotate = false, agents play some seats more often than others: scores and ratings include \
@@ -19,11 +21,14 @@ impl Tally {
         notes.extend(self.openings_note());
         notes.extend(self.repeats_note());
         if self.opponents_differ() && !self.opponents_differ {
-            notes.push(
+            let places = match self.returns {
+                None => "places follow ratings",
+                Some(_) => "mean returns decide no places",
+            };
+            notes.push(format!(
                 "Pairs whose games would repeat count fewer blocks than others: scores weight \
-                 opponents unequally, so places follow ratings."
-                    .to_owned(),
-            );
+                 opponents unequally, so {places}."
+            ));
         }
         if self.sums.voids > 0 {
             notes.push(format!(
@@ -33,6 +38,25 @@ impl Tally {
             ));
         }
         notes
+    }
+
+    /// A note on what returns decide, and on the agents whose returns vary little.
+    fn returns_note(&self, narrow: &[&str]) -> Option<String> {
+        let returns = self.returns?;
+        let mut note =
+            "Mean returns decide the places. Scores, pairs and ratings go by ranks: they say who \
+                        wins more often, not who wins more."
+                .to_owned();
+        if !narrow.is_empty() {
+            note += &format!(
+                " Returns may be {} to {}, but those of {} vary little: if large returns are possible and \
+                 rare, the intervals are too narrow until some have occurred.",
+                returns.min,
+                returns.max,
+                listed(narrow)
+            );
+        }
+        Some(note)
     }
 
     /// A note on the openings over which scores are averaged, in a game without chance.

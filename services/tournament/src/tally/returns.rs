@@ -11,6 +11,11 @@ use serde::{Deserialize, Serialize};
 use super::{AgentStanding, Tally, members_of};
 use crate::interval::{Blocks, Moments};
 
+/// A standard deviation of blocks, as a share of what the bounds allow, below which rare large returns
+/// may be missing; and the number of blocks from which on some of them have occurred.
+const NARROW: f64 = 0.05;
+const NARROW_BLOCKS: u64 = 1_000;
+
 /// Parts above the minimum by member of a group.
 pub(super) type ReturnsByMember = [u64; MAX_SEATS];
 
@@ -79,10 +84,14 @@ impl ReturnSums {
 }
 
 impl Tally {
-    /// The standings with mean returns, if returns decide the places.
-    pub(super) fn with_returns(&self, mut standings: Vec<AgentStanding>) -> Vec<AgentStanding> {
+    /// The standings with mean returns, if returns decide the places, and the agents whose returns vary
+    /// little within their bounds.
+    pub(super) fn with_returns(
+        &self,
+        mut standings: Vec<AgentStanding>,
+    ) -> (Vec<AgentStanding>, Vec<String>) {
         let Some(returns) = self.returns else {
-            return standings;
+            return (standings, Vec::new());
         };
         let rotations = u64::from(self.schedule.rotations());
         let mut blocks = vec![Blocks::default(); standings.len()];
@@ -108,7 +117,13 @@ impl Tally {
                 estimate
             });
         }
-        standings
+        let vary_little = |(_, blocks): &(&AgentStanding, &Blocks)| {
+            let (spread, df) = blocks.spread();
+            df > 0 && spread / (df as f64) < NARROW * NARROW && blocks.count() < NARROW_BLOCKS
+        };
+        let narrow = standings.iter().zip(&blocks).filter(vary_little);
+        let narrow = narrow.map(|(standing, _)| standing.agent.clone()).collect();
+        (standings, narrow)
     }
 
     /// Agents of the blocks that are held back, with their parts and seats.

@@ -187,11 +187,12 @@ impl Tally {
         let agents = (0..self.sums.agents.len())
             .map(|agent| self.standing(agent, &held[agent], &blocks[agent], shapes[agent]))
             .collect();
-        let agents = self.with_returns(agents);
+        let (agents, narrow) = self.with_returns(agents);
         let agents = places::arrange(agents, By::Score, rank_key, |standing, place| {
             standing.place = place;
         });
-        let notes = self.notes(luck::note(&agents));
+        let narrow: Vec<&str> = narrow.iter().map(String::as_str).collect();
+        let notes = self.notes(luck::note(&agents), &narrow);
         Standings {
             games: self.sums.games,
             games_total: self.schedule.games(),

@@ -3,7 +3,10 @@
 use std::{collections::BTreeSet, sync::Mutex};
 
 use arena_engine::{ActionId, Ending, Node, PerSeat, values::POINT};
-use arena_model::rules::{NOTATION_BYTES_MAX, RulesDescription, is_notation};
+use arena_model::{
+    Returns,
+    rules::{NOTATION_BYTES_MAX, RulesDescription, is_notation},
+};
 
 use super::messages::{EndingName, Next, NodeMessage};
 use crate::lock;
@@ -89,15 +92,14 @@ impl Known {
         let returns = rules
             .returns(seats)
             .filter(|_| matches!(node, Node::Over(_)));
-        let bounds = returns.map_or(i64::MIN..=i64::MAX, |returns| returns.scores());
         let scores = match message.scores.is_empty() && returns.is_none() {
             true => [0; _],
-            false => per_seat("scores", &message.scores, seats, bounds)?,
+            false => per_seat("scores", &message.scores, seats, i64::MIN..=i64::MAX)?,
         };
         if let Node::Over(_) = node {
             check_ranks(&ranks[..seats])?;
-            if returns.is_some() {
-                check_returns(&ranks[..seats], &scores[..seats])?;
+            if let Some(returns) = returns {
+                check_returns(returns, &ranks[..seats], &scores[..seats])?;
             }
         }
         let values = match (message.values.is_empty(), rules.values) {
@@ -181,15 +183,23 @@ fn check_ranks(ranks: &[u8]) -> Result<(), String> {
     }
 }
 
-/// The seat with the higher return has the better rank.
-fn check_returns(ranks: &[u8], scores: &[i64]) -> Result<(), String> {
-    let better = |own: i64| scores.iter().filter(|&&other| other > own).count();
-    let agree = |(&rank, &score): (&u8, &i64)| usize::from(rank) == better(score) + 1;
+/// Scores at the end are within the bounds of returns, and ranks follow from them.
+fn check_returns(returns: Returns, ranks: &[u8], scores: &[i64]) -> Result<(), String> {
+    let beyond = |&(_, score): &(usize, &i64)| !returns.scores().contains(score);
+    if let Some((seat, score)) = scores.iter().enumerate().find(beyond) {
+        let Returns { min, max, parts } = returns;
+        return Err(format!(
+            "the score of seat {seat} at the end is {score}, but `returns` of the description allow \
+             {min} to {max}, times {parts} parts"
+        ));
+    }
+    let before = |own: i64| scores.iter().filter(|&&other| other > own).count();
+    let agree = |(&rank, &score): (&u8, &i64)| usize::from(rank) == before(score) + 1;
     match ranks.iter().zip(scores).all(agree) {
         true => Ok(()),
         false => Err(format!(
-            "ranks {ranks:?} do not agree with scores {scores:?}, which are the returns: the highest \
-             score has rank 1"
+            "ranks {ranks:?} do not agree with scores {scores:?}, which are the returns: a rank is one \
+             plus the number of seats with a higher score"
         )),
     }
 }

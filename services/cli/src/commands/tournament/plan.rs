@@ -8,7 +8,7 @@ use arena_report::{
 use std::path::PathBuf;
 
 use arena_model::{
-    Tournament,
+    Returns, Tournament,
     format::{Format::Knockout, Settings},
     spec::Book,
 };
@@ -362,6 +362,11 @@ impl<'a> Plan<'a> {
             true => ", anytime-valid",
             false => "",
         };
+        if let Some(Returns { min, max, .. }) = self.tournament.returns {
+            text += &format!(
+                "returns   {min} to {max}; their mean decides the places, the precision is that of ranks\n"
+            );
+        }
         let wider = match self.may_repeat() {
             true => "; wider if games repeat",
             false => "",
