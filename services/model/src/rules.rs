@@ -431,8 +431,8 @@ mod tests {
             ("/returns/0/min", "x".into(), "returns: min is \"x\""),
             ("/returns/0", 5.into(), "returns: 5 is no object"),
             (
-                "/returns/0/part",
-                2.into(),
+                "/returns/0",
+                serde_json::json!({"min": 0, "max": 1, "part": 2}),
                 "unknown key \"part\", did you mean \"parts\"?",
             ),
             (
