@@ -215,8 +215,8 @@ def _load(text, name, parameters):
 
 
 class Rules:
-    """A game of OpenSpiel with the parameters that the registration sets. Returns are whole numbers of
-    `parts` of 1; with 0, Arena gets none. Raises `Refused`."""
+    """A game of OpenSpiel with the parameters that the registration sets. With two players, returns are whole
+    numbers of `parts` of 1. Raises `Refused`."""
 
     def __init__(self, text, parts=1):
         self.text = text
@@ -239,18 +239,20 @@ class Rules:
             for name, value in sorted(self.specification.items())
             if self._is_option(name, value)
         ]
-        self.parts = parts if self._has_bounds(parts) else 0
+        self.parts = {players: self._parts_of(players, parts) for players in self.bounds}
 
     def _extend_bounds(self, game):
         least, most = self.bounds.get(game.num_players(), (game.min_utility(), game.max_utility()))
         self.bounds[game.num_players()] = (min(least, game.min_utility()), max(most, game.max_utility()))
 
-    def _has_bounds(self, parts):
-        def suits(least, most):
-            whole = all(isfinite(it) and it == int(it) and abs(it) <= _BOUND_MAX for it in (least, most))
-            return whole and 0 < (most - least) * parts <= _PARTS_MAX
-
-        return parts > 0 and all(suits(*bounds) for bounds in self.bounds.values())
+    def _parts_of(self, players, parts):
+        """The parts of 1 of a return for a number of players, or 0 if Arena gets none."""
+        least, most = self.bounds[players]
+        if not all(isfinite(it) and it == int(it) and abs(it) <= _BOUND_MAX for it in (least, most)):
+            return 0
+        # More than two may share what they win.
+        wanted = [parts] if players == 2 else [lcm(parts, _SHARES), parts]
+        return next((it for it in wanted if 0 < (most - least) * it <= _PARTS_MAX), 0)
 
     def _variant(self, **changed):
         """A game with other parameters, or None if Arena does not play it as it plays the default."""
@@ -304,14 +306,14 @@ class Rules:
             "values": False,
             "draws": self.draws,
             "information": "hidden" if self.hidden else "perfect",
-            **({"returns": self._returns()} if self.parts else {}),
+            **({"returns": self._returns()} if all(self.parts.values()) else {}),
             "events_max": self.events_max,
             "state_bytes_max": _STATE_BYTES_MAX,
         }
 
     def _returns(self):
         return [
-            {"seats": seats, "min": int(least), "max": int(most), "parts": self.parts}
+            {"seats": seats, "min": int(least), "max": int(most), "parts": self.parts[seats]}
             for seats, (least, most) in sorted(self.bounds.items())
         ]
 
@@ -322,32 +324,26 @@ class Rules:
         game = self.default if not changed else _load(self.text, self.name, {**self.parameters, **changed})
         if game.num_players() != seats or _check(self.text, game) > self.events_max:
             raise Refused(f"{self.text}: OpenSpiel has no such game for {seats} seats with {options}")
-        return Game(game, positions, self.parts)
+        return Game(game, positions, self.parts[seats])
 
-    def find_parts(self, games=200, events=20_000):
-        """The least number of parts of 1 of which the returns of random games are whole numbers. If players
-        share returns, it is a multiple of what up to 4 of them need."""
+    def find_parts(self, games=5, events=2_000):
+        """The least number of parts of 1 of which the returns of some random games are whole numbers."""
         draw, parts = random.Random(1), 1
-        sizes = {self.seats[0]: self.default}
-        if self.seats[0] != self.seats[1]:
-            sizes = {it: _load(self.text, self.name, {**self.parameters, "players": it}) for it in self.seats}
-        for game in sizes.values():
-            left = events
-            for _ in range(games):
-                state = game.new_initial_state()
-                while not state.is_terminal() and left > 0:
-                    if state.is_chance_node():
-                        outcomes = state.chance_outcomes()
-                        action = draw.choices([it for it, _ in outcomes], [it for _, it in outcomes])[0]
-                    else:
-                        action = draw.choice(state.legal_actions())
-                    state.apply_action(action)
-                    left -= 1
-                if left <= 0:
-                    break
-                shares = (Fraction(it).limit_denominator(1000).denominator for it in state.returns())
-                parts = lcm(parts, *shares)
-        return parts if parts == 1 else lcm(parts, _SHARES)
+        for _ in range(games):
+            state = self.default.new_initial_state()
+            while not state.is_terminal():
+                if events <= 0:
+                    return parts
+                if state.is_chance_node():
+                    outcomes = state.chance_outcomes()
+                    action = draw.choices([it for it, _ in outcomes], [it for _, it in outcomes])[0]
+                else:
+                    action = draw.choice(state.legal_actions())
+                state.apply_action(action)
+                events -= 1
+            shares = (Fraction(it).limit_denominator(1000).denominator for it in state.returns())
+            parts = lcm(parts, *shares)
+        return parts
 
     def probe(self, games=2, events=2000):
         """Plays random games, as far as these events reach. Raises `Refused` if OpenSpiel cannot."""

@@ -306,8 +306,10 @@ def test_ties_share_a_rank():
         def returns(self):
             return [1 / 3, -1.0, 1 - 2 / 3, 5.0]
 
-    game = Rules("tic_tac_toe").game({}, 2)
+    game = ruleset.Game(load("tic_tac_toe"))
     assert game._node("", ruleset._Place(Over()))["ranks"] == [2, 4, 2, 1]
+    with pytest.raises(ruleset.Refused, match="is no whole number of 1 parts of 1"):
+        Rules("tic_tac_toe").game({}, 2)._node("", ruleset._Place(Over()))
 
 
 @pytest.mark.parametrize(

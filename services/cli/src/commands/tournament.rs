@@ -10,7 +10,7 @@ mod verify_seed;
 use arena_report::{state::state_name, units};
 use std::{
     path::{Path, PathBuf},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use arena_model::spec::Spec;
@@ -209,8 +209,7 @@ impl TournamentCommand {
         if let Self::Pause(one)
         | Self::Resume(one)
         | Self::Retry(one)
-        | Self::Cancel(one)
-        | Self::Watch(WatchArgs { one, .. }) = &mut self
+        | Self::Cancel(one) = &mut self
         {
             one.id = ids::tournament(client, &one.id).await?;
         }
@@ -230,13 +229,7 @@ impl TournamentCommand {
             }
             Self::Archive(args) => args.run(client).await,
             Self::Remove(args) => args.run(client).await,
-            Self::Watch(args) => {
-                // Report an unknown id at once.
-                let id = &args.one.id;
-                let tournament = arena_report::records::tournament(client, id).await?;
-                let timeout = Duration::from_secs(args.connect_timeout);
-                follow(access, &tournament, timeout, args.one.output).await
-            }
+            Self::Watch(args) => args.run(access).await,
             Self::Pause(args) => {
                 let changed = changed!(client.pause_tournament(PauseTournamentRequest, args.id));
                 print(&changed, &describe(&changed), args.output)
@@ -346,6 +339,29 @@ async fn note_unplayed(access: &mut Access, tournament: &v1::Tournament) -> Outc
          run` and the tournament's spec, or start `arena coordinator` and `arena worker`",
     );
     Ok(())
+}
+
+impl WatchArgs {
+    /// Watches; begins again if the coordinator is lost before the watch has begun.
+    async fn run(self, access: &mut Access) -> Outcome {
+        let began = Instant::now();
+        let timeout = Duration::from_secs(self.connect_timeout);
+        loop {
+            match self.watch(access, timeout).await {
+                Err(lost) if lost.kind() == Kind::Unreachable && began.elapsed() < timeout => {
+                    tokio::time::sleep(Duration::from_millis(250)).await;
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    async fn watch(&self, access: &mut Access, timeout: Duration) -> Outcome {
+        // Report an unknown id at once.
+        let id = ids::tournament(&mut access.client, &self.one.id).await?;
+        let tournament = arena_report::records::tournament(&mut access.client, &id).await?;
+        follow(access, &tournament, timeout, self.one.output).await
+    }
 }
 
 async fn follow(
