@@ -206,10 +206,8 @@ impl TournamentCommand {
 
     async fn with(mut self, access: &mut Access) -> Outcome {
         let client = &mut access.client;
-        if let Self::Pause(one)
-        | Self::Resume(one)
-        | Self::Retry(one)
-        | Self::Cancel(one) = &mut self
+        if let Self::Pause(one) | Self::Resume(one) | Self::Retry(one) | Self::Cancel(one) =
+            &mut self
         {
             one.id = ids::tournament(client, &one.id).await?;
         }
