@@ -4,7 +4,7 @@ use arena_tests::{World, repository, sha256, spec};
 use serde_json::{Value, json};
 
 /// Writes the rules of a card game as a package.
-fn write_rules(world: &World, folder: &str, mode: &str) {
+pub(crate) fn write_rules(world: &World, folder: &str, mode: &str) {
     let folder = world.folder().join(folder);
     fs::create_dir(&folder).expect("a folder");
     for (from, name) in [

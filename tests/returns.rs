@@ -2,22 +2,15 @@
 
 use std::fs;
 
-use arena_tests::{World, repository, spec};
+use arena_tests::{World, spec};
 use serde_json::Value;
+
+use crate::hidden_information::write_rules;
 
 /// A world with the rules of a card game, registered as `cards`.
 fn world(mode: &str) -> World {
     let world = World::with_python();
-    let folder = world.folder().join("rules");
-    fs::create_dir(&folder).expect("a folder");
-    for (from, name) in [
-        ("tests/data/high_card.py", "game.py"),
-        ("services/games/kits/python/arena_game.py", "arena_game.py"),
-    ] {
-        fs::copy(repository().join(from), folder.join(name)).expect(from);
-    }
-    let manifest = format!("command = [\"python3\", \"game.py\", \"{mode}\"]\n");
-    fs::write(folder.join("arena-agent.toml"), manifest).expect("written");
+    write_rules(&world, "rules", mode);
     let register = ["rulesets", "register", "cards", "--package", "rules"];
     let _ = world
         .arena(&[&register[..], &["--data", "data"]].concat())
