@@ -146,7 +146,7 @@ fn same_name_and_version_are_two_agents() {
         content(&agent)
     });
     assert_ne!(contents[0], contents[1]);
-    let text = spec("two", "cowry", 10, &["first", "other"], "");
+    let text = spec("two", "cowry", 3, &["first", "other"], "");
     let (_, standings, _) = world.tournament(&text, "data", &[]);
     for (name, content) in ["first", "other"].iter().zip(&contents) {
         assert_eq!(of(&standings, name)["content"], content.as_str());

@@ -38,9 +38,9 @@ fn play(lang: &str, policy: &str, programs: &[&str]) {
         let bytes = entry.metadata().expect("metadata").len();
         assert!(bytes < CONTENT_BYTES, "{bytes} bytes are registered");
     }
-    let spec = spec("kit", "kalah", 100, &["mine", "random"], "");
+    let spec = spec("kit", "kalah", 15, &["mine", "random"], "");
     let (_, standings, games) = world.tournament(&spec, "data", &[]);
-    assert_eq!(games.games.len(), 200);
+    assert_eq!(games.games.len(), 30);
     for agent in standings["agents"].as_array().expect("agents") {
         assert_eq!(agent["faults"], 0, "{agent}");
         assert_eq!(agent["voids"], 0, "{agent}");
@@ -135,9 +135,9 @@ fn agent_written_from_the_protocol_page_plays() {
     let _ = world
         .arena(&[&register[..], &["--data", "data"]].concat())
         .ok();
-    let spec = spec("lines", "oware-abapa", 20, &["lines", "random"], "");
+    let spec = spec("lines", "oware-abapa", 5, &["lines", "random"], "");
     let (_, standings, games) = world.tournament(&spec, "data", &[]);
-    assert_eq!(games.games.len(), 40);
+    assert_eq!(games.games.len(), 10);
     for agent in standings["agents"].as_array().expect("agents") {
         assert_eq!(agent["faults"], 0, "{agent}");
     }

@@ -95,7 +95,7 @@ fn check_interrupted(text: &str, typed: impl Fn(&str) -> Vec<String>) {
     let output = world.arena(&arguments).ok();
     let id = output.tournament_id();
     let games = world.export(&id, ["--data", "data"]);
-    assert_eq!(games.games.len(), 6000);
+    assert_eq!(games.games.len(), 3000);
     let show = ["tournament", "show", &id, "--data", "data", "--output"];
     let shown = world.arena(&[&show[..], &["json"]].concat()).ok().json();
     let seed = shown["resolved"]["seed"].as_str().expect("a seed");
@@ -105,7 +105,7 @@ fn check_interrupted(text: &str, typed: impl Fn(&str) -> Vec<String>) {
 
 #[test]
 fn same_command_continues_interrupted_run() {
-    check_interrupted(&duel("stopped", 3000), |reported| {
+    check_interrupted(&duel("stopped", 1500), |reported| {
         assert!(
             !reported.contains("--seed"),
             "the spec has the seed: {reported}"
@@ -116,7 +116,7 @@ fn same_command_continues_interrupted_run() {
 
 #[test]
 fn interrupted_run_continues_with_sealed_seed() {
-    let text = duel("drawn", 3000).replace("seed = \"0x5eed\"\n", "");
+    let text = duel("drawn", 1500).replace("seed = \"0x5eed\"\n", "");
     check_interrupted(&text, |reported| {
         let (_, seed) = reported
             .split_once("--seed ")

@@ -1,6 +1,6 @@
 //! The steps of `tests/run`: what each runs, and which steps it can run beside.
 
-use std::process::Command;
+use std::{process::Command, thread};
 
 use crate::context::Context;
 
@@ -321,6 +321,9 @@ fn rust(context: &Context) -> Work {
             "--no-tests=pass",
         ]);
         tests.args(["--status-level=slow", "--final-status-level=fail"]);
+        // Tests wait for a third of their time.
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        tests.arg(format!("--test-threads={}", cores + cores.div_ceil(2)));
         if context.built {
             tests.arg("--binaries-metadata").arg(context.binaries());
         } else {

@@ -363,8 +363,10 @@ def test_probabilities_without_exact_weights_are_refused(probabilities, error):
 # The process.
 
 
-def process(folder, *arguments, lines=""):
-    command = [sys.executable, "ruleset.py", *arguments]
+def process(folder, lines=""):
+    """Runs the command of a package with the Python of the tests."""
+    _, _, command = (folder / "arena-agent.toml").read_text().partition(" = ")
+    command = [sys.executable, *json.loads(command)[1:]]
     return subprocess.run(command, cwd=folder, input=lines, capture_output=True, text=True, timeout=60)
 
 
@@ -386,7 +388,7 @@ def test_process_of_a_package_answers_lines(package):
         {"type": "apply", "batch": 2, "game": 3, "states": ["4"], "events": [4]},
         {"type": "apply", "batch": 3, "game": 3, "states": ["4", ""], "events": [0, 8]},
     ]
-    ran = process(package, "tic_tac_toe", lines="".join(json.dumps(it) + "\n" for it in messages))
+    ran = process(package, lines="".join(json.dumps(it) + "\n" for it in messages))
     answers = [json.loads(line) for line in ran.stdout.splitlines()]
     assert [it["type"] for it in answers] == ["description", "initial", "nodes", "error", "nodes"]
     assert answers[3] == {
@@ -411,7 +413,7 @@ def test_machine_that_differs_is_named_with_the_remedy(package, field, value, wo
     file = package / "openspiel.json"
     pinned = json.loads(file.read_text())
     file.write_text(json.dumps({**pinned, field: value}))
-    ran = process(package, "tic_tac_toe")
+    ran = process(package)
     (line,) = ran.stderr.splitlines()
     assert ran.returncode == 1 and ran.stdout == ""
     for word in ["the machine " + os.uname().nodename, pinned[field], "--replace", *words]:
@@ -424,7 +426,7 @@ def test_machine_that_differs_is_named_with_the_remedy(package, field, value, wo
 
 def test_missing_openspiel_is_named_with_the_remedy(package):
     (package / "pyspiel.py").write_text("raise ImportError('none here')\n")
-    ran = process(package, "tic_tac_toe")
+    ran = process(package)
     assert ran.returncode == 1 and "Traceback" not in ran.stderr
     for word in ["has no open_spiel", "none here", "pip install open_spiel", "ARENA_AGENT_PATH"]:
         assert word in ran.stderr

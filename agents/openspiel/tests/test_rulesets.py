@@ -30,7 +30,6 @@ def register(folder, data, game):
         ("connect_four", 2),
         ("pig(winscore=30)", 3),
         ("kuhn_poker", 3),
-        ("liars_dice", 2),
         ("goofspiel(num_cards=4)", 2),
     ],
 )
