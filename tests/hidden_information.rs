@@ -111,17 +111,17 @@ fn game_show_prints_what_a_seat_saw() {
 fn bots_that_look_at_states_are_refused() {
     let (world, _) = world();
     register(&world, "data");
-    let spec = world.write(
-        "greedy.toml",
-        spec("c", "cards", 1, &["mine", "greedy"], "seats = 2"),
-    );
-    world.arena(&["run", &spec, "--data", "data"]).fails(
-        2,
-        &[
-            "greedy",
-            "it looks at whole states, and seats of cards see only a part of them",
-        ],
-    );
+    for bot in ["greedy", "expectimax", "mcts"] {
+        let agents = ["mine", bot];
+        let spec = world.write("spec.toml", spec("c", "cards", 1, &agents, "seats = 2"));
+        world.arena(&["run", &spec, "--data", "data"]).fails(
+            2,
+            &[
+                bot,
+                "it looks at whole states, and seats of cards see only a part of them",
+            ],
+        );
+    }
 }
 
 #[test]

@@ -60,6 +60,7 @@ mod outputs;
 /// A program with a ruleset of its own.
 mod own_ruleset;
 /// Errors of rules that are a package are shown with what the package printed.
+mod package_bots;
 mod package_errors;
 /// Other workers refute false records of a package.
 mod package_lies;

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, ops::Bound};
 use arena_games::{GamesError, RulesetInfo};
 use arena_model::{
     AgentRef,
-    engine::options::{Options, nearest},
+    engine::options::{Options, Value, nearest},
     rules::{RulesDescription, RulesError},
 };
 use arena_wire::{convert::content, v1};
@@ -82,18 +82,31 @@ impl Rules {
         } = &**package;
         let reason = match &*agent.bot {
             "random" => return Ok(()),
-            "greedy" | "expectimax" if !description.information.is_perfect() => {
+            "greedy" | "expectimax" | "mcts" if !description.information.is_perfect() => {
                 format!("it looks at whole states, and seats of {name} see only a part of them")
             }
-            "greedy" | "expectimax" if description.values => return Ok(()),
+            "greedy" | "expectimax" | "mcts" if description.values => return Ok(()),
+            "mcts" if plays_to_the_end(agent) => return Ok(()),
+            "mcts" => format!(
+                "the rules of {name} give no values of positions: give it `options = {{ rollout = \"random\" }}`, \
+                 which plays random games to the end instead"
+            ),
             "greedy" | "expectimax" => format!("the rules of {name} give no values of positions"),
-            bot => format!("{bot} does not play rules that are a package; random does"),
+            bot => {
+                format!("{bot} does not play rules that are a package; random and mcts do")
+            }
         };
         Err(Error::BotRefuses {
             agent: agent.name.to_string(),
             reason,
         })
     }
+}
+
+/// True if `mcts` has options with which it evaluates only ends of games.
+fn plays_to_the_end(agent: &AgentRef) -> bool {
+    let rollout = agent.options.get("rollout");
+    matches!(rollout, Some(Value::Text(rollout)) if rollout == "random")
 }
 
 impl Rulesets {

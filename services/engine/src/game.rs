@@ -150,6 +150,11 @@ pub trait Game: Clone + Send + Sync + 'static {
         }
     }
 
+    /// True if positions can be pending after [`Game::deferring`].
+    fn can_defer(&self) -> bool {
+        false
+    }
+
     /// False if the position is pending. Only then do other methods not know it.
     fn is_known(&self, _state: &mut Self::State) -> bool {
         true

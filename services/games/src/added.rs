@@ -337,6 +337,7 @@ rules! {
     fn draws_only_starter() -> bool;
     fn has_luck() -> bool;
     fn games_at_once() -> usize;
+    fn can_defer() -> bool;
     fn pass() -> Option<ActionId>;
     fn start_option() -> Option<&'static str>;
     state fn node() -> Node;

@@ -6,13 +6,15 @@
 //! same search works for two to four seats (max^n).
 //!
 //! A decision's tree begins empty, because questions are self-contained; its memory is
-//! reused. Rewards are integers, square roots are exact by IEEE 754 and logarithms come
+//! reused. Where rules answer many questions together, lines are searched together, too; a visit counts
+//! from the moment when a line chooses a node, without a reward, so that the next line prefers another
+//! one (virtual loss: Chaslot, Winands and van den Herik, 2008). Rewards are integers, square roots are exact by IEEE 754 and logarithms come
 //! from `libm`, so that a seed gives the same tree on every machine.
 
 mod tree;
 
 use arena_engine::{
-    ActionId, AgentRng, Game, Node, OutcomeId, PerSeat, Seat,
+    ActionId, AgentRng, Event, Game, Node, OutcomeId, Seat,
     options::{Kind, Options, Spec, Value},
 };
 
@@ -67,70 +69,95 @@ pub(crate) fn specs() -> Vec<Spec> {
     ]
 }
 
-/// The evaluation of new positions.
-#[derive(Clone, Copy)]
-struct Rollout {
-    /// Random actions before the position is evaluated.
-    plies: u32,
-}
-
 impl UniversalBot for Mcts {
-    fn make<G: Game>(options: &Options, game: &G) -> BotResult<G> {
-        Ok(Box::new(Searcher::<G> {
-            iterations: read::int(options, "iterations") as u32,
-            bonus: Bonus::new(read::real(options, "exploration")),
-            rollout: Rollout {
-                plies: match read::text(options, "rollout") {
-                    "none" => 0,
-                    "plies" => read::int(options, "rollout_plies") as u32,
-                    _ => u32::MAX,
-                },
-            },
-            tree: Tree::default(),
-            line: Line {
-                state: game.initial(),
-                legal: Vec::new(),
-                path: Vec::new(),
-            },
-        }))
+    fn make<G: Game>(options: &Options, _: &G) -> BotResult<G> {
+        Ok(Box::new(Searcher::<G>::new(options)))
     }
 }
 
 struct Searcher<G: Game> {
     iterations: u32,
     bonus: Bonus,
-    rollout: Rollout,
+    /// Random actions before a new position is evaluated.
+    rollout: u32,
     tree: Tree,
-    line: Line<G>,
+    lines: Vec<Line<G>>,
 }
 
-/// The current line. Its memory is reused.
+/// Lines that are searched at once if the rules answer many questions together. Their number is part of
+/// how the bot plays.
+const TOGETHER: usize = 32;
+
+/// A line of play. Its memory is reused.
 struct Line<G: Game> {
     state: G::State,
     legal: Vec<ActionId>,
     /// The nodes below the root, each with the seat that chose it.
     path: Vec<(u32, Option<Seat>)>,
+    /// False if its last node was new when it got there.
+    was_visited: bool,
+    /// Random actions before its position is evaluated, once it has left the tree.
+    random: Option<u32>,
+    is_over: bool,
+}
+
+impl<G: Game> Line<G> {
+    fn new(state: G::State) -> Self {
+        Self {
+            state,
+            legal: Vec::new(),
+            path: Vec::new(),
+            was_visited: true,
+            random: None,
+            is_over: true,
+        }
+    }
+
+    /// Its node of the tree.
+    fn at(&self) -> u32 {
+        self.path.last().map_or(ROOT, |&(at, _)| at)
+    }
+
+    fn begin(&mut self, state: &G::State) {
+        self.state.clone_from(state);
+        self.path.clear();
+        self.was_visited = true;
+        self.random = None;
+        self.is_over = false;
+    }
 }
 
 impl<G: Game> Bot<G> for Searcher<G> {
     fn choose(&mut self, decision: &Decision<'_, G>) -> Chosen {
+        match decision.game.can_defer() {
+            true => self.choose_together(decision, &decision.game.deferring(), TOGETHER),
+            false => self.choose_together(decision, decision.game, 1),
+        }
+    }
+}
+
+impl<G: Game> Searcher<G> {
+    fn new(options: &Options) -> Self {
+        Self {
+            iterations: read::int(options, "iterations") as u32,
+            bonus: Bonus::new(read::real(options, "exploration")),
+            rollout: match read::text(options, "rollout") {
+                "none" => 0,
+                "plies" => read::int(options, "rollout_plies") as u32,
+                _ => u32::MAX,
+            },
+            tree: Tree::default(),
+            lines: Vec::new(),
+        }
+    }
+
+    fn choose_together(&mut self, decision: &Decision<'_, G>, game: &G, together: usize) -> Chosen {
         if let [only] = *decision.legal {
             return only.into();
         }
-        let mut rng = decision.rng();
-        let mut pace = Pace::new(decision.stop);
-        let mut deepest = 0;
         self.tree.clear();
         self.tree.expand(ROOT, decision.legal.iter().copied());
-        for _ in 0..self.iterations {
-            self.line.state.clone_from(decision.state);
-            let Some(rewards) = self.try_line(decision.game, decision.seat, &mut rng, &mut pace)
-            else {
-                break;
-            };
-            self.tree.learn(&self.line.path, &rewards);
-            deepest = deepest.max(self.line.path.len());
-        }
+        let deepest = self.search(decision, game, together);
         let (action, mean) = self.tree.most_visited();
         Chosen {
             action,
@@ -139,72 +166,141 @@ impl<G: Game> Bot<G> for Searcher<G> {
             nodes: Some(self.tree.len() as u64),
         }
     }
-}
 
-impl<G: Game> Searcher<G> {
-    /// Descends the tree to an unvisited node and evaluates it; `None` if the search must
-    /// stop.
-    fn try_line(
-        &mut self,
-        game: &G,
-        root_seat: Seat,
-        rng: &mut AgentRng,
-        pace: &mut Pace<'_>,
-    ) -> Option<PerSeat<i64>> {
-        let Self {
-            tree,
-            line,
-            bonus,
-            rollout,
-            ..
-        } = self;
-        line.path.clear();
-        let mut at = ROOT;
-        let mut due = Node::Decision(root_seat);
+    /// Plays all iterations, a number of lines at once, and returns the depth of the deepest one. The lines
+    /// advance in turn by one event each, whether or not its position is known already, so that a seed
+    /// gives the same tree.
+    fn search(&mut self, decision: &Decision<'_, G>, game: &G, together: usize) -> usize {
+        let (mut rng, mut pace) = (decision.rng(), Pace::new(decision.stop));
+        let mut lines = std::mem::take(&mut self.lines);
+        lines.resize_with(together, || Line::new(decision.state.clone()));
+        let (mut left, mut deepest) = (self.iterations, 0);
         loop {
-            if pace.is_over() {
-                return None;
-            }
-            let (next, chooser) = match due {
-                Node::Over(_) => return Some(game.values(&line.state)),
-                Node::Decision(seat) => {
-                    let next = bonus.choose(tree, at);
-                    game.apply(&mut line.state, tree.event(next));
-                    (next, Some(seat))
-                }
-                Node::Chance(_) => {
-                    let outcome = rng.weighted(game.weights(&line.state));
-                    game.apply_outcome(&mut line.state, outcome as OutcomeId);
-                    (tree.child(at, outcome), None)
-                }
-            };
-            line.path.push((next, chooser));
-            at = next;
-            due = game.node(&line.state);
-            if tree.is_expanded(at) {
-                continue;
-            }
-            match due {
-                Node::Over(_) => {}
-                Node::Decision(_) => {
-                    game.legal(&line.state, &mut line.legal);
-                    // The search does not stop at a forced move.
-                    if line.legal.len() > 1 && !tree.was_visited(at) {
-                        return rollout.judge(game, line, rng, pace);
+            let (mut running, mut is_stopped) = (0, false);
+            for line in &mut lines {
+                if line.is_over {
+                    if left == 0 {
+                        continue;
                     }
-                    shuffle(&mut line.legal, rng);
-                    tree.expand(at, line.legal.iter().copied());
+                    left -= 1;
+                    line.begin(decision.state);
+                    self.tree.visit(ROOT);
                 }
-                Node::Chance(_) => {
-                    if !tree.was_visited(at) {
-                        return rollout.judge(game, line, rng, pace);
+                running += 1;
+                // Alone, a line waits for nothing.
+                loop {
+                    is_stopped = pace.is_over();
+                    if is_stopped || !self.advance(game, line, &mut rng) || together > 1 {
+                        break;
                     }
-                    let outcomes = game.weights(&line.state).len();
-                    tree.expand(at, 0..outcomes as OutcomeId);
+                }
+                if line.is_over {
+                    self.tree.learn(&line.path, &game.values(&line.state));
+                    deepest = deepest.max(line.path.len());
+                }
+                if is_stopped {
+                    break;
+                }
+            }
+            if running == 0 || is_stopped {
+                break;
+            }
+            if together > 1 {
+                game.find_pending();
+                for line in lines.iter_mut().filter(|line| !line.is_over) {
+                    let is_known = game.is_known(&mut line.state);
+                    debug_assert!(is_known, "nothing is pending");
                 }
             }
         }
+        // If the search was stopped: what is not evaluated was not visited.
+        for line in lines.iter_mut().filter(|line| !line.is_over) {
+            self.tree.forget(&line.path);
+            line.is_over = true;
+        }
+        self.lines = lines;
+        deepest
     }
+
+    /// Applies the next event of a line: in the tree until it comes to a new node, then by chance. Returns
+    /// false if the line is over instead, and its position is to be evaluated.
+    fn advance(&mut self, game: &G, line: &mut Line<G>, rng: &mut AgentRng) -> bool {
+        let due = game.node(&line.state);
+        line.is_over = matches!(due, Node::Over(_));
+        if line.is_over {
+            return false;
+        }
+        if line.random.is_none() && !self.is_new(game, line, due, rng) {
+            self.descend(game, line, due, rng);
+            return true;
+        }
+        let plies = line.random.get_or_insert(self.rollout);
+        if *plies == 0 {
+            line.is_over = true;
+            return false;
+        }
+        let event = match due {
+            Node::Chance(_) => draw(game, line, rng).1,
+            _ => {
+                *plies -= 1;
+                game.legal(&line.state, &mut line.legal);
+                Event::action(rng.pick(&line.legal))
+            }
+        };
+        game.apply_later(&mut line.state, event);
+        true
+    }
+
+    /// True if the line has come to a node that is evaluated now; else the node has children
+    /// afterwards.
+    fn is_new(&mut self, game: &G, line: &mut Line<G>, due: Node, rng: &mut AgentRng) -> bool {
+        let (tree, at) = (&mut self.tree, line.at());
+        if tree.is_expanded(at) {
+            return false;
+        }
+        match due {
+            Node::Decision(_) => {
+                game.legal(&line.state, &mut line.legal);
+                // The search does not stop at a forced move.
+                if line.legal.len() > 1 && !line.was_visited {
+                    return true;
+                }
+                shuffle(&mut line.legal, rng);
+                tree.expand(at, line.legal.iter().copied());
+            }
+            _ if !line.was_visited => return true,
+            _ => {
+                let outcomes = game.weights(&line.state).len();
+                tree.expand(at, 0..outcomes as OutcomeId);
+            }
+        }
+        false
+    }
+
+    /// Goes on to a child.
+    fn descend(&mut self, game: &G, line: &mut Line<G>, due: Node, rng: &mut AgentRng) {
+        let (tree, at) = (&mut self.tree, line.at());
+        let (next, event, chooser) = match due {
+            Node::Decision(seat) => {
+                let next = self.bonus.choose(tree, at);
+                (next, Event::action(tree.event(next)), Some(seat))
+            }
+            _ => {
+                let (outcome, event) = draw(game, line, rng);
+                (tree.child(at, outcome), event, None)
+            }
+        };
+        line.was_visited = tree.was_visited(next);
+        tree.visit(next);
+        line.path.push((next, chooser));
+        game.apply_later(&mut line.state, event);
+    }
+}
+
+/// Draws an outcome by its weight.
+fn draw<G: Game>(game: &G, line: &Line<G>, rng: &mut AgentRng) -> (usize, Event) {
+    let outcome = rng.weighted(game.weights(&line.state));
+    (outcome, Event::chance(outcome as OutcomeId))
 }
 
 /// Shuffles untried actions by the seed: at nodes with few visits, the order of the rules
@@ -212,39 +308,6 @@ impl<G: Game> Searcher<G> {
 fn shuffle(actions: &mut [ActionId], rng: &mut AgentRng) {
     for last in (1..actions.len()).rev() {
         actions.swap(last, rng.below(last as u32 + 1) as usize);
-    }
-}
-
-impl Rollout {
-    /// The values of the line's position after random moves; `None` if the search must
-    /// stop.
-    fn judge<G: Game>(
-        self,
-        game: &G,
-        line: &mut Line<G>,
-        rng: &mut AgentRng,
-        pace: &mut Pace<'_>,
-    ) -> Option<PerSeat<i64>> {
-        let mut plies = 0;
-        while plies < self.plies {
-            if pace.is_over() {
-                return None;
-            }
-            match game.node(&line.state) {
-                Node::Over(_) => break,
-                Node::Chance(_) => {
-                    let outcome = rng.weighted(game.weights(&line.state));
-                    game.apply_outcome(&mut line.state, outcome as OutcomeId);
-                }
-                Node::Decision(_) => {
-                    game.legal(&line.state, &mut line.legal);
-                    let action = rng.pick(&line.legal);
-                    game.apply(&mut line.state, action);
-                    plies += 1;
-                }
-            }
-        }
-        Some(game.values(&line.state))
     }
 }
 

@@ -353,6 +353,10 @@ impl Game for PackageGame {
         }
     }
 
+    fn can_defer(&self) -> bool {
+        true
+    }
+
     fn apply_later(&self, state: &mut PackageState, event: Event) {
         self.advance(state, event.id(), true);
     }

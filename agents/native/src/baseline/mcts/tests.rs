@@ -1,15 +1,38 @@
-use arena_engine::{Game, Node, values::POINT};
+use arena_engine::{Game, Node, options, values::POINT};
 
-use super::Mcts;
-use crate::baseline::{
-    after,
-    tests::{
-        helpers::{ask, choices, make},
-        toy::{Heap, State},
+use super::{Mcts, Searcher, TOGETHER};
+use crate::{
+    baseline::{
+        after,
+        tests::{
+            helpers::{ask, choices, make},
+            toy::{Heap, State},
+        },
     },
+    bot::{Bot, Chosen, Decision},
+    bot_info, tests,
 };
 
 const ROLLOUTS: [&str; 3] = ["none", "plies", "random"];
+
+/// The bot as it plays where rules answer many questions together.
+struct Together(Searcher<Heap>);
+
+impl Bot<Heap> for Together {
+    fn choose(&mut self, decision: &Decision<'_, Heap>) -> Chosen {
+        self.0.choose_together(decision, decision.game, TOGETHER)
+    }
+}
+
+/// The bot with one line and with many at once.
+fn both(given: &str, game: &Heap) -> [Box<dyn Bot<Heap>>; 2] {
+    let specs = &bot_info("mcts").expect("a bot").options;
+    let options = options::resolve(specs, &[], &tests::options(given)).expect("options fit");
+    [
+        make::<Mcts, _>("mcts", given, game),
+        Box::new(Together(Searcher::new(&options))),
+    ]
+}
 
 #[test]
 fn winning_move_is_found_for_every_seed() {
@@ -21,10 +44,11 @@ fn winning_move_is_found_for_every_seed() {
         };
         for rollout in ROLLOUTS {
             let given = format!("iterations=4000;exploration=0.5;rollout={rollout}");
-            let mut mcts = make::<Mcts, _>("mcts", &given, &game);
-            let choices = choices(&mut *mcts, &game, &game.initial(), 20);
-            let winning = u16::from(stones % 4);
-            assert_eq!(choices, [(winning, 20)].into(), "{stones}, {rollout}");
+            for mut mcts in both(&given, &game) {
+                let choices = choices(&mut *mcts, &game, &game.initial(), 20);
+                let winning = u16::from(stones % 4);
+                assert_eq!(choices, [(winning, 20)].into(), "{stones}, {rollout}");
+            }
         }
     }
 }
@@ -83,6 +107,27 @@ fn scores_approach_true_values() {
     }
 }
 
+/// With many lines at once, a search loses no more by its choices than with one.
+#[test]
+fn lines_together_choose_as_well() {
+    let game = Heap {
+        seats: 2,
+        stones: 7,
+        die: true,
+    };
+    let mut state = game.initial();
+    state.most = 3;
+    let value = |action| exact(&game, &after(&game, &state, action));
+    let best = (1..=3).map(value).fold(0.0, f64::max);
+    let given = "iterations=2000;exploration=0.7;rollout=random";
+    for (mut mcts, name) in both(given, &game).into_iter().zip(["one", "many"]) {
+        let choices = choices(&mut *mcts, &game, &state, 100);
+        let lost = |(&action, &count): (&u16, &u64)| (best - value(action)) * count as f64;
+        let mean = choices.iter().map(lost).sum::<f64>() / 100.0;
+        assert!(mean < 0.01, "{name}: {mean}, {choices:?}");
+    }
+}
+
 #[test]
 fn each_of_four_seats_maximises_its_reward() {
     // The seat to move can end the game and be first.
@@ -94,9 +139,10 @@ fn each_of_four_seats_maximises_its_reward() {
         };
         let mut state = game.initial();
         state.to_move = seat;
-        let mut mcts = make::<Mcts, _>("mcts", "iterations=200;exploration=0.5", &game);
-        let choices = choices(&mut *mcts, &game, &state, 10);
-        assert_eq!(choices, [(3, 10)].into(), "seat {seat}");
+        for mut mcts in both("iterations=200;exploration=0.5", &game) {
+            let choices = choices(&mut *mcts, &game, &state, 10);
+            assert_eq!(choices, [(3, 10)].into(), "seat {seat}");
+        }
     }
 }
 
@@ -111,8 +157,9 @@ fn few_iterations_are_enough_for_a_legal_move() {
     state.most = 3;
     for iterations in 1..5 {
         let given = format!("iterations={iterations}");
-        let mut mcts = make::<Mcts, _>("mcts", &given, &game);
-        let chosen = ask(&mut *mcts, &game, &state, iterations);
-        assert!((1..=3).contains(&chosen.action));
+        for mut mcts in both(&given, &game) {
+            let chosen = ask(&mut *mcts, &game, &state, iterations);
+            assert!((1..=3).contains(&chosen.action));
+        }
     }
 }

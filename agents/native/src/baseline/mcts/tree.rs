@@ -69,14 +69,24 @@ impl Tree {
         node.children = children as u16;
     }
 
-    /// Adds a visit to a line's nodes, each given with the seat that chose it.
+    /// Counts a visit of a line that is not evaluated yet.
+    pub(super) fn visit(&mut self, at: u32) {
+        self.nodes[at as usize].visits += 1;
+    }
+
+    /// Takes the visits of a line back.
+    pub(super) fn forget(&mut self, path: &[(u32, Option<Seat>)]) {
+        self.nodes[ROOT as usize].visits -= 1;
+        for &(at, _) in path {
+            self.nodes[at as usize].visits -= 1;
+        }
+    }
+
+    /// Adds the rewards of a line to its nodes, each given with the seat that chose it.
     pub(super) fn learn(&mut self, path: &[(u32, Option<Seat>)], rewards: &PerSeat<i64>) {
-        self.nodes[ROOT as usize].visits += 1;
         for &(at, chooser) in path {
-            let node = &mut self.nodes[at as usize];
-            node.visits += 1;
             if let Some(seat) = chooser {
-                node.reward += rewards[usize::from(seat)];
+                self.nodes[at as usize].reward += rewards[usize::from(seat)];
             }
         }
     }
@@ -114,9 +124,9 @@ impl Bonus {
     }
 
     /// The child to visit next: the first unvisited one, otherwise the first with the
-    /// largest sum of mean and bonus.
+    /// largest sum of mean and bonus. The visit of the node itself is counted already.
     pub(super) fn choose(&mut self, tree: &Tree, at: u32) -> u32 {
-        let logarithm = self.logarithm(tree.nodes[at as usize].visits);
+        let logarithm = self.logarithm(tree.nodes[at as usize].visits - 1);
         let mut best = (f64::NEG_INFINITY, 0);
         for child in tree.children(at) {
             let node = &tree.nodes[child as usize];
