@@ -118,6 +118,16 @@ impl Info {
         description.is_some_and(|it| !it.information.is_perfect())
     }
 
+    /// True if the built-in `mcts` plays rules that are a package.
+    pub(crate) fn searches_package(&self) -> bool {
+        let is_search = |agent: &v1::AgentSetup| {
+            let source = agent.source.as_ref();
+            agent.bot == "mcts"
+                && source.is_none_or(|it| matches!(it, v1::agent_setup::Source::Native(_)))
+        };
+        self.package().is_some() && self.setup.agents.iter().any(is_search)
+    }
+
     /// Reads a stored tournament.
     pub(crate) fn read(document: &v1::Tournament) -> Result<Self, StartError> {
         let id = &document.tournament_id;

@@ -11,6 +11,9 @@ use crate::returns::{Returns, ReturnsOfSeats};
 
 /// The version of the protocol for rules.
 pub const RULES_PROTOCOL: u32 = 1;
+/// How `mcts` plays rules that are a package. Workers name it when they join, as the ruleset
+/// `@package-search`.
+pub const PACKAGE_SEARCH_VERSION: u32 = 1;
 /// Maximum bytes of a state.
 pub const STATE_BYTES_MAX: usize = 64 << 10;
 /// Maximum number of events of a game.

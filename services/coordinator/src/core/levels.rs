@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use arena_model::{
     SandboxLevel,
-    rules::{Information, RULES_PROTOCOL},
+    rules::{Information, PACKAGE_SEARCH_VERSION, RULES_PROTOCOL},
     spec::ADJUDICATION_VERSION,
 };
 use arena_wire::v1;
@@ -12,28 +12,53 @@ use arena_wire::v1;
 use super::{Core, entry::TournamentEntry};
 use crate::info::Info;
 
+/// What workers of earlier releases do not know.
+struct Need {
+    /// What workers name, among their rulesets, with its version.
+    name: &'static str,
+    version: u32,
+    is_needed: fn(&Info) -> bool,
+    what: &'static str,
+}
+
+const NEEDS: [Need; 3] = [
+    Need {
+        name: "@adjudication",
+        version: ADJUDICATION_VERSION,
+        is_needed: |info| !info.tournament.play.adjudication().is_off(),
+        what: "the options resign and draw",
+    },
+    Need {
+        name: "@hidden",
+        version: Information::VERSION,
+        is_needed: Info::has_hidden_information,
+        what: "hidden information",
+    },
+    Need {
+        name: "@package-search",
+        version: PACKAGE_SEARCH_VERSION,
+        is_needed: Info::searches_package,
+        what: "the search of mcts at rules that are a package",
+    },
+];
+
+impl Need {
+    fn is_known(&self, rulesets: &BTreeMap<String, u32>) -> bool {
+        rulesets.get(self.name) == Some(&self.version)
+    }
+}
+
 /// True if a worker that names these rulesets plays the games of this tournament.
 pub(super) fn plays_tournament(rulesets: &BTreeMap<String, u32>, info: &Info) -> bool {
     let tournament = &info.tournament;
-    if !tournament.play.adjudication().is_off() && !adjudicates(rulesets)
-        || info.has_hidden_information() && !hides(rulesets)
-    {
+    let mut needs = NEEDS.iter().filter(|need| (need.is_needed)(info));
+    if !needs.all(|need| need.is_known(rulesets)) {
         return false;
     }
     match tournament.rules_digest {
         Some(_) => rulesets.get("@package") == Some(&RULES_PROTOCOL),
         None => plays(rulesets, &tournament.ruleset, tournament.rules_version),
     }
-}
-
-/// True if a worker that names these rulesets ends games by adjudication.
-fn adjudicates(rulesets: &BTreeMap<String, u32>) -> bool {
-    rulesets.get("@adjudication") == Some(&ADJUDICATION_VERSION)
-}
-
-/// True if a worker that names these rulesets shows agents only what their seats see.
-fn hides(rulesets: &BTreeMap<String, u32>) -> bool {
-    rulesets.get("@hidden") == Some(&Information::VERSION)
 }
 
 /// True if a worker that names these rulesets plays this one.
@@ -66,22 +91,9 @@ impl Core {
             .filter(|worker| plays_tournament(&worker.request.rulesets, &entry.info))
             .peekable();
         if able.peek().is_none() {
-            let mut needed = [
-                (
-                    !tournament.play.adjudication().is_off(),
-                    adjudicates as fn(&BTreeMap<String, u32>) -> bool,
-                    "the options resign and draw",
-                ),
-                (
-                    entry.info.has_hidden_information(),
-                    hides,
-                    "hidden information",
-                ),
-            ]
-            .into_iter();
-            let missing =
-                needed.find(|(is_needed, knows, _)| *is_needed && !rulesets.clone().any(*knows));
-            if let Some((_, _, what)) = missing {
+            let mut needs = NEEDS.iter().filter(|need| (need.is_needed)(&entry.info));
+            let missing = needs.find(|need| !rulesets.clone().any(|it| need.is_known(it)));
+            if let Some(Need { what, .. }) = missing {
                 return Some(format!(
                     "its games wait: no connected worker knows {what}; start a newer one"
                 ));

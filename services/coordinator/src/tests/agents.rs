@@ -298,7 +298,7 @@ async fn native_bots_are_always_listed() {
             break;
         }
     }
-    assert_eq!(names, ["aggressive", "minimax", "random", "zed"]);
+    assert_eq!(names, ["aggressive", "mcts", "minimax", "random", "zed"]);
     let remove = |name: &str| v1::RemoveAgentRequest {
         request_id: String::new(),
         name: name.to_owned(),

@@ -61,6 +61,7 @@ pub(crate) fn native() -> v1::DescribeResponse {
             bot("random", &[], Vec::new()),
             bot("minimax", &["kalah"], vec![depth]),
             bot("aggressive", &["cowry"], Vec::new()),
+            bot("mcts", &[], Vec::new()),
         ],
         batch_size: 256,
         omit_move_details: true,

@@ -24,10 +24,11 @@ struct Pig {
 
 impl Pig {
     async fn new() -> Self {
-        Self::of(owners::ruleset(false, &[])).await
+        Self::of(owners::ruleset(false, &[]), "random").await
     }
 
-    async fn of(ruleset: v1::RegisterRulesetRequest) -> Self {
+    /// A tournament of `random` against another bot.
+    async fn of(ruleset: v1::RegisterRulesetRequest, bot: &str) -> Self {
         let options = Options {
             audit_share: 0.0,
             ..options(memory())
@@ -39,7 +40,7 @@ impl Pig {
         registered.expect("registered");
         let spec_toml = format!(
             "name = \"pig\"\nruleset = \"{}\"\nseed = \"1\"\nblocks = 20\nagents = [\"random\", \"second\"]\n\
-             [play]\nsandbox = \"none\"\n[[agent]]\nname = \"second\"\nbot = \"random\"\n",
+             [play]\nsandbox = \"none\"\n[[agent]]\nname = \"second\"\nbot = \"{bot}\"\n",
             owners::RULESET
         );
         let request = v1::StartTournamentRequest {
@@ -488,30 +489,40 @@ async fn worker_draws_the_board_that_a_reader_wants() {
     assert!(none.contains("can start the package"), "{none}");
 }
 
+/// The workers of these tests name `@package` alone.
 #[tokio::test]
-async fn worker_of_an_earlier_release_gets_no_games_with_hidden_information() {
-    let mut ruleset = owners::ruleset(false, &[]);
-    let rules = ruleset.ruleset.as_mut().and_then(|it| it.rules.as_mut());
-    let description = &mut rules.expect("rules").description;
-    *description = description.replacen('{', "{\"information\":\"hidden\",", 1);
-    let pig = Pig::of(ruleset).await;
-    // The workers of these tests do not name `@hidden`.
-    let mut worker = pig.join("one", 1).await;
-    assert_eq!(worker.try_lease(0).await.expect("answered"), None);
-    let request = v1::GetStandingsRequest {
-        tournament_id: pig.id.clone(),
-        ..Default::default()
-    };
-    let mut user = pig.arena.user(&pig.arena.admin);
-    let standings = user
-        .get_standings(request)
-        .await
-        .expect("known")
-        .into_inner();
-    let notes = standings.standings.expect("standings").notes;
-    let expected = "no connected worker knows hidden information";
-    assert!(
-        notes.iter().any(|note| note.contains(expected)),
-        "{notes:?}"
-    );
+async fn worker_of_an_earlier_release_gets_no_games_that_it_plays_otherwise() {
+    let cases = [
+        (
+            "\"information\":\"hidden\",",
+            "random",
+            "hidden information",
+        ),
+        (
+            "\"values\":true,",
+            "mcts",
+            "the search of mcts at rules that are a package",
+        ),
+    ];
+    for (more, bot, what) in cases {
+        let mut ruleset = owners::ruleset(false, &[]);
+        let rules = ruleset.ruleset.as_mut().and_then(|it| it.rules.as_mut());
+        let description = &mut rules.expect("rules").description;
+        *description = description.replacen('{', &format!("{{{more}"), 1);
+        let pig = Pig::of(ruleset, bot).await;
+        let mut worker = pig.join("one", 1).await;
+        assert_eq!(worker.try_lease(0).await.expect("answered"), None);
+        let request = v1::GetStandingsRequest {
+            tournament_id: pig.id.clone(),
+            ..Default::default()
+        };
+        let mut user = pig.arena.user(&pig.arena.admin);
+        let standings = user.get_standings(request).await.expect("known");
+        let notes = standings.into_inner().standings.expect("standings").notes;
+        let expected = format!("no connected worker knows {what}");
+        assert!(
+            notes.iter().any(|note| note.contains(&expected)),
+            "{notes:?}"
+        );
+    }
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use arena_model::{
-    rules::{Information, RULES_PROTOCOL},
+    rules::{Information, PACKAGE_SEARCH_VERSION, RULES_PROTOCOL},
     spec::ADJUDICATION_VERSION,
 };
 use arena_wire::v1;
@@ -44,6 +44,7 @@ pub(super) fn rulesets() -> BTreeMap<String, u32> {
         .chain([("@package".to_owned(), RULES_PROTOCOL)])
         .chain([("@adjudication".to_owned(), ADJUDICATION_VERSION)])
         .chain([("@hidden".to_owned(), Information::VERSION)])
+        .chain([("@package-search".to_owned(), PACKAGE_SEARCH_VERSION)])
         .collect()
 }
 
