@@ -222,7 +222,7 @@ impl<G: Game> Searcher<G> {
         deepest
     }
 
-    /// Applies the next event of a line: in the tree until it comes to a new node, then by chance. Returns
+    /// Applies the next event of a line: in the tree until it reaches a new node, then by chance. Returns
     /// false if the line is over instead, and its position is to be evaluated.
     fn advance(&mut self, game: &G, line: &mut Line<G>, rng: &mut AgentRng) -> bool {
         let due = game.node(&line.state);
@@ -251,7 +251,7 @@ impl<G: Game> Searcher<G> {
         true
     }
 
-    /// True if the line has come to a node that is evaluated now; else the node has children
+    /// True if the line has reached a node that is evaluated now; else the node has children
     /// afterwards.
     fn is_new(&mut self, game: &G, line: &mut Line<G>, due: Node, rng: &mut AgentRng) -> bool {
         let (tree, at) = (&mut self.tree, line.at());

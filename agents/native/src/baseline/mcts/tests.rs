@@ -86,8 +86,8 @@ fn exact(game: &Heap, state: &State) -> f64 {
     }
 }
 
-#[test]
-fn scores_approach_true_values() {
+/// Seven stones, of which up to three may be taken.
+fn seven_stones() -> (Heap, State) {
     let game = Heap {
         seats: 2,
         stones: 7,
@@ -95,6 +95,12 @@ fn scores_approach_true_values() {
     };
     let mut state = game.initial();
     state.most = 3;
+    (game, state)
+}
+
+#[test]
+fn scores_approach_true_values() {
+    let (game, state) = seven_stones();
     let expected = exact(&game, &state);
     for rollout in ROLLOUTS {
         let given = format!("iterations=20000;exploration=0.3;rollout={rollout}");
@@ -110,13 +116,7 @@ fn scores_approach_true_values() {
 /// With many lines at once, a search loses no more by its choices than with one.
 #[test]
 fn lines_together_choose_as_well() {
-    let game = Heap {
-        seats: 2,
-        stones: 7,
-        die: true,
-    };
-    let mut state = game.initial();
-    state.most = 3;
+    let (game, state) = seven_stones();
     let value = |action| exact(&game, &after(&game, &state, action));
     let best = (1..=3).map(value).fold(0.0, f64::max);
     let given = "iterations=2000;exploration=0.7;rollout=random";
