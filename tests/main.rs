@@ -53,14 +53,17 @@ mod lifecycle;
 mod limits;
 /// A worker that plays a stronger bot is found, and its games are replaced.
 mod lying_worker;
+/// Games with more than four seats.
+mod many_seats;
 /// Any fleet, killed or not, produces the same records.
 mod one_result;
 /// The output of agents is kept, and the line of an error is shown.
 mod outputs;
 /// A program with a ruleset of its own.
 mod own_ruleset;
-/// Errors of rules that are a package are shown with what the package printed.
+/// Built-in bots at rules that are a package.
 mod package_bots;
+/// Errors of rules that are a package are shown with what the package printed.
 mod package_errors;
 /// Other workers refute false records of a package.
 mod package_lies;

@@ -7,7 +7,7 @@ use arena::{
     engine::{
         ActionId, Ending, Game, Node, OutcomeId, PerSeat, PositionError,
         options::{Kind, OptionError, Options, Spec},
-        values,
+        per_seat, values,
     },
 };
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,9 @@ use serde::{Deserialize, Serialize};
 fn main() -> ExitCode {
     arena::with_rulesets!(Pig)
 }
+
+/// Maximum number of players.
+const SEATS_MAX: usize = 4;
 
 /// In each turn, a player throws a die as often as it likes. A one ends the turn without points; who
 /// holds adds the points of the turn to its total. The first total that reaches the target wins.
@@ -27,7 +30,7 @@ struct Pig {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 struct State {
-    totals: PerSeat<i64>,
+    totals: [i64; SEATS_MAX],
     /// The seat to move.
     seat: u8,
     /// Points of this turn.
@@ -71,7 +74,7 @@ impl Game for Pig {
 
     fn initial(&self) -> State {
         State {
-            totals: [0; 4],
+            totals: [0; SEATS_MAX],
             seat: 0,
             points: 0,
             throws: true,
@@ -119,7 +122,7 @@ impl Game for Pig {
 
     fn placement(&self, state: &State) -> PerSeat<u8> {
         let totals = &state.totals[..self.seats];
-        let mut ranks = [0; 4];
+        let mut ranks = PerSeat::default();
         for (rank, total) in ranks.iter_mut().zip(totals) {
             *rank = 1 + totals.iter().filter(|&other| other > total).count() as u8;
         }
@@ -127,7 +130,7 @@ impl Game for Pig {
     }
 
     fn scores(&self, state: &State) -> PerSeat<i64> {
-        state.totals
+        per_seat(state.totals)
     }
 
     /// A lead of a quarter of the target is worth odds of e to 1. Points of this turn count half.
@@ -186,7 +189,7 @@ impl Ruleset for Pig {
             name: Self::NAME,
             version: Self::VERSION,
             summary: "throw a die as often as you dare",
-            seats: (2, 4),
+            seats: (2, SEATS_MAX),
             options: vec![
                 Spec::new("target", number(1, 1000), 100, "points that win"),
                 Spec::new("turns_max", number(1, 10_000), 1000, "turns of all players"),

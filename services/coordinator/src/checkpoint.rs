@@ -19,7 +19,7 @@ use crate::{
 
 /// Version of the numbers. It changes whenever an older checkpoint would lead to other
 /// standings than reading the games.
-const FORMAT: u32 = 11;
+const FORMAT: u32 = 12;
 /// Only the release that wrote the sums uses them, because another may compute differently.
 const RELEASE: &str = env!("CARGO_PKG_VERSION");
 

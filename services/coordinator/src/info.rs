@@ -118,6 +118,12 @@ impl Info {
         description.is_some_and(|it| !it.information.is_perfect())
     }
 
+    /// True if the rules are for more seats than those of any built-in game.
+    pub(crate) fn has_many_seats(&self) -> bool {
+        let description = self.description.as_ref();
+        description.is_some_and(|it| it.seats.1 > 4)
+    }
+
     /// True if the built-in `mcts` plays rules that are a package.
     pub(crate) fn searches_package(&self) -> bool {
         let is_search = |agent: &v1::AgentSetup| {

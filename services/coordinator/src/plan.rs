@@ -29,6 +29,9 @@ use crate::{
 
 /// Maximum games of a tournament: finished games are in memory, one bit each.
 const GAMES_MAX: u64 = 1_000_000_000;
+/// Maximum games of a tournament with more than four seats: the ranking of each is in memory, because
+/// hardly any occurs twice.
+const RANKED_MAX: u64 = 1_000_000;
 /// Maximum groups of a stage: the results of each group are in memory.
 const GROUPS_MAX: u64 = 1_000_000;
 
@@ -197,10 +200,15 @@ impl Plan {
             });
         }
         let games = stages.games();
-        if games.most > GAMES_MAX {
+        let most = if schedule.seats() > 4 {
+            RANKED_MAX
+        } else {
+            GAMES_MAX
+        };
+        if games.most > most {
             return Err(Error::TooManyGames {
                 games: games.most,
-                most: GAMES_MAX,
+                most,
             });
         }
         Ok(Self {

@@ -17,10 +17,19 @@ pub type ActionId = u16;
 pub type OutcomeId = u16;
 
 /// Maximum number of seats.
-pub const MAX_SEATS: usize = 4;
+pub const MAX_SEATS: usize = 10;
 
 /// One value for each seat; entries beyond the game's seats are unused.
 pub type PerSeat<T> = [T; MAX_SEATS];
+
+/// These values of the first seats, for a [`PerSeat`].
+#[inline]
+#[must_use]
+pub fn per_seat<T: Copy + Default, const N: usize>(values: [T; N]) -> PerSeat<T> {
+    let mut all = PerSeat::default();
+    all[..N].copy_from_slice(&values);
+    all
+}
 
 /// The next event of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,8 +188,7 @@ pub trait Game: Clone + Send + Sync + 'static {
     ///
     /// At the end, these are the scores of the placement, see [`values::of_placement`]. Before,
     /// they are a cheap estimate from 0 to [`values::POINT`], and the bounds only if the result is
-    /// certain. The sum over the seats is half a point per seat: exactly with two seats, within a
-    /// millionth with more.
+    /// certain. The sum over the seats is half a point per seat, see [`values::add_up`].
     fn values(&self, state: &Self::State) -> PerSeat<i64> {
         if let Node::Over(_) = self.node(state) {
             values::of_placement(self.seats(), &self.placement(state))

@@ -46,7 +46,9 @@ pub use check::{CheckError, Checked, DiceError, check};
 pub use erased::{AnyGame, AnyMatch};
 pub use event::Event;
 pub use fault::{FaultKind, SeatFault, Termination, forfeit_placement};
-pub use game::{ActionId, Ending, Game, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError, Seat};
+pub use game::{
+    ActionId, Ending, Game, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError, Seat, per_seat,
+};
 pub use r#match::{FaultPolicy, Finished, IllegalAction, Match, Opening, Question, Setup, Status};
 pub use openings::{OpeningBook, OpeningError, OpeningLength, WorkLimit, opening_book};
 pub use random::{AgentRng, GameKeys, Key, Stream, StreamOf};

@@ -1,8 +1,10 @@
 //! Functions for tests and measurements.
 
+use std::collections::HashMap;
+
 use crate::{
     event::Event,
-    game::{Game, MAX_SEATS, Node},
+    game::{Game, MAX_SEATS, Node, Seat},
     luck::Luck,
     random::{AgentRng, GameKeys, Key, StreamOf},
     replay::{ReplayError, replay},
@@ -66,16 +68,21 @@ impl GameKeys {
             }
             key
         };
-        let dice = [(); MAX_SEATS].map(|()| key());
-        let [table, opening] = [key(), key()];
-        let agents = [(); MAX_SEATS].map(|()| key());
-        let substitute = [(); MAX_SEATS].map(|()| key());
-        Self::new(move |of| match of {
-            StreamOf::Dice(seat) => dice[usize::from(seat)],
-            StreamOf::Table => table,
-            StreamOf::Opening => opening,
-            StreamOf::Agent(seat) => agents[usize::from(seat)],
-            StreamOf::Substitute(seat) => substitute[usize::from(seat)],
-        })
+        let mut keys = HashMap::new();
+        // The keys of the first four seats come first, so that golden games are those of releases
+        // that had no more seats.
+        for seats in [0..4, 4..MAX_SEATS as Seat] {
+            let first = seats.start == 0;
+            let dice = seats.clone().map(StreamOf::Dice);
+            let others = [StreamOf::Table, StreamOf::Opening]
+                .into_iter()
+                .filter(|_| first);
+            let agents = seats.clone().map(StreamOf::Agent);
+            let substitutes = seats.map(StreamOf::Substitute);
+            for of in dice.chain(others).chain(agents).chain(substitutes) {
+                keys.insert(of, key());
+            }
+        }
+        Self::new(move |of| keys[&of])
     }
 }

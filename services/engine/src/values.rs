@@ -11,8 +11,7 @@ pub const POINT: i64 = 1_000_000;
 
 /// The score of each seat for the placement of a finished game.
 ///
-/// With two or three seats the numbers are exact; with four, each is rounded to the nearest
-/// millionth.
+/// Numbers that are no whole millionths are rounded to the nearest.
 #[must_use]
 pub fn of_placement(seats: usize, placement: &PerSeat<u8>) -> PerSeat<i64> {
     pairwise(seats, |one, other| {
@@ -28,8 +27,7 @@ pub fn of_placement(seats: usize, placement: &PerSeat<u8>) -> PerSeat<i64> {
 ///
 /// `share(one, other)`, from 0 to [`POINT`], is the expected share of seat `one` against seat
 /// `other`. It is called for `one < other` only; the other seat has the rest. The sum over the
-/// seats is [`POINT`] for each pair: exactly with two seats, within a millionth with more, because
-/// each value is rounded.
+/// seats is [`POINT`] for each pair, except for rounding: see [`add_up`].
 #[inline]
 #[must_use]
 pub fn pairwise(seats: usize, mut share: impl FnMut(usize, usize) -> i64) -> PerSeat<i64> {
@@ -60,9 +58,27 @@ pub fn pairwise(seats: usize, mut share: impl FnMut(usize, usize) -> i64) -> Per
 pub fn mean(seats: usize, sum: i64) -> i64 {
     // 2^32 divided by the number of others, rounded up: exact for 31 bits, and faster than a
     // division.
-    const RECIPROCAL: [u64; MAX_SEATS] = [0, 1 << 32, 1 << 31, (1 << 32) / 3 + 1];
+    const RECIPROCALS: [u64; MAX_SEATS] = {
+        let mut reciprocals = [0; MAX_SEATS];
+        let mut others = 1;
+        while others < MAX_SEATS {
+            reciprocals[others] = (1_u64 << 32).div_ceil(others as u64);
+            others += 1;
+        }
+        reciprocals
+    };
     let others = seats - 1;
-    (((sum + others as i64 / 2) as u64 * RECIPROCAL[others]) >> 32) as i64
+    (((sum + others as i64 / 2) as u64 * RECIPROCALS[others]) >> 32) as i64
+}
+
+/// True if the values of all seats add up to half a [`POINT`] each: exactly with two seats; with more,
+/// each may be off by half a millionth, because it is rounded.
+#[must_use]
+pub fn add_up(values: &[i64]) -> bool {
+    let seats = values.len() as i64;
+    let sum: i64 = values.iter().sum();
+    let rounding = if seats > 2 { seats / 2 } else { 0 };
+    (sum - POINT * seats / 2).abs() <= rounding
 }
 
 /// Values for scores without further knowledge: in each pair, each seat gets its share of the sum
@@ -108,18 +124,51 @@ pub fn logistic(advantage: i64) -> i64 {
 mod tests {
     use super::*;
 
+    fn filled<T: Copy + Default>(of: &[T]) -> PerSeat<T> {
+        let mut all = PerSeat::default();
+        all[..of.len()].copy_from_slice(of);
+        all
+    }
+
     #[test]
     fn placement_value_counts_beaten_and_tied() {
         for (seats, placement, values) in [
-            (2, [1, 2, 0, 0], [1_000_000, 0, 0, 0]),
-            (2, [1, 1, 0, 0], [500_000, 500_000, 0, 0]),
-            (3, [2, 1, 2, 0], [250_000, 1_000_000, 250_000, 0]),
-            (4, [3, 1, 4, 2], [333_333, 1_000_000, 0, 666_667]),
-            (4, [1, 1, 3, 4], [833_333, 833_333, 333_333, 0]),
-            (4, [1, 1, 1, 1], [500_000; 4]),
+            (2, &[1, 2][..], &[1_000_000, 0][..]),
+            (2, &[1, 1], &[500_000, 500_000]),
+            (3, &[2, 1, 2], &[250_000, 1_000_000, 250_000]),
+            (4, &[3, 1, 4, 2], &[333_333, 1_000_000, 0, 666_667]),
+            (4, &[1, 1, 3, 4], &[833_333, 833_333, 333_333, 0]),
+            (4, &[1, 1, 1, 1], &[500_000; 4]),
+            (
+                5,
+                &[1, 5, 2, 2, 4],
+                &[1_000_000, 0, 625_000, 625_000, 250_000],
+            ),
+            (
+                10,
+                &[4, 10, 1, 1, 1, 4, 4, 4, 4, 4],
+                &[
+                    388_889, 0, 888_889, 888_889, 888_889, 388_889, 388_889, 388_889, 388_889,
+                    388_889,
+                ],
+            ),
         ] {
-            assert_eq!(of_placement(seats, &placement), values, "{placement:?}");
+            let found = of_placement(seats, &filled(placement));
+            assert_eq!(found[..seats], *values, "{placement:?}");
+            assert!(found[seats..].iter().all(|&value| value == 0));
         }
+    }
+
+    #[test]
+    fn values_of_any_placement_add_up() {
+        for seats in 2..=MAX_SEATS {
+            let placement: Vec<u8> = (0..seats as u8).map(|seat| 1 + seat * 2 / 3).collect();
+            let found = of_placement(seats, &filled(&placement));
+            assert!(add_up(&found[..seats]), "{seats}: {found:?}");
+        }
+        assert!(!add_up(&[500_000, 500_001]));
+        assert!(add_up(&[500_000, 500_001, 500_000]));
+        assert!(!add_up(&[500_000, 500_001, 500_001]));
     }
 
     #[test]
@@ -138,12 +187,21 @@ mod tests {
 
     #[test]
     fn score_value_is_never_certain() {
-        assert_eq!(of_scores(2, &[0; 4]), [500_000, 500_000, 0, 0]);
-        assert_eq!(of_scores(2, &[8, 0, 9, 9]), [900_000, 100_000, 0, 0]);
-        assert_eq!(of_scores(2, &[-3, 5, 0, 0]), [100_000, 900_000, 0, 0]);
-        assert_eq!(of_scores(3, &[4, 4, 4, 0]), [500_000, 500_000, 500_000, 0]);
-        for scores in [[i64::MAX, i64::MIN, 0, 0], [i64::MIN, i64::MAX, 0, 0]] {
-            let values = of_scores(2, &scores);
+        for (seats, scores, values) in [
+            (2, &[0, 0][..], &[500_000, 500_000][..]),
+            (2, &[8, 0, 9, 9], &[900_000, 100_000]),
+            (2, &[-3, 5], &[100_000, 900_000]),
+            (3, &[4, 4, 4], &[500_000; 3]),
+            (10, &[4; 10], &[500_000; 10]),
+        ] {
+            assert_eq!(
+                of_scores(seats, &filled(scores))[..seats],
+                *values,
+                "{scores:?}"
+            );
+        }
+        for scores in [[i64::MAX, i64::MIN], [i64::MIN, i64::MAX]] {
+            let values = of_scores(2, &filled(&scores));
             assert!(values[..2].contains(&1) && values[..2].contains(&999_999));
         }
     }

@@ -380,7 +380,8 @@ mod tests {
         let mut info = crate::ruleset("kalah").expect("a ruleset").clone();
         for (seats, is_valid) in [
             ((2, 4), true),
-            ((2, 5), false),
+            ((2, 10), true),
+            ((2, 11), false),
             ((1, 2), false),
             ((4, 3), false),
         ] {

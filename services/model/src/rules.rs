@@ -424,7 +424,7 @@ mod tests {
             ("/protocol", 2.into(), "protocol 2 is unknown"),
             ("/name", "Pig!".into(), "is no name"),
             ("/seats", serde_json::json!([1, 2]), "seats are 1 to 2"),
-            ("/seats", serde_json::json!([2, 5]), "seats are 2 to 5"),
+            ("/seats", serde_json::json!([2, 11]), "seats are 2 to 11"),
             ("/returns/0/min", 14.into(), "min has to be below max"),
             (
                 "/returns/0/min",

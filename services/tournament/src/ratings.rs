@@ -43,6 +43,8 @@ pub const FAR: f64 = 4000.0;
 /// Maximum number of agents with full covariances. With more agents, the variance of an
 /// agent's own games is used (see [`Errors`]).
 const AGENTS_FULL: usize = 300;
+/// Minimum number of listed weights of ties, for two to four.
+const TIES_LISTED: usize = 3;
 /// Maximum number of agents; a matrix of all pairs would take too long for more.
 const AGENTS_MAX: usize = 2000;
 
@@ -57,8 +59,8 @@ pub struct Ratings {
     /// fewer than two complete blocks, an anytime-valid one if it would extend further than
     /// [`FAR`] Elo.
     pub agents: Vec<Estimate>,
-    /// Weights of ties of two, three and four; 0 if none occurred.
-    pub ties: [f64; 3],
+    /// Weights of ties of two, three, four and so on up to the number of seats; 0 if none occurred.
+    pub ties: Vec<f64>,
     /// Sets of agents that games do not link.
     pub components: Vec<Vec<usize>>,
     /// Agents whose rating differences from their opponents only the prior keeps finite:
@@ -232,6 +234,11 @@ impl Evidence {
             Some(agent) => logs[agent],
             None => logs.iter().sum::<f64>() / agents as f64,
         };
+        let weights = fit.ties.iter();
+        let mut ties: Vec<f64> = weights
+            .map(|place| place.map_or(0.0, |place| libm::exp(fit.values[place])))
+            .collect();
+        ties.resize(ties.len().max(TIES_LISTED), 0.0);
         let mut ratings = Ratings {
             model: if self.seats == 2 {
                 Model::Davidson
@@ -240,9 +247,7 @@ impl Evidence {
             },
             anchor,
             agents: Vec::new(),
-            ties: fit
-                .ties
-                .map(|place| place.map_or(0.0, |place| libm::exp(fit.values[place]))),
+            ties,
             components: listed(&sets.linked),
             unheld: draws::unheld(self, &sets.level),
             goodness: goodness::test(self, &fit),

@@ -212,8 +212,7 @@ impl Stages {
                 let number = self.schedule.before(block);
                 let group = self.schedule.group_of(block);
                 let repeats = self.now.repeats.entry(group).or_default();
-                let rotation = (result.index % u64::from(rotations)) as u32;
-                let course = BlockCourse::of(rotation, result, self.schedule.starter(result.index));
+                let course = BlockCourse::of(result, self.schedule.starter(result.index));
                 repeats.sameness.add(number % openings, course);
                 if number >= openings && !self.scores_repeats {
                     waiting = Some(repeats);

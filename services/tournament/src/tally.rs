@@ -18,8 +18,13 @@ mod tuning_horizon;
 
 use std::collections::BTreeMap;
 
-use arena_model::{Openings, Returns, Tournament, engine::MAX_SEATS, result::GameResult};
+use arena_model::{
+    Openings, Returns, Tournament,
+    engine::{MAX_SEATS, PerSeat},
+    result::GameResult,
+};
 use serde::{Deserialize, Serialize};
+use smallvec::{SmallVec, smallvec};
 
 use crate::{
     interval::{Blocks, Moments},
@@ -35,7 +40,7 @@ use tuning_horizon::TuningHorizons;
 pub(crate) use courses::{BlockCourse, Sameness};
 pub use evidence::Evidence;
 pub(crate) use evidence::Played;
-pub(crate) use group::{GroupSums, distinct, members_of, units_within};
+pub(crate) use group::{GroupSums, Together, distinct, members_of, units_within};
 pub(crate) use luck::{
     Adjusting, GroupLuck, LuckSums, TogetherLuck, difference as adjusted_difference,
 };
@@ -70,12 +75,16 @@ pub struct Tally {
 }
 
 /// Number of parts into which a game's score is divided, so that every score is an integer, for
-/// any distribution of up to four seats over agents. The maximum is two units for each of 1, 2, 3
-/// or 4 pairs of seats.
-const PARTS: u64 = 24;
+/// any distribution of up to [`MAX_SEATS`] seats over agents: a multiple of twice every number of pairs
+/// of an own seat and another agent's seat.
+const PARTS: u64 = 50_400;
+
+/// A value for each seat, member or rotation of a tournament's games, without heap memory for up to
+/// four.
+type Few<T> = SmallVec<[T; 4]>;
 
 /// Sums over the games of one agent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Sums {
     wins: u64,
     draws: u64,
@@ -89,7 +98,7 @@ struct Sums {
     won: u64,
     plies: u64,
     /// Number of games by the number of seats ranked ahead.
-    ranks: [u64; MAX_SEATS],
+    ranks: Few<u64>,
     faults: BTreeMap<String, u64>,
 }
 
@@ -103,24 +112,43 @@ struct SeatSums {
 }
 
 /// An incomplete block.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Partial {
     /// Played games, one bit for each rotation.
     played: u32,
     /// Void games, as the same bits.
     void: u32,
     /// Rankings by rotation; meaningless for a void or missing game.
-    rankings: [Ranking; MAX_SEATS],
+    rankings: Few<Ranking>,
     units: UnitsBySeat,
     /// Parts of returns by member, see [`Returns::units`].
     returns: ReturnsByMember,
     /// Games with known luck, as bits, and the luck sums by member.
     lucky: u32,
-    luck: [i64; MAX_SEATS],
+    luck: Few<i64>,
     course: BlockCourse,
 }
 
 impl Partial {
+    fn new(seats: usize, rotations: u32) -> Self {
+        Self {
+            played: 0,
+            void: 0,
+            rankings: smallvec![Ranking::default(); rotations as usize],
+            units: UnitsBySeat::new(seats),
+            returns: smallvec![0; seats],
+            lucky: 0,
+            luck: smallvec![0; seats],
+            course: BlockCourse::new(rotations),
+        }
+    }
+
+    /// True if a block that was read from storage fits games of this size.
+    fn fits(&self, seats: usize, rotations: u32) -> bool {
+        let members = [self.returns.len(), self.luck.len(), self.units.seats()];
+        self.rankings.len() == rotations as usize && members == [seats; 3]
+    }
+
     /// Rankings of the played games that are not void.
     fn rankings(&self) -> impl Iterator<Item = Ranking> + '_ {
         let reported = self.played & !self.void;
@@ -161,7 +189,7 @@ impl Tally {
                 .map(|agent| agent.name.to_string())
                 .collect(),
             sums: TallyState {
-                agents: vec![Sums::default(); tournament.agents.len()],
+                agents: vec![Sums::new(seats); tournament.agents.len()],
                 seats: vec![SeatSums::default(); seats],
                 ..TallyState::default()
             },
@@ -257,14 +285,16 @@ impl Tally {
     fn add_to_block(
         &mut self,
         result: &GameResult,
-        members: &[u8; MAX_SEATS],
+        members: &PerSeat<u8>,
         ranking: Option<Ranking>,
         returns: &[u64],
     ) -> bool {
         let rotations = self.schedule.rotations();
         let block = result.index / u64::from(rotations);
         let rotation = (result.index % u64::from(rotations)) as u32;
-        let partial = self.sums.partial.entry(block).or_default();
+        let seats = self.schedule.seats();
+        let partial = self.sums.partial.entry(block);
+        let partial = partial.or_insert_with(|| Partial::new(seats, rotations));
         let bit = 1 << rotation;
         let new = partial.played & bit == 0;
         debug_assert!(new, "game {} arrived twice", result.index);
@@ -282,7 +312,7 @@ impl Tally {
                 if result.luck.len() == size {
                     partial.lucky |= bit;
                 }
-                for (&member, &luck) in members.iter().zip(&result.luck) {
+                for (&member, &luck) in members.iter().zip(&result.luck).take(size) {
                     partial.luck[usize::from(member)] += i64::from(luck);
                 }
                 partial.rankings[rotation as usize] = ranking;
@@ -291,20 +321,20 @@ impl Tally {
                 }
                 let units = seat_units(&result.placement);
                 for (seat, &member) in members.iter().enumerate().take(size) {
-                    partial.units[usize::from(member)][seat] += units[seat];
+                    partial.units.row_mut(usize::from(member))[seat] += units[seat];
                 }
             }
         }
         if partial.played.count_ones() == rotations
             && let Some(partial) = self.sums.partial.remove(&block)
         {
-            self.complete(block, &partial, &result.seats);
+            self.complete(block, partial, &result.seats);
         }
         true
     }
 
     /// Adds a block all of whose games have a result.
-    fn complete(&mut self, block: u64, partial: &Partial, seats: &[u16]) {
+    fn complete(&mut self, block: u64, mut partial: Partial, seats: &[u16]) {
         let group = self.schedule.group_of(block);
         let before = self.schedule.before(block);
         let courses = self.sums.courses.entry(group).or_default();
@@ -313,18 +343,20 @@ impl Tally {
             return;
         }
         courses.blocks += 1;
+        if partial.lucky == partial.played {
+            self.add_luck((group, before), &partial, seats);
+        }
+        let course = std::mem::take(&mut partial.course);
         let held = Held::of(partial, group, before);
         match self.openings {
             None => self.count(group, seats, &held, 1),
             Some(openings) => {
-                let counted = courses.add_block(before, openings.size, held, partial.course);
+                let courses = self.sums.courses.entry(group).or_default();
+                let counted = courses.add_block(before, openings.size, held, course);
                 for (block, times) in counted {
                     self.count(group, seats, &block, times);
                 }
             }
-        }
-        if partial.lucky == partial.played {
-            self.add_luck((group, before), partial, seats);
         }
     }
 
@@ -338,8 +370,7 @@ impl Tally {
 
     /// Counts a complete block as evidence, `times` times.
     fn count(&mut self, group: u64, seats: &[u16], block: &Held, times: u64) {
-        let rotations = self.schedule.rotations() as usize;
-        let rankings = &block.rankings[..rotations];
+        let rankings = &block.rankings[..];
         let sums = self.group(group, seats);
         for _ in 0..times {
             sums.add_games(rankings.iter().copied());
@@ -356,13 +387,28 @@ impl Tally {
                 .add_blocks(group, agents, &block.returns, times);
         }
         for (seat, sums) in self.sums.seats.iter_mut().enumerate() {
-            let units = block.units.iter().map(|units| u64::from(units[seat]));
+            let units = block.units.rows().map(|units| u64::from(units[seat]));
             sums.blocks.add_alike(times, units.sum());
         }
     }
 }
 
 impl Sums {
+    fn new(seats: usize) -> Self {
+        Self {
+            wins: 0,
+            draws: 0,
+            losses: 0,
+            voids: 0,
+            sat: 0,
+            score: 0,
+            won: 0,
+            plies: 0,
+            ranks: smallvec![0; seats],
+            faults: BTreeMap::new(),
+        }
+    }
+
     /// The sums without the scores and rates of games that do not count.
     fn without(&self, held: &HeldSums) -> Self {
         Self {

@@ -3,7 +3,7 @@
 //! The tree is explicit: it has a node for each position, for a seat or for chance. So
 //! statistics of different throws are separate, and a node's actions are generated once.
 //! Chance nodes sample by their weights. Every seat maximizes its own reward, so that the
-//! same search works for two to four seats (max^n).
+//! same search works for any number of seats (max^n).
 //!
 //! A decision's tree begins empty, because questions are self-contained; its memory is
 //! reused. Where rules answer many questions together, lines are searched together, too; a visit counts

@@ -11,7 +11,7 @@ use std::{
     process::ExitCode,
 };
 
-use arena_engine::{AgentRng, Game, Node};
+use arena_engine::{AgentRng, Game, Node, PerSeat};
 use arena_games::{Visitor, visit};
 use cases::{Case, cases};
 
@@ -150,7 +150,7 @@ fn write_game<G: Game>(
 }
 
 /// The playout that the README describes, written a second time.
-fn playout<G: Game>(game: &G, from: &G::State, seed: u64) -> [i64; 4] {
+fn playout<G: Game>(game: &G, from: &G::State, seed: u64) -> PerSeat<i64> {
     let mut rng = AgentRng::new(seed);
     let (mut state, mut legal) = (from.clone(), Vec::new());
     while !matches!(game.node(&state), Node::Over(_)) {

@@ -225,9 +225,7 @@ fn check_position<G: Game>(game: &G, state: &G::State, label: &str, found: &mut 
 /// True if these are values of a position.
 fn are_values(seats: usize, reported: &PerSeat<i64>) -> bool {
     let reported = &reported[..seats];
-    let off = (reported.iter().sum::<i64>() - values::POINT * seats as i64 / 2).abs();
-    // Values of more than two seats are rounded.
-    off <= i64::from(seats > 2)
+    values::add_up(reported)
         && reported
             .iter()
             .all(|value| (0..=values::POINT).contains(value))

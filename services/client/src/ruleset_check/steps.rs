@@ -36,7 +36,7 @@ impl CheckStep for RulesetStep {
 
     fn promise(self) -> &'static str {
         match self {
-            Self::Description => "it has a summary, 2 to 4 seats, and options with a summary",
+            Self::Description => "it has a summary, 2 to 10 seats, and options with a summary",
             Self::Options => "each option works at its bounds, for each number of seats",
             Self::Panics => "no method panics",
             Self::Decisions => {

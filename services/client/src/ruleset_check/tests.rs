@@ -6,7 +6,9 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use arena_engine::{ActionId, Ending, Node, OutcomeId, PerSeat, PositionError, options::Options};
+use arena_engine::{
+    ActionId, Ending, Node, OutcomeId, PerSeat, PositionError, options::Options, per_seat,
+};
 use arena_games::{Kalah, Ruleset};
 
 use super::*;
@@ -82,7 +84,7 @@ impl Game for Broken {
 
     fn placement(&self, state: &State) -> PerSeat<u8> {
         match self.1 {
-            RulesetStep::Ranks => [1, 3, 0, 0],
+            RulesetStep::Ranks => per_seat([1, 3]),
             _ => self.0.placement(state),
         }
     }
@@ -93,7 +95,7 @@ impl Game for Broken {
 
     fn values(&self, state: &State) -> PerSeat<i64> {
         match self.1 {
-            RulesetStep::Values => [1, 2, 0, 0],
+            RulesetStep::Values => per_seat([1, 2]),
             _ => self.0.values(state),
         }
     }

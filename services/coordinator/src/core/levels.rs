@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use arena_model::{
     SandboxLevel,
+    engine::MAX_SEATS,
     rules::{Information, PACKAGE_SEARCH_VERSION, RULES_PROTOCOL},
     spec::ADJUDICATION_VERSION,
 };
@@ -21,7 +22,7 @@ struct Need {
     what: &'static str,
 }
 
-const NEEDS: [Need; 3] = [
+const NEEDS: [Need; 4] = [
     Need {
         name: "@adjudication",
         version: ADJUDICATION_VERSION,
@@ -39,6 +40,12 @@ const NEEDS: [Need; 3] = [
         version: PACKAGE_SEARCH_VERSION,
         is_needed: Info::searches_package,
         what: "the search of mcts at rules that are a package",
+    },
+    Need {
+        name: "@seats",
+        version: MAX_SEATS as u32,
+        is_needed: Info::has_many_seats,
+        what: "games for more than four seats",
     },
 ];
 

@@ -494,21 +494,26 @@ async fn worker_draws_the_board_that_a_reader_wants() {
 async fn worker_of_an_earlier_release_gets_no_games_that_it_plays_otherwise() {
     let cases = [
         (
-            "\"information\":\"hidden\",",
+            ("{", "{\"information\":\"hidden\","),
             "random",
             "hidden information",
         ),
         (
-            "\"values\":true,",
+            ("{", "{\"values\":true,"),
             "mcts",
             "the search of mcts at rules that are a package",
         ),
+        (
+            ("[2,2]", "[2,10]"),
+            "random",
+            "games for more than four seats",
+        ),
     ];
-    for (more, bot, what) in cases {
+    for ((old, new), bot, what) in cases {
         let mut ruleset = owners::ruleset(false, &[]);
         let rules = ruleset.ruleset.as_mut().and_then(|it| it.rules.as_mut());
         let description = &mut rules.expect("rules").description;
-        *description = description.replacen('{', &format!("{{{more}"), 1);
+        *description = description.replacen(old, new, 1);
         let pig = Pig::of(ruleset, bot).await;
         let mut worker = pig.join("one", 1).await;
         assert_eq!(worker.try_lease(0).await.expect("answered"), None);

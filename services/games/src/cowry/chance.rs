@@ -6,13 +6,13 @@
 //! considered, moves that combine several throws are not. Omissions make luck explain less, but
 //! never bias it. The numbers are in [`super::fitted`].
 
-use arena_engine::{MAX_SEATS, PerSeat, values};
+use arena_engine::{PerSeat, values};
 
 use super::{
     Cowry,
     board::Board,
     fitted::{self, Fit},
-    options::{CowryRules, DoubleMove, PIECES_MAX, VALUES},
+    options::{CowryRules, DoubleMove, PIECES_MAX, SEATS_MAX, VALUES},
     state::{Phase, State},
 };
 
@@ -191,7 +191,7 @@ impl Cowry {
             return self.list_starters(state, out);
         }
         let mover = usize::from(state.to_move);
-        let mut strength = [0; MAX_SEATS];
+        let mut strength = [0; SEATS_MAX];
         let mut targets = Targets {
             worth: self.places(state, mover).worth,
             prey: [false; REACH],
@@ -210,8 +210,8 @@ impl Cowry {
             }
         }
         let first = out.len();
-        out.resize(first + VALUES.len(), [0; MAX_SEATS]);
-        let all_play = state.finished == [0; MAX_SEATS];
+        out.resize(first + VALUES.len(), PerSeat::default());
+        let all_play = state.finished == [0; SEATS_MAX];
         let rest = self.rest(mover, &strength);
         for (index, values) in out[first..].iter_mut().enumerate() {
             strength[mover] = own[index];
@@ -235,7 +235,7 @@ impl Cowry {
 
     /// Appends the value of each seat's throwing first.
     fn list_starters(&self, state: &State, out: &mut Vec<PerSeat<i64>>) {
-        let mut strength = [0; MAX_SEATS];
+        let mut strength = [0; SEATS_MAX];
         for (seat, strength) in strength.iter_mut().enumerate().take(self.seats) {
             *strength = self.strength(state, seat);
         }
@@ -284,7 +284,7 @@ impl Cowry {
         &self,
         state: &State,
         mover: usize,
-        strength: &mut PerSeat<i32>,
+        strength: &mut [i32; SEATS_MAX],
         targets: &mut Targets,
     ) {
         let chances = &*self.chances;
@@ -392,7 +392,7 @@ impl Cowry {
     }
 
     /// Subtracts from the others what a hit on the mover's index costs them.
-    fn take_hit(&self, state: &State, mover: usize, to: u8, strength: &mut PerSeat<i32>) {
+    fn take_hit(&self, state: &State, mover: usize, to: u8, strength: &mut [i32; SEATS_MAX]) {
         for &other in self.others(mover) {
             let there = self.board.cross(mover, other, to);
             let mut hits = 0;
@@ -408,7 +408,7 @@ impl Cowry {
 
     /// Each seat's share of a game's score, from its value; a seat that has finished is ahead of
     /// those that have not.
-    pub(super) fn shares(&self, state: &State, strength: &PerSeat<i32>) -> PerSeat<i64> {
+    pub(super) fn shares(&self, state: &State, strength: &[i32; SEATS_MAX]) -> PerSeat<i64> {
         values::pairwise(self.seats, |one, other| {
             match (state.finished[one], state.finished[other]) {
                 (0, 0) => values::logistic(i64::from(strength[one] - strength[other])),
@@ -426,8 +426,8 @@ impl Cowry {
     fn share_with(
         &self,
         mover: usize,
-        strength: &PerSeat<i32>,
-        rest: &PerSeat<i64>,
+        strength: &[i32; SEATS_MAX],
+        rest: &[i64; SEATS_MAX],
         values: &mut PerSeat<i64>,
     ) {
         let mut sum = 0;
@@ -441,8 +441,8 @@ impl Cowry {
 
     /// For each seat except the mover, the sum of its shares against the others except the mover.
     #[inline]
-    fn rest(&self, mover: usize, strength: &PerSeat<i32>) -> PerSeat<i64> {
-        let mut rest = [0; MAX_SEATS];
+    fn rest(&self, mover: usize, strength: &[i32; SEATS_MAX]) -> [i64; SEATS_MAX] {
+        let mut rest = [0; SEATS_MAX];
         let others = self.others(mover);
         for (index, &one) in others.iter().enumerate() {
             for &other in &others[index + 1..] {
@@ -457,7 +457,7 @@ impl Cowry {
     /// All seats but one.
     #[inline]
     fn others(&self, seat: usize) -> &'static [usize] {
-        const OTHERS: PerSeat<[usize; MAX_SEATS - 1]> =
+        const OTHERS: [[usize; SEATS_MAX - 1]; SEATS_MAX] =
             [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]];
         &OTHERS[seat][..self.seats - 1]
     }

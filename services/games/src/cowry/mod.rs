@@ -18,14 +18,15 @@ mod wire;
 use std::{fmt::Write, sync::Arc};
 
 use arena_engine::{
-    ActionId, Ending, Game, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError, Seat,
+    ActionId, Ending, Game, Node, OutcomeId, PerSeat, PositionError, Seat,
     options::{OptionError, Options},
+    per_seat,
 };
 
 use self::{
     board::Board,
     chance::Chances,
-    options::{CowryRules, Deadlock},
+    options::{CowryRules, Deadlock, SEATS_MAX},
     value::Worth,
 };
 pub use self::{
@@ -49,7 +50,7 @@ pub struct Cowry {
 }
 
 /// Each seat is equally likely to start.
-const STARTERS: [u32; MAX_SEATS] = [1; MAX_SEATS];
+const STARTERS: [u32; SEATS_MAX] = [1; SEATS_MAX];
 
 impl Cowry {
     /// Squares along a side of the board.
@@ -127,22 +128,22 @@ impl Cowry {
 
     fn start(phase: Phase) -> State {
         State {
-            pieces: [[0; PIECES_MAX]; MAX_SEATS],
-            may_pass: [0; MAX_SEATS],
+            pieces: [[0; PIECES_MAX]; SEATS_MAX],
+            may_pass: [0; SEATS_MAX],
             blocked_now: 0,
             hit_mask: 0,
             pool: [0; VALUES.len()],
             pending_throws: 0,
             to_move: 0,
             phase,
-            finished: [0; MAX_SEATS],
+            finished: [0; SEATS_MAX],
             throws: 0,
         }
     }
 
     /// Ranks: players who finished in their order, then the others, by progress or together.
     fn ranks(&self, state: &State, together: bool) -> PerSeat<u8> {
-        let mut ranks = [0; MAX_SEATS];
+        let mut ranks = PerSeat::default();
         let scores = self.scores(state);
         let finished = state.finished.iter().filter(|&&rank| rank > 0).count() as u8;
         for seat in 0..self.seats {
@@ -240,9 +241,8 @@ impl Game for Cowry {
     }
 
     fn scores(&self, state: &State) -> PerSeat<i64> {
-        state
-            .pieces
-            .map(|pieces| pieces.iter().map(|&piece| i64::from(piece)).sum())
+        let sum = |pieces: [u8; PIECES_MAX]| pieces.iter().map(|&piece| i64::from(piece)).sum();
+        per_seat(state.pieces.map(sum))
     }
 
     fn values(&self, state: &State) -> PerSeat<i64> {
@@ -286,7 +286,7 @@ impl Ruleset for Cowry {
             version: Self::VERSION,
             summary: "race of two to four players on a square board, with shells for dice \
                       (Chowka Bhara)",
-            seats: (2, MAX_SEATS),
+            seats: (2, SEATS_MAX),
             options: options::specs(),
             presets: options::presets(),
             settle: options::settle,

@@ -11,6 +11,9 @@ use crate::read::{Reader, choice, flag, int, starter, words_of};
 /// The values of a throw, by value index.
 pub const VALUES: [u8; 5] = [1, 2, 3, 4, 8];
 
+/// Maximum number of players.
+pub(super) const SEATS_MAX: usize = 4;
+
 /// Maximum number of pieces of a player.
 pub const PIECES_MAX: usize = 10;
 

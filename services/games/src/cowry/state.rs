@@ -1,8 +1,8 @@
 //! A position of cowry.
 
-use arena_engine::{Ending, MAX_SEATS};
+use arena_engine::Ending;
 
-use super::options::{PIECES_MAX, VALUES};
+use super::options::{PIECES_MAX, SEATS_MAX, VALUES};
 
 /// The next event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,9 +22,9 @@ pub enum Phase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct State {
     /// Path index of each piece of each seat; 0 for seats and pieces that the game does not have.
-    pub pieces: [[u8; PIECES_MAX]; MAX_SEATS],
+    pub pieces: [[u8; PIECES_MAX]; SEATS_MAX],
     /// For each seat, the pieces that were blocked once and may pass doubles.
-    pub may_pass: [u16; MAX_SEATS],
+    pub may_pass: [u16; SEATS_MAX],
     /// Pieces of the seat to move that were blocked in this turn.
     pub blocked_now: u16,
     /// Bit s is set if seat s has hit and may enter the inner rings.
@@ -38,7 +38,7 @@ pub struct State {
     /// The next event.
     pub phase: Phase,
     /// For each seat, its place of finishing from 1; 0: not yet.
-    pub finished: [u8; MAX_SEATS],
+    pub finished: [u8; SEATS_MAX],
     /// Throws so far.
     pub throws: u32,
 }

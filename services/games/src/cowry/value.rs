@@ -5,7 +5,7 @@ use arena_engine::{Game, PerSeat, values};
 use super::{
     Cowry,
     board::Board,
-    options::CowryRules,
+    options::{CowryRules, SEATS_MAX},
     state::{Phase, State},
 };
 
@@ -49,7 +49,7 @@ impl Cowry {
         if let Phase::Over(_) = state.phase {
             return values::of_placement(self.seats, &self.placement(state));
         }
-        let mut strength = [0; arena_engine::MAX_SEATS];
+        let mut strength = [0; SEATS_MAX];
         for (seat, strength) in strength.iter_mut().enumerate().take(self.seats) {
             let pieces = &state.pieces[seat][..self.rules.pieces];
             *strength = pieces

@@ -1,6 +1,6 @@
 //! The message of cowry's position.
 
-use arena_engine::{Ending, MAX_SEATS};
+use arena_engine::Ending;
 use arena_wire::{
     fields::{FieldError, Fields},
     games::CowryPhase,
@@ -8,7 +8,7 @@ use arena_wire::{
 
 use super::{
     Cowry,
-    options::{Block, PIECES_MAX, ThrowMode, VALUES},
+    options::{Block, PIECES_MAX, SEATS_MAX, ThrowMode, VALUES},
     state::{Phase, State},
 };
 use crate::proto::{self, Few, expect};
@@ -31,11 +31,11 @@ struct RawPosition<'a> {
     to_move: u32,
     pieces: &'a [u8],
     hit_mask: u32,
-    may_pass: Few<MAX_SEATS>,
+    may_pass: Few<SEATS_MAX>,
     pool: Few<{ VALUES.len() }>,
     pending_throws: u32,
     throws: u32,
-    finished: Few<MAX_SEATS>,
+    finished: Few<SEATS_MAX>,
     phase: CowryPhase,
     blocked_now: u32,
 }
@@ -170,7 +170,7 @@ impl Cowry {
             message.throws <= self.rules.throws_max,
             "throws exceeds max_throws",
         )?;
-        let mut finished = [0; MAX_SEATS];
+        let mut finished = [0; SEATS_MAX];
         expect(
             message.finished.count() <= seats,
             "finished names a seat twice",
@@ -186,8 +186,8 @@ impl Cowry {
         }
         let phase = PHASES.iter().find(|(number, _)| *number == message.phase);
         let mut state = State {
-            pieces: [[0; PIECES_MAX]; MAX_SEATS],
-            may_pass: [0; MAX_SEATS],
+            pieces: [[0; PIECES_MAX]; SEATS_MAX],
+            may_pass: [0; SEATS_MAX],
             blocked_now: message.blocked_now as u16,
             hit_mask: message.hit_mask as u8,
             pool: [0; VALUES.len()],

@@ -4,7 +4,7 @@
 //! home, with what it hits. Omissions make luck explain less, but never bias it.
 
 use arena_engine::{
-    PerSeat,
+    PerSeat, per_seat,
     values::{POINT, logistic},
 };
 
@@ -86,7 +86,7 @@ impl ChineseLudo {
             } else {
                 (POINT - own, own)
             };
-            out.push([first, second, 0, 0]);
+            out.push(per_seat([first, second]));
         };
         if state.phase == Phase::Start {
             for starter in 0..2 {

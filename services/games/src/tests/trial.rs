@@ -9,6 +9,7 @@ use std::fmt::Write;
 use arena_engine::{
     ActionId, Ending, Game, Node, OutcomeId, PerSeat, PositionError,
     options::{Kind, OptionError, Options, Spec},
+    per_seat,
 };
 
 use crate::{
@@ -101,7 +102,7 @@ impl<const V: u32> Game for Trial<V> {
 
     fn scores(&self, state: &Race) -> PerSeat<i64> {
         let [first, second] = state.totals;
-        [first.into(), second.into(), 0, 0]
+        per_seat([first.into(), second.into()])
     }
 
     fn write_action(&self, _: &Race, action: ActionId, out: &mut dyn Write) {

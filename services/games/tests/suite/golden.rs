@@ -248,7 +248,8 @@ impl Visitor for Play<'_> {
             if !described.event.is_action() {
                 values.clear();
                 game.chance_values(state, &mut values);
-                for value in values.iter().flatten() {
+                // Numbers of seats that no built-in ruleset has are not part of the digest.
+                for value in values.iter().flat_map(|values| &values[..4]) {
                     chances.add(&value.to_le_bytes());
                 }
             }

@@ -445,7 +445,8 @@ fn games_saved(it: &v1::AgentStanding, _: bool) -> String {
 /// With two seats, a first place is a win or a draw.
 fn ranks_head(standings: &v1::Standings) -> String {
     match standings.agents.iter().map(|agent| agent.ranks.len()).max() {
-        Some(ranks @ 3..) => (1..=ranks.min(4)).map(units::ordinal).join("/"),
+        Some(ranks @ 3..=4) => (1..=ranks).map(units::ordinal).join("/"),
+        Some(ranks @ 5..) => format!("1st/2nd/…/{}", units::ordinal(ranks)),
         _ => "W/D/L".to_owned(),
     }
 }

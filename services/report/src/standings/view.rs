@@ -61,7 +61,7 @@ struct RatingsView<'a> {
     /// Null if the mean of all ratings is 0.
     anchor: Option<&'a str>,
     prior_elo: f64,
-    /// Weights of ties of two, three and four seats.
+    /// Weights of ties of two, three, four and so on up to the number of seats, at least to four.
     ties: &'a [f64],
     components: u32,
     /// Null if the games do not test the model.

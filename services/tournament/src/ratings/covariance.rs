@@ -27,15 +27,17 @@
 //! information, so that a rating has finer steps. As for scores, the maximum variance grows
 //! by the same amount, which bounds the correction for an agent that hardly ever loses.
 
+use smallvec::smallvec;
+
 use super::{
     fit::Fit,
-    matrix::Matrix,
-    model::{FEATURES, Features},
+    matrix::{Matrix, add_scaled},
+    model::{Features, feature_count},
     sets::Sets,
 };
 use crate::{
     interval::Blocks,
-    tally::{Evidence, GroupSums, Ranking, distinct},
+    tally::{Evidence, GroupSums, Ranking, Together, distinct},
 };
 
 /// Maximum leverage that is used.
@@ -152,8 +154,8 @@ fn add_as_modelled(meat: &mut Matrix, group: &GroupSums, rotations: u64, fit: &F
     let share = (group.blocks() * rotations) as f64 / games as f64;
     let cells = fit.variance(group);
     let places = fit.places(group);
-    for (row, cells) in places.iter().zip(cells) {
-        for (column, cell) in places.iter().zip(cells) {
+    for (i, row) in places.iter().enumerate() {
+        for (column, cell) in places.iter().zip(cells.row(i)) {
             if let (Some(row), Some(column)) = (*row, *column) {
                 meat.add(row, column, share * cell);
             }
@@ -182,30 +184,45 @@ fn add(
             } else {
                 0.0
             };
-            meat.add(row, column, factor * (cells[i][j] - known));
+            meat.add(row, column, factor * (cells.at(i, j) - known));
         }
     }
 }
 
 /// Sums over a group's complete blocks of their score vectors, and of the products of score
 /// vectors.
-pub(super) fn blocks(
-    group: &GroupSums,
-    rotations: u64,
-    fit: &Fit,
-) -> (Features, [Features; FEATURES]) {
-    let score = fit.scores(group);
-    let rankings = group.games().into_iter().map(|(ranking, _)| ranking);
-    let scores: Vec<(Ranking, Features)> = rankings.map(|it| (it, score(it))).collect();
+pub(super) fn blocks(group: &GroupSums, rotations: u64, fit: &Fit) -> (Features, Matrix) {
+    let scores = fit.scores(group);
+    let size = feature_count(group.agents().len());
     let find = |ranking: Ranking| {
-        scores
-            .binary_search_by_key(&ranking, |(known, _)| *known)
-            .ok()
+        let place = scores.binary_search_by_key(&ranking, |(known, _)| *known);
+        place.ok()
+    };
+    let mut cells = Matrix::zero(size);
+    let mut total: Features = smallvec![0.0; size];
+    let products = match group.together(rotations) {
+        Together::Products(products) => products,
+        Together::Blocks(blocks) => {
+            // The sums do not depend on the order in which blocks were completed.
+            let mut blocks: Vec<_> = blocks.chunks_exact(rotations as usize).collect();
+            blocks.sort_unstable();
+            for block in blocks {
+                let mut sum: Features = smallvec![0.0; size];
+                for place in block.iter().filter_map(|&ranking| find(ranking)) {
+                    add_scaled(&mut sum, 1.0, &scores[place].1);
+                }
+                add_scaled(&mut total, 1.0, &sum);
+                for (i, one) in sum.iter().enumerate() {
+                    cells.add_to_row(i, *one, &sum);
+                }
+            }
+            return (total, cells);
+        }
     };
     // Row r: Σ_s Σ_blocks c_r·c_s · score of s.
-    let mut rows = vec![[0.0; FEATURES]; scores.len()];
+    let mut rows: Vec<Features> = vec![smallvec![0.0; size]; scores.len()];
     let mut sums = vec![0_u64; scores.len()];
-    for (r, s, product) in group.products(rotations) {
+    for (r, s, product) in products {
         let (Some(r), Some(s)) = (find(r), find(s)) else {
             continue;
         };
@@ -214,19 +231,13 @@ pub(super) fn blocks(
             .take(if r == s { 1 } else { 2 })
         {
             sums[one] += product;
-            for (sum, score) in rows[one].iter_mut().zip(scores[other].1) {
-                *sum += product as f64 * score;
-            }
+            add_scaled(&mut rows[one], product as f64, &scores[other].1);
         }
     }
-    let mut cells = [[0.0; FEATURES]; FEATURES];
-    let mut total = [0.0; FEATURES];
     for (((_, score), row), &sum) in scores.iter().zip(&rows).zip(&sums) {
-        for i in 0..FEATURES {
-            total[i] += sum as f64 / rotations as f64 * score[i];
-            for j in 0..FEATURES {
-                cells[i][j] += score[i] * row[j];
-            }
+        add_scaled(&mut total, sum as f64 / rotations as f64, score);
+        for (i, one) in score.iter().enumerate() {
+            cells.add_to_row(i, *one, row);
         }
     }
     (total, cells)

@@ -1,10 +1,10 @@
 //! Maximum likelihood strengths and their derivatives.
 
-use arena_model::engine::MAX_SEATS;
+use smallvec::{SmallVec, smallvec};
 
 use super::{
     matrix::Matrix,
-    model::{Expected, FEATURES, Features, Strengths, TIES, features, steps},
+    model::{Expected, Features, Members, Strengths, add_features, feature_count, steps},
 };
 use crate::tally::{Evidence, GroupSums, Ranking};
 
@@ -20,8 +20,8 @@ const ROUNDING: f64 = 1e-12;
 #[derive(Clone, Debug)]
 pub(super) struct Fit {
     pub(super) values: Vec<f64>,
-    /// Index of the weight of a tie of two to four; `None` if no such tie occurred.
-    pub(super) ties: [Option<usize>; TIES],
+    /// Indexes of the weights of ties of two, of three, and so on; `None` if no such tie occurred.
+    pub(super) ties: Vec<Option<usize>>,
     /// Negative second derivatives of the log posterior.
     pub(super) information: Matrix,
 }
@@ -38,10 +38,14 @@ impl Fit {
     /// and this precision for each log.
     pub(super) fn new(evidence: &Evidence, precision: f64) -> Self {
         let agents = evidence.names.len();
-        let mut ties = [None; TIES];
+        let mut ties = vec![None; evidence.seats - 1];
         let mut size = agents;
-        for (count, place) in (2_u32..).zip(&mut ties) {
-            if evidence.groups.iter().any(|group| has_tie(group, count)) {
+        let mut sizes = vec![false; evidence.seats + 1];
+        for group in &evidence.groups {
+            note_ties(group, &mut sizes);
+        }
+        for (place, occurred) in ties.iter_mut().zip(&sizes[2..]) {
+            if *occurred {
                 *place = Some(size);
                 size += 1;
             }
@@ -78,60 +82,60 @@ impl Fit {
     }
 
     /// Indexes of the group's features among the parameters.
-    pub(super) fn places(&self, group: &GroupSums) -> [Option<usize>; FEATURES] {
-        let mut places = [None; FEATURES];
-        for (place, &agent) in places.iter_mut().zip(group.agents()) {
-            *place = Some(usize::from(agent));
-        }
-        places[MAX_SEATS..].copy_from_slice(&self.ties);
-        places
+    pub(super) fn places(&self, group: &GroupSums) -> SmallVec<[Option<usize>; 7]> {
+        let agents = group.agents().iter();
+        let agents = agents.map(|&agent| Some(usize::from(agent)));
+        agents.chain(self.ties.iter().copied()).collect()
     }
 
     fn strengths(&self, group: &GroupSums) -> Strengths {
-        let mut logs = [0.0; MAX_SEATS];
-        for (log, &agent) in logs.iter_mut().zip(group.agents()) {
-            *log = self.values[usize::from(agent)];
-        }
+        let agents = group.agents().iter();
+        let ties = self.ties.iter();
         Strengths {
-            size: group.agents().len(),
-            logs,
-            ties: self.ties.map(|place| place.map(|place| self.values[place])),
+            logs: agents
+                .map(|&agent| self.values[usize::from(agent)])
+                .collect(),
+            ties: ties
+                .map(|place| place.map(|place| self.values[place]))
+                .collect(),
         }
     }
 
-    /// The gradient of each ranking's log likelihood.
-    pub(super) fn scores(&self, group: &GroupSums) -> impl Fn(Ranking) -> Features + use<> {
+    /// The gradient of the log likelihood of each ranking that occurred in the group.
+    pub(super) fn scores(&self, group: &GroupSums) -> Vec<(Ranking, Features)> {
         let strengths = self.strengths(group);
-        let mut means = [[0.0; FEATURES]; 1 << MAX_SEATS];
-        for (from, mean) in means.iter_mut().enumerate().take(1 << strengths.size) {
-            if from.count_ones() > 1 {
-                *mean = strengths.expected(from as u8).mean;
-            }
-        }
-        move |ranking| {
-            let mut score = [0.0; FEATURES];
-            for step in steps(ranking, strengths.size) {
-                let came = features(step.first);
-                let mean = &means[usize::from(step.from)];
-                for ((score, came), mean) in score.iter_mut().zip(came).zip(mean) {
-                    *score += came - mean;
+        let size = strengths.size();
+        let mut known = Known::new(&strengths);
+        let games = group.games().into_iter();
+        let score = |(ranking, _)| {
+            let mut score: Features = smallvec![0.0; feature_count(size)];
+            for step in steps(ranking, size) {
+                add_features(&mut score, step.first, size, 1.0);
+                let (expected, _) = known.step(step.from);
+                for (score, mean) in score.iter_mut().zip(&expected.mean) {
+                    *score -= mean;
                 }
             }
-            score
-        }
+            (ranking, score)
+        };
+        games.map(score).collect()
     }
 
     /// The model's variance of the gradient of all games' log likelihood.
-    pub(super) fn variance(&self, group: &GroupSums) -> [Features; FEATURES] {
+    pub(super) fn variance(&self, group: &GroupSums) -> Matrix {
         let strengths = self.strengths(group);
-        let mut cells = [[0.0; FEATURES]; FEATURES];
+        let size = feature_count(strengths.size());
+        let mut known = Known::new(&strengths);
         for (ranking, count) in group.games() {
-            for step in steps(ranking, strengths.size) {
-                let expected = strengths.expected(step.from);
-                for (cells, row) in cells.iter_mut().zip(expected.covariance) {
-                    for (cell, value) in cells.iter_mut().zip(row) {
-                        *cell += count as f64 * value;
-                    }
+            for step in steps(ranking, strengths.size()) {
+                known.step(step.from).1 += count;
+            }
+        }
+        let mut cells = Matrix::zero(size);
+        for (expected, count) in &known.steps {
+            for i in 0..size {
+                for (j, value) in expected.covariance.row(i).iter().enumerate() {
+                    cells.add(i, j, *count as f64 * value);
                 }
             }
         }
@@ -160,24 +164,21 @@ impl Point {
     fn add(&mut self, group: &GroupSums, fit: &Fit) {
         let strengths = fit.strengths(group);
         let places = fit.places(group);
-        // Sets that steps were taken from; with two members there is only one.
-        let mut known: Vec<(u8, Expected, u64)> = Vec::with_capacity(1);
-        let mut gradient = [0.0; FEATURES];
+        let size = strengths.size();
+        let mut known = Known::new(&strengths);
+        let mut gradient: Features = smallvec![0.0; feature_count(size)];
         for (ranking, count) in group.games() {
-            for step in steps(ranking, strengths.size) {
-                let place = known.iter().position(|(from, ..)| *from == step.from);
-                let place = place.unwrap_or_else(|| {
-                    known.push((step.from, strengths.expected(step.from), 0));
-                    known.len() - 1
-                });
-                let (_, expected, taken) = &mut known[place];
+            for step in steps(ranking, size) {
+                let (expected, taken) = known.step(step.from);
                 *taken += count;
                 let odds = strengths.log_odds(step.first).unwrap_or(0.0);
                 self.value += count as f64 * (odds - expected.log_sum);
-                let came = features(step.first);
-                for ((sum, came), mean) in gradient.iter_mut().zip(came).zip(expected.mean) {
-                    *sum += count as f64 * (came - mean);
-                }
+                add_features(&mut gradient, step.first, size, count as f64);
+            }
+        }
+        for (expected, taken) in &known.steps {
+            for (sum, mean) in gradient.iter_mut().zip(&expected.mean) {
+                *sum -= *taken as f64 * mean;
             }
         }
         let reported = || {
@@ -189,10 +190,10 @@ impl Point {
         for (i, place) in reported() {
             self.gradient[place] += gradient[i];
         }
-        for (_, expected, count) in &known {
+        for (expected, count) in &known.steps {
             for (i, row) in reported() {
                 for (j, column) in reported() {
-                    let value = expected.covariance[i][j];
+                    let value = expected.covariance.at(i, j);
                     if value != 0.0 {
                         self.information.add(row, column, *count as f64 * value);
                     }
@@ -202,9 +203,39 @@ impl Point {
     }
 }
 
-/// True if `count` members tied in some game for the first of the remaining ranks.
-fn has_tie(group: &GroupSums, count: u32) -> bool {
+/// Expectations of the steps from each set that occurred, and how often they were taken.
+struct Known<'a> {
+    strengths: &'a Strengths,
+    /// By set: one plus its place in `steps`; 0 if it has not occurred.
+    places: SmallVec<[u16; 16]>,
+    steps: SmallVec<[(Expected, u64); 1]>,
+}
+
+impl<'a> Known<'a> {
+    fn new(strengths: &'a Strengths) -> Self {
+        Self {
+            strengths,
+            places: smallvec![0; 1 << strengths.size()],
+            steps: SmallVec::new(),
+        }
+    }
+
+    fn step(&mut self, from: Members) -> &mut (Expected, u64) {
+        let place = &mut self.places[usize::from(from)];
+        if *place == 0 {
+            self.steps.push((self.strengths.expected(from), 0));
+            *place = self.steps.len() as u16;
+        }
+        &mut self.steps[usize::from(*place) - 1]
+    }
+}
+
+/// Notes how many members tied in some game for the first of the remaining ranks.
+fn note_ties(group: &GroupSums, sizes: &mut [bool]) {
     let size = group.agents().len();
-    let of = |ranking| steps(ranking, size).any(|step| step.first.count_ones() == count);
-    group.games().iter().any(|&(ranking, _)| of(ranking))
+    for (ranking, _) in group.games() {
+        for step in steps(ranking, size) {
+            sizes[step.first.count_ones() as usize] = true;
+        }
+    }
 }

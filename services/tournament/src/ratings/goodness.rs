@@ -160,23 +160,22 @@ fn rows(group: &GroupSums, rotations: u64, fit: &Fit) -> Option<Rows> {
     let (came, products) = covariance::blocks(group, rotations, fit);
     let games: u64 = group.games().iter().map(|(_, count)| count).sum();
     let complete = blocks * rotations as f64 / games as f64;
-    let modelled = fit
-        .variance(group)
-        .map(|row| row.map(|cell| complete * cell));
-    // A few blocks of three or four members may lie in a plane: one block of the model's
+    let mut modelled = fit.variance(group);
+    modelled.scale(complete);
+    // A few blocks of more than two members may lie in a plane: one block of the model's
     // variance is added. With two members it is added only if all blocks are equal.
     let own = |i: usize, j: usize| {
-        (products[i][j] - came[i] * came[j] / blocks) * blocks / (blocks - 1.0)
+        (products.at(i, j) - came[i] * came[j] / blocks) * blocks / (blocks - 1.0)
     };
     let added = match size {
-        1 if own(0, 0) > STILL * modelled[0][0] => 0.0,
+        1 if own(0, 0) > STILL * modelled.at(0, 0) => 0.0,
         1 => 1.0,
         _ => 1.0 / blocks,
     };
     let mut covariance = Matrix::zero(size);
-    for (i, row) in modelled.iter().take(size).enumerate() {
-        for (j, cell) in row.iter().take(size).enumerate() {
-            covariance.add(i, j, own(i, j) + added * cell);
+    for i in 0..size {
+        for j in 0..size {
+            covariance.add(i, j, own(i, j) + added * modelled.at(i, j));
         }
     }
     let root = covariance.inverse_root()?;
@@ -184,10 +183,8 @@ fn rows(group: &GroupSums, rotations: u64, fit: &Fit) -> Option<Rows> {
     let row = |i: usize| {
         let weights = &root.row(i)[..size];
         let slopes = places.iter().enumerate().filter_map(|(column, place)| {
-            let slope = weights
-                .iter()
-                .zip(&modelled)
-                .map(|(a, row)| a * row[column]);
+            let rows = weights.iter().enumerate();
+            let slope = rows.map(|(row, weight)| weight * modelled.at(row, column));
             Some(((*place)?, slope.sum()))
         });
         Row {

@@ -37,6 +37,15 @@ impl Matrix {
         self.cells[row * self.size + column] += value;
     }
 
+    /// Adds numbers, times a factor, to a row.
+    pub(crate) fn add_to_row(&mut self, row: usize, factor: f64, numbers: &[f64]) {
+        add_scaled(
+            &mut self.cells[row * self.size..][..self.size],
+            factor,
+            numbers,
+        );
+    }
+
     pub(crate) fn row(&self, row: usize) -> &[f64] {
         &self.cells[row * self.size..][..self.size]
     }
@@ -225,7 +234,7 @@ fn dot_of_rest(one: &[f64], other: &[f64]) -> f64 {
     one.iter().zip(other).map(|(a, b)| a * b).sum()
 }
 
-fn add_scaled(to: &mut [f64], factor: f64, from: &[f64]) {
+pub(crate) fn add_scaled(to: &mut [f64], factor: f64, from: &[f64]) {
     for (to, from) in to.iter_mut().zip(from) {
         *to += factor * from;
     }

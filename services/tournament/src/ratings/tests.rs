@@ -1,4 +1,5 @@
 mod limits;
+mod many_seats;
 
 use arena_model::{
     Tournament,
@@ -66,7 +67,10 @@ fn rating_of_two_is_log_odds() {
     let difference = ratings.difference(0, 1);
     assert!((difference.rating.value - ELO * (15.0_f64 / 5.0).ln()).abs() < 1e-6);
     assert!((ratings.agents[0].value - difference.rating.value / 2.0).abs() < 1e-6);
-    assert_eq!((ratings.model, ratings.ties), (Model::Davidson, [0.0; 3]));
+    assert_eq!(
+        (ratings.model, &ratings.ties[..]),
+        (Model::Davidson, &[0.0; 3][..])
+    );
     // Without a prior, the mean of all and the variances are undetermined.
     let ratings = tally.evidence().ratings(None).expect("games");
     assert!(ratings.difference(0, 1).superiority > Some(0.9));

@@ -8,13 +8,14 @@
 
 use std::collections::BTreeMap;
 
-use arena_model::{Beginning, engine::MAX_SEATS, result::GameResult};
+use arena_model::{Beginning, result::GameResult};
 use serde::{Deserialize, Serialize};
+use smallvec::smallvec;
 
 use super::{
-    PARTS, Partial, Tally,
+    Few, PARTS, Partial, Tally,
     group::{CLUSTERS, UnitsBySeat},
-    ranking::Ranking,
+    ranking::{Ranking, members},
     returns::ReturnsByMember,
 };
 
@@ -26,7 +27,7 @@ const COMPARED_MAX: u64 = 64;
 /// Compares the blocks of a group for identical games.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sameness {
-    /// Games by opening, then by seats.
+    /// Games by opening, then by the members of the group in each seat.
     games: BTreeMap<u64, BTreeMap<u64, Course>>,
     /// True if two games with the same opening and seats differed.
     pub(crate) differs: bool,
@@ -38,9 +39,9 @@ impl Sameness {
         if self.differs || opening >= COMPARED_MAX {
             return;
         }
-        for (seats, course) in block.0.into_iter().flatten() {
+        for (members, course) in block.0.into_iter().flatten() {
             let games = self.games.entry(opening).or_default();
-            let known = games.entry(seats).or_default();
+            let known = games.entry(members).or_default();
             if known.differs(&course) {
                 self.differs = true;
                 self.games = BTreeMap::new();
@@ -74,40 +75,46 @@ impl Course {
     }
 }
 
-/// The seats and moves of a block's games, by rotation; `None` for a game without a
+/// The members and moves of a block's games, by rotation; `None` for a game without a
 /// placement.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct BlockCourse([Option<(u64, Course)>; MAX_SEATS]);
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct BlockCourse(Few<Option<(u64, Course)>>);
 
 impl BlockCourse {
-    /// The game of one rotation only.
-    pub(crate) fn of(rotation: u32, result: &GameResult, starter: usize) -> Self {
-        let mut course = Self::default();
-        course.add(rotation, result, starter);
+    /// A block without games.
+    pub(super) fn new(rotations: u32) -> Self {
+        Self(smallvec![None; rotations as usize])
+    }
+
+    /// One game only.
+    pub(crate) fn of(result: &GameResult, starter: usize) -> Self {
+        let mut course = Self::new(1);
+        course.add(0, result, starter);
         course
     }
 
     /// Adds the game of a rotation, by its seats from the starter on.
     pub(crate) fn add(&mut self, rotation: u32, result: &GameResult, starter: usize) {
         if let Some(game) = self.0.get_mut(rotation as usize) {
-            let seats = result.seats.iter().cycle().skip(starter);
-            let seats = seats.take(result.seats.len());
-            let seats = seats.fold(0, |key, &agent| key << 16 | u64::from(agent));
+            let seats = result.seats.len();
+            let members = members(&result.seats);
+            let from_starter = members[..seats].iter().cycle().skip(starter).take(seats);
+            let members = from_starter.fold(0, |key, &member| key << 4 | u64::from(member));
             let whole = if result.faults.is_empty() {
                 result.course
             } else {
                 0
             };
             let beginning = result.beginning;
-            *game = Some((seats, Course { whole, beginning }));
+            *game = Some((members, Course { whole, beginning }));
         }
     }
 }
 
 /// The data of a block that is held back: everything that the sums need.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Held {
-    pub(super) rankings: [Ranking; 4],
+    pub(super) rankings: Few<Ranking>,
     pub(super) units: UnitsBySeat,
     pub(super) returns: ReturnsByMember,
     pub(super) cluster: u8,
@@ -115,7 +122,7 @@ pub(super) struct Held {
 
 impl Held {
     /// The block that has `before` earlier blocks in its group.
-    pub(super) fn of(partial: &Partial, group: u64, before: u64) -> Self {
+    pub(super) fn of(partial: Partial, group: u64, before: u64) -> Self {
         Self {
             cluster: (group.wrapping_add(before) % CLUSTERS) as u8,
             rankings: partial.rankings,
@@ -186,7 +193,7 @@ impl Courses {
         if number < openings {
             return vec![(block, 1)];
         }
-        match self.held.binary_search_by_key(&block, |(known, _)| *known) {
+        match self.held.binary_search_by(|(known, _)| known.cmp(&block)) {
             Ok(place) => self.held[place].1 += 1,
             Err(place) => self.held.insert(place, (block, 1)),
         }
@@ -238,7 +245,7 @@ impl Tally {
     /// Sums of each agent in blocks that are held back.
     pub(super) fn held(&self) -> Vec<HeldSums> {
         let mut sums = vec![HeldSums::default(); self.sums.agents.len()];
-        let (size, rotations) = (self.sums.seats.len(), self.schedule.rotations() as usize);
+        let size = self.sums.seats.len();
         for (&group, courses) in self
             .sums
             .courses
@@ -252,7 +259,7 @@ impl Tally {
                     let is_own = |&other: &usize| agents[other] == agent;
                     let own = (0..size).filter(is_own).count() as u64;
                     let others = size as u64 - own;
-                    for ranking in &block.rankings[..rotations] {
+                    for ranking in &block.rankings {
                         let others_units = (0..size).filter(|other| !is_own(other));
                         let units: u64 = others_units
                             .map(|other| ranking.units_against(member, other))
@@ -275,7 +282,7 @@ impl Tally {
         let rotations = u64::from(self.schedule.rotations());
         for (block, times) in self.sums.courses.values().flat_map(|courses| &courses.held) {
             for (seat, (games, units)) in sums.iter_mut().enumerate() {
-                let of_block: u64 = block.units.iter().map(|units| u64::from(units[seat])).sum();
+                let of_block: u64 = block.units.rows().map(|units| u64::from(units[seat])).sum();
                 *games += times * rotations;
                 *units += times * of_block;
             }

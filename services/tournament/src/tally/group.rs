@@ -3,16 +3,17 @@
 //! A block is described by the counts c_r: how many of its games ended with ranking r. The sums
 //! over blocks of the products c_r·c_s are stored. From these sums follow the mean and variance of
 //! any block value that is a sum over the block's games, and the covariances for any rating model.
-//! No block has to be stored.
+//! No block has to be stored, unless a game has so many seats that rankings hardly ever occur twice.
 
 use std::{collections::BTreeMap, ops::Range};
 
 use serde::{Deserialize, Serialize};
+use smallvec::{SmallVec, smallvec};
 
-use super::ranking::Ranking;
+use super::{Few, ranking::Ranking};
 use crate::interval::Moments;
 
-/// Number of clusters in which blocks of three or four members are summed.
+/// Number of clusters in which blocks of more than two members are summed.
 pub(super) const CLUSTERS: u64 = 32;
 
 /// Sums over the blocks of one agent in one group, with units against the seats of other agents.
@@ -35,14 +36,48 @@ pub(crate) struct Block<'a> {
 
 /// Units by member and seat. In a block with all rotations, a member sits in each seat once, so
 /// each number is from one game.
-pub(crate) type UnitsBySeat = [[u8; 4]; 4];
+pub(crate) type UnitsBySeat = BySeat<u8>;
+
+/// A number for each member in each seat.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct BySeat<T> {
+    seats: usize,
+    cells: SmallVec<[T; 16]>,
+}
+
+impl<T: Copy + Default> BySeat<T> {
+    pub(crate) fn new(seats: usize) -> Self {
+        Self {
+            seats,
+            cells: smallvec![T::default(); seats * seats],
+        }
+    }
+
+    pub(crate) fn seats(&self) -> usize {
+        self.seats
+    }
+
+    /// A member's numbers by seat.
+    pub(crate) fn row(&self, member: usize) -> &[T] {
+        &self.cells[member * self.seats..][..self.seats]
+    }
+
+    pub(crate) fn row_mut(&mut self, member: usize) -> &mut [T] {
+        &mut self.cells[member * self.seats..][..self.seats]
+    }
+
+    /// The rows of all members.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &[T]> {
+        self.cells.chunks_exact(self.seats)
+    }
+}
 
 /// One group's sums.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum GroupSums {
     /// Two members: there are so few outcomes that each one is counted.
     Two(TwoSums),
-    /// Three or four members.
+    /// More members.
     More(Box<MoreSums>),
 }
 
@@ -111,7 +146,7 @@ impl GroupSums {
     pub(crate) fn add_game(&mut self, ranking: Ranking) {
         match self {
             Self::Two(sums) => sums.games[TwoSums::outcome(ranking)] += 1,
-            Self::More(sums) => sums.games.add(ranking, 1),
+            Self::More(sums) => sums.rankings.add_game(ranking),
         }
     }
 
@@ -140,18 +175,27 @@ impl GroupSums {
                 games.sort_unstable();
                 games
             }
-            Self::More(sums) => sums.games.iter().collect(),
+            Self::More(sums) => match &sums.rankings {
+                Rankings::Counted { games, .. } => games.iter().collect(),
+                Rankings::Listed { games, .. } => games
+                    .iter()
+                    .map(|(&ranking, &count)| (ranking, count))
+                    .collect(),
+            },
         }
     }
 
-    /// Sums of c_r·c_s over complete blocks, for each pair of rankings with r ≤ s.
-    pub(crate) fn products(&self, rotations: u64) -> Vec<(Ranking, Ranking, u64)> {
+    /// How often rankings occurred together in complete blocks of `rotations` games.
+    pub(crate) fn together(&self, rotations: u64) -> Together<'_> {
         match self {
-            Self::Two(sums) => sums.products(rotations),
-            Self::More(sums) => {
-                let products = sums.products.iter();
-                products.map(|((r, s), sum)| (r, s, sum)).collect()
-            }
+            Self::Two(sums) => Together::Products(sums.products(rotations)),
+            Self::More(sums) => match &sums.rankings {
+                Rankings::Counted { products, .. } => {
+                    let products = products.iter();
+                    Together::Products(products.map(|((r, s), sum)| (r, s, sum)).collect())
+                }
+                Rankings::Listed { blocks, .. } => Together::Blocks(blocks),
+            },
         }
     }
 
@@ -161,7 +205,17 @@ impl GroupSums {
             blocks: self.blocks(),
             ..Moments::default()
         };
-        for (r, s, sum) in self.products(rotations) {
+        let products = match self.together(rotations) {
+            Together::Products(products) => products,
+            Together::Blocks(blocks) => {
+                let mut moments = Moments::default();
+                for block in blocks.chunks_exact(rotations as usize) {
+                    moments.add(block.iter().map(|&ranking| worth(ranking)).sum());
+                }
+                return moments;
+            }
+        };
+        for (r, s, sum) in products {
             let both = worth(r) * worth(s) * sum;
             moments.squares += if r == s { both } else { 2 * both };
             // Σ_s c_s is the number of games of a block, so Σ_s c_r·c_s is c_r times this number.
@@ -196,7 +250,7 @@ impl GroupSums {
             Self::More(sums) => {
                 let clusters = sums.clusters.iter();
                 clusters
-                    .map(|(&number, cluster)| (u64::from(number), 1, *cluster))
+                    .map(|(&number, cluster)| (u64::from(number), 1, cluster.clone()))
                     .collect()
             }
         }
@@ -208,8 +262,7 @@ impl GroupSums {
             Self::Two(_) => true,
             Self::More(sums) => {
                 sums.shares.len() == distinct(&sums.agents).count()
-                    && sums.games.fits()
-                    && sums.products.fits()
+                    && sums.rankings.fits(sums.agents.len())
             }
         };
         sound
@@ -224,23 +277,32 @@ impl GroupSums {
 
 /// Sums over some blocks of one group, by member; each member sits in each seat once in a
 /// block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Cluster {
     pub(crate) blocks: u64,
     /// Units by member and seat.
-    pub(crate) units: [[u64; 4]; 4],
+    pub(crate) units: BySeat<u64>,
     /// Sums of squares of the units of a game.
-    pub(crate) squares: [u64; 4],
+    pub(crate) squares: Few<u64>,
     /// Sums of squares of the units of a block.
-    pub(crate) squares_of_blocks: [u64; 4],
+    pub(crate) squares_of_blocks: Few<u64>,
 }
 
 impl Cluster {
+    pub(crate) fn new(seats: usize) -> Self {
+        Self {
+            blocks: 0,
+            units: BySeat::new(seats),
+            squares: smallvec![0; seats],
+            squares_of_blocks: smallvec![0; seats],
+        }
+    }
+
     fn add(&mut self, units: &UnitsBySeat) {
         self.blocks += 1;
-        for (member, units) in units.iter().enumerate() {
+        for (member, units) in units.rows().enumerate() {
             let mut of_block = 0;
-            for (sum, &units) in self.units[member].iter_mut().zip(units) {
+            for (sum, &units) in self.units.row_mut(member).iter_mut().zip(units) {
                 let units = u64::from(units);
                 *sum += units;
                 self.squares[member] += units * units;
@@ -265,9 +327,9 @@ pub(crate) struct TwoSums {
 impl TwoSums {
     /// Loss, draw and win of the first member.
     const RANKINGS: [Ranking; 3] = [
-        Ranking::of([1, 0, 0, 0]),
-        Ranking::of([0, 0, 0, 0]),
-        Ranking::of([0, 1, 0, 0]),
+        Ranking::of(&[1, 0]),
+        Ranking::of(&[0, 0]),
+        Ranking::of(&[0, 1]),
     ];
 
     fn new(agents: [u16; 2]) -> Self {
@@ -284,8 +346,8 @@ impl TwoSums {
     }
 
     fn add_block(&mut self, block: Block<'_>) {
-        let [first, second, ..] = block.units[0];
-        let place = 3 * usize::from(first) + usize::from(second);
+        let units = block.units.row(0).iter();
+        let place = units.fold(0, |place, &units| 3 * place + usize::from(units));
         if let Some(blocks) = self.blocks.get_mut(place) {
             *blocks += 1;
         }
@@ -303,11 +365,11 @@ impl TwoSums {
     fn clusters(&self) -> Vec<(u64, u64, Cluster)> {
         let cluster = |(number, (blocks, [first, second])): (u64, (u64, [u64; 2]))| {
             let units = [[first, second], [2 - second, 2 - first]];
-            let mut cluster = Cluster::default();
-            let mut of_block = UnitsBySeat::default();
-            for (of_block, units) in of_block.iter_mut().zip(units) {
-                of_block[0] = units[0] as u8;
-                of_block[1] = units[1] as u8;
+            let mut cluster = Cluster::new(2);
+            let mut of_block = UnitsBySeat::new(2);
+            for (member, units) in units.into_iter().enumerate() {
+                let units = units.map(|units| units as u8);
+                of_block.row_mut(member).copy_from_slice(&units);
             }
             cluster.add(&of_block);
             (number, blocks, cluster)
@@ -360,28 +422,101 @@ impl TwoSums {
     }
 }
 
-/// Three or four members: counts of the rankings that occurred, and sums for pairs of rankings.
+/// More than two members.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MoreSums {
     agents: Vec<u16>,
-    /// Includes incomplete blocks.
-    games: Counts<Ranking>,
     blocks: u64,
-    products: Counts<(Ranking, Ranking)>,
+    rankings: Rankings,
     /// Clusters by number, below [`CLUSTERS`].
     clusters: BTreeMap<u8, Cluster>,
-    /// Moments of each agent. They could be computed from the products, but there may be thousands
+    /// Moments of each agent. They could be computed from the rankings, but there may be thousands
     /// of products, and standings are read often.
     shares: Vec<BlockSums>,
+}
+
+/// Maximum number of members whose rankings are counted. Four members have 75 rankings; five have 541,
+/// so most products would be of pairs that occur once.
+const COUNTED_MAX: usize = 4;
+
+/// The rankings of a group. Games include those of incomplete blocks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Rankings {
+    /// Sums for pairs of rankings.
+    Counted {
+        games: Counts<Ranking>,
+        products: Counts<(Ranking, Ranking)>,
+    },
+    /// The rankings of each complete block, one block after another.
+    Listed {
+        games: BTreeMap<Ranking, u64>,
+        blocks: Vec<Ranking>,
+    },
+}
+
+impl Rankings {
+    fn new(size: usize) -> Self {
+        if size > COUNTED_MAX {
+            return Self::Listed {
+                games: BTreeMap::new(),
+                blocks: Vec::new(),
+            };
+        }
+        Self::Counted {
+            games: Counts::default(),
+            products: Counts::default(),
+        }
+    }
+
+    fn add_game(&mut self, ranking: Ranking) {
+        match self {
+            Self::Counted { games, .. } => games.add(ranking, 1),
+            Self::Listed { games, .. } => *games.entry(ranking).or_default() += 1,
+        }
+    }
+
+    fn add_block(&mut self, rankings: &[Ranking]) {
+        match self {
+            // Count pairs of games: a game with itself once; two games with the same ranking twice;
+            // two games with different rankings once, because only r ≤ s is stored.
+            Self::Counted { products, .. } => {
+                for (place, &one) in rankings.iter().enumerate() {
+                    products.add((one, one), 1);
+                    for &other in &rankings[..place] {
+                        let pair = (one.min(other), one.max(other));
+                        products.add(pair, if one == other { 2 } else { 1 });
+                    }
+                }
+            }
+            Self::Listed { blocks, .. } => blocks.extend(rankings),
+        }
+    }
+
+    /// Checks rankings that were read from storage.
+    fn fits(&self, size: usize) -> bool {
+        match self {
+            Self::Counted { games, products } => {
+                size <= COUNTED_MAX && games.fits() && products.fits()
+            }
+            Self::Listed { .. } => size > COUNTED_MAX,
+        }
+    }
+}
+
+/// How often rankings occurred together in the complete blocks of a group.
+pub(crate) enum Together<'a> {
+    /// Sums of c_r·c_s over blocks, for each pair of rankings with r ≤ s that occurred.
+    Products(Vec<(Ranking, Ranking, u64)>),
+    /// The rankings of each block, one block after another.
+    Blocks(&'a [Ranking]),
 }
 
 impl MoreSums {
     fn new(agents: &[u16]) -> Self {
         Self {
             agents: agents.to_vec(),
-            games: Counts::default(),
             blocks: 0,
-            products: Counts::default(),
+            rankings: Rankings::new(agents.len()),
             clusters: BTreeMap::new(),
             shares: vec![BlockSums::default(); distinct(agents).count()],
         }
@@ -389,23 +524,16 @@ impl MoreSums {
 
     fn add_block(&mut self, block: Block<'_>) {
         self.blocks += 1;
-        // Count pairs of games: a game with itself once; two games with the same ranking twice;
-        // two games with different rankings once, because only r ≤ s is stored.
-        for (place, &one) in block.rankings.iter().enumerate() {
-            self.products.add((one, one), 1);
-            for &other in &block.rankings[..place] {
-                let pair = (one.min(other), one.max(other));
-                self.products.add(pair, if one == other { 2 } else { 1 });
-            }
-        }
+        self.rankings.add_block(block.rankings);
         let size = self.agents.len();
-        let cluster = self.clusters.entry(block.cluster).or_default();
+        let cluster = self.clusters.entry(block.cluster);
+        let cluster = cluster.or_insert_with(|| Cluster::new(size));
         cluster.add(block.units);
         for ((_, own), sums) in members_of(&self.agents).zip(&mut self.shares) {
             let seats = own.len() as u64;
-            let units = own.clone().flat_map(|member| block.units[member]);
+            let units = own.clone().flat_map(|member| block.units.row(member));
             let within = units_within(seats) * block.rankings.len() as u64;
-            let units: u64 = units.map(u64::from).sum();
+            let units: u64 = units.map(|&units| u64::from(units)).sum();
             sums.units.add(units.saturating_sub(within));
             let won = |ranking: &&Ranking| own.clone().any(|member| ranking.wins(member, size));
             sums.wins

@@ -262,11 +262,10 @@ impl Tally {
         let members: Vec<_> = members_of(&agents).map(|(_, own)| own).collect();
         let sums = self.sums.luck.entry(group);
         let sums = sums.or_insert_with(|| GroupLuck::new(members.len()));
-        let games = self.schedule.rotations() as usize;
         // Alternate within each group, and between groups, so that small groups also fill both
         // halves.
         let half = (group ^ before) % 2;
-        sums.add(half as usize, block, &members, &block.rankings[..games]);
+        sums.add(half as usize, block, &members, &block.rankings);
     }
 }
 

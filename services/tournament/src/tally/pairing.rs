@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Tally,
-    group::{Cluster, GroupSums, distinct},
+    group::{BySeat, Cluster, GroupSums, distinct},
 };
 use crate::{
     Estimate,
@@ -99,10 +99,10 @@ impl Group {
     fn of(group: &GroupSums) -> Self {
         let clusters = group.clusters();
         let blocks = group.blocks() as f64;
-        let mut means = [[0.0; 4]; 4];
+        let mut means = BySeat::new(group.agents().len());
         for (_, many, cluster) in &clusters {
-            for (means, units) in means.iter_mut().zip(cluster.units) {
-                for (mean, units) in means.iter_mut().zip(units) {
+            for (member, units) in cluster.units.rows().enumerate() {
+                for (mean, units) in means.row_mut(member).iter_mut().zip(units) {
                     *mean += (many * units) as f64 / blocks;
                 }
             }
@@ -118,12 +118,12 @@ impl Group {
 }
 
 /// Squares of a cluster's blocks and games around the means of their group.
-fn squares(cluster: &Cluster, means: &[[f64; 4]; 4]) -> Squares {
+fn squares(cluster: &Cluster, means: &BySeat<f64>) -> Squares {
     let from = |squares: u64, sum: f64, mean: f64| {
         squares as f64 - 2.0 * mean * sum + cluster.blocks as f64 * mean * mean
     };
     let mut found = Squares::default();
-    for (member, (units, means)) in cluster.units.iter().zip(means).enumerate() {
+    for (member, (units, means)) in cluster.units.rows().zip(means.rows()).enumerate() {
         let sum: u64 = units.iter().sum();
         let of_blocks = cluster.squares_of_blocks[member];
         found.together += from(of_blocks, sum as f64, means.iter().sum());

@@ -2,32 +2,42 @@
 
 use std::cmp::Ordering;
 
-use arena_model::engine::MAX_SEATS;
+use arena_model::engine::{MAX_SEATS, PerSeat};
 use serde::{Deserialize, Serialize};
 
 /// A weak order of a group's members: for each member, the number of members ranked ahead,
-/// in two bits. Members are the group's agents in ascending order. If one agent has several
+/// in four bits. Members are the group's agents in ascending order. If one agent has several
 /// seats, its ranks are sorted, best first, because an agent's score does not depend on which of
 /// its seats got which rank. The scores of seats do depend on it; [`seat_units`] computes them.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(transparent)]
-pub(crate) struct Ranking(u8);
+pub(crate) struct Ranking(u64);
+
+const _: () = assert!(
+    MAX_SEATS <= 16,
+    "a ranking has four bits for each of 16 members"
+);
 
 impl Ranking {
-    /// Creates a ranking from the number of members ahead of each member; unused entries
-    /// are 0.
+    /// Creates a ranking from the number of members ahead of each member.
     #[must_use]
-    pub(crate) const fn of(before: [u8; MAX_SEATS]) -> Self {
-        let [a, b, c, d] = before;
-        Self((a & 3) | (b & 3) << 2 | (c & 3) << 4 | (d & 3) << 6)
+    pub(crate) const fn of(before: &[u8]) -> Self {
+        let mut all = 0;
+        let mut member = before.len();
+        // A `const fn` cannot use `for`.
+        while member > 0 {
+            member -= 1;
+            all = all << 4 | before[member] as u64;
+        }
+        Self(all)
     }
 
     /// Number of members ranked ahead of this one.
     #[must_use]
     pub(crate) fn before(self, member: usize) -> u8 {
-        (self.0 >> (2 * member)) & 3
+        (self.0 >> (4 * member)) as u8 & 15
     }
 
     /// The member's units against another member: two if ranked ahead, one if tied.
@@ -38,7 +48,9 @@ impl Ranking {
 
     /// The member's units against all other members of a group of this size.
     pub(crate) fn units(self, member: usize, size: usize) -> u64 {
-        u64::from(UNITS[size - 1][usize::from(self.0)][member])
+        // One unit too many: the member ties with itself.
+        let all = (0..size).map(|other| self.units_against(member, other));
+        all.sum::<u64>() - 1
     }
 
     /// True if only this member ranked first.
@@ -48,37 +60,10 @@ impl Ranking {
     }
 }
 
-/// Units by number of members minus one, ranking and member. It is a lookup table, because each
-/// result needs units several times.
-static UNITS: [[[u8; MAX_SEATS]; 256]; MAX_SEATS] = units();
-
-const fn units() -> [[[u8; MAX_SEATS]; 256]; MAX_SEATS] {
-    let mut units = [[[0; MAX_SEATS]; 256]; MAX_SEATS];
-    // A `const fn` cannot use `for`.
-    let mut place = 0;
-    while place < MAX_SEATS * 256 * MAX_SEATS * MAX_SEATS {
-        let (other, rest) = (place % MAX_SEATS, place / MAX_SEATS);
-        let (member, rest) = (rest % MAX_SEATS, rest / MAX_SEATS);
-        let (code, last) = (rest % 256, rest / 256);
-        let own = (code >> (2 * member)) & 3;
-        let theirs = (code >> (2 * other)) & 3;
-        if other != member && other <= last && member <= last {
-            let beaten = if own < theirs {
-                2
-            } else {
-                (own == theirs) as u8
-            };
-            units[last][code][member] += beaten;
-        }
-        place += 1;
-    }
-    units
-}
-
 /// The member of the group in each seat. Members are numbered by agent in ascending order, then by
 /// seat.
 #[must_use]
-pub(crate) fn members(seats: &[u16]) -> [u8; MAX_SEATS] {
+pub(crate) fn members(seats: &[u16]) -> PerSeat<u8> {
     let mut members = [0; MAX_SEATS];
     for (seat, (member, &agent)) in members.iter_mut().zip(seats).enumerate() {
         let earlier =
@@ -95,7 +80,7 @@ pub(crate) fn members(seats: &[u16]) -> [u8; MAX_SEATS] {
 /// Units of each seat against all others: two for each seat ranked behind, one for each
 /// tied seat.
 #[must_use]
-pub(crate) fn seat_units(placement: &[u8]) -> [u8; MAX_SEATS] {
+pub(crate) fn seat_units(placement: &[u8]) -> PerSeat<u8> {
     let mut units = [0; MAX_SEATS];
     for (seat, (units, own)) in units.iter_mut().zip(placement).enumerate() {
         for (other, place) in placement.iter().enumerate() {
@@ -146,7 +131,7 @@ pub(crate) fn units_between(own: u8, other: u8) -> u8 {
 
 /// The ranking of a game with these seats and members.
 #[must_use]
-pub(crate) fn ranking(seats: &[u16], members: &[u8; MAX_SEATS], placement: &[u8]) -> Ranking {
+pub(crate) fn ranking(seats: &[u16], members: &PerSeat<u8>, placement: &[u8]) -> Ranking {
     let mut before = [0; MAX_SEATS];
     let mut agents = [0; MAX_SEATS];
     let size = seats.len().min(MAX_SEATS);
@@ -164,7 +149,7 @@ pub(crate) fn ranking(seats: &[u16], members: &[u8; MAX_SEATS], placement: &[u8]
         before[start..end].sort_unstable();
         start = end;
     }
-    Ranking::of(before)
+    Ranking::of(&before[..size])
 }
 
 #[cfg(test)]
@@ -175,7 +160,7 @@ mod tests {
     fn ranking_gives_places_units_and_wins() {
         let seats = [7, 3, 9, 5];
         let members = members(&seats);
-        assert_eq!(members, [2, 0, 3, 1]);
+        assert_eq!(members[..4], [2, 0, 3, 1]);
         let ranking = ranking(&seats, &members, &[1, 2, 4, 2]);
         let of = |member: usize| (ranking.before(member), ranking.units(member, 4));
         assert_eq!([0, 1, 2, 3].map(of), [(1, 3), (1, 3), (0, 6), (3, 0)]);
@@ -183,10 +168,24 @@ mod tests {
     }
 
     #[test]
+    fn ranking_of_ten_gives_places_units_and_wins() {
+        let seats: Vec<u16> = (0..10).rev().collect();
+        let members = members(&seats);
+        let ranking = ranking(&seats, &members, &[10, 9, 7, 7, 6, 2, 2, 2, 2, 1]);
+        let before = [0, 1, 1, 1, 1, 5, 6, 6, 8, 9];
+        let units = [18, 13, 13, 13, 13, 8, 5, 5, 2, 0];
+        for member in 0..10 {
+            assert_eq!(ranking.before(member), before[member]);
+            assert_eq!(ranking.units(member, 10), units[member]);
+        }
+        assert!(ranking.wins(0, 10) && !ranking.wins(1, 10));
+    }
+
+    #[test]
     fn ranks_of_one_agent_are_sorted() {
         let seats = [4, 2, 4, 2];
         let members = members(&seats);
-        assert_eq!(members, [2, 0, 3, 1]);
+        assert_eq!(members[..4], [2, 0, 3, 1]);
         let one = ranking(&seats, &members, &[1, 2, 3, 4]);
         let other = ranking(&seats, &members, &[3, 4, 1, 2]);
         assert_eq!(one, other);

@@ -5,10 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use arena_model::engine::MAX_SEATS;
 use serde::{Deserialize, Serialize};
 
-use super::{AgentStanding, Tally, members_of};
+use super::{AgentStanding, Few, Tally, members_of};
 use crate::interval::{Blocks, Moments};
 
 /// A standard deviation of blocks, as a share of what the bounds allow, below which rare large returns
@@ -17,7 +16,7 @@ const NARROW: f64 = 0.05;
 const NARROW_BLOCKS: u64 = 1_000;
 
 /// Parts above the minimum by member of a group.
-pub(super) type ReturnsByMember = [u64; MAX_SEATS];
+pub(super) type ReturnsByMember = Few<u64>;
 
 /// Sums of returns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -133,9 +132,9 @@ impl Tally {
         for (&group, courses) in &self.sums.courses {
             let agents = self.schedule.group(group);
             for (block, times) in &courses.held {
-                let of_block = agents.iter().zip(block.returns);
+                let of_block = agents.iter().zip(&block.returns);
                 found.extend(
-                    of_block.map(|(&agent, units)| (agent, times * units, times * rotations)),
+                    of_block.map(|(&agent, &units)| (agent, times * units, times * rotations)),
                 );
             }
         }

@@ -61,7 +61,11 @@ impl Tally {
             && state.seats.len() == seats
             && state.games <= schedule.games()
             && state.groups.values().all(|group| group.fits(seats, agents))
-            && state.returns.fits(agents);
+            && state.returns.fits(agents)
+            && state
+                .partial
+                .values()
+                .all(|partial| partial.fits(seats, schedule.rotations()));
         tally.sums = state;
         Ok(fits.then_some(tally))
     }

@@ -122,7 +122,7 @@ fn luck(points: &[u64], draws: &mut Draws) -> Vec<i32> {
 
 #[test]
 fn result_order_changes_no_byte() {
-    for (agents, seats, blocks) in [(6, 2, 40), (5, 3, 20), (5, 4, 20)] {
+    for (agents, seats, blocks) in [(6, 2, 40), (5, 3, 20), (5, 4, 20), (6, 5, 8), (10, 10, 12)] {
         let tournament = tournament(agents, seats, blocks);
         let mut draws = Draws(1);
         let mut results = results(&tournament, &mut draws);
@@ -141,7 +141,14 @@ fn result_order_changes_no_byte() {
 
 #[test]
 fn tally_resumes_from_state() {
-    for (agents, seats, openings) in [(3, 2, 0), (4, 3, 0), (3, 2, 4), (4, 3, 4)] {
+    for (agents, seats, openings) in [
+        (3, 2, 0),
+        (4, 3, 0),
+        (6, 5, 0),
+        (3, 2, 4),
+        (4, 3, 4),
+        (7, 6, 4),
+    ] {
         let mut tournament = tournament(agents, seats, 20);
         let mut results = results(&tournament, &mut Draws(7));
         if openings > 0 {

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeSet, sync::Mutex};
 
-use arena_engine::{ActionId, Ending, Node, PerSeat, values::POINT};
+use arena_engine::{
+    ActionId, Ending, Node, PerSeat,
+    values::{self, POINT},
+};
 use arena_model::{
     Returns,
     rules::{NOTATION_BYTES_MAX, RulesDescription, is_notation},
@@ -204,11 +207,9 @@ fn check_returns(returns: Returns, ranks: &[u8], scores: &[i64]) -> Result<(), S
     }
 }
 
-/// Values of more than two seats are rounded.
 fn check_values(values: &[i64]) -> Result<(), String> {
-    let sum: i64 = values.iter().sum();
     let due = POINT * values.len() as i64 / 2;
-    match (sum - due).abs() <= i64::from(values.len() > 2) {
+    match values::add_up(values) {
         true => Ok(()),
         false => Err(format!("the sum of values {values:?} is not {due}")),
     }

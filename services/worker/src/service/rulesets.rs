@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use arena_model::{
+    engine::MAX_SEATS,
     rules::{Information, PACKAGE_SEARCH_VERSION, RULES_PROTOCOL},
     spec::ADJUDICATION_VERSION,
 };
@@ -45,6 +46,7 @@ pub(super) fn rulesets() -> BTreeMap<String, u32> {
         .chain([("@adjudication".to_owned(), ADJUDICATION_VERSION)])
         .chain([("@hidden".to_owned(), Information::VERSION)])
         .chain([("@package-search".to_owned(), PACKAGE_SEARCH_VERSION)])
+        .chain([("@seats".to_owned(), MAX_SEATS as u32)])
         .collect()
 }
 

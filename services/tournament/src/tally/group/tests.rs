@@ -9,7 +9,7 @@ fn blocks(agents: &[u16], rotations: usize, count: u64) -> Vec<(Vec<Ranking>, Un
     let mut draws = Draws(3);
     let size = agents.len();
     let block = |_| {
-        let mut units = UnitsBySeat::default();
+        let mut units = UnitsBySeat::new(size);
         let rankings = (0..rotations).map(|rotation| {
             let mut seats = agents.to_vec();
             seats.rotate_left(rotation);
@@ -19,7 +19,8 @@ fn blocks(agents: &[u16], rotations: usize, count: u64) -> Vec<(Vec<Ranking>, Un
             let members = members(&seats);
             let ranking = ranking(&seats, &members, &placement);
             for (seat, &member) in members.iter().take(size).enumerate() {
-                units[usize::from(member)][seat] += ranking.units(usize::from(member), size) as u8;
+                units.row_mut(usize::from(member))[seat] +=
+                    ranking.units(usize::from(member), size) as u8;
             }
             ranking
         });
@@ -30,7 +31,7 @@ fn blocks(agents: &[u16], rotations: usize, count: u64) -> Vec<(Vec<Ranking>, Un
 
 #[test]
 fn sums_equal_block_by_block() {
-    let cases: [(&[u16], usize); 7] = [
+    let cases: [(&[u16], usize); 10] = [
         (&[0, 1], 2),
         (&[0, 1], 1),
         (&[0, 1, 2], 3),
@@ -38,6 +39,9 @@ fn sums_equal_block_by_block() {
         (&[0, 1, 2, 3], 1),
         (&[5, 5, 8, 8], 4),
         (&[5, 8, 8], 3),
+        (&[0, 1, 2, 3, 4], 5),
+        (&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9], 10),
+        (&[1, 1, 1, 3, 4, 4], 6),
     ];
     for (agents, rotations) in cases {
         let blocks = blocks(agents, rotations, 200);
@@ -69,12 +73,13 @@ fn sums_equal_block_by_block() {
             // A member sits in each seat once if it is an agent by itself.
             let apart = distinct(agents).count() == size;
             if rotations > 1 && apart {
-                let mut kept = Cluster::default();
+                let mut kept = Cluster::new(size);
                 for (_, many, cluster) in sums.clusters() {
                     kept.blocks += many * cluster.blocks;
                     kept.squares[member] += many * cluster.squares[member];
                     kept.squares_of_blocks[member] += many * cluster.squares_of_blocks[member];
-                    for (sum, units) in kept.units[member].iter_mut().zip(cluster.units[member]) {
+                    let row = kept.units.row_mut(member).iter_mut();
+                    for (sum, units) in row.zip(cluster.units.row(member)) {
                         *sum += many * units;
                     }
                 }
@@ -89,8 +94,8 @@ fn sums_equal_block_by_block() {
                 for seat in 0..size {
                     let at_seat = blocks
                         .iter()
-                        .map(|(_, units)| u64::from(units[member][seat]));
-                    assert_eq!(kept.units[member][seat], at_seat.sum::<u64>(), "{agents:?}");
+                        .map(|(_, units)| u64::from(units.row(member)[seat]));
+                    assert_eq!(kept.units.row(member)[seat], at_seat.sum::<u64>());
                 }
             }
         }

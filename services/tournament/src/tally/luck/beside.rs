@@ -66,7 +66,7 @@ impl GroupLuck {
         let half = &mut self.halves[half];
         let of = |own: &Range<usize>| {
             let luck: i64 = block.luck[own.clone()].iter().sum();
-            let units = block.units[own.clone()].iter().flatten();
+            let units = own.clone().flat_map(|member| block.units.row(member));
             let units: u64 = units.map(|&units| u64::from(units)).sum();
             let within = units_within(own.len() as u64) * games.len() as u64;
             (luck, units.saturating_sub(within))
