@@ -12,14 +12,14 @@ import sys
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
-from . import ruleset
+from . import call, machine, ruleset
 
 #: Versions that are the same on each machine, besides those of what the environment imports.
 _PACKAGES = ("pettingzoo", "gymnasium", "numpy")
 #: They install packages, and some of these import them.
 _INSTALLERS = {"pip", "setuptools", "wheel"}
 #: What a package contains of this one.
-_MODULES = ("__init__.py", "ruleset.py", "turns.py")
+_MODULES = ("__init__.py", "call.py", "episode.py", "machine.py", "rules.py", "ruleset.py", "turns.py")
 
 
 def _pinned(rules, before):
@@ -38,23 +38,23 @@ def _pinned(rules, before):
             modules.append(name)
     return {
         "python": "{}.{}".format(*sys.version_info),
-        "packages": {name: ruleset.installed(name) for name in sorted(packages - _INSTALLERS)},
+        "packages": {name: machine.installed(name) for name in sorted(packages - _INSTALLERS)},
         "modules": modules,
-        "sources_sha256": ruleset.sources(modules),
+        "sources_sha256": machine.sources(modules),
         "seed_bits": rules.seed_bits,
     }
 
 
 def write(name, folder):
     """Raises `Refused` if there is no such environment, or Arena cannot play it."""
-    before, call = set(sys.modules), ruleset.Call(name)
-    if call.is_file:
-        file = Path(folder, Path(call.place).expanduser())
+    before, named = set(sys.modules), call.Call(name)
+    if named.is_file:
+        file = Path(folder, Path(named.place).expanduser())
         if not file.is_file():
-            raise ruleset.Refused(f"{call.place}: there is no such file in {folder}")
-        Path(ruleset.FILES).mkdir(exist_ok=True)
-        shutil.copyfile(file, Path(ruleset.FILES, file.name))
-    text = call.in_folder()
+            raise call.Refused(f"{named.place}: there is no such file in {folder}")
+        Path(call.FILES).mkdir(exist_ok=True)
+        shutil.copyfile(file, Path(call.FILES, file.name))
+    text = named.in_folder()
     rules = ruleset.Rules(text)
     Path(ruleset.PINNED).write_text(json.dumps(_pinned(rules, before), indent=2) + "\n", encoding="utf-8")
     module = Path(__file__).parent
@@ -70,7 +70,7 @@ def main(arguments):
         sys.exit(str(ruleset.missing))
     try:
         write(*arguments[1:])
-    except ruleset.Refused as refused:
+    except call.Refused as refused:
         print(refused, file=sys.stderr)
         sys.exit(2)
 

@@ -18,7 +18,8 @@ from pettingzoo.test import api_test
 
 import environments
 from arena_pettingzoo import ruleset, two_players
-from arena_pettingzoo.ruleset import Answers, Call, Refused, Rules
+from arena_pettingzoo.call import Call, Refused
+from arena_pettingzoo.ruleset import Answers, Rules
 
 OWN = Path(environments.__file__)
 #: The long form plays slow environments as often as others, and to the end.
@@ -489,6 +490,10 @@ def test_process_of_a_package_answers_lines(package):
     assert files == [
         "arena-agent.toml",
         "arena_pettingzoo/__init__.py",
+        "arena_pettingzoo/call.py",
+        "arena_pettingzoo/episode.py",
+        "arena_pettingzoo/machine.py",
+        "arena_pettingzoo/rules.py",
         "arena_pettingzoo/ruleset.py",
         "arena_pettingzoo/turns.py",
         "environment/environments.py",
