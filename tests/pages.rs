@@ -157,14 +157,14 @@ fn openspiel_bot_plays_as_the_page_says() {
     let sections = sections("agents/docs/existing-bot.md");
     let section = { sections.iter() }.find(|section| section.starts_with(OPENSPIEL));
     let section = section.expect("a section");
-    if has_openspiel() {
+    if has_modules("arena_openspiel") {
         follow(&World::with_python(), section);
     }
 }
 
 #[test]
 fn openspiel_bots_are_rated_as_the_page_says() {
-    if has_openspiel() {
+    if has_modules("arena_openspiel") {
         let sections = sections("agents/docs/openspiel.md");
         let page = { sections.iter() }.filter(|it| !it.starts_with(HIDDEN));
         follow(&World::with_python(), &page.cloned().collect::<String>());
@@ -176,19 +176,27 @@ fn poker_is_played_as_the_page_says() {
     let sections = sections("agents/docs/openspiel.md");
     let section = { sections.iter() }.find(|section| section.starts_with(HIDDEN));
     let section = section.expect("a section");
-    if has_openspiel() {
+    if has_modules("arena_openspiel") {
         follow(&World::with_python(), section);
     }
 }
 
-/// False, with a note, if OpenSpiel is not installed.
+#[test]
+fn pettingzoo_environments_are_played_as_the_page_says() {
+    if has_modules("arena_pettingzoo, pygame") {
+        let page = sections("agents/docs/pettingzoo.md").concat();
+        follow(&World::with_python(), &page);
+    }
+}
+
+/// False, with a note, if modules of Python are not installed.
 #[expect(clippy::print_stderr, reason = "the output names what is skipped")]
-fn has_openspiel() -> bool {
+fn has_modules(modules: &str) -> bool {
     let mut probe = Command::new(python().expect("Python"));
-    probe.args(["-c", "import arena_openspiel"]);
+    probe.args(["-c", &format!("import {modules}")]);
     let has = probe.output().is_ok_and(|output| output.status.success());
     if !has {
-        eprintln!("skipped: OpenSpiel is not installed: tests/setup installs it where pip can");
+        eprintln!("skipped: {modules} not installed: tests/setup installs them where pip can");
     }
     has
 }

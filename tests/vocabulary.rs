@@ -40,7 +40,7 @@ const PHRASES: [(&str, &str); 4] = [
 const FORMER: [&str; 2] = ["host-patience", "HOST_PATIENCE"];
 
 /// Folders without prose: generated files and expected values.
-const SKIPPED: [&str; 8] = [
+const SKIPPED: [&str; 9] = [
     "target",
     "data",
     "node_modules",
@@ -49,6 +49,7 @@ const SKIPPED: [&str; 8] = [
     ".pytest_cache",
     "arena_agent.egg-info",
     "arena_openspiel.egg-info",
+    "arena_pettingzoo.egg-info",
 ];
 
 /// The words of a line in lower case; `BotPool` and `bot_pool` each have two.

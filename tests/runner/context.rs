@@ -97,7 +97,12 @@ impl Context {
     }
 
     pub(crate) fn pytest(&self, folder: &str) -> Work {
-        if self.arguments.quick && folder != PYTHON_SDK {
+        self.pytest_all(&[folder])
+    }
+
+    /// The tests of several folders, whose files have different names.
+    pub(crate) fn pytest_all(&self, folders: &[&str]) -> Work {
+        if self.arguments.quick && folders != [PYTHON_SDK] {
             return Work::Skip("--quick");
         }
         let Some(python) = self
@@ -108,7 +113,8 @@ impl Context {
             return Work::Fail("there is no Python environment: see the step setup");
         };
         let mut pytest = Command::new(python);
-        pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", folder]);
+        pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]);
+        pytest.args(folders);
         if let Some(filter) = self.filter() {
             pytest.args(["-k", filter]);
         }

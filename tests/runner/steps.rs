@@ -75,6 +75,12 @@ const TESTS: Step = Step {
     ..CHECK
 };
 
+/// Modules for libraries of games, and the folders of their tests.
+const LIBRARIES: [(&str, &str); 2] = [
+    ("arena_openspiel", "agents/openspiel"),
+    ("arena_pettingzoo", "agents/pettingzoo"),
+];
+
 /// All steps. If several can start, the first of the list starts first: the longest ones are at the
 /// front, so that the last ones end together.
 pub(crate) const STEPS: &[Step] = &[
@@ -176,13 +182,17 @@ pub(crate) const STEPS: &[Step] = &[
         work: |context| context.pytest(PYTHON_SDK),
         ..TESTS
     },
-    // Bots of OpenSpiel as agents.
+    // Games and bots of OpenSpiel, and environments of PettingZoo: those that are installed.
     Step {
         name: "openspiel",
-        work: |context| match context.imports("arena_openspiel") {
-            true => context.pytest("agents/openspiel"),
-            false => {
-                Work::Skip("OpenSpiel is not installed: tests/setup installs it where pip can")
+        work: |context| {
+            let installed = LIBRARIES.iter().filter(|it| context.imports(it.0));
+            let folders: Vec<&str> = installed.map(|it| it.1).collect();
+            match folders.is_empty() {
+                false => context.pytest_all(&folders),
+                true => Work::Skip(
+                    "neither OpenSpiel nor PettingZoo is installed: tests/setup installs them where pip can",
+                ),
             }
         },
         ..TESTS

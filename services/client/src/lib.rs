@@ -12,7 +12,7 @@ pub mod embedded;
 pub mod failure;
 pub mod human;
 pub mod ids;
-pub mod openspiel;
+pub mod library;
 pub mod output;
 pub mod package;
 pub mod progress;

@@ -6,6 +6,7 @@ mod page;
 mod register;
 pub(crate) mod registered;
 
+use arena_client::library::Library;
 use arena_engine::options::{Kind, Preset, Spec};
 use arena_games::RulesetInfo;
 use arena_model::{Returns, ReturnsOfSeats, rules::Information};
@@ -35,6 +36,7 @@ Examples:
                                  make a folder with the rules of a game of your own
   arena rulesets register my-game --package ./my-game
   arena rulesets register c4 --openspiel connect_four
+  arena rulesets register ttt --pettingzoo pettingzoo.classic.tictactoe_v3
   arena rulesets --output json   print everything as JSON"
 )]
 pub(crate) struct RulesetsArgs {
@@ -104,6 +106,15 @@ impl RulesetsArgs {
             }
         }
     }
+}
+
+/// The library and the name of the game that an option has.
+fn game_of_library<'a>(
+    openspiel: Option<&'a str>,
+    pettingzoo: Option<&'a str>,
+) -> Option<(Library, &'a str)> {
+    let of = |library, name: Option<&'a str>| name.map(|name| (library, name));
+    of(Library::OpenSpiel, openspiel).or(of(Library::PettingZoo, pettingzoo))
 }
 
 /// What a ruleset says of itself.

@@ -20,7 +20,8 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     failure::{Failure, Outcome},
-    openspiel, package,
+    library::{self, Library},
+    package,
 };
 
 /// Where an agent is.
@@ -163,9 +164,9 @@ impl Target {
             });
         }
         let made = { self.openspiel.as_deref() }
-            .map(|bot| openspiel::package(openspiel::Kind::Agent, bot))
+            .map(|bot| library::package(Library::OpenSpiel, library::Kind::Agent, bot))
             .transpose()?;
-        let folder = made.as_ref().map(openspiel::Folder::path);
+        let folder = made.as_ref().map(library::Folder::path);
         let path = self.uci.as_deref().or(self.binary.as_deref());
         let path = path.or(folder.as_deref());
         let path = path.unwrap_or(Path::new(""));

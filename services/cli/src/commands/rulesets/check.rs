@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use arena_client::{
-    openspiel,
+    library,
     output::interactive,
     progress,
     rules::{PackageFailure, Rules},
@@ -26,7 +26,7 @@ use crate::{
 /// for each number of seats. The rules of a package run in the sandbox, and two processes answer
 /// each question, one of them twice.
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("rules").required(true).args(["ruleset", "openspiel"]))]
+#[command(group = clap::ArgGroup::new("rules").required(true).args(["ruleset", "openspiel", "pettingzoo"]))]
 #[command(after_help = "\
 Examples:
   arena rulesets check kalah
@@ -34,6 +34,7 @@ Examples:
   arena rulesets check ./my-game --games 100
   arena rulesets check my-game --coordinator http://127.0.0.1:7600
   arena rulesets check --openspiel \"hex(board_size=5)\"
+  arena rulesets check --pettingzoo ./mygame.py:env --games 20
 
 Exit codes: 0 if all steps passed, 3 if one failed.")]
 pub(crate) struct CheckArgs {
@@ -45,6 +46,11 @@ pub(crate) struct CheckArgs {
     /// Game of OpenSpiel, with parameters if any, that need not be registered
     #[arg(long, value_name = "GAME", conflicts_with_all = ["coordinator", "data", "args"])]
     openspiel: Option<String>,
+
+    /// Environment of PettingZoo, with parameters if any, that need not be registered: a module,
+    /// module:function or file.py:function
+    #[arg(long, value_name = "ENVIRONMENT", conflicts_with_all = ["coordinator", "data", "args"])]
+    pettingzoo: Option<String>,
 
     /// Minimum number of random games [default: 10000, for a package 100]
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
@@ -69,10 +75,11 @@ impl CheckArgs {
                 "a check has no csv: use --output table or json",
             ));
         }
-        if let Some(game) = &self.openspiel {
-            let folder = openspiel::package(openspiel::Kind::Ruleset, game)?;
-            let rules = Rules::of_path(game, folder.path(), Vec::new(), true);
-            return self.check_package(game, rules);
+        let game = super::game_of_library(self.openspiel.as_deref(), self.pettingzoo.as_deref());
+        if let Some((library, name)) = game {
+            let folder = library::package(library, library::Kind::Ruleset, name)?;
+            let rules = Rules::of_path(name, folder.path(), Vec::new(), true);
+            return self.check_package(name, rules);
         }
         let name = self.ruleset.as_deref().unwrap_or_default();
         let listed = arena_games::ruleset(name);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use arena_client::{check::Target, openspiel, sources};
+use arena_client::{check::Target, library, sources};
 use arena_model::rules::RulesDescription;
 use arena_wire::v1::{self, agent::Source};
 use arena_worker::{
@@ -28,13 +28,15 @@ pub(super) const SHOWN: usize = 12;
 /// The package is started once, in the sandbox, and asked to describe itself. Workers fetch it from
 /// the coordinator, which never starts it. Tournaments keep the content with which they started.
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("rules").required(true).args(["package", "openspiel"]))]
+#[command(group = clap::ArgGroup::new("rules").required(true).args(["package", "openspiel", "pettingzoo"]))]
 #[command(after_help = "\
 Examples:
   arena rulesets register my-game --package ./my-game
   arena rulesets register my-game --package ./my-game --replace
   arena rulesets register c4 --openspiel connect_four
-  arena rulesets register go9 --openspiel \"go(board_size=9)\"")]
+  arena rulesets register go9 --openspiel \"go(board_size=9)\"
+  arena rulesets register ttt --pettingzoo pettingzoo.classic.tictactoe_v3
+  arena rulesets register mine --pettingzoo \"./mygame.py:env(board_size=9)\"")]
 pub(crate) struct RegisterArgs {
     /// Name of the ruleset: lower-case letters, digits and dashes
     name: String,
@@ -48,6 +50,12 @@ pub(crate) struct RegisterArgs {
     /// agents/openspiel here, and the same version of open_spiel on each worker
     #[arg(long, value_name = "GAME", conflicts_with = "args")]
     openspiel: Option<String>,
+
+    /// Environment of PettingZoo instead of a package: a module, module:function or file.py:function, with
+    /// parameters if any. Needs the Python package agents/pettingzoo here, and the same version of
+    /// pettingzoo on each worker
+    #[arg(long, value_name = "ENVIRONMENT", conflicts_with = "args")]
+    pettingzoo: Option<String>,
 
     /// Replace the ruleset of this name. Tournaments that have started keep the old content
     #[arg(long)]
@@ -88,11 +96,11 @@ pub(crate) struct RemoveArgs {
 
 impl RegisterArgs {
     pub(crate) async fn run(self) -> Outcome {
-        let game = self.openspiel.as_deref();
+        let game = super::game_of_library(self.openspiel.as_deref(), self.pettingzoo.as_deref());
         let folder = game
-            .map(|game| openspiel::package(openspiel::Kind::Ruleset, game))
+            .map(|(library, name)| library::package(library, library::Kind::Ruleset, name))
             .transpose()?;
-        let path = folder.as_ref().map(openspiel::Folder::path);
+        let path = folder.as_ref().map(library::Folder::path);
         let path = path.or_else(|| self.package.clone()).unwrap_or_default();
         let target = Target::of_package(path, self.args.clone());
         let found = target.find()?;
@@ -105,7 +113,7 @@ impl RegisterArgs {
         let host = RulesHost::new(&self.name, source, &options)?;
         let description = host.describe().map_err(|failure| {
             let checked = match (game, &self.package) {
-                (Some(game), _) => format!("--openspiel \"{game}\""),
+                (Some((library, name)), _) => format!("--{} \"{name}\"", library.option()),
                 (None, path) => path.clone().unwrap_or_default().display().to_string(),
             };
             Failure::usage(format!(
