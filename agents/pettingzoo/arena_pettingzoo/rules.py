@@ -20,7 +20,7 @@ EVENT_BITS = 4
 #: Bits of the seed. Some environments accept no seed above 2^32.
 _SEED_BITS = (64, 32)
 
-_SEATS_MAX = 4
+_SEATS_MAX = 10
 _IDS = 1 << 15
 _EVENTS_MAX = 20_000
 _STATE_BYTES_MAX = 1 << 16
