@@ -431,6 +431,34 @@ fn rules_that_fail_for_one_owner_alone_pause_nothing() {
 }
 
 #[test]
+fn resumed_tournament_starts_failed_rules_again() {
+    let world = World::with_python();
+    hostile(&world, "lacks");
+    let machine = world.folder().join("machine");
+    fs::create_dir(&machine).expect("a folder");
+    let installed = machine.join("installed");
+    let [machine, lacked] = [&machine, &installed].map(|path| path.to_str().expect("UTF-8"));
+    let coordinator = world.coordinator("data", &["--audit-share", "0"]);
+    let url = coordinator.url();
+    let of = ["--coordinator", &*url];
+    let register = ["rulesets", "register", "hostile", "--package", "lacks"];
+    let arguments = ["--", "lacks", lacked];
+    let _ = world.arena(&[&register[..], &of, &arguments].concat()).ok();
+    let worker = world.worker_with(&coordinator, "ARENA_AGENT_PATH", machine);
+    let text = spec("lacks", "hostile", 3, &["random", "second"], "");
+    let text = format!("{text}\n[[agent]]\nname = \"second\"\nbot = \"random\"\n");
+    let id = world.start_tournament("lacks", &text, &url);
+    let watch = ["tournament", "watch", &id];
+    let watched = world.arena(&[&watch[..], &of].concat()).transcript();
+    assert!(watched.contains("the rules of hostile failed"), "{watched}");
+    fs::write(&installed, "").expect("written");
+    let resume = ["tournament", "resume", &id];
+    let _ = world.arena(&[&resume[..], &of].concat()).ok();
+    world.finish_tournament(&id, &url);
+    worker.stop();
+}
+
+#[test]
 fn registration_is_refused_by_name() {
     let world = World::with_python();
     register(&world, "data");

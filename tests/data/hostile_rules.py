@@ -34,6 +34,8 @@ class Hostile:
 
     def apply(self, state, event):
         moves = state["moves"] = state["moves"] + 1
+        if MODE == "lacks" and not os.path.exists(sys.argv[2]):
+            sys.exit(3)
         if moves == 10:
             if MODE == "crash":
                 print("the rules give up", file=sys.stderr)
@@ -42,6 +44,15 @@ class Hostile:
                 time.sleep(3600)
             if MODE == "error":
                 raise ValueError("a wrong turn")
+        if MODE == "slow":
+            time.sleep(0.1)
+            state["text"] += str(event)
+        if MODE == "ends":
+            # Again and again, and a new process takes long to start.
+            self.applied += 1
+            state["text"] += str(event)
+            if self.applied > 150:
+                os._exit(3)
         if MODE == "changes":
             state["text"] = str(random.random())
         if MODE == "remembers":
@@ -66,4 +77,6 @@ class Hostile:
 
 
 if __name__ == "__main__":
+    if MODE == "ends":
+        time.sleep(1)
     serve(Hostile)

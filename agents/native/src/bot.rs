@@ -124,8 +124,9 @@ impl<'a> Pace<'a> {
         self.look()
     }
 
+    /// As [`Self::is_over`], for positions that take long: checks at once.
     #[cold]
-    fn look(&mut self) -> bool {
+    pub(crate) fn look(&mut self) -> bool {
         let over = self.stop.0.is_some_and(|over| over());
         if !over {
             self.left = Self::EVERY;

@@ -10,7 +10,7 @@ import json
 import sys
 from pathlib import Path
 
-from . import ruleset
+from . import nodes, ruleset
 
 
 def _write(command, files):
@@ -24,8 +24,10 @@ def write(kind, name):
     if kind == "ruleset":
         game = ruleset.Rules(name)
         game.probe()
-        rules, parts = Path(ruleset.__file__), str(game.find_parts())
-        _write(["python3", rules.name, name, parts], {rules.name: rules.read_text(encoding="utf-8"), **pinned})
+        program, parts = Path(ruleset.__file__).name, str(game.find_parts())
+        sources = [Path(module.__file__) for module in (ruleset, nodes)]
+        files = {source.name: source.read_text(encoding="utf-8") for source in sources}
+        _write(["python3", program, name, parts], {**files, **pinned})
         return
     from .bots import BOTS
 

@@ -1,7 +1,7 @@
 """The rules of a game of OpenSpiel, by Arena's protocol for rules (services/games/PROTOCOL.md).
 
-`arena rulesets register NAME --openspiel GAME` copies this file into a package, with the game and with
-what has to be the same on each machine. So it imports only `pyspiel` and the standard library.
+`arena rulesets register NAME --openspiel GAME` copies this file and nodes.py into a package, with the game
+and with what has to be the same on each machine. So both import only `pyspiel` and the standard library.
 """
 
 import difflib
@@ -11,16 +11,16 @@ import os
 import random
 import re
 import sys
-from collections import OrderedDict
 from fractions import Fraction
-from functools import lru_cache
 from importlib.metadata import version
-from math import gcd, isfinite, lcm
+from math import isfinite, lcm
 
-try:
-    import pyspiel
-except ImportError as error:  # answered in `main`, where Arena shows it
-    pyspiel, _missing = None, error
+if __package__:
+    from . import nodes
+    from .nodes import Game, Refused, pyspiel
+else:
+    import nodes
+    from nodes import Game, Refused, pyspiel
 
 #: Grows when the meaning of a state, an id or an option changes.
 VERSION = 2
@@ -28,41 +28,18 @@ VERSION = 2
 PINNED = "openspiel.json"
 
 _TEXT_MAX = 300
-_IDS = 1 << 15
 _EVENTS_MAX = 20_000
 _STATE_BYTES_MAX = 1 << 16
-_WEIGHTS_MAX = (1 << 32) - 1
-#: Of a probability: it covers the rounding of floats.
-_RELATIVE_ERROR = Fraction(1, 10**12)
-_NOTATION_MAX = 32
-_OBSERVATION_BYTES_MAX = 32 << 10
-_DRAWING_BYTES_MAX = 64 << 10
-#: Numbers of a tensor, most of which are 0 or 1.
-_TENSOR_MAX = 16 << 10
 
 #: Of bounds of returns, and of the parts between them.
 _BOUND_MAX, _PARTS_MAX = 1_000_000, 100_000
 #: Parts of 1 of a return that up to 4 players share.
 _SHARES = 12
 
-#: States of a game that a process keeps.
-_KEPT = 1024
-#: Events for which a state is looked up among the kept ones before it is played from the start.
-_STEPS_BACK = 16
-
 #: Games that change another game, and depend on nothing but its moves.
 _WRAPPERS = ("misere", "start_at", "zerosum")
 #: Parameters that change what is shown, not the rules.
 _DISPLAY = re.compile("ansi|ascii|color|egocentric|obs|string_rep")
-
-_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
-_PLACES = {digit: place for place, digit in enumerate(_DIGITS)}
-_ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-_NOT_IN_NOTATIONS = re.compile(r"[^!-~]")
-
-
-class Refused(ValueError):
-    """Arena cannot play this game. The text names the game and the reason."""
 
 
 # What has to be the same on each machine.
@@ -157,15 +134,6 @@ def _check_wrapper(text, name):
             )
 
 
-def _is_hidden(game):
-    return game.get_type().information != pyspiel.GameType.Information.PERFECT_INFORMATION
-
-
-def _has_chance(game):
-    # Not the declared mode: it is that of the game with other parameters, as for chess960 and goofspiel.
-    return game.max_chance_outcomes() > 0
-
-
 def _check(text, game):
     """Raises `Refused` unless Arena plays this game. Returns the maximum number of events."""
     kind, players = game.get_type(), game.num_players()
@@ -183,14 +151,15 @@ def _check(text, game):
         refuse("a game has more chance outcomes than OpenSpiel declares")
     if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
         refuse("it draws its chance outcomes itself (sampled stochastic), and Arena has to draw them")
-    if _is_hidden(game) and not (kind.provides_information_state_string or kind.provides_observation_string):
+    is_seen = kind.provides_information_state_string or kind.provides_observation_string
+    if nodes.is_hidden(game) and not is_seen:
         refuse("it has hidden information, and does not say what a player sees")
     if kind.utility == pyspiel.GameType.Utility.IDENTICAL:
         refuse("all players get the same return, and Arena ranks them")
-    if game.num_distinct_actions() > _IDS:
-        refuse(f"it has {game.num_distinct_actions()} actions; Arena supports {_IDS}")
+    if game.num_distinct_actions() > nodes.IDS:
+        refuse(f"it has {game.num_distinct_actions()} actions; Arena supports {nodes.IDS}")
     events = game.max_game_length()
-    if _has_chance(game):
+    if nodes.has_chance(game):
         # chess960 declares no chance node.
         events += max(1, game.max_chance_nodes_in_history())
     if events < 1:
@@ -224,13 +193,13 @@ class Rules:
         _check_wrapper(text, self.name)
         self.default = _load(text, self.name, self.parameters)
         self.events_max = _check(text, self.default)
-        self.chance, self.hidden = _has_chance(self.default), _is_hidden(self.default)
+        self.chance, self.hidden = nodes.has_chance(self.default), nodes.is_hidden(self.default)
         #: The bounds of returns by the number of players.
         self.bounds = {}
         self._extend_bounds(self.default)
         self.specification = self.default.get_type().parameter_specification
         try:
-            self.draws = _plain(str(self.default.new_initial_state())).isascii()
+            self.draws = nodes.plain(str(self.default.new_initial_state())).isascii()
         except Exception as error:
             raise Refused(f"{text}: OpenSpiel cannot start it: {_line(error)}") from None
         self.seats = self._seats()
@@ -261,7 +230,7 @@ class Rules:
             events = _check(self.text, game)
         except Refused:
             return None
-        if (self.chance, self.hidden) != (_has_chance(game), _is_hidden(game)):
+        if (self.chance, self.hidden) != (nodes.has_chance(game), nodes.is_hidden(game)):
             return None
         self.events_max = max(self.events_max, events)
         self._extend_bounds(game)
@@ -298,7 +267,7 @@ class Rules:
             "protocol": 1,
             "name": re.sub("[^a-z0-9_-]", "-", self.name.lower())[:40],
             "version": VERSION,
-            "summary": _NOT_IN_NOTATIONS.sub(" ", summary),
+            "summary": nodes.NOT_IN_NOTATIONS.sub(" ", summary),
             "seats": self.seats,
             "options": self.options,
             "presets": [],
@@ -363,241 +332,6 @@ class Rules:
             raise Refused(f"{self.text}: OpenSpiel cannot play it: {_line(error)}") from None
 
 
-# Nodes.
-
-
-def _plain(text):
-    return _ESCAPES.sub("", text)
-
-
-@lru_cache(maxsize=1 << 16)
-def _notation(text):
-    text = "_".join(text.split()).replace("\\", "|").replace('"', "`").replace("'", "`")
-    return _NOT_IN_NOTATIONS.sub("?", text)[:_NOTATION_MAX]
-
-
-def notations(texts, actions):
-    """Different notations in ASCII: the texts, as far as possible, or with the ids of their actions."""
-    names = [_notation(text) for text in texts]
-    if len(set(names)) == len(names) and all(names):
-        return names
-    count = {}
-    for name in names:
-        count[name] = count.get(name, 0) + 1
-    marked = []
-    for name, action in zip(names, actions):
-        mark = f"#{action}"
-        marked.append(name if name and count[name] == 1 else name[: _NOTATION_MAX - len(mark)] + mark)
-    return marked if len(set(marked)) == len(marked) else [f"#{action}" for action in actions]
-
-
-def _denominator(probability):
-    """That of the simplest fraction within the tolerance, a convergent of the continued fraction."""
-    exact = rest = Fraction(probability)
-    before, last = (0, 1), (1, 0)
-    while True:
-        whole = rest.numerator // rest.denominator
-        before, last = last, (whole * last[0] + before[0], whole * last[1] + before[1])
-        if abs(Fraction(*last) - exact) <= exact * _RELATIVE_ERROR:
-            return last[1]
-        rest = 1 / (rest - whole)
-
-
-@lru_cache(maxsize=256)
-def weights_of(probabilities):
-    """Whole weights in the ratio of these probabilities, which are not 0. Arena draws by the weights."""
-    exact = {it: Fraction(it) for it in sorted(set(probabilities))}
-    total = 1
-    for it in exact.values():
-        if abs(round(it * total) - it * total) > it * total * _RELATIVE_ERROR:
-            denominator = _denominator(it)
-            total = total // gcd(total, denominator) * denominator
-        if total > _WEIGHTS_MAX:
-            break
-    weights = {it: round(fraction * total) for it, fraction in exact.items()}
-    are_near = all(abs(weights[it] - of * total) <= of * total * _RELATIVE_ERROR for it, of in exact.items())
-    if total > _WEIGHTS_MAX or not are_near:
-        raise Refused(
-            "the probabilities of a chance node are no fractions with a common denominator below 2^32, which "
-            "Arena needs"
-        )
-    if sum(weights[it] for it in probabilities) != total:
-        raise Refused("the probabilities of a chance node do not add up to 1")
-    return [weights[it] for it in probabilities]
-
-
-class _Place:
-    """A state of OpenSpiel, with the action of each event."""
-
-    __slots__ = ("state", "actions", "probabilities")
-
-    def __init__(self, state):
-        self.state = state
-        self.actions = self.probabilities = None
-
-    def events(self):
-        if self.actions is None:
-            if self.state.is_chance_node():
-                outcomes = [it for it in self.state.chance_outcomes() if it[1] > 0]
-                self.actions, self.probabilities = zip(*outcomes)
-            else:
-                self.actions = self.state.legal_actions()
-        return self.actions
-
-
-class Game:
-    """The nodes of a game of OpenSpiel. The text of a state is the actions so far, each with the same
-    number of digits to the base 64. States are kept by this text, up to a bound."""
-
-    def __init__(self, game, positions=True, parts=0):
-        self.game = game
-        self.positions = positions
-        self.parts = parts
-        self.text = str(game)
-        most = game.num_distinct_actions()
-        if _has_chance(game):
-            most = max(most, game.max_chance_outcomes())
-        self.width = 1 if most <= 64 else 2 if most <= 64**2 else 3
-        self.sees = _Sees(game)
-        self.kept = OrderedDict()
-
-    def _encode(self, action):
-        digits = ""
-        for _ in range(self.width):
-            digits = _DIGITS[action & 63] + digits
-            action >>= 6
-        if action:
-            raise Refused(f"{self.text}: an action is larger than OpenSpiel declares")
-        return digits
-
-    def _decode(self, digits):
-        action = 0
-        for digit in digits:
-            action = action << 6 | _PLACES[digit]
-        return action
-
-    def _keep(self, text, place):
-        self.kept[text] = place
-        if len(self.kept) > _KEPT:
-            self.kept.popitem(last=False)
-        return place
-
-    def _place(self, text):
-        place = self.kept.get(text)
-        if place is not None:
-            self.kept.move_to_end(text)
-            return place
-        width, state, start = self.width, None, 0
-        for end in range(len(text) - width, max(0, len(text) - _STEPS_BACK * width), -width):
-            if text[:end] in self.kept:
-                state, start = self.kept[text[:end]].state.clone(), end
-                break
-        if state is None:
-            state = self.game.new_initial_state()
-        for place in range(start, len(text), width):
-            state.apply_action(self._decode(text[place : place + width]))
-        return self._keep(text, _Place(state))
-
-    def look(self, text):
-        return self._node(text, self._place(text))
-
-    def apply(self, text, event):
-        before = self._place(text)
-        events = before.events()
-        if before.state.is_chance_node():
-            action = events[event]
-        elif event in events:
-            action = event
-        else:
-            raise ValueError(f"{self.text}: action {event} is illegal after {before.state.history()}")
-        state = before.state.clone()
-        state.apply_action(action)
-        text += self._encode(action)
-        return self._node(text, self._keep(text, _Place(state)))
-
-    def draw(self, text):
-        drawing = _plain(str(self._place(text).state))
-        return drawing.encode("ascii", "replace").decode()[:_DRAWING_BYTES_MAX]
-
-    def _score(self, value):
-        score = round(value * self.parts)
-        if abs(score / self.parts - value) > 1e-6:
-            raise Refused(f"{self.text}: the return {value} is no whole number of {self.parts} parts of 1")
-        return score
-
-    def _node(self, text, place):
-        state = place.state
-        if state.is_terminal():
-            returns = [round(it, 9) for it in state.returns()]
-            ranks = [1 + sum(other > own for other in returns) for own in returns]
-            over = {"state": text, "next": "over", "ranks": ranks}
-            if self.parts:
-                over["scores"] = [self._score(it) for it in returns]
-            return over
-        actions, seat = place.events(), state.current_player()
-        if state.is_chance_node():
-            return {
-                "state": text,
-                "next": "chance",
-                "weights": weights_of(place.probabilities),
-                "outcomes": notations([state.action_to_string(seat, it) for it in actions], actions),
-            }
-        if not actions or actions[-1] >= _IDS:
-            raise Refused(f"{self.text}: a player has no action, or one that Arena does not support")
-        node = {
-            "state": text,
-            "next": "decision",
-            "seat": seat,
-            "legal": actions,
-            "moves": notations([state.action_to_string(seat, it) for it in actions], actions),
-        }
-        if self.positions:
-            node["position"] = {"game": self.text, **self.sees.position(state, seat)}
-        return node
-
-
-class _Sees:
-    """What an agent sees of a state: everything, or the part that its player knows."""
-
-    def __init__(self, game):
-        kind = game.get_type()
-        self.hidden = _is_hidden(game)
-        self.has_text = kind.provides_observation_string
-        self.has_tensor = kind.provides_observation_tensor
-        self.has_memory = kind.provides_information_state_string
-        self.has_memory_tensor = kind.provides_information_state_tensor
-
-    def position(self, state, player):
-        if not self.hidden:
-            text = state.observation_string(player) if self.has_text else str(state)
-            return {"history": state.history(), "observation": _bounded(text)}
-        memory = _bounded(state.information_state_string(player)) if self.has_memory else None
-        if memory is not None:
-            seen = {"information_state": memory}
-        else:
-            # An observation may be what the player sees at this moment only.
-            seen = {"actions": [it.action for it in state.full_history() if it.player == player]}
-            if self.has_text:
-                seen["observation"] = _bounded(state.observation_string(player))
-        if self.has_memory_tensor:
-            seen["tensor"] = _numbers(state.information_state_tensor(player))
-        elif self.has_tensor:
-            seen["tensor"] = _numbers(state.observation_tensor(player))
-        return seen
-
-
-def _bounded(text):
-    text = _plain(text)
-    return text if len(text.encode("utf-8", "replace")) <= _OBSERVATION_BYTES_MAX else None
-
-
-def _numbers(tensor):
-    """The numbers of a tensor, whole ones without a point, which is shorter."""
-    if len(tensor) > _TENSOR_MAX:
-        return None
-    return [int(it) if it.is_integer() else round(it, 9) for it in tensor]
-
-
 # The protocol.
 
 _dump = json.JSONEncoder(separators=(",", ":")).encode
@@ -651,7 +385,8 @@ def main(arguments):
     of standard input."""
     if pyspiel is None:
         sys.exit(
-            f"the machine {os.uname().nodename} has no open_spiel for its python3, {sys.executable} ({_line(_missing)}). Run "
+            f"the machine {os.uname().nodename} has no open_spiel for its python3, {sys.executable} "
+            f"({_line(nodes.missing)}). Run "
             "`pip install open_spiel` on it; the sandbox reads packages in the folder of a python3 of PATH, and "
             "in folders of ARENA_AGENT_PATH"
         )

@@ -12,8 +12,10 @@ from pathlib import Path
 import pyspiel
 import pytest
 
+from arena_openspiel import nodes as spiel_nodes
 from arena_openspiel import ruleset
-from arena_openspiel.ruleset import Answers, Refused, Rules, notations, weights_of
+from arena_openspiel.nodes import Refused, notations, weights_of
+from arena_openspiel.ruleset import Answers, Rules
 
 TABLE = Path(__file__).with_name("games.tsv")
 #: Random games of each game: 100 in the long form.
@@ -157,7 +159,7 @@ def check_position(position, state, hidden):
         assert position["information_state"] == state.information_state_string(player)
         assert "actions" not in position
     else:
-        assert position["observation"] == ruleset._plain(state.observation_string(player))
+        assert position["observation"] == spiel_nodes.plain(state.observation_string(player))
         assert position["actions"] == [it.action for it in state.full_history() if it.player == player]
     if kind.provides_information_state_tensor:
         assert position["tensor"] == pytest.approx(state.information_state_tensor(player))
@@ -267,14 +269,14 @@ def test_states_that_are_no_longer_kept_are_played_again():
     while nodes[-1]["next"] != "over":
         nodes.append(game.apply(nodes[-1]["state"], draw.choice(nodes[-1]["legal"])))
     for bound in (0, 1, 3):
-        ruleset._KEPT, kept = bound, ruleset._KEPT
+        spiel_nodes._KEPT, kept = bound, spiel_nodes._KEPT
         try:
             game.kept.clear()
             assert [game.look(node["state"]) for node in draw.sample(nodes, len(nodes))] is not None
             assert [game.look(node["state"]) for node in nodes] == nodes
             assert len(game.kept) <= bound
         finally:
-            ruleset._KEPT = kept
+            spiel_nodes._KEPT = kept
 
 
 @pytest.mark.parametrize("players, seed", [(3, 152), (4, 85)])
@@ -306,10 +308,10 @@ def test_ties_share_a_rank():
         def returns(self):
             return [1 / 3, -1.0, 1 - 2 / 3, 5.0]
 
-    game = ruleset.Game(load("tic_tac_toe"))
-    assert game._node("", ruleset._Place(Over()))["ranks"] == [2, 4, 2, 1]
-    with pytest.raises(ruleset.Refused, match="is no whole number of 1 parts of 1"):
-        Rules("tic_tac_toe").game({}, 2)._node("", ruleset._Place(Over()))
+    game = spiel_nodes.Game(load("tic_tac_toe"))
+    assert game._node("", spiel_nodes._Place(Over()))["ranks"] == [2, 4, 2, 1]
+    with pytest.raises(Refused, match="is no whole number of 1 parts of 1"):
+        Rules("tic_tac_toe").game({}, 2)._node("", spiel_nodes._Place(Over()))
 
 
 @pytest.mark.parametrize(
@@ -379,7 +381,8 @@ def package(tmp_path):
 
 
 def test_process_of_a_package_answers_lines(package):
-    assert sorted(it.name for it in package.iterdir()) == ["arena-agent.toml", "openspiel.json", "ruleset.py"]
+    files = ["arena-agent.toml", "nodes.py", "openspiel.json", "ruleset.py"]
+    assert sorted(it.name for it in package.iterdir()) == files
     messages = [
         {"type": "describe", "protocol": 1},
         {"type": "later"},

@@ -172,6 +172,12 @@ pub trait Game: Clone + Send + Sync + 'static {
     /// Waits until all pending positions of this value and its clones are known.
     fn find_pending(&self) {}
 
+    /// As [`Game::find_pending`], until `is_over` is true. It is called between two messages to the rules.
+    /// Positions are left pending then, for good.
+    fn find_pending_until(&self, _is_over: &mut dyn FnMut() -> bool) {
+        self.find_pending();
+    }
+
     /// Number of games that are best played at once with [`Game::deferring`]. It changes with time.
     fn games_at_once(&self) -> usize {
         1

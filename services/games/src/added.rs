@@ -218,6 +218,7 @@ macro_rules! rules {
             fn deferring(&self) -> AddedGame;
             fn is_known(&self, state: &mut AddedState) -> bool;
             fn find_pending(&self);
+            fn find_pending_until(&self, is_over: &mut dyn FnMut() -> bool);
         }
 
         impl<G: Game> Rules for G {
@@ -270,6 +271,10 @@ macro_rules! rules {
 
             fn find_pending(&self) {
                 Game::find_pending(self);
+            }
+
+            fn find_pending_until(&self, is_over: &mut dyn FnMut() -> bool) {
+                Game::find_pending_until(self, is_over);
             }
         }
 
@@ -324,6 +329,10 @@ macro_rules! rules {
 
             fn find_pending(&self) {
                 self.0.find_pending();
+            }
+
+            fn find_pending_until(&self, is_over: &mut dyn FnMut() -> bool) {
+                self.0.find_pending_until(is_over);
             }
         }
     };

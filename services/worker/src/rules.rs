@@ -14,6 +14,7 @@ mod messages;
 mod output;
 mod pending;
 mod process;
+mod question;
 #[cfg(test)]
 mod tests;
 
@@ -29,6 +30,7 @@ pub(crate) use board::without;
 pub use game::PackageGame;
 pub use host::{RulesHost, RulesSource};
 pub(crate) use process::RawPipes;
+pub(crate) use question::{excused, watched};
 
 use messages::{Answer, Ask};
 

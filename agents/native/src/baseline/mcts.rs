@@ -206,10 +206,18 @@ impl<G: Game> Searcher<G> {
                 break;
             }
             if together > 1 {
-                game.find_pending();
+                // Each message to the rules may take long.
+                game.find_pending_until(&mut || {
+                    is_stopped |= pace.look();
+                    is_stopped
+                });
                 for line in lines.iter_mut().filter(|line| !line.is_over) {
                     let is_known = game.is_known(&mut line.state);
-                    debug_assert!(is_known, "nothing is pending");
+                    debug_assert!(is_known || is_stopped, "nothing is pending");
+                    is_stopped |= !is_known || game.failure(&line.state).is_some();
+                }
+                if is_stopped {
+                    break;
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use std::{
     any::Any,
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     future::Future,
     io,
     panic::resume_unwind,
@@ -258,18 +258,23 @@ impl Drivers {
         self.tournaments.contains_key(tournament)
     }
 
-    /// Ends the agents of tournaments of which no game was left for this time.
+    /// Ends the agents of tournaments of which no game was left for this time, or whose rules failed: for
+    /// further games, these start again.
     pub(crate) fn forget_idle(&mut self, idle: Duration) {
         let now = Instant::now();
+        let mut leased = BTreeSet::new();
         for lease in self.leases.values() {
             let id = lease.games.tournament.context().tournament_id();
             if let Some(tournament) = self.tournaments.get_mut(id) {
                 tournament.used = now;
+                leased.insert(id);
             }
         }
         let shared = &self.shared;
-        self.tournaments.retain(|_, tournament| {
-            let is_used = now.saturating_duration_since(tournament.used) < idle;
+        self.tournaments.retain(|id, tournament| {
+            let is_recent = now.saturating_duration_since(tournament.used) < idle;
+            let has_failed = || tournament.shared.context().rules_failure().is_some();
+            let is_used = is_recent && (leased.contains(&**id) || !has_failed());
             if !is_used {
                 shared.send_all(&Command::Forget(tournament.shared.number));
             }

@@ -23,6 +23,7 @@ use crate::{
     context::TournamentContext,
     meter::Meter,
     record::{self, Answered, Known, Timed, micros, unplayed},
+    rules,
 };
 
 /// The bots of a tournament on one thread, each made when it is first needed.
@@ -187,7 +188,8 @@ impl<G: Game> Seated<G> {
             let sampled = meter.moves.due();
             let weight = meter.moves.weight();
             let start = (strict || sampled).then(Instant::now);
-            match time_limit.ask(Some(&job.unwanted), choose, again) {
+            let ask = || time_limit.ask(Some(&job.unwanted), choose, again);
+            match rules::watched(ask)? {
                 Ok((chosen, spent)) => {
                     let took = start.map(|start| start.elapsed());
                     if control.is_timed() {
@@ -330,17 +332,19 @@ impl<G: Game> BotPool for Seated<G> {
                 tracing::info!(agent, "{}: asking again", message());
             };
             let start = Instant::now();
-            let result = match time_limit.ask(None, choose, again) {
-                Ok((chosen, spent)) => {
+            let ask = || time_limit.ask(None, choose, again);
+            let result = match rules::watched(ask) {
+                Err(failure) => DecisionResult::Void(failure),
+                Ok(Ok((chosen, spent))) => {
                     let spent = spent.unwrap_or_else(|| start.elapsed().into());
                     DecisionResult::Move(chosen.action.into(), spent)
                 }
                 // It may have been asked twice: the time that the bot had counts.
-                Err(Stopped::Late) => {
+                Ok(Err(Stopped::Late)) => {
                     let late = FaultReport::new(FaultKind::Timeout, message());
                     DecisionResult::Fault(late, asked.allowance.limit().into())
                 }
-                Err(Stopped::Unwanted) => {
+                Ok(Err(Stopped::Unwanted)) => {
                     DecisionResult::Void("its request was dropped".to_owned())
                 }
             };

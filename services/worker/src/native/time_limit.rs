@@ -15,6 +15,7 @@ use arena_agents::{Chosen, Stop};
 use crate::{
     clock::{Allowance, Spent, Thread},
     context::TournamentContext,
+    rules,
 };
 
 /// The time limit of a bot's question.
@@ -75,17 +76,23 @@ impl TimeLimit {
         let since = Cell::new(self.strict.then(Instant::now));
         let thread = { self.is_clock }.then(Thread::start);
         let queued = || thread.as_ref().map_or(Duration::ZERO, Thread::waited);
+        let excused = rules::excused();
+        // What the processes of a package did is not the time of the bot.
+        let took = |start: Instant| {
+            let excused = rules::excused().saturating_sub(excused);
+            start.elapsed().saturating_sub(excused)
+        };
         let is_late = |took: Duration| took >= self.limit && took >= self.limit + queued();
         let over = || {
             let start = since.get().unwrap_or_else(Instant::now);
             since.set(Some(start));
-            is_late(start.elapsed()) || is_unwanted()
+            is_late(took(start)) || is_unwanted()
         };
         let chosen = choose(Stop::when(&over));
         match since.get() {
             None => Ok((chosen, None)),
             Some(_) if is_unwanted() => Err(Stopped::Unwanted),
-            Some(start) => match start.elapsed() {
+            Some(start) => match took(start) {
                 took if is_late(took) => Err(Stopped::Late),
                 took => {
                     let queued = queued();

@@ -18,6 +18,7 @@ use super::{
     known::{Known, NO_POSITION, interned},
     messages::{Answer, Ask, Next, NodeMessage},
     pending::{Pending, Queue},
+    question,
 };
 use crate::lock;
 
@@ -168,6 +169,9 @@ impl PackageGame {
     /// The node of an answer.
     fn read(&self, ask: &Ask<'_>, answer: Result<Answer, RulesFailure>) -> Place {
         let inner = &*self.rules;
+        if let Err(failure) = &answer {
+            question::fail(&failure.message);
+        }
         let problem = match answer {
             Ok(Answer::Node(message)) => {
                 let is_seen = self.is_seen(&message);
@@ -183,6 +187,7 @@ impl PackageGame {
             Err(failure) => return Place::Failed(failure),
         };
         let failure = RulesFailure::new(RulesCause::Bounds, problem).asked(ask);
+        question::fail(&failure.message);
         Place::Failed(inner.service.refuse(failure))
     }
 
@@ -252,6 +257,7 @@ impl PackageGame {
                 let failure = RulesFailure::new(RulesCause::Length, problem);
                 let state = &known.state;
                 let failure = failure.asked(&Ask::Apply { state, event });
+                question::fail(&failure.message);
                 Place::Failed(self.rules.service.refuse(failure))
             }
             false if may_wait => self.find_later(known, event),
@@ -321,8 +327,15 @@ impl Game for PackageGame {
     }
 
     fn initial(&self) -> PackageState {
-        let first = || self.ask(&Ask::Initial);
-        Self::start(self.rules.initial.get_or_init(first).clone())
+        if let Some(place) = self.rules.initial.get() {
+            return Self::start(place.clone());
+        }
+        let place = self.ask(&Ask::Initial);
+        // A failure of this machine may pass.
+        if let Place::Known(_) = place {
+            let _ = self.rules.initial.set(place.clone());
+        }
+        Self::start(place)
     }
 
     fn node(&self, state: &PackageState) -> Node {
@@ -378,10 +391,14 @@ impl Game for PackageGame {
     }
 
     fn find_pending(&self) {
+        self.find_pending_until(&mut || false);
+    }
+
+    fn find_pending_until(&self, is_over: &mut dyn FnMut() -> bool) {
         let questions = self.queue.as_ref().map(|queue| queue.take());
         let questions = questions.unwrap_or_default();
         let mut left = &questions[..];
-        while !left.is_empty() {
+        while !left.is_empty() && !is_over() {
             let most = self.rules.service.together().clamp(1, left.len());
             let (now, later) = left.split_at(most);
             left = later;

@@ -28,6 +28,7 @@ use super::{
     messages::{Answer, Ask},
     output::{end_of, place_of, with_last_line},
     process::{ProcessError, RulesProcess},
+    question::{excuse, excuse_error},
 };
 use crate::{
     environment::AgentOptions,
@@ -40,6 +41,8 @@ const COMPARED: u64 = 100;
 /// Maximum number of idle processes for each one that may answer: those that are only compared are kept,
 /// since a start takes as long as hundreds of answers.
 const KEPT: usize = 2;
+/// Processes in a row that may be killed, by the system or an operator, before the package counts as failed.
+const KILLED_MAX: u32 = 5;
 /// Additional time for the start of a process to be reported.
 const START_SLACK: Duration = Duration::from_secs(5);
 /// Time for processes to end when their host does.
@@ -287,10 +290,8 @@ impl RulesHost {
                 processes.count += 1;
                 break;
             }
-            processes = self
-                .freed
-                .wait(processes)
-                .unwrap_or_else(std::sync::PoisonError::into_inner);
+            let waited = excuse(|| self.freed.wait(processes));
+            processes = waited.unwrap_or_else(std::sync::PoisonError::into_inner);
         }
         drop(processes);
         self.start_counted()
@@ -309,7 +310,7 @@ impl RulesHost {
 
     /// Starts a process that is counted already.
     fn start_counted(&self) -> Started {
-        let started = self.start();
+        let started = excuse(|| self.start());
         if started.is_err() {
             lock(&self.processes).count -= 1;
             self.freed.notify_one();
@@ -317,8 +318,20 @@ impl RulesHost {
         started
     }
 
-    /// Starts a process and waits for its description, which is the same for each.
+    /// Starts a process, and others if they are killed before they describe themselves.
     fn start(&self) -> Started {
+        for _ in 1..KILLED_MAX {
+            match self.start_once()? {
+                Ok(process) => return Ok(process),
+                Err(failure) => self.log_retry(&failure),
+            }
+        }
+        self.start_once()?
+    }
+
+    /// Starts a process and waits for its description, which is the same for each. The inner failure is
+    /// that of a process that was killed.
+    fn start_once(&self) -> Result<Started, RulesFailure> {
         let (sender, receiver) = mpsc::channel();
         let ended =
             || RulesFailure::new(RulesCause::Host, "the thread that starts rules has ended");
@@ -334,18 +347,22 @@ impl RulesHost {
             Err(RecvTimeoutError::Disconnected) => return Err(ended()),
         };
         match process.describe(self.start_timeout) {
-            Ok(text) if *self.description.get_or_init(|| text.clone()) == text => Ok(process),
+            Ok(text) if *self.description.get_or_init(|| text.clone()) == text => Ok(Ok(process)),
             Ok(_) => Err(RulesFailure::new(
                 RulesCause::Purity,
                 "two processes describe themselves differently",
             )),
             Err(error) => {
                 let failure = self.failure_of(&error, &process);
-                Err(RulesFailure {
+                let failure = RulesFailure {
                     cause: RulesCause::Start,
                     message: format!("the package did not describe itself: {}", failure.message),
                     ..failure
-                })
+                };
+                match process.was_killed() {
+                    true => Ok(Err(failure)),
+                    false => Err(failure),
+                }
             }
         }
     }
@@ -390,35 +407,43 @@ impl RulesHost {
         }
     }
 
-    /// Asks a process, and a fresh one if it ends or does not answer. Also returns the process.
+    fn log_retry(&self, failure: &RulesFailure) {
+        match self.is_check() {
+            // The check prints the failure.
+            true => tracing::debug!(ruleset = self.name, "{failure}; asking another process"),
+            false => tracing::warn!(ruleset = self.name, "{failure}; asking another process"),
+        }
+    }
+
+    /// Asks a process, another one if it does not answer or ends, and further ones if they are killed. Also
+    /// returns the process.
     fn ask_one(
         &self,
         mut process: RulesProcess,
         game: &GameLine,
         ask: &Ask<'_>,
     ) -> Result<(Answer, RulesProcess), RulesFailure> {
-        let error = match process.ask(game, ask) {
-            Ok(answer) => return Ok((answer, process)),
-            Err(error) => error,
-        };
-        let failure = self.failure_of(&error, &process).asked(ask);
-        self.end(process);
-        if self.failure().is_some() {
-            return Err(failure);
-        }
-        match self.is_check() {
-            // The check prints the failure.
-            true => tracing::debug!(ruleset = self.name, "{failure}; asking another process"),
-            false => tracing::warn!(ruleset = self.name, "{failure}; asking another process"),
-        }
-        let mut fresh = self.take(true)?;
-        match fresh.ask(game, ask) {
-            Ok(answer) => Ok((answer, fresh)),
-            Err(error) => {
-                let failure = self.failure_of(&error, &fresh).asked(ask);
-                self.end(fresh);
-                Err(failure)
+        let (mut failed, mut killed) = (0, 0);
+        loop {
+            let error = match excuse_error(|| process.ask(game, ask)) {
+                Ok(answer) => return Ok((answer, process)),
+                Err(error) => error,
+            };
+            let failure = self.failure_of(&error, &process).asked(ask);
+            match process.was_killed() {
+                true => killed += 1,
+                false => failed += 1,
             }
+            self.end(process);
+            if failed > 1 || killed >= KILLED_MAX || self.failure().is_some() {
+                return Err(failure);
+            }
+            self.log_retry(&failure);
+            // What ended it may have ended the idle ones, too.
+            process = match error.is_end() {
+                true => self.fresh()?,
+                false => self.take(true)?,
+            };
         }
     }
 

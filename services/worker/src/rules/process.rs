@@ -15,7 +15,7 @@ use arena_sandbox::{STDIN, STDOUT};
 use nix::{
     fcntl::OFlag,
     poll::{PollFd, PollFlags, PollTimeout, poll},
-    sys::stat::Mode,
+    sys::{signal::Signal, stat::Mode},
     unistd::mkfifo,
 };
 use serde::Deserialize;
@@ -81,6 +81,13 @@ pub(super) enum ProcessError {
     Io(#[from] io::Error),
 }
 
+impl ProcessError {
+    /// True if the process is no more.
+    pub(super) fn is_end(&self) -> bool {
+        matches!(self, Self::Closed | Self::Io(_))
+    }
+}
+
 /// A process that answers for the rules.
 pub(super) struct RulesProcess {
     /// Its number among all of this program, from 1.
@@ -117,6 +124,11 @@ impl RulesProcess {
     /// How it ended, if it did.
     pub(super) fn exit(&self) -> Option<Exit> {
         self.guarded.flood().or_else(|| self.guarded.exit())
+    }
+
+    /// True if SIGKILL ended it: no program does this to itself by mistake.
+    pub(super) fn was_killed(&self) -> bool {
+        self.exit() == Some(Exit::Signal(Signal::SIGKILL as i32))
     }
 
     /// The end of its standard error. After an error that it answered, waits for what it printed

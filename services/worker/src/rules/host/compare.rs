@@ -6,6 +6,7 @@ use super::RulesHost;
 use crate::rules::{
     GameLine, RulesCause, RulesFailure,
     messages::{Answer, Ask},
+    question::excuse,
 };
 
 impl RulesHost {
@@ -19,6 +20,15 @@ impl RulesHost {
 
     /// Asks another process the same. The process that answered is not idle meanwhile.
     pub(super) fn compare(
+        &self,
+        game: &GameLine,
+        ask: &Ask<'_>,
+        answer: &Answer,
+    ) -> Result<(), RulesFailure> {
+        excuse(|| self.compare_now(game, ask, answer))
+    }
+
+    fn compare_now(
         &self,
         game: &GameLine,
         ask: &Ask<'_>,

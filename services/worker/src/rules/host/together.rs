@@ -15,6 +15,7 @@ use crate::{
     rules::{
         GameLine, RulesFailure, RulesService,
         messages::{Answer, Ask},
+        question::excuse_error,
     },
 };
 
@@ -125,14 +126,16 @@ impl RulesHost {
             return alone();
         };
         let start = Instant::now();
-        let answers = match process.apply_all(game, events) {
+        let answers = match excuse_error(|| process.apply_all(game, events)) {
             Ok(answers) => answers,
             Err(error) => {
+                let was_killed = process.was_killed();
                 let failure = self.failure_of(&error, &process);
                 let (ruleset, questions) = (&self.name, events.len());
                 tracing::warn!(ruleset, questions, "{failure}; asking each alone");
                 self.end(process);
-                self.together.failed.fetch_add(1, Ordering::Relaxed);
+                let failed = usize::from(!was_killed);
+                self.together.failed.fetch_add(failed, Ordering::Relaxed);
                 return alone();
             }
         };
