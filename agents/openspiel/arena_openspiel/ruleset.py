@@ -33,8 +33,8 @@ _STATE_BYTES_MAX = 1 << 16
 
 #: Of bounds of returns, and of the parts between them.
 _BOUND_MAX, _PARTS_MAX = 1_000_000, 100_000
-#: Parts of 1 of a return that up to 4 players share.
-_SHARES = 12
+#: Minimum and maximum number of players.
+_PLAYERS = 2, 10
 
 #: Games that change another game, and depend on nothing but its moves.
 _WRAPPERS = ("misere", "start_at", "zerosum")
@@ -143,8 +143,9 @@ def _check(text, game):
 
     if kind.dynamics != pyspiel.GameType.Dynamics.SEQUENTIAL:
         refuse("it is a mean-field game, which Arena does not support yet")
-    if not 2 <= players <= 4:
-        refuse(f"it has {players} player{'s' * (players != 1)}; Arena supports 2 to 4")
+    least, most = _PLAYERS
+    if not least <= players <= most:
+        refuse(f"it has {players} player{'s' * (players != 1)}; Arena supports {least} to {most}")
     if "quoridor(" in str(game) and players > 2:
         refuse(f"for {players} players, OpenSpiel offers some moves twice, and some that it cannot play")
     if "coin_game(" in str(game):
@@ -219,8 +220,9 @@ class Rules:
         least, most = self.bounds[players]
         if not all(isfinite(it) and it == int(it) and abs(it) <= _BOUND_MAX for it in (least, most)):
             return 0
-        # More than two may share what they win.
-        wanted = [parts] if players == 2 else [lcm(parts, _SHARES), parts]
+        # More than two may share what they win, as many as the limit of parts allows.
+        winners = range(players, 0, -1) if players > 2 else [1]
+        wanted = (lcm(parts, *range(1, count + 1)) for count in winners)
         return next((it for it in wanted if 0 < (most - least) * it <= _PARTS_MAX), 0)
 
     def _variant(self, **changed):
@@ -241,7 +243,7 @@ class Rules:
         if isinstance(self.specification.get("players"), int) and "players" not in self.parameters:
 
             def plays(seats):
-                game = self._variant(players=seats) if 2 <= seats <= 4 else None
+                game = self._variant(players=seats) if _PLAYERS[0] <= seats <= _PLAYERS[1] else None
                 return game is not None and game.num_players() == seats
 
             while plays(least - 1):
@@ -275,7 +277,7 @@ class Rules:
             "values": False,
             "draws": self.draws,
             "information": "hidden" if self.hidden else "perfect",
-            **({"returns": self._returns()} if all(self.parts.values()) else {}),
+            **({"returns": returns} if (returns := self._returns()) else {}),
             "events_max": self.events_max,
             "state_bytes_max": _STATE_BYTES_MAX,
         }
@@ -284,6 +286,7 @@ class Rules:
         return [
             {"seats": seats, "min": int(least), "max": int(most), "parts": self.parts[seats]}
             for seats, (least, most) in sorted(self.bounds.items())
+            if self.parts[seats]
         ]
 
     def game(self, options, seats, positions=True):
