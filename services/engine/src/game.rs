@@ -203,18 +203,18 @@ pub trait Game: Clone + Send + Sync + 'static {
         }
     }
 
-    /// At a chance node: appends the value of each outcome of [`Game::weights`] for each seat, in
-    /// the unit of [`Game::values`], for [`crate::luck()`].
+    /// At a chance node: appends the value of each seat, in the unit of [`Game::values`], for the first
+    /// outcome of [`Game::weights`], then for the second, and so on, for [`crate::luck()`].
     ///
     /// The values are better if they consider what an outcome can be used for; the value of the
     /// position alone may be the same for all outcomes. They are computed at every chance node of
     /// every game, so they should cost no more than a move. Numbers are part of records: they
     /// change only with [`Game::version`].
-    fn chance_values(&self, state: &Self::State, out: &mut Vec<PerSeat<i64>>) {
+    fn chance_values(&self, state: &Self::State, out: &mut Vec<i64>) {
         for outcome in 0..self.weights(state).len() as OutcomeId {
             let mut after = state.clone();
             self.apply_outcome(&mut after, outcome);
-            out.push(self.values(&after));
+            out.extend(&self.values(&after)[..self.seats()]);
         }
     }
 

@@ -24,14 +24,14 @@ pub(crate) struct Luck {
     /// Millionths of chance nodes with other weights.
     whole: PerSeat<i64>,
     /// Buffer for the values of a node.
-    values: Vec<PerSeat<i64>>,
+    values: Vec<i64>,
 }
 
 impl Luck {
     /// No luck yet.
     pub(crate) fn new() -> Self {
         Self {
-            values: Vec::with_capacity(8),
+            values: Vec::with_capacity(32),
             ..Self::default()
         }
     }
@@ -46,11 +46,11 @@ impl Luck {
             self.settle();
             self.weight = sum;
         }
-        let drawn = self.values[usize::from(outcome)];
         let seats = game.seats();
-        let (parts, drawn) = (&mut self.parts[..seats], &drawn[..seats]);
+        let drawn = &self.values[usize::from(outcome) * seats..][..seats];
+        let parts = &mut self.parts[..seats];
         // The only outcome has no luck.
-        for (&weight, values) in weights.iter().zip(&self.values) {
+        for (&weight, values) in weights.iter().zip(self.values.chunks_exact(seats)) {
             let weight = i64::from(weight);
             for ((part, drawn), value) in parts.iter_mut().zip(drawn).zip(values) {
                 *part += weight * (drawn - value);

@@ -354,7 +354,7 @@ rules! {
     state fn placement() -> PerSeat<u8>;
     state fn scores() -> PerSeat<i64>;
     state fn values() -> PerSeat<i64>;
-    state fn chance_values(out: &mut Vec<PerSeat<i64>>);
+    state fn chance_values(out: &mut Vec<i64>);
     state fn find_action(text: &str) -> Option<ActionId>;
     state fn write_action(action: ActionId, out: &mut dyn Write);
     state fn write_outcome(outcome: OutcomeId, out: &mut dyn Write);

@@ -5,9 +5,7 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
 };
 
-use arena_engine::{
-    ActionId, Event, Game, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError, values::POINT,
-};
+use arena_engine::{ActionId, Event, Game, Node, OutcomeId, PerSeat, PositionError, values::POINT};
 
 /// Values of outcomes.
 #[derive(Clone, Copy)]
@@ -83,13 +81,13 @@ impl<G: Game> Game for Other<G> {
         self.0.scores(state)
     }
 
-    fn chance_values(&self, state: &G::State, out: &mut Vec<PerSeat<i64>>) {
+    fn chance_values(&self, state: &G::State, out: &mut Vec<i64>) {
         let owner = match self.0.node(state) {
             Node::Chance(owner) => owner.map(usize::from),
             _ => None,
         };
         for outcome in 0..self.0.weights(state).len() {
-            let mut reported = [0; MAX_SEATS];
+            let mut reported = vec![0; self.seats()];
             for (seat, reported) in reported.iter_mut().enumerate() {
                 *reported = match self.1 {
                     Values::Pips if Some(seat) == owner => POINT / 10 * outcome as i64,
@@ -101,7 +99,7 @@ impl<G: Game> Game for Other<G> {
                     }
                 };
             }
-            out.push(reported);
+            out.extend(reported);
         }
     }
 

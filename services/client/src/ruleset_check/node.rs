@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use arena_engine::{Game, Node, PerSeat, values};
+use arena_engine::{Game, Node, values};
 use serde::Serialize;
 
 use super::{Found, RulesetStep};
@@ -84,7 +84,7 @@ pub(super) fn check<G: Game>(game: &G, state: &G::State, label: &str, found: &mu
     let reported = game.values(state);
     found.expect(
         RulesetStep::Values,
-        are_values(game.seats(), &reported),
+        are_values(game.seats(), &reported[..game.seats()]),
         label,
         || {
             let reported = json(&&reported[..game.seats()]);
@@ -162,13 +162,11 @@ fn check_chance<G: Game>(game: &G, state: &G::State, label: &str, found: &mut Fo
     });
     let mut reported = Vec::new();
     game.chance_values(state, &mut reported);
-    let are_whole = reported.len() == weights.len()
-        && reported
-            .iter()
-            .all(|values| are_values(game.seats(), values));
+    let outcomes = || reported.chunks(game.seats());
+    let are_whole =
+        outcomes().len() == weights.len() && outcomes().all(|it| are_values(game.seats(), it));
     found.expect(RulesetStep::Chance, are_whole, label, || {
-        let seats = game.seats();
-        let reported: Vec<&[i64]> = reported.iter().map(|values| &values[..seats]).collect();
+        let reported: Vec<&[i64]> = outcomes().collect();
         at(game, state, format!("values {}", json(&reported)))
     });
     match are_weights {
@@ -223,9 +221,9 @@ fn check_position<G: Game>(game: &G, state: &G::State, label: &str, found: &mut 
 }
 
 /// True if these are values of a position.
-fn are_values(seats: usize, reported: &PerSeat<i64>) -> bool {
-    let reported = &reported[..seats];
-    values::add_up(reported)
+fn are_values(seats: usize, reported: &[i64]) -> bool {
+    reported.len() == seats
+        && values::add_up(reported)
         && reported
             .iter()
             .all(|value| (0..=values::POINT).contains(value))

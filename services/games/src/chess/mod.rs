@@ -213,9 +213,10 @@ impl Game for Chess {
         }
     }
 
-    fn chance_values(&self, _: &State, out: &mut Vec<PerSeat<i64>>) {
+    fn chance_values(&self, _: &State, out: &mut Vec<i64>) {
         // Both seats have the same pieces, whichever position is drawn.
-        out.extend([value::of_board(&Board::startpos()); STARTS]);
+        let values = &value::of_board(&Board::startpos())[..2];
+        out.extend(values.repeat(STARTS));
     }
 
     fn write_action(&self, state: &State, action: ActionId, out: &mut dyn Write) {

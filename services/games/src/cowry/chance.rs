@@ -186,7 +186,7 @@ fn place(fit: &Fit, outer: &[i32], index: u8, board: &Board) -> i32 {
 
 impl Cowry {
     /// Appends the value of each outcome of the chance node that is due.
-    pub(super) fn list_chances(&self, state: &State, out: &mut Vec<PerSeat<i64>>) {
+    pub(super) fn list_chances(&self, state: &State, out: &mut Vec<i64>) {
         if state.phase == Phase::Start {
             return self.list_starters(state, out);
         }
@@ -210,10 +210,11 @@ impl Cowry {
             }
         }
         let first = out.len();
-        out.resize(first + VALUES.len(), PerSeat::default());
+        out.resize(first + VALUES.len() * self.seats, 0);
         let all_play = state.finished == [0; SEATS_MAX];
         let rest = self.rest(mover, &strength);
-        for (index, values) in out[first..].iter_mut().enumerate() {
+        let outcomes = out[first..].chunks_exact_mut(self.seats);
+        for (index, values) in outcomes.enumerate() {
             strength[mover] = own[index];
             let to = uses.to[index];
             if !targets.prey[usize::from(to)] && all_play {
@@ -228,13 +229,13 @@ impl Cowry {
                 let rest = self.rest(mover, &strength);
                 self.share_with(mover, &strength, &rest, values);
             } else {
-                *values = self.shares(state, &strength);
+                values.copy_from_slice(&self.shares(state, &strength)[..self.seats]);
             }
         }
     }
 
     /// Appends the value of each seat's throwing first.
-    fn list_starters(&self, state: &State, out: &mut Vec<PerSeat<i64>>) {
+    fn list_starters(&self, state: &State, out: &mut Vec<i64>) {
         let mut strength = [0; SEATS_MAX];
         for (seat, strength) in strength.iter_mut().enumerate().take(self.seats) {
             *strength = self.strength(state, seat);
@@ -242,7 +243,7 @@ impl Cowry {
         for starter in 0..self.seats {
             let mut strength = strength;
             strength[starter] += self.chances.turn;
-            out.push(self.shares(state, &strength));
+            out.extend(&self.shares(state, &strength)[..self.seats]);
         }
     }
 
@@ -428,7 +429,7 @@ impl Cowry {
         mover: usize,
         strength: &[i32; SEATS_MAX],
         rest: &[i64; SEATS_MAX],
-        values: &mut PerSeat<i64>,
+        values: &mut [i64],
     ) {
         let mut sum = 0;
         for &other in self.others(mover) {

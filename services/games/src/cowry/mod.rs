@@ -249,7 +249,7 @@ impl Game for Cowry {
         self.value(state)
     }
 
-    fn chance_values(&self, state: &State, out: &mut Vec<PerSeat<i64>>) {
+    fn chance_values(&self, state: &State, out: &mut Vec<i64>) {
         self.list_chances(state, out);
     }
 

@@ -3,10 +3,7 @@
 //! The value of a roll is that of the position after its best use: the plane that comes nearest to
 //! home, with what it hits. Omissions make luck explain less, but never bias it.
 
-use arena_engine::{
-    PerSeat, per_seat,
-    values::{POINT, logistic},
-};
+use arena_engine::values::{POINT, logistic};
 
 use super::{
     ChineseLudo,
@@ -74,7 +71,7 @@ impl Chances {
 
 impl ChineseLudo {
     /// Appends the value of each outcome of the chance node that is due.
-    pub(super) fn list_chances(&self, state: &State, out: &mut Vec<PerSeat<i64>>) {
+    pub(super) fn list_chances(&self, state: &State, out: &mut Vec<i64>) {
         let worth = [worth(&state.r[0]), worth(&state.r[1])];
         // Both have some distance left, or the game would be over.
         let left = (2 * ALL - worth[0] - worth[1]).max(0) as usize;
@@ -86,7 +83,7 @@ impl ChineseLudo {
             } else {
                 (POINT - own, own)
             };
-            out.push(per_seat([first, second]));
+            out.extend([first, second]);
         };
         if state.phase == Phase::Start {
             for starter in 0..2 {

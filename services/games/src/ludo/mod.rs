@@ -273,7 +273,7 @@ impl Game for ChineseLudo {
         pairwise(2, |_, _| values::first_seat(state))
     }
 
-    fn chance_values(&self, state: &State, out: &mut Vec<PerSeat<i64>>) {
+    fn chance_values(&self, state: &State, out: &mut Vec<i64>) {
         self.list_chances(state, out);
     }
 

@@ -248,9 +248,12 @@ impl Visitor for Play<'_> {
             if !described.event.is_action() {
                 values.clear();
                 game.chance_values(state, &mut values);
-                // Numbers of seats that no built-in ruleset has are not part of the digest.
-                for value in values.iter().flat_map(|values| &values[..4]) {
-                    chances.add(&value.to_le_bytes());
+                // The digests are of four seats, of which some may be empty.
+                for values in values.chunks_exact(game.seats()) {
+                    let empty = std::iter::repeat_n(&0, 4 - values.len());
+                    for value in values.iter().chain(empty) {
+                        chances.add(&value.to_le_bytes());
+                    }
                 }
             }
         })
