@@ -16,7 +16,7 @@ use crate::game::{MAX_SEATS, Seat};
 pub type Key = [u8; 32];
 
 /// One of the streams of a game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StreamOf {
     /// Chance of a seat.
     Dice(Seat),

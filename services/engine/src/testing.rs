@@ -1,6 +1,6 @@
 //! Functions for tests and measurements.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use crate::{
     event::Event,
@@ -68,7 +68,7 @@ impl GameKeys {
             }
             key
         };
-        let mut keys = HashMap::new();
+        let mut keys = BTreeMap::new();
         // The keys of the first four seats come first, so that golden games are those of releases
         // that had no more seats.
         for seats in [0..4, 4..MAX_SEATS as Seat] {
