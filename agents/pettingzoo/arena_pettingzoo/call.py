@@ -7,6 +7,7 @@ import importlib.util
 import pkgutil
 import re
 import sys
+import traceback
 from pathlib import Path
 
 #: The folder for a file of the user, which no module of this name can hide.
@@ -29,7 +30,11 @@ def one_line(error):
 
 
 def name_of(error):
-    return f"{type(error).__name__}: {one_line(error)}"
+    """Its type and text, and where an environment raised it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    places = [it for it in frames if Path(it.filename).parent != Path(__file__).parent]
+    place = f" ({Path(places[-1].filename).name}, line {places[-1].lineno}, in {places[-1].name})" if places else ""
+    return f"{type(error).__name__}: {one_line(error)}{place}"
 
 
 class Call:

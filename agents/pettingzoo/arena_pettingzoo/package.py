@@ -8,12 +8,15 @@ wrong.
 
 import json
 import shutil
+import signal
 import sys
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
 from . import call, machine, ruleset
 
+#: Seconds for the import of an environment and its random games.
+_SECONDS = 180
 #: Versions that are the same on each machine, besides those of what the environment imports.
 _PACKAGES = ("pettingzoo", "gymnasium", "numpy")
 #: They install packages, and some of these import them.
@@ -68,6 +71,15 @@ def write(name, folder):
 def main(arguments):
     if ruleset.missing is not None:
         sys.exit(str(ruleset.missing))
+
+    def end(*_):
+        raise call.Refused(
+            f"{arguments[1]}: it did not end within {_SECONDS} s: its import or its games take too long; "
+            "arena_moves_max=200 ends games after 200 moves"
+        )
+
+    signal.signal(signal.SIGALRM, end)
+    signal.alarm(_SECONDS)
     try:
         write(*arguments[1:])
     except call.Refused as refused:

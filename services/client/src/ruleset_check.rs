@@ -28,7 +28,7 @@ use self::{
     steps::{package_promise, package_remedy, step_of},
 };
 use crate::{
-    bench::rules::Way,
+    bench::rules::{Measured, Way},
     check::{CheckStep as _, Problem, Report, Verdict},
     failure::Outcome,
     rules::{OptionsError, Rules},
@@ -143,6 +143,9 @@ pub fn check(rules: &Rules, games: u64, bar: &ProgressBar) -> Outcome<Report> {
         });
     }
     rules.ask_together();
+    let is_sound = || found.problems.is_empty() && rules.failure().is_none();
+    let speed = is_sound().then(|| rules.measure(Way::Bare, SPEED_SECONDS));
+    // Rules can fail while their speed is measured, too.
     let failed = rules.failure().map(|failure| {
         let step = step_of(failure.cause);
         let problem = problem_of(rules.name(), failure);
@@ -152,7 +155,7 @@ pub fn check(rules: &Rules, games: u64, bar: &ProgressBar) -> Outcome<Report> {
     if let Some(problem) = rules.board_problem() {
         found.expect(RulesetStep::Board, false, rules.name(), || problem);
     }
-    report(rules, found, failed)
+    report(rules, found, failed, speed)
 }
 
 /// The check of a package that does not describe itself.
@@ -183,7 +186,12 @@ fn problem_of(name: &str, failure: RulesFailure) -> Problem {
 }
 
 /// `failed` is the step at which a package failed and was not asked any more.
-fn report(rules: &Rules, mut found: Found<'_>, failed: Option<RulesetStep>) -> Outcome<Report> {
+fn report(
+    rules: &Rules,
+    mut found: Found<'_>,
+    failed: Option<RulesetStep>,
+    mut speed: Option<Outcome<Measured>>,
+) -> Outcome<Report> {
     let mut report = Report::default();
     let untried = failed.map_or_else(
         || "no game came to its end".to_owned(),
@@ -217,17 +225,16 @@ fn report(rules: &Rules, mut found: Found<'_>, failed: Option<RulesetStep>) -> O
                 report.add(step, Verdict::Skipped, "it has none");
                 continue;
             }
-            RulesetStep::Speed if !is_sound => {
-                report.add(step, Verdict::Skipped, "an earlier step failed");
-                continue;
-            }
-            RulesetStep::Speed => {
-                let measured = rules.measure(Way::Bare, SPEED_SECONDS)?;
-                format!(
+            RulesetStep::Speed => match speed.take().filter(|_| is_sound) {
+                Some(measured) => format!(
                     "{} decisions/s on one core",
-                    units::rate(measured.decisions_per_second)
-                )
-            }
+                    units::rate(measured?.decisions_per_second)
+                ),
+                None => {
+                    report.add(step, Verdict::Skipped, "an earlier step failed");
+                    continue;
+                }
+            },
             RulesetStep::Options => units::plural(found.sets, "combination"),
             RulesetStep::Panics => played.clone(),
             RulesetStep::Positions => {

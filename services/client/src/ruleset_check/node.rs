@@ -147,8 +147,10 @@ fn check_chance<G: Game>(game: &G, state: &G::State, label: &str, found: &mut Fo
     let are_weights =
         game.has_chance() && sum > 0 && u32::try_from(sum).is_ok() && weights.len() < IDS.into();
     found.expect(RulesetStep::Chance, are_weights, label, || {
-        let says = game.has_chance();
-        let problem = format!("weights {}, has_chance {says}", json(&weights));
+        let problem = match game.has_chance() {
+            true => format!("weights {}", json(&weights)),
+            false => "a chance node, but the ruleset says that it has no chance".to_owned(),
+        };
         at(game, state, problem)
     });
     let name = |outcome| {

@@ -85,6 +85,11 @@ impl Known {
         };
         let count = legal.len() + weights.len();
         if !matches!(node, Node::Over(_)) {
+            if matches!(node, Node::Chance(_)) && !rules.chance {
+                return Err(
+                    "a chance node, but the description has no `chance`: set it to true".to_owned(),
+                );
+            }
             check_events(&node, count, &legal, &weights)?;
             check_names(count, &names)?;
         }

@@ -358,6 +358,13 @@ fn nodes_outside_the_bounds_are_named() {
     let message = serde_json::from_value(decision(json!({}))).expect("a node");
     let error = Known::new(message, &rules(true, 10), 2).expect_err("no values");
     assert_eq!(error, "a node has no values");
+    // Games without chance begin with openings, and repeat: rules cannot have chance in secret.
+    let chance = json!({"state": "s", "next": "chance", "weights": [1, 1], "outcomes": ["a", "b"]});
+    let message = serde_json::from_value(chance).expect("a node");
+    let mut certain = rules(false, 10);
+    certain.chance = false;
+    let error = Known::new(message, &certain, 2).expect_err("no chance");
+    assert!(error.contains("has no `chance`"), "{error}");
 }
 
 #[test]
