@@ -28,7 +28,7 @@ use self::{
     steps::{package_promise, package_remedy, step_of},
 };
 use crate::{
-    bench::rules::{Measured, Way},
+    bench::{Measured, rules::Way},
     check::{CheckStep as _, Problem, Report, Verdict},
     failure::Outcome,
     rules::{OptionsError, Rules},
