@@ -97,12 +97,7 @@ impl Context {
     }
 
     pub(crate) fn pytest(&self, folder: &str) -> Work {
-        self.pytest_all(&[folder])
-    }
-
-    /// The tests of several folders, whose files have different names.
-    pub(crate) fn pytest_all(&self, folders: &[&str]) -> Work {
-        if self.arguments.quick && folders != [PYTHON_SDK] {
+        if self.arguments.quick && folder != PYTHON_SDK {
             return Work::Skip("--quick");
         }
         let Some(python) = self
@@ -113,8 +108,7 @@ impl Context {
             return Work::Fail("there is no Python environment: see the step setup");
         };
         let mut pytest = Command::new(python);
-        pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]);
-        pytest.args(folders);
+        pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", folder]);
         if let Some(filter) = self.filter() {
             pytest.args(["-k", filter]);
         }

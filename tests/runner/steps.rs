@@ -75,12 +75,6 @@ const TESTS: Step = Step {
     ..CHECK
 };
 
-/// Modules for libraries of games, and the folders of their tests.
-const LIBRARIES: [(&str, &str); 2] = [
-    ("arena_openspiel", "agents/openspiel"),
-    ("arena_pettingzoo", "agents/pettingzoo"),
-];
-
 /// All steps. If several can start, the first of the list starts first: the longest ones are at the
 /// front, so that the last ones end together.
 pub(crate) const STEPS: &[Step] = &[
@@ -182,17 +176,24 @@ pub(crate) const STEPS: &[Step] = &[
         work: |context| context.pytest(PYTHON_SDK),
         ..TESTS
     },
-    // Games and bots of OpenSpiel, and environments of PettingZoo: those that are installed.
+    // Games and bots of OpenSpiel.
     Step {
         name: "openspiel",
-        work: |context| {
-            let installed = LIBRARIES.iter().filter(|it| context.imports(it.0));
-            let folders: Vec<&str> = installed.map(|it| it.1).collect();
-            match folders.is_empty() {
-                false => context.pytest_all(&folders),
-                true => Work::Skip(
-                    "neither OpenSpiel nor PettingZoo is installed: tests/setup installs them where pip can",
-                ),
+        work: |context| match context.imports("arena_openspiel") {
+            true => context.pytest("agents/openspiel"),
+            false => {
+                Work::Skip("OpenSpiel is not installed: tests/setup installs it where pip can")
+            }
+        },
+        ..TESTS
+    },
+    // Environments of PettingZoo.
+    Step {
+        name: "pettingzoo",
+        work: |context| match context.imports("arena_pettingzoo") {
+            true => context.pytest("agents/pettingzoo"),
+            false => {
+                Work::Skip("PettingZoo is not installed: tests/setup installs it where pip can")
             }
         },
         ..TESTS

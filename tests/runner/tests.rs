@@ -130,6 +130,7 @@ fn only_precedes_filter() {
             "recompute",
             "python",
             "openspiel",
+            "pettingzoo",
             "client",
             "kits"
         ]
@@ -139,12 +140,14 @@ fn only_precedes_filter() {
 }
 
 #[test]
-fn openspiel_is_skipped_without_its_package() {
+fn libraries_of_games_are_skipped_without_their_packages() {
     let arguments = parse(&[]).expect("arguments");
     let mut context = Context::new(arguments, "target".into(), "logs".into());
     context.python = Some("false".into());
-    let step = steps(&["openspiel"])[0];
-    assert!(matches!((step.work)(&context), Work::Skip(reason) if reason.contains("OpenSpiel")));
+    for (name, library) in [("openspiel", "OpenSpiel"), ("pettingzoo", "PettingZoo")] {
+        let step = steps(&[name])[0];
+        assert!(matches!((step.work)(&context), Work::Skip(reason) if reason.contains(library)));
+    }
 }
 
 #[test]

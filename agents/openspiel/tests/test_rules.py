@@ -70,7 +70,7 @@ def test_reason_follows_from_what_openspiel_declares(kind):
         and kind.dynamics != of.Dynamics.MEAN_FIELD
         and kind.utility != of.Utility.IDENTICAL
         and kind.chance_mode != of.ChanceMode.SAMPLED_STOCHASTIC
-        and 2 <= pyspiel.load_game(kind.short_name).num_players() <= 4
+        and 2 <= pyspiel.load_game(kind.short_name).num_players() <= 10
     )
     if suits:
         reasons = ["outcomes; Arena supports 20000", "actions; Arena supports 32768", "more chance outcomes"]

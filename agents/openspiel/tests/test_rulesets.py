@@ -201,7 +201,7 @@ def test_options_and_seats_are_those_of_openspiel(folder):
     shown = json.loads(
         folder.arena("rulesets", "register", "p", "--openspiel", "pig", "--data", "data", "--output", "json")
     )[0]["description"]
-    assert shown["seats"] == [2, 4] and shown["chance"] and shown["name"] == "pig"
+    assert shown["seats"] == [2, 10] and shown["chance"] and shown["name"] == "pig"
     assert [(option["name"], option["type"], option["default"]) for option in shown["options"]] == [
         ("piglet", "bool", False)
     ]
