@@ -172,7 +172,7 @@ fn defects_are_named_by_their_step() {
 fn steps_that_were_not_tried_are_skipped() {
     let info = arena_games::ruleset("kalah").expect("a ruleset");
     let found = Found::default();
-    let report = report(&Rules::Listed(info), found, None)
+    let report = report(&Rules::Listed(info), found, None, None)
         .expect("a report")
         .to_text();
     for step in ["decisions", "positions", "end", "ranks"] {
