@@ -7,26 +7,28 @@ use std::{
 };
 
 thread_local! {
-    /// The first failure since the last call of [`watched`].
-    static FAILED: RefCell<Option<String>> = const { RefCell::new(None) };
+    /// True after a failure since the last call of [`watched`]. Bots of built-in rules read nothing else.
+    static HAS_FAILED: Cell<bool> = const { Cell::new(false) };
+    /// The first such failure.
+    static FAILURE: RefCell<String> = const { RefCell::new(String::new()) };
     static EXCUSED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
 
 /// The rules gave this thread no answer.
 pub(super) fn fail(message: &str) {
-    FAILED.with_borrow_mut(|failed| {
-        failed.get_or_insert_with(|| message.to_owned());
-    });
+    if !HAS_FAILED.replace(true) {
+        FAILURE.set(message.to_owned());
+    }
 }
 
 /// Runs a bot. The error is why the rules did not answer one of its questions: its choice means nothing
 /// then.
 pub(crate) fn watched<T>(run: impl FnOnce() -> T) -> Result<T, String> {
-    FAILED.set(None);
+    HAS_FAILED.set(false);
     let out = run();
-    match FAILED.take() {
-        Some(failure) => Err(failure),
-        None => Ok(out),
+    match HAS_FAILED.get() {
+        true => Err(FAILURE.take()),
+        false => Ok(out),
     }
 }
 
