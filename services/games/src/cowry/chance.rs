@@ -217,17 +217,16 @@ impl Cowry {
         for (index, values) in outcomes.enumerate() {
             strength[mover] = own[index];
             let to = uses.to[index];
+            if !targets.prey[usize::from(to)] && all_play {
+                self.share_with(mover, &strength, &rest, values);
+                continue;
+            }
             let mut strength = strength;
-            let hits = targets.prey[usize::from(to)];
-            if hits {
+            if targets.prey[usize::from(to)] {
                 self.take_hit(state, mover, to, &mut strength);
             }
             if all_play {
-                let rest = if hits {
-                    self.rest(mover, &strength)
-                } else {
-                    rest
-                };
+                let rest = self.rest(mover, &strength);
                 self.share_with(mover, &strength, &rest, values);
             } else {
                 values.copy_from_slice(&self.shares(state, &strength)[..self.seats]);
