@@ -117,10 +117,10 @@ class Call:
                 f"{sys.executable} finds no module {name}{self._near(name)}; a file of your own is written "
                 f"./{name.partition('.')[0]}.py"
             ) from None
-        beside = "; of your own files, only this one is in the package" if self.is_file else ""
+        advice = "; of your own files, only this one is in the package" if self.is_file else ""
         raise Refused(
             f"{self.shown}: it needs the module {name}, which {sys.executable} does not have: install it here, "
-            f"and on each worker{beside}"
+            f"and on each worker{advice}"
         ) from None
 
     def _near(self, name):

@@ -40,7 +40,7 @@ def answer(text):
     return f"plays with {rules.seed_bits} bits"
 
 
-# Random games beside the environment.
+# Random games, compared with the environment.
 
 
 def ask(answers, **message):
@@ -90,7 +90,7 @@ def shown(seen):
 
 
 def compare(text, make, loop, games, moves=20_000):
-    """Plays random games by the protocol and beside it. Returns how many ended."""
+    """Plays random games by the protocol and in the environment itself. Returns how many ended."""
     rules, ended, draw = Rules(text), 0, random.Random(text)
     answers = Answers(rules)
     other = Answers(Rules(text, rules.seed_bits))
@@ -107,8 +107,8 @@ def compare(text, make, loop, games, moves=20_000):
             outcome = draw.randrange(16)
             seed = seed << 4 | outcome
             node = step(answers, node, outcome)
-        beside = loop(make(), seed)
-        reply, played = next(beside), 0
+        reference = loop(make(), seed)
+        reply, played = next(reference), 0
         while node["next"] == "decision" and played < moves:
             agent, seen, legal = reply
             assert rules.agents[node["seat"]] == agent == node["position"]["agent"]
@@ -121,13 +121,13 @@ def compare(text, make, loop, games, moves=20_000):
             action, played = draw.choice(node["legal"]), played + 1
             node = step(answers, node, action)
             try:
-                reply = beside.send(action)
+                reply = reference.send(action)
             except StopIteration as stopped:
                 totals, ended = [stopped.value[it] for it in rules.agents], ended + 1
                 assert node["next"] == "over"
                 assert node["ranks"] == [1 + sum(round(it - own, 9) > 0 for it in totals) for own in totals]
                 assert node.get("scores", totals) == pytest.approx(totals)
-        assert (node["next"] == "over") == (beside.gi_frame is None)
+        assert (node["next"] == "over") == (reference.gi_frame is None)
     return ended
 
 
@@ -452,11 +452,11 @@ def test_functions_of_two_players():
     env.step(1)
     assert env.rewards == {"player_0": 6.0, "player_1": 1.0} and all(env.terminations.values())
     # Each reward counts once.
-    beside = turns(two_players(Numbers(7), rewards=lambda made, player, reward: (1, -2)), 1)
-    next(beside)
+    reference = turns(two_players(Numbers(7), rewards=lambda made, player, reward: (1, -2)), 1)
+    next(reference)
     with pytest.raises(StopIteration) as stopped:
         while True:
-            beside.send(1)
+            reference.send(1)
     assert stopped.value.value == {"player_0": 7, "player_1": -14}
     env = two_players(Numbers(3), turn=lambda made: 1, observe=lambda made, player: (made.left, player))
     env.reset(seed=1)
