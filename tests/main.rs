@@ -65,6 +65,7 @@ mod own_ruleset;
 mod package_bots;
 /// Errors of rules that are a package are shown with what the package printed.
 mod package_errors;
+mod package_grpc;
 /// Other workers refute false records of a package.
 mod package_lies;
 /// Rules that are a package: played, checked, and stopped when they break a promise.

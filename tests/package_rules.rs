@@ -192,7 +192,7 @@ fn registered_package_is_shown_and_checked_by_name() {
     world.nothing_runs();
 }
 
-/// Makes a package of rules that break a promise.
+/// Makes a package of rules that break a promise. They answer lines.
 pub(super) fn hostile(world: &World, mode: &str) {
     let folder = world.folder().join(mode);
     fs::create_dir(&folder).expect("a folder");
@@ -215,6 +215,11 @@ fn fails_in_play(mode: &str, reason: &str) {
 fn fails_against(second: &str, mode: &str, reason: &str) {
     let world = World::with_python();
     hostile(&world, mode);
+    package_fails(&world, second, mode, reason);
+}
+
+/// As [`fails_against`], with the package in the folder `mode`.
+pub(super) fn package_fails(world: &World, second: &str, mode: &str, reason: &str) {
     let register = [
         "rulesets",
         "register",

@@ -16,9 +16,10 @@ TARGET = HERE / "arena_agent" / "proto"
 
 
 def sources():
-    """The protos that an agent needs: its service and all games."""
+    """The protos that an agent or rules need: their services and all games."""
     games = sorted((PROTO / "arena/games/v1").glob("*.proto"))
-    return [PROTO / "arena/v1/agent.proto", *games]
+    services = [PROTO / f"arena/v1/{name}.proto" for name in ("agent", "rules")]
+    return [*services, *games]
 
 
 def protoc(*arguments):

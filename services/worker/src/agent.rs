@@ -17,7 +17,6 @@ mod replicas;
 mod single;
 pub(crate) mod window;
 
-#[cfg(test)]
 pub(crate) use codec::unreadable as is_garbled;
 
 use std::any::Any;

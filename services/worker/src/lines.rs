@@ -85,6 +85,11 @@ impl Lines {
         (Self(Arc::new(Mutex::new(state))), said)
     }
 
+    /// A process that speaks gRPC.
+    fn silent() -> Self {
+        Self(Arc::new(Mutex::new(State::Silent)))
+    }
+
     /// From now on, lines can be asked; they go to `input`.
     fn speak(&self, input: mpsc::UnboundedSender<Vec<u8>>) {
         *lock(&self.0) = State::Speaking(Conversation {

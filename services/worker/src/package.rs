@@ -182,11 +182,26 @@ pub fn is_package(path: &Path) -> io::Result<bool> {
 /// # Errors
 /// [`PackageError`].
 pub fn resources(program: &Path) -> Result<Resources, PackageError> {
+    let manifest = manifest_of(program)?;
+    Ok(manifest.map_or_else(Resources::default, |manifest| manifest.resources()))
+}
+
+/// The protocol that a program speaks, if the manifest of its package names one.
+///
+/// # Errors
+/// [`PackageError`].
+pub(crate) fn protocol(program: &Path) -> Result<Option<Protocol>, PackageError> {
+    let manifest = manifest_of(program)?;
+    Ok(manifest.and_then(|manifest| manifest.protocol()))
+}
+
+/// The manifest of a package; none for a program without one.
+fn manifest_of(program: &Path) -> Result<Option<Manifest>, PackageError> {
     if !is_package(program)? {
-        return Ok(Resources::default());
+        return Ok(None);
     }
     let (_, manifest) = read_layout(&mut File::open(program)?)?;
-    Ok(manifest.resources())
+    Ok(Some(manifest))
 }
 
 /// Unpacks a package into an empty folder. Returns the command to start there. Everything is

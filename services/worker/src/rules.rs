@@ -8,12 +8,15 @@
 mod board;
 mod cache;
 mod game;
+mod grpc;
 mod host;
 mod known;
+mod lines;
 mod messages;
 mod output;
 mod pending;
 mod process;
+mod protobuf;
 mod question;
 #[cfg(test)]
 mod tests;
@@ -24,39 +27,44 @@ use std::{
 };
 
 use arena_engine::options::Options;
-use serde_json::json;
+use serde::Serialize;
 
 pub(crate) use board::without;
 pub use game::PackageGame;
+pub(crate) use grpc::RawSocket;
 pub use host::{RulesHost, RulesSource};
-pub(crate) use process::RawPipes;
+pub(crate) use lines::RawPipes;
+pub(crate) use process::RawLink;
 pub(crate) use question::{excused, watched};
 
 use messages::{Answer, Ask};
 
 /// A game of a package with its options, as its processes know it.
-#[derive(Clone, Debug)]
-pub(crate) struct GameLine {
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct OpenGame {
     /// Its number among all of this program.
+    #[serde(rename = "game")]
     pub(crate) number: u32,
+    seats: usize,
+    options: Options,
     /// True if agents see its positions.
+    #[serde(skip_serializing_if = "is_true")]
     positions: bool,
-    /// The message that opens it.
-    pub(crate) line: String,
 }
 
-impl GameLine {
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde wants it")]
+fn is_true(value: &bool) -> bool {
+    *value
+}
+
+impl OpenGame {
     fn new(seats: usize, options: &Options, positions: bool) -> Self {
         static GAMES: AtomicU32 = AtomicU32::new(0);
-        let number = GAMES.fetch_add(1, Ordering::Relaxed);
-        let mut line = json!({"type": "game", "game": number, "seats": seats, "options": options});
-        if !positions {
-            line["positions"] = false.into();
-        }
         Self {
-            number,
+            number: GAMES.fetch_add(1, Ordering::Relaxed),
+            seats,
+            options: options.clone(),
             positions,
-            line: format!("{line}\n"),
         }
     }
 }
@@ -64,11 +72,11 @@ impl GameLine {
 /// What answers for the rules.
 pub(crate) trait RulesService: Send + Sync {
     /// Waits for the answer.
-    fn ask(&self, game: &GameLine, ask: &Ask<'_>) -> Result<Answer, RulesFailure>;
+    fn ask(&self, game: &OpenGame, ask: &Ask<'_>) -> Result<Answer, RulesFailure>;
     /// Waits for the nodes after these events of these states, in their order.
     fn apply_all(
         &self,
-        game: &GameLine,
+        game: &OpenGame,
         events: &[(&str, u16)],
     ) -> Vec<Result<Answer, RulesFailure>> {
         let ask = |&(state, event)| self.ask(game, &Ask::Apply { state, event });

@@ -1,4 +1,4 @@
-"""Serves agents where Arena says, until it is asked to stop."""
+"""Serves agents, or rules, where Arena says, until it is asked to stop."""
 
 import os
 import signal
@@ -6,14 +6,14 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import Optional
+from typing import Any, Callable, Optional
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from .agent import Agent
-from .service import NAME, Service
+from .service import Service
 
 #: A thread for each stream that is open; they are made when needed.
 _THREADS = 128
@@ -33,23 +33,21 @@ _CHANNEL = (
 )
 
 
-class Server:
-    """Agents that are being served, with health and reflection beside them."""
+class Running:
+    """A service that is being served, with health and reflection beside it."""
 
-    def __init__(self, *agents: Agent, listen: str = "127.0.0.1:0") -> None:
-        """Starts to serve. Raises `OSError` where it cannot listen, and
-        `ValueError` for agents that cannot be served: none, without a name, two
-        of one name."""
-        self._service = Service(agents)
+    def __init__(self, service: Any, listen: str) -> None:
+        """Starts to serve. Raises `OSError` where it cannot listen."""
+        self._service = service
         self._server = grpc.server(ThreadPoolExecutor(_THREADS, "arena"), options=_CHANNEL)
         self._server.add_generic_rpc_handlers((self._service.handler(),))
         self._health = health.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
-        names = (NAME, health.SERVICE_NAME, reflection.SERVICE_NAME)
+        names = (service.name, health.SERVICE_NAME, reflection.SERVICE_NAME)
         reflection.enable_server_reflection(names, self._server)
         self.listen = _bind(self._server, listen)
         self._server.start()
-        for name in ("", NAME):
+        for name in ("", service.name):
             self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
 
     def stop(self, grace: float = _GRACE) -> bool:
@@ -64,6 +62,16 @@ class Server:
                 break
         self._server.stop(None)
         return not self._service.thinking()
+
+
+class Server(Running):
+    """Agents that are being served, with health and reflection beside them."""
+
+    def __init__(self, *agents: Agent, listen: str = "127.0.0.1:0") -> None:
+        """Starts to serve. Raises `OSError` where it cannot listen, and
+        `ValueError` for agents that cannot be served: none, without a name, two
+        of one name."""
+        super().__init__(Service(agents), listen)
 
 
 def _bind(server: grpc.Server, listen: str) -> str:
@@ -88,8 +96,14 @@ def serve(*agents: Agent, listen: Optional[str] = None) -> None:
     (`unix:PATH` or `HOST:PORT`), else on a free port of this machine alone.
     Ends the process with code 1 where that cannot be done.
     """
+    run(lambda: Service(agents), listen)
+
+
+def run(make: Callable[[], Any], listen: Optional[str]) -> None:
+    """Serves the service that `make` returns, as `serve` does."""
     try:
-        server = Server(*agents, listen=listen or os.environ.get("ARENA_LISTEN") or "127.0.0.1:0")
+        service = make()
+        server = Running(service, listen or os.environ.get("ARENA_LISTEN") or "127.0.0.1:0")
     except (OSError, ValueError) as error:
         print(f"arena_agent: {error}", file=sys.stderr)
         raise SystemExit(1) from None
@@ -102,8 +116,7 @@ def serve(*agents: Agent, listen: Optional[str] = None) -> None:
         signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
         for number in ends:
             signal.signal(number, lambda *_: None)
-    names = ", ".join(agent.name for agent in agents)
-    print(f"arena_agent: {names} listening on {server.listen}", file=sys.stderr, flush=True)
+    print(f"arena_agent: {service.names} listening on {server.listen}", file=sys.stderr, flush=True)
     while os.read(reader, 1)[0] not in ends:
         pass
     if not server.stop():

@@ -29,6 +29,8 @@ class Service:
     """The bots of a process. The first one answers where a request names none,
     and gives the program its name, version and author."""
 
+    name = NAME
+
     def __init__(self, agents: Sequence[Agent]) -> None:
         if not agents:
             raise ValueError("serve at least one agent")
@@ -40,6 +42,7 @@ class Service:
             if agent.name in self._agents:
                 raise ValueError(f"two agents are called {agent.name!r}")
             self._agents[agent.name] = agent
+        self.names = ", ".join(self._agents)
         self._description = pb.DescribeResponse(
             name=self._first.name,
             version=self._first.version,

@@ -253,7 +253,7 @@ impl AgentConnection {
             Some(exit) => (FaultKind::Crash, with_reason(exit.to_string(), &written)),
             None if codec::unreadable(status) => (FaultKind::Garbled, status.message().to_owned()),
             None => {
-                let is_lost = status.code() == Code::Unavailable || lost(status);
+                let is_lost = status.code() == Code::Unavailable || is_lost(status);
                 let what = "the connection failed";
                 match status_text(status) {
                     text if self.discreet && (is_lost || !is_of_agent(status)) => {
@@ -326,7 +326,7 @@ fn with_reason(message: String, output: &str) -> String {
 }
 
 /// The text of a status. Its code follows, unless it only says that there was an error.
-fn status_text(status: &Status) -> String {
+pub(crate) fn status_text(status: &Status) -> String {
     let code = grpc_code(status.code() as i32);
     match (status.code(), status.message()) {
         (_, "") => format!("gRPC status {code}, without a text"),
@@ -336,13 +336,13 @@ fn status_text(status: &Status) -> String {
 }
 
 /// True if the connection broke, as opposed to an answer with an error.
-fn lost(status: &Status) -> bool {
+pub(crate) fn is_lost(status: &Status) -> bool {
     std::error::Error::source(status).is_some()
 }
 
 /// True if a call may have failed because the process ended.
-pub(super) fn may_be_dead(status: &Status) -> bool {
-    lost(status) || matches!(status.code(), Code::Unavailable | Code::Cancelled)
+pub(crate) fn may_be_dead(status: &Status) -> bool {
+    is_lost(status) || matches!(status.code(), Code::Unavailable | Code::Cancelled)
 }
 
 async fn start(

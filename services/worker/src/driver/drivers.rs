@@ -28,7 +28,7 @@ use crate::{
     native::Pool,
     rules::{RulesHost, RulesService, RulesSource},
     runtime::on_own_thread,
-    supervise::Supervisor,
+    supervise::{Listen, Supervisor},
 };
 
 /// A tournament, and the time at which a game of it was last there.
@@ -78,12 +78,19 @@ impl DriverSetup {
 #[derive(Clone)]
 pub(crate) struct RulesStarter {
     supervisor: Supervisor,
+    listen: Listen,
     cores: usize,
 }
 
 impl RulesStarter {
     pub(crate) fn start(&self, name: &str, source: RulesSource) -> io::Result<Arc<RulesHost>> {
-        RulesHost::within(name, source, self.supervisor.clone(), self.cores)
+        RulesHost::within(
+            name,
+            source,
+            self.supervisor.clone(),
+            self.listen,
+            self.cores,
+        )
     }
 }
 
@@ -199,6 +206,7 @@ impl Drivers {
         } = &self.environment;
         RulesStarter {
             supervisor: supervisor.clone(),
+            listen: agents.listen,
             cores: agents.machine.core_count(),
         }
     }

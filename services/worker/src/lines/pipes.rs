@@ -34,16 +34,36 @@ pub(crate) struct Pipes {
     pub(crate) lines: Lines,
 }
 
+/// Makes the pipes of a process in a folder: the path of its standard input, its standard input, open
+/// for reading and writing, and its standard output.
+fn make(folder: &Path) -> io::Result<(PathBuf, File, pipe::Receiver)> {
+    let [path, output] = [STDIN, STDOUT].map(|name| folder.join(name));
+    for path in [&path, &output] {
+        mkfifo(path, Mode::S_IRUSR | Mode::S_IWUSR)?;
+    }
+    let input = File::options().read(true).write(true).open(&path)?;
+    let output = pipe::OpenOptions::new().open_receiver(&output)?;
+    Ok((path, input, output))
+}
+
+/// Creates the pipes of a process that speaks gRPC: nothing is written to its standard input, and its
+/// standard output is part of its log.
+pub(crate) fn create_silent(folder: &Path) -> io::Result<(File, (Stdout, Lines))> {
+    let (_, input, output) = make(folder)?;
+    let lines = Lines::silent();
+    let stdout = Stdout {
+        output,
+        lines: lines.clone(),
+        rest: Rest::Start,
+    };
+    Ok((input, (stdout, lines)))
+}
+
 impl Pipes {
     /// Creates the pipes of a process in a folder, and writes the first line. Also returns what the
     /// process writes.
     pub(crate) fn create(folder: &Path) -> io::Result<(Self, Stdout)> {
-        let [path, output] = [STDIN, STDOUT].map(|name| folder.join(name));
-        for path in [&path, &output] {
-            mkfifo(path, Mode::S_IRUSR | Mode::S_IWUSR)?;
-        }
-        let mut input = File::options().read(true).write(true).open(&path)?;
-        let output = pipe::OpenOptions::new().open_receiver(&output)?;
+        let (path, mut input, output) = make(folder)?;
         // A new pipe has room for it.
         input.write_all(&first_line())?;
         let (lines, said) = Lines::starting();

@@ -23,7 +23,7 @@ pub struct Manifest {
     /// A program and its arguments. A relative program is searched in the package first and then,
     /// if it is a plain name, on `PATH`.
     command: Vec<String>,
-    /// What it speaks, if it is neither gRPC nor lines.
+    /// What it speaks, if that has to be named.
     protocol: Option<Protocol>,
     /// As [`Resources`], unless the registration says otherwise.
     cpus: Option<u32>,
@@ -31,12 +31,15 @@ pub struct Manifest {
     replicas: Option<u32>,
 }
 
-/// A protocol that has to be named, because the agent waits until it is spoken to.
+/// A protocol that has to be named, because the program waits until it is asked. An agent that speaks
+/// gRPC or lines shows it when it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
     /// The Universal Chess Interface.
     Uci,
+    /// gRPC: rules answer lines otherwise.
+    Grpc,
 }
 
 /// What an agent needs of a machine.

@@ -13,7 +13,7 @@ use arena_engine::{
 use arena_model::rules::RulesDescription;
 
 use super::{
-    GameLine, RulesCause, RulesFailure, RulesService,
+    OpenGame, RulesCause, RulesFailure, RulesService,
     cache::{Cache, Key, key},
     known::{Known, NO_POSITION, interned},
     messages::{Answer, Ask, Next, NodeMessage},
@@ -35,7 +35,7 @@ struct Inner {
     rules: RulesDescription,
     seats: usize,
     options: Options,
-    line: GameLine,
+    opened: OpenGame,
     service: Arc<dyn RulesService>,
     initial: OnceLock<Place>,
     cache: Mutex<Cache>,
@@ -123,7 +123,7 @@ impl PackageGame {
             name: interned(ruleset),
             rules,
             seats,
-            line: GameLine::new(seats, options, true),
+            opened: OpenGame::new(seats, options, true),
             options: options.clone(),
             service,
             initial: OnceLock::new(),
@@ -143,7 +143,7 @@ impl PackageGame {
             name: rules.name,
             rules: rules.rules.clone(),
             seats: rules.seats,
-            line: GameLine::new(rules.seats, &rules.options, false),
+            opened: OpenGame::new(rules.seats, &rules.options, false),
             options: rules.options.clone(),
             service: rules.service.clone(),
             initial: OnceLock::new(),
@@ -163,7 +163,7 @@ impl PackageGame {
 
     /// Waits for the node of a question.
     fn ask(&self, ask: &Ask<'_>) -> Place {
-        self.read(ask, self.rules.service.ask(&self.rules.line, ask))
+        self.read(ask, self.rules.service.ask(&self.rules.opened, ask))
     }
 
     /// The node of an answer.
@@ -195,7 +195,7 @@ impl PackageGame {
     /// position alone.
     fn is_seen(&self, message: &NodeMessage) -> bool {
         let inner = &*self.rules;
-        !inner.line.positions
+        !inner.opened.positions
             || inner.rules.information.is_perfect()
             || message.next != Next::Decision
             || !message.position.is_null()
@@ -291,7 +291,7 @@ impl PackageGame {
     pub(super) fn draw_state(&self, state: &str) -> Result<Answer, RulesFailure> {
         self.rules
             .service
-            .ask(&self.rules.line, &Ask::Draw { state })
+            .ask(&self.rules.opened, &Ask::Draw { state })
     }
 
     pub(super) fn report_undrawn(&self, problem: &str) {
@@ -404,7 +404,7 @@ impl Game for PackageGame {
             left = later;
             let asked = now.iter().map(|it| (&*it.before.state, it.event));
             let asked: Vec<(&str, u16)> = asked.collect();
-            let answers = self.rules.service.apply_all(&self.rules.line, &asked);
+            let answers = self.rules.service.apply_all(&self.rules.opened, &asked);
             for ((question, (state, event)), answer) in now.iter().zip(asked).zip(answers) {
                 let place = self.read(&Ask::Apply { state, event }, answer);
                 self.keep(question.key, &place);

@@ -21,10 +21,15 @@ use std::{
 use arena_engine::options::Options;
 use arena_model::rules::RulesDescription;
 use arena_wire::v1;
-use tokio::{runtime::Builder, sync::mpsc::UnboundedSender, task::LocalSet, time};
+use tokio::{
+    runtime::{Builder, Handle},
+    sync::mpsc::UnboundedSender,
+    task::LocalSet,
+    time,
+};
 
 use super::{
-    GameLine, PackageGame, RulesCause, RulesFailure, RulesService,
+    OpenGame, PackageGame, RulesCause, RulesFailure, RulesService,
     messages::{Answer, Ask},
     output::{end_of, place_of, with_last_line},
     process::{ProcessError, RulesProcess},
@@ -146,13 +151,8 @@ impl RulesHost {
         let mut supervisor = Supervisor::new(options.guard.clone(), options.temp.clone());
         supervisor.folder = options.output_folder.clone();
         supervisor.sandbox = options.sandbox.clone();
-        Self::comparing(
-            name,
-            source,
-            supervisor,
-            options.machine.core_count(),
-            compared,
-        )
+        let cores = options.machine.core_count();
+        Self::comparing(name, source, supervisor, options.listen, cores, compared)
     }
 
     /// As [`Self::new`], with a supervisor whose end waits for the processes.
@@ -160,15 +160,17 @@ impl RulesHost {
         name: &str,
         source: RulesSource,
         supervisor: Supervisor,
+        listen: Listen,
         cores: usize,
     ) -> io::Result<Arc<Self>> {
-        Self::comparing(name, source, supervisor, cores, COMPARED)
+        Self::comparing(name, source, supervisor, listen, cores, COMPARED)
     }
 
     fn comparing(
         name: &str,
         source: RulesSource,
         supervisor: Supervisor,
+        listen: Listen,
         cores: usize,
         compared: u64,
     ) -> io::Result<Arc<Self>> {
@@ -180,7 +182,7 @@ impl RulesHost {
             program: source.program,
             args: source.args.iter().map(OsString::from).collect(),
             limits: source.limits,
-            listen: Listen::Unix,
+            listen,
             cores: None,
             is_trusted: false,
         };
@@ -420,7 +422,7 @@ impl RulesHost {
     fn ask_one(
         &self,
         mut process: RulesProcess,
-        game: &GameLine,
+        game: &OpenGame,
         ask: &Ask<'_>,
     ) -> Result<(Answer, RulesProcess), RulesFailure> {
         let (mut failed, mut killed) = (0, 0);
@@ -447,7 +449,7 @@ impl RulesHost {
         }
     }
 
-    fn try_ask(&self, game: &GameLine, ask: &Ask<'_>) -> Result<Answer, RulesFailure> {
+    fn try_ask(&self, game: &OpenGame, ask: &Ask<'_>) -> Result<Answer, RulesFailure> {
         let is_compared = self.count_calls(1).next().is_some();
         let (answer, process) = self.ask_one(self.take(false)?, game, ask)?;
         let compared = match is_compared {
@@ -466,7 +468,7 @@ impl RulesHost {
 async fn start(supervisor: &Supervisor, launch: &Launch) -> Started {
     let started = supervisor.start_rules(launch).await;
     started
-        .map(RulesProcess::new)
+        .map(|started| RulesProcess::new(started, &Handle::current()))
         .map_err(|(error, tail)| match error {
             StartError::Ours { .. } => RulesFailure::new(RulesCause::Host, error.to_string()),
             _ => RulesFailure {
@@ -477,7 +479,7 @@ async fn start(supervisor: &Supervisor, launch: &Launch) -> Started {
 }
 
 impl RulesService for RulesHost {
-    fn ask(&self, game: &GameLine, ask: &Ask<'_>) -> Result<Answer, RulesFailure> {
+    fn ask(&self, game: &OpenGame, ask: &Ask<'_>) -> Result<Answer, RulesFailure> {
         if let Some(failure) = self.failure() {
             return Err(failure);
         }
@@ -490,7 +492,7 @@ impl RulesService for RulesHost {
 
     fn apply_all(
         &self,
-        game: &GameLine,
+        game: &OpenGame,
         events: &[(&str, u16)],
     ) -> Vec<Result<Answer, RulesFailure>> {
         self.ask_together(game, events)

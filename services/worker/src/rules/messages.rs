@@ -5,6 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::Value;
 
+use super::OpenGame;
+
 /// What is asked about a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ask<'a> {
@@ -40,9 +42,12 @@ impl fmt::Display for Ask<'_> {
     }
 }
 
+/// A question to a process.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Request<'a> {
+pub(super) enum Request<'a> {
+    /// Opens a game.
+    Game(&'a OpenGame),
     Apply {
         batch: u64,
         game: u32,
@@ -61,47 +66,61 @@ enum Request<'a> {
     },
 }
 
-impl Ask<'_> {
-    /// The message as a line; none for the first node, which follows the message that opens the game.
-    pub(super) fn to_line(self, batch: u64, game: u32) -> Option<String> {
-        let request = match self {
-            Self::Initial => return None,
-            Self::Apply { state, event } => {
-                return Some(apply_line(batch, game, &[(state, event)]));
-            }
-            Self::Look { state } => Request::Look {
+impl<'a> Request<'a> {
+    /// The question about a game; none for the first node, which follows the question that opens it.
+    pub(super) fn of(ask: Ask<'a>, batch: u64, game: u32) -> Option<Self> {
+        Some(match ask {
+            Ask::Initial => return None,
+            Ask::Apply { state, event } => Self::apply(batch, game, &[(state, event)]),
+            Ask::Look { state } => Self::Look {
                 batch,
                 game,
                 states: [state],
             },
-            Self::Draw { state } => Request::Draw {
+            Ask::Draw { state } => Self::Draw {
                 batch,
                 game,
                 states: [state],
             },
-        };
-        Some(request.to_line())
+        })
     }
-}
 
-/// The message that asks for the nodes after events of states.
-pub(super) fn apply_line(batch: u64, game: u32, events: &[(&str, u16)]) -> String {
-    let (states, events) = events.iter().copied().unzip();
-    let request = Request::Apply {
-        batch,
-        game,
-        states,
-        events,
-    };
-    request.to_line()
-}
+    /// The question for the nodes after events of states.
+    pub(super) fn apply(batch: u64, game: u32, events: &[(&'a str, u16)]) -> Self {
+        let (states, events) = events.iter().copied().unzip();
+        Self::Apply {
+            batch,
+            game,
+            states,
+            events,
+        }
+    }
 
-impl Request<'_> {
-    fn to_line(&self) -> String {
+    /// The question as a line.
+    pub(super) fn to_line(&self) -> String {
         let mut line = serde_json::to_string(self).expect("messages are plain data");
         line.push('\n');
         line
     }
+
+    /// The number by which an answer names the question.
+    fn batch(&self) -> Option<u64> {
+        match *self {
+            Self::Game(_) => None,
+            Self::Apply { batch, .. } | Self::Look { batch, .. } | Self::Draw { batch, .. } => {
+                Some(batch)
+            }
+        }
+    }
+}
+
+/// What a process answers to a [`Request`].
+#[derive(Debug)]
+pub(super) enum Reply {
+    /// The first node of a game.
+    Initial(Box<NodeMessage>),
+    Nodes(Vec<NodeMessage>),
+    Drawings(Vec<Drawing>),
 }
 
 /// A message of the process.
@@ -166,6 +185,36 @@ impl<'de> Deserialize<'de> for Response {
             },
             _ => Self::Other,
         })
+    }
+}
+
+impl Response {
+    /// The answer to this question; none if it belongs to another one.
+    pub(super) fn to_reply(self, request: &Request<'_>) -> Option<Reply> {
+        match (self, request) {
+            (Self::Initial { game, node }, Request::Game(opened)) if game == opened.number => {
+                Some(Reply::Initial(node))
+            }
+            (Self::Nodes { batch, nodes }, _) if request.batch() == Some(batch) => {
+                Some(Reply::Nodes(nodes))
+            }
+            (
+                Self::Drawings {
+                    batch,
+                    drawings,
+                    svgs,
+                },
+                _,
+            ) if request.batch() == Some(batch) => {
+                let mut svgs = svgs.into_iter();
+                let drawings = drawings.into_iter().map(|text| Drawing {
+                    text,
+                    svg: svgs.next().flatten().unwrap_or_default(),
+                });
+                Some(Reply::Drawings(drawings.collect()))
+            }
+            _ => None,
+        }
     }
 }
 

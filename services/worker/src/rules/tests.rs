@@ -9,7 +9,7 @@ use arena_model::{BlockSeed, rules::RulesDescription};
 use serde_json::{Value, json};
 
 use super::{
-    GameLine, PackageGame, RulesFailure, RulesService,
+    OpenGame, PackageGame, RulesFailure, RulesService,
     known::Known,
     messages::{Answer, Ask, Drawing},
 };
@@ -40,7 +40,7 @@ struct Fake {
 }
 
 impl RulesService for Fake {
-    fn ask(&self, _: &GameLine, ask: &Ask<'_>) -> Result<Answer, RulesFailure> {
+    fn ask(&self, _: &OpenGame, ask: &Ask<'_>) -> Result<Answer, RulesFailure> {
         if let Ask::Apply { state, .. } | Ask::Look { state } = *ask {
             let event = match *ask {
                 Ask::Apply { event, .. } => Some(event),
@@ -65,7 +65,7 @@ impl RulesService for Fake {
 
     fn apply_all(
         &self,
-        game: &GameLine,
+        game: &OpenGame,
         events: &[(&str, u16)],
     ) -> Vec<Result<Answer, RulesFailure>> {
         lock(&self.messages).push(events.len());

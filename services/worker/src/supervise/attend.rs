@@ -34,7 +34,7 @@ const END_INTERVAL: Duration = Duration::from_millis(4);
 
 /// What a guard's agent writes, and what is kept of it.
 pub(super) struct Written {
-    /// None for rules, whose standard output is read elsewhere.
+    /// None for rules over lines, whose standard output is read elsewhere.
     pub(super) stdout: Option<(Stdout, Lines)>,
     pub(super) kept: Arc<Output>,
     pub(super) flood: Arc<OnceLock<Exit>>,

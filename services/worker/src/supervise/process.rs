@@ -34,11 +34,11 @@ use crate::{
     guard::tree,
     lines::{
         Lines,
-        pipes::{Pipes, Stdout},
+        pipes::{self, Pipes, Stdout},
     },
     machine::on_cores,
     package::{self, Manifest, PackageError, Protocol},
-    rules::RawPipes,
+    rules::{RawLink, RawPipes, RawSocket},
 };
 
 /// A variable that marks everything that an agent starts: its folder.
@@ -147,10 +147,24 @@ impl Supervisor {
     pub(crate) async fn start_rules(
         &self,
         launch: &Launch,
-    ) -> Result<(Guarded, RawPipes), (StartError, String)> {
+    ) -> Result<(Guarded, RawLink), (StartError, String)> {
+        if serves_grpc(&launch.program).await {
+            let create = |folder: &Path| {
+                let (input, stdout) = pipes::create_silent(folder)?;
+                Ok((input, Some(stdout)))
+            };
+            let started = self.spawn(launch, create).await?;
+            let (url, input) = (started.url, started.pipes);
+            return Ok((started.guarded, RawLink::Grpc(RawSocket { url, input })));
+        }
+        // Nothing connects to it.
+        let launch = Launch {
+            listen: Listen::Unix,
+            ..launch.clone()
+        };
         let create = |folder: &Path| Ok((RawPipes::create(folder)?, None));
-        let started = self.spawn(launch, create).await?;
-        Ok((started.guarded, started.pipes))
+        let started = self.spawn(&launch, create).await?;
+        Ok((started.guarded, RawLink::Lines(started.pipes)))
     }
 
     async fn spawn<P>(
@@ -350,6 +364,13 @@ async fn unpacked(program: &Path, folder: &Path) -> Result<Option<Manifest>, Pac
         package::unpack(&program, &folder).map(Some)
     });
     unpacking.await.map_err(io::Error::other)?
+}
+
+/// True if a package says that it speaks gRPC. What cannot be read is reported when it is unpacked.
+async fn serves_grpc(program: &Path) -> bool {
+    let program = program.to_owned();
+    let reading = tokio::task::spawn_blocking(move || package::protocol(&program));
+    matches!(reading.await, Ok(Ok(Some(Protocol::Grpc))))
 }
 
 /// The address for the child and for the worker's connection.

@@ -118,7 +118,7 @@ pub(super) async fn ready(
 }
 
 /// A connection that answers SERVING; else the last answer, if any.
-async fn serving(url: &str) -> Result<Channel, Option<String>> {
+pub(crate) async fn serving(url: &str) -> Result<Channel, Option<String>> {
     let endpoint = connect::endpoint(url).map_err(|_| None)?;
     let channel = endpoint.connect().await.map_err(|_| None)?;
     match connect::health(&channel).await {

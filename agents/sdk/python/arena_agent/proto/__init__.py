@@ -7,6 +7,7 @@ from . import cowry_pb2
 from . import kalah_pb2
 from . import oware_abapa_pb2
 from . import oware_anan_anan_pb2
+from . import rules_pb2
 
 __all__ = [
     "agent_pb2",
@@ -16,4 +17,5 @@ __all__ = [
     "kalah_pb2",
     "oware_abapa_pb2",
     "oware_anan_anan_pb2",
+    "rules_pb2",
 ]

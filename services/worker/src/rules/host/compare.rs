@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::RulesHost;
 use crate::rules::{
-    GameLine, RulesCause, RulesFailure,
+    OpenGame, RulesCause, RulesFailure,
     messages::{Answer, Ask},
     question::excuse,
 };
@@ -21,7 +21,7 @@ impl RulesHost {
     /// Asks another process the same. The process that answered is not idle meanwhile.
     pub(super) fn compare(
         &self,
-        game: &GameLine,
+        game: &OpenGame,
         ask: &Ask<'_>,
         answer: &Answer,
     ) -> Result<(), RulesFailure> {
@@ -30,7 +30,7 @@ impl RulesHost {
 
     fn compare_now(
         &self,
-        game: &GameLine,
+        game: &OpenGame,
         ask: &Ask<'_>,
         answer: &Answer,
     ) -> Result<(), RulesFailure> {

@@ -6,7 +6,7 @@ use super::{ProcessError, RulesHost};
 use crate::{
     lock,
     rules::{
-        GameLine, RulesFailure,
+        OpenGame, RulesFailure,
         messages::{Answer, Ask},
     },
 };
@@ -35,7 +35,7 @@ impl RulesHost {
 
     /// Asks a process for a board. Games do not need it, so a failure fails nothing else. A process that
     /// ends or does not answer is not asked for another one: each could take as long.
-    pub(super) fn draw(&self, game: &GameLine, ask: &Ask<'_>) -> Result<Answer, RulesFailure> {
+    pub(super) fn draw(&self, game: &OpenGame, ask: &Ask<'_>) -> Result<Answer, RulesFailure> {
         if let Some(failure) = lock(&self.boards.stopped).clone() {
             return Err(failure);
         }

@@ -13,7 +13,7 @@ use super::{RulesHost, compare::impure};
 use crate::{
     lock,
     rules::{
-        GameLine, RulesFailure, RulesService,
+        OpenGame, RulesFailure, RulesService,
         messages::{Answer, Ask},
         question::excuse_error,
     },
@@ -46,7 +46,7 @@ struct Kept {
 }
 
 struct Question {
-    game: GameLine,
+    game: OpenGame,
     state: String,
     event: u16,
     answer: Answer,
@@ -80,7 +80,7 @@ impl Together {
     }
 
     /// Keeps one of the newest questions.
-    pub(super) fn keep(&self, game: &GameLine, ask: &Ask<'_>, answer: &Answer) {
+    pub(super) fn keep(&self, game: &OpenGame, ask: &Ask<'_>, answer: &Answer) {
         let &Ask::Apply { state, event } = ask else {
             return;
         };
@@ -105,7 +105,7 @@ impl RulesHost {
     /// failure names one.
     pub(super) fn ask_together(
         &self,
-        game: &GameLine,
+        game: &OpenGame,
         events: &[(&str, u16)],
     ) -> Vec<Result<Answer, RulesFailure>> {
         let ask = |&(state, event)| Ask::Apply { state, event };
