@@ -241,6 +241,7 @@ fn readme_commands_exist() {
                 "audit",
                 "events",
                 "paper",
+                "rulesets",
                 "store",
                 "token",
                 "tls",

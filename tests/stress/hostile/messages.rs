@@ -146,7 +146,9 @@ impl Protocol {
             for message in &file.messages {
                 add(&mut types, &package, message);
             }
-            for service in file.services.iter().filter(|it| it.name != "AgentService") {
+            let of_packages = ["AgentService", "RulesService"];
+            let services = file.services.iter();
+            for service in services.filter(|it| !of_packages.contains(&&*it.name)) {
                 methods.extend(service.methods.iter().map(|method| Method {
                     path: format!("/{}.{}/{}", file.package, service.name, method.name),
                     input: method.input.clone(),

@@ -208,6 +208,7 @@ mod tests {
         for path in [
             "/arena.v1.CoordinatorService/Other",
             "/arena.v1.AgentService/ChooseMove",
+            "/arena.v1.RulesService/Apply",
             "/other",
             "",
         ] {

@@ -190,6 +190,11 @@ impl Others {
             | "Describe"
             | "ChooseMove"
             | "ChooseMoves"
+            | "DescribeRules"
+            | "StartGame"
+            | "Apply"
+            | "Look"
+            | "Draw"
             | "ServerReflectionInfo"
             | "Watch"
             | "Unknown" => Vec::new(),
