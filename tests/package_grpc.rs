@@ -7,7 +7,10 @@ use std::{
 
 use arena_tests::{Games, World, repository, sha256, spec};
 
-use crate::package_rules::{hostile, package_fails};
+use crate::{
+    hidden_information::write_rules,
+    package_rules::{hostile, package_fails},
+};
 
 /// Makes the package in a folder serve gRPC, by a program of this text.
 fn serve_grpc(world: &World, folder: &str, program: &str) {
@@ -106,6 +109,34 @@ fn rules_over_grpc_pass_their_check() {
         "{checked}"
     );
     world.nothing_runs();
+}
+
+#[test]
+fn hidden_information_and_returns_over_grpc_are_checked() {
+    for (mode, reason) in [
+        ("none", None),
+        (
+            "nothing",
+            Some("a decision has no position, and information is hidden"),
+        ),
+        (
+            "bounds",
+            Some("but `returns` of the description allow 0 to 4"),
+        ),
+    ] {
+        let world = World::with_python();
+        write_rules(&world, "cards", mode);
+        let program = "from arena_agent.rules import serve_rules\nfrom game import HighCard\n\n\
+                       serve_rules(HighCard)\n";
+        serve_grpc(&world, "cards", program);
+        let check = ["rulesets", "check", "cards", "--games", "20", "--", mode];
+        let checked = world.arena(&check);
+        let code = if reason.is_some() { 3 } else { 0 };
+        let text = checked.transcript();
+        assert_eq!(checked.code, Some(code), "{text}");
+        assert!(text.contains(reason.unwrap_or("passed")), "{text}");
+        world.nothing_runs();
+    }
 }
 
 #[test]
