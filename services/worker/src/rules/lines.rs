@@ -114,7 +114,7 @@ impl LineLink {
             if let Response::Error { message } = response {
                 return Err(ProcessError::Reported(message));
             }
-            if let Some(reply) = response.to_reply(request) {
+            if let Some(reply) = response.into_reply(request) {
                 return Ok(reply);
             }
         }

@@ -190,7 +190,7 @@ impl<'de> Deserialize<'de> for Response {
 
 impl Response {
     /// The answer to this question; none if it belongs to another one.
-    pub(super) fn to_reply(self, request: &Request<'_>) -> Option<Reply> {
+    pub(super) fn into_reply(self, request: &Request<'_>) -> Option<Reply> {
         match (self, request) {
             (Self::Initial { game, node }, Request::Game(opened)) if game == opened.number => {
                 Some(Reply::Initial(node))

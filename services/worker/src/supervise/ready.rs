@@ -128,7 +128,7 @@ pub(crate) async fn serving(url: &str) -> Result<Channel, Option<String>> {
             Err(Some(format!("the health check answers {other}")))
         }
         Err(status) if status.code() == Code::Unimplemented => Err(Some(
-            "it has no grpc.health.v1 service, which every agent needs".to_owned(),
+            "it has no grpc.health.v1 service, which is required".to_owned(),
         )),
         Err(status) => {
             let message = status.message();
