@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,12 @@ ROOT = Path(__file__).resolve().parents[3]
 ARENA = Path(os.environ.get("ARENA_BIN") or ROOT / "target/debug/arena")
 PAGE = ROOT / "agents/docs/train.md"
 #: A block with what it is: `test`, `build`, `output` or `file: PATH`.
-BLOCK = re.compile(r"^<!-- (.+) -->\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^<!-- ([^>\n]+) -->\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.skipif(not ARENA.is_file(), reason="arena is not built")
 def test_policy_is_trained_and_rated_as_the_page_says(tmp_path):
-    for module in ("numpy", "pettingzoo"):
+    for module in ("arena_agent", "numpy", "pettingzoo"):
         pytest.importorskip(module)
     text = PAGE.read_text(encoding="utf-8")
     blocks = BLOCK.findall(text)
@@ -33,13 +34,12 @@ def test_policy_is_trained_and_rated_as_the_page_says(tmp_path):
     commands = tmp_path / "bin"
     commands.mkdir()
     (commands / "arena").symlink_to(ARENA)
-    (commands / "python3").symlink_to(sys.executable)
-    modules = [str(ROOT / "agents/sdk/python"), *os.environ.get("PYTHONPATH", "").split(":")]
+    found = [find_spec(name) for name in ("arena_agent", "numpy")]
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("ARENA_")},
-        "PATH": f"{commands}:{os.environ['PATH']}",
-        "PYTHONPATH": ":".join(filter(None, modules)),
-        "ARENA_AGENT_PATH": ":".join(filter(None, [*modules, *sys.path])),
+        "PATH": f"{commands}:{Path(sys.executable).parent}:{os.environ['PATH']}",
+        # What the sandbox lets the agent read.
+        "ARENA_AGENT_PATH": ":".join(str(Path(it.origin).parents[1]) for it in found if it),
         "XDG_STATE_HOME": str(tmp_path / "state"),
     }
     ran = subprocess.run(
@@ -55,4 +55,4 @@ def test_policy_is_trained_and_rated_as_the_page_says(tmp_path):
     for role, block in blocks:
         if role == "output":
             for line in block.splitlines():
-                assert line in ran.stdout.splitlines(), ran.stdout
+                assert line in ran.stdout, ran.stdout
