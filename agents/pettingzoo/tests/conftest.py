@@ -43,8 +43,8 @@ class Folder:
         (folder / "arena-agent.toml").write_text('command = ["python3", "agent.py"]\n')
         self.arena("agent", "register", name, "--binary", name, "--data", data)
 
-    def arena(self, *arguments, code=0):
-        """Standard output of a command, or standard error if it has to fail."""
+    def arena(self, *arguments, code=0, notes=False):
+        """Standard output of a command, or standard error if it has to fail or its notes are wanted."""
         ran = subprocess.run(
             [PROGRAM, *map(str, arguments)],
             cwd=self.path,
@@ -55,7 +55,7 @@ class Folder:
             timeout=300,
         )
         assert ran.returncode == code, f"{ran.returncode}\n{ran.stdout}\n{ran.stderr}"
-        return ran.stderr if code else ran.stdout
+        return ran.stderr if code or notes else ran.stdout
 
     def spec(self, ruleset, agents, blocks=4, more=""):
         path = self.path / f"{ruleset}.toml"

@@ -60,6 +60,23 @@ def test_games_of_a_block_have_the_same_seed_and_those_of_others_do_not(folder):
     assert len(seeds) == 10 and len(set(seeds)) == 5
 
 
+def test_edited_file_is_named_until_it_is_registered_again(folder):
+    folder.environment["XDG_STATE_HOME"] = str(folder.path / "state")
+    folder.copy("environments.py")
+    register(folder, "data", "./environments.py:cards")
+    spec = folder.spec("cup", ["random", "random-2"], blocks=1)
+
+    def is_named():
+        return "has changed since" in folder.arena("run", spec, "--data", "data", "--again", notes=True)
+
+    assert not is_named()
+    file = folder.path / "environments.py"
+    file.write_text(file.read_text() + "\n# edited\n")
+    assert is_named()
+    folder.arena("rulesets", "register", "cup", "--pettingzoo", "./environments.py:cards", "--data", "data", "--replace")
+    assert not is_named()
+
+
 SWAPS_LOW = """\
 from arena_agent import Agent, serve
 

@@ -1,7 +1,12 @@
 //! Packages of what libraries in Python have: games and bots of OpenSpiel, and environments of PettingZoo. A
 //! Python package of Arena for each library writes them.
 
-use std::{env, fs, io, os::unix::process::ExitStatusExt, path::PathBuf, process::Command};
+use std::{
+    env, fs, io,
+    os::unix::process::ExitStatusExt,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use tempfile::TempDir;
 
@@ -75,6 +80,14 @@ impl Folder {
     pub fn path(&self) -> PathBuf {
         self.0.path().join(self.1.option())
     }
+}
+
+/// The file of an environment such as `mygame.py:env(rounds=2)`; none if it is a module.
+#[must_use]
+pub fn file_of(library: Library, name: &str) -> Option<&Path> {
+    let (place, _) = name.split_once(':')?;
+    let is_file = matches!(library, Library::PettingZoo) && place.ends_with(".py");
+    is_file.then(|| Path::new(place))
 }
 
 /// Writes the package of a game, such as `go(board_size=9)`, of an environment or of a bot. Files in its name

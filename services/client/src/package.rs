@@ -73,8 +73,7 @@ const KINDS: [(&str, Kind); 6] = [
 /// Reads the file, folder or archive of `--binary`.
 pub fn read(path: &Path) -> Outcome<Content> {
     let shown = path.display();
-    let unreadable =
-        |error: io::Error| Failure::usage(format!("cannot read binary {shown}: {error}"));
+    let unreadable = |error: io::Error| Failure::usage(format!("cannot read {shown}: {error}"));
     let metadata = fs::metadata(path).map_err(unreadable)?;
     // A path such as `.` has no name.
     let whole = match path.file_name() {
@@ -91,9 +90,7 @@ pub fn read(path: &Path) -> Outcome<Content> {
             Ignored::read(path).and_then(|ignored| add_folder(&mut contents, path, "", &ignored));
         (name.as_str(), added.map(|()| contents))
     } else if !metadata.is_file() {
-        return Err(Failure::usage(format!(
-            "binary {shown} is not a file or a folder"
-        )));
+        return Err(Failure::usage(format!("{shown} is not a file or a folder")));
     } else if let Some((stem, kind)) = archive {
         (stem, read_archive(path, kind))
     } else {

@@ -25,6 +25,9 @@ struct Origin {
     /// True if it was registered with `--uci`.
     #[serde(default)]
     uci: bool,
+    /// The SHA-256 of the path's file, if the content was written from it, as with `--pettingzoo`.
+    #[serde(default)]
+    file: Option<String>,
     /// Unix time of the registration, in seconds.
     at: u64,
 }
@@ -36,18 +39,31 @@ struct Origins(BTreeMap<String, Origin>);
 /// Remembers the path of content that was registered. Without a home folder, or if it cannot be
 /// written, nothing is remembered.
 pub fn remember(target: &Target, sha256: &str) {
-    let (Some(file), Some((path, uci))) = (origins_file(), target.path()) else {
-        return;
-    };
-    let Ok(path) = path.canonicalize() else {
+    if let Some((path, uci)) = target.path() {
+        insert(path, uci, None, sha256);
+    }
+}
+
+/// Remembers the file from which the content of a package was written, as [`remember`] does.
+pub fn remember_file(path: &Path, sha256: &str) {
+    if let Ok(of_file) = digest_of_file(path) {
+        insert(path, false, Some(of_file), sha256);
+    }
+}
+
+fn insert(path: &Path, uci: bool, of_file: Option<String>, sha256: &str) {
+    let (Some(file), Ok(path)) = (origins_file(), path.canonicalize()) else {
         return;
     };
     let at = SystemTime::now().duration_since(UNIX_EPOCH);
-    let at = at.map_or(0, |since| since.as_secs());
+    let origin = Origin {
+        path,
+        uci,
+        file: of_file,
+        at: at.map_or(0, |since| since.as_secs()),
+    };
     let mut origins = Origins::read(&file);
-    origins
-        .0
-        .insert(sha256.to_owned(), Origin { path, uci, at });
+    origins.0.insert(sha256.to_owned(), origin);
     origins.bound();
     // Only a note of later commands depends on it.
     let _ = origins.write(&file);
@@ -68,12 +84,16 @@ pub fn changed(setup: &v1::TournamentSetup) -> Vec<String> {
         Some((&setup.ruleset, package))
     });
     let changed = agents.chain(rules).filter_map(|(name, source)| {
-        let Origin { path, uci, .. } = origins.0.get(&source.sha256)?;
+        let origin = origins.0.get(&source.sha256)?;
         // What was deleted since, or is not complete at the moment, has not changed.
-        if digest(path, *uci).ok()? == source.sha256 {
+        let same = match &origin.file {
+            Some(sha256) => digest_of_file(&origin.path).ok()? == *sha256,
+            None => digest(&origin.path, origin.uci).ok()? == source.sha256,
+        };
+        if same {
             return None;
         }
-        let path = path.display();
+        let path = origin.path.display();
         Some(format!(
             "{name}: {path} has changed since it was registered; the registered content plays. To play \
              the new content, register it again with --replace"
@@ -87,6 +107,10 @@ fn digest(path: &Path, uci: bool) -> Outcome<String> {
     let content = package::read(path)?;
     let content = if uci { content.into_uci()? } else { content };
     Ok(hex::encode(Sha256::digest(&content.bytes)))
+}
+
+fn digest_of_file(path: &Path) -> io::Result<String> {
+    Ok(hex::encode(Sha256::digest(fs::read(path)?)))
 }
 
 /// `arena/sources.json` below `$XDG_STATE_HOME`, or `~/.local/state`.

@@ -113,14 +113,22 @@ pub(crate) fn unasked(result: &GameResult, answered: &[u32]) -> Vec<u32> {
 
 /// The record of a stored game, as a message.
 pub(crate) fn read_message(game: &StoredGame) -> Result<v1::GameRecord, Error> {
-    let record = v1::GameRecord::decode(game.record.as_slice());
-    let mut record = record.map_err(|error| {
+    let mut record = v1::GameRecord::default();
+    read_into(&mut record, game)?;
+    Ok(record)
+}
+
+/// Reads the record of a stored game into a message, whose memory is used again.
+pub(crate) fn read_into(record: &mut v1::GameRecord, game: &StoredGame) -> Result<(), Error> {
+    record.clear();
+    let read = record.merge(game.record.as_slice());
+    read.map_err(|error| {
         Error::damaged(format!("game {}/{}", game.tournament, game.index), error)
     })?;
     if record.hash.is_empty() {
-        record.hash = game.hash.to_vec();
+        record.hash.extend_from_slice(&game.hash);
     }
-    Ok(record)
+    Ok(())
 }
 
 /// Removes what happened in a game from its record, without decoding that. A record that cannot be read

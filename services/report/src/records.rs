@@ -191,6 +191,54 @@ pub async fn each_game(
     use_page(games, &mut each)
 }
 
+/// Calls `each` with the columns of the finished games of a tournament, a page at a time, in index order.
+///
+/// # Errors
+/// That of `each`, or a [`ReportError`].
+pub async fn each_page(
+    client: &mut Client,
+    rules: &TournamentRecords,
+    mut request: v1::ListGamesRequest,
+    mut each: impl FnMut(&v1::GameColumns) -> Result,
+) -> Result {
+    request.columns = true;
+    let (seats, agents) = (rules.game.seats(), rules.names.len());
+    let mut pages = JoinSet::new();
+    pages.spawn(columns(client.clone(), request.clone(), seats, agents));
+    while let Some(page) = pages.join_next().await {
+        let (columns_of_page, token) =
+            page.map_err(|_| ReportError::failed("a page could not be read"))??;
+        if !token.is_empty() {
+            request.page_token = token;
+            // The next page comes while this one is used.
+            pages.spawn(columns(client.clone(), request.clone(), seats, agents));
+        }
+        each(&columns_of_page)?;
+    }
+    Ok(())
+}
+
+/// Fetches a page of columns, and the token of the next one. Boxed as [`page`] is.
+fn columns(
+    mut client: Client,
+    request: v1::ListGamesRequest,
+    seats: usize,
+    agents: usize,
+) -> Pin<Box<dyn Future<Output = Result<(v1::GameColumns, String)>> + Send>> {
+    Box::pin(async move {
+        let page = client.list_games(request).await?.into_inner();
+        let absent = || {
+            ReportError::failed(
+                "the coordinator sent no columns of games: it is older than this arena; use an arena of \
+                 its version",
+            )
+        };
+        let columns = page.columns.ok_or_else(absent)?;
+        columns.check(seats, agents).map_err(ReportError::failed)?;
+        Ok((columns, page.next_page_token))
+    })
+}
+
 fn use_page(
     games: Vec<(v1::GameReport, GameRecord)>,
     each: &mut impl FnMut(&v1::GameReport, GameRecord) -> Result,

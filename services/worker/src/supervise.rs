@@ -207,6 +207,9 @@ fn signal_name(signal: i32) -> String {
         .map_or_else(|_| signal.to_string(), |signal| signal.as_str().to_owned())
 }
 
+/// What an error says first of an agent whose `hello` cannot be read.
+pub const GARBLED_HELLO: &str = "its hello is garbled";
+
 /// Why an agent process did not become ready.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {

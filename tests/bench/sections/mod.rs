@@ -5,6 +5,7 @@ pub(crate) mod cores;
 mod fleet;
 pub(crate) mod floors;
 mod large;
+mod packages;
 mod path;
 mod peers;
 mod sandbox;
@@ -36,6 +37,8 @@ pub(crate) enum Section {
     Fleet,
     /// A large tournament: memory, standings and export as it grows.
     Large,
+    /// Rules that are a package.
+    Packages,
     /// Other systems, in the same run.
     Peers,
 }
@@ -52,6 +55,7 @@ impl Section {
             Self::Access => "access",
             Self::Fleet => "fleet",
             Self::Large => "large",
+            Self::Packages => "packages",
             Self::Peers => "peers",
         }
     }
@@ -68,6 +72,7 @@ impl Section {
             Self::Access => access::measure(settings, &mut measured),
             Self::Fleet => fleet::measure(settings, &mut measured),
             Self::Large => large::measure(settings, &mut measured),
+            Self::Packages => packages::measure(settings, &mut measured),
             Self::Peers => peers::measure(settings, &mut measured),
         }
         measured

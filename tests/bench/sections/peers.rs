@@ -2,7 +2,10 @@
 
 mod leagues;
 
-use std::process::Command;
+use std::{
+    path::{self, Path},
+    process::Command,
+};
 
 use anyhow::{Context, bail};
 use arena_tests::{World, repository};
@@ -15,6 +18,7 @@ use crate::{
 
 pub(super) fn measure(settings: &Settings, measured: &mut Measured) {
     let world = World::new();
+    let python = settings.tools.join("peers/python/bin/python");
     note("  Arena: rules");
     let lines = arena::rules(&world, settings);
     if let Err(error) = &lines {
@@ -38,7 +42,7 @@ pub(super) fn measure(settings: &Settings, measured: &mut Measured) {
         }
         for (loops, language) in [("cpp", "C++"), ("python", "Python")] {
             let what = format!("OpenSpiel: {game}, its {language} loop with random moves");
-            let figure = spiel(&world, settings, loops, game).map(|figure| {
+            let figure = spiel(&world, settings, &python, loops, game).map(|figure| {
                 let id = format!("peers.openspiel-{loops}-{game}");
                 let (what, note) = (what.clone(), Some(reported.to_owned()));
                 vec![Figure {
@@ -105,9 +109,16 @@ struct Spiel {
     peak_mb: f64,
 }
 
-fn spiel(world: &World, settings: &Settings, loops: &str, game: &str) -> anyhow::Result<Figure> {
+/// The loop of OpenSpiel, in this Python.
+pub(super) fn spiel(
+    world: &World,
+    settings: &Settings,
+    python: &Path,
+    loops: &str,
+    game: &str,
+) -> anyhow::Result<Figure> {
     // An absolute path, because it is started in another folder.
-    let python = std::path::absolute(settings.tools.join("peers/python/bin/python"))?;
+    let python = path::absolute(python)?;
     let script = repository().join("tests/bench/peers/spiel.py");
     let have = Command::new(&python)
         .args(["-c", "import pyspiel"])

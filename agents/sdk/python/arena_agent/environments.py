@@ -1,7 +1,6 @@
 """Arena's rulesets as environments of PettingZoo and Gymnasium: train there, play in Arena.
 
-They need `arena-rules` (agents/rules), and the packages that `pip install
-'arena-agent[environments]'` installs.
+They need `arena-rules` (agents/rules), PettingZoo and Gymnasium.
 Observations and masks are those of `from_policy`, so a trained function plays as it is:
 
     from arena_agent import from_policy, serve
@@ -21,7 +20,7 @@ try:
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
         f"arena_agent.environments needs {error.name}, which is not installed: run `pip install "
-        "'arena-agent[environments]'`",
+        "pettingzoo gymnasium`",
         name=error.name,
     ) from error
 try:

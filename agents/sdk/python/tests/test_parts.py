@@ -178,8 +178,8 @@ def test_required_options_are_described_as_text():
 @pytest.mark.parametrize(
     ("missing", "remedy"),
     [
-        ("gymnasium", "run `pip install 'arena-agent[environments]'`"),
-        ("pettingzoo", "run `pip install 'arena-agent[environments]'`"),
+        ("gymnasium", "run `pip install pettingzoo gymnasium`"),
+        ("pettingzoo", "run `pip install pettingzoo gymnasium`"),
         ("arena_rules", "install the wheel arena_rules-*.whl of a release of Arena"),
     ],
 )

@@ -7,7 +7,7 @@ use arena_report::{
         sink::{self, Csv, Jsonl, Out, Sink},
         table::{self, Cell, ExportColumn},
     },
-    records::{self, TournamentRecords, each_game},
+    records::{self, TournamentRecords, each_game, each_page},
 };
 use std::{path::PathBuf, sync::Arc};
 
@@ -183,10 +183,12 @@ impl ExportArgs {
             match self.table {
                 ExportTable::Games => {
                     let mut cells = Vec::new();
-                    each_game(client, self.request(source), |game, record| {
-                        let timing = self.with_timing.then_some(game.timing.as_ref());
-                        table::game(&source.rules, &record, seats, timing, &mut cells);
-                        source.write(&mut cells, &mut *sink)
+                    let request = self.request(source);
+                    each_page(client, &source.rules, request, |games| {
+                        (0..games.games()).try_for_each(|at| {
+                            table::game(&source.rules, games, at, seats, &mut cells);
+                            source.write(&mut cells, &mut *sink)
+                        })
                     })
                     .await?;
                 }
@@ -296,9 +298,6 @@ impl ExportArgs {
             tournament_id: source.id.clone(),
             page_size: PAGE,
             with_timing: self.with_timing,
-            // Short lines have the actions of the opening.
-            without_events: self.table == ExportTable::Games
-                && matches!(self.format, ExportFormat::Csv | ExportFormat::Parquet),
             generation: self.generation.unwrap_or_default(),
             ..v1::ListGamesRequest::default()
         }
@@ -335,8 +334,11 @@ impl ExportArgs {
 
 /// Formats a game as comma-separated values with a header, as in an export.
 pub(crate) fn csv(rules: &TournamentRecords, record: &GameRecord) -> String {
-    let columns = table::game_columns(rules.game.seats(), false);
+    let seats = rules.game.seats();
+    let columns = table::game_columns(seats, false);
+    let mut games = v1::GameColumns::default();
+    games.push(&record.into(), seats);
     let mut cells = Vec::new();
-    table::game(rules, record, rules.game.seats(), None, &mut cells);
+    table::game(rules, &games, 0, seats, &mut cells);
     sink::csv_header(&columns[..columns.len() - table::SOURCE.len()]) + &sink::csv_row(cells, false)
 }

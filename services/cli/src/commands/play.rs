@@ -20,11 +20,11 @@ use super::{book, game, options};
 use crate::{
     access::AccessArgs,
     failure::{Failure, Kind, Outcome},
-    output::Format,
+    output::{Format, note},
     workers::Builtin,
 };
 
-/// Play one game, given a ruleset, a seed and the seats
+/// Play one game, given a ruleset and the seats
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A seat is the name of a registered or built-in agent, or a variant:
@@ -39,7 +39,7 @@ Examples:
   arena play --ruleset cowry --seed 0x5eed --seats random,aggressive --watch
   arena play --ruleset cowry --option board=7 --seed 1 --seats random,random-2=random
   arena play --ruleset kalah --seed 7 --seats 'a=kalah-alphabeta(depth=8),random' --output json
-  arena play --ruleset cowry --seed 3 --seats human,expectimax
+  arena play --ruleset cowry --seats human,expectimax
   arena play --ruleset kalah --opening 2,5 --seed 7 --seats greedy,random
   arena play --ruleset chess --book openings.epd --seed 7 --seats greedy,random")]
 pub(crate) struct PlayArgs {
@@ -51,9 +51,9 @@ pub(crate) struct PlayArgs {
     #[arg(long = "option", value_name = "KEY=VALUE")]
     options: Vec<String>,
 
-    /// Seed of the game: 0x and up to 16 hex digits, or a decimal number
+    /// Seed of the game: 0x and up to 16 hex digits, or a decimal number [default: drawn, and shown]
     #[arg(long, value_name = "0x…")]
-    seed: BlockSeed,
+    seed: Option<BlockSeed>,
 
     /// Agents in seat order, separated by commas
     #[arg(long, value_name = "A,B,…")]
@@ -129,7 +129,8 @@ enum OnFault {
 
 impl PlayArgs {
     pub(crate) async fn run(mut self) -> Outcome {
-        self.draw_opening()?;
+        let seed = self.seed()?;
+        self.draw_opening(seed)?;
         let spec = self.spec()?;
         // The seats are resolved as for a tournament.
         let resolved = Resolved::resolve(&self.access, &spec).await;
@@ -156,9 +157,9 @@ impl PlayArgs {
             person = Some(seated);
         }
         let outcome = match &mut person {
-            None => self.play(&resolved).await,
+            None => self.play(&resolved, seed).await,
             Some(person) => tokio::select! {
-                outcome = self.play(&resolved) => outcome,
+                outcome = self.play(&resolved, seed) => outcome,
                 () = person.quits() => Err(Failure::new(
                     Kind::Interrupted,
                     "stopped: the game is not finished",
@@ -168,8 +169,22 @@ impl PlayArgs {
         outcome.and(resolved.close().await)
     }
 
+    /// The seed that was given, or a new one, which a note names.
+    fn seed(&self) -> Outcome<BlockSeed> {
+        if let Some(seed) = self.seed {
+            return Ok(seed);
+        }
+        let mut bytes = [0; 8];
+        let filled = getrandom::fill(&mut bytes);
+        let failed = "the system provides no random numbers for a seed; use --seed";
+        filled.map_err(|error| Failure::failed(format!("{failed}: {error}")))?;
+        let seed = BlockSeed(u64::from_le_bytes(bytes));
+        note(format!("a drawn seed: --seed {seed} plays this game again"));
+        Ok(seed)
+    }
+
     /// Draws an opening of the book. Its start position becomes an option.
-    fn draw_opening(&mut self) -> Outcome {
+    fn draw_opening(&mut self, seed: BlockSeed) -> Outcome {
         let Some(file) = &self.book else {
             return Ok(());
         };
@@ -179,7 +194,7 @@ impl PlayArgs {
             .map(|(name, value)| (name, OptionValue::Text(value)));
         let seats = split_seats(&self.seats)?.len();
         let game = book::rules(&self.ruleset, &options.collect(), Some(seats))?;
-        let opening = book::draw(file, self.book_plies, self.seed, &*game)?;
+        let opening = book::draw(file, self.book_plies, seed, &*game)?;
         if let (Some(start), Some(option)) = (opening.start, game.start_option()) {
             self.options.push(format!("{option}={start}"));
         }
@@ -205,14 +220,14 @@ impl PlayArgs {
     }
 
     /// Checks that the rules of the game allow the opening, and returns them.
-    fn check_opening(&self, resolved: &Resolved) -> Outcome<TournamentRecords> {
+    fn check_opening(&self, resolved: &Resolved, seed: BlockSeed) -> Outcome<TournamentRecords> {
         let rules = TournamentRecords::new(&resolved.setup)?;
         let agents = resolved.setup.agents.iter();
         let names: Vec<&str> = agents.map(|agent| agent.name.as_str()).collect();
         let opening = Opening::Given(self.opening.clone());
         let setup = Setup {
             ask_forced: true,
-            ..Setup::new(self.seed.keys(&names), opening)
+            ..Setup::new(seed.keys(&names), opening)
         };
         let hint = "`arena game show` lists the moves of a game";
         if !rules.game.has_rules() {
@@ -225,10 +240,10 @@ impl PlayArgs {
         }
     }
 
-    async fn play(&self, resolved: &Resolved) -> Outcome {
-        let rules = self.check_opening(resolved)?;
+    async fn play(&self, resolved: &Resolved, seed: BlockSeed) -> Outcome {
+        let rules = self.check_opening(resolved, seed)?;
         let assignment = v1::GameAssignment {
-            seed: self.seed.0,
+            seed: seed.0,
             seats: (0..resolved.setup.seats).collect(),
             opening: self.opening.iter().map(|&action| action.into()).collect(),
             ..v1::GameAssignment::default()

@@ -220,7 +220,7 @@ impl Core {
                 kind: RULES_FAILED.to_owned(),
                 reason: format!("the rules of {ruleset} failed on worker {worker}"),
                 advice: format!(
-                    "no agent is charged; find the cause with `arena rulesets check PATH`, register \
+                    "no agent is charged; find the cause with `arena rulesets check`, register \
                      the corrected package with `arena rulesets register --replace`, and run the spec \
                      again, which starts a new tournament; if the worker's machine lacks something, \
                      install it and continue with `arena tournament resume {id}`"
@@ -249,7 +249,7 @@ impl Core {
                 kind: RULES_DISPUTED.to_owned(),
                 reason: format!("workers {player} and {other} disagree about the rules"),
                 advice: format!(
-                    "look for rules that remember other games with `arena rulesets check PATH`; if they \
+                    "look for rules that remember other games with `arena rulesets check`; if they \
                      are sound, connect a third worker of another owner, which settles who is \
                      right, or revoke the token of the one that you do not trust; then continue \
                      with `arena tournament resume {id}`"

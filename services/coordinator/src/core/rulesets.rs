@@ -67,7 +67,8 @@ impl Core {
         let agreed = self.audits(entry).map_or(0, |audits| audits.agreed);
         Some(format!(
             "unverified: the rules of {ruleset} are a package (content {content}), and no other worker was \
-             connected to replay {unverified} of {games} games; audits confirmed {agreed} of all games"
+             connected to replay {unverified} of {games} games (`arena run --workers 2` has two); audits \
+             confirmed {agreed} of all games"
         ))
     }
 

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, pin::Pin, sync::Arc};
 
 use arena_model::GameId;
-use arena_store::{Collection, Store};
+use arena_store::{Collection, Store, StoredGame};
 use arena_wire::v1::{self, TournamentState, coordinator_service_server::CoordinatorService};
 use prost::Message;
 use tokio::sync::mpsc;
@@ -399,11 +399,15 @@ impl CoordinatorService for CoordinatorRpc {
         let page = self
             .handle
             .page(move |store| {
-                let games = store.games(&info.key, from, size)?;
-                let hidden = match sealed {
-                    true => sealed::hidden(&games, &info, store)?,
-                    false => BTreeSet::new(),
+                let hide = |games: &[StoredGame]| match sealed {
+                    true => sealed::hidden(games, &info, store),
+                    false => Ok(BTreeSet::new()),
                 };
+                if request.columns {
+                    return pages::of_columns(store, &info, from, request.with_timing, hide);
+                }
+                let games = store.games(&info.key, from, size)?;
+                let hidden = hide(&games)?;
                 pages::of_games(games, size, &request, &hidden)
             })
             .await?;

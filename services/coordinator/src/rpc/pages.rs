@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use arena_store::StoredGame;
+use arena_store::{Store, StoredGame};
 use arena_wire::v1;
+use prost::Message;
 
-use crate::{error::Error, stored_game};
+use crate::{error::Error, info::Info, stored_game};
 
 /// Default number of items of a page.
 const PAGE_DEFAULT: usize = 256;
@@ -13,6 +14,9 @@ const PAGE_DEFAULT: usize = 256;
 const PAGE_MAX: usize = 1024;
 /// A page ends above this many bytes: most clients accept no message above 4 MiB.
 const PAGE_BYTES: usize = 2 << 20;
+
+/// Bytes of games that are read for a page of columns.
+const COLUMNS_READ_MAX: usize = 16 << 20;
 
 /// The size of a page.
 pub(super) fn size(asked: u32) -> usize {
@@ -60,9 +64,6 @@ pub(super) fn of_games(
 ) -> Result<v1::ListGamesResponse, Error> {
     let with_timing = request.with_timing;
     let found = games.len();
-    if request.without_events {
-        games.iter_mut().for_each(stored_game::forget_events);
-    }
     games.truncate(fitting(&games, |game| {
         game.record.len() + if with_timing { game.side.len() } else { 0 }
     }));
@@ -79,6 +80,54 @@ pub(super) fn of_games(
     Ok(v1::ListGamesResponse {
         games: reports.collect::<Result<_, Error>>()?,
         next_page_token: next.map_or_else(String::new, |index| index.to_string()),
+        columns: None,
+    })
+}
+
+/// A page of columns of the games from an index on.
+pub(super) fn of_columns(
+    store: &dyn Store,
+    info: &Info,
+    from: u64,
+    with_timing: bool,
+    hide: impl Fn(&[StoredGame]) -> Result<BTreeSet<u64>, Error>,
+) -> Result<v1::ListGamesResponse, Error> {
+    let seats = info.setup.seats as usize;
+    let mut columns = v1::GameColumns::default();
+    let mut record = v1::GameRecord::default();
+    let (mut next, mut read, mut more) = (from, 0, true);
+    while more && read < COLUMNS_READ_MAX && columns.encoded_len() < PAGE_BYTES / 2 {
+        let games = store.games(&info.key, next, PAGE_MAX)?;
+        more = games.len() == PAGE_MAX;
+        next = games.last().map_or(next, |game| game.index + 1);
+        let hidden = hide(&games)?;
+        for mut game in games {
+            read += game.record.len() + game.side.len();
+            if hidden.contains(&game.index) {
+                continue;
+            }
+            stored_game::forget_events(&mut game);
+            stored_game::read_into(&mut record, &game)?;
+            columns.push(&record, seats);
+            if with_timing {
+                let timing = stored_game::read_side(&game).timing.unwrap_or_default();
+                columns.timing.push(v1::GameTiming {
+                    worker: timing.worker,
+                    started_unix_us: timing.started_unix_us,
+                    duration_us: timing.duration_us,
+                    ..v1::GameTiming::default()
+                });
+            }
+        }
+    }
+    Ok(v1::ListGamesResponse {
+        columns: Some(columns),
+        next_page_token: if more {
+            next.to_string()
+        } else {
+            String::new()
+        },
+        ..v1::ListGamesResponse::default()
     })
 }
 

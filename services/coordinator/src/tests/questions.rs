@@ -61,27 +61,37 @@ async fn games_are_listed_in_index_order() {
 }
 
 #[tokio::test]
-async fn games_are_listed_without_events() {
+async fn columns_have_what_records_have() {
     let mut arena = Fixture::new().await;
     let id = arena.start(SPEC).await.tournament_id;
     arena.join("one").await.play_all().await;
-    let mut pages = Vec::new();
-    for without_events in [false, true] {
+    for from_index in [0, 39, 40] {
         let request = v1::ListGamesRequest {
             tournament_id: id.clone(),
-            without_events,
+            from_index,
+            with_timing: true,
             ..Default::default()
         };
-        let page = arena.coordinator.list_games(request).await;
-        pages.push(page.expect("a page").into_inner().games);
-    }
-    let [whole, short] = pages.try_into().expect("two pages");
-    assert_eq!(short.len(), 40);
-    for (mut game, short) in whole.into_iter().zip(short) {
-        let record = game.record.as_mut().expect("a record");
-        assert!(!record.events.is_empty());
-        record.events.clear();
-        assert_eq!(game, short);
+        let records = arena.coordinator.list_games(request.clone()).await;
+        let records = records.expect("a page").into_inner().games;
+        assert_eq!(records.len() as u64, 40 - from_index);
+        let columns = v1::ListGamesRequest {
+            columns: true,
+            ..request
+        };
+        let page = arena.coordinator.list_games(columns).await;
+        let page = page.expect("a page").into_inner();
+        assert_eq!((page.games.len(), &*page.next_page_token), (0, ""));
+        let columns = page.columns.expect("columns");
+        columns.check(2, 2).expect("whole columns");
+        let mut expected = v1::GameColumns::default();
+        for game in &records {
+            expected.push(game.record.as_ref().expect("a record"), 2);
+            expected
+                .timing
+                .push(game.timing.clone().unwrap_or_default());
+        }
+        assert_eq!(columns, expected);
     }
 }
 

@@ -22,10 +22,9 @@ def choose(kind: Optional[str]) -> str:
         if importlib.util.find_spec(_PACKAGE[one]) is not None:
             return one
     wanted = "polars or pandas" if kind is None else _PACKAGE[kind]
-    extras = {"polars": ["polars"], "pandas": ["pandas"], "arrow": ["pandas"]}
+    packages = {"polars": "polars", "pandas": "pandas pyarrow", "arrow": "pyarrow"}
     commands = [
-        f"`pip install 'arena-tournaments[{extra}]'`"
-        for extra in (["polars", "pandas"] if kind is None else extras[kind])
+        f"`pip install {packages[one]}`" for one in (("polars", "pandas") if kind is None else (kind,))
     ]
     raise errors.MissingPackage(f"{wanted} is not installed: run {' or '.join(commands)}")
 

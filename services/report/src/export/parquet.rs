@@ -1,7 +1,14 @@
 //! Tables as Parquet: every column is nullable, the compression is zstd, and row groups
 //! bound the memory.
 
-use std::{io, sync::Arc};
+use std::{
+    io, mem,
+    sync::{
+        Arc,
+        mpsc::{self, Receiver, SyncSender},
+    },
+    thread::{self, JoinHandle},
+};
 
 use parquet::{
     basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel},
@@ -26,12 +33,14 @@ use crate::{
 /// Rows per row group.
 const GROUP_ROWS: usize = 1 << 14;
 
-/// A Parquet file.
+/// A Parquet file. A thread of its own encodes and writes row groups while the next one is collected.
 pub struct Parquet {
-    writer: SerializedFileWriter<Out>,
     /// The columns of the current row group.
     columns: Vec<Column>,
     rows: usize,
+    /// The next row group for the writer; none completes the file. Without the latter, there is no file.
+    groups: Option<SyncSender<Option<Vec<Column>>>>,
+    writer: Option<JoinHandle<Result>>,
 }
 
 impl Parquet {
@@ -55,22 +64,66 @@ impl Parquet {
             }
         }
         let properties = properties.build();
+        let writer = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))?;
+        // One group waits at most, so that memory is bounded.
+        let (groups, written) = mpsc::sync_channel(1);
         Ok(Self {
-            writer: SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))?,
             columns: columns.iter().map(|it| Column::new(it.kind)).collect(),
             rows: 0,
+            groups: Some(groups),
+            writer: Some(thread::spawn(move || write_groups(writer, written))),
         })
     }
 
-    fn write_group(&mut self) -> Result {
-        let mut group = self.writer.next_row_group()?;
-        for column in &mut self.columns {
+    /// Gives the current row group to the writer.
+    fn end_group(&mut self) -> Result {
+        let next = self.columns.iter().map(Column::next_group).collect();
+        self.rows = 0;
+        let columns = mem::replace(&mut self.columns, next);
+        match self.send(Some(columns)) {
+            true => Ok(()),
+            false => self.join(),
+        }
+    }
+
+    /// False if the writer has ended.
+    fn send(&self, columns: Option<Vec<Column>>) -> bool {
+        let groups = self.groups.as_ref();
+        groups.is_some_and(|groups| groups.send(columns).is_ok())
+    }
+
+    /// Waits for the writer, which ends with the last row group or an error.
+    fn join(&mut self) -> Result {
+        self.groups = None;
+        let stopped = |_| Err(ReportError::failed("the writer of Parquet stopped"));
+        let writer = self.writer.take();
+        writer.map_or(Ok(()), |writer| writer.join().unwrap_or_else(stopped))
+    }
+}
+
+impl Drop for Parquet {
+    /// Removes a file that is not complete.
+    fn drop(&mut self) {
+        let _ = self.join();
+    }
+}
+
+/// Writes row groups, and completes the file after the last one.
+fn write_groups(
+    mut writer: SerializedFileWriter<Out>,
+    groups: Receiver<Option<Vec<Column>>>,
+) -> Result {
+    for columns in groups {
+        let Some(columns) = columns else {
+            return writer.into_inner()?.finish();
+        };
+        let mut group = writer.next_row_group()?;
+        for mut column in columns {
             column.write(&mut group)?;
         }
         group.close()?;
-        self.rows = 0;
-        Ok(())
     }
+    Ok(())
 }
 
 impl Sink for Parquet {
@@ -80,16 +133,18 @@ impl Sink for Parquet {
         }
         self.rows += 1;
         match self.rows {
-            GROUP_ROWS.. => self.write_group(),
+            GROUP_ROWS.. => self.end_group(),
             _ => Ok(()),
         }
     }
 
     fn finish(mut self: Box<Self>) -> Result {
         if self.rows > 0 {
-            self.write_group()?;
+            self.end_group()?;
         }
-        self.writer.into_inner()?.finish()
+        // If the writer has failed, it says why.
+        self.send(None);
+        self.join()
     }
 }
 
@@ -135,6 +190,18 @@ impl Column {
             },
             shared: None,
         }
+    }
+
+    /// An empty column for the next row group.
+    fn next_group(&self) -> Self {
+        let mut next = Self::new(match self.values {
+            Values::Int(_) => ColumnType::Int,
+            Values::Real(_) => ColumnType::Real,
+            Values::Text(_) => ColumnType::Text,
+            Values::Bool(_) => ColumnType::Bool,
+        });
+        next.shared.clone_from(&self.shared);
+        next
     }
 
     fn push(&mut self, cell: Cell) {

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use arena_model::GameRecord;
+use arena_model::{BlockSeed, GameRecord};
 use arena_wire::v1;
 use itertools::Itertools;
 use serde_json::Value;
@@ -187,57 +187,61 @@ pub fn game_columns(seats: usize, with_timing: bool) -> Vec<ExportColumn> {
     all
 }
 
-/// Adds the cells of a game to a row of a table for `seats` seats, without the columns of
-/// [`SOURCE`]. Luck is a share of the game's score. `timing` is present if the table has
-/// timing columns.
+/// Adds the cells of one of several games to a row of a table for `seats` seats, without the columns
+/// of [`SOURCE`]. Luck is a share of the game's score. The columns have been checked.
 pub fn game(
     rules: &TournamentRecords,
-    record: &GameRecord,
+    games: &v1::GameColumns,
+    at: usize,
     seats: usize,
-    timing: Option<Option<&v1::GameTiming>>,
     cells: &mut Vec<Cell>,
 ) {
+    let index = games.index[at];
     cells.extend([
-        format!("{}/{}", rules.header.tournament_id, record.index).into(),
-        record.index.into(),
-        record.block.into(),
-        record.seed.to_string().into(),
+        format!("{}/{index}", rules.header.tournament_id).into(),
+        index.into(),
+        games.block[at].into(),
+        BlockSeed(games.seed[at]).to_string().into(),
     ]);
-    let seated = |seat: usize| record.seats.get(seat).map(|&agent| rules.agent(agent));
-    cells.extend((0..seats).map(|seat| seated(seat).into()));
-    cells.extend((0..seats).map(|seat| record.placement.get(seat).copied().into()));
-    cells.extend((0..seats).map(|seat| record.scores.get(seat).copied().into()));
-    let luck = |seat: usize| record.luck.get(seat).map(|&luck| f64::from(luck) / 1e6);
-    cells.extend((0..seats).map(|seat| luck(seat).into()));
+    let own = rules.game.seats();
+    // Tournaments with fewer seats leave the columns of the other seats empty.
+    let mut by_seat = |cell: &dyn Fn(usize) -> Cell| {
+        cells.extend((0..seats).map(|seat| match seat < own {
+            true => cell(at * own + seat),
+            false => Cell::Null,
+        }));
+    };
+    by_seat(&|place| rules.agent(games.agent[place] as u16).into());
+    by_seat(&|place| Some(games.placement[place]).filter(|&rank| rank > 0).into());
+    by_seat(&|place| games.score[place].into());
+    let luck = |place: usize| f64::from(games.luck[place]) / 1e6;
+    by_seat(&|place| games.has_luck[at].then(|| luck(place)).into());
+    let faults = games.faults_of(at);
+    let faults = faults
+        .map(|(seat, kind)| format!("{seat}:{kind}"))
+        .join(" ");
     cells.extend([
-        record.plies.into(),
-        record.termination.name().into(),
-        faults(record).into(),
-        hexadecimal(&record.hash).into(),
+        games.plies[at].into(),
+        games.termination_of(at).into(),
+        faults.into(),
+        hexadecimal(&games.hash[at * 32..][..32]).into(),
     ]);
-    if let Some(timing) = timing {
+    if let Some(timing) = games.timing.get(at) {
+        let is_known = !timing.worker.is_empty();
         cells.extend([
-            timing.map(|timing| timing.worker.clone()).into(),
-            timing.map(|timing| timing.started_unix_us).into(),
-            timing.map(|timing| timing.duration_us).into(),
+            is_known.then(|| timing.worker.clone()).into(),
+            is_known.then_some(timing.started_unix_us).into(),
+            is_known.then_some(timing.duration_us).into(),
         ]);
     }
 }
 
 /// A hash as text, in one step.
-fn hexadecimal(hash: &[u8; 32]) -> String {
-    let mut digits = vec![0; 64];
+fn hexadecimal(hash: &[u8]) -> String {
+    let mut digits = vec![0; 2 * hash.len()];
     // There is room for all of them, and all of them are ASCII.
     let _ = hex::encode_to_slice(hash, &mut digits);
     String::from_utf8(digits).unwrap_or_default()
-}
-
-/// Faults of a game as `seat:kind`, separated by spaces.
-pub fn faults(record: &GameRecord) -> String {
-    let faults = record.faults.iter();
-    faults
-        .map(|it| format!("{}:{}", it.seat, it.kind.name()))
-        .join(" ")
 }
 
 /// The columns of [`decisions`].

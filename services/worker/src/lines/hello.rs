@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 
 use arena_wire::v1;
-use serde::{Deserialize, de::Error};
+use serde::Deserialize;
 
 /// The version that this worker speaks.
 pub(super) const PROTOCOL: u32 = 1;
 
 /// Reads a `hello`.
-pub(super) fn read(line: &[u8]) -> serde_json::Result<v1::DescribeResponse> {
-    let hello: Hello = serde_json::from_slice(line)?;
+pub(super) fn read(line: &[u8]) -> Result<v1::DescribeResponse, String> {
+    let hello: Hello = super::messages::fields(line)?;
     if !(1..=PROTOCOL).contains(&hello.protocol) {
         let version = hello.protocol;
-        return Err(serde_json::Error::custom(format!(
+        return Err(format!(
             "protocol {version} is unknown, this Arena speaks {PROTOCOL}"
-        )));
+        ));
     }
     Ok(hello.into())
 }
@@ -59,10 +59,22 @@ struct Bot {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(try_from = "String")]
 enum UsesSeed {
     Yes,
     No,
+}
+
+impl TryFrom<String> for UsesSeed {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        match &*text {
+            "yes" => Ok(Self::Yes),
+            "no" => Ok(Self::No),
+            _ => Err(format!("\"{text}\" is neither \"yes\" nor \"no\"")),
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]

@@ -3,7 +3,10 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use arena_wire::{json::Position, v1};
-use serde::{Deserialize, Deserializer, Serialize, de::Error};
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{DeserializeOwned, Error},
+};
 use serde_json::{Value, json};
 
 use super::hello;
@@ -286,8 +289,8 @@ impl Line {
         };
         let read = match &*kind {
             "hello" => hello::read(line).map(|hello| Response::Hello(Box::new(hello))),
-            "answer" => serde_json::from_slice(line).map(Response::Answer),
-            "error" => serde_json::from_slice(line).map(|error: AgentError| Response::Error {
+            "answer" => fields(line).map(Response::Answer),
+            "error" => fields(line).map(|error: AgentError| Response::Error {
                 batch: error.batch,
                 message: error.message,
             }),
@@ -302,6 +305,18 @@ impl Line {
             }
         }
     }
+}
+
+/// Reads the fields of a message. An error has the name of the field.
+pub(super) fn fields<T: DeserializeOwned>(line: &[u8]) -> Result<T, String> {
+    serde_json::from_slice(line).map_err(|error| {
+        // Read again, since a path costs time.
+        let mut again = serde_json::Deserializer::from_slice(line);
+        match serde_path_to_error::deserialize::<_, T>(&mut again) {
+            Err(error) => error.to_string(),
+            Ok(_) => error.to_string(),
+        }
+    })
 }
 
 /// True if the line begins as a message that an agent can send.
@@ -369,6 +384,21 @@ mod tests {
                 "EOF while parsing",
             ),
             ("{\"type\":\"hello\"}", None, "missing field `protocol`"),
+            (
+                "{\"type\":\"answer\",\"batch\":4,\"moves\":[0,1.0]}",
+                Some(4),
+                "moves[1]: invalid type: floating point `1.0`",
+            ),
+            (
+                "{\"type\":\"hello\",\"protocol\":1,\"bots\":[{\"name\":\"a\",\"uses_seed\":true}]}",
+                None,
+                "bots[0].uses_seed: invalid type: boolean `true`, expected a string",
+            ),
+            (
+                "{\"type\":\"hello\",\"protocol\":1,\"bots\":[{\"name\":\"a\",\"uses_seed\":\"maybe\"}]}",
+                None,
+                "bots[0].uses_seed: \"maybe\" is neither",
+            ),
             (
                 "{\"type\":\"hello\",\"protocol\":9}",
                 None,

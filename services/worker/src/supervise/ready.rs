@@ -9,7 +9,7 @@ use tokio::{
 use tonic::{Code, transport::Channel};
 use tonic_health::pb::health_check_response::ServingStatus;
 
-use super::{Exit, Launch, StartError};
+use super::{Exit, GARBLED_HELLO, Launch, StartError};
 use crate::{
     agent::{connect, link::Link},
     lines::pipes::Pipes,
@@ -86,7 +86,7 @@ pub(super) async fn ready(
                     Ok(lines) => return Ok(Link::Lines(lines, hello.into())),
                     Err(error) => format!("its standard input is closed: {error}"),
                 },
-                Err(problem) => format!("its hello is garbled: {problem}"),
+                Err(problem) => format!("{GARBLED_HELLO}: {problem}"),
             };
             return Err(StartError::Lines { problem });
         }

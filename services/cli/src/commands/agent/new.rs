@@ -172,7 +172,8 @@ fn kit(lang: &str) -> Outcome<&'static Kit> {
         );
         let list = KITS.iter().map(|kit| kit.lang).join(", ");
         Failure::usage(format!(
-            "unknown language \"{lang}\"{meant} Languages: {list}"
+            "unknown language \"{lang}\"{meant} Languages: {list}; for any other, agents/PROTOCOL.md \
+             describes the protocol"
         ))
     })
 }

@@ -139,8 +139,13 @@ impl RegisterArgs {
                 replace: self.replace,
             };
             let answer = client.register_ruleset(request).await?.into_inner();
-            if game.is_none() {
-                sources::remember(&target, &sha256);
+            match game {
+                None => sources::remember(&target, &sha256),
+                Some((library, name)) => {
+                    if let Some(path) = library::file_of(library, name) {
+                        sources::remember_file(path, &sha256);
+                    }
+                }
             }
             listing(vec![answer.ruleset.unwrap_or_default()])?.print(self.output)
         };
