@@ -177,6 +177,16 @@ fn texts_of_strangers_are_shown_not_sent() {
     ] {
         let _ = arena(&format!("{command} --coordinator {url}")).ok();
     }
+    let events = arena(&format!("events list --coordinator {url}")).ok();
+    for line in events.stdout.lines() {
+        let event: serde_json::Result<serde_json::Value> = serde_json::from_str(line);
+        let _ = event.unwrap_or_else(|error| panic!("{error}: {line}"));
+    }
+    assert!(
+        events.stdout.contains("=1+1\\u001b[2J"),
+        "{}",
+        events.stdout
+    );
     for seat in ["0", "1"] {
         let _ = arena(&format!(
             "game show {game} --output-of {seat} --coordinator {url}"

@@ -45,8 +45,9 @@ pub(crate) struct Caller {
 /// Games reported together.
 pub(crate) struct GamesReport {
     pub(crate) by: Caller,
-    /// The process that the games were leased to.
+    /// The process that the games were leased to, and the name of its worker.
     pub(crate) process: WorkerProcess,
+    pub(crate) worker: String,
     pub(crate) lease: LeaseId,
     pub(crate) info: Arc<Info>,
     pub(crate) games: Vec<ReportedGame>,

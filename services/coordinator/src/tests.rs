@@ -18,6 +18,7 @@ mod fleet;
 mod hashes;
 mod limits;
 mod overdue;
+mod owners;
 mod pauses;
 mod planning;
 mod questions;

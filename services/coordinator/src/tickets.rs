@@ -5,7 +5,7 @@
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use crate::ledger::WorkerProcess;
+use crate::ledger::{Owner, WorkerProcess};
 
 /// Document of the key.
 pub(crate) const KEY: &str = "tickets";
@@ -25,7 +25,9 @@ pub(crate) struct Tickets {
 pub(crate) struct Leased {
     /// The process that the games were leased to.
     pub(crate) process: WorkerProcess,
-    /// Name of the worker: the name in a report is what a worker writes there.
+    /// The owner of its token: no other token can use the ticket.
+    pub(crate) owner: Owner,
+    /// Name of the worker.
     pub(crate) worker: String,
     /// The games, as ascending ranges: first and number.
     ranges: Vec<(u64, u64)>,
@@ -51,7 +53,7 @@ impl Tickets {
         &self,
         tournament: &str,
         process: WorkerProcess,
-        worker: &str,
+        (owner, worker): (&str, &str),
         games: impl IntoIterator<Item = u64>,
     ) -> Vec<u8> {
         let (kind, number) = match process {
@@ -71,8 +73,10 @@ impl Tickets {
         let mut ticket = vec![kind];
         ticket.extend(number.to_le_bytes());
         ticket.extend(self.boot_epoch.to_le_bytes());
-        ticket.extend((worker.len() as u16).to_le_bytes());
-        ticket.extend(worker.as_bytes());
+        for name in [owner, worker] {
+            ticket.extend((name.len() as u16).to_le_bytes());
+            ticket.extend(name.as_bytes());
+        }
         for (first, games) in ranges {
             ticket.extend(first.to_le_bytes());
             ticket.extend(games.to_le_bytes());
@@ -91,8 +95,8 @@ impl Tickets {
         let (&kind, content) = content.split_first()?;
         let (&number, content) = content.split_first_chunk()?;
         let (&boot_epoch, content) = content.split_first_chunk()?;
-        let (&length, content) = content.split_first_chunk()?;
-        let (worker, ranges) = content.split_at_checked(u16::from_le_bytes(length).into())?;
+        let (owner, content) = name(content)?;
+        let (worker, ranges) = name(content)?;
         let [number, boot_epoch] = [number, boot_epoch].map(u64::from_le_bytes);
         let (ranges, _) = ranges.as_chunks::<8>();
         let mut numbers = ranges.iter().map(|bytes| u64::from_le_bytes(*bytes));
@@ -107,19 +111,27 @@ impl Tickets {
         }
         Some(Leased {
             process,
-            worker: String::from_utf8(worker.to_vec()).ok()?,
+            owner: owner.into(),
+            worker: worker.to_owned(),
             ranges,
         })
     }
 
     fn code(&self, tournament: &str, content: &[u8]) -> Hmac<Sha256> {
         let mut code = Hmac::<Sha256>::new_from_slice(&self.key).expect("any length is a key");
-        code.update(b"arena lease ticket 2\0");
+        code.update(b"arena lease ticket 3\0");
         code.update(&(tournament.len() as u64).to_le_bytes());
         code.update(tournament.as_bytes());
         code.update(content);
         code
     }
+}
+
+/// A name behind its length, and the bytes after it.
+fn name(content: &[u8]) -> Option<(&str, &[u8])> {
+    let (&length, content) = content.split_first_chunk()?;
+    let (name, rest) = content.split_at_checked(u16::from_le_bytes(length).into())?;
+    Some((str::from_utf8(name).ok()?, rest))
 }
 
 #[cfg(test)]
@@ -133,9 +145,15 @@ mod tests {
         let tickets = Tickets::new([1; 32], 5);
         let games = [3, 4, 5, 9, 11, u64::MAX];
         // Retried games are leased before others.
-        let ticket = tickets.issue("cup-1", PROCESS, "host", [11, 3, u64::MAX, 4, 5, 9]);
+        let ticket = tickets.issue(
+            "cup-1",
+            PROCESS,
+            ("ann", "host"),
+            [11, 3, u64::MAX, 4, 5, 9],
+        );
         let leased = tickets.read("cup-1", &ticket).expect("its own ticket");
-        assert_eq!((leased.process, &*leased.worker), (PROCESS, "host"));
+        assert_eq!(leased.process, PROCESS);
+        assert_eq!((&*leased.owner, &*leased.worker), ("ann", "host"));
         let around = (0..20).chain([u64::MAX - 1, u64::MAX]);
         let covered: Vec<u64> = around.filter(|&index| leased.covers(index)).collect();
         assert_eq!(covered, games);
@@ -144,7 +162,7 @@ mod tests {
     #[test]
     fn forged_tickets_prove_nothing() {
         let tickets = Tickets::new([1; 32], 5);
-        let ticket = tickets.issue("cup-1", PROCESS, "host", [3, 4]);
+        let ticket = tickets.issue("cup-1", PROCESS, ("ann", "host"), [3, 4]);
         assert_eq!(tickets.read("cup-2", &ticket), None, "another tournament");
         let others = Tickets::new([2; 32], 5);
         assert_eq!(others.read("cup-1", &ticket), None, "another key");
@@ -159,7 +177,7 @@ mod tests {
     #[test]
     fn restart_keeps_tickets_but_no_join_numbers() {
         let (before, after) = (Tickets::new([1; 32], 1), Tickets::new([1; 32], 2));
-        let ticket = |process| before.issue("cup-1", process, "", [0]);
+        let ticket = |process| before.issue("cup-1", process, ("", ""), [0]);
         let read = |process| {
             after
                 .read("cup-1", &ticket(process))

@@ -331,20 +331,28 @@ fn write(
             }
         };
         let mut text = String::new();
+        let mut lines = Vec::new();
         let next = last.number + 1;
         if is_cut {
             text.push('\n');
         }
         for event in std::iter::once(first).chain(events.try_iter()) {
             let line = Line::new(last.number + 1, &last.hash, event);
-            text += &line.text();
-            text.push('\n');
+            lines.push(line.text());
             last = Last::of(&line);
+        }
+        for line in &lines {
+            text += line;
+            text.push('\n');
         }
         let written = append(&text, next);
         is_cut = written.is_err();
         match written {
             Ok(()) => {
+                // A log on another machine shows later changes of the trail.
+                for line in lines {
+                    tracing::info!(line, "audit trail");
+                }
                 count.store(last.number, Relaxed);
                 if let Some(anchor) = &mut anchor {
                     anchor.set(&last);

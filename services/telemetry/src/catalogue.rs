@@ -170,7 +170,8 @@ metrics! {
     REQUESTS_REFUSED = counter("arena_requests_refused_total", &["reason"],
         "Requests refused for lack of a permission or by a limit of their token, by reason: \
          TOKEN_MISSING, TOKEN_INVALID, TOKEN_EXPIRED, TOKEN_REVOKED, TOKEN_USED, TOKEN_ADDRESS, \
-         ROLE_INSUFFICIENT, LIMIT_REACHED");
+         ROLE_INSUFFICIENT, LIMIT_REACHED, NOT_LEASED, NOT_OWNER, UNKNOWN_WORKER, \
+         WORKER_QUARANTINED");
     SCRAPES_REFUSED = counter("arena_scrapes_refused_total", &["reason"],
         "Requests of metrics refused by the coordinator for lack of a permission, by reason, as in \
          arena_requests_refused_total");

@@ -87,7 +87,16 @@ pub enum Outcome {
     Void,
 }
 
-/// Reasons why a request is refused for lack of a permission, or by a limit.
+/// Reasons why the caller of an admitted request may not do what it asks for.
+pub const FORBIDDEN: &[&str] = &[
+    "LIMIT_REACHED",
+    "NOT_LEASED",
+    "NOT_OWNER",
+    "UNKNOWN_WORKER",
+    "WORKER_QUARANTINED",
+];
+
+/// Reasons why a request is refused before it is read.
 const REFUSALS: &[&str] = &[
     "TOKEN_MISSING",
     "TOKEN_INVALID",
@@ -237,6 +246,9 @@ impl CoordinatorMetrics {
         for reason in REFUSALS {
             made.requests_refused.with_label_values(&[*reason]);
             made.scrapes_refused.with_label_values(&[*reason]);
+        }
+        for reason in FORBIDDEN {
+            made.requests_refused.with_label_values(&[*reason]);
         }
         for outcome in ReportOutcome::VARIANTS {
             made.reports.with_label_values(&[*outcome]);

@@ -32,7 +32,9 @@ mod tournaments;
 mod weighted;
 mod worker;
 
-pub use coordinator::{AuditOutcome, CoordinatorMetrics, Outcome, ReportOutcome, grpc_code};
+pub use coordinator::{
+    AuditOutcome, CoordinatorMetrics, FORBIDDEN, Outcome, ReportOutcome, grpc_code,
+};
 pub use http::{Acceptor, HttpLimits, HttpServer, ServeError};
 pub use labels::{MAX_AGENTS, OTHER};
 pub use latency::{LatencyBucketError, LatencyHistogram};

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use arena_model::printable_json;
 use arena_wire::v1::{self, admin_service_client::AdminServiceClient};
 use clap::{Args, Subcommand};
 
@@ -74,7 +75,7 @@ async fn list(access: &access::Access, since: Duration) -> Outcome {
     let mut events = events.into_inner();
     loop {
         match events.message().await {
-            Ok(Some(event)) => output::write(&format!("{}\n", event.line))?,
+            Ok(Some(event)) => output::write(&format!("{}\n", printable_json(&event.line)))?,
             Ok(None) => return Ok(()),
             Err(status) if status.code() == tonic::Code::DataLoss => {
                 return Err(Failure::differs(format!(

@@ -120,9 +120,13 @@ impl Core {
         let now = self.now();
         let taken = self.reports.take(&mut self.ledger, now, &accounted, sorted);
         if !report.failed.is_empty() {
-            let worker = self.worker_name(report.by);
             let owner = accounted.by.and_then(|by| self.ledger.owner(by));
-            self.note_failed(&report.info, (&worker, owner), report.failed, &taken.failed);
+            self.note_failed(
+                &report.info,
+                (&report.worker, owner),
+                report.failed,
+                &taken.failed,
+            );
         }
         let worker = accounted
             .by

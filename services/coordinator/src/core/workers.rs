@@ -36,6 +36,15 @@ fn release(version: &str) -> Option<(&str, &str)> {
     Some((major, rest.split_once('.').map_or(rest, |(minor, _)| minor)))
 }
 
+/// The number of a worker's process, which no worker of another owner can have.
+fn of_owner(process: u64, owner: &Owner) -> u64 {
+    let digest = Sha256::new()
+        .chain_update(process.to_le_bytes())
+        .chain_update(owner.as_bytes());
+    let digest: [u8; 32] = digest.finalize().into();
+    u64::from_le_bytes(*digest.first_chunk().expect("8 of 32 bytes"))
+}
+
 /// A connected worker.
 pub(super) struct Present {
     pub(super) request: v1::JoinRequest,
@@ -118,15 +127,6 @@ impl Core {
         }
     }
 
-    /// Name of a worker for people; its id if it has no name or has left.
-    pub(crate) fn worker_name(&self, caller: Caller) -> String {
-        self.find_worker(&caller)
-            .and_then(|worker| self.workers.get(&worker))
-            .map(|present| present.request.name.clone())
-            .filter(|name| !name.is_empty())
-            .unwrap_or(caller.worker_id)
-    }
-
     pub(crate) fn join(
         &mut self,
         request: v1::JoinRequest,
@@ -165,7 +165,7 @@ impl Core {
         }
         let process = match request.process {
             0 => WorkerProcess::Unknown,
-            process => WorkerProcess::Process(process),
+            process => WorkerProcess::Process(of_owner(process, &owner)),
         };
         let sandbox = match request.sandbox.as_str() {
             "" => SandboxLevel::None,
@@ -176,7 +176,7 @@ impl Core {
         let session: [u8; 32] = random::bytes()?;
         let earlier: Vec<WorkerId> = self.ledger.workers_of(process).collect();
         let capacity = request.capacity as usize;
-        let worker = self.ledger.join_of(Some(owner.clone()), process, capacity);
+        let worker = self.ledger.join_of(Some(owner), process, capacity);
         let (sender, notices) = mpsc::channel(NOTICES_MAX);
         let present = Present {
             request,
@@ -198,8 +198,8 @@ impl Core {
         self.workers.insert(worker, present);
         self.replayer_joined(worker);
         self.touch_running();
-        // A process has one session. Its owner is that of its first one.
-        if process != WorkerProcess::Unknown && self.ledger.owner_of(worker) == Some(&owner) {
+        // A process has one session.
+        if process != WorkerProcess::Unknown {
             earlier.into_iter().for_each(|worker| self.left(worker));
         }
         let signals = self.signals.clone();
@@ -392,8 +392,9 @@ impl Core {
         let name = self.workers.get(&worker).map(|it| &*it.request.name);
         let name = name.filter(|name| !name.is_empty());
         let name = name.map_or_else(|| worker_text(worker), str::to_owned);
+        let owner = self.ledger.owner_of(worker).map_or("", |owner| owner);
         Some(v1::Lease {
-            ticket: self.tickets.issue(id, process, &name, indices),
+            ticket: self.tickets.issue(id, process, (owner, &name), indices),
             lease_id: grant.lease,
             tournament_id: id.clone(),
             setup: (!known.contains(id)).then(|| info.setup.clone()),
@@ -447,8 +448,10 @@ impl Core {
         let Some(ended) = self.ledger.quarantine(process, suspicion) else {
             return;
         };
+        let owner = self.ledger.owner_of_process(process);
         tracing::warn!(
             name,
+            owner = owner.map(|owner| &**owner),
             problem,
             leases = ended.len(),
             "a worker process is in quarantine; other processes play its games again"

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use arena_telemetry::{CoordinatorMetrics, Denied, Permit, Reading, grpc_code};
+use arena_telemetry::{CoordinatorMetrics, Denied, FORBIDDEN, Permit, Reading, grpc_code};
 use arena_wire::reasons;
 use tokio::time::Instant;
 use tonic::{
@@ -340,10 +340,9 @@ where
                 // Errors are in the headers; a stream that has started counts as answered.
                 let status = response.headers().get("grpc-status");
                 let code = status.map_or(Code::Ok, |code| Code::from_bytes(code.as_bytes()));
-                if code == Code::ResourceExhausted
-                    && reason_of(response.headers()) == reasons::LIMIT_REACHED
-                {
-                    metrics.request_refused(reasons::LIMIT_REACHED);
+                let reason = reason_of(response.headers());
+                if FORBIDDEN.contains(&&*reason) {
+                    metrics.request_refused(&reason);
                 }
                 metrics.grpc_request(&path, code as i32);
                 if let Some((by, peer)) = recorded {
@@ -356,7 +355,7 @@ where
                         detail: by.detail(),
                         outcome: format!("{code:?}"),
                         code: grpc_code(code as i32).to_owned(),
-                        reason: reason_of(response.headers()),
+                        reason,
                         ..Event::default()
                     };
                     // Failures are counted. Workers call often, so only what they must not do is recorded.

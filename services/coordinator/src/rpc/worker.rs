@@ -22,11 +22,11 @@ use super::{
 };
 use crate::{
     divergence::{Divergence, first_divergence, has_host_faults, is_evidence, lacks_host_fault},
-    door::Tokens,
+    door::{Principal, Tokens},
     error::Error,
     handle::Handle,
     info::Info,
-    ledger::{AuditRecord, Owner, Suspicion},
+    ledger::{AuditRecord, Suspicion},
     messages::{Caller, Comparison, FailedGame, GamesReport, Presence, done},
     stored_game,
 };
@@ -95,15 +95,13 @@ impl WorkerService for WorkerRpc {
 
     async fn report(&self, request: Request<v1::ReportRequest>) -> Answer<v1::ReportResponse> {
         let by = principal(&request);
-        by.on(&request.get_ref().worker_id);
-        let owner = Arc::clone(&by.owner);
         let admitted = request.extensions().get::<Arc<Admitted>>().cloned();
         let request = request.into_inner();
         let games = request.games.len() as u64;
         if let Some(admitted) = &admitted {
             admitted.has(games);
         }
-        let answer = self.take_report(request, owner, admitted.as_deref()).await;
+        let answer = self.take_report(request, &by, admitted.as_deref()).await;
         if answer.is_err() {
             self.metrics.reported(ReportOutcome::Rejected, games);
         }
@@ -147,7 +145,7 @@ impl WorkerRpc {
     async fn take_report(
         &self,
         request: v1::ReportRequest,
-        owner: Owner,
+        principal: &Principal,
         admitted: Option<&Admitted>,
     ) -> Result<v1::ReportResponse, Error> {
         if request.games.len() > REPORT_GAMES_MAX {
@@ -161,7 +159,11 @@ impl WorkerRpc {
         let not_leased = || Error::NotLeased {
             tournament: info.id.to_string(),
         };
+        // A ticket is of no use to another token: results may arrive long after the worker's stay, so a report
+        // needs no session.
+        let leased = leased.filter(|leased| leased.owner == principal.owner);
         let leased = leased.ok_or_else(not_leased)?;
+        principal.on(&leased.worker);
         let by = Caller {
             worker_id: request.worker_id,
             boot_epoch: request.boot_epoch,
@@ -195,7 +197,7 @@ impl WorkerRpc {
                         info: &info,
                         leased: &leased,
                         by: &by,
-                        owner,
+                        owner: Arc::clone(&principal.owner),
                         lease: request.lease_id,
                     };
                     let aside = admitted.map(|it| it.set_aside(&reporting.owner));
@@ -210,9 +212,9 @@ impl WorkerRpc {
         };
         let replayed = replayed.await;
         if let Err(error @ Error::Unsound { .. }) = &replayed {
-            let (process, problem, by) = (leased.process, error.to_string(), by.clone());
+            let (process, problem) = (leased.process, error.to_string());
+            let name = leased.worker.clone();
             let quarantine = self.handle.ask(move |core| {
-                let name = core.worker_name(by);
                 core.quarantine(process, Suspicion::Impossible, &name, &problem);
                 Ok(())
             });
@@ -222,6 +224,7 @@ impl WorkerRpc {
         let report = GamesReport {
             by: by.clone(),
             process: leased.process,
+            worker: leased.worker.clone(),
             lease: request.lease_id,
             info: Arc::clone(&info),
             games,

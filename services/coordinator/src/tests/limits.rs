@@ -4,6 +4,8 @@ mod demands;
 mod requests;
 mod uploads;
 
+pub(super) use requests::metrics;
+
 use arena_access::{Connection, Token};
 use arena_wire::{
     limits::{self, LIMITS, Limit},

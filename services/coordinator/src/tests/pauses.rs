@@ -6,6 +6,7 @@ use arena_wire::v1::{self, TournamentState};
 use super::fixture::{FakeWorker, Fixture, SPEC, memory, options, unplayed, unready, won};
 use crate::{
     Options,
+    door::Principal,
     ledger::WorkerProcess,
     random,
     tickets::{self, Tickets},
@@ -267,7 +268,12 @@ async fn paused_tournament_does_not_finish() {
     }
     assert_eq!(lease.games.len(), 40);
     let tickets = Tickets::new(random::stored_key(&*store, tickets::KEY).expect("a key"), 0);
-    lease.ticket = tickets.issue(&id, WorkerProcess::Unknown, "one", 0..40);
+    lease.ticket = tickets.issue(
+        &id,
+        WorkerProcess::Unknown,
+        (&Principal::local().owner, "one"),
+        0..40,
+    );
     lose(&mut worker, &lease, |index| index % 2 == 0).await;
     let tournament = arena.tournament(&id).await;
     pause(&tournament);

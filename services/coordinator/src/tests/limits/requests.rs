@@ -58,7 +58,7 @@ async fn patient_connection_waits() {
     limit_reached(register(&mut user, "a").await, &limits::AGENTS, 0);
 }
 
-async fn metrics(arena: &Guarded) -> String {
+pub(in crate::tests) async fn metrics(arena: &Guarded) -> String {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let mut stream = tokio::net::TcpStream::connect(arena.arena.metrics).await;
     let stream = stream.as_mut().expect("it listens");

@@ -1,0 +1,101 @@
+//! Workers of several tokens.
+
+use std::fs;
+
+use arena_access::Token;
+use arena_wire::{
+    reasons,
+    v1::{self, Role},
+};
+use serde_json::Value;
+use tonic::Code;
+
+use super::{
+    door::Guarded,
+    fixture::{FakeWorker, SPEC, memory, options, refused, won},
+};
+use crate::Options;
+
+/// A coordinator that replays records, with a running tournament and its trail in this folder.
+async fn guarded(folder: &tempfile::TempDir) -> Guarded {
+    let options = Options {
+        trusts_records: false,
+        events: Some(folder.path().to_owned()),
+        ..options(memory())
+    };
+    let arena = Guarded::with(options, Token::draw().expect("random numbers")).await;
+    let start = v1::StartTournamentRequest {
+        spec_toml: SPEC.to_owned(),
+        ..Default::default()
+    };
+    let mut admin = arena.user(&arena.admin);
+    admin.start_tournament(start).await.expect("started");
+    arena
+}
+
+async fn join(arena: &Guarded, name: &str, process: u64) -> FakeWorker {
+    let token = arena.create(Role::Worker).await;
+    FakeWorker::join_with(arena.connection(&token), name, process).await
+}
+
+/// Name, owner and quarantine of each worker.
+async fn fleet(arena: &Guarded) -> Vec<(String, String, bool)> {
+    let mut admin = arena.user(&arena.admin);
+    let workers = admin.list_workers(v1::ListWorkersRequest {}).await;
+    let workers = workers.expect("answered").into_inner().workers;
+    let of = workers.into_iter();
+    of.map(|it| (it.name, it.owner, it.quarantined)).collect()
+}
+
+#[tokio::test]
+async fn ticket_is_of_no_use_to_another_token() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let arena = guarded(&folder).await;
+    let mut victim = join(&arena, "victim", 7).await;
+    let mut thief = join(&arena, "thief", 8).await;
+    let lease = victim.lease().await;
+    let made_up = vec![won(&lease.games[0], 0)];
+    let answer = thief.report(&lease, made_up).await;
+    refused(answer, Code::PermissionDenied, reasons::NOT_LEASED);
+    victim.try_lease(0).await.expect("no quarantine");
+    assert!(fleet(&arena).await.iter().all(|(.., is_in)| !is_in));
+    let text = super::limits::metrics(&arena).await;
+    let series = "arena_requests_refused_total{reason=\"NOT_LEASED\"} 1";
+    assert!(text.contains(series), "{text}");
+}
+
+#[tokio::test]
+async fn same_process_number_of_another_owner_is_another_process() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let arena = guarded(&folder).await;
+    let mut honest = join(&arena, "honest", 7).await;
+    let mut liar = join(&arena, "liar", 7).await;
+    let lease = liar.lease().await;
+    let answer = liar.report(&lease, vec![won(&lease.games[0], 0)]).await;
+    refused(answer, Code::InvalidArgument, reasons::RECORD_INVALID);
+    honest.try_lease(0).await.expect("no quarantine");
+    let workers = fleet(&arena).await;
+    let [(one, owner, false), (two, other, true)] = &workers[..] else {
+        panic!("{workers:?}");
+    };
+    assert_eq!([&**one, &**two], ["honest", "liar"]);
+    assert_ne!(owner, other, "each has its own token");
+}
+
+#[tokio::test]
+async fn report_is_recorded_with_the_name_of_the_lease() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let arena = guarded(&folder).await;
+    let mut liar = join(&arena, "liar", 7).await;
+    let lease = liar.lease().await;
+    liar.id = "node-7.honest.example".to_owned();
+    let answer = liar.report(&lease, vec![won(&lease.games[0], 0)]).await;
+    refused(answer, Code::InvalidArgument, reasons::RECORD_INVALID);
+    arena.arena.stop().await;
+    let text = fs::read_to_string(folder.path().join("events.jsonl")).expect("lines");
+    let last: Value = serde_json::from_str(text.lines().last().expect("a line")).expect("JSON");
+    assert_eq!(
+        (&last["method"], &last["target"]),
+        (&"Report".into(), &"liar".into())
+    );
+}
