@@ -67,7 +67,7 @@ static long choose(arena_decision *decision) {
 }
 
 int main(void) {
-    arena_option options[] = {{"playouts", "integer", "200", "random games for each decision", "1", "1000000", NULL},
+    arena_option options[] = {{"playouts", "integer", "100", "random games for each decision", "1", "300", NULL},
                               {0}};
     return arena_serve(choose, (arena_about){.name = "playouts", .version = "1.0.0", .deterministic = true,
         .uses_seed = "yes", .options = options, .more = "\"omit_move_details\":true"});

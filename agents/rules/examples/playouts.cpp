@@ -68,6 +68,6 @@ static long choose(arena::Decision& decision) {
 int main() {
     arena::About about("playouts", "1.0.0");
     about.deterministic().uses_seed(true).field("omit_move_details", "true");
-    about.option("playouts", 200, "random games for each decision", 1, 1000000);
+    about.option("playouts", 100, "random games for each decision", 1, 300);
     return arena::serve(choose, about);
 }

@@ -78,6 +78,6 @@ func choose(decision *Decision) int {
 func main() {
 	Serve(choose, About{
 		Name: "playouts", Version: "1.0.0", Deterministic: true, UsesSeed: "yes", OmitMoveDetails: true,
-		Options: []Option{Integer("playouts", 200, "random games for each decision", 1, 1000000)},
+		Options: []Option{Integer("playouts", 100, "random games for each decision", 1, 300)},
 	})
 }

@@ -26,8 +26,8 @@ fn choose(decision: &mut Decision) -> u32 {
 }
 
 fn main() {
-    let playouts = BotOption::integer("playouts", 200, "random games for each decision");
+    let playouts = BotOption::integer("playouts", 100, "random games for each decision");
     let about = About::new("playouts", "1.0.0").deterministic();
     let about = about.uses_seed(true).field("omit_move_details", "true");
-    serve(choose, about.option(playouts.range(1, 1_000_000)));
+    serve(choose, about.option(playouts.range(1, 300)));
 }
