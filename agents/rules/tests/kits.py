@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[3]
 KITS = ROOT / "agents/kits"
 EXAMPLES = ROOT / "agents/rules/examples"
 TARGET = Path(os.environ.get("ARENA_RULES_TARGET", ROOT / "target/rules"))
-ARENA = Path(os.environ.get("ARENA_BIN", ROOT / "target/debug/arena"))
+ARENA = Path(os.environ.get("ARENA_BIN", TARGET.parent / "debug/arena"))
 IS_LONG = int(os.environ.get("ARENA_RULES_GAMES", "0")) >= 100_000
 
 NEEDS = {

@@ -1,9 +1,15 @@
-"""Measures moves and playouts in a second of CPU time from Python: `python speed.py`.
+"""Measures moves and playouts in a second of CPU time from Python:
 
-`core/examples/speed.rs` measures the same in Rust.
+    python speed.py
+    python speed.py PROGRAM    compares with PROGRAM, the built core/examples/speed.rs, which is in Rust
+
+The comparison fails if playouts have less than 60 % of the speed of Rust, or if fewer than 1,000,000 moves are
+applied in a second. Where the rules alone, in Rust, apply few moves, 60 % of these suffice.
 """
 
 import random
+import subprocess
+import sys
 import time
 
 from arena_rules import Game, rulesets
@@ -52,13 +58,29 @@ def replay(game, games):
                 apply(event)
 
 
+def measured_in_rust(program):
+    """Playouts and events in a second for each ruleset."""
+    lines = map(str.split, subprocess.check_output([program], text=True).splitlines())
+    return {words[0]: (float(words[1]), float(words[3])) for words in lines}
+
+
 def main():
+    rust = measured_in_rust(sys.argv[1]) if len(sys.argv) > 1 else {}
+    slow = []
     for ruleset in rulesets():
         game = Game(ruleset)
         playouts = rate(game.initial().playout)
         games = record(game)
         applied = sum(map(len, games)) * rate(lambda _: replay(game, games))
-        print(f"{ruleset:16} {playouts:9.0f} playouts/s {applied:11.0f} events/s")
+        line = f"{ruleset:16} {playouts:9.0f} playouts/s {applied:11.0f} events/s"
+        if rust:
+            of_rust = playouts / rust[ruleset][0], applied / rust[ruleset][1]
+            line += f"   {of_rust[0]:.2f} and {of_rust[1]:.2f} of Rust"
+            if of_rust[0] < 0.6 or (applied < 1e6 and of_rust[1] < 0.6):
+                slow.append(ruleset)
+        print(line)
+    if slow:
+        sys.exit(f"too slow: {', '.join(slow)}")
 
 
 if __name__ == "__main__":
