@@ -170,6 +170,13 @@ ARENA_API void arena_out_of_memory(void) {
     exit(1);
 }
 
+ARENA_API void arena_free_pool(arena_pool *pool) {
+    for (arena_block *block = pool->first, *next; block; block = next) {
+        next = block->next;
+        free(block);
+    }
+}
+
 ARENA_API void *arena_take(arena_pool *pool, size_t size) {
     const size_t head = (sizeof(arena_block) + 15) & ~(size_t)15;
     size = (size + 15) & ~(size_t)15;
@@ -372,6 +379,29 @@ ARENA_API void arena_add_text(arena_buffer *buffer, const char *name, const char
     arena_add(buffer, "\"");
 }
 
+/* Adds a value as JSON. */
+ARENA_API void arena_add_value(arena_buffer *buffer, const arena_value *value) {
+    switch (value ? value->kind : ARENA_NULL) {
+    case ARENA_NULL: arena_add(buffer, "null"); return;
+    case ARENA_BOOL: arena_add(buffer, value->number ? "true" : "false"); return;
+    case ARENA_NUMBER: arena_add(buffer, "%.17g", value->number); return;
+    case ARENA_TEXT: arena_add_text(buffer, NULL, value->text); return;
+    case ARENA_LIST:
+    case ARENA_OBJECT: break;
+    }
+    bool is_list = value->kind == ARENA_LIST;
+    arena_add(buffer, is_list ? "[" : "{");
+    for (const arena_value *one = value->first; one; one = one->next) {
+        if (one != value->first) arena_add(buffer, ",");
+        if (!is_list) {
+            arena_add_text(buffer, NULL, one->name);
+            arena_add(buffer, ":");
+        }
+        arena_add_value(buffer, one);
+    }
+    arena_add(buffer, is_list ? "]" : "}");
+}
+
 ARENA_API void arena_add_hello(arena_buffer *out, const arena_about *about) {
     arena_add(out, "{\"type\":\"hello\",\"protocol\":1");
     arena_add_text(out, "name", about->name);
@@ -522,9 +552,19 @@ ARENA_API int arena_serve(arena_policy choose, arena_about about) {
             line = NULL;
             room = 0;
         }
-        if (!arena_send(answers, &out)) return 0;
+        if (!arena_send(answers, &out)) break;
         pool.current = NULL;
     }
+    for (arena_game *game = games, *next; game; game = next) {
+        next = game->next;
+        arena_free_pool(&game->pool);
+        free(game->line);
+        free(game);
+    }
+    arena_free_pool(&pool);
+    free(out.text);
+    free(line);
+    fclose(lines);
     return 0;
 }
 

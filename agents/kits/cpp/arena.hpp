@@ -69,6 +69,9 @@ public:
         return all;
     }
 
+    // The value as JSON.
+    std::string json() const;
+
 private:
     friend class Parser;
 
@@ -83,6 +86,42 @@ private:
     std::vector<std::string> names_;
     std::vector<Value> values_;
 };
+
+inline std::string quoted(std::string_view text) {
+    std::string out = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\') out += '\\';
+        if (static_cast<unsigned char>(c) >= 32) {
+            out += c;
+            continue;
+        }
+        char escape[8];
+        std::snprintf(escape, sizeof escape, "\\u%04x", c);
+        out += escape;
+    }
+    return out + '"';
+}
+
+inline std::string Value::json() const {
+    switch (kind_) {
+    case Kind::null: return "null";
+    case Kind::boolean: return number_ == 1 ? "true" : "false";
+    case Kind::text: return quoted(text_);
+    case Kind::number: {
+        char digits[32];
+        std::snprintf(digits, sizeof digits, "%.17g", number_);
+        return digits;
+    }
+    default: break;
+    }
+    std::string out(1, kind_ == Kind::list ? '[' : '{');
+    for (std::size_t i = 0; i < values_.size(); i++) {
+        if (i > 0) out += ',';
+        if (kind_ == Kind::object) out += quoted(names_[i]) + ':';
+        out += values_[i].json();
+    }
+    return out + (kind_ == Kind::list ? ']' : '}');
+}
 
 // Reads JSON.
 class Parser {
@@ -301,21 +340,6 @@ struct Decision {
     Rng rng;             // random numbers that follow from the seed
 };
 
-inline std::string quoted(std::string_view text) {
-    std::string out = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') out += '\\';
-        if (static_cast<unsigned char>(c) >= 32) {
-            out += c;
-            continue;
-        }
-        char escape[8];
-        std::snprintf(escape, sizeof escape, "\\u%04x", c);
-        out += escape;
-    }
-    return out + '"';
-}
-
 // The agent's description.
 class About {
 public:
@@ -437,6 +461,7 @@ template <typename Policy> int serve(const Policy& choose, const About& about) {
         if (!send(answers, out)) break;
     }
     std::free(line);
+    std::fclose(lines);
     return 0;
 }
 

@@ -74,6 +74,9 @@ func (v Value) Text() string {
 // UnmarshalJSON implements json.Unmarshaler.
 func (v *Value) UnmarshalJSON(text []byte) error { return json.Unmarshal(text, &v.content) }
 
+// MarshalJSON implements json.Marshaler.
+func (v Value) MarshalJSON() ([]byte, error) { return json.Marshal(v.content) }
+
 // Rng is SplitMix64: random numbers that follow from a seed, the same in every kit.
 type Rng struct{ state uint64 }
 

@@ -76,6 +76,20 @@ class Rng {
   }
 }
 
+// The package arena-rules, which only agents that search ahead need.
+function rulesPackage() {
+  try {
+    return require("arena-rules");
+  } catch (error) {
+    if (error.code !== "MODULE_NOT_FOUND" || !String(error).includes("'arena-rules'")) throw error;
+    throw new Error(
+      "decision.state() needs the package arena-rules, which is not installed (for Node 18 or newer): run " +
+        "`npm install arena-rules-*.tgz` in the agent's folder, with the package of a release of Arena, or " +
+        "`npm install --install-links ARENA/target/rules/node` after `agents/rules/run build node`",
+    );
+  }
+}
+
 // A request for a move. All values of options are texts.
 class Decision {
   constructor(game, decision, timeBudgetUs) {
@@ -110,7 +124,7 @@ class Decision {
   // The position as a state of the package arena-rules, to search ahead.
   state() {
     if (!this._game.rules) {
-      const { Game } = require("arena-rules");
+      const { Game } = rulesPackage();
       this._game.rules = new Game(this.ruleset, this.options, this.seats);
     }
     return this._game.rules.state(this.position);

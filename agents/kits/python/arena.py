@@ -88,10 +88,24 @@ class Decision:
         """The position as a state of the package arena-rules, to search ahead."""
         rules = self._game.get("rules")
         if rules is None:
-            from arena_rules import Game
-
-            rules = self._game["rules"] = Game(self.ruleset, self.options, self.seats)
+            rules = self._game["rules"] = _game_type()(self.ruleset, self.options, self.seats)
         return rules.state(self.position)
+
+
+def _game_type():
+    """The class `Game` of the package arena_rules, which only agents that search ahead need."""
+    try:
+        from arena_rules import Game
+    except ModuleNotFoundError as error:
+        if error.name != "arena_rules":
+            raise
+        raise ModuleNotFoundError(
+            "decision.state() needs arena_rules, which is not installed (for Python 3.10 or newer): run "
+            "`pip install --target . arena_rules-*.whl` in the agent's folder, with the wheel of a release of "
+            "Arena, or with that of `agents/rules/run build python` in target/rules/wheels",
+            name=error.name,
+        ) from None
+    return Game
 
 
 def option(name, default, summary="", **more):

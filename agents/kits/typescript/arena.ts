@@ -155,6 +155,21 @@ export class Rng {
   }
 }
 
+// The package arena-rules, which only agents that search ahead need.
+function rulesPackage(): any {
+  try {
+    return require("arena-rules");
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code !== "MODULE_NOT_FOUND" || !String(error).includes("'arena-rules'")) throw error;
+    throw new Error(
+      "decision.state() needs the package arena-rules, which is not installed (for Node 18 or newer): run " +
+        "`npm install arena-rules-*.tgz` in the agent's folder, with the package of a release of Arena, or " +
+        "`npm install --install-links ARENA/target/rules/node` after `agents/rules/run build node`",
+    );
+  }
+}
+
 // A request for a move. All values of options are texts.
 export class Decision {
   private cached: Rng | undefined;
@@ -190,7 +205,7 @@ export class Decision {
   // The position as a `State` of the package arena-rules, to search ahead.
   state(): any {
     if (!this.context.rules) {
-      const { Game } = require("arena-rules");
+      const { Game } = rulesPackage();
       this.context.rules = new Game(this.ruleset, this.options, this.seats);
     }
     return this.context.rules.state(this.position);

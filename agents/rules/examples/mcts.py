@@ -1,21 +1,15 @@
-#!/usr/bin/env python3
 """mcts: Monte Carlo tree search (UCT) with chance nodes, for every ruleset and number of seats.
 
-It speaks the line protocol of agents/PROTOCOL.md. It needs only the package arena-rules.
+The policy of the Python kit with Arena's own rules: see "Search ahead" in the README of the kit.
 """
 
-import json
 import math
 import random
-import sys
 
-from arena_rules import POINT, Game
+from arena import option, serve
+from arena_rules import POINT
 
 EXPLORATION = 0.1 * POINT  # leaves have estimated values, which vary less than results
-OPTION = {"name": "iterations", "type": "integer", "default_value": "1000"}
-OPTION |= {"min": "1", "max": "1000000", "summary": "positions evaluated for each move"}
-BOT = {"name": "mcts", "deterministic": True, "uses_seed": "yes", "options": [OPTION]}
-HELLO = {"type": "hello", "protocol": 1, "name": "mcts", "bots": [BOT], "omit_move_details": True}
 
 
 class Node:
@@ -27,7 +21,7 @@ class Node:
         self.visits, self.sum, self.children = 0, 0, {}
 
 
-def choose(node, state, rng):
+def select(node, state, rng):
     """The legal move with the highest upper confidence bound (UCB1); unvisited moves come first."""
     children = node.children
     if not children:
@@ -59,7 +53,7 @@ def search(root_state, iterations, rng):
                 state.apply_outcome(event)
                 node = node.children.setdefault(event, Node())
             else:
-                event = choose(node, state, rng)
+                event = select(node, state, rng)
                 state.apply(event)
                 node = node.children[event]
                 is_new = not node.visits
@@ -71,31 +65,18 @@ def search(root_state, iterations, rng):
     return max(root.children, key=lambda move: root.children[move].visits)
 
 
-def answer(game, iterations, decision):
-    """The move for a decision."""
-    if len(decision["legal_moves"]) == 1:
-        return decision["legal_moves"][0]
-    state = game.state(decision["position"])
-    return search(state, iterations, random.Random(int(decision["seed"])))
+def choose(decision):
+    """Returns the id of one of the legal moves."""
+    iterations = int(decision.bot_options["iterations"])
+    return search(decision.state(), iterations, random.Random(decision.seed))
 
 
-def main():
-    """Answers lines until their end."""
-    games = {}
-    for line in sys.stdin:
-        message = json.loads(line)
-        reply = None
-        if message["type"] == "hello":
-            reply = HELLO
-        elif message["type"] == "game":
-            game = Game(message["ruleset"], message["options"], message["seats"])
-            games[message["context"]] = (game, int(message["bot_options"]["iterations"]))
-        elif message["type"] == "ask":
-            moves = [answer(*games[one["context"]], one) for one in message["decisions"]]
-            reply = {"type": "answer", "batch": message["batch"], "moves": moves}
-        if reply:
-            print(json.dumps(reply), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+serve(
+    choose,
+    name="mcts",
+    version="1.0.0",
+    deterministic=True,
+    uses_seed=True,
+    omit_move_details=True,
+    options=[option("iterations", 1000, "positions evaluated for each move", min=1, max=5000)],
+)

@@ -1,134 +1,91 @@
-"""The example agents play every ruleset over the line protocol, and beat `greedy`.
-
-The driver is a small worker: it plays some games at once and asks in batches.
-"""
+"""The agents `mcts` play every ruleset over the line protocol, and beat `greedy` at each of them."""
 
 import json
-import os
 import random
-import shutil
-import subprocess
-import sys
-from pathlib import Path
+import re
 
 import pytest
 
-from arena_rules import POINT, Game, rulesets
+from arena_rules import Game, rulesets
+from kits import ARENA, EXAMPLES, IS_LONG, Agent, made, run
 
-FOLDER = Path(__file__).resolve().parent.parent / "examples"
 CASES = [(name, 2) for name in rulesets()] + [("cowry", 3), ("cowry", 4)]
 
+# Blocks of two games with the seats exchanged: as many as decide. Games of a race are decided by luck more
+# often.
+BLOCKS = {"chess": 12, "chinese-ludo": 30, "cowry": 20, "kalah": 60, "oware-abapa": 8, "oware-anan-anan": 8}
+ITERATIONS = 300
 
-class Agent:
-    """A process that answers lines."""
-
-    def __init__(self, language, folder):
-        program = {"python": "mcts.py", "node": "mcts.mjs"}[language]
-        shutil.copy(FOLDER / program, folder)
-        command = [sys.executable, program]
-        if language == "node":
-            package = os.environ.get("ARENA_RULES_NODE", "")
-            if not Path(package, "arena_rules.node").exists() or not shutil.which("node"):
-                pytest.skip("the Node module is not built")
-            shutil.copytree(package, folder / "node_modules" / "arena-rules")
-            command = ["node", program]
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-        self.process = subprocess.Popen(command, cwd=folder, **pipes)
-        self.batches = 0
-        self.hello = self.ask({"type": "hello", "protocol": 1, "arena": "0.1.0"})
-
-    def send(self, message):
-        self.process.stdin.write(json.dumps(message) + "\n")
-        self.process.stdin.flush()
-
-    def ask(self, message):
-        self.send(message)
-        return json.loads(self.process.stdout.readline())
-
-    def start(self, game, iterations):
-        self.send({
-            "type": "game", "context": 7, "ruleset": game.ruleset, "rules_version": game.version,
-            "seats": game.seats, "options": game.options, "bot": "", "nodes": "0",
-            "bot_options": {"iterations": str(iterations)},
-        })  # fmt: skip
-
-    def moves(self, decisions):
-        """The answers to some states, each with a seed."""
-        self.batches += 1
-        answer = self.ask({
-            "type": "ask", "batch": self.batches, "time_budget_us": 0,
-            "decisions": [
-                {
-                    "slot": slot, "context": 7, "seat": state.to_move, "number": 0,
-                    "seed": str(seed), "legal_moves": state.legal(),
-                    "position": json.loads(state.to_json()),
-                }
-                for slot, (state, seed) in enumerate(decisions)
-            ],
-        })  # fmt: skip
-        assert answer["batch"] == self.batches
-        return answer["moves"]
+SPEC = """name = "{ruleset}"
+ruleset = "{ruleset}"
+seed = "0x5eed"
+blocks = {blocks}
+agents = ["mine", "greedy"]
+"""
 
 
-@pytest.fixture(params=["python", "node"])
-def agent(request, tmp_path):
-    agent = Agent(request.param, tmp_path)
+@pytest.fixture(scope="module", params=["python", "typescript"])
+def folder(request, tmp_path_factory):
+    return made(request.param, tmp_path_factory.mktemp(request.param) / "mcts")
+
+
+@pytest.fixture
+def agent(folder):
+    agent = Agent(folder)
     yield agent
-    agent.process.stdin.close()
-    assert agent.process.wait(10) == 0
-    agent.process.stdout.close()
+    agent.end()
 
 
-def greedy(state):
-    """The move that leads to the position with the highest value for the mover."""
+@pytest.fixture(scope="module")
+def data(folder):
+    """A data folder in which the agent is registered."""
+    if not ARENA.exists():
+        pytest.skip(f"{ARENA} is not built; ARENA_BIN names another one")
+    option = f"iterations={ITERATIONS}"
+    run([ARENA, "agent", "register", "mine", "--binary", folder, "--option", option, "--data", "../data"], folder)
+    return folder.parent / "data"
 
-    def value(move):
-        after = state.clone()
-        after.apply(move)
-        return after.values()[state.to_move]
 
-    return max(state.legal(), key=value)
-
-
-def mean_score(agent, game, games, rng):
-    """The mean score of the agent against greedy, with each seat in turn."""
-    running = [(game.initial(), number % game.seats) for number in range(games)]
-    while True:
-        asked = []
-        for state, seat in running:
-            while not state.is_over() and state.to_move != seat:
-                if state.is_chance():
-                    state.apply_outcome(rng.choices(*zip(*state.chance()))[0])
-                else:
-                    state.apply(greedy(state))
-            if not state.is_over():
-                asked.append((state, rng.getrandbits(64)))
-        if not asked:
-            return sum(state.values()[seat] for state, seat in running) / games / POINT
-        for (state, _), move in zip(asked, agent.moves(asked)):
-            state.apply(move)
+@pytest.mark.parametrize("program", ["mcts.py", "mcts.ts"])
+def test_agent_has_less_than_80_lines(program):
+    lines = (EXAMPLES / program).read_text().splitlines()
+    code = [line for line in lines if not re.match(r"\s*(#|//|$)", line)]
+    assert 40 < len(code) < 80
 
 
 @pytest.mark.parametrize(("ruleset", "seats"), CASES)
-def test_agent_plays_every_ruleset(agent, ruleset, seats):
-    game = Game(ruleset, {}, seats)
-    agent.start(game, 8)
-    # The driver applies the moves: an illegal one fails.
-    assert 0 <= mean_score(agent, game, 4, random.Random(3)) <= 1
+def test_agent_plays_every_ruleset_and_number_of_seats(agent, ruleset, seats):
+    game, rng = Game(ruleset, {}, seats), random.Random(3)
+    agent.start(game, iterations=8)
+    states = [game.initial() for _ in range(4)]
+    while states:
+        for state in states:
+            while state.is_chance():
+                state.apply_outcome(rng.choices(*zip(*state.chance()))[0])
+        states = [state for state in states if not state.is_over()]
+        asked = [(state, rng.getrandbits(64)) for state in states]
+        # An illegal move fails.
+        for state, move in zip(states, agent.moves(asked) if asked else []):
+            state.apply(move)
 
 
-def test_agent_beats_greedy(agent):
-    scores = []
-    for ruleset, seats in CASES:
-        game = Game(ruleset, {}, seats)
-        agent.start(game, 150)
-        scores.append(mean_score(agent, game, 24, random.Random(4)))
-    assert sum(scores) / len(scores) > 0.6, scores
+@pytest.mark.parametrize("ruleset", rulesets())
+def test_agent_beats_greedy(data, ruleset):
+    spec = data.parent / f"{ruleset}.toml"
+    blocks = BLOCKS[ruleset] * (5 if IS_LONG else 1)
+    spec.write_text(SPEC.format(ruleset=ruleset, blocks=blocks))
+    standings = json.loads(run([ARENA, "run", spec, "--data", data, "--output", "json"], data.parent))
+    (mine,) = (agent for agent in standings["agents"] if agent["agent"] == "mine")
+    assert (mine["games"], mine["faults"], mine["voids"]) == (2 * blocks, 0, 0)
+    # The 95 % interval is above one half: of the score, or with dice, of the score without their luck.
+    low = mine["score_low"] if mine["score_adjusted_low"] is None else mine["score_adjusted_low"]
+    assert low > 0.5, mine
+    assert (mine["wins"] + mine["draws"] / 2) / mine["games"] > 0.5, mine
 
 
 def test_same_seed_gives_the_same_move(agent):
     state = Game("kalah").initial()
-    agent.start(Game("kalah"), 100)
+    agent.start(Game("kalah"), iterations=100)
     first, second = agent.moves([(state, 5), (state, 5)])
     assert first == second
     assert agent.moves([(state, 5)]) == [first]

@@ -117,6 +117,16 @@ impl<'a> Decision<'a> {
             rng: Rng::new(seed),
         }
     }
+
+    /// The position as a state of the crate arena-rules, to search ahead. The README of the kit says
+    /// how to add the crate.
+    #[cfg(feature = "rules")]
+    pub fn state(&self) -> Result<arena_rules::State, arena_rules::RulesError> {
+        let (options, seats) = (self.options.to_string(), Some(self.seats as usize));
+        let version = Some(self.rules_version);
+        let game = arena_rules::Game::from_json(self.ruleset, &options, seats, version)?;
+        game.state_from_json(&self.position.to_string())
+    }
 }
 
 /// An option of the agent.

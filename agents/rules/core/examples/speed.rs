@@ -1,31 +1,53 @@
-//! Measures moves and playouts, to compare the bindings with: `speed`.
+//! Measures moves and playouts in a second of CPU time: `speed`. `python/examples/speed.py` measures the same from
+//! Python.
 
 use std::{
+    fs,
     hint::black_box,
     io::{self, Write},
-    time::Instant,
 };
 
 use arena_engine::{AgentRng, Node};
 use arena_rules::{Game, Options, State, rulesets};
 
-const PLAYOUTS: u64 = 20_000;
+/// Seconds of CPU time of each measurement.
+const SECONDS: f64 = 1.0;
+
+/// CPU time of this thread in seconds.
+fn cpu_time() -> io::Result<f64> {
+    let text = fs::read_to_string("/proc/thread-self/schedstat")?;
+    let nanoseconds = text
+        .split(' ')
+        .next()
+        .and_then(|word| word.parse::<f64>().ok());
+    nanoseconds
+        .map(|time| time / 1e9)
+        .ok_or_else(|| io::Error::other("schedstat has no CPU time"))
+}
+
+/// Calls of a function in a second of CPU time.
+fn rate(mut call: impl FnMut(u64)) -> io::Result<f64> {
+    let (start, mut calls, mut passed) = (cpu_time()?, 0, 0.0);
+    while passed < SECONDS {
+        // Few looks at the clock.
+        for _ in 0..1.max(calls / 16) {
+            call(calls);
+            calls += 1;
+        }
+        passed = cpu_time()? - start;
+    }
+    Ok(calls as f64 / passed)
+}
 
 fn main() -> io::Result<()> {
     for ruleset in rulesets() {
         let game = Game::new(ruleset, &Options::new(), None).map_err(io::Error::other)?;
-        let start = Instant::now();
         let state = game.initial();
-        for seed in 0..PLAYOUTS {
+        let playouts = rate(|seed| {
             black_box(state.playout(seed));
-        }
-        let playouts = PLAYOUTS as f64 / start.elapsed().as_secs_f64();
+        })?;
         let events = record(&game);
-        let start = Instant::now();
-        for _ in 0..200 {
-            replay(&game, &events);
-        }
-        let applied = 200.0 * events.len() as f64 / start.elapsed().as_secs_f64();
+        let applied = events.len() as f64 * rate(|_| replay(&game, &events))?;
         writeln!(
             io::stdout(),
             "{ruleset:16} {playouts:9.0} playouts/s {applied:11.0} events/s"

@@ -69,7 +69,17 @@ class Context:
     @property
     def rules(self) -> Any:
         if self._rules is None:
-            from arena_rules import Game
+            try:
+                from arena_rules import Game
+            except ModuleNotFoundError as error:
+                if error.name != "arena_rules":
+                    raise
+                raise ModuleNotFoundError(
+                    "decision.state() needs arena_rules, which is not installed (for Python 3.10 or newer): run "
+                    "`pip install arena_rules-*.whl` with the wheel of a release of Arena, or with that of "
+                    "`agents/rules/run build python` in target/rules/wheels",
+                    name=error.name,
+                ) from None
 
             options = {option.name: option.value for option in self._message.options}
             self._rules = Game(self._message.ruleset, options, self._message.seats)
@@ -138,7 +148,7 @@ class Decision:
         """The position as a state of the package `arena-rules`, to search ahead with the rules
         that Arena plays (agents/rules).
 
-        Raises `ImportError` if the package is not installed.
+        Raises `ModuleNotFoundError` if the package is not installed.
         """
         return self._context.rules.decode(self._message.position)
 

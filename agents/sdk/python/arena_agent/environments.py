@@ -1,6 +1,6 @@
 """Arena's rulesets as environments of PettingZoo and Gymnasium: train there, play in Arena.
 
-They need `arena-rules` (agents/rules), PettingZoo and Gymnasium.
+They need Python 3.10 or newer, `arena-rules` (agents/rules), PettingZoo and Gymnasium.
 Observations and masks are those of `from_policy`, so a trained function plays as it is:
 
     from arena_agent import from_policy, serve

@@ -28,13 +28,28 @@ export class Context {
     return (this.readBotOptions ??= values(this.message.bot_options));
   }
 
-  // The package belongs to the agent, so it is searched from the agent's program.
   get rules(): any {
     if (this.game === undefined) {
-      const { Game } = createRequire(process.argv[1])("arena-rules");
+      const { Game } = rulesPackage();
       this.game = new Game(this.message.ruleset, this.options, this.message.seats);
     }
     return this.game;
+  }
+}
+
+// The package belongs to the agent, so it is searched from the agent's program.
+function rulesPackage(): any {
+  try {
+    return createRequire(process.argv[1])("arena-rules");
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code !== "MODULE_NOT_FOUND" || !String(error).includes("'arena-rules'")) throw error;
+    throw new Error(
+      "decision.state() needs the package arena-rules, which is not installed: run " +
+        "`npm install --prefix dist arena-rules-*.tgz` in the agent's folder, with the package of a release of " +
+        "Arena, or `npm install --prefix dist --install-links ARENA/target/rules/node` after " +
+        "`agents/rules/run build node`",
+    );
   }
 }
 

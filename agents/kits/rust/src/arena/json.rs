@@ -1,5 +1,7 @@
 //! Reading and writing JSON.
 
+use std::fmt;
+
 /// A value of JSON. Numbers that can exceed 2^53 are texts in the protocol.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
@@ -62,6 +64,27 @@ impl Value {
     /// The numbers of a list.
     pub fn numbers(&self) -> Vec<f64> {
         self.list().iter().map(Value::number).collect()
+    }
+}
+
+/// Writes JSON.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Null => f.write_str("null"),
+            Value::Bool(value) => value.fmt(f),
+            Value::Number(number) => number.fmt(f),
+            Value::Text(text) => f.write_str(&quoted(text)),
+            Value::List(values) => {
+                let values: Vec<String> = values.iter().map(Value::to_string).collect();
+                write!(f, "[{}]", values.join(","))
+            }
+            Value::Object(fields) => {
+                let fields = fields.iter();
+                let fields = fields.map(|(name, value)| format!("{}:{value}", quoted(name)));
+                write!(f, "{{{}}}", fields.collect::<Vec<_>>().join(","))
+            }
+        }
     }
 }
 
