@@ -3,6 +3,7 @@
 
 use std::{
     io, mem,
+    ops::Range,
     sync::{
         Arc,
         mpsc::{self, Receiver, SyncSender},
@@ -20,6 +21,7 @@ use parquet::{
     },
     schema::types::{ColumnPath, Type},
 };
+use tonic::codegen::Bytes;
 
 use super::{
     sink::{Out, Sink},
@@ -118,7 +120,7 @@ fn write_groups(
             return writer.into_inner()?.finish();
         };
         let mut group = writer.next_row_group()?;
-        for mut column in columns {
+        for column in columns {
             column.write(&mut group)?;
         }
         group.close()?;
@@ -167,15 +169,56 @@ struct Column {
     levels: Vec<i16>,
     /// Those that are present.
     values: Values,
-    /// The last text of many rows.
-    shared: Option<(Arc<str>, ByteArray)>,
 }
 
 enum Values {
     Int(Vec<i64>),
     Real(Vec<f64>),
-    Text(Vec<ByteArray>),
+    Text(Texts),
     Bool(Vec<bool>),
+}
+
+/// Texts in one buffer: allocations of their own, freed by another thread, would take most of the time.
+#[derive(Default)]
+struct Texts {
+    bytes: Vec<u8>,
+    /// The place of each text.
+    places: Vec<Range<usize>>,
+    /// The last text of many rows.
+    shared: Option<(Arc<str>, Range<usize>)>,
+}
+
+impl Texts {
+    fn add(&mut self, text: &str) -> Range<usize> {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(text.as_bytes());
+        start..self.bytes.len()
+    }
+
+    fn push(&mut self, cell: Cell) {
+        let place = match cell {
+            Cell::Shared(text) => match &self.shared {
+                Some((known, place)) if Arc::ptr_eq(known, &text) => place.clone(),
+                _ => {
+                    let place = self.add(&text);
+                    self.shared = Some((text, place.clone()));
+                    place
+                }
+            },
+            other => match other.text() {
+                Some(text) => self.add(text),
+                None => self.add(&other.to_string()),
+            },
+        };
+        self.places.push(place);
+    }
+
+    /// The texts, which share the buffer.
+    fn into_values(self) -> Vec<ByteArray> {
+        let bytes = Bytes::from(self.bytes);
+        let places = self.places.into_iter();
+        places.map(|place| bytes.slice(place).into()).collect()
+    }
 }
 
 impl Column {
@@ -185,23 +228,20 @@ impl Column {
             values: match kind {
                 ColumnType::Int => Values::Int(Vec::new()),
                 ColumnType::Real => Values::Real(Vec::new()),
-                ColumnType::Text | ColumnType::Key => Values::Text(Vec::new()),
+                ColumnType::Text | ColumnType::Key => Values::Text(Texts::default()),
                 ColumnType::Bool => Values::Bool(Vec::new()),
             },
-            shared: None,
         }
     }
 
     /// An empty column for the next row group.
     fn next_group(&self) -> Self {
-        let mut next = Self::new(match self.values {
+        Self::new(match self.values {
             Values::Int(_) => ColumnType::Int,
             Values::Real(_) => ColumnType::Real,
             Values::Text(_) => ColumnType::Text,
             Values::Bool(_) => ColumnType::Bool,
-        });
-        next.shared.clone_from(&self.shared);
-        next
+        })
     }
 
     fn push(&mut self, cell: Cell) {
@@ -221,51 +261,37 @@ impl Column {
                 _ => 0.0,
             }),
             Values::Bool(values) => values.push(cell == Cell::Bool(true)),
-            Values::Text(values) => values.push(match cell {
-                Cell::Text(text) => ByteArray::from(text.into_bytes()),
-                Cell::Shared(text) => match &self.shared {
-                    Some((known, value)) if Arc::ptr_eq(known, &text) => value.clone(),
-                    _ => {
-                        let value = ByteArray::from(&*text);
-                        self.shared = Some((text, value.clone()));
-                        value
-                    }
-                },
-                other => match other.text() {
-                    Some(text) => ByteArray::from(text),
-                    None => ByteArray::from(other.to_string().as_str()),
-                },
-            }),
+            Values::Text(texts) => texts.push(cell),
         }
     }
 
-    /// Writes the cells, and forgets them.
-    fn write(&mut self, group: &mut SerializedRowGroupWriter<'_, Out>) -> Result<(), ParquetError> {
+    /// Writes the cells.
+    fn write(self, group: &mut SerializedRowGroupWriter<'_, Out>) -> Result<(), ParquetError> {
         let Some(mut column) = group.next_column()? else {
             return Err(ParquetError::General("a column too many".to_owned()));
         };
         let levels = &self.levels;
-        match &mut self.values {
-            Values::Int(values) => write::<Int64Type>(&mut column, values, levels)?,
-            Values::Real(values) => write::<DoubleType>(&mut column, values, levels)?,
-            Values::Text(values) => write::<ByteArrayType>(&mut column, values, levels)?,
-            Values::Bool(values) => write::<BoolType>(&mut column, values, levels)?,
+        match self.values {
+            Values::Int(values) => write::<Int64Type>(&mut column, &values, levels)?,
+            Values::Real(values) => write::<DoubleType>(&mut column, &values, levels)?,
+            Values::Text(texts) => {
+                write::<ByteArrayType>(&mut column, &texts.into_values(), levels)?;
+            }
+            Values::Bool(values) => write::<BoolType>(&mut column, &values, levels)?,
         }
-        self.levels.clear();
         column.close()
     }
 }
 
-/// Writes the values that are not null, and forgets them.
+/// Writes the values that are not null.
 fn write<T: DataType>(
     column: &mut SerializedColumnWriter<'_>,
-    values: &mut Vec<T::T>,
+    values: &[T::T],
     levels: &[i16],
 ) -> Result<(), ParquetError> {
     column
         .typed::<T>()
         .write_batch(values, Some(levels), None)?;
-    values.clear();
     Ok(())
 }
 
