@@ -224,7 +224,7 @@ fn columns(
     request: v1::ListGamesRequest,
     seats: usize,
     agents: usize,
-) -> Pin<Box<dyn Future<Output = Result<(v1::GameColumns, String)>> + Send>> {
+) -> Fetched<(v1::GameColumns, String)> {
     Box::pin(async move {
         let page = client.list_games(request).await?.into_inner();
         let absent = || {
@@ -247,14 +247,13 @@ fn use_page(
     games.try_for_each(|(game, record)| each(&game, record))
 }
 
+type Fetched<T> = Pin<Box<dyn Future<Output = Result<T>> + Send>>;
+
 /// Games with their records, and the token of the next page.
 type Page = (Vec<(v1::GameReport, GameRecord)>, String);
 
 /// Fetches and decodes a page. Boxed, so that decoding is compiled and optimised with this crate.
-fn page(
-    mut client: Client,
-    request: v1::ListGamesRequest,
-) -> Pin<Box<dyn Future<Output = Result<Page>> + Send>> {
+fn page(mut client: Client, request: v1::ListGamesRequest) -> Fetched<Page> {
     Box::pin(async move {
         let page = client.list_games(request).await?.into_inner();
         let games = page.games.into_iter().map(|game| {
