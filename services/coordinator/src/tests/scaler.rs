@@ -12,7 +12,10 @@ use arena_wire::{
 use tokio::time::timeout;
 use tonic::{Code, Status, Streaming, transport::Channel};
 
-use super::fixture::{Fixture, SPEC, memory, options, refused};
+use super::{
+    door::{Guarded, of_role},
+    fixture::{Fixture, SPEC, memory, options, refused},
+};
 
 /// Maximum time until a change is sent. It takes a few milliseconds.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -197,4 +200,30 @@ async fn metadata_sets_the_work_of_a_worker() {
         metric_name: METRIC.to_owned(),
     };
     scaler.get_metrics(none).await.expect("the defaults");
+}
+
+#[tokio::test]
+async fn streams_of_a_token_are_limited() {
+    let arena = Guarded::new().await;
+    let token = v1::TokenInfo {
+        limits: Some(v1::TokenLimits {
+            streams: Some(1),
+            ..Default::default()
+        }),
+        ..of_role(v1::Role::Viewer)
+    };
+    let token = arena.try_create(token, 0).await.expect("created");
+    let mut scaler = ExternalScalerClient::new(arena.connection(&token));
+    let open = scaler.stream_is_active(of_keda()).await.expect("open");
+    let second = scaler.stream_metric_spec(of_keda()).await;
+    refused(second, Code::ResourceExhausted, reasons::LIMIT_REACHED);
+    drop(open);
+    let again = async {
+        while scaler.stream_metric_spec(of_keda()).await.is_err() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    timeout(LIMIT, again)
+        .await
+        .expect("the place is free again");
 }
