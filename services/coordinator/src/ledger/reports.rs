@@ -165,7 +165,7 @@ impl Reports {
             Some((failed.index, attempts))
         });
         let failed = failed.collect();
-        ledger.measure(now, tournament, lease, sorted.fresh.len() as u64);
+        ledger.measure(now, tournament, lease, sorted.fresh.len());
         for &(index, hash) in report.games {
             if sorted.early.contains(&index) {
                 continue;

@@ -1,10 +1,11 @@
 //! The work that is left, in seconds of one worker. It decides how many workers an autoscaler runs.
 //!
-//! By Little's law, a worker that holds `n` games, each for `t` seconds, finishes a game every `t / n`
-//! seconds. Both numbers are sampled with each report: the time since the lease of its games, and the
-//! games that the worker held when the report arrived.
+//! The time of a worker between two reports is divided among its tournaments by the games that it plays.
+//! The time of a tournament, divided by its games, is the time for which one worker is busy with a game.
+//! A worker that plays many games at once needs as long for the first one as for many of them, so at its
+//! first report, each game that it is playing counts half.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use super::{LeaseId, Ledger, TournamentNo, Worker};
 
@@ -17,31 +18,24 @@ const WINDOW: f64 = 1_000.0;
 /// The average time for which one worker is busy with a game.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct GameTime {
-    /// Sum of the times from the lease of a game to its report.
-    took: f64,
-    /// Sum of the games that the worker of each game held then.
-    held: f64,
-    /// Number of games in both sums.
+    /// Seconds of workers.
+    busy: f64,
     games: f64,
 }
 
 impl GameTime {
-    fn add(&mut self, games: u64, took: Duration, held: u64) {
-        let games = games as f64;
-        let kept = (1.0 - games / WINDOW).max(0.0);
-        let kept = if self.games + games > WINDOW {
-            kept
-        } else {
-            1.0
-        };
-        self.took = self.took * kept + games * took.as_secs_f64();
-        self.held = self.held * kept + games * held as f64;
-        self.games = self.games * kept + games;
+    /// Adds games, whose time was added before. Earlier ones lose weight.
+    fn add_games(&mut self, games: f64) {
+        self.games += games;
+        if self.games > WINDOW {
+            self.busy *= WINDOW / self.games;
+            self.games = WINDOW;
+        }
     }
 
     fn seconds(self) -> f64 {
-        match self.held > 0.0 {
-            true => self.took / self.held,
+        match self.games > 0.0 {
+            true => self.busy / self.games,
             false => FIRST_SECONDS,
         }
     }
@@ -71,22 +65,44 @@ impl Ledger {
         queued + leased.min(busy as f64 * per_worker)
     }
 
-    /// Measures the time of the games of a report, before it is taken.
+    /// Measures the time of a worker until a report with so many new games, before the report is taken.
     pub(super) fn measure(
         &mut self,
         now: Duration,
         tournament: TournamentNo,
         lease: LeaseId,
-        games: u64,
+        games: usize,
     ) {
-        let held = self.leases.get(lease);
-        let Some(held) = held.filter(|held| held.tournament == tournament) else {
+        let reported = self.leases.get(lease);
+        let Some(reported) = reported.filter(|it| it.tournament == tournament) else {
             return;
         };
-        let took = now.saturating_sub(held.since);
-        let load = self.load(held.worker).unwrap_or_default();
-        if let Some(entry) = self.tournaments.get_mut(&tournament) {
-            entry.game_time.add(games, took, load.games);
+        let Some(worker) = self.workers.get_mut(&reported.worker) else {
+            return;
+        };
+        let mut playing: BTreeMap<TournamentNo, usize> = BTreeMap::new();
+        for lease in worker.leases.iter().filter_map(|id| self.leases.get(*id)) {
+            let games = playing.entry(lease.tournament).or_default();
+            *games = (*games + lease.games.len()).min(worker.capacity);
+        }
+        let busy = now.saturating_sub(worker.measured).as_secs_f64();
+        worker.measured = now;
+        let all: usize = playing.values().sum();
+        for (number, playing) in &playing {
+            if let Some(entry) = self.tournaments.get_mut(number) {
+                entry.game_time.busy += busy * *playing as f64 / all as f64;
+            }
+        }
+        let Some(entry) = self.tournaments.get_mut(&tournament) else {
+            return;
+        };
+        let playing = playing.get(&tournament).copied().unwrap_or(0);
+        let begun = match worker.reported == 0 || entry.game_time.games == 0.0 {
+            true => playing.saturating_sub(games),
+            false => 0,
+        };
+        if games > 0 {
+            entry.game_time.add_games(games as f64 + begun as f64 / 2.0);
         }
     }
 }

@@ -89,18 +89,54 @@ fn games_reported_together_count_like_others() {
 fn queued_games_of_a_worker_do_not_slow_it_down() {
     // One game at a time, 0.5 s each, from leases of 50, reported in groups.
     let mut ledger = ledger();
-    running(&mut ledger, 400);
-    let worker = ledger.join(64);
+    running(&mut ledger, 401);
+    let worker = ledger.join(1);
     let mut now = START;
-    for _ in 0..2 {
-        let lease = take(&mut ledger, now, worker, 50);
+    for games in [1, 50, 50] {
+        let lease = take(&mut ledger, now, worker, games);
         for group in indices(&lease).chunks(7) {
             now += ms(500) * group.len() as u32;
             played(&mut ledger, now, worker, &lease, group);
         }
     }
     let work = ledger.work_seconds(PER_WORKER);
-    assert!((work / 150.0 - 1.0).abs() < 0.1, "{work}");
+    assert!((work - 150.0).abs() < 1e-6, "{work}");
+
+    // Most of what a worker holds waits there, for much longer than the worker has existed.
+    let mut ledger = self::ledger();
+    running(&mut ledger, 100_000);
+    let worker = ledger.join(64);
+    let mut now = START + ms(18);
+    let first = take(&mut ledger, START, worker, 1);
+    played(&mut ledger, now, worker, &first, &[0]);
+    let leases: Vec<Grant> = (0..4)
+        .map(|_| take(&mut ledger, now, worker, 500))
+        .collect();
+    for &index in &indices(&leases[0])[..250] {
+        now += ms(18);
+        played(&mut ledger, now, worker, &leases[0], &[index]);
+    }
+    let game = ledger.work_seconds(1e9) / 99_749.0;
+    assert!((game / 0.018 - 1.0).abs() < 0.05, "{game}");
+}
+
+#[test]
+fn first_results_of_slow_games_do_not_ask_for_too_many_workers() {
+    let mut ledger = ledger();
+    running(&mut ledger, 1_000);
+    let workers = [10, 10].map(|capacity| ledger.join(capacity));
+    let mut leases: Vec<(WorkerId, Grant)> = Vec::new();
+    for worker in workers {
+        leases.extend((0..10).map(|_| (worker, take(&mut ledger, START, worker, 1))));
+    }
+    // All are finished after about a minute: 6 s of a worker for each.
+    for (place, (worker, lease)) in leases.iter().enumerate() {
+        let now = START + ms(50_000 + 1_000 * place as u64);
+        played(&mut ledger, now, *worker, lease, &indices(lease));
+        take(&mut ledger, now, *worker, 1);
+        let game = ledger.work_seconds(1e9) / (999.0 - place as f64);
+        assert!((3.0..12.0).contains(&game), "{place}: {game}");
+    }
 }
 
 #[test]
@@ -123,13 +159,13 @@ fn tournaments_on_one_worker_are_measured_apart() {
     }
     played(&mut ledger, end, worker, &long, &indices(&long));
     ledger.pause(fast);
-    // 10 s in ten games, the last of which had no others beside them.
+    // Half of the worker for 10 s, for five games.
     let work = ledger.work_seconds(PER_WORKER) / 995.0;
-    assert!((1.0..=2.0).contains(&work), "{work}");
+    assert!((work - 1.0).abs() < 1e-6, "{work}");
     ledger.resume(fast);
     ledger.pause(slow);
     let work = ledger.work_seconds(PER_WORKER) / 99_500.0;
-    assert!((work - 0.01).abs() < 1e-3, "{work}");
+    assert!((work - 0.01).abs() < 1e-6, "{work}");
 }
 
 #[test]
