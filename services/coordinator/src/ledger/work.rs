@@ -12,8 +12,10 @@ use super::{LeaseId, Ledger, TournamentNo, Worker};
 /// Seconds of a game in a tournament of which no game is finished. The estimate is short, because
 /// the first reports correct it, and workers that were started for nothing stay for a while.
 const FIRST_SECONDS: f64 = 0.01;
-/// The estimate is an average over about this many games.
-const WINDOW: f64 = 1_000.0;
+/// The estimate is an average over about this many games, or over so many seconds of workers, if that is
+/// longer: the reports of quick games come in bursts.
+const WINDOW_GAMES: f64 = 1_000.0;
+const WINDOW_SECONDS: f64 = 10.0;
 
 /// The average time for which one worker is busy with a game.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,9 +29,10 @@ impl GameTime {
     /// Adds games, whose time was added before. Earlier ones lose weight.
     fn add_games(&mut self, games: f64) {
         self.games += games;
-        if self.games > WINDOW {
-            self.busy *= WINDOW / self.games;
-            self.games = WINDOW;
+        if self.games > WINDOW_GAMES && self.busy > WINDOW_SECONDS {
+            let kept = (WINDOW_GAMES / self.games).max(WINDOW_SECONDS / self.busy);
+            self.busy *= kept;
+            self.games *= kept;
         }
     }
 
