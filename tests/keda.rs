@@ -1,4 +1,5 @@
 //! KEDA's external scaler with a real client of its interface, over TLS, and real workers.
+#![expect(clippy::print_stderr, reason = "what is measured is printed")]
 
 use std::{
     io::{BufRead, BufReader, Write},

@@ -32,6 +32,10 @@ pub mod games {
 }
 
 /// Package `externalscaler`: the interface by which KEDA asks how many workers to run.
+#[cfg_attr(
+    feature = "grpc",
+    expect(clippy::allow_attributes, reason = "generated")
+)]
 pub mod keda {
     include!(concat!(env!("OUT_DIR"), "/externalscaler.rs"));
 }

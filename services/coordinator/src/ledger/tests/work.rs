@@ -197,6 +197,40 @@ fn tournaments_on_one_worker_are_measured_apart() {
 }
 
 #[test]
+fn idle_time_and_games_that_wait_on_a_worker_are_no_work() {
+    let mut ledger = ledger();
+    let [fast, slow] = [1_000, 1_000].map(|games| running(&mut ledger, games));
+    let worker = ledger.join(10);
+    let lease = |ledger: &mut Ledger, tournament, now, games| {
+        let lease = ledger.grant(now, ask(worker, games), |_, it| it == tournament);
+        lease.expect("games are queued")
+    };
+    let mut now = START;
+    for _ in 0..2 {
+        let short = lease(&mut ledger, fast, now, 10);
+        now += ms(1_000);
+        played(&mut ledger, now, worker, &short, &indices(&short));
+        // Without games.
+        now += ms(100_000);
+    }
+    let game = ledger.work_seconds(PER_WORKER) / 1_980.0;
+    assert!(game < 0.1, "{game}");
+
+    // The worker holds many fast games, and plays ten of them at most.
+    let short = lease(&mut ledger, fast, now, 200);
+    assert_eq!(short.games.len(), 200);
+    let long = lease(&mut ledger, slow, now, 5);
+    now += ms(9_000);
+    played(&mut ledger, now, worker, &long, &indices(&long));
+    ledger.pause(fast);
+    let game = ledger.work_seconds(PER_WORKER) / 995.0;
+    assert!(
+        (game - 3.0 / 5.0).abs() < 1e-6,
+        "a third of the time: {game}"
+    );
+}
+
+#[test]
 fn at_least_one_worker_is_needed_before_the_first_game_is_finished() {
     let mut ledger = ledger();
     assert!(!ledger.has_work());
