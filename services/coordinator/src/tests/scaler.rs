@@ -166,10 +166,10 @@ async fn metadata_sets_the_work_of_a_worker() {
             target_size_float: seconds as f64,
         };
         let specs = scaler.get_metric_spec(of.clone()).await.expect("answered");
-        assert_eq!(specs.into_inner().metric_specs, [expected.clone()]);
-        let specs = scaler.stream_metric_spec(of).await.expect("open");
-        let specs = specs.into_inner().message().await.expect("open");
-        assert_eq!(specs.expect("a spec").metric_specs, [expected]);
+        let pushed = scaler.stream_metric_spec(of).await.expect("open");
+        let pushed = pushed.into_inner().message().await.expect("open");
+        assert_eq!(pushed.as_ref(), Some(specs.get_ref()));
+        assert_eq!(specs.into_inner().metric_specs, [expected]);
     }
     let wrong = [
         ("secondsPerWorker", "0", "an integer from 1 to 86400"),
