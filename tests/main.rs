@@ -45,6 +45,8 @@ mod hidden_information;
 mod hosts;
 /// A tournament uses exactly the registered content.
 mod identity;
+/// A client of KEDA's interface asks how many workers to run.
+mod keda;
 /// Agents of `arena agent new` in every language.
 mod kits;
 /// Pause, resume, cancel, Ctrl-C and restarts.

@@ -6,7 +6,7 @@ use prost_types::{DescriptorProto, FileDescriptorSet, field_descriptor_proto::Ty
 use tonic_prost_build::Builder;
 
 /// A new file in one of these is compiled without being named anywhere.
-const FOLDERS: &[&str] = &["arena/v1", "arena/games/v1"];
+const FOLDERS: &[&str] = &["arena/v1", "arena/games/v1", "externalscaler"];
 /// The package of the positions.
 const POSITIONS: &str = ".arena.games.v1";
 

@@ -2,6 +2,7 @@
 //! metrics in the README.
 
 mod compose;
+mod helm;
 mod units;
 
 use std::{collections::BTreeSet, fs, path::Path, process::Command};
@@ -117,6 +118,7 @@ fn every_deploy_file_is_tested() {
         "dashboards.rs",
         "deploy.rs",
         "deploy/compose.rs",
+        "deploy/helm.rs",
         "deploy/units.rs",
         "gate.rs",
         "live.rs",

@@ -114,6 +114,8 @@ pub(crate) struct Core {
     /// Checkpoints that are being written.
     keeping: Option<JoinHandle<Option<()>>>,
     stopping: watch::Sender<bool>,
+    /// True while there is work for workers.
+    pub(crate) active: watch::Sender<bool>,
     boot_epoch: u64,
     pub(crate) tickets: Tickets,
     /// What owners have uploaded.
@@ -292,8 +294,21 @@ impl Core {
         }
     }
 
+    /// Notifies autoscalers if there is work now, or none.
+    fn update_active(&self) {
+        let has_work = self.ledger.has_work();
+        self.active
+            .send_if_modified(|active| std::mem::replace(active, has_work) != has_work);
+    }
+
+    /// Estimated seconds of work that is left, for workers with so many seconds each.
+    pub(crate) fn work_seconds(&self, per_worker: f64) -> f64 {
+        self.ledger.work_seconds(per_worker)
+    }
+
     /// Periodic work.
     fn look_after(&mut self) {
+        self.update_active();
         let now = self.now();
         let due = now >= self.looked_after + TICK;
         if due {

@@ -86,6 +86,8 @@ pub(crate) struct Handle {
     /// Tests of uploads that stand still do not wait long.
     #[cfg(test)]
     pub(crate) chunk_timeout: Duration,
+    /// True while there is work for workers.
+    pub(crate) active: watch::Receiver<bool>,
     /// True once the coordinator stops.
     pub(crate) stopping: watch::Receiver<bool>,
 }

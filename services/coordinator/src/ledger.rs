@@ -27,6 +27,7 @@ mod terms;
 mod tests;
 mod trust;
 mod waiting_audits;
+mod work;
 mod worker_processes;
 
 use defects::is_injected;
@@ -56,6 +57,7 @@ pub use terms::{
     WorkerProcess,
 };
 pub use trust::Suspicion;
+use work::GameTime;
 use worker_processes::WorkerProcesses;
 
 /// A tournament in the ledger.
@@ -69,6 +71,7 @@ struct LedgerEntry {
     served: u64,
     pace: Pace,
     paces: PaceByOwner,
+    game_time: GameTime,
 }
 
 impl LedgerEntry {
@@ -157,6 +160,7 @@ impl Ledger {
                 served: 0,
                 pace: Pace::default(),
                 paces: PaceByOwner::default(),
+                game_time: GameTime::default(),
             },
         );
         self.finish_if_played(number);

@@ -19,6 +19,7 @@ mod pages;
 mod refusals;
 mod replays;
 pub(crate) mod reports;
+mod scaler;
 mod sealed;
 pub(crate) mod standings;
 mod waiting;
@@ -30,6 +31,7 @@ pub(crate) use admin::AdminRpc;
 pub(crate) use coordinator::CoordinatorRpc;
 pub(crate) use figures::Figures;
 pub(crate) use gate::{Gate, Gated, READER_OF_METRICS, READER_OF_WEB};
+pub(crate) use scaler::ScalerRpc;
 pub(crate) use worker::WorkerRpc;
 
 use crate::door::Principal;

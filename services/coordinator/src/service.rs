@@ -6,6 +6,7 @@ use arena_access::ServerTls;
 use arena_telemetry::{Acceptor, CoordinatorMetrics, MetricsServer, Registry};
 use arena_wire::{
     DESCRIPTORS,
+    keda::external_scaler_server::ExternalScalerServer,
     v1::{
         admin_service_server::AdminServiceServer,
         coordinator_service_server::CoordinatorServiceServer,
@@ -41,7 +42,7 @@ use crate::{
     options::Options,
     retention::Retention,
     rpc::{
-        AdminRpc, CoordinatorRpc, Figures, Gate, Gated, READER_OF_METRICS, WorkerRpc,
+        AdminRpc, CoordinatorRpc, Figures, Gate, Gated, READER_OF_METRICS, ScalerRpc, WorkerRpc,
         reports::REPORT_BYTES_MAX,
     },
     shares::Shares,
@@ -224,6 +225,7 @@ impl Options {
             trusts_records: self.trusts_records,
             #[cfg(test)]
             chunk_timeout: self.chunk_timeout,
+            active: core.active.subscribe(),
             stopping,
         };
         Ok(Service {
@@ -396,6 +398,10 @@ where
         metrics,
     })
     .max_decoding_message_size(REPORT_BYTES_MAX);
+    let scaler = ExternalScalerServer::new(ScalerRpc {
+        handle: handle.clone(),
+    })
+    .max_decoding_message_size(REQUEST_BYTES_MAX);
     let coordinator = CoordinatorServiceServer::new(CoordinatorRpc { handle })
         .max_decoding_message_size(REQUEST_BYTES_MAX);
     health
@@ -403,6 +409,9 @@ where
         .await;
     health.set_serving::<WorkerServiceServer<WorkerRpc>>().await;
     health.set_serving::<AdminServiceServer<AdminRpc>>().await;
+    health
+        .set_serving::<ExternalScalerServer<ScalerRpc>>()
+        .await;
     let admin = AdminServiceServer::new(AdminRpc {
         tokens: gate.door.tokens.clone(),
         trail: Arc::clone(&gate.trail),
@@ -429,6 +438,7 @@ where
         .add_service(coordinator)
         .add_service(worker)
         .add_service(admin)
+        .add_service(scaler)
         .serve_with_incoming_shutdown(incoming, async {
             // A dropped sender is an end, too.
             let _ = end.await;

@@ -27,6 +27,7 @@ mod replays;
 mod reports;
 mod restart;
 mod retry;
+mod scaler;
 mod sealed;
 mod space;
 mod stages;

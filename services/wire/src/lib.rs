@@ -31,6 +31,15 @@ pub mod games {
     include!(concat!(env!("OUT_DIR"), "/arena.games.v1.rs"));
 }
 
+/// Package `externalscaler`: the interface by which KEDA asks how many workers to run.
+#[cfg_attr(
+    feature = "grpc",
+    expect(clippy::allow_attributes, reason = "generated")
+)]
+pub mod keda {
+    include!(concat!(env!("OUT_DIR"), "/externalscaler.rs"));
+}
+
 /// The encoded `FileDescriptorSet` of all files, for server reflection.
 pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
 

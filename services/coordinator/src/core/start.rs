@@ -98,6 +98,7 @@ pub(crate) async fn load(
         directory,
         signals,
         stopping,
+        active: watch::Sender::new(false),
         boot_epoch,
         tickets: Tickets::new(found.ticket_key, boot_epoch),
         uploads: found.uploads,
@@ -172,6 +173,7 @@ pub(crate) async fn load(
             core.go_on_auditing(&id, audits).await.map_err(unstored)?;
         }
     }
+    core.update_active();
     Ok(core)
 }
 

@@ -35,7 +35,9 @@ const GONE_MAX: usize = 4096;
 pub(super) struct Worker {
     pub(super) process: WorkerProcess,
     /// Number of games that the worker plays at once.
-    capacity: usize,
+    pub(super) capacity: usize,
+    /// The time until which its work is measured.
+    pub(super) measured: Duration,
     /// Number of games of its leases that have a result.
     pub(super) reported: u64,
     pub(super) leases: BTreeSet<LeaseId>,
@@ -93,6 +95,7 @@ impl Ledger {
         let worker = Worker {
             process,
             capacity: capacity.max(1),
+            measured: self.now,
             reported: 0,
             leases: BTreeSet::new(),
         };
@@ -360,6 +363,9 @@ impl Ledger {
             },
         );
         if let Some(worker) = self.workers.get_mut(&worker) {
+            if worker.leases.is_empty() {
+                worker.measured = now;
+            }
             worker.leases.insert(lease);
         }
         Some(Grant {

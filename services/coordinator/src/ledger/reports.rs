@@ -165,6 +165,7 @@ impl Reports {
             Some((failed.index, attempts))
         });
         let failed = failed.collect();
+        ledger.measure(now, tournament, lease, sorted.fresh.len());
         for &(index, hash) in report.games {
             if sorted.early.contains(&index) {
                 continue;

@@ -8,6 +8,7 @@ mod overdue;
 mod shares;
 mod starts;
 mod turns;
+mod work;
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -4,6 +4,7 @@ use std::{error::Error, future::pending, path::Path, time::Duration};
 
 use arena_access::{Bearer, Connection, CredentialFiles, Credentials, TlsFiles, Token};
 use arena_wire::{
+    keda::{ScaledObjectRef, external_scaler_client::ExternalScalerClient},
     reasons,
     v1::{
         self, admin_service_client::AdminServiceClient,
@@ -67,13 +68,17 @@ impl<'a> Authority<'a> {
         Credentials::of_files(&files).expect("its files")
     }
 
-    /// What a client with this certificate gets as answers if it reads, and if it does what only
-    /// administrators may.
-    async fn try_calls(&self, url: &str, file: &str) -> [Result<(), Status>; 2] {
+    async fn connection(&self, url: &str, file: &str) -> Connection {
         let credentials = self.credentials(file, &self.folder.join("ca.pem"));
         let endpoints = credentials.endpoints(url).expect("a URL");
         let channel = endpoints[0].connect().await.expect("it listens");
-        let connection = Connection::new(channel, Bearer::none());
+        Connection::new(channel, Bearer::none())
+    }
+
+    /// What a client with this certificate gets as answers if it reads, and if it does what only
+    /// administrators may.
+    async fn try_calls(&self, url: &str, file: &str) -> [Result<(), Status>; 2] {
+        let connection = self.connection(url, file).await;
         let mut reader = CoordinatorServiceClient::new(connection.clone());
         let mut admin = AdminServiceClient::new(connection);
         [
@@ -158,6 +163,17 @@ async fn certificate_has_the_role_of_its_uri() {
             Code::PermissionDenied,
             reasons::ROLE_INSUFFICIENT,
         );
+    }
+
+    // KEDA has no other way to show who it is.
+    authority.issue("keda", &common("keda"), vec![uri("arena:viewer:keda")]);
+    authority.issue("other", &common("keda"), vec![uri("arena:worker:keda")]);
+    for (file, expected) in [("keda", None), ("other", Some(Code::PermissionDenied))] {
+        let connection = authority.connection(&url, file).await;
+        let asked = ExternalScalerClient::new(connection)
+            .is_active(ScaledObjectRef::default())
+            .await;
+        assert_eq!(asked.err().map(|status| status.code()), expected, "{file}");
     }
 
     // A role that does not exist is none, whatever the rest says.
