@@ -231,7 +231,7 @@ def truncated():
 class Careless(Cards):
     def start(self):
         super().start()
-        self.cards = random.sample(range(9), 9)
+        self.cards = random.sample(range(10**9), 9)
 
 
 def global_random_at_reset():

@@ -162,8 +162,9 @@ impl WorkerRpc {
         // A ticket is of no use to another token: results may arrive long after the worker's stay, so a report
         // needs no session.
         let leased = leased.filter(|leased| leased.owner == principal.owner);
+        // What a refused report says of itself is in the trail as well.
+        principal.on(leased.as_ref().map_or(&request.worker_id, |it| &it.worker));
         let leased = leased.ok_or_else(not_leased)?;
-        principal.on(&leased.worker);
         let by = Caller {
             worker_id: request.worker_id,
             boot_epoch: request.boot_epoch,

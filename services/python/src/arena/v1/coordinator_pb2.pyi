@@ -945,30 +945,70 @@ class GetGameResponse(_message.Message):
     def __init__(self, record: _Optional[_Union[_record_pb2.GameRecord, _Mapping]] = ..., setup: _Optional[_Union[_worker_pb2.TournamentSetup, _Mapping]] = ..., timing: _Optional[_Union[_record_pb2.GameTiming, _Mapping]] = ..., fault_details: _Optional[_Iterable[_Union[_worker_pb2.FaultDetail, _Mapping]]] = ..., outputs: _Optional[_Iterable[_Union[_worker_pb2.AgentOutput, _Mapping]]] = ..., board: _Optional[_Union[_worker_pb2.Board, _Mapping]] = ...) -> None: ...
 
 class ListGamesRequest(_message.Message):
-    __slots__ = ("tournament_id", "page_size", "page_token", "with_timing", "from_index", "generation", "without_events")
+    __slots__ = ("tournament_id", "page_size", "page_token", "with_timing", "from_index", "generation", "columns")
     TOURNAMENT_ID_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     WITH_TIMING_FIELD_NUMBER: _ClassVar[int]
     FROM_INDEX_FIELD_NUMBER: _ClassVar[int]
     GENERATION_FIELD_NUMBER: _ClassVar[int]
-    WITHOUT_EVENTS_FIELD_NUMBER: _ClassVar[int]
+    COLUMNS_FIELD_NUMBER: _ClassVar[int]
     tournament_id: str
     page_size: int
     page_token: str
     with_timing: bool
     from_index: int
     generation: int
-    without_events: bool
-    def __init__(self, tournament_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., with_timing: bool = ..., from_index: _Optional[int] = ..., generation: _Optional[int] = ..., without_events: bool = ...) -> None: ...
+    columns: bool
+    def __init__(self, tournament_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., with_timing: bool = ..., from_index: _Optional[int] = ..., generation: _Optional[int] = ..., columns: bool = ...) -> None: ...
 
 class ListGamesResponse(_message.Message):
-    __slots__ = ("games", "next_page_token")
+    __slots__ = ("games", "next_page_token", "columns")
     GAMES_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    COLUMNS_FIELD_NUMBER: _ClassVar[int]
     games: _containers.RepeatedCompositeFieldContainer[_worker_pb2.GameReport]
     next_page_token: str
-    def __init__(self, games: _Optional[_Iterable[_Union[_worker_pb2.GameReport, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+    columns: GameColumns
+    def __init__(self, games: _Optional[_Iterable[_Union[_worker_pb2.GameReport, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., columns: _Optional[_Union[GameColumns, _Mapping]] = ...) -> None: ...
+
+class GameColumns(_message.Message):
+    __slots__ = ("index", "block", "seed", "agent", "placement", "score", "luck", "has_luck", "plies", "termination", "hash", "faults", "timing")
+    INDEX_FIELD_NUMBER: _ClassVar[int]
+    BLOCK_FIELD_NUMBER: _ClassVar[int]
+    SEED_FIELD_NUMBER: _ClassVar[int]
+    AGENT_FIELD_NUMBER: _ClassVar[int]
+    PLACEMENT_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
+    LUCK_FIELD_NUMBER: _ClassVar[int]
+    HAS_LUCK_FIELD_NUMBER: _ClassVar[int]
+    PLIES_FIELD_NUMBER: _ClassVar[int]
+    TERMINATION_FIELD_NUMBER: _ClassVar[int]
+    HASH_FIELD_NUMBER: _ClassVar[int]
+    FAULTS_FIELD_NUMBER: _ClassVar[int]
+    TIMING_FIELD_NUMBER: _ClassVar[int]
+    index: _containers.RepeatedScalarFieldContainer[int]
+    block: _containers.RepeatedScalarFieldContainer[int]
+    seed: _containers.RepeatedScalarFieldContainer[int]
+    agent: _containers.RepeatedScalarFieldContainer[int]
+    placement: _containers.RepeatedScalarFieldContainer[int]
+    score: _containers.RepeatedScalarFieldContainer[int]
+    luck: _containers.RepeatedScalarFieldContainer[int]
+    has_luck: _containers.RepeatedScalarFieldContainer[bool]
+    plies: _containers.RepeatedScalarFieldContainer[int]
+    termination: _containers.RepeatedScalarFieldContainer[_record_pb2.Termination]
+    hash: bytes
+    faults: _containers.RepeatedCompositeFieldContainer[GameFault]
+    timing: _containers.RepeatedCompositeFieldContainer[_record_pb2.GameTiming]
+    def __init__(self, index: _Optional[_Iterable[int]] = ..., block: _Optional[_Iterable[int]] = ..., seed: _Optional[_Iterable[int]] = ..., agent: _Optional[_Iterable[int]] = ..., placement: _Optional[_Iterable[int]] = ..., score: _Optional[_Iterable[int]] = ..., luck: _Optional[_Iterable[int]] = ..., has_luck: _Optional[_Iterable[bool]] = ..., plies: _Optional[_Iterable[int]] = ..., termination: _Optional[_Iterable[_Union[_record_pb2.Termination, str]]] = ..., hash: _Optional[bytes] = ..., faults: _Optional[_Iterable[_Union[GameFault, _Mapping]]] = ..., timing: _Optional[_Iterable[_Union[_record_pb2.GameTiming, _Mapping]]] = ...) -> None: ...
+
+class GameFault(_message.Message):
+    __slots__ = ("game", "fault")
+    GAME_FIELD_NUMBER: _ClassVar[int]
+    FAULT_FIELD_NUMBER: _ClassVar[int]
+    game: int
+    fault: _record_pb2.Fault
+    def __init__(self, game: _Optional[int] = ..., fault: _Optional[_Union[_record_pb2.Fault, _Mapping]] = ...) -> None: ...
 
 class ListDifferencesRequest(_message.Message):
     __slots__ = ("tournament_id", "page_size", "page_token")
