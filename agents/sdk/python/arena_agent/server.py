@@ -34,7 +34,7 @@ _CHANNEL = (
 
 
 class Running:
-    """A service that is being served, with health and reflection beside it."""
+    """A service that is being served, with health and reflection."""
 
     def __init__(self, service: Any, listen: str) -> None:
         """Starts to serve. Raises `OSError` where it cannot listen."""
@@ -65,7 +65,7 @@ class Running:
 
 
 class Server(Running):
-    """Agents that are being served, with health and reflection beside them."""
+    """Agents that are being served, with health and reflection."""
 
     def __init__(self, *agents: Agent, listen: str = "127.0.0.1:0") -> None:
         """Starts to serve. Raises `OSError` where it cannot listen, and
