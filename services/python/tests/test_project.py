@@ -3,10 +3,13 @@
 import os
 import pathlib
 import re
+import shlex
 import shutil
+import socket
 import subprocess
 import sys
 import sysconfig
+import time
 import zipfile
 
 import generate
@@ -176,3 +179,55 @@ def test_notebook_runs(tmp_path):
     assert "<iframe srcdoc=" in pages, "the report"
     texts = "".join("".join(one.get("data", {}).get("text/plain", "")) for one in shown)
     assert "games" in texts, "the progress"
+
+
+def shell_blocks():
+    return re.findall(r"^```sh\n(.*?)^```$", (PYTHON / "README.md").read_text(), re.M | re.S)
+
+
+def test_commands_of_the_readme_install_the_wheel(tmp_path):
+    install, _ = shell_blocks()
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "fresh")], check=True)
+    (site,) = (tmp_path / "fresh").glob("lib/python*/site-packages")
+    # Nothing is downloaded: the packages that the wheel needs are those of the tests.
+    (site / "needed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    (tmp_path / "services").symlink_to(ROOT / "services")
+    (tmp_path / "target/debug").mkdir(parents=True)
+    (tmp_path / "target/debug/arena").symlink_to(PROGRAM)
+    path = f"{tmp_path / 'fresh/bin'}:{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "PIP_NO_INDEX": "1"}
+    subprocess.run(["bash", "-euc", install], cwd=tmp_path, env=environment, check=True)
+    assert (site / "arena/py.typed").is_file() and (tmp_path / "fresh/bin/arena").is_file()
+
+
+def test_commands_of_the_readme_start_a_coordinator_and_a_worker(tmp_path):
+    _, start = shell_blocks()
+    coordinator, worker = start.splitlines()
+    assert coordinator == "arena coordinator --data lab"
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = "127.0.0.1:{}".format(free.getsockname()[1])
+    # Another port than the default, which may be in use.
+    commands = [f"{coordinator} --listen {address}", worker.replace("127.0.0.1:7600", address)]
+    (tmp_path / "arena").symlink_to(PROGRAM)
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    running = []
+    try:
+        for command in commands:
+            words = [*shlex.split(command), "--metrics", "127.0.0.1:0"]
+            running.append(subprocess.Popen(words, cwd=tmp_path, env=environment, stderr=subprocess.DEVNULL))
+        deadline = time.monotonic() + 60
+        listed = ["arena", "agent", "list", "--coordinator", f"http://{address}"]
+        while subprocess.run(listed, cwd=tmp_path, env=environment, capture_output=True).returncode:
+            assert time.monotonic() < deadline, "no coordinator"
+            time.sleep(0.2)
+        (tmp_path / "spec.toml").write_text(
+            'name = "first"\nruleset = "kalah"\nblocks = 2\nagents = ["random", "greedy"]\n'
+        )
+        start = ["arena", "tournament", "start", "spec.toml", "--watch", *listed[3:]]
+        played = subprocess.run(start, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+        assert played.returncode == 0 and "4/4 games" in played.stderr, played.stdout + played.stderr
+    finally:
+        for process in reversed(running):
+            process.terminate()
+            process.wait(60)
