@@ -32,6 +32,9 @@ struct Copy {
     packages: BTreeSet<String>,
 }
 
+/// The crate with the program that tests across processes start.
+const PROGRAM: &str = "arena-cli";
+
 /// Tests that have run.
 struct Run {
     /// The outcome of each as nextest names it; `skipped` if the test says so itself.
@@ -107,7 +110,7 @@ impl Copy {
         let copy = Self {
             checkout: folder.join("checkout"),
             target: folder.join("target"),
-            packages: packages.collect(),
+            packages: packages.chain([PROGRAM.to_owned()]).collect(),
         };
         let mut list = Command::new("git");
         list.args([
@@ -172,6 +175,10 @@ impl Copy {
         .env("CARGO_PROFILE_DEV_DEBUG", "false");
         for package in &self.packages {
             run.args(["--package", package]);
+        }
+        // Others are linked faster without the program.
+        if tests.iter().any(|test| test.starts_with("arena-tests::")) {
+            run.args(["--bin", "arena", "--test", "arena"]);
         }
         let output = run.output().context("cargo nextest")?;
         let log = String::from_utf8_lossy(&output.stderr).into_owned();
