@@ -153,35 +153,48 @@ impl Copy {
         run
     }
 
+    /// A command of cargo in the copy.
+    fn cargo(&self, words: &[&str]) -> Command {
+        let mut cargo = Command::new("cargo");
+        cargo
+            .args(words)
+            .arg("--locked")
+            .current_dir(&self.checkout)
+            .env("CARGO_TARGET_DIR", &self.target)
+            .env("CARGO_PROFILE_DEV_DEBUG", "false");
+        for package in &self.packages {
+            cargo.args(["--package", package]);
+        }
+        cargo
+    }
+
     /// Runs tests.
     fn run<'a>(&self, tests: impl IntoIterator<Item = &'a String>) -> anyhow::Result<Run> {
         let tests: BTreeSet<&String> = tests.into_iter().collect();
         let each = tests.iter().filter_map(|test| test.split_once(' '));
         let each = each.map(|(binary, name)| format!("binary_id(={binary}) & test(={name})"));
-        let mut run = Command::new("cargo");
-        run.args([
-            "nextest",
-            "run",
-            "--locked",
-            "--cargo-quiet",
-            "--no-fail-fast",
-        ])
-        .args(["--status-level=pass", "--final-status-level=none"])
-        .args(["--failure-output=never", "--color=never"])
-        .args(["--lib", "--test", "suite"])
-        .args(["-E", &each.collect::<Vec<_>>().join(" | ")])
-        .current_dir(&self.checkout)
-        .env("CARGO_TARGET_DIR", &self.target)
-        .env("CARGO_PROFILE_DEV_DEBUG", "false");
-        for package in &self.packages {
-            run.args(["--package", package]);
-        }
-        // Others are linked faster without the program.
+        let mut run = self.cargo(&["nextest", "run", "--cargo-quiet", "--no-fail-fast"]);
+        run.args(["--status-level=pass", "--final-status-level=none"])
+            .args(["--failure-output=never", "--color=never"])
+            .args(["--lib", "--test", "suite"])
+            .args(["-E", &each.collect::<Vec<_>>().join(" | ")]);
+        let mut commands = Vec::new();
         if tests.iter().any(|test| test.starts_with("arena-tests::")) {
-            run.args(["--bin", "arena", "--test", "arena"]);
+            run.args(["--test", "arena"]);
+            // With a test, so that dependencies have the same features in both commands.
+            let mut build = self.cargo(&["build", "--quiet"]);
+            build.args(["--bin", "arena", "--test", "arena"]);
+            commands.push(build);
         }
-        let output = run.output().context("cargo nextest")?;
-        let log = String::from_utf8_lossy(&output.stderr).into_owned();
+        commands.push(run);
+        let mut log = String::new();
+        for mut command in commands {
+            let output = command.output().context("cargo")?;
+            log = String::from_utf8_lossy(&output.stderr).into_owned();
+            if !output.status.success() {
+                break;
+            }
+        }
         let outcomes = tests.into_iter().map(|test| {
             let name = test.rsplit(':').next().unwrap_or_default();
             let outcome = match outcome(&log, test) {

@@ -169,21 +169,31 @@ fn agent(
 
 /// Commands that register the agent processes of a tournament, without duplicates, in the
 /// order of the spec.
-fn registrations(spec_toml: &str, setup: &v1::TournamentSetup) -> Vec<String> {
+pub(crate) fn registrations(spec_toml: &str, setup: &v1::TournamentSetup) -> Vec<String> {
     let variants = Spec::parse(spec_toml).map_or_else(|_| Vec::new(), |spec| spec.variants);
     let mut commands: Vec<String> = Vec::new();
+    if let Some(rules) = &setup.rules {
+        let package = rules.package.clone().unwrap_or_default();
+        let described: serde_json::Value =
+            serde_json::from_str(&rules.description).unwrap_or_default();
+        let summary = described["summary"].as_str().unwrap_or_default();
+        // Packages of libraries have the same name of a file, whatever the game.
+        commands.push(format!("# {}", arena_model::printable_line(summary)));
+        commands.push(format!(
+            "arena rulesets register {} --package {} --data again{}",
+            setup.ruleset,
+            quoted(&package.file_name),
+            arguments(&package)
+        ));
+    }
     for agent in &setup.agents {
         let variant = variants.iter().find(|one| one.name.as_str() == agent.name);
         let from = variant.and_then(|variant| variant.from.as_ref());
         let name = from.map_or(agent.name.as_str(), |from| from.as_str());
         let at = match &agent.source {
             Some(Source::Binary(binary)) => {
-                let mut at = format!("--binary {} --data again", quoted(&binary.file_name));
-                if !binary.args.is_empty() {
-                    let args = binary.args.iter().map(|arg| quoted(arg));
-                    at += &format!(" -- {}", args.format(" "));
-                }
-                at
+                let file = quoted(&binary.file_name);
+                format!("--binary {file} --data again{}", arguments(binary))
             }
             Some(Source::Endpoint(endpoint)) => {
                 format!("--endpoint {} --data again", quoted(&endpoint.url))
@@ -196,6 +206,15 @@ fn registrations(spec_toml: &str, setup: &v1::TournamentSetup) -> Vec<String> {
         }
     }
     commands
+}
+
+/// The end of a command that registers a program with arguments.
+fn arguments(program: &v1::BinarySource) -> String {
+    if program.args.is_empty() {
+        return String::new();
+    }
+    let args = program.args.iter().map(|arg| quoted(arg));
+    format!(" -- {}", args.format(" "))
 }
 
 /// Quotes a word for a shell.

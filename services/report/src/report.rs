@@ -159,12 +159,10 @@ impl Report {
         match commands.any(|command| command.contains(".tar")) {
             _ if self.registrations.is_empty() => None,
             true => Some(
-                "Register agents that are not built in first, with the paths of their files; NAME.tar stands for \
+                "Register what is not built in first, with the paths of its files; NAME.tar stands for \
                  the folder NAME or an archive of it.",
             ),
-            false => {
-                Some("Register agents that are not built in first, with the paths of their files.")
-            }
+            false => Some("Register what is not built in first, with the paths of its files."),
         }
     }
 

@@ -8,6 +8,7 @@ use arena_wire::v1;
 use crate::{
     board,
     faults::Fault,
+    gather::registrations,
     report::{Agent, Measure, Pair, Report},
     verdict::Verdict,
     *,
@@ -232,6 +233,30 @@ fn reproduction_names_agents_to_register() {
     for text in [html(&report).expect("a page"), markdown(&report)] {
         assert!(text.contains("4 games so far"), "{text}");
     }
+}
+
+#[test]
+fn reproduction_names_rules_to_register() {
+    let setup = v1::TournamentSetup {
+        ruleset: "mine".to_owned(),
+        rules: Some(v1::RulesPackage {
+            package: Some(v1::BinarySource {
+                file_name: "my rules.tar".to_owned(),
+                args: vec!["--board".to_owned(), "it's 9".to_owned()],
+                ..v1::BinarySource::default()
+            }),
+            description: r#"{"summary": "A game\nrm -r x"}"#.to_owned(),
+            ..v1::RulesPackage::default()
+        }),
+        ..v1::TournamentSetup::default()
+    };
+    assert_eq!(
+        registrations("", &setup),
+        [
+            r"# A game\x0arm -r x",
+            r"arena rulesets register mine --package 'my rules.tar' --data again -- --board 'it'\''s 9'",
+        ]
+    );
 }
 
 #[test]

@@ -18,7 +18,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Each round compares the attacked coordinator with one that is never attacked, in turn: a busy machine
 /// slows both. A round can still be unlucky, so the best one counts: a coordinator that does not recover is
 /// slow in all of them.
-const RECOVERED_MIN: f64 = 0.7;
+const RECOVERED_MIN: f64 = 0.9;
 
 /// Calls a second in one round.
 #[derive(Clone, Copy)]

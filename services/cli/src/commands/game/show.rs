@@ -142,11 +142,14 @@ fn result(record: &GameRecord, names: &[&str], text: &mut String) {
     let _ = writeln!(text, "\nended after {} plies: {termination}", record.plies);
     let mut order: Vec<usize> = (0..names.len()).collect();
     order.sort_by_key(|&seat| record.placement.get(seat).copied());
+    // Rules without scores leave them at 0.
+    let has_scores = record.scores.iter().any(|&score| score != 0);
     for seat in order {
         let rank = output::or_dash(record.placement.get(seat));
-        let score = output::or_dash(record.scores.get(seat));
+        let score = record.scores.get(seat).filter(|_| has_scores);
+        let score = score.map_or_else(String::new, |score| format!(", score {score}"));
         let (name, luck) = (names[seat], luck(record, seat));
-        let _ = writeln!(text, "  {rank}. {name} (seat {seat}), score {score}{luck}");
+        let _ = writeln!(text, "  {rank}. {name} (seat {seat}){score}{luck}");
     }
     for fault in &record.faults {
         let (name, kind) = (names[usize::from(fault.seat)], fault.kind.name());

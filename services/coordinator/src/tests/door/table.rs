@@ -56,6 +56,8 @@ fn paths() -> Vec<String> {
     paths.sort();
     let others = [
         "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+        "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+        "/grpc.health.v1.Health/Check",
         "/grpc.health.v1.Health/Watch",
         "/arena.v1.CoordinatorService/Unknown",
     ];
@@ -201,6 +203,7 @@ impl Others {
             | "Look"
             | "Draw"
             | "ServerReflectionInfo"
+            | "Check"
             | "Watch"
             | "Unknown" => Vec::new(),
             other => panic!("{other} is new: name here what it needs of others"),
