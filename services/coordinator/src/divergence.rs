@@ -1,6 +1,6 @@
 //! The first difference between two records of one game.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use arena_model::{
     GameRecord,
@@ -131,9 +131,11 @@ pub(crate) fn may_be_of_host(kind: FaultKind) -> bool {
     )
 }
 
-/// True if a record has such a fault.
-pub(crate) fn has_host_faults(record: &GameRecord) -> bool {
-    record.faults.iter().any(|fault| may_be_of_host(fault.kind))
+/// The agents with such faults.
+pub(crate) fn host_faults(faults: &[SeatFault], seats: &[u16]) -> Vec<u16> {
+    let of_host = faults.iter().filter(|fault| may_be_of_host(fault.kind));
+    let agents = of_host.filter_map(|fault| seats.get(usize::from(fault.seat)).copied());
+    BTreeSet::from_iter(agents).into_iter().collect()
 }
 
 /// True if a seat has such a fault in the durable record, and no fault in the other one.

@@ -41,6 +41,7 @@ pub use audit_sample::{AuditSample, ppm};
 pub use audits::Audited;
 use audits::Audits;
 pub use bitmap::Bitmap;
+pub use claims::Contradicted;
 pub use defects::Defect;
 #[cfg(feature = "defects")]
 pub use defects::inject;
@@ -210,11 +211,16 @@ impl Ledger {
         if runs || finished && audits {
             return;
         }
+        // A retry replaces them.
+        let keeps = self.tournaments.get(&tournament);
+        let keeps = keeps.is_some_and(|entry| self.has_games_of_quarantine(&entry.queue.audits));
         if let Some(entry) = self.tournaments.get_mut(&tournament)
             && !matches!(entry.state, State::Paused | State::Held)
         {
             entry.queue.agents = AgentStarts::default();
-            entry.queue.audits.forget_processes();
+            if !keeps {
+                entry.queue.audits.forget_processes();
+            }
         }
     }
 

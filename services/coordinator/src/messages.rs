@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::{
     error::Error,
     info::Info,
-    ledger::{AuditRecord, LeaseId, WorkerProcess},
+    ledger::{AuditRecord, LeaseId, Owner, WorkerProcess},
 };
 
 /// Where the core sends its answer.
@@ -48,6 +48,8 @@ pub(crate) struct GamesReport {
     /// The process that the games were leased to, and the name of its worker.
     pub(crate) process: WorkerProcess,
     pub(crate) worker: String,
+    /// The owner of its token.
+    pub(crate) owner: Owner,
     pub(crate) lease: LeaseId,
     pub(crate) info: Arc<Info>,
     pub(crate) games: Vec<ReportedGame>,
@@ -80,10 +82,11 @@ pub(crate) struct Comparison {
     /// Games that cannot be compared: the durable record cannot be read, or the difference
     /// depends on time or host.
     pub(crate) unread: Vec<u64>,
-    /// Games whose new record lacks a fault of the durable one that may be that of a host.
-    pub(crate) contradicted: Vec<u64>,
-    /// Games of which both records have such a fault.
-    pub(crate) confirmed: Vec<u64>,
+    /// Games whose new record lacks a fault of the durable one that may be that of a host, with the agents
+    /// that have such faults.
+    pub(crate) contradicted: Vec<(u64, Vec<u16>)>,
+    /// Games of which both records have such a fault, with these agents.
+    pub(crate) confirmed: Vec<(u64, Vec<u16>)>,
 }
 
 /// Work that is done already.
@@ -145,6 +148,7 @@ pub(crate) struct AuditStatus {
     pub(crate) disputed: u64,
     pub(crate) refuted: u64,
     pub(crate) own: u64,
+    pub(crate) contradicted: u64,
     /// Games that differ and are not listed.
     pub(crate) unlisted: u64,
     /// Non-deterministic agents, by number.

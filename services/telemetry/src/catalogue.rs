@@ -152,7 +152,8 @@ metrics! {
     REPORTS = counter("arena_reports_total", &["outcome"],
         "Games reported by workers: new, duplicate, differing (not the durable record), rejected");
     AUDITS = counter("arena_audits_total", &["outcome"],
-        "Games replayed by another worker, by outcome: agreed, differing");
+        "Games replayed by another worker, by outcome: agreed, differing, contradicted (without a fault \
+         of the first record, on a worker of another owner)");
     AUDITS_WAITING = gauge("arena_audits_waiting", &[],
         "Finished games that wait for a replay by another worker");
     REPORT_DURATION = histogram("arena_report_duration_seconds", &[], WAIT_BUCKETS,
@@ -208,7 +209,8 @@ metrics! {
         "Pairs of a worker and an agent whose games have another score than the other workers lead \
          to expect (p < 0.001), if agents are timed or not deterministic");
     TOURNAMENT_REFUTED = gauge("arena_tournament_games_refuted", &["tournament"],
-        "Games that count although a third play refuted their records");
+        "Games that count although a third play refuted their records, or a worker of another owner did \
+         not have their faults");
     TOURNAMENT_GAMES = gauge("arena_tournament_games", &["tournament", "state"],
         "Known games of a tournament by state: done (durable, including void games), in_flight, \
          waiting");

@@ -130,6 +130,8 @@ pub enum AuditOutcome {
     Agreed,
     /// Another record.
     Differing,
+    /// Without a fault of the first record, on a worker of another owner.
+    Contradicted,
 }
 
 /// The coordinator's metrics. Metrics without labels are set directly.

@@ -16,9 +16,10 @@ use super::{
 use crate::{
     door::Principal,
     error::Error,
+    info::Info,
     ledger::{
-        AuditSample, Audited, Bitmap, Continuation, RecordStatus, RestoredAudits, Settled, State,
-        Suspicion, TournamentNo, WorkerId, ppm,
+        AuditSample, Audited, Bitmap, Continuation, Contradicted, RecordStatus, RestoredAudits,
+        Settled, State, Suspicion, TournamentNo, WorkerId, ppm,
     },
     messages::{AuditStatus, Comparison, Reply},
 };
@@ -47,6 +48,7 @@ impl AuditStatus {
             disputed: audited.disputed,
             refuted: audited.refuted,
             own: audited.own,
+            contradicted: audited.contradicted,
             ..self
         }
     }
@@ -66,7 +68,7 @@ impl Core {
         };
         let games = entry.info.games();
         let durable = |index| self.ledger.verdict(number, index) == RecordStatus::Done;
-        let sets = [0, 1, 2, 3, 4].map(|set| bits::set_where(before, set, games, durable));
+        let sets = [0, 1, 2, 3, 4, 5].map(|set| bits::set_where(before, set, games, durable));
         let lost = bits::set(before, 0, games).count() - sets[0].count();
         let mut changes = Vec::new();
         if lost > 0 {
@@ -77,7 +79,7 @@ impl Core {
         }
         let share = entry.document.audit_share;
         let sample = AuditSample::new(&self.audit_key, id, share.map_or(self.audit_ppm, ppm));
-        let [audited, differing, sampled, refuted, own] = sets;
+        let [audited, differing, sampled, refuted, own, contradicted] = sets;
         let restored = RestoredAudits {
             sample: entry.info.audit_sample(sample),
             audited,
@@ -85,6 +87,7 @@ impl Core {
             sampled,
             refuted,
             own,
+            contradicted,
             disputes: std::mem::take(&mut entry.disputes),
         };
         self.ledger.restore_audits(number, restored);
@@ -129,6 +132,7 @@ impl Core {
             disputed: entry.audit_status.disputed,
             refuted: entry.audit_status.refuted,
             own: entry.audit_status.own,
+            contradicted: entry.audit_status.contradicted,
             ..known
         };
         (known != Audited::default()).then(|| v1::Audits {
@@ -141,6 +145,7 @@ impl Core {
             refuted: status.refuted,
             sampled: status.sampled,
             same_owner: status.own,
+            contradicted: status.contradicted,
         })
     }
 
@@ -189,28 +194,67 @@ impl Core {
         };
         let before = std::mem::replace(&mut entry.audit_status, status);
         let metrics = &self.metrics;
-        let (agreed, differing) = (entry.audit_status.agreed, entry.audit_status.differing);
-        metrics.audited(AuditOutcome::Agreed, agreed - before.agreed);
-        metrics.audited(AuditOutcome::Differing, differing - before.differing);
+        let now = &entry.audit_status;
+        metrics.audited(AuditOutcome::Agreed, now.agreed - before.agreed);
+        metrics.audited(AuditOutcome::Differing, now.differing - before.differing);
+        // Games that are not contradicted any more stay counted.
+        let contradicted = now.contradicted.saturating_sub(before.contradicted);
+        metrics.audited(AuditOutcome::Contradicted, contradicted);
         entry.touch();
     }
 
     /// An audit lacks a fault that the durable record of a game has.
-    fn contradicted(&mut self, id: &str, number: TournamentNo, index: u64, worker: WorkerId) {
-        let before = self.ledger.contradicted(number);
-        let charged = self.ledger.contradict(number, index, worker);
-        if self.ledger.contradicted(number) == before {
+    fn contradicted(
+        &mut self,
+        id: &str,
+        number: TournamentNo,
+        (index, agents): &(u64, Vec<u16>),
+        worker: WorkerId,
+    ) {
+        let contradicted = self.ledger.contradict(number, *index, agents, worker);
+        if contradicted == Contradicted::No {
             return;
         }
         tracing::warn!(
             game = %format_args!("{id}/{index}"),
             "a fault that a worker reported did not happen on a worker of another owner"
         );
-        if let Some(process) = charged {
+        if let Contradicted::Quarantine(process) = contradicted {
             let name = self.process_name(process);
             let problem = "workers of other owners did not have the faults that it reported";
             self.quarantine(process, Suspicion::Impossible, &name, problem);
         }
+    }
+
+    /// The changes that store the audits of games.
+    pub(super) fn stored_audits(
+        &self,
+        info: &Info,
+        number: TournamentNo,
+        games: impl IntoIterator<Item = u64>,
+    ) -> Vec<Change> {
+        let documents: BTreeSet<u64> = games.into_iter().map(bits::document_of).collect();
+        let sets = |index| self.ledger.audit_sets(number, index);
+        let documents = documents.into_iter();
+        documents
+            .map(|document| bits::store(PREFIX, &info.key, document, sets))
+            .collect()
+    }
+
+    /// Stores that games are not contradicted any more.
+    pub(super) fn explained(&mut self, id: &str, games: Vec<u64>) {
+        let Some(entry) = self.tournaments.get(id) else {
+            return;
+        };
+        let Some(number) = entry.number.filter(|_| !games.is_empty()) else {
+            return;
+        };
+        let changes = self.stored_audits(&entry.info, number, games);
+        let audited = self.ledger.audited(number).unwrap_or_default();
+        let status = AuditStatus::of(&entry.differing).and(audited);
+        // Nobody waits for it.
+        let (reply, _) = tokio::sync::oneshot::channel();
+        self.writer.put(changes, (id.to_owned(), status), reply);
     }
 
     /// Settles the audits among compared games. Returns the changes to store, and the third plays.
@@ -222,11 +266,14 @@ impl Core {
             return Ok((Vec::new(), BTreeSet::new()));
         };
         // Before the audits end: after the last one, the processes of the games are forgotten.
-        for &index in &compared.contradicted {
-            self.contradicted(id, number, index, worker);
+        for game in &compared.contradicted {
+            self.contradicted(id, number, game, worker);
         }
-        for &index in &compared.confirmed {
-            if self.ledger.confirm(number, index, worker) {
+        let mut changed = BTreeSet::new();
+        for (index, agents) in &compared.confirmed {
+            let (counts, explained) = self.ledger.confirm(number, *index, agents, worker);
+            changed.extend(explained);
+            if counts {
                 // It counts towards a pause now.
                 self.confirmed.insert(id.to_owned());
             }
@@ -234,7 +281,6 @@ impl Core {
         for &index in &compared.unread {
             self.ledger.abandon_audit(number, index, worker);
         }
-        let mut documents = BTreeSet::new();
         let (mut changes, mut thirds) = (Vec::new(), BTreeSet::new());
         for &(index, record) in &compared.games {
             let settled = self.ledger.settle_audit(number, index, worker, record);
@@ -262,12 +308,9 @@ impl Core {
                 }
                 Settled::Agreed | Settled::Differs => {}
             }
-            documents.insert(bits::document_of(index));
+            changed.insert(index);
         }
-        let sets = |index| self.ledger.audit_sets(number, index);
-        let key = &compared.info.key;
-        let documents = documents.into_iter();
-        changes.extend(documents.map(|document| bits::store(PREFIX, key, document, sets)));
+        changes.extend(self.stored_audits(&compared.info, number, changed));
         Ok((changes, thirds))
     }
 }

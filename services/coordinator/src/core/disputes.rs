@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use arena_store::{Change, Collection, Store, StoreError};
 use arena_wire::v1::{self, ThirdPlay};
 
-use super::{Core, audits, bits, change};
+use super::{Core, change};
 use crate::{
     info::Info,
     ledger::{Charge, Charged, Confirmed, Dispute, Suspicion, WorkerProcess},
@@ -231,7 +231,7 @@ impl Core {
                 changes.push(change(Collection::Meta, key, None));
             }
         }
-        let mut documents = BTreeSet::new();
+        let mut games = Vec::new();
         for Charge {
             index,
             dispute,
@@ -246,13 +246,9 @@ impl Core {
             if entry.is_some_and(|entry| entry.differing.lists(&info.key, index)) {
                 changes.push(stored.store(info, index));
             }
-            documents.insert(bits::document_of(index));
+            games.push(index);
         }
-        let sets = |index| self.ledger.audit_sets(number, index);
-        let documents = documents.into_iter();
-        changes.extend(
-            documents.map(|document| bits::store(audits::PREFIX, &info.key, document, sets)),
-        );
+        changes.extend(self.stored_audits(info, number, games));
         changes
     }
 
@@ -280,16 +276,17 @@ impl Core {
                 status.refuted
             ));
         }
+        if status.contradicted > 0 {
+            notes.push(format!(
+                "not sound: crashes, timeouts and failed starts that did not happen on a worker of \
+                 another owner: {} games; `arena export --with-timing` names their workers, and `arena \
+                 tournament retry {id}` replays these games",
+                status.contradicted
+            ));
+        }
         let Some(number) = entry.number else {
             return notes;
         };
-        let contradicted = self.ledger.contradicted(number);
-        if contradicted > 0 {
-            notes.push(format!(
-                "crashes, timeouts and failed starts that did not happen on a worker of another \
-                 owner: {contradicted} games; `arena export --with-timing` names their workers"
-            ));
-        }
         let stuck = self.ledger.disputes(number);
         let stuck: Vec<_> = stuck
             .filter(|(_, it)| !self.ledger.has_third(number, it))

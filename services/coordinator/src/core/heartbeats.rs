@@ -44,8 +44,7 @@ impl Core {
                 lease,
                 worker,
                 name,
-                "a lease takes much longer than those of other owners; their idle workers play its \
-                 games too"
+                "a lease takes much longer than those of other workers; idle ones play its games too"
             );
             self.unpark = true;
         }

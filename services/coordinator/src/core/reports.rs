@@ -9,7 +9,7 @@ use arena_wire::v1;
 
 use super::Core;
 use crate::{
-    divergence::may_be_of_host,
+    divergence::host_faults,
     error::Error,
     info::Info,
     ledger::{self, Owner, ReportId},
@@ -56,13 +56,23 @@ impl Core {
         };
         let by = self.find_worker(&report.by);
         let lease = self.ledger.own(by, report.lease);
-        let late = lease == 0 && report.games.iter().any(|it| !it.side.unplayed.is_empty());
-        if report.info.key != entry.info.key || entry.info.generation > 1 && late {
+        if report.info.key != entry.info.key {
             return Err(Error::State(format!(
                 "the games of tournament {} are being replayed: this report is of their earlier \
                  generation",
                 report.info.id
             )));
+        }
+        // A ticket is valid after its lease, but not for games that another owner holds by then.
+        let mut indices = report.games.iter().map(|game| game.result.index);
+        let owner = &report.owner;
+        if indices.any(|index| {
+            self.ledger
+                .is_held_by_other(tournament, index, lease, owner)
+        }) {
+            return Err(Error::NotLeased {
+                tournament: report.info.id.to_string(),
+            });
         }
         let hash = |game: &ReportedGame| (game.result.index, game.stored.hash);
         let games: Vec<(u64, [u8; 32])> = report.games.iter().map(hash).collect();
@@ -210,6 +220,7 @@ impl Core {
             return;
         };
         let tournament = batch.info.id.to_string();
+        let mut explained = Vec::new();
         for (result, side) in &batch.games {
             self.games_written += 1;
             count(&self.metrics, &batch.info, result);
@@ -219,12 +230,13 @@ impl Core {
             if let Some(results) = &mut entry.results {
                 results.add(result, side, &batch.info);
             }
-            let of_host = result.faults.iter().any(|it| may_be_of_host(it.kind));
-            if let Some(number) = entry.number.filter(|_| of_host) {
+            let agents = host_faults(&result.faults, &result.seats);
+            if let Some(number) = entry.number.filter(|_| !agents.is_empty()) {
                 let unplayed = !side.unplayed.is_empty();
-                self.ledger.claim(number, result.index, unplayed);
+                explained.extend(self.ledger.claim(number, result.index, &agents, unplayed));
             }
         }
+        self.explained(&tournament, explained);
         if let Some(entry) = self.tournaments.get(&tournament) {
             entry.touch();
         }

@@ -394,7 +394,9 @@ impl Core {
         let name = name.map_or_else(|| worker_text(worker), str::to_owned);
         let owner = self.ledger.owner_of(worker).map_or("", |owner| owner);
         Some(v1::Lease {
-            ticket: self.tickets.issue(id, process, (owner, &name), indices),
+            ticket: self
+                .tickets
+                .issue(&info.key, process, (owner, &name), indices),
             lease_id: grant.lease,
             tournament_id: id.clone(),
             setup: (!known.contains(id)).then(|| info.setup.clone()),

@@ -46,6 +46,8 @@ pub(super) struct Audits {
     refuted: Bitmap,
     /// Games that were audited by another process of the owner whose process played them.
     own: Bitmap,
+    /// Games with a fault that an audit of another owner did not have (see [`Claims`]).
+    pub(super) contradicted: Bitmap,
     pub(super) disputes: Disputes,
     pub(super) claims: Claims,
     listed: Waiting,
@@ -84,6 +86,8 @@ pub struct Audited {
     pub refuted: u64,
     /// Audited games whose audit ran on another process of the same owner.
     pub own: u64,
+    /// Games with a fault that an audit of another owner did not have.
+    pub contradicted: u64,
 }
 
 impl Audited {
@@ -105,6 +109,7 @@ impl Audits {
             sampled: none(),
             refuted: none(),
             own: none(),
+            contradicted: none(),
             ..Self::default()
         }
     }
@@ -124,6 +129,7 @@ impl Audits {
             sampled: before.sampled,
             refuted: before.refuted,
             own: before.own,
+            contradicted: before.contradicted,
             ..Self::new(before.sample, games)
         };
         if self.sample.ppm > 0 {
@@ -144,7 +150,9 @@ impl Audits {
     pub(super) fn extend(&mut self, games: u64) {
         let sets = [&mut self.doubted, &mut self.audited, &mut self.differing];
         let more = [&mut self.sampled, &mut self.refuted, &mut self.own];
-        sets.into_iter().chain(more).for_each(|set| set.grow(games));
+        let sets = sets.into_iter().chain(more);
+        sets.chain([&mut self.contradicted])
+            .for_each(|set| set.grow(games));
     }
 
     /// True if a game is in the sample, in doubt, or was audited under another share.
@@ -163,6 +171,7 @@ impl Audits {
             disputed: self.disputes.len() as u64,
             refuted: self.refuted.count(),
             own: self.own.count(),
+            contradicted: self.contradicted.count(),
         }
     }
 
@@ -403,10 +412,15 @@ impl Audits {
         let Some(by) = self.take_compared(index, worker) else {
             return (Settled::Nothing, WorkerProcess::Unknown);
         };
+        if record == AuditRecord::LacksFault && self.disputes.contains(index) {
+            // It confirms neither record.
+            self.give_up(index);
+            return (Settled::Nothing, WorkerProcess::Unknown);
+        }
         self.failed.remove(&index);
         let hash = match record {
             AuditRecord::Differs { hash, .. } => Some(hash),
-            AuditRecord::Same | AuditRecord::Sample => None,
+            AuditRecord::Same | AuditRecord::Sample | AuditRecord::LacksFault => None,
         };
         let third = self.disputes.settle(index, hash, of, &owner);
         if let Some((dispute, confirmed, charged)) = third {
@@ -423,7 +437,7 @@ impl Audits {
         }
         let settled = match record {
             AuditRecord::Same => Settled::Agreed,
-            AuditRecord::Sample => {
+            AuditRecord::Sample | AuditRecord::LacksFault => {
                 self.sampled.insert(index);
                 Settled::Sampled
             }
@@ -460,12 +474,18 @@ impl Audits {
         }
     }
 
-    /// The stored sets that contain a game: audited, differing, sampled and refuted ones, and those
-    /// audited by the same owner.
-    pub(super) fn sets(&self, index: u64) -> [bool; 5] {
-        let [audited, differing] = [&self.audited, &self.differing];
-        let sets = [audited, differing, &self.sampled, &self.refuted, &self.own];
-        sets.map(|set| set.contains(index))
+    /// The stored sets that contain a game: audited, differing, sampled and refuted ones, those audited
+    /// by the same owner, and contradicted ones.
+    pub(super) fn sets(&self, index: u64) -> [bool; 6] {
+        [
+            &self.audited,
+            &self.differing,
+            &self.sampled,
+            &self.refuted,
+            &self.own,
+            &self.contradicted,
+        ]
+        .map(|set| set.contains(index))
     }
 
     /// Games whose durable record a third play refuted.

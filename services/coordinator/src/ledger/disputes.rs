@@ -106,6 +106,8 @@ pub enum AuditRecord {
     },
     /// Agents of the game may answer differently each time: the record is a second sample.
     Sample,
+    /// It lacks a fault of the durable one that depends on time or on the host.
+    LacksFault,
 }
 
 /// Audits of an earlier start.
@@ -123,6 +125,8 @@ pub struct RestoredAudits {
     pub refuted: Bitmap,
     /// Those whose audit ran on another process of the same owner.
     pub own: Bitmap,
+    /// Those with a fault that an audit of another owner did not have.
+    pub contradicted: Bitmap,
     /// Those that wait for a third play.
     pub disputes: Vec<(u64, Dispute)>,
 }

@@ -21,8 +21,8 @@ const QUICK: Duration = Duration::from_secs(2);
 /// Maximum games of a quick tournament that a worker holds for each game that it plays at once. A
 /// worker plays one lease, fetches the next, and has up to 16 results that wait for the disk.
 const QUICK_GAMES: usize = 32;
-/// Games of a tournament that any worker may hold. A worker that holds more has reported as many.
-const UNPROVEN_GAMES: usize = 4096;
+/// Games that any worker may hold. A worker that holds more has reported as many.
+const UNPROVEN_GAMES: usize = 4 * LEASE_GAMES_MAX;
 /// The newest game has one part in this many of the weight in the average.
 const PACE_SHARE: u32 = 8;
 /// Maximum finished tournaments that one request searches for audits.
@@ -205,6 +205,21 @@ impl Ledger {
         let leases = leases.filter_map(|id| self.leases.get(*id));
         let own = leases.filter(|lease| lease.tournament == tournament);
         own.map(|lease| lease.games.len() as u64).sum()
+    }
+
+    /// True if a worker of another owner than this one holds a game, and this lease does not.
+    #[must_use]
+    pub fn is_held_by_other(
+        &self,
+        tournament: TournamentNo,
+        index: u64,
+        lease: LeaseId,
+        owner: &Owner,
+    ) -> bool {
+        let entry = self.tournaments.get(&tournament);
+        let held = entry.and_then(|entry| entry.queue.leased.get(&index));
+        let holder = held.and_then(|held| self.processes.owner(held.process));
+        holder.is_some_and(|holder| holder != owner) && !self.is_in_lease(lease, index)
     }
 
     /// True if a lease has a game.
@@ -405,9 +420,13 @@ impl Ledger {
     fn room(&self, worker: WorkerId, tournament: TournamentNo, entry: &LedgerEntry) -> usize {
         self.workers.get(&worker).map_or(0, |worker| {
             let leases = worker.leases.iter().filter_map(|id| self.leases.get(*id));
-            let held = leases
-                .filter(|lease| lease.tournament == tournament)
-                .map(|lease| lease.games.len());
+            let (mut held, mut of_all) = (0, 0);
+            for lease in leases {
+                of_all += lease.games.len();
+                if lease.tournament == tournament {
+                    held += lease.games.len();
+                }
+            }
             let most = match worker.reported > 0 && entry.pace.is_quick() {
                 true => worker
                     .capacity
@@ -417,8 +436,8 @@ impl Ledger {
             };
             // A worker may state any capacity.
             let proven = usize::try_from(worker.reported).unwrap_or(usize::MAX);
-            let most = most.min(UNPROVEN_GAMES.max(proven));
-            most.saturating_sub(held.sum()).min(LEASE_GAMES_MAX)
+            let room = UNPROVEN_GAMES.max(proven).saturating_sub(of_all);
+            most.saturating_sub(held).min(room).min(LEASE_GAMES_MAX)
         })
     }
 }

@@ -1,6 +1,6 @@
-//! Overdue games: those that a worker holds much longer than workers of other owners need for a
-//! game. A worker states itself how far its games are, so one that invents progress could hold them
-//! without end. An idle worker of another owner plays them too, and the first record counts. The
+//! Overdue games: those that a worker holds much longer than other workers need for a game. A worker states
+//! itself how far its games are, so one that invents progress could hold them without end. An idle worker
+//! of another owner plays them too, or any other if all workers have one owner. The first record counts. The
 //! slow worker keeps them until then: it may be honest.
 
 use std::{
@@ -15,7 +15,8 @@ use super::{
     worker_processes::WorkerProcesses,
 };
 
-/// A lease is overdue after this many times the average time of the fastest other owner.
+/// A lease is overdue after this many times the average time of the fastest other owner, or of its own if no
+/// other is known.
 const OVERDUE_FACTOR: u32 = 4;
 /// Maximum overdue games of a process that one request searches.
 const LOOK_MAX: usize = 64;
@@ -35,10 +36,11 @@ impl PaceByOwner {
         }
     }
 
-    /// The pace of the fastest other owner.
+    /// The pace of the fastest other owner, or else of this one.
     fn fastest_besides(&self, owner: &Owner) -> Option<Duration> {
         let others = self.0.iter().filter(|(other, _)| *other != owner);
-        others.filter_map(|(_, pace)| pace.mean()).min()
+        let fastest = others.filter_map(|(_, pace)| pace.mean()).min();
+        fastest.or_else(|| self.0.get(owner)?.mean())
     }
 }
 
@@ -86,13 +88,13 @@ impl Overdue {
         earlier.into_iter().map(|(lease, _)| lease).collect()
     }
 
-    /// Games that this process may play too, because only other owners have them.
+    /// Games that this process may play too, because only others have them.
     pub(super) fn of_others<'a>(
         &'a self,
         process: WorkerProcess,
         processes: &'a WorkerProcesses,
     ) -> impl Iterator<Item = u64> + 'a {
-        let is_other = move |holder| processes.have_two_owners(holder, process);
+        let is_other = move |holder| processes.may_rescue(process, holder);
         let holders = self.waiting.iter();
         let holders = holders.filter(move |(holder, _)| is_other(**holder));
         holders.flat_map(move |(_, games)| {
@@ -159,10 +161,10 @@ impl GameQueue {
 }
 
 impl Ledger {
-    /// Marks the games of leases that take too long, so that idle workers of other owners play them
-    /// too. Returns these leases.
+    /// Marks the games of leases that take too long, so that idle workers play them too. Returns these
+    /// leases.
     pub fn mark_overdue(&mut self, now: Duration) -> Vec<Ended> {
-        if !self.processes.has_two_owners() {
+        if !self.processes.has_several() {
             return Vec::new();
         }
         let mut overdue = Vec::new();

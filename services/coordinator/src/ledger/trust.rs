@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use super::{
     AuditRecord, Audited, Charge, Dispute, Ended, Ledger, Owner, RestoredAudits, Settled,
     TournamentNo, WorkerId, WorkerProcess,
+    audits::Audits,
     waiting_audits::{Auditor, Players},
 };
 
@@ -39,12 +40,12 @@ impl Ledger {
         Some(entry.queue.audits.so_far())
     }
 
-    /// The sets of a tournament that contain a game: audited, differing, sampled and refuted games,
-    /// and those audited by the same owner.
+    /// The sets of a tournament that contain a game: audited, differing, sampled and refuted games, those
+    /// audited by the same owner, and contradicted ones.
     #[must_use]
-    pub fn audit_sets(&self, tournament: TournamentNo, index: u64) -> [bool; 5] {
+    pub fn audit_sets(&self, tournament: TournamentNo, index: u64) -> [bool; 6] {
         let entry = self.tournaments.get(&tournament);
-        entry.map_or([false; 5], |entry| entry.queue.audits.sets(index))
+        entry.map_or([false; 6], |entry| entry.queue.audits.sets(index))
     }
 
     /// The open disputes of a tournament, by game.
@@ -91,8 +92,9 @@ impl Ledger {
             .map(|(&worker, _)| worker)
     }
 
-    /// Games of a tournament that have to be replaced: those whose record a third play refuted,
-    /// and those of processes in quarantine that no other process has confirmed.
+    /// Games of a tournament that have to be replaced: those whose record a third play refuted, those
+    /// with a fault that another owner contradicted, and those of processes in quarantine that no other
+    /// process has confirmed.
     #[must_use]
     pub fn unsound(&self, tournament: TournamentNo) -> BTreeSet<u64> {
         let Some(entry) = self.tournaments.get(&tournament) else {
@@ -104,6 +106,7 @@ impl Ledger {
             .flat_map(|&process| audits.unconfirmed(process))
             .collect();
         unsound.extend(audits.refuted().iter());
+        unsound.extend(audits.contradicted.iter());
         unsound
     }
 
@@ -150,6 +153,12 @@ impl Ledger {
             entry.queue.audits.abandon(index, worker);
         }
         self.update_sets(tournament);
+    }
+
+    /// True if a process in quarantine played games of a tournament that no other process has confirmed.
+    pub(super) fn has_games_of_quarantine(&self, audits: &Audits) -> bool {
+        let mut quarantined = self.quarantined.keys();
+        quarantined.any(|&process| !audits.unconfirmed(process).is_empty())
     }
 
     /// Puts a process into quarantine for the rest of this start. Its games of tournaments that are

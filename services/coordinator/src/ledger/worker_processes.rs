@@ -93,9 +93,23 @@ impl WorkerProcesses {
     }
 
     /// True if the processes have different owners, and both are known.
-    pub(super) fn have_two_owners(&self, one: WorkerProcess, other: WorkerProcess) -> bool {
+    fn have_two_owners(&self, one: WorkerProcess, other: WorkerProcess) -> bool {
         let owners = [one, other].map(|id| self.owner(id));
         owners[0] != owners[1] && owners.iter().all(Option::is_some)
+    }
+
+    /// True if a process may play games too that another one holds for too long: one of another owner, or
+    /// any other if all of them have one owner.
+    pub(super) fn may_rescue(&self, id: WorkerProcess, holder: WorkerProcess) -> bool {
+        match self.has_two_owners() {
+            true => self.have_two_owners(holder, id),
+            false => holder != id,
+        }
+    }
+
+    /// True if several processes are connected.
+    pub(super) fn has_several(&self) -> bool {
+        self.all.len() > 1
     }
 
     /// True if processes of several owners are connected.

@@ -118,7 +118,9 @@ impl Figures {
             Ok(standings) => Some(Computed {
                 unsound: [
                     standings.workers_deviating.into(),
-                    standings.audits.map_or(0, |audits| audits.refuted),
+                    standings
+                        .audits
+                        .map_or(0, |audits| audits.refuted + audits.contradicted),
                 ],
                 first_seat: standings.seats.first().copied().unwrap_or_default(),
                 agents: standings.agents.iter().map(|it| agent(now, it)).collect(),

@@ -21,7 +21,7 @@ use super::{
     reports::Admitted,
 };
 use crate::{
-    divergence::{Divergence, first_divergence, has_host_faults, is_evidence, lacks_host_fault},
+    divergence::{Divergence, first_divergence, host_faults, is_evidence, lacks_host_fault},
     door::{Principal, Tokens},
     error::Error,
     handle::Handle,
@@ -155,7 +155,8 @@ impl WorkerRpc {
             )));
         }
         let info = self.handle.info(&request.tournament_id).await?;
-        let leased = self.handle.tickets.read(&info.id, &request.ticket);
+        // Tickets of an earlier generation prove nothing of this one.
+        let leased = self.handle.tickets.read(&info.key, &request.ticket);
         let not_leased = || Error::NotLeased {
             tournament: info.id.to_string(),
         };
@@ -226,6 +227,7 @@ impl WorkerRpc {
             by: by.clone(),
             process: leased.process,
             worker: leased.worker.clone(),
+            owner: leased.owner,
             lease: request.lease_id,
             info: Arc::clone(&info),
             games,
@@ -282,16 +284,19 @@ impl WorkerRpc {
                     let held = catch_unwind(hold).unwrap_or(Err(Error::Defect));
                     match held {
                         Ok(Held::Alike) => {
-                            if has_host_faults(&record) {
-                                compared.confirmed.push(index);
+                            let agents = host_faults(&record.faults, &record.seats);
+                            if !agents.is_empty() {
+                                compared.confirmed.push((index, agents));
                             }
                             compared.games.push((index, AuditRecord::Same));
                         }
-                        Ok(Held::Sample { repeats_faults }) => {
-                            match repeats_faults {
+                        Ok(Held::Sample { faults }) => {
+                            match faults {
                                 None => {}
-                                Some(true) => compared.confirmed.push(index),
-                                Some(false) => compared.contradicted.push(index),
+                                Some((agents, true)) => compared.confirmed.push((index, agents)),
+                                Some((agents, false)) => {
+                                    compared.contradicted.push((index, agents))
+                                }
                             }
                             compared.games.push((index, AuditRecord::Sample));
                             compared.samples.push(record.result());
@@ -302,9 +307,9 @@ impl WorkerRpc {
                             compared.games.push((index, differs));
                             compared.differences.push((index, difference));
                         }
-                        Ok(Held::LacksFault) => {
-                            compared.contradicted.push(index);
-                            compared.unread.push(index);
+                        Ok(Held::LacksFault(agents)) => {
+                            compared.contradicted.push((index, agents));
+                            compared.games.push((index, AuditRecord::LacksFault));
                         }
                         Ok(Held::TellsNothing) => compared.unread.push(index),
                         Err(error) => {
@@ -323,15 +328,16 @@ impl WorkerRpc {
 /// Result of comparing a record with the durable one.
 enum Held {
     Alike,
-    /// The agents may answer differently each time. If the durable record has a fault that may be
-    /// that of a host: whether the seat has one in the other record, too.
+    /// The agents may answer differently each time. If the durable record has faults that may be those of
+    /// a host: their agents, and whether the other record has them, too.
     Sample {
-        repeats_faults: Option<bool>,
+        faults: Option<(Vec<u16>, bool)>,
     },
     /// With the agent whose move differs first, if it is known.
     Differs(v1::Difference, Option<u16>),
-    /// The durable record has a fault that depends on time or on the host, the other one does not.
-    LacksFault,
+    /// The durable record has a fault of these agents that depends on time or on the host, the other one
+    /// does not.
+    LacksFault(Vec<u16>),
     /// The difference is a void record, or such a fault of the other record.
     TellsNothing,
 }
@@ -349,9 +355,10 @@ fn held_against(
     if !info.replay_proves(record.seats.iter().copied()) {
         let durable = stored_game::read_record(&game)?;
         let is_whole = record.termination != Termination::Void;
-        let repeats_faults =
-            (has_host_faults(&durable) && is_whole).then(|| !lacks_host_fault(&durable, record));
-        return Ok(Held::Sample { repeats_faults });
+        let agents = host_faults(&durable.faults, &durable.seats);
+        let faults =
+            (!agents.is_empty() && is_whole).then(|| (agents, !lacks_host_fault(&durable, record)));
+        return Ok(Held::Sample { faults });
     }
     if game.hash == record.hash {
         return Ok(Held::Alike);
@@ -372,7 +379,7 @@ fn held_against(
     );
     let is_whole = record.termination != Termination::Void;
     Ok(match is_whole && lacks_host_fault(&durable, record) {
-        true => Held::LacksFault,
+        true => Held::LacksFault(host_faults(&durable.faults, &durable.seats)),
         false => Held::TellsNothing,
     })
 }

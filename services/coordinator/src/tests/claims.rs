@@ -2,11 +2,15 @@
 
 use arena_access::Token;
 use arena_model::engine::FaultKind;
-use arena_wire::v1::{self, Role, TournamentState};
+use arena_wire::{
+    reasons,
+    v1::{self, Role, TournamentState},
+};
+use tonic::{Code, Status};
 
 use super::{
     door::Guarded,
-    fixture::{FakeWorker, SPEC, memory, options, unplayed, won},
+    fixture::{FakeWorker, SPEC, memory, options, refused, unplayed, won},
 };
 use crate::Options;
 
@@ -57,6 +61,16 @@ impl Contest {
         found.into_inner().tournament.expect("a tournament").state()
     }
 
+    async fn audits(&self) -> v1::Audits {
+        let request = v1::GetTournamentRequest {
+            tournament_id: self.id.clone(),
+        };
+        let mut user = self.arena.user(&self.arena.admin);
+        let found = user.get_tournament(request).await.expect("known");
+        let tournament = found.into_inner().tournament.expect("a tournament");
+        tournament.audits.unwrap_or_default()
+    }
+
     async fn notes(&self) -> String {
         let request = v1::GetStandingsRequest {
             tournament_id: self.id.clone(),
@@ -78,20 +92,26 @@ async fn play(worker: &mut FakeWorker, crashes: impl Fn(u64) -> bool) -> bool {
     let Some(lease) = worker.try_lease(0).await.expect("answered") else {
         return false;
     };
-    let games = lease.games.iter().map(|game| {
-        let seat = game
-            .seats
-            .iter()
-            .position(|it| *it == AGENT)
-            .expect("it plays");
-        match crashes(game.index) {
-            true => unplayed(game, seat as u8, FaultKind::Crash),
-            false => won(game, seat),
-        }
+    let games = lease.games.iter().map(|game| match crashes(game.index) {
+        true => unplayed(game, seat(game) as u8, FaultKind::Crash),
+        false => won(game, seat(game)),
     });
     let games = games.collect();
     worker.report(&lease, games).await.expect("taken");
     true
+}
+
+/// The seat of the agent that crashes.
+fn seat(game: &v1::GameAssignment) -> usize {
+    let mut seats = game.seats.iter();
+    seats.position(|it| *it == AGENT).expect("it plays")
+}
+
+/// Reports that the agent crashed in each game of a lease.
+async fn crash(worker: &mut FakeWorker, lease: &v1::Lease) -> Result<v1::ReportResponse, Status> {
+    let games = lease.games.iter();
+    let games = games.map(|game| unplayed(game, seat(game) as u8, FaultKind::Crash));
+    worker.report(lease, games.collect()).await
 }
 
 /// Half of the games.
@@ -110,10 +130,92 @@ async fn crashes_that_one_owner_reports_pause_nothing() {
     while play(&mut honest, |_| false).await {}
     assert_eq!(contest.state().await, TournamentState::Finished);
     let notes = contest.notes().await;
-    let note = "did not happen on a worker of another owner: 20 games";
+    let note = "not sound: crashes, timeouts and failed starts that did not happen on a worker of \
+                another owner: 20 games";
     assert!(notes.contains(note), "{notes}");
     // One other owner alone puts no process into quarantine.
     liar.try_lease(0).await.expect("no quarantine");
+}
+
+#[tokio::test]
+async fn retry_replaces_crashes_that_another_owner_contradicts() {
+    let contest = Contest::new().await;
+    let mut liar = contest.join("liar", 1).await;
+    let mut honest = contest.join("honest", 2).await;
+    let mut old = liar.lease().await;
+    crash(&mut liar, &old).await.expect("taken");
+    while play(&mut liar, |_| true).await {}
+    while play(&mut honest, |_| false).await {}
+    let audits = contest.audits().await;
+    assert_eq!((audits.contradicted, audits.given_up), (40, 0));
+
+    let request = v1::RetryTournamentRequest {
+        tournament_id: contest.id.clone(),
+        ..Default::default()
+    };
+    let mut user = contest.arena.user(&contest.arena.admin);
+    let again = user.retry_tournament(request).await.expect("a retry");
+    let again = again.into_inner().tournament.expect("a tournament");
+    assert_eq!(again.earlier[0].replaced, 40);
+    // Its ticket is of the earlier generation.
+    old.lease_id = 0;
+    refused(
+        crash(&mut liar, &old).await,
+        Code::PermissionDenied,
+        reasons::NOT_LEASED,
+    );
+    while play(&mut honest, |_| false).await {}
+    assert_eq!(contest.state().await, TournamentState::Finished);
+    assert_eq!(contest.audits().await.contradicted, 0);
+    let notes = contest.notes().await;
+    assert!(!notes.contains("not sound"), "{notes}");
+}
+
+#[tokio::test]
+async fn crashes_of_an_agent_that_fails_everywhere_are_not_contradicted() {
+    let contest = Contest::with(Options {
+        audit_share: 1.0,
+        ..options(memory())
+    })
+    .await;
+    let mut first = contest.join("first", 1).await;
+    let mut second = contest.join("second", 2).await;
+    // Each replays the games of the other without a crash.
+    assert!(play(&mut first, |index| index == 0).await);
+    assert!(play(&mut second, |_| false).await);
+    let audits = contest.audits().await;
+    assert_eq!((audits.contradicted, audits.sampled), (1, 1));
+    while play(&mut second, |index| index % 4 == 3).await {}
+    while play(&mut first, |_| false).await || play(&mut second, |_| false).await {}
+    assert_eq!(contest.state().await, TournamentState::Finished);
+    let audits = contest.audits().await;
+    assert_eq!((audits.contradicted, audits.waiting), (0, 0));
+    assert!(audits.sampled > 1, "{audits:?}");
+    let notes = contest.notes().await;
+    assert!(!notes.contains("not sound"), "{notes}");
+}
+
+#[tokio::test]
+async fn ticket_does_not_cover_games_that_another_owner_holds() {
+    let contest = Contest::new().await;
+    let mut first = contest.join("first", 1).await;
+    let lease = first.lease().await;
+    let given_back = v1::LeaveRequest {
+        worker_id: first.id.clone(),
+        boot_epoch: first.boot_epoch,
+        session: first.session.clone(),
+    };
+    first.client.leave(given_back).await.expect("it leaves");
+    // Nobody holds the first game.
+    let report = |index: usize| vec![won(&lease.games[index], 0)];
+    first.report(&lease, report(0)).await.expect("taken");
+    let mut second = contest.join("second", 2).await;
+    while second.try_lease(0).await.expect("answered").is_some() {}
+    refused(
+        first.report(&lease, report(1)).await,
+        Code::PermissionDenied,
+        reasons::NOT_LEASED,
+    );
 }
 
 #[tokio::test]

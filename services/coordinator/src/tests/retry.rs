@@ -219,7 +219,7 @@ async fn retry_repeats_failed_games_only() {
         .map(|game| unplayed(game, 1, FaultKind::Crash))
         .collect();
     let answer = worker.report(&leased, late).await;
-    refused(answer, Code::FailedPrecondition, reasons::STATE_CONFLICT);
+    refused(answer, Code::PermissionDenied, reasons::NOT_LEASED);
     let again = play(&mut worker, |game| game.index == 4).await;
     assert_eq!(again, [0, 1, 2, 3, 4, 5]);
     let tournament = retry(&mut arena, &id).await.expect("finished");

@@ -15,6 +15,14 @@ pub fn unsound(audits: Option<&v1::Audits>, id: &str) -> Option<String> {
             units::plural(audits.refuted, "game")
         ));
     }
+    if audits.contradicted > 0 {
+        return Some(format!(
+            "the standings are not sound: crashes, timeouts or failed starts in {} did not happen on a \
+             worker of another owner; see the log of the coordinator for the workers, then replay them \
+             with `arena tournament retry {id}`",
+            units::plural(audits.contradicted, "game")
+        ));
+    }
     (audits.disputed > 0).then(|| {
         format!(
             "the standings are not final: two workers sent different records of {}, which a third \
@@ -47,6 +55,12 @@ pub fn format_audits(audits: &v1::Audits) -> String {
     }
     if audits.refuted > 0 {
         text += &format!("; {} records refuted by a third play", audits.refuted);
+    }
+    if audits.contradicted > 0 {
+        text += &format!(
+            "; {} without the faults of the first record, on a worker of another owner",
+            audits.contradicted
+        );
     }
     if audits.disputed > 0 {
         text += &format!("; {} waiting for a third play", audits.disputed);
@@ -83,6 +97,7 @@ mod tests {
             refuted: 5,
             sampled: 0,
             same_owner: 2,
+            contradicted: 7,
         };
         let text = format_audits(&audits);
         let parts = [
@@ -92,6 +107,7 @@ mod tests {
             "1 given up",
             "4 waiting",
             "5 records",
+            "7 without the faults",
             "2 of them by another worker of the same owner",
         ];
         for part in parts {

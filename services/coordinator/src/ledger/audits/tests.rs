@@ -109,6 +109,7 @@ fn audit_sample_survives_restart() {
         sampled: Bitmap::new(GAMES),
         refuted: Bitmap::new(GAMES),
         own: Bitmap::new(GAMES),
+        contradicted: Bitmap::new(GAMES),
         disputes: disputes.map(|(index, dispute)| (index, *dispute)).collect(),
     };
     assert!(restored.disputes.len() > 200);

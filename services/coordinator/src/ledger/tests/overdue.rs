@@ -111,6 +111,30 @@ fn each_owner_gets_an_overdue_game_once() {
 }
 
 #[test]
+fn another_worker_of_the_only_owner_plays_overdue_games_too() {
+    let (mut ledger, first, held) = held_by_first();
+    let again = worker_of(&mut ledger, "first");
+    wait(&mut ledger, (START, DEADLINE), &[(first, &held)]);
+    let lease = grant(&mut ledger, DEADLINE, again).expect("the overdue games");
+    assert_eq!(indices(&lease), indices(&held));
+}
+
+#[test]
+fn games_of_the_only_owner_are_overdue_after_four_times_its_own_pace() {
+    let minute = Duration::from_secs(60);
+    let mut ledger = ledger();
+    running(&mut ledger, 2 * GAMES);
+    let workers = [(); 2].map(|()| worker_of(&mut ledger, "first"));
+    let [held, other] = workers.map(|it| grant(&mut ledger, START, it).expect("a lease"));
+    report_all(&mut ledger, &other, minute);
+    let held_by = [(workers[0], &held)];
+    let marked = wait(&mut ledger, (START, 4 * minute - SECOND), &held_by);
+    assert_eq!(marked, [] as [LeaseId; 0]);
+    let marked = wait(&mut ledger, (4 * minute, 4 * minute), &held_by);
+    assert_eq!(marked, [held.lease]);
+}
+
+#[test]
 fn slow_games_are_overdue_after_four_times_the_pace_of_the_fastest_other_owner() {
     let minute = Duration::from_secs(60);
     let mut ledger = ledger();

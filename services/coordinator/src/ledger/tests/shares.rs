@@ -9,7 +9,7 @@ fn tournaments_share_the_workers() {
     let second = running(&mut ledger, 10_000);
     let worker = ledger.join(usize::MAX);
     let mut leased = BTreeMap::new();
-    for _ in 0..10 {
+    for _ in 0..4 {
         let lease = grant(&mut ledger, START, worker).expect("a lease");
         *leased.entry(lease.tournament).or_insert(0) += lease.games.len();
     }
@@ -60,16 +60,33 @@ fn worker_holds_no_more_games_than_it_has_reported() {
     while let Some(lease) = ledger.grant(START, ask(worker, usize::MAX), |_, _| true) {
         leases.push(lease);
     }
-    assert_eq!(ledger.load(worker).expect("it is here").games, 4096);
+    assert_eq!(ledger.load(worker).expect("it is here").games, 2048);
     for lease in &leases {
         report_after(&mut ledger, lease, SECOND);
     }
-    // It has reported 4096 games, and may hold as many again.
+    // It has reported 2048 games, and may hold as many again.
     while ledger
         .grant(START, ask(worker, usize::MAX), |_, _| true)
         .is_some()
     {}
-    assert_eq!(ledger.load(worker).expect("it is here").games, 4096);
+    assert_eq!(ledger.load(worker).expect("it is here").games, 2048);
+}
+
+#[test]
+fn worker_holds_no_more_games_in_several_tournaments() {
+    let mut ledger = ledger();
+    let tournaments = [(); 4].map(|()| running(&mut ledger, 100_000));
+    let worker = ledger.join(usize::MAX);
+    for tournament in tournaments.into_iter().cycle() {
+        let suits = |_, number| number == tournament;
+        if ledger
+            .grant(START, ask(worker, usize::MAX), suits)
+            .is_none()
+        {
+            break;
+        }
+    }
+    assert_eq!(ledger.load(worker).expect("it is here").games, 2048);
 }
 
 #[test]
