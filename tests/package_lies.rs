@@ -192,8 +192,9 @@ fn rules_that_remember_games_put_no_worker_into_quarantine() {
     };
     let standings = until("the tournament pauses", paused);
     let error = standings["pause"]["error"].as_str().expect("a reason");
-    assert!(
-        error.contains("the rules remember other games"),
-        "{standings}"
-    );
+    let known = [
+        "the rules remember other games",
+        "two processes answer the same question differently",
+    ];
+    assert!(known.iter().any(|it| error.contains(it)), "{standings}");
 }

@@ -54,6 +54,8 @@ struct Found<'a> {
     bytes_most: usize,
     /// Events after which a game counts as endless.
     events_max: u32,
+    /// True if the rules draw no boards.
+    has_no_boards: bool,
 }
 
 impl Found<'_> {
@@ -115,6 +117,7 @@ pub fn check(rules: &Rules, games: u64, bar: &ProgressBar) -> Outcome<Report> {
     let mut found = Found {
         rules: Some(rules),
         events_max: EVENTS_MAX,
+        has_no_boards: rules.description().is_some_and(|it| !it.draws),
         ..Found::default()
     };
     describe(rules, &mut found);

@@ -92,6 +92,13 @@ pub(super) fn check<G: Game>(game: &G, state: &G::State, label: &str, found: &mu
         },
     );
     check_position(game, state, label, found);
+    if !found.has_no_boards {
+        check_board(game, state, label, found);
+    }
+    next
+}
+
+fn check_board<G: Game>(game: &G, state: &G::State, label: &str, found: &mut Found) {
     let mut board = String::new();
     game.draw(state, &mut board);
     let is_text = board
@@ -106,7 +113,6 @@ pub(super) fn check<G: Game>(game: &G, state: &G::State, label: &str, found: &mu
         };
         at(game, state, problem)
     });
-    next
 }
 
 fn check_decision<G: Game>(game: &G, state: &G::State, label: &str, found: &mut Found) -> Next {
