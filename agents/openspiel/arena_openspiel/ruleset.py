@@ -7,12 +7,12 @@ and with what has to be the same on each machine. So both import only `pyspiel` 
 import difflib
 import hashlib
 import json
+import mmap
 import os
 import random
 import re
 import sys
 from fractions import Fraction
-from importlib.metadata import version
 from math import isfinite, lcm
 
 if __package__:
@@ -45,14 +45,23 @@ _DISPLAY = re.compile("ansi|ascii|color|egocentric|obs|string_rep")
 # What has to be the same on each machine.
 
 
+def spiel_version():
+    """The version that the library has in itself. Reading the metadata of packages takes as long as all other
+    modules together, and many processes start during a tournament."""
+    if own := getattr(pyspiel, "__version__", ""):
+        return own
+    from importlib.metadata import version
+
+    return version("open_spiel")
+
+
 def present():
     """What makes the rules besides this file: OpenSpiel, its native library, and Python."""
-    digest = hashlib.sha256()
     with open(pyspiel.__file__, "rb") as library:
-        while chunk := library.read(1 << 20):
-            digest.update(chunk)
+        content = mmap.mmap(library.fileno(), 0, access=mmap.ACCESS_READ)
+        digest = hashlib.sha256(content)
     return {
-        "open_spiel": version("open_spiel"),
+        "open_spiel": spiel_version(),
         "python": "{}.{}".format(*sys.version_info),
         "library_sha256": digest.hexdigest(),
     }
@@ -110,7 +119,7 @@ def _check_names(text, name, parameters):
     if name not in known:
         near = difflib.get_close_matches(str(name), known, 1)
         advice = f"; did you mean {near[0]!r}?" if near else "; see `pyspiel.registered_names()`"
-        raise Refused(f"OpenSpiel {version('open_spiel')} has no game {str(name)!r}{advice}")
+        raise Refused(f"OpenSpiel {spiel_version()} has no game {str(name)!r}{advice}")
     for key, value in parameters.items():
         if "file" in key and value:
             raise Refused(
@@ -263,7 +272,7 @@ class Rules:
 
     def describe(self):
         long_name = self.default.get_type().long_name
-        summary = f"{long_name}: {self.text} of OpenSpiel {version('open_spiel')}"
+        summary = f"{long_name}: {self.text} of OpenSpiel {spiel_version()}"
         return {
             "type": "description",
             "protocol": 1,

@@ -7,6 +7,7 @@ import random
 import re
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pyspiel
@@ -378,6 +379,12 @@ def package(tmp_path):
         [sys.executable, "-m", "arena_openspiel.package", "ruleset", "tic_tac_toe"], cwd=tmp_path, check=True
     )
     return tmp_path
+
+
+def test_version_is_that_of_the_installed_package(monkeypatch):
+    assert ruleset.spiel_version() == version("open_spiel")
+    monkeypatch.delattr(pyspiel, "__version__", raising=False)
+    assert ruleset.spiel_version() == version("open_spiel")
 
 
 def test_process_of_a_package_answers_lines(package):
