@@ -17,10 +17,10 @@ from math import isfinite, lcm
 
 if __package__:
     from . import nodes
-    from .nodes import Game, Refused, pyspiel
+    from .nodes import Game, Refused, dump, pyspiel
 else:
     import nodes
-    from nodes import Game, Refused, pyspiel
+    from nodes import Game, Refused, dump, pyspiel
 
 #: Grows when the meaning of a state, an id or an option changes.
 VERSION = 2
@@ -332,12 +332,12 @@ class Rules:
         try:
             for _ in range(games):
                 game = Game(self.default)
-                node = game.look("")
+                node = json.loads(game.look(""))
                 for _ in range(events):
                     if node["next"] == "over":
                         break
                     event = draw.choice(node.get("legal") or range(len(node["weights"])))
-                    node = game.apply(node["state"], event)
+                    node = json.loads(game.apply(node["state"], event))
         except Refused:
             raise
         except Exception as error:
@@ -346,15 +346,13 @@ class Rules:
 
 # The protocol.
 
-_dump = json.JSONEncoder(separators=(",", ":")).encode
-
 
 class Answers:
-    """The answers of a process to Arena's questions."""
+    """The answers of a process to Arena's questions, as JSON."""
 
     def __init__(self, rules):
         self.rules = rules
-        self.description = rules.describe()
+        self.description = dump(rules.describe())
         self.games = {}
 
     def answer(self, message):
@@ -365,14 +363,14 @@ class Answers:
         if kind == "game":
             game = self.rules.game(message["options"], message["seats"], message.get("positions", True))
             self.games[message["game"]] = game
-            return {"type": "initial", "game": message["game"], "node": game.look("")}
+            return f'{{"type":"initial","game":{dump(message["game"])},"node":{game.look("")}}}'
         if kind not in ("apply", "look", "draw"):
             return None
         game, states, batch = self.games[message["game"]], message["states"], message["batch"]
         if kind == "draw":
-            return {"type": "drawings", "batch": batch, "drawings": list(map(game.draw, states))}
+            return dump({"type": "drawings", "batch": batch, "drawings": list(map(game.draw, states))})
         nodes = map(game.apply, states, message["events"]) if kind == "apply" else map(game.look, states)
-        return {"type": "nodes", "batch": batch, "nodes": list(nodes)}
+        return f'{{"type":"nodes","batch":{dump(batch)},"nodes":[{",".join(nodes)}]}}'
 
 
 def serve(answers, lines, output):
@@ -385,10 +383,11 @@ def serve(answers, lines, output):
                 import traceback
 
                 traceback.print_exc()
-            answer = {"type": "error", "message": f"{type(error).__name__}: {_line(error)}"}
-            answer.update((key, message[key]) for key in ("batch", "game") if key in message)
+            failed = {"type": "error", "message": f"{type(error).__name__}: {_line(error)}"}
+            failed.update((key, message[key]) for key in ("batch", "game") if key in message)
+            answer = dump(failed)
         if answer is not None:
-            output.write(_dump(answer).encode() + b"\n")
+            output.write(answer.encode() + b"\n")
             output.flush()
 
 

@@ -249,7 +249,7 @@ def test_player_sees_the_same_at_states_that_it_cannot_tell_apart(name):
     draw, most = random.Random(1), 20_000
     while open_states and most:
         text, most = open_states.pop(), most - 1
-        node, state = game.look(text), game._place(text).state
+        node, state = json.loads(game.look(text)), game._state(text)
         if node["next"] == "over":
             continue
         events = range(len(node["weights"])) if node["next"] == "chance" else node["legal"]
@@ -258,7 +258,7 @@ def test_player_sees_the_same_at_states_that_it_cannot_tell_apart(name):
             key = state.current_player(), state.information_state_string()
             different += key in seen and seen[key][0] != text
             assert seen.setdefault(key, (text, shown))[1] == shown
-        after = [game.apply(text, event)["state"] for event in events]
+        after = [json.loads(game.apply(text, event))["state"] for event in events]
         open_states += draw.sample(after, len(after))
     # Players cannot tell some states apart, and can tell others.
     assert different > 0 and len(seen) > 1
@@ -266,18 +266,37 @@ def test_player_sees_the_same_at_states_that_it_cannot_tell_apart(name):
 
 def test_states_that_are_no_longer_kept_are_played_again():
     game = Rules("go(board_size=5)").game({}, 2)
-    nodes, draw = [game.look("")], random.Random(1)
+    answers, events, draw = [game.look("")], [], random.Random(1)
+    nodes = [json.loads(answers[0])]
     while nodes[-1]["next"] != "over":
-        nodes.append(game.apply(nodes[-1]["state"], draw.choice(nodes[-1]["legal"])))
-    for bound in (0, 1, 3):
+        events.append(draw.choice(nodes[-1]["legal"]))
+        answers.append(game.apply(nodes[-1]["state"], events[-1]))
+        nodes.append(json.loads(answers[-1]))
+    order = draw.sample(range(len(events)), len(events))
+    for bound in (1, 3, 1000):
         spiel_nodes._KEPT, kept = bound, spiel_nodes._KEPT
         try:
-            game.kept.clear()
-            assert [game.look(node["state"]) for node in draw.sample(nodes, len(nodes))] is not None
-            assert [game.look(node["state"]) for node in nodes] == nodes
-            assert len(game.kept) <= bound
+            game.newer, game.older = {}, {}
+            for at in order:
+                assert game.look(nodes[at]["state"]) == answers[at]
+                assert game.apply(nodes[at]["state"], events[at]) == answers[at + 1]
+                # An action that was applied changes no state that is kept.
+                assert game.look(nodes[at]["state"]) == answers[at]
+            assert [game.look(node["state"]) for node in nodes] == answers
+            assert len(game.newer) <= bound and len(game.older) <= bound
         finally:
             spiel_nodes._KEPT = kept
+
+
+def test_answers_that_are_kept_belong_to_actions_weights_and_texts():
+    game = spiel_nodes.Game(load("leduc_poker"))
+    assert game.moves((0, 1), "a\0b") == '"legal":[0,1],"moves":["a","b"]'
+    assert game.moves((0, 2), "a\0b") == '"legal":[0,2],"moves":["a","b"]'
+    assert game.moves((0, 1), "a\0c") == '"legal":[0,1],"moves":["a","c"]'
+    assert game.outcomes((0, 1), (0.5, 0.5), "a\0b") == '"weights":[1,1],"outcomes":["a","b"]'
+    assert game.outcomes((0, 1), (0.75, 0.25), "a\0b") == '"weights":[3,1],"outcomes":["a","b"]'
+    with pytest.raises(Refused, match="has a NUL"):
+        game.moves((0, 1), "a\0b\0c")
 
 
 @pytest.mark.parametrize("players, seed", [(3, 152), (4, 85)])
@@ -310,9 +329,9 @@ def test_ties_share_a_rank():
             return [1 / 3, -1.0, 1 - 2 / 3, 5.0]
 
     game = spiel_nodes.Game(load("tic_tac_toe"))
-    assert game._node("", spiel_nodes._Place(Over()))["ranks"] == [2, 4, 2, 1]
+    assert json.loads(game._node("", Over()))["ranks"] == [2, 4, 2, 1]
     with pytest.raises(Refused, match="is no whole number of 1 parts of 1"):
-        Rules("tic_tac_toe").game({}, 2)._node("", spiel_nodes._Place(Over()))
+        Rules("tic_tac_toe").game({}, 2)._node("", Over())
 
 
 @pytest.mark.parametrize(
