@@ -15,8 +15,10 @@ try:
 except ImportError as error:  # answered by `main` of ruleset.py, where Arena shows it
     pyspiel, missing = None, error
 
-#: Actions have smaller ids.
+#: Ids of Arena are smaller. In a game with more actions, the id of an action is its place among the legal ones.
 IDS = 1 << 15
+#: Actions whose digits are kept.
+_CODES_MAX = 1 << 16
 
 _WEIGHTS_MAX = (1 << 32) - 1
 #: Of a probability: it covers the rounding of floats.
@@ -53,6 +55,11 @@ def is_hidden(game):
 def has_chance(game):
     # Not the declared mode: it is that of the game with other parameters, as for chess960 and goofspiel.
     return game.max_chance_outcomes() > 0
+
+
+def has_places(game):
+    """Whether the id of an action is its place among the legal ones."""
+    return game.num_distinct_actions() > IDS
 
 
 def plain(text):
@@ -154,7 +161,7 @@ class _Codes(dict):
 
     def __init__(self, most, text):
         super().__init__()
-        self.width = 1 if most <= 64 else 2 if most <= 64**2 else 3
+        self.width = next(width for width in range(1, 12) if most <= 64**width)
         self.text = text
 
     def __missing__(self, action):
@@ -164,6 +171,8 @@ class _Codes(dict):
             rest >>= 6
         if rest:
             raise Refused(f"{self.text}: an action is larger than OpenSpiel declares")
+        if len(self) >= _CODES_MAX:
+            self.clear()
         self[action] = digits
         return digits
 
@@ -187,6 +196,7 @@ class Game:
         self.parts = parts
         self.text = str(game)
         most = game.num_distinct_actions()
+        self.has_places = has_places(game)
         if has_chance(game):
             most = max(most, game.max_chance_outcomes())
         self.codes = _Codes(most, self.text)
@@ -238,9 +248,9 @@ class Game:
 
     def apply(self, text, event):
         state, actions, is_chance = self._kept(text) or self._place(text)
-        if is_chance:
+        if is_chance or (self.has_places and 0 <= event < len(actions)):
             action = actions[event]
-        elif event in actions:
+        elif event in actions and not self.has_places:
             action = event
         else:
             raise ValueError(f"{self.text}: action {event} is illegal after {state.history()}")
@@ -277,13 +287,15 @@ class Game:
         if seat < 0:
             return self._chance(text, state)
         actions = tuple(state.legal_actions())
-        if not actions or actions[-1] >= IDS:
-            raise Refused(f"{self.text}: a player has no action, or one that Arena does not support")
+        ids = tuple(range(len(actions))) if self.has_places else actions
+        if not ids or ids[-1] >= IDS:
+            raise Refused(f"{self.text}: a player has no action, or more legal actions than {IDS}")
         self._keep(text, (state, actions, False))
-        fields = self.moves(actions, _texts(state, seat, actions))
+        fields = self.moves(ids, _texts(state, seat, actions))
         if not self.positions:
             return f'{{"state":"{text}","next":"decision","seat":{seat},{fields}}}'
-        position = dump({"game": self.text, **self.sees.position(state, seat)})
+        legal = {"legal": actions} if self.has_places else {}
+        position = dump({"game": self.text, **self.sees.position(state, seat), **legal})
         return f'{{"state":"{text}","next":"decision","seat":{seat},{fields},"position":{position}}}'
 
 

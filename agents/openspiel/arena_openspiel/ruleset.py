@@ -166,8 +166,6 @@ def _check(text, game):
         refuse("it has hidden information, and does not say what a player sees")
     if kind.utility == pyspiel.GameType.Utility.IDENTICAL:
         refuse("all players get the same return, and Arena ranks them")
-    if game.num_distinct_actions() > nodes.IDS:
-        refuse(f"it has {game.num_distinct_actions()} actions; Arena supports {nodes.IDS}")
     events = game.max_game_length()
     if nodes.has_chance(game):
         # chess960 declares no chance node.
