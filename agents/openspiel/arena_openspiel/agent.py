@@ -7,6 +7,7 @@ from typing import Any, List, Tuple
 import pyspiel
 from arena_agent import Agent, Decision
 
+from .nodes import has_places
 from .rulesets import RULESETS
 
 _load_game = lru_cache(pyspiel.load_game)
@@ -87,13 +88,15 @@ class BotAgent(Agent):
             elif bot.provides_force_action():
                 bot.force_action(state, action)
             state.apply_action(action)
-        legal, there = decision.legal, state.legal_actions(player)
-        if there != legal:
+        legal = there = state.legal_actions(player)
+        if has_places(game):
+            there = list(range(len(legal)))
+        if there != decision.legal:
             raise ValueError(
                 f"{decision.ruleset} differs in OpenSpiel after {history}: legal actions are {there} in "
-                f"OpenSpiel, {legal} in Arena"
+                f"OpenSpiel, {decision.legal} in Arena"
             )
-        return self._step(bot, state, legal)
+        return there[legal.index(self._step(bot, state, legal))]
 
     def _step(self, bot: pyspiel.Bot, state: pyspiel.State, legal: List[int]) -> int:
         action = bot.step(state)

@@ -3,10 +3,11 @@
 A part of the package of a ruleset, see ruleset.py. So it imports only `pyspiel` and the standard library.
 """
 
+import json
 import re
-from collections import OrderedDict
 from fractions import Fraction
 from functools import lru_cache
+from itertools import repeat
 from math import gcd
 
 try:
@@ -14,8 +15,10 @@ try:
 except ImportError as error:  # answered by `main` of ruleset.py, where Arena shows it
     pyspiel, missing = None, error
 
-#: Actions have smaller ids.
+#: Ids of Arena are smaller. In a game with more actions, the id of an action is its place among the legal ones.
 IDS = 1 << 15
+#: Actions whose digits are kept.
+_CODES_MAX = 1 << 16
 
 _WEIGHTS_MAX = (1 << 32) - 1
 #: Of a probability: it covers the rounding of floats.
@@ -26,15 +29,19 @@ _DRAWING_BYTES_MAX = 64 << 10
 #: Numbers of a tensor, most of which are 0 or 1.
 _TENSOR_MAX = 16 << 10
 
-#: States of a game that a process keeps.
-_KEPT = 1024
+#: States of a game that a process keeps, at least. It keeps up to twice as many.
+_KEPT = 512
 #: Events for which a state is looked up among the kept ones before it is played from the start.
 _STEPS_BACK = 16
 
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
 _PLACES = {digit: place for place, digit in enumerate(_DIGITS)}
+#: Between the texts of actions.
+_BETWEEN = "\0"
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 NOT_IN_NOTATIONS = re.compile(r"[^!-~]")
+
+dump = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class Refused(ValueError):
@@ -48,6 +55,11 @@ def is_hidden(game):
 def has_chance(game):
     # Not the declared mode: it is that of the game with other parameters, as for chess960 and goofspiel.
     return game.max_chance_outcomes() > 0
+
+
+def has_places(game):
+    """Whether the id of an action is its place among the legal ones."""
+    return game.num_distinct_actions() > IDS
 
 
 def plain(text):
@@ -110,28 +122,73 @@ def weights_of(probabilities):
     return [weights[it] for it in probabilities]
 
 
-class _Place:
-    """A state of OpenSpiel, with the action of each event."""
+def _cached(function, actions):
+    """The function with a cache of its results, which are about as long as a list of so many actions."""
+    return lru_cache(maxsize=max(16, min(1 << 12, (1 << 17) // max(1, actions))))(function)
 
-    __slots__ = ("state", "actions", "probabilities")
 
-    def __init__(self, state):
-        self.state = state
-        self.actions = self.probabilities = None
+def _texts(state, player, actions):
+    """OpenSpiel's texts of actions, in one text: a key that is found quickly."""
+    return _BETWEEN.join(map(state.action_to_string, repeat(player), actions))
 
-    def events(self):
-        if self.actions is None:
-            if self.state.is_chance_node():
-                outcomes = [it for it in self.state.chance_outcomes() if it[1] > 0]
-                self.actions, self.probabilities = zip(*outcomes)
-            else:
-                self.actions = self.state.legal_actions()
-        return self.actions
+
+def _names(actions, texts):
+    texts = texts.split(_BETWEEN)
+    if len(texts) != len(actions):
+        raise Refused("the text of an action has a NUL")
+    return '","'.join(notations(texts, actions))
+
+
+def _moves(actions, texts):
+    """Fields of a decision as JSON. Notations need no escapes."""
+    return f'"legal":[{",".join(map(str, actions))}],"moves":["{_names(actions, texts)}"]'
+
+
+def _outcomes(actions, probabilities, texts):
+    """Fields of a chance node as JSON."""
+    weights = ",".join(map(str, weights_of(probabilities)))
+    return f'"weights":[{weights}],"outcomes":["{_names(actions, texts)}"]'
+
+
+def _possible(state):
+    """Actions of a chance node, and their probabilities."""
+    actions, probabilities = zip(*(outcome for outcome in state.chance_outcomes() if outcome[1] > 0))
+    return actions, probabilities
+
+
+class _Codes(dict):
+    """The digits of each action, made when they are first needed."""
+
+    def __init__(self, most, text):
+        super().__init__()
+        self.width = next(width for width in range(1, 12) if most <= 64**width)
+        self.text = text
+
+    def __missing__(self, action):
+        digits, rest = "", action
+        for _ in range(self.width):
+            digits = _DIGITS[rest & 63] + digits
+            rest >>= 6
+        if rest:
+            raise Refused(f"{self.text}: an action is larger than OpenSpiel declares")
+        if len(self) >= _CODES_MAX:
+            self.clear()
+        self[action] = digits
+        return digits
+
+
+@lru_cache(maxsize=1 << 16)
+def _decode(digits):
+    action = 0
+    for digit in digits:
+        action = action << 6 | _PLACES[digit]
+    return action
 
 
 class Game:
-    """The nodes of a game of OpenSpiel. The text of a state is the actions so far, each with the same
-    number of digits to the base 64. States are kept by this text, up to a bound."""
+    """The nodes of a game of OpenSpiel, as JSON. The text of a state is the actions so far, each with the
+    same number of digits to the base 64. States are kept by this text, up to a bound, with the action of each
+    event, and whether they are chance nodes."""
 
     def __init__(self, game, positions=True, parts=0):
         self.game = game
@@ -139,68 +196,68 @@ class Game:
         self.parts = parts
         self.text = str(game)
         most = game.num_distinct_actions()
+        self.has_places = has_places(game)
         if has_chance(game):
             most = max(most, game.max_chance_outcomes())
-        self.width = 1 if most <= 64 else 2 if most <= 64**2 else 3
+        self.codes = _Codes(most, self.text)
+        self.moves, self.outcomes = _cached(_moves, most), _cached(_outcomes, most)
         self.sees = _Sees(game)
-        self.kept = OrderedDict()
-
-    def _encode(self, action):
-        digits = ""
-        for _ in range(self.width):
-            digits = _DIGITS[action & 63] + digits
-            action >>= 6
-        if action:
-            raise Refused(f"{self.text}: an action is larger than OpenSpiel declares")
-        return digits
-
-    def _decode(self, digits):
-        action = 0
-        for digit in digits:
-            action = action << 6 | _PLACES[digit]
-        return action
+        # When the newer ones are as many as are kept, the older ones are dropped.
+        self.newer, self.older = {}, {}
 
     def _keep(self, text, place):
-        self.kept[text] = place
-        if len(self.kept) > _KEPT:
-            self.kept.popitem(last=False)
+        if len(self.newer) >= _KEPT:
+            self.newer, self.older = {}, self.newer
+        self.newer[text] = place
         return place
 
-    def _place(self, text):
-        place = self.kept.get(text)
-        if place is not None:
-            self.kept.move_to_end(text)
-            return place
-        width, state, start = self.width, None, 0
+    def _kept(self, text):
+        place = self.newer.get(text)
+        if place is None:
+            place = self.older.get(text)
+            if place is not None:
+                self._keep(text, place)
+        return place
+
+    def _state(self, text):
+        """A state of OpenSpiel, which must not be changed."""
+        kept = self._kept(text)
+        if kept:
+            return kept[0]
+        width, state, start = self.codes.width, None, 0
         for end in range(len(text) - width, max(0, len(text) - _STEPS_BACK * width), -width):
-            if text[:end] in self.kept:
-                state, start = self.kept[text[:end]].state.clone(), end
+            kept = self._kept(text[:end])
+            if kept:
+                state, start = kept[0].clone(), end
                 break
         if state is None:
             state = self.game.new_initial_state()
         for place in range(start, len(text), width):
-            state.apply_action(self._decode(text[place : place + width]))
-        return self._keep(text, _Place(state))
+            state.apply_action(_decode(text[place : place + width]))
+        return state
+
+    def _place(self, text):
+        """A state, the action of each of its events, and whether it is a chance node."""
+        state = self._state(text)
+        if state.is_chance_node():
+            return self._keep(text, (state, _possible(state)[0], True))
+        return self._keep(text, (state, tuple(state.legal_actions()), False))
 
     def look(self, text):
-        return self._node(text, self._place(text))
+        return self._node(text, self._state(text))
 
     def apply(self, text, event):
-        before = self._place(text)
-        events = before.events()
-        if before.state.is_chance_node():
-            action = events[event]
-        elif event in events:
+        state, actions, is_chance = self._kept(text) or self._place(text)
+        if is_chance or (self.has_places and 0 <= event < len(actions)):
+            action = actions[event]
+        elif event in actions and not self.has_places:
             action = event
         else:
-            raise ValueError(f"{self.text}: action {event} is illegal after {before.state.history()}")
-        state = before.state.clone()
-        state.apply_action(action)
-        text += self._encode(action)
-        return self._node(text, self._keep(text, _Place(state)))
+            raise ValueError(f"{self.text}: action {event} is illegal after {state.history()}")
+        return self._node(text + self.codes[action], state.child(action))
 
     def draw(self, text):
-        drawing = plain(str(self._place(text).state))
+        drawing = plain(str(self._state(text)))
         return drawing.encode("ascii", "replace").decode()[:_DRAWING_BYTES_MAX]
 
     def _score(self, value):
@@ -209,35 +266,37 @@ class Game:
             raise Refused(f"{self.text}: the return {value} is no whole number of {self.parts} parts of 1")
         return score
 
-    def _node(self, text, place):
-        state = place.state
+    def _over(self, text, state):
+        returns = [round(it, 9) for it in state.returns()]
+        ranks = [1 + sum(other > own for other in returns) for own in returns]
+        over = {"state": text, "next": "over", "ranks": ranks}
+        if self.parts:
+            over["scores"] = [self._score(it) for it in returns]
+        return dump(over)
+
+    def _chance(self, text, state):
+        actions, probabilities = _possible(state)
+        self._keep(text, (state, actions, True))
+        fields = self.outcomes(actions, probabilities, _texts(state, state.current_player(), actions))
+        return f'{{"state":"{text}","next":"chance",{fields}}}'
+
+    def _node(self, text, state):
         if state.is_terminal():
-            returns = [round(it, 9) for it in state.returns()]
-            ranks = [1 + sum(other > own for other in returns) for own in returns]
-            over = {"state": text, "next": "over", "ranks": ranks}
-            if self.parts:
-                over["scores"] = [self._score(it) for it in returns]
-            return over
-        actions, seat = place.events(), state.current_player()
-        if state.is_chance_node():
-            return {
-                "state": text,
-                "next": "chance",
-                "weights": weights_of(place.probabilities),
-                "outcomes": notations([state.action_to_string(seat, it) for it in actions], actions),
-            }
-        if not actions or actions[-1] >= IDS:
-            raise Refused(f"{self.text}: a player has no action, or one that Arena does not support")
-        node = {
-            "state": text,
-            "next": "decision",
-            "seat": seat,
-            "legal": actions,
-            "moves": notations([state.action_to_string(seat, it) for it in actions], actions),
-        }
-        if self.positions:
-            node["position"] = {"game": self.text, **self.sees.position(state, seat)}
-        return node
+            return self._over(text, state)
+        seat = state.current_player()
+        if seat < 0:
+            return self._chance(text, state)
+        actions = tuple(state.legal_actions())
+        ids = tuple(range(len(actions))) if self.has_places else actions
+        if not ids or ids[-1] >= IDS:
+            raise Refused(f"{self.text}: a player has no action, or more legal actions than {IDS}")
+        self._keep(text, (state, actions, False))
+        fields = self.moves(ids, _texts(state, seat, actions))
+        if not self.positions:
+            return f'{{"state":"{text}","next":"decision","seat":{seat},{fields}}}'
+        legal = {"legal": actions} if self.has_places else {}
+        position = dump({"game": self.text, **self.sees.position(state, seat), **legal})
+        return f'{{"state":"{text}","next":"decision","seat":{seat},{fields},"position":{position}}}'
 
 
 class _Sees:

@@ -7,20 +7,20 @@ and with what has to be the same on each machine. So both import only `pyspiel` 
 import difflib
 import hashlib
 import json
+import mmap
 import os
 import random
 import re
 import sys
 from fractions import Fraction
-from importlib.metadata import version
 from math import isfinite, lcm
 
 if __package__:
     from . import nodes
-    from .nodes import Game, Refused, pyspiel
+    from .nodes import Game, Refused, dump, pyspiel
 else:
     import nodes
-    from nodes import Game, Refused, pyspiel
+    from nodes import Game, Refused, dump, pyspiel
 
 #: Grows when the meaning of a state, an id or an option changes.
 VERSION = 2
@@ -45,14 +45,23 @@ _DISPLAY = re.compile("ansi|ascii|color|egocentric|obs|string_rep")
 # What has to be the same on each machine.
 
 
+def spiel_version():
+    """The version that the library has in itself. Reading the metadata of packages takes as long as all other
+    modules together, and many processes start during a tournament."""
+    if own := getattr(pyspiel, "__version__", ""):
+        return own
+    from importlib.metadata import version
+
+    return version("open_spiel")
+
+
 def present():
     """What makes the rules besides this file: OpenSpiel, its native library, and Python."""
-    digest = hashlib.sha256()
     with open(pyspiel.__file__, "rb") as library:
-        while chunk := library.read(1 << 20):
-            digest.update(chunk)
+        content = mmap.mmap(library.fileno(), 0, access=mmap.ACCESS_READ)
+        digest = hashlib.sha256(content)
     return {
-        "open_spiel": version("open_spiel"),
+        "open_spiel": spiel_version(),
         "python": "{}.{}".format(*sys.version_info),
         "library_sha256": digest.hexdigest(),
     }
@@ -110,7 +119,7 @@ def _check_names(text, name, parameters):
     if name not in known:
         near = difflib.get_close_matches(str(name), known, 1)
         advice = f"; did you mean {near[0]!r}?" if near else "; see `pyspiel.registered_names()`"
-        raise Refused(f"OpenSpiel {version('open_spiel')} has no game {str(name)!r}{advice}")
+        raise Refused(f"OpenSpiel {spiel_version()} has no game {str(name)!r}{advice}")
     for key, value in parameters.items():
         if "file" in key and value:
             raise Refused(
@@ -157,8 +166,6 @@ def _check(text, game):
         refuse("it has hidden information, and does not say what a player sees")
     if kind.utility == pyspiel.GameType.Utility.IDENTICAL:
         refuse("all players get the same return, and Arena ranks them")
-    if game.num_distinct_actions() > nodes.IDS:
-        refuse(f"it has {game.num_distinct_actions()} actions; Arena supports {nodes.IDS}")
     events = game.max_game_length()
     if nodes.has_chance(game):
         # chess960 declares no chance node.
@@ -263,7 +270,7 @@ class Rules:
 
     def describe(self):
         long_name = self.default.get_type().long_name
-        summary = f"{long_name}: {self.text} of OpenSpiel {version('open_spiel')}"
+        summary = f"{long_name}: {self.text} of OpenSpiel {spiel_version()}"
         return {
             "type": "description",
             "protocol": 1,
@@ -323,12 +330,12 @@ class Rules:
         try:
             for _ in range(games):
                 game = Game(self.default)
-                node = game.look("")
+                node = json.loads(game.look(""))
                 for _ in range(events):
                     if node["next"] == "over":
                         break
                     event = draw.choice(node.get("legal") or range(len(node["weights"])))
-                    node = game.apply(node["state"], event)
+                    node = json.loads(game.apply(node["state"], event))
         except Refused:
             raise
         except Exception as error:
@@ -337,15 +344,13 @@ class Rules:
 
 # The protocol.
 
-_dump = json.JSONEncoder(separators=(",", ":")).encode
-
 
 class Answers:
-    """The answers of a process to Arena's questions."""
+    """The answers of a process to Arena's questions, as JSON."""
 
     def __init__(self, rules):
         self.rules = rules
-        self.description = rules.describe()
+        self.description = dump(rules.describe())
         self.games = {}
 
     def answer(self, message):
@@ -356,14 +361,14 @@ class Answers:
         if kind == "game":
             game = self.rules.game(message["options"], message["seats"], message.get("positions", True))
             self.games[message["game"]] = game
-            return {"type": "initial", "game": message["game"], "node": game.look("")}
+            return f'{{"type":"initial","game":{dump(message["game"])},"node":{game.look("")}}}'
         if kind not in ("apply", "look", "draw"):
             return None
         game, states, batch = self.games[message["game"]], message["states"], message["batch"]
         if kind == "draw":
-            return {"type": "drawings", "batch": batch, "drawings": list(map(game.draw, states))}
+            return dump({"type": "drawings", "batch": batch, "drawings": list(map(game.draw, states))})
         nodes = map(game.apply, states, message["events"]) if kind == "apply" else map(game.look, states)
-        return {"type": "nodes", "batch": batch, "nodes": list(nodes)}
+        return f'{{"type":"nodes","batch":{dump(batch)},"nodes":[{",".join(nodes)}]}}'
 
 
 def serve(answers, lines, output):
@@ -376,10 +381,11 @@ def serve(answers, lines, output):
                 import traceback
 
                 traceback.print_exc()
-            answer = {"type": "error", "message": f"{type(error).__name__}: {_line(error)}"}
-            answer.update((key, message[key]) for key in ("batch", "game") if key in message)
+            failed = {"type": "error", "message": f"{type(error).__name__}: {_line(error)}"}
+            failed.update((key, message[key]) for key in ("batch", "game") if key in message)
+            answer = dump(failed)
         if answer is not None:
-            output.write(_dump(answer).encode() + b"\n")
+            output.write(answer.encode() + b"\n")
             output.flush()
 
 

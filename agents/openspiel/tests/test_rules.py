@@ -7,6 +7,7 @@ import random
 import re
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pyspiel
@@ -73,7 +74,7 @@ def test_reason_follows_from_what_openspiel_declares(kind):
         and 2 <= pyspiel.load_game(kind.short_name).num_players() <= 10
     )
     if suits:
-        reasons = ["outcomes; Arena supports 20000", "actions; Arena supports 32768", "more chance outcomes"]
+        reasons = ["outcomes; Arena supports 20000", "more chance outcomes"]
         assert found == "plays" or any(reason in found for reason in reasons)
         return
     assert kind.short_name in found and found != "plays"
@@ -93,7 +94,8 @@ def test_reason_follows_from_what_openspiel_declares(kind):
         ("x" * 9999, "1 to 300 characters of ASCII"),
         ("go(board_size=", "Missing closing bracket"),
         ("misere(game=efg_game(filename=/etc/passwd))", "filename names a file"),
-        ("hex(board_size=100000000)", "Arena supports 32768"),
+        ("hex(board_size=100000000)", "Arena supports 20000"),
+        ("blotto(coins=50,fields=5)", "more legal actions than 32768"),
         ("go(board_size=-1)", "OpenSpiel cannot start it"),
         ("breakthrough(rows=0,columns=0)", "OpenSpiel cannot"),
     ],
@@ -136,8 +138,12 @@ def check(node, state, description, plain):
     else:
         events, names = state.legal_actions(), node["moves"]
         assert node["next"] == "decision" and node["seat"] == state.current_player()
-        assert node["legal"] == events == sorted(set(events)) and events[-1] < 32768
-        check_position(node["position"], state, description["information"] == "hidden")
+        has_places = state.num_distinct_actions() > 32768
+        assert events == sorted(set(events)) and node["legal"][-1] < 32768
+        assert node["legal"] == (list(range(len(events))) if has_places else events)
+        position = dict(node["position"])
+        assert position.pop("legal", None) == (events if has_places else None)
+        check_position(position, state, description["information"] == "hidden")
         assert len(json.dumps(node["position"], ensure_ascii=False)) <= 256 << 10
     assert len(names) == len(set(names)) == len(events)
     assert all(NOTATION.fullmatch(name) for name in names)
@@ -209,7 +215,8 @@ def test_random_games_are_those_of_openspiel(name):
                     break
                 event, names = draw.randrange(len(legal)), names + len(legal)
                 state.apply_action(legal[event])
-                event = event if node["next"] == "chance" else legal[event]
+                has_place = node["next"] == "chance" or node["legal"] != legal
+                event = event if has_place else legal[event]
                 at, batch, events = node["state"], batch + 1, events + 1
                 asked = {"type": "apply", "batch": batch, "game": number, "states": [at], "events": [event]}
                 reply = ask(answers, **asked)
@@ -248,7 +255,7 @@ def test_player_sees_the_same_at_states_that_it_cannot_tell_apart(name):
     draw, most = random.Random(1), 20_000
     while open_states and most:
         text, most = open_states.pop(), most - 1
-        node, state = game.look(text), game._place(text).state
+        node, state = json.loads(game.look(text)), game._state(text)
         if node["next"] == "over":
             continue
         events = range(len(node["weights"])) if node["next"] == "chance" else node["legal"]
@@ -257,7 +264,7 @@ def test_player_sees_the_same_at_states_that_it_cannot_tell_apart(name):
             key = state.current_player(), state.information_state_string()
             different += key in seen and seen[key][0] != text
             assert seen.setdefault(key, (text, shown))[1] == shown
-        after = [game.apply(text, event)["state"] for event in events]
+        after = [json.loads(game.apply(text, event))["state"] for event in events]
         open_states += draw.sample(after, len(after))
     # Players cannot tell some states apart, and can tell others.
     assert different > 0 and len(seen) > 1
@@ -265,18 +272,59 @@ def test_player_sees_the_same_at_states_that_it_cannot_tell_apart(name):
 
 def test_states_that_are_no_longer_kept_are_played_again():
     game = Rules("go(board_size=5)").game({}, 2)
-    nodes, draw = [game.look("")], random.Random(1)
+    answers, events, draw = [game.look("")], [], random.Random(1)
+    nodes = [json.loads(answers[0])]
     while nodes[-1]["next"] != "over":
-        nodes.append(game.apply(nodes[-1]["state"], draw.choice(nodes[-1]["legal"])))
-    for bound in (0, 1, 3):
+        events.append(draw.choice(nodes[-1]["legal"]))
+        answers.append(game.apply(nodes[-1]["state"], events[-1]))
+        nodes.append(json.loads(answers[-1]))
+    order = draw.sample(range(len(events)), len(events))
+    for bound in (1, 3, 1000):
         spiel_nodes._KEPT, kept = bound, spiel_nodes._KEPT
         try:
-            game.kept.clear()
-            assert [game.look(node["state"]) for node in draw.sample(nodes, len(nodes))] is not None
-            assert [game.look(node["state"]) for node in nodes] == nodes
-            assert len(game.kept) <= bound
+            game.newer, game.older = {}, {}
+            for at in order:
+                assert game.look(nodes[at]["state"]) == answers[at]
+                assert game.apply(nodes[at]["state"], events[at]) == answers[at + 1]
+                # An action that was applied changes no state that is kept.
+                assert game.look(nodes[at]["state"]) == answers[at]
+            assert [game.look(node["state"]) for node in nodes] == answers
+            assert len(game.newer) <= bound and len(game.older) <= bound
         finally:
             spiel_nodes._KEPT = kept
+
+
+def test_ids_are_places_if_there_are_more_actions_than_ids(monkeypatch):
+    monkeypatch.setattr(spiel_nodes, "IDS", 8)
+    game, own = Rules("tic_tac_toe").game({}, 2), Rules("connect_four").game({}, 2)
+    node = json.loads(game.apply(json.loads(game.apply("", 3))["state"], 4))
+    assert node["state"] == "35" and node["legal"] == [0, 1, 2, 3, 4, 5, 6]
+    assert node["moves"][3] == "x(1,1)" and node["position"]["legal"] == [0, 1, 2, 4, 6, 7, 8]
+    for event in (-1, 7):
+        with pytest.raises(ValueError, match="is illegal"):
+            game.apply("35", event)
+    # All of its actions have ids.
+    assert "legal" not in json.loads(own.look(""))["position"]
+
+
+def test_digits_of_any_action_that_openspiel_may_declare():
+    for most in (1, 64, 65, 64**2, 64**3 + 1, 2**31 - 1):
+        codes = spiel_nodes._Codes(most, "game")
+        for action in (0, most // 2, most - 1):
+            assert len(codes[action]) == codes.width and spiel_nodes._decode(codes[action]) == action
+        with pytest.raises(Refused, match="larger than OpenSpiel declares"):
+            codes[64**codes.width]
+
+
+def test_answers_that_are_kept_belong_to_actions_weights_and_texts():
+    game = spiel_nodes.Game(load("leduc_poker"))
+    assert game.moves((0, 1), "a\0b") == '"legal":[0,1],"moves":["a","b"]'
+    assert game.moves((0, 2), "a\0b") == '"legal":[0,2],"moves":["a","b"]'
+    assert game.moves((0, 1), "a\0c") == '"legal":[0,1],"moves":["a","c"]'
+    assert game.outcomes((0, 1), (0.5, 0.5), "a\0b") == '"weights":[1,1],"outcomes":["a","b"]'
+    assert game.outcomes((0, 1), (0.75, 0.25), "a\0b") == '"weights":[3,1],"outcomes":["a","b"]'
+    with pytest.raises(Refused, match="has a NUL"):
+        game.moves((0, 1), "a\0b\0c")
 
 
 @pytest.mark.parametrize("players, seed", [(3, 152), (4, 85)])
@@ -309,9 +357,9 @@ def test_ties_share_a_rank():
             return [1 / 3, -1.0, 1 - 2 / 3, 5.0]
 
     game = spiel_nodes.Game(load("tic_tac_toe"))
-    assert game._node("", spiel_nodes._Place(Over()))["ranks"] == [2, 4, 2, 1]
+    assert json.loads(game._node("", Over()))["ranks"] == [2, 4, 2, 1]
     with pytest.raises(Refused, match="is no whole number of 1 parts of 1"):
-        Rules("tic_tac_toe").game({}, 2)._node("", spiel_nodes._Place(Over()))
+        Rules("tic_tac_toe").game({}, 2)._node("", Over())
 
 
 @pytest.mark.parametrize(
@@ -378,6 +426,12 @@ def package(tmp_path):
         [sys.executable, "-m", "arena_openspiel.package", "ruleset", "tic_tac_toe"], cwd=tmp_path, check=True
     )
     return tmp_path
+
+
+def test_version_is_that_of_the_installed_package(monkeypatch):
+    assert ruleset.spiel_version() == version("open_spiel")
+    monkeypatch.delattr(pyspiel, "__version__", raising=False)
+    assert ruleset.spiel_version() == version("open_spiel")
 
 
 def test_process_of_a_package_answers_lines(package):

@@ -10,6 +10,8 @@ from math import comb
 import pyspiel
 import pytest
 
+from arena_openspiel import nodes
+
 BOTS = {"mcts": ["--option", "max_simulations=40"], "uniform-random": []}
 
 
@@ -31,6 +33,7 @@ def register(folder, data, game):
         ("pig(winscore=30)", 3),
         ("kuhn_poker", 3),
         ("goofspiel(num_cards=4)", 2),
+        ("colored_trails", 3),
     ],
 )
 def test_tournaments_are_the_same_with_one_worker_and_with_three(folder, game, seats):
@@ -191,7 +194,9 @@ def probability_of_at_most(count, trials):
     return ways / 20**trials
 
 
-@pytest.mark.parametrize("game", ["hex(board_size=5)", "backgammon(max_player_turns=20)", "leduc_poker"])
+@pytest.mark.parametrize(
+    "game", ["hex(board_size=5)", "backgammon(max_player_turns=20)", "leduc_poker", "colored_trails"]
+)
 def test_check_passes(folder, game):
     checked = folder.arena("rulesets", "check", "--openspiel", game, "--games", "2")
     assert "FAILED" not in checked and "passed" in checked
@@ -296,7 +301,7 @@ def test_machine_with_another_openspiel_is_named(folder):
         assert words in shown
 
 
-def test_moves_that_differ_are_named():
+def test_moves_that_differ_are_named(monkeypatch):
     from test_decisions import SpyAgent
     from arena_agent.decision import Context, Decision
     from arena_agent.proto import agent_pb2 as pb
@@ -317,3 +322,9 @@ def test_moves_that_differ_are_named():
         decide([0], game="connect_four()", history=[3])
     with pytest.raises(ValueError, match="c4 is no game of OpenSpiel"):
         decide([0], board=[3])
+    # Ids are places.
+    monkeypatch.setattr(nodes, "IDS", 6)
+    agent, move = decide(range(6), game="connect_four()", history=[0] + [3] * 6)
+    assert move == 5 and agent.made[0][-1].answer is None
+    with pytest.raises(ValueError, match=r"legal actions are \[0, 1, 2, 3, 4, 5\] in OpenSpiel, \[0, 1, 2, 4"):
+        decide([0, 1, 2, 4, 5, 6], game="connect_four()", history=[0] + [3] * 6)
