@@ -166,10 +166,9 @@ def _check(text, game):
         refuse("it has hidden information, and does not say what a player sees")
     if kind.utility == pyspiel.GameType.Utility.IDENTICAL:
         refuse("all players get the same return, and Arena ranks them")
-    events = game.max_game_length()
-    if nodes.has_chance(game):
-        # chess960 declares no chance node.
-        events += max(1, game.max_chance_nodes_in_history())
+    # chess960 declares no chance node.
+    chance = max(1, game.max_chance_nodes_in_history()) if nodes.has_chance(game) else 0
+    events = game.max_game_length() + chance
     if events < 1:
         refuse("a game has no moves")
     if events > _EVENTS_MAX:
@@ -177,7 +176,8 @@ def _check(text, game):
             f"a game may have {events} moves and chance outcomes; Arena supports {_EVENTS_MAX}. Choose "
             "parameters with shorter games, if it has them"
         )
-    return events
+    # laser_tag draws more often than it declares.
+    return min(events + chance, _EVENTS_MAX)
 
 
 def _load(text, name, parameters):
@@ -207,9 +207,11 @@ class Rules:
         self._extend_bounds(self.default)
         self.specification = self.default.get_type().parameter_specification
         try:
-            self.draws = nodes.plain(str(self.default.new_initial_state())).isascii()
+            board = nodes.plain(str(self.default.new_initial_state()))
         except Exception as error:
             raise Refused(f"{text}: OpenSpiel cannot start it: {_line(error)}") from None
+        # kuhn_poker shows nothing before the first card.
+        self.draws = board.isascii() and board.strip() != ""
         self.seats = self._seats()
         self.options = [
             {"name": name, "type": "bool", "default": value, "summary": f"parameter {name} of OpenSpiel"}
@@ -265,8 +267,13 @@ class Rules:
             and name not in self.parameters
             and re.fullmatch("[a-z0-9_-]{1,40}", name) is not None
             and _DISPLAY.search(name) is None
-            and self._variant(**{name: not value}) is not None
+            and all(self._variant(**{name: not value}, **players) is not None for players in self._players())
         )
+
+    def _players(self):
+        """The parameters of each number of players."""
+        least, most = self.seats
+        return [{}] if least == most else [{"players": seats} for seats in range(least, most + 1)]
 
     def describe(self):
         long_name = self.default.get_type().long_name
