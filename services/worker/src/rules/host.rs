@@ -5,7 +5,6 @@ mod draw;
 mod together;
 
 use std::{
-    cell::Cell,
     ffi::OsString,
     io,
     path::PathBuf,
@@ -14,7 +13,7 @@ use std::{
         atomic::{AtomicU64, Ordering},
         mpsc::{self, RecvTimeoutError},
     },
-    thread,
+    thread::{self, ThreadId},
     time::Duration,
 };
 
@@ -97,12 +96,6 @@ pub struct RulesHost {
     together: together::Together,
 }
 
-thread_local! {
-    /// Number of the process that this thread took last. Rules may keep what they found for a state,
-    /// so a game goes on in the same process if it can.
-    static LAST: Cell<u64> = const { Cell::new(0) };
-}
-
 #[derive(Default)]
 struct Processes {
     idle: Vec<RulesProcess>,
@@ -111,14 +104,25 @@ struct Processes {
 }
 
 impl Processes {
-    /// Takes the process with this number if it is idle, else another one.
-    fn take(&mut self, number: u64) -> Option<RulesProcess> {
-        let at = self.idle.iter().position(|idle| idle.number() == number);
-        match at {
-            Some(at) => Some(self.idle.swap_remove(at)),
-            None => self.idle.pop(),
+    /// Takes an idle process. Rules may keep what they found for a state, so a thread goes on with the
+    /// process that it asked last. Without a thread, the process is for a single question.
+    fn take(&mut self, thread: Option<ThreadId>) -> Option<RulesProcess> {
+        let users: Vec<_> = self.idle.iter().map(RulesProcess::user).collect();
+        let mut process = self.idle.remove(choose(&users, thread)?);
+        if thread.is_some() {
+            process.set_user(thread);
         }
+        Some(process)
     }
+}
+
+/// The place of the process that a thread asked last. Else that of one that no other thread goes on with, if
+/// there is one.
+fn choose(users: &[Option<ThreadId>], thread: Option<ThreadId>) -> Option<usize> {
+    let last = |user| users.iter().rposition(|&it| it == user);
+    let own = thread.and_then(|_| last(thread));
+    own.or_else(|| last(None))
+        .or_else(|| users.len().checked_sub(1))
 }
 
 impl RulesHost {
@@ -280,12 +284,10 @@ impl RulesHost {
     /// Takes an idle process, starts one, or waits for one. A caller that has another process, or is
     /// to replace one, does not wait.
     fn take(&self, is_extra: bool) -> Result<RulesProcess, RulesFailure> {
+        let thread = (!is_extra).then(|| thread::current().id());
         let mut processes = lock(&self.processes);
         loop {
-            if let Some(process) = processes.take(LAST.get()) {
-                if !is_extra {
-                    LAST.set(process.number());
-                }
+            if let Some(process) = processes.take(thread) {
                 return Ok(process);
             }
             if is_extra || processes.count < processes.most {
@@ -296,13 +298,15 @@ impl RulesHost {
             processes = waited.unwrap_or_else(std::sync::PoisonError::into_inner);
         }
         drop(processes);
-        self.start_counted()
+        let mut process = self.start_counted()?;
+        process.set_user(thread);
+        Ok(process)
     }
 
     /// A process that has answered nothing: it cannot remember games as the others do. It replaces an
     /// idle one.
     fn fresh(&self) -> Started {
-        let idle = lock(&self.processes).idle.pop();
+        let idle = lock(&self.processes).take(None);
         if let Some(idle) = idle {
             self.end(idle);
         }
@@ -512,5 +516,23 @@ impl RulesService for RulesHost {
 
     fn report_undrawn(&self, problem: &str) {
         self.boards.report(problem);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comparisons_leave_each_thread_its_process() {
+        let own = Some(thread::current().id());
+        let other = thread::spawn(|| thread::current().id()).join().ok();
+        assert_eq!(choose(&[None, own, other], own), Some(1));
+        assert_eq!(choose(&[own, None, other], None), Some(1));
+        assert_eq!(choose(&[other, None, other], own), Some(1));
+        // Without another one, it is better than a start.
+        assert_eq!(choose(&[other], None), Some(0));
+        assert_eq!(choose(&[other], own), Some(0));
+        assert_eq!(choose(&[], own), None);
     }
 }

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     io,
-    sync::atomic::{AtomicU64, Ordering},
+    thread::ThreadId,
     time::{Duration, Instant},
 };
 
@@ -75,8 +75,8 @@ impl ProcessError {
 
 /// A process that answers for the rules.
 pub(super) struct RulesProcess {
-    /// Its number among all of this program, from 1.
-    number: u64,
+    /// The thread that goes on with it.
+    user: Option<ThreadId>,
     guarded: Guarded,
     link: Link,
     batch: u64,
@@ -87,9 +87,8 @@ pub(super) struct RulesProcess {
 impl RulesProcess {
     /// A process that was started. Its connection needs the runtime that watches it.
     pub(super) fn new((guarded, link): (Guarded, RawLink), runtime: &Handle) -> Self {
-        static STARTED: AtomicU64 = AtomicU64::new(0);
         Self {
-            number: 1 + STARTED.fetch_add(1, Ordering::Relaxed),
+            user: None,
             guarded,
             link: match link {
                 RawLink::Lines(pipes) => Link::Lines(LineLink::new(pipes)),
@@ -100,8 +99,13 @@ impl RulesProcess {
         }
     }
 
-    pub(super) fn number(&self) -> u64 {
-        self.number
+    /// The thread that asked it last, unless that was a single question.
+    pub(super) fn user(&self) -> Option<ThreadId> {
+        self.user
+    }
+
+    pub(super) fn set_user(&mut self, thread: Option<ThreadId>) {
+        self.user = thread;
     }
 
     /// How it ended, if it did.
