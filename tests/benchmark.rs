@@ -22,7 +22,8 @@ fn benchmark_measures_the_decision_path() {
             command.env(name, value);
         }
     }
-    let report = world.run(command).ok().json();
+    let output = world.run(command);
+    let report = output.json();
     let sections = report["sections"].as_array().expect("sections");
     let names: Vec<&str> = sections
         .iter()
@@ -57,6 +58,17 @@ fn benchmark_measures_the_decision_path() {
     ] {
         assert!(ids.iter().any(|one| one == id), "{id} is not in {ids:?}");
     }
+    let figures = sections.iter().flat_map(|one| one["figures"].as_array());
+    let mut bars = figures
+        .flatten()
+        .flat_map(|figure| figure["bars"].as_array().expect("bars"));
+    // A build for tests is slow, so bars may be missed.
+    let code = if bars.all(|bar| bar["met"] == true) {
+        0
+    } else {
+        3
+    };
+    assert_eq!(output.code, Some(code), "{}", output.transcript());
     let page = std::fs::read_to_string(page).expect("the page");
     assert!(
         page.starts_with("before\n") && page.ends_with("\nafter\n"),

@@ -133,6 +133,38 @@ fn tokens_are_created_listed_and_revoked() {
 }
 
 #[test]
+fn token_file_that_others_can_read_is_named() {
+    let world = World::new();
+    let coordinator = world.coordinator("data", &[]);
+    let url = coordinator.url();
+    let flags = ["--role", "admin", "--write", "a.token"];
+    assert_eq!(create(&world, &coordinator, &flags), "");
+    let list = ["token", "list", "--output", "json", "--coordinator", &url];
+    let list = [&list[..], &["--token-file", "a.token"]].concat();
+    let path = world.folder().join("a.token");
+    let warning = "warning: other users can read the token in a.token: make the file private with \
+                   `chmod 600 a.token`\n";
+    for (mode, expected) in [(0o600, ""), (0o644, warning), (0o640, warning)] {
+        fs::set_permissions(&path, Permissions::from_mode(mode)).expect("it is ours");
+        let listed = world.arena(&list).ok();
+        assert_eq!(listed.stderr, expected, "{mode:o}");
+        assert!(listed.json().is_array(), "{}", listed.stdout);
+    }
+}
+
+#[test]
+fn token_that_ends_at_once_is_refused() {
+    let world = World::new();
+    for ttl in ["0s", "0ms", "0h 0m"] {
+        let create = ["token", "create", "--role", "viewer", "--ttl", ttl];
+        world
+            .arena(&create)
+            .fails(2, &["--ttl", "ends at once", "leave --ttl out"]);
+    }
+    assert!(!world.folder().join("arena-data").exists());
+}
+
+#[test]
 fn open_address_needs_a_certificate() {
     let world = World::new();
     let start = [

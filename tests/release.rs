@@ -36,6 +36,53 @@ fn host() -> String {
     host.expect("a target").to_owned()
 }
 
+fn workflow() -> Value {
+    let text = fs::read_to_string(repository().join(".github/workflows/release.yml"));
+    serde_norway::from_str(&text.expect("a workflow")).expect("YAML")
+}
+
+/// Each command of the workflow. What it installs becomes part of files that are signed.
+#[test]
+fn release_workflow_installs_exact_versions() {
+    let workflow = workflow();
+    let jobs = workflow["jobs"].as_mapping().expect("jobs").values();
+    let steps = jobs.flat_map(|job| job["steps"].as_sequence().expect("steps"));
+    let lines = steps.flat_map(|step| step["run"].as_str().unwrap_or_default().lines());
+    let mut installed = Vec::new();
+    for line in lines {
+        if let Some(packages) = line.trim().strip_prefix("pip install ") {
+            installed.extend(packages.split_whitespace().map(str::to_owned));
+        } else if line.contains("cargo install ") {
+            assert!(
+                line.contains(" --version ") && line.ends_with(" --locked"),
+                "{line}"
+            );
+        }
+    }
+    // The tests use the same versions.
+    let known = fs::read_to_string(repository().join("tests/requirements.txt"));
+    let known = known.expect("the packages of the tests");
+    assert!(!installed.is_empty());
+    for package in installed {
+        assert!(package.contains("=="), "{package}");
+        assert!(known.lines().any(|line| line == package), "{package}");
+    }
+}
+
+#[test]
+fn licenses_are_checked_for_each_target_of_releases() {
+    let text = fs::read_to_string(repository().join("deny.toml")).expect("deny.toml");
+    let checked: toml::Table = text.parse().expect("TOML");
+    let checked = checked["graph"]["targets"].as_array().expect("targets");
+    let workflow = workflow();
+    let built = &workflow["jobs"]["binaries"]["strategy"]["matrix"]["include"];
+    for one in built.as_sequence().expect("targets") {
+        let target = one["target"].as_str().expect("a target");
+        let is_checked = checked.iter().any(|it| it.as_str() == Some(target));
+        assert!(is_checked, "{target} is not in deny.toml");
+    }
+}
+
 #[test]
 fn release_workflow_packs_this_target() {
     let world = World::with_python();
@@ -61,8 +108,7 @@ fn release_workflow_packs_this_target() {
         world.run(command)
     };
 
-    let workflow = fs::read_to_string(repository().join(".github/workflows/release.yml"));
-    let workflow: Value = serde_norway::from_str(&workflow.expect("a workflow")).expect("YAML");
+    let workflow = workflow();
     assert_eq!(commands(&workflow, "image"), [""; 0]);
     let pack = commands(&workflow, "binaries");
     assert!(

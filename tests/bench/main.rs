@@ -15,6 +15,9 @@ use clap::{Parser, ValueEnum};
 
 use crate::{report::Report, sections::Section};
 
+/// Exit code if a bar is missed.
+const MISSED: u8 = 3;
+
 /// Measure Arena on this machine, beside its floors and its peers.
 ///
 /// CPU is user and system time of all processes together. Floors are always
@@ -22,7 +25,10 @@ use crate::{report::Report, sections::Section};
 #[derive(Parser)]
 #[command(
     name = "tests/bench/run",
-    after_help = "Examples:\n  tests/bench/run\n  tests/bench/run path --quick\n  \
+    after_help = "Exit codes:\n  0  every figure was measured, and every bar of these figures is met\n  \
+                  1  a figure could not be measured\n  2  wrong arguments\n  \
+                  3  every figure was measured, and a bar is missed\n\n\
+                  Examples:\n  tests/bench/run\n  tests/bench/run path --quick\n  \
                   tests/bench/run large --games 10000000 --records hash"
 )]
 struct Cli {
@@ -150,7 +156,11 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         std::fs::write(page, print::replace(page, &print::markdown(&report))?)?;
     }
     let failed = report.sections.iter().any(|section| section.failed());
-    Ok(ExitCode::from(u8::from(failed)))
+    Ok(match (failed, report.misses_a_bar()) {
+        (true, _) => ExitCode::FAILURE,
+        (false, true) => ExitCode::from(MISSED),
+        (false, false) => ExitCode::SUCCESS,
+    })
 }
 
 /// Prints a line to stderr.

@@ -106,6 +106,12 @@ impl Report {
         self.sections.push(section);
     }
 
+    /// True if a figure misses one of its bars.
+    pub(crate) fn misses_a_bar(&self) -> bool {
+        let mut bars = self.figures().flat_map(|figure| &figure.bars);
+        bars.any(|bar| !bar.met)
+    }
+
     fn figures(&self) -> impl Iterator<Item = &Figure> {
         self.sections.iter().flat_map(|section| &section.figures)
     }

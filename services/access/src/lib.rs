@@ -15,6 +15,8 @@ pub use bearer::{Bearer, TokenFileError};
 pub use client_tls::ClientTls;
 pub use connection::{Connection, retry_delay};
 pub use credentials::{CredentialFiles, Credentials, DialError};
-pub use local::{ADMIN_TOKEN_FILE, LocalToken, data_token, keep_data_token, read_token};
+pub use local::{
+    ADMIN_TOKEN_FILE, LocalToken, data_token, is_read_by_others, keep_data_token, read_token,
+};
 pub use server_tls::{CertificateName, Expiry, ServerTls, TlsError, TlsFiles};
 pub use token::{Token, TokenError, without_secrets};

@@ -75,6 +75,17 @@ fn check_private(path: &Path) -> io::Result<()> {
     }
 }
 
+/// True if other users can read a file. If it belongs to another user, its group does not count: this program may
+/// be able to read it as one of that group only.
+#[must_use]
+pub fn is_read_by_others(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|about| {
+        let is_own = about.uid() == Uid::effective().as_raw();
+        let others = if is_own { 0o044 } else { 0o004 };
+        about.is_file() && about.mode() & others != 0
+    })
+}
+
 /// Writes a new file that only this user can read. A reader never sees a part of it.
 fn write(path: &Path, token: &Token) -> io::Result<()> {
     let draft = path.with_extension(format!("{}.new", std::process::id()));
@@ -223,6 +234,25 @@ mod tests {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("it is ours");
         let error = keep_data_token(folder.path()).expect_err("others can read it");
         assert!(error.to_string().contains("chmod 600"), "{error}");
+    }
+
+    #[test]
+    fn files_for_more_than_one_user_are_known() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        for (mode, expected) in [
+            (0o600, false),
+            (0o400, false),
+            (0o700, false),
+            (0o640, true),
+            (0o604, true),
+            (0o644, true),
+        ] {
+            let mode = fs::Permissions::from_mode(mode);
+            fs::set_permissions(file.path(), mode).expect("it is ours");
+            assert_eq!(is_read_by_others(file.path()), expected, "{expected}");
+        }
+        assert!(!is_read_by_others(Path::new("/dev/null")), "no file");
+        assert!(!is_read_by_others(Path::new("missing")), "no file");
     }
 
     #[test]

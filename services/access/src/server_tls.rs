@@ -246,17 +246,18 @@ impl CertificateName {
         format!("{SCHEME}{}:{}", self.role, self.name)
     }
 
-    /// The name in a verified certificate: its URI `arena:ROLE:NAME`. Other names mean nothing.
+    /// The name in a verified certificate: its only URI `arena:ROLE:NAME`. Other names mean nothing. Of two such
+    /// URIs, neither counts: their order must not choose a role.
     #[must_use]
     pub fn of_certificate(certificate: &CertificateDer<'_>) -> Option<Self> {
         let certificate = webpki::EndEntityCert::try_from(certificate).ok()?;
-        let mut names = certificate.valid_uri_names();
-        names.find_map(|uri| {
-            let (role, name) = uri.strip_prefix(SCHEME)?.split_once(':')?;
-            Some(Self {
-                role: role.to_owned(),
-                name: name.to_owned(),
-            })
+        let names = certificate.valid_uri_names();
+        let mut names = names.filter_map(|uri| uri.strip_prefix(SCHEME));
+        let (role, name) = names.next()?.split_once(':')?;
+        let is_named = !name.is_empty() && names.next().is_none();
+        is_named.then(|| Self {
+            role: role.to_owned(),
+            name: name.to_owned(),
         })
     }
 }

@@ -34,10 +34,13 @@ impl Token {
         Ok(Self { id, secret })
     }
 
-    /// The token in the headers of a request: `authorization: Bearer TOKEN`.
+    /// The token in the headers of a request: `authorization: Bearer TOKEN`. The case of the scheme does not
+    /// matter (RFC 9110).
     #[must_use]
     pub fn of_header(header: &HeaderValue) -> Option<Self> {
-        header.to_str().ok()?.strip_prefix("Bearer ")?.parse().ok()
+        let (scheme, token) = header.to_str().ok()?.split_once(' ')?;
+        let is_bearer = scheme.eq_ignore_ascii_case("Bearer");
+        token.parse().ok().filter(|_| is_bearer)
     }
 
     /// The id, which is no secret: eight hexadecimal digits.
@@ -150,6 +153,21 @@ mod tests {
             text.replace("arena-", "arena_"),
         ] {
             assert_eq!(wrong.parse::<Token>(), Err(TokenError), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn scheme_of_a_header_has_any_case() {
+        let token = Token::draw().expect("random numbers");
+        let of = |scheme: &str| {
+            let header = HeaderValue::try_from(format!("{scheme}{}", token.text()));
+            Token::of_header(&header.expect("ASCII"))
+        };
+        for scheme in ["Bearer ", "bearer ", "BEARER ", "bEaReR "] {
+            assert_eq!(of(scheme), Some(token.clone()), "{scheme}");
+        }
+        for scheme in ["", " ", "Bearer", "Bearers ", "Basic ", "Bearer\t"] {
+            assert_eq!(of(scheme), None, "{scheme:?}");
         }
     }
 

@@ -3,10 +3,13 @@
 
 use std::{
     path::{Path, PathBuf},
+    sync::Once,
     time::Duration,
 };
 
-use arena_access::{Bearer, Connection, CredentialFiles, Credentials, tls_advice};
+use arena_access::{
+    Bearer, Connection, CredentialFiles, Credentials, is_read_by_others, tls_advice,
+};
 use arena_store::has_store;
 use arena_wire::v1;
 use clap::{ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
@@ -14,6 +17,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
 use crate::{
     embedded::{self, DEFAULT_DATA, Embedded, Held},
     failure::{Failure, Outcome, root_cause},
+    output::note,
     sources,
 };
 
@@ -76,14 +80,28 @@ pub struct CredentialFlags {
 }
 
 impl CredentialFlags {
-    /// Reads the named files.
+    /// Reads the named files. Warns once if other users can read the token.
     pub fn read(&self) -> Outcome<Credentials> {
         let files = CredentialFiles {
             token: self.token_file.clone(),
             ca: self.tls_ca.clone(),
             identity: self.tls_cert.clone().zip(self.tls_key.clone()),
         };
-        Credentials::of_files(&files).map_err(Failure::usage)
+        let credentials = Credentials::of_files(&files).map_err(Failure::usage)?;
+        if let Some(path) = &self.token_file
+            && is_read_by_others(path)
+        {
+            // A command may connect several times.
+            static WARNING: Once = Once::new();
+            let path = path.display();
+            WARNING.call_once(|| {
+                note(format!(
+                    "warning: other users can read the token in {path}: make the file private with \
+                     `chmod 600 {path}`"
+                ));
+            });
+        }
+        Ok(credentials)
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
 
 use arena_access::without_secrets;
 use arena_model::{
-    NameError, RECORD_VERSION, SeedError, engine::options::OptionError, spec::SpecError,
+    NameError, RECORD_VERSION, SeedError, engine::options::OptionError, printable, spec::SpecError,
 };
 use arena_store::StoreError;
 use arena_tournament::ScheduleError;
@@ -432,6 +432,31 @@ impl From<Error> for Status {
         if let Some(wait) = error.wait() {
             details.set_retry_info(Some(wait));
         }
-        Self::with_error_details(code, shortened(error.to_string()), details)
+        // Messages repeat what requests contain, and clients print them.
+        let message = printable(&error.to_string()).into_owned();
+        Self::with_error_details(code, shortened(message), details)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn status_messages_have_no_hidden_characters() {
+        let name = "k\u{1b}[2J\u{202e}\u{3164}".to_owned();
+        let error = Error::AgentNotFound {
+            name,
+            nearest: None,
+        };
+        let status = Status::from(error);
+        let shown = r#"no agent "k\x1b[2J\u{202e}\u{3164}" is registered"#;
+        assert!(status.message().starts_with(shown), "{}", status.message());
+        // Places in a spec take several lines.
+        let status = Status::from(Error::Request("line 1\n\tline 2".to_owned()));
+        assert_eq!(status.message(), "line 1\n\tline 2");
+        let long = Error::Request("\u{1b}".repeat(MESSAGE_BYTES_MAX));
+        let message = Status::from(long).message().to_owned();
+        assert!(message.len() <= MESSAGE_BYTES_MAX + "…".len());
     }
 }

@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, future::ready, pin::Pin, sync::Arc};
 use arena_model::result::GameResult;
 use arena_store::StoredGame;
 use arena_wire::v1;
+use sha2::{Digest, Sha256};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
@@ -39,7 +40,14 @@ pub(crate) struct ReportedGame {
 pub(crate) struct Caller {
     pub(crate) worker_id: String,
     pub(crate) boot_epoch: u64,
+    /// Its session, bound to the owner of the token that came with the call.
     pub(crate) session: Vec<u8>,
+}
+
+/// A session together with the owner that shows it: with the token of another owner, it is another one.
+pub(crate) fn session_of(session: &[u8], owner: &str) -> [u8; 32] {
+    let digest = Sha256::new_with_prefix(Sha256::digest(session));
+    digest.chain_update(owner).finalize().into()
 }
 
 /// Games reported together.

@@ -21,6 +21,7 @@ mod replays;
 pub(crate) mod reports;
 mod scaler;
 mod sealed;
+mod sessions;
 pub(crate) mod standings;
 mod waiting;
 mod worker;
@@ -32,6 +33,7 @@ pub(crate) use coordinator::CoordinatorRpc;
 pub(crate) use figures::Figures;
 pub(crate) use gate::{Gate, Gated, READER_OF_METRICS, READER_OF_WEB};
 pub(crate) use scaler::ScalerRpc;
+pub(crate) use sessions::OwnSessions;
 pub(crate) use worker::WorkerRpc;
 
 use crate::door::Principal;

@@ -42,8 +42,8 @@ use crate::{
     options::Options,
     retention::Retention,
     rpc::{
-        AdminRpc, CoordinatorRpc, Figures, Gate, Gated, READER_OF_METRICS, ScalerRpc, WorkerRpc,
-        reports::REPORT_BYTES_MAX,
+        AdminRpc, CoordinatorRpc, Figures, Gate, Gated, OwnSessions, READER_OF_METRICS, ScalerRpc,
+        WorkerRpc, reports::REPORT_BYTES_MAX,
     },
     shares::Shares,
     tables::Following,
@@ -392,11 +392,11 @@ where
     C: AsyncRead + AsyncWrite + Connected + Unpin + Send + 'static,
 {
     let (health, health_service) = tonic_health::server::health_reporter();
-    let worker = WorkerServiceServer::new(WorkerRpc {
+    let worker = WorkerServiceServer::new(OwnSessions(WorkerRpc {
         tokens: gate.door.tokens.clone(),
         handle: handle.clone(),
         metrics,
-    })
+    }))
     .max_decoding_message_size(REPORT_BYTES_MAX);
     let scaler = ExternalScalerServer::new(ScalerRpc {
         handle: handle.clone(),

@@ -16,6 +16,17 @@ pub fn is_hidden(c: char) -> bool {
         )
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
         || matches!(c, '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+        // Letters and patterns without ink, and what joins letters without a sign.
+        || matches!(
+            c,
+            '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{2800}' | '\u{3164}' | '\u{ffa0}'
+        )
+        || is_variation_selector(c)
+}
+
+/// True for characters that choose another form of the character before them. Many emojis have one.
+pub(crate) fn is_variation_selector(c: char) -> bool {
+    matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
 /// Shows hidden characters as `\x1b` or `\u{202e}`.
@@ -72,6 +83,30 @@ mod tests {
         let shown = "a\\x1b[2J\\x00\\x7f\\u{9b}b\\u{202e}\\u{2066}\\u{200b}\\u{2028}c\\x0d\td\n";
         assert_eq!(printable(text), shown);
         assert_eq!(printable(shown), shown);
+    }
+
+    #[test]
+    fn characters_without_ink_become_escapes() {
+        for (c, shown) in [
+            ('\u{34f}', "\\u{34f}"),
+            ('\u{115f}', "\\u{115f}"),
+            ('\u{1160}', "\\u{1160}"),
+            ('\u{17b4}', "\\u{17b4}"),
+            ('\u{17b5}', "\\u{17b5}"),
+            ('\u{2800}', "\\u{2800}"),
+            ('\u{3164}', "\\u{3164}"),
+            ('\u{ffa0}', "\\u{ffa0}"),
+            ('\u{fe00}', "\\u{fe00}"),
+            ('\u{fe0f}', "\\u{fe0f}"),
+            ('\u{e0100}', "\\u{e0100}"),
+            ('\u{e01ef}', "\\u{e01ef}"),
+        ] {
+            assert_eq!(printable(&format!("arena{c}")), format!("arena{shown}"));
+        }
+        // Their neighbours are letters, patterns and signs.
+        for c in "\u{115e}\u{1161}\u{17b3}\u{2801}\u{3163}\u{3165}\u{ffa1}\u{fe10}".chars() {
+            assert!(!is_hidden(c), "{}", c.escape_unicode());
+        }
     }
 
     #[test]

@@ -7,7 +7,10 @@ use arena_engine::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::returns::{Returns, ReturnsOfSeats};
+use crate::{
+    printable::{is_hidden, is_variation_selector},
+    returns::{Returns, ReturnsOfSeats},
+};
 
 /// The version of the protocol for rules.
 pub const RULES_PROTOCOL: u32 = 1;
@@ -194,9 +197,10 @@ fn is_name(text: &str) -> bool {
     (1..=40).contains(&text.len()) && text.bytes().all(fits)
 }
 
-/// True for a text of one line.
+/// True for a text of one line. It may have emojis, whose variation selectors are shown as escapes.
 fn is_text(text: &str) -> bool {
-    text.len() <= TEXT_BYTES_MAX && !text.contains(crate::is_hidden)
+    let is_refused = |c| is_hidden(c) && !is_variation_selector(c);
+    text.len() <= TEXT_BYTES_MAX && !text.contains(is_refused)
 }
 
 impl RulesDescription {
@@ -459,6 +463,20 @@ mod tests {
             changed[field] = value.into();
             let error = parse(&changed).expect_err(field);
             assert!(error.contains(field), "{error}");
+        }
+    }
+
+    #[test]
+    fn summaries_may_have_emojis_but_no_blank_letters() {
+        let with = |summary: &str| {
+            let mut changed = description();
+            changed["summary"] = summary.into();
+            parse(&changed).map(|rules| rules.summary)
+        };
+        let hearts = "\u{2764}\u{fe0f}";
+        assert_eq!(with(hearts), Ok(hearts.to_owned()));
+        for hidden in ["\u{3164}", "\u{2800}", "\u{34f}", "\u{202e}"] {
+            assert!(with(hidden).is_err(), "{}", hidden.escape_unicode());
         }
     }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use arena_access::{Connection, Credentials};
+use arena_access::{Connection, CredentialFiles, Credentials};
 use arena_tests::{
     Server, World,
     fleet::{Book, Fleet, Until, tournament},
@@ -32,6 +32,8 @@ const PAIRS_QUICK: usize = 1;
 /// Calls of one measurement, and how many of them are open at a time.
 const CALLS: usize = 5_000;
 const CALLS_OPEN: usize = 16;
+/// A limit that counts each request, and that no client reaches.
+const REQUESTS: &str = "requests-per-second=1000000000";
 /// Pairs of calls with the same two processes. Each start places code and data differently.
 const PAIRS_OF_CALLS: usize = 20;
 
@@ -132,7 +134,8 @@ fn reports(
     figure(what, &seen, Profile::default())
 }
 
-/// Clients make the same calls to coordinators that check tokens, and that are open to all.
+/// Clients make the same calls to coordinators that check a submitter's token and count its requests, and that are
+/// open to all.
 fn tokens(settings: &Settings) -> anyhow::Result<Vec<Figure>> {
     let world = World::new();
     let runtime = runtime::Builder::new_current_thread()
@@ -144,6 +147,7 @@ fn tokens(settings: &Settings) -> anyhow::Result<Vec<Figure>> {
         let _inside = runtime.enter();
         let open = Caller::start(&world, &format!("open-{start}"), &["--insecure"])?;
         let checked = Caller::start(&world, &format!("checked-{start}"), &[])?;
+        let checked = checked.with_token(&world, &format!("{start}.token"))?;
         let callers = [open, checked];
         for caller in &callers {
             // Connections are made, and caches filled.
@@ -175,7 +179,7 @@ fn tokens(settings: &Settings) -> anyhow::Result<Vec<Figure>> {
         },
         Figure {
             id: "access.tokens".to_owned(),
-            what: "small calls, with a token".to_owned(),
+            what: "small calls, with a submitter's token".to_owned(),
             more: more
                 .named("CPU µs a call more than without a token")
                 .into_iter()
@@ -200,6 +204,21 @@ impl Caller {
             coordinator,
             connection,
         })
+    }
+
+    /// The same coordinator, called with a new token whose requests are counted, unlike those of the local
+    /// administrator. The limit is never reached.
+    fn with_token(self, world: &World, file: &str) -> anyhow::Result<Self> {
+        let url = self.coordinator.url();
+        let of = ["token", "create", "--coordinator", &url, "--write", file];
+        let limited = ["--role", "submitter", "--limit", REQUESTS];
+        let _ = world.arena(&[&of[..], &limited].concat()).ok();
+        let files = CredentialFiles {
+            token: Some(world.folder().join(file)),
+            ..CredentialFiles::default()
+        };
+        let connection = Credentials::of_files(&files)?.connect_lazy(&url)?;
+        Ok(Self { connection, ..self })
     }
 
     /// Makes calls. The CPU is that of the coordinator.

@@ -64,7 +64,7 @@ pub(crate) struct CreateArgs {
     role: RoleName,
 
     /// Time after which it ends, such as 30m, 12h or 120d [default: never]
-    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = ttl)]
     ttl: Option<Duration>,
 
     /// Maximum number of uses [default: no maximum]
@@ -137,6 +137,19 @@ enum RoleName {
     Submitter,
     Worker,
     Admin,
+}
+
+/// Reads the lifetime of a token. Without one, a token has no end, so 0 must not mean that.
+fn ttl(text: &str) -> Result<Duration, String> {
+    let ttl = humantime::parse_duration(text).map_err(|error| error.to_string())?;
+    match ttl.is_zero() {
+        true => Err(
+            "a token that ends at once is of no use: name a time such as 30m, or leave --ttl out for \
+             a token without an end"
+                .to_owned(),
+        ),
+        false => Ok(ttl),
+    }
 }
 
 const ROLES: [(RoleName, Role); 4] = [

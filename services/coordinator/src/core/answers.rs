@@ -1,6 +1,10 @@
 //! Answers to requests with an id, so that a retry gets the same answer.
 
-use std::collections::{HashMap, VecDeque};
+use std::{
+    cmp::Reverse,
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+};
 
 use arena_store::{Change, Collection};
 use prost::Message;
@@ -9,7 +13,8 @@ use sha2::{Digest, Sha256};
 use super::change;
 use crate::{door::Principal, error::Error};
 
-/// Maximum number of stored answers; the oldest are removed first.
+/// Maximum number of stored answers. The oldest answer of the owner that has most is removed first, so an owner
+/// with many requests does not take the answers of others.
 const ANSWERS_MAX: usize = 4096;
 /// Maximum length of a request id, in bytes.
 const ID_BYTES_MAX: usize = 128;
@@ -27,13 +32,17 @@ struct Answer {
     /// Counter of answers, which orders them after a restart.
     #[prost(uint64, tag = "4")]
     number: u64,
+    /// The owner that asked; empty in answers of earlier releases.
+    #[prost(string, tag = "5")]
+    owner: String,
 }
 
 /// The stored answers.
 #[derive(Default)]
 pub(super) struct Answers {
     known: HashMap<String, Answer>,
-    order: VecDeque<String>,
+    /// Numbers and ids of the answers of each owner, oldest first.
+    order: HashMap<Arc<str>, VecDeque<(u64, String)>>,
     numbers: u64,
 }
 
@@ -45,11 +54,37 @@ impl Answers {
             .filter_map(|(id, bytes)| Some((id, Answer::decode(bytes.as_slice()).ok()?)))
             .collect();
         read.sort_by_key(|(_, answer)| answer.number);
-        Self {
-            numbers: read.last().map_or(0, |(_, answer)| answer.number),
-            order: read.iter().map(|(id, _)| id.clone()).collect(),
-            known: read.into_iter().collect(),
+        let mut answers = Self::default();
+        for (id, answer) in read {
+            answers.add(id, answer);
         }
+        answers
+    }
+
+    fn add(&mut self, id: String, answer: Answer) {
+        self.numbers = answer.number;
+        let of_owner = self.order.entry(answer.owner.as_str().into());
+        let place = (answer.number, id.clone());
+        of_owner.or_default().push_back(place);
+        self.known.insert(id, answer);
+    }
+
+    /// Removes an answer if there are too many. Returns its id.
+    fn remove_excess(&mut self) -> Option<String> {
+        if self.known.len() <= ANSWERS_MAX {
+            return None;
+        }
+        let oldest = |ids: &VecDeque<(u64, String)>| ids.front().map(|(number, _)| *number);
+        let owners = self.order.iter();
+        let busiest = owners.max_by_key(|(_, ids)| (ids.len(), Reverse(oldest(ids))));
+        let owner = Arc::clone(busiest?.0);
+        let ids = self.order.get_mut(&owner)?;
+        let (_, id) = ids.pop_front()?;
+        if ids.is_empty() {
+            self.order.remove(&owner);
+        }
+        self.known.remove(&id);
+        Some(id)
     }
 
     /// The answer that was given to this request before.
@@ -88,26 +123,21 @@ impl Answers {
         if id.is_empty() {
             return Vec::new();
         }
-        self.numbers += 1;
         let answer = Answer {
             method: method.to_owned(),
             request_sha256: digest(by, request),
             answer: answer.encode_to_vec(),
-            number: self.numbers,
+            number: self.numbers + 1,
+            owner: by.owner.to_string(),
         };
         let mut changes = vec![change(
             Collection::Requests,
             id,
             Some(answer.encode_to_vec()),
         )];
-        self.known.insert(id.to_owned(), answer);
-        self.order.push_back(id.to_owned());
-        if self.order.len() > ANSWERS_MAX
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.known.remove(&oldest);
-            changes.push(change(Collection::Requests, oldest, None));
-        }
+        self.add(id.to_owned(), answer);
+        let removed = self.remove_excess();
+        changes.extend(removed.map(|id| change(Collection::Requests, id, None)));
         changes
     }
 }
@@ -165,5 +195,57 @@ mod tests {
         let changes = answers.remember("new", &by, "Get", &request(""), &request(""));
         assert_eq!(changes[1].key, "0");
         assert_eq!(changes[1].value, None);
+    }
+
+    #[test]
+    fn owner_with_most_answers_loses_its_oldest() {
+        let (busy, other) = (Principal::local(), Principal::retention());
+        let (mut answers, mut stored) = (Answers::default(), HashMap::new());
+        let mut remember = |answers: &mut Answers, id: &str, by: &Principal| {
+            let mut removed = None;
+            for it in answers.remember(id, by, "Get", &request(id), &request(id)) {
+                match it.value {
+                    Some(value) => drop(stored.insert(it.key, value)),
+                    None => removed = stored.remove_entry(&it.key).map(|(id, _)| id),
+                }
+            }
+            removed
+        };
+        for id in ["old", "older"] {
+            assert_eq!(remember(&mut answers, id, &other), None);
+        }
+        for number in 0..ANSWERS_MAX - 2 {
+            let removed = remember(&mut answers, &number.to_string(), &busy);
+            assert_eq!(removed, None);
+        }
+        for (id, by, expected) in [("a", &busy, "0"), ("b", &other, "1"), ("c", &busy, "2")] {
+            let removed = remember(&mut answers, id, by);
+            assert_eq!(removed.as_deref(), Some(expected));
+        }
+        assert_eq!(stored.len(), ANSWERS_MAX);
+        // A restart keeps whose they are.
+        let mut answers = Answers::new(stored.into_iter().collect());
+        let changes = answers.remember("d", &other, "Get", &request("d"), &request("d"));
+        assert_eq!(changes[1].key, "3");
+        for id in ["old", "older", "b"] {
+            let kept: Option<GetAgentRequest> = answers
+                .recall(id, &other, "Get", &request(id))
+                .expect("known");
+            assert_eq!(kept, Some(request(id)), "{id}");
+        }
+    }
+
+    #[test]
+    fn of_owners_with_as_many_answers_the_oldest_is_removed() {
+        let mut answers = Answers::default();
+        let mut last = Vec::new();
+        for number in 0..=ANSWERS_MAX {
+            let mut by = Principal::local();
+            by.owner = number.to_string().into();
+            let id = format!("id-{number}");
+            last = answers.remember(&id, &by, "Get", &request(""), &request(""));
+        }
+        assert_eq!(last[1].key, "id-0");
+        assert_eq!(answers.order.len(), ANSWERS_MAX);
     }
 }

@@ -77,8 +77,8 @@ impl Core {
             let key = &entry.info.key;
             changes.extend(documents.map(|&it| bits::store(PREFIX, key, it, is_in)));
         }
-        let share = entry.document.audit_share;
-        let sample = AuditSample::new(&self.audit_key, id, share.map_or(self.audit_ppm, ppm));
+        let share = entry.document.audit_share.map_or(self.audit_ppm, ppm);
+        let sample = AuditSample::new(&self.audit_key, &entry.info.key, share);
         let [audited, differing, sampled, refuted, own, contradicted] = sets;
         let restored = RestoredAudits {
             sample: entry.info.audit_sample(sample),

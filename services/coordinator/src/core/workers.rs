@@ -11,7 +11,7 @@ use super::{Core, books::BOOK_WAIT, entry::TournamentEntry, heartbeats::Decision
 use crate::{
     error::Error,
     ledger::{Ask, Grant, Owner, Suspicion, TournamentNo, WorkerId, WorkerProcess},
-    messages::{Caller, Presence, Reply, at_once},
+    messages::{Caller, Presence, Reply, at_once, session_of},
     random,
 };
 
@@ -50,7 +50,7 @@ pub(super) struct Present {
     pub(super) request: v1::JoinRequest,
     /// The level of its sandbox.
     pub(super) sandbox: SandboxLevel,
-    /// SHA-256 of its session.
+    /// SHA-256 of its session, bound to its owner.
     session: [u8; 32],
     notices: mpsc::Sender<v1::JoinResponse>,
     /// Its waiting request for games.
@@ -174,6 +174,7 @@ impl Core {
             }
         };
         let session: [u8; 32] = random::bytes()?;
+        let bound = Sha256::digest(session_of(&session, &owner)).into();
         let earlier: Vec<WorkerId> = self.ledger.workers_of(process).collect();
         let capacity = request.capacity as usize;
         let worker = self.ledger.join_of(Some(owner), process, capacity);
@@ -181,7 +182,7 @@ impl Core {
         let present = Present {
             request,
             sandbox,
-            session: Sha256::digest(session).into(),
+            session: bound,
             notices: sender,
             parked: None,
             games_reported: 0,

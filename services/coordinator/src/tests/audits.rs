@@ -2,13 +2,14 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
+use arena_model::engine::FaultKind;
 use arena_store::Store;
 use arena_wire::v1;
 
 use arena_wire::reasons;
 use tonic::Code;
 
-use super::fixture::{FakeWorker, Fixture, SPEC, memory, options, refused, won};
+use super::fixture::{FakeWorker, Fixture, SPEC, memory, options, refused, unplayed, won};
 use crate::Options;
 
 /// Audits half of all games.
@@ -43,6 +44,38 @@ async fn audited_games_follow_from_the_store() {
     assert!((5..35).contains(&samples[0].len()), "{samples:?}");
     assert_eq!(samples[0], samples[1], "after a restart");
     assert_ne!(samples[0], samples[2], "of another store");
+}
+
+/// A worker that saw which games were audited must not know it of the games that it plays again.
+#[tokio::test]
+async fn retry_draws_other_games_for_audits() {
+    let mut arena = Fixture::with(half(&memory())).await;
+    let spec = SPEC.replace("blocks", "unplayed_limit = 1\nblocks");
+    let id = arena.start(&spec).await.tournament_id;
+    let mut player = arena.join("player").await;
+    while let Some(lease) = player.try_lease(0).await.expect("answered") {
+        let report = |game: &v1::GameAssignment| match game.index {
+            0 => unplayed(game, 1, FaultKind::Crash),
+            _ => won(game, 0),
+        };
+        let games = lease.games.iter().map(report).collect();
+        player.report(&lease, games).await.expect("taken");
+    }
+    let mut samples = [const { BTreeSet::new() }; 2];
+    samples[0] = leased(&mut arena.join("auditor").await).await;
+    let request = v1::RetryTournamentRequest {
+        tournament_id: id,
+        ..Default::default()
+    };
+    let retried = arena.coordinator.retry_tournament(request).await;
+    retried.expect("a game to replay");
+    samples[1] = leased(&mut arena.join("another").await).await;
+    for sample in &mut samples {
+        // The game to replay is leased as well.
+        sample.remove(&0);
+        assert!((5..35).contains(&sample.len()), "{sample:?}");
+    }
+    assert_ne!(samples[0], samples[1]);
 }
 
 #[tokio::test]

@@ -136,6 +136,17 @@ async fn certificate_has_the_role_of_its_uri() {
         (all_admin.clone(), vec![dns.clone(), email.clone()]),
         (common("arena:admin:eve"), vec![uri("spiffe://arena/admin")]),
         (common("arena:admin:eve"), vec![uri("arena://eve/admin")]),
+        // Without a name, the audit trail would not say who it was.
+        (common("eve"), vec![uri("arena:admin:")]),
+        // The order of names must not choose the role.
+        (
+            common("eve"),
+            vec![uri("arena:viewer:eve"), uri("arena:admin:eve")],
+        ),
+        (
+            common("eve"),
+            vec![uri("arena:admin:eve"), uri("arena:admin")],
+        ),
     ];
     for (case, (subject, names)) in without_role.into_iter().enumerate() {
         let file = format!("without_role-{case}");

@@ -225,6 +225,63 @@ async fn binaries_are_fetched_by_those_who_need_them() {
     refused(viewer, Code::PermissionDenied, reasons::ROLE_INSUFFICIENT);
 }
 
+#[tokio::test]
+async fn session_counts_only_with_the_token_that_joined() {
+    let arena = Guarded::new().await;
+    let request = v1::StartTournamentRequest {
+        spec_toml: SPEC.to_owned(),
+        ..Default::default()
+    };
+    let mut admin = arena.user(&arena.admin);
+    admin.start_tournament(request).await.expect("started");
+    let tokens = [
+        arena.create(Role::Worker).await,
+        arena.create(Role::Worker).await,
+        arena.admin.clone(),
+    ];
+    let mut victim = FakeWorker::join_with(arena.connection(&tokens[0]), "one", 1).await;
+    let lease = victim.lease().await;
+    let (worker_id, boot_epoch, session) =
+        (victim.id.clone(), victim.boot_epoch, victim.session.clone());
+    let unknown = |answer| {
+        refused::<()>(answer, Code::FailedPrecondition, reasons::UNKNOWN_WORKER);
+    };
+    macro_rules! unknown {
+        ($client:ident.$method:ident($request:ident)) => {
+            let request = v1::$request {
+                worker_id: worker_id.clone(),
+                boot_epoch,
+                session: session.clone(),
+                ..Default::default()
+            };
+            unknown($client.$method(request).await.map(drop));
+        };
+    }
+    // The second one knows the session, and has a token of its own.
+    for token in &tokens[1..] {
+        let mut thief = WorkerServiceClient::new(arena.connection(token));
+        unknown!(thief.lease(LeaseRequest));
+        unknown!(thief.heartbeat(HeartbeatRequest));
+        unknown!(thief.replay(ReplayRequest));
+        let leave = v1::LeaveRequest {
+            worker_id: worker_id.clone(),
+            boot_epoch,
+            session: session.clone(),
+        };
+        unknown(thief.leave(leave).await.map(drop));
+    }
+    let mut thief = WorkerServiceClient::new(arena.connection(&tokens[1]));
+    let fetch = v1::FetchBinaryRequest {
+        sha256: sha256(AGENT),
+        worker_id: worker_id.clone(),
+        boot_epoch,
+        session: session.clone(),
+    };
+    unknown(thief.fetch_binary(fetch).await.map(drop));
+    assert!(victim.beat(&lease, 1).await.is_empty(), "the lease ended");
+    victim.play(&lease).await;
+}
+
 /// A worker with a viewer's token would see whether the game that it just reported is drawn.
 #[tokio::test]
 async fn open_audits_are_shown_to_the_owner() {
