@@ -86,14 +86,17 @@ fn database_keeps_same_results_as_folder() {
 
         // Into a folder, and from there into another database.
         let second = server.create("second");
-        for (from, to) in [(url, "copy"), ("copy", &*second)] {
-            let _ = world
-                .arena(&["store", "copy", "--from", from, "--to", to])
-                .ok();
+        for (from, to, trail) in [
+            (url, "copy", "the audit trail is not copied"),
+            ("copy", &*second, "the audit trail stays in copy"),
+        ] {
+            let copied = world.arena(&["store", "copy", "--from", from, "--to", to]);
+            let copied = copied.ok().stderr;
+            assert!(copied.contains(trail), "{copied}");
         }
         let _ = world
             .arena(&["store", "copy", "--from", "copy", "--to", &second])
-            .fails(2, &["exists and is not empty"]);
+            .fails(2, &["exists and is not empty", "another database"]);
         let _ = world.arena(&["store", "verify", "--data", "copy"]).ok();
         let digest = |access: [&str; 2]| {
             let export = world.arena(&["export", &id, access[0], access[1]]);
