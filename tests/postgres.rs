@@ -1,8 +1,13 @@
-use std::{fs, net::TcpListener, process::Command};
+use std::{
+    fs,
+    net::{TcpListener, TcpStream},
+    process::Command,
+    thread,
+};
 
 use arena_store::server::PostgresServer;
 use arena_tests::{
-    DEADLINE, Games, PAPER_000, Server, World, repository, sha256, spec, until, within,
+    DEADLINE, Games, PAPER_000, Server, World, get, repository, sha256, spec, until, within,
 };
 use serde_json::Value;
 
@@ -173,9 +178,7 @@ fn workers_and_clients_find_the_owner() {
         let expected = World::new().tournament(&spec, "one", &[]).2;
         let world = World::new();
         let owner = world.coordinator("one", &["--store", url]);
-        let port = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
-        let listen = port.local_addr().expect("an address").to_string();
-        drop(port);
+        let [listen] = free_addresses();
         let arguments = ["coordinator", "--data", "two", "--store", url];
         let listens = ["--listen", &listen, "--metrics", "127.0.0.1:0"];
         let standby = world.start(&[&arguments[..], &listens].concat());
@@ -256,6 +259,94 @@ fn standby_takes_over_from_killed_owner() {
         standby.signal(nix::sys::signal::Signal::SIGTERM);
         assert_eq!(standby.output().code, Some(0));
         world.nothing_runs();
+    });
+}
+
+/// Free addresses on loopback.
+fn free_addresses<const N: usize>() -> [String; N] {
+    let ports = [(); N].map(|()| TcpListener::bind(("127.0.0.1", 0)).expect("a port"));
+    ports.map(|port| port.local_addr().expect("an address").to_string())
+}
+
+#[test]
+fn standby_is_alive_and_not_ready() {
+    on_server(|_, url| {
+        let world = World::new();
+        let _ = world
+            .arena(&["tls", "init", "tls", "--host", "127.0.0.1"])
+            .ok();
+        let tls = [
+            "--tls-cert",
+            "tls/server.pem",
+            "--tls-key",
+            "tls/server.key",
+        ];
+        for (data, more) in [("two", &[][..]), ("three", &tls)] {
+            let owner = world.coordinator("one", &["--store", url]);
+            let [metrics, web] = free_addresses();
+            let mut arguments = vec!["coordinator", "--data", data, "--store", url];
+            arguments.extend(["--listen", "127.0.0.1:0"]);
+            arguments.extend(["--metrics", &metrics, "--web", &web]);
+            arguments.extend(more);
+            let standby = world.start(&arguments);
+            until("a standby", || {
+                standby.stderr().contains("standing by").then_some(())
+            });
+            let health = || match more {
+                [] => world.arena(&["health", &metrics]),
+                _ => {
+                    let place = format!("https://{metrics}");
+                    world.arena(&["health", &place, "--tls-ca", "tls/ca.pem"])
+                }
+            };
+            let _ = health().fails(1, &["standing by: another coordinator owns the store"]);
+            if more.is_empty() {
+                assert_eq!(get(&metrics, "/livez").as_deref(), Some("ok\n"));
+            }
+            assert!(TcpStream::connect(&web).is_err(), "the pages do not answer");
+            owner.stop();
+            until("the standby to listen", || {
+                standby.stdout().contains("listen").then_some(())
+            });
+            let _ = health().ok();
+            assert!(TcpStream::connect(&web).is_ok());
+            standby.signal(nix::sys::signal::Signal::SIGTERM);
+            assert_eq!(standby.output().code, Some(0));
+        }
+        world.nothing_runs();
+    });
+}
+
+#[test]
+fn health_follows_the_database() {
+    on_server(|server, url| {
+        let world = World::new();
+        let coordinator = world.coordinator("data", &["--store", url]);
+        let address = coordinator.metrics_address();
+        let health = || world.arena(&["health", address]);
+        let _ = health().ok();
+        server.stop_immediately();
+        until("the health to change", || {
+            (health().code == Some(1)).then_some(())
+        });
+        let _ = health().fails(1, &["could not renew the lease of postgres://"]);
+        // A restart of the coordinator would not help.
+        assert_eq!(get(address, "/livez").as_deref(), Some("ok\n"));
+        server.start_again();
+        let well = || (health().code == Some(0)).then_some(());
+        until("the health to return", well);
+        // The lease cannot be renewed for a while, although the server is there.
+        thread::scope(|scope| {
+            let lock = "BEGIN; LOCK arena.owner; SELECT pg_sleep(8); COMMIT";
+            let locking = scope.spawn(|| server.sql("arena", lock));
+            until("the health to change", || {
+                (health().code == Some(1)).then_some(())
+            });
+            let _ = health().fails(1, &["the server does not answer"]);
+            let _ = locking.join();
+        });
+        until("the health to return", well);
+        coordinator.stop();
     });
 }
 

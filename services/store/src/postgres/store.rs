@@ -387,6 +387,10 @@ impl Store for PostgresStore {
     fn flush(&self) -> Result<(), StoreError> {
         self.core.put_many(Vec::new())
     }
+    fn health(&self) -> Result<(), StoreError> {
+        self.core.shared.db.lease.health()
+    }
+
 
     fn close(&self) -> Result<(), StoreError> {
         self.core.close()

@@ -7,6 +7,7 @@ use arena_store::{
 };
 use nix::sys::utsname::uname;
 
+use tokio::task::JoinSet;
 use super::CoordinatorArgs;
 use crate::{
     failure::{Failure, Outcome},
@@ -18,11 +19,13 @@ use crate::{
 const RETRY: Duration = Duration::from_millis(250);
 
 impl CoordinatorArgs {
-    /// Opens the store. None if a stop was requested while another coordinator owned it.
+    /// Opens the store. None if a stop was requested while another coordinator owned it. Calls
+    /// `standing_by` if another one owns it.
     pub(super) async fn open_store(
         &self,
         interrupt: &mut Interrupt,
     ) -> Outcome<Option<Arc<dyn Store>>> {
+        standing_by: impl FnOnce(),
         let defaults = Options::default();
         let options = Options {
             // Excess reports are rejected before they are read, not by the store.
@@ -82,15 +85,25 @@ impl CoordinatorArgs {
                 }
             }
             tokio::select! {
+        let mut probes: Option<JoinSet<()>> = None;
+        let mut standing_by = Some(standing_by);
                 () = tokio::time::sleep(RETRY) => {}
                 () = interrupt.asked() => {
                     note("stopped; another coordinator owns the store");
                     return Ok(None);
                 }
             }
+                    if let Some(mut probes) = probes {
+                        // The address is free once they have ended.
+                        probes.shutdown().await;
+                    }
         }
     }
 }
+                    if let Some(call) = standing_by.take() {
+                        call();
+                        probes = Some(self.answer_probes()?);
+                    }
 
 /// Runs calls of a store that wait for a disk or a database.
 async fn blocking<T: Send + 'static>(
