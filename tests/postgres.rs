@@ -1,6 +1,7 @@
 use std::{
     fs,
     net::{TcpListener, TcpStream},
+    os::unix::fs::PermissionsExt,
     process::Command,
     thread,
 };
@@ -346,6 +347,67 @@ fn health_follows_the_database() {
             let _ = locking.join();
         });
         until("the health to return", well);
+        coordinator.stop();
+    });
+}
+
+#[test]
+fn folder_of_a_database_gets_no_second_store() {
+    on_server(|_, url| {
+        let world = World::new();
+        let run = |arguments: &[&str]| world.arena(arguments);
+        let coordinator = world.coordinator("data", &["--store", url]);
+        let _ = run(&["store", "verify", "--data", "data"]).fails(1, &["in use by", "--online"]);
+        let _ = run(&["store", "verify", "--online", "--data", "data"]).ok();
+        let _ = run(&["store", "backup", "--data", "data", "file"]).ok();
+        coordinator.stop();
+
+        let mark = world.folder().join("data/store.url");
+        let database = fs::read_to_string(&mark).expect("a mark");
+        assert!(
+            database.starts_with("postgres:///arena?host=/"),
+            "{database}"
+        );
+        let mode = fs::metadata(&mark).expect("a mark").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let listens = ["--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0"];
+        let start = [&["coordinator", "--data", "data"][..], &listens].concat();
+        let path = world.folder().join("data");
+        let shown = path.to_str().expect("UTF-8");
+        let words = [shown, database.trim(), "--store", "--data", "store.url"];
+        let _ = run(&start).fails(2, &words);
+        // A coordinator that was killed leaves its address in the folder.
+        world.coordinator("data", &["--store", url]).kill();
+        let spec = world.write("cup.toml", paper_spec(1));
+        for command in [
+            &["tournament", "list"][..],
+            &["standings", "@last"],
+            &["store", "verify"],
+            &["store", "backup", "other"],
+            &["run", &spec],
+        ] {
+            let refused = run(&[command, &["--data", "data"]].concat());
+            let words = [shown, database.trim(), "--store", "--coordinator"];
+            let _ = refused.fails(2, &words);
+        }
+        assert!(!path.join("store.json").exists() && !path.join("database-1").exists());
+
+        world.coordinator("folder", &[]).stop();
+        let coordinator = world.coordinator("folder", &["--store", url]);
+        let log = coordinator.log();
+        let warnings = log.lines().filter(|line| line.starts_with("warning: "));
+        let warnings: Vec<&str> = warnings.collect();
+        assert!(
+            matches!(warnings[..], [one] if one.contains("is not used, because --store")),
+            "{log}"
+        );
+        coordinator.stop();
+        let coordinator = world.coordinator("folder", &[]);
+        let log = coordinator.log();
+        assert!(
+            log.contains("was used with the database postgres:///arena"),
+            "{log}"
+        );
         coordinator.stop();
     });
 }

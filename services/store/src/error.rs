@@ -111,6 +111,18 @@ pub enum StoreError {
         /// The target.
         path: PathBuf,
     },
+    /// The data folder contains no store, because its results are in a database.
+    #[error(
+        "{path} contains no store, because its results are in the database {database}: name that \
+         database with --store (arena coordinator, arena store verify), or its coordinator with \
+         --coordinator"
+    )]
+    InDatabase {
+        /// The data folder.
+        path: PathBuf,
+        /// The URL of the database, without secrets.
+        database: String,
+    },
     /// The path is no store, or no backup.
     #[error("{path} is not {expected}")]
     NotFound {

@@ -196,6 +196,7 @@ fn failure(error: StoreError) -> Failure {
     match error {
         StoreError::NotFound { .. }
         | StoreError::NotEmpty { .. }
+        | StoreError::InDatabase { .. }
         | StoreError::Unsuitable { .. } => Failure::usage(error),
         StoreError::Corrupt { .. } => Failure::differs(error),
         _ => Failure::failed(error),
